@@ -1,6 +1,5 @@
 import type { LlmCallOptions, LlmCaller } from "../caller.ts";
 import { checkOptions, optionForms, type OptionForm, type OptionForms } from "../check-options.ts";
-import { LlmOptionError } from "../llm-option-error.ts";
 import type { LlmOutcome } from "../outcome.ts";
 import type { LlmRequest } from "../request.ts";
 import { checkCaller } from "./check-caller.ts";
@@ -39,13 +38,11 @@ const limitForms: OptionForms<RateLimits> = {
  * A caller that starts calls within limits per minute, in the order in which they arrive. Up to the amount of one minute may be
  * used at once; then it refills evenly. A call that is aborted while it waits takes nothing. Tokens are reserved by an
  * estimate, and corrected by the usage of the outcome. While the provider asks to wait (`retryAfterMs` of a `rate-limit`
- * failure), no call starts. Throws `LlmOptionError` for a limit that is not a positive number, and without a limit.
+ * failure), no call starts. Throws `LlmOptionError` for a limit that is not a positive number, and for an unknown option.
  */
 export function rateLimited(caller: LlmCaller, limits: RateLimits): LlmCaller {
   checkCaller("rateLimited", caller);
   checkOptions("rateLimited", limits, limitForms);
-  if (limits.requestsPerMinute === undefined && limits.tokensPerMinute === undefined)
-    throw new LlmOptionError("rateLimited needs requestsPerMinute or tokensPerMinute, got neither.");
   const { clock = systemClock, estimateTokens = defaultEstimate } = limits;
   const limiter = new RateLimiter(clock, limits);
 

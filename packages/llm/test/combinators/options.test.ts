@@ -28,8 +28,8 @@ it.each<[string, () => unknown, string]>([
   ],
   [
     "memoryLlmCache",
-    () => memoryLlmCache(any({ maxEntry: 5 })),
-    'Unknown option "maxEntry" of memoryLlmCache. Did you mean "maxEntries"?',
+    () => memoryLlmCache(any({ maxEntrys: 5 })),
+    'Unknown option "maxEntrys" of memoryLlmCache. Did you mean "maxEntries"?',
   ],
   [
     "rateLimited",
@@ -66,7 +66,11 @@ it.each<[string, () => unknown, string]>([
   ],
   ["cached with null", () => cached(model, any(null)), "cached needs an object of options, got null."],
   ["rateLimited without a caller", () => rateLimited(any(null), { tokensPerMinute: 1 }), "got null."],
-  ["rateLimited without limits", () => rateLimited(model, {}), "needs requestsPerMinute or tokensPerMinute"],
+  [
+    "rateLimited without options",
+    () => rateLimited(model, any(undefined)),
+    "rateLimited needs an object of options",
+  ],
   ["route without callers", () => route(any(undefined), () => "a"), "route needs an object of callers"],
   ["route without a choice", () => route({ model }, any(undefined)), "route needs a function"],
   ["route with a caller that is not one", () => route({ a: any(5) }, () => "a"), "route needs an LlmCaller"],
