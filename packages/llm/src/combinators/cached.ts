@@ -18,7 +18,7 @@ export interface CachedOptions {
   /** Where answers are stored. Default: a `memoryLlmCache` of its own. */
   readonly cache?: LlmCache;
   /**
-   * Milliseconds that the cache may take to read an answer, and to store one. After that, the call goes on without the cache, with a
+   * Milliseconds that the cache may take to read an answer, and to store one. After that, the call continues without the cache, with a
    * warning in the outcome. Default: 2,000.
    */
   readonly cacheTimeoutMs?: number;
