@@ -1,9 +1,11 @@
 import type { LlmCallOptions, LlmCaller } from "../caller.ts";
+import { checkOptions, optionForms, type OptionForms } from "../check-options.ts";
 import { failureOf } from "../failure.ts";
 import { LlmOptionError } from "../llm-option-error.ts";
 import { addUsage, type LlmFailure, type LlmOutcome, type LlmUsage } from "../outcome.ts";
 import type { LlmRequest } from "../request.ts";
 import { withAnswerer } from "./answered-by.ts";
+import { checkCaller } from "./check-caller.ts";
 import { abortedOutcome } from "./play-outcome.ts";
 import { requestDigest } from "./request-digest.ts";
 
@@ -19,6 +21,8 @@ export interface FallbackOptions {
 const isWorthAnother = ({ retryable, kind }: LlmFailure): boolean =>
   retryable || kind === "auth" || kind === "billing" || kind === "context-length";
 
+const fallbackForms: OptionForms<FallbackOptions> = { when: optionForms.function };
+
 /** How many interrupted requests are remembered. */
 const maxRemembered = 1000;
 
@@ -28,9 +32,13 @@ const maxRemembered = 1000;
  *
  * Two answers are never mixed: once a caller has streamed a chunk, its failure ends the call, as retryable. The next call with
  * an equal request, which is how an agent tries again, begins with the caller after it. The usage of callers that failed is part of the outcome.
- * Throws `LlmOptionError` without a caller.
+ * A chunk that a caller emits after its failure is dropped. Throws `LlmOptionError` without a caller, and for an unusable option.
  */
 export function fallback(callers: readonly LlmCaller[], options: FallbackOptions = {}): LlmCaller {
+  if (!Array.isArray(callers))
+    throw new LlmOptionError("fallback needs a list of callers as its first argument.");
+  for (const caller of callers) checkCaller("fallback", caller);
+  checkOptions("fallback", options, fallbackForms);
   const [first] = callers;
   if (first === undefined) throw new LlmOptionError("fallback needs at least one caller, got an empty list.");
   const { when = isWorthAnother } = options;
@@ -46,6 +54,7 @@ export function fallback(callers: readonly LlmCaller[], options: FallbackOptions
       // The callers are tried one after the other.
       // oxlint-disable-next-line no-await-in-loop
       const outcome = await caller.call(tries.requestFor(index), stream.options);
+      stream.end();
       index += 1;
       if (tries.isFinal(outcome) || callers[index] === undefined) return tries.end(outcome, caller);
       if (stream.hasStarted()) {
@@ -98,18 +107,24 @@ class InterruptedRequests {
 
 const anyCaller = { name: "fallback" };
 
-/** Options whose listener reports whether a chunk has been emitted. */
+/** Options whose listener reports whether a chunk has been emitted, until its end. */
 function watchedStream({ onChunk, ...options }: LlmCallOptions): {
   readonly options: LlmCallOptions;
   readonly hasStarted: () => boolean;
+  readonly end: () => void;
 } {
   let started = false;
-  if (onChunk === undefined) return { options, hasStarted: () => false };
+  let ended = false;
+  const end = (): void => {
+    ended = true;
+  };
+  if (onChunk === undefined) return { options, hasStarted: () => false, end };
   const watched: LlmCallOptions["onChunk"] = (chunk) => {
+    if (ended) return;
     started = true;
     onChunk(chunk);
   };
-  return { options: { ...options, onChunk: watched }, hasStarted: () => started };
+  return { options: { ...options, onChunk: watched }, hasStarted: () => started, end };
 }
 
 /** The attempts of one call. */

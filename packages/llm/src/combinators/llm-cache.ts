@@ -1,4 +1,4 @@
-import { LlmOptionError } from "../llm-option-error.ts";
+import { checkOptions, optionForms } from "../check-options.ts";
 import type { LlmOutcome } from "../outcome.ts";
 
 /** An answer: an outcome that is not a failure. */
@@ -6,8 +6,8 @@ export type LlmAnswer = Extract<LlmOutcome, { readonly ok: true }>;
 
 /** Where `cached` stores answers, by the digest of their requests. Answers are plain JSON. */
 export interface LlmCache {
-  /** The stored answer; undefined if there is none. */
-  get(digest: string): PromiseLike<LlmAnswer | undefined> | LlmAnswer | undefined;
+  /** The stored answer; undefined or null if there is none. */
+  get(digest: string): PromiseLike<LlmAnswer | null | undefined> | LlmAnswer | null | undefined;
   /** Stores an answer. It replaces one with the same digest. */
   set(digest: string, answer: LlmAnswer): PromiseLike<unknown> | void;
 }
@@ -16,12 +16,9 @@ export interface LlmCache {
  * A cache in memory. When it is full, the answer that was not used for the longest time is dropped. Throws `LlmOptionError` if
  * `maxEntries` is not a positive integer. Default: 1000.
  */
-export function memoryLlmCache({ maxEntries = 1000 }: { readonly maxEntries?: number } = {}): LlmCache {
-  if (!Number.isSafeInteger(maxEntries) || maxEntries < 1) {
-    throw new LlmOptionError(
-      `maxEntries of memoryLlmCache must be a positive integer, got ${String(maxEntries)}.`,
-    );
-  }
+export function memoryLlmCache(options: { readonly maxEntries?: number } = {}): LlmCache {
+  checkOptions<typeof options>("memoryLlmCache", options, { maxEntries: optionForms.positiveInteger });
+  const { maxEntries = 1000 } = options;
   // A map keeps the order of insertion, so the first key is that of the answer that was not used for the longest time.
   const answers = new Map<string, LlmAnswer>();
   return {

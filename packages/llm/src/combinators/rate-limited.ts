@@ -2,6 +2,7 @@ import type { LlmCallOptions, LlmCaller } from "../caller.ts";
 import { checkOptions, optionForms, type OptionForm, type OptionForms } from "../check-options.ts";
 import type { LlmOutcome } from "../outcome.ts";
 import type { LlmRequest } from "../request.ts";
+import { checkCaller } from "./check-caller.ts";
 import { abortedOutcome } from "./play-outcome.ts";
 import { RateLimiter, systemClock, type LlmClock } from "./rate-limiter.ts";
 import { untilAborted } from "./until-aborted.ts";
@@ -37,9 +38,10 @@ const limitForms: OptionForms<RateLimits> = {
  * A caller that starts calls within limits per minute, in the order in which they arrive. Up to the amount of one minute may be
  * used at once; then it refills evenly. A call that is aborted while it waits takes nothing. Tokens are reserved by an
  * estimate, and corrected by the usage of the outcome. While the provider asks to wait (`retryAfterMs` of a `rate-limit`
- * failure), no call starts. Throws `LlmOptionError` for a limit that is not a positive number.
+ * failure), no call starts. Throws `LlmOptionError` for a limit that is not a positive number, and for an unknown option.
  */
 export function rateLimited(caller: LlmCaller, limits: RateLimits): LlmCaller {
+  checkCaller("rateLimited", caller);
   checkOptions("rateLimited", limits, limitForms);
   const { clock = systemClock, estimateTokens = defaultEstimate } = limits;
   const limiter = new RateLimiter(clock, limits);

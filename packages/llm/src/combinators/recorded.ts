@@ -1,7 +1,9 @@
 import type { LlmCallOptions, LlmCaller } from "../caller.ts";
+import { checkOptions, type OptionForms } from "../check-options.ts";
 import { withWarnings } from "../failure.ts";
 import type { LlmOutcome } from "../outcome.ts";
 import type { LlmRequest } from "../request.ts";
+import { checkCaller, checkFunction } from "./check-caller.ts";
 import { redactJson } from "./redact-json.ts";
 
 /** One call of a model: plain JSON without secrets, for the fixtures of tests. `replayed` answers with it. */
@@ -19,17 +21,34 @@ export interface RecordingOptions {
   readonly secrets?: readonly string[];
 }
 
+const recordingForms: OptionForms<RecordingOptions> = {
+  secrets: {
+    expectation: "a list of strings",
+    fits: (value) => Array.isArray(value) && value.every((text) => typeof text === "string"),
+    isSecret: true,
+  },
+};
+
+/** The secrets in the options of `recorded` and `replayed`. Throws `LlmOptionError` for an unusable option. */
+export function checkedSecrets(place: string, options: RecordingOptions): readonly string[] {
+  checkOptions(place, options, recordingForms);
+  return options.secrets ?? [];
+}
+
 /**
  * A caller that passes every call to `record` after its end, also a failed one, but not an aborted one. The outcome is the
- * caller's own. An error of `record` is a warning in the outcome.
+ * caller's own. An error of `record` is a warning in the outcome. Throws `LlmOptionError` for an unusable option.
  */
 export function recorded(
   caller: LlmCaller,
   record: (recording: LlmRecording) => PromiseLike<unknown> | void,
-  { secrets = [] }: RecordingOptions = {},
+  options: RecordingOptions = {},
 ): LlmCaller {
-  const call = async (request: LlmRequest, options?: LlmCallOptions): Promise<LlmOutcome> => {
-    const outcome = await caller.call(request, options);
+  checkCaller("recorded", caller);
+  checkFunction("recorded", "its second argument", record);
+  const secrets = checkedSecrets("recorded", options);
+  const call = async (request: LlmRequest, given?: LlmCallOptions): Promise<LlmOutcome> => {
+    const outcome = await caller.call(request, given);
     if (!outcome.ok && outcome.failure.kind === "aborted") return outcome;
     try {
       await record(redactJson({ request, outcome }, secrets));

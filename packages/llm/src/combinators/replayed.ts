@@ -1,10 +1,11 @@
 import type { LlmCallOptions, LlmCaller } from "../caller.ts";
 import { failedOutcome, failureOf } from "../failure.ts";
+import { LlmOptionError } from "../llm-option-error.ts";
 import type { LlmOutcome } from "../outcome.ts";
 import type { LlmRequest } from "../request.ts";
 import { withAnswerer } from "./answered-by.ts";
 import { abortedOutcome, playOutcome } from "./play-outcome.ts";
-import type { LlmRecording, RecordingOptions } from "./recorded.ts";
+import { checkedSecrets, type LlmRecording, type RecordingOptions } from "./recorded.ts";
 import { redactJson } from "./redact-json.ts";
 import { canonicalJson } from "./request-digest.ts";
 
@@ -18,12 +19,12 @@ export interface ReplayedLlm extends LlmCaller {
 /**
  * A caller that answers each request with the recording of an equal one, and streams its text. Recordings of equal requests
  * are used in their order, each once. A request without a recording fails as `invalid-request`. `secrets` are those of
- * `recorded`.
+ * `recorded`. Throws `LlmOptionError` for an unusable option.
  */
-export function replayed(
-  recordings: readonly LlmRecording[],
-  { secrets = [] }: RecordingOptions = {},
-): ReplayedLlm {
+export function replayed(recordings: readonly LlmRecording[], options: RecordingOptions = {}): ReplayedLlm {
+  if (!Array.isArray(recordings))
+    throw new LlmOptionError("replayed needs a list of recordings as its first argument.");
+  const secrets = checkedSecrets("replayed", options);
   const keyOf = (request: LlmRequest): string => canonicalJson(redactJson(request, secrets));
   const outcomes = Map.groupBy(recordings, ({ request }) => keyOf(request));
   let left = recordings.length;
@@ -33,8 +34,8 @@ export function replayed(
     left -= 1;
     return withAnswerer(recording.outcome, { name }, "recording");
   };
-  const call = async (request: LlmRequest, options: LlmCallOptions = {}): Promise<LlmOutcome> =>
-    options.signal?.aborted ? abortedOutcome() : playOutcome(callSync(request), options);
+  const call = async (request: LlmRequest, given: LlmCallOptions = {}): Promise<LlmOutcome> =>
+    given.signal?.aborted ? abortedOutcome() : playOutcome(callSync(request), given);
   return {
     name,
     get left() {

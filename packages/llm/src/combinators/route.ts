@@ -4,16 +4,21 @@ import { LlmOptionError } from "../llm-option-error.ts";
 import type { LlmOutcome } from "../outcome.ts";
 import type { LlmRequest } from "../request.ts";
 import { withAnswerer } from "./answered-by.ts";
+import { checkCaller, checkFunction } from "./check-caller.ts";
 
 /**
  * A caller that chooses one of several callers for each request, by name. `choose` must depend on the request alone, so that
  * every attempt of a request goes to the same caller. If it throws, or returns an unknown name, the call fails as
- * `invalid-request`. Throws `LlmOptionError` without a caller.
+ * `invalid-request`. Throws `LlmOptionError` without a caller, and for a `choose` that is not a function.
  */
 export function route<Name extends string>(
   callers: Readonly<Record<Name, LlmCaller>>,
   choose: (request: LlmRequest) => Name,
 ): LlmCaller {
+  if (typeof callers !== "object" || callers === null)
+    throw new LlmOptionError("route needs an object of callers by name as its first argument.");
+  checkFunction("route", "its second argument", choose);
+  for (const caller of Object.values(callers)) checkCaller("route", caller);
   const byName: ReadonlyMap<string, LlmCaller> = new Map(Object.entries<LlmCaller>(callers));
   if (byName.size === 0) throw new LlmOptionError("route needs at least one caller, got an empty object.");
 

@@ -1,5 +1,6 @@
 import { cached, LlmOptionError, memoryLlmCache, noUsage, requestDigest, type LlmCache } from "@moora/llm";
 import { answers, fails, hangs, MockLlmCaller, type MockStep } from "@moora/llm/testing";
+import { TestClock } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
 import { requestOf } from "../fixtures.ts";
 
@@ -107,6 +108,117 @@ describe("cached", () => {
         "the answer was not stored in the cache: Error: no set",
       ],
     });
+  });
+});
+
+describe("a cache of one's own", () => {
+  const never = new Promise<never>(() => undefined);
+  const setup = (cache: Partial<LlmCache>, text = "from the model") => {
+    const clock = new TestClock();
+    const model = new MockLlmCaller(() => answers(text));
+    const whole: LlmCache = { get: () => undefined, set: () => undefined, ...cache };
+    return { clock, model, caller: cached(model, { cache: whole, clock, cacheTimeoutMs: 500 }) };
+  };
+
+  it("that never answers a read delays the call for cacheTimeoutMs at most", async () => {
+    const { clock, caller } = setup({ get: () => never });
+    const call = caller.call(requestOf());
+    await clock.whenWaiting(1);
+    clock.advance(500);
+    expect(await call).toMatchObject({ ok: true, warnings: ["the cache was not read within 500 ms"] });
+  });
+
+  it("that never ends a write delays the answer for cacheTimeoutMs at most", async () => {
+    const writing = Promise.withResolvers<void>();
+    const { clock, caller } = setup({
+      set: () => {
+        writing.resolve();
+        return never;
+      },
+    });
+    const call = caller.call(requestOf());
+    await writing.promise;
+    clock.advance(500);
+    expect(await call).toMatchObject({
+      ok: true,
+      warnings: ["the answer was not stored in the cache within 500 ms"],
+    });
+  });
+
+  it("does not delay an abort, neither while it reads nor while it writes", async () => {
+    const reading = new AbortController();
+    const { caller, clock, model } = setup({ get: () => never });
+    const read = caller.call(requestOf(), { signal: reading.signal });
+    await clock.whenWaiting(1);
+    reading.abort();
+    expect(await read).toMatchObject({ failure: { kind: "aborted" } });
+    expect(model.callCount).toBe(0);
+
+    const writing = new AbortController();
+    const set = (): Promise<never> => {
+      queueMicrotask(() => writing.abort());
+      return never;
+    };
+    expect(await setup({ set }).caller.call(requestOf(), { signal: writing.signal })).toMatchObject({
+      ok: true,
+    });
+  });
+
+  it("has no answer where it returns null", async () => {
+    const outcome = await setup({ get: () => Promise.resolve(null) }).caller.call(requestOf());
+    expect(outcome).toMatchObject({ ok: true, turn: { parts: [{ text: "from the model" }] } });
+    expect(outcome).not.toHaveProperty("warnings");
+  });
+
+  it.each<[string, unknown]>([
+    ["an object without fields", {}],
+    ["a text", '{"ok":true}'],
+    ["a number", 42],
+    ["an answer without a turn", { ok: true }],
+    [
+      "an answer with a part without text",
+      {
+        ok: true,
+        turn: { origin: "o", parts: [{ type: "text" }] },
+        model: "m",
+        usage: noUsage,
+        finish: { unified: "stop", raw: "" },
+      },
+    ],
+    ["a failure", { ok: false, failure: { kind: "server", message: "m", retryable: true }, partial: "" }],
+  ])("that returns %s is not used, with a warning", async (_, stored) => {
+    const outcome = await setup({ get: () => stored as never }).caller.call(requestOf());
+    expect(outcome).toMatchObject({
+      ok: true,
+      turn: { parts: [{ text: "from the model" }] },
+      warnings: ["the cache has an invalid answer, which was not used"],
+    });
+  });
+});
+
+describe("a stored answer", () => {
+  it("does not change with an outcome that a caller has changed", async () => {
+    const caller = cached(new MockLlmCaller([answers("as it was")]));
+    const textOf = async (): Promise<string> => {
+      const outcome = await caller.call(requestOf());
+      const [part] = outcome.ok ? outcome.turn.parts : [];
+      if (part?.type !== "text") throw new Error("There is no text.");
+      const { text } = part;
+      Object.assign(part, { text: "changed" });
+      return text;
+    };
+    expect([await textOf(), await textOf(), await textOf()]).toEqual(["as it was", "as it was", "as it was"]);
+    expect(await Promise.all([textOf(), textOf()])).toEqual(["as it was", "as it was"]);
+  });
+
+  it("is not shared by calls that wait for the same answer", async () => {
+    const { model, release } = waitingModel(answers("as it was"));
+    const caller = cached(model);
+    const calls = [1, 2, 3].map(() => caller.call(requestOf()));
+    release();
+    const outcomes = await Promise.all(calls);
+    const parts = outcomes.map((outcome) => (outcome.ok ? outcome.turn.parts[0] : undefined));
+    expect(new Set(parts).size).toBe(3);
   });
 });
 

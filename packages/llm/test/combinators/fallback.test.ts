@@ -152,3 +152,32 @@ describe("a caller that fails after it has streamed", () => {
     });
   });
 });
+
+describe("a chunk that a caller emits after its failure", () => {
+  it("is dropped, and the answer of the next caller stays whole", async () => {
+    let late: () => void = () => undefined;
+    const first: LlmCaller = {
+      name: "first",
+      call(request, options) {
+        late = () => options?.onChunk?.({ type: "text", text: "too late " });
+        return new MockLlmCaller([fails("overloaded")]).call(request);
+      },
+    };
+    const second: LlmCaller = {
+      name: "second",
+      async call(request, options) {
+        late();
+        const outcome = await new MockLlmCaller([answers("from b")]).call(request, options);
+        late();
+        return outcome;
+      },
+    };
+    const chunks: string[] = [];
+    const outcome = await fallback([first, second]).call(requestOf(), {
+      onChunk: (chunk) => chunk.type === "text" && chunks.push(chunk.text),
+    });
+    late();
+    expect(outcome).toMatchObject({ ok: true, turn: { parts: [{ text: "from b" }] } });
+    expect(chunks.join("")).toBe("from b");
+  });
+});

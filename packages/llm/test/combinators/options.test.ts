@@ -1,0 +1,88 @@
+import {
+  cached,
+  fallback,
+  LlmOptionError,
+  memoryLlmCache,
+  rateLimited,
+  recorded,
+  replayed,
+  route,
+} from "@moora/llm";
+import { answers, MockLlmCaller } from "@moora/llm/testing";
+import { expect, it } from "vitest";
+
+const model = new MockLlmCaller(() => answers("x"));
+/** Values without types, as a program in JavaScript passes them. */
+const any = (value: unknown): never => value as never;
+
+it.each<[string, () => unknown, string]>([
+  [
+    "fallback",
+    () => fallback([model], any({ wen: () => false })),
+    'Unknown option "wen" of fallback. Did you mean "when"?',
+  ],
+  [
+    "cached",
+    () => cached(model, any({ cach: memoryLlmCache() })),
+    'Unknown option "cach" of cached. Did you mean "cache"?',
+  ],
+  [
+    "memoryLlmCache",
+    () => memoryLlmCache(any({ maxEntrys: 5 })),
+    'Unknown option "maxEntrys" of memoryLlmCache. Did you mean "maxEntries"?',
+  ],
+  [
+    "rateLimited",
+    () => rateLimited(model, any({ requestPerMinute: 5 })),
+    'Unknown option "requestPerMinute" of rateLimited. Did you mean "requestsPerMinute"?',
+  ],
+  [
+    "recorded",
+    () => recorded(model, () => undefined, any({ secret: [] })),
+    'Unknown option "secret" of recorded. Did you mean "secrets"?',
+  ],
+  [
+    "replayed",
+    () => replayed([], any({ secret: [] })),
+    'Unknown option "secret" of replayed. Did you mean "secrets"?',
+  ],
+])("%s refuses an option that it does not know, with a hint", (_, create, message) => {
+  expect(create).toThrow(new LlmOptionError(message));
+});
+
+it.each<[string, () => unknown, string]>([
+  ["fallback without a list", () => fallback(any(model)), "fallback needs a list of callers"],
+  ["fallback with a caller that is not one", () => fallback([any({})]), "fallback needs an LlmCaller"],
+  [
+    "fallback with a when that is not a function",
+    () => fallback([model], any({ when: true })),
+    "when of fallback",
+  ],
+  ["cached without a caller", () => cached(any(undefined)), "cached needs an LlmCaller"],
+  [
+    "cached with an unusable cache",
+    () => cached(model, any({ cache: {} })),
+    "cache of cached must be an object with",
+  ],
+  ["cached with null", () => cached(model, any(null)), "cached needs an object of options, got null."],
+  ["rateLimited without a caller", () => rateLimited(any(null), { tokensPerMinute: 1 }), "got null."],
+  [
+    "rateLimited without options",
+    () => rateLimited(model, any(undefined)),
+    "rateLimited needs an object of options",
+  ],
+  ["route without callers", () => route(any(undefined), () => "a"), "route needs an object of callers"],
+  ["route without a choice", () => route({ model }, any(undefined)), "route needs a function"],
+  ["route with a caller that is not one", () => route({ a: any(5) }, () => "a"), "route needs an LlmCaller"],
+  ["recorded without a caller", () => recorded(any(1), () => undefined), "recorded needs an LlmCaller"],
+  ["recorded without a function", () => recorded(model, any({})), "recorded needs a function"],
+  [
+    "recorded with one secret in place of a list",
+    () => recorded(model, () => undefined, any({ secrets: "key" })),
+    "secrets of recorded must be a list of strings, got a string.",
+  ],
+  ["replayed without recordings", () => replayed(any({})), "replayed needs a list of recordings"],
+])("%s throws where it is given", (_, create, message) => {
+  expect(create).toThrow(LlmOptionError);
+  expect(create).toThrow(message);
+});
