@@ -2,13 +2,14 @@ import type { Tool } from "@moora/agent-core-effects";
 import { errorText } from "@moora/agent-core-effects/internal";
 import { McpError } from "../mcp-error.ts";
 import type { McpTool, SendCall } from "./mcp-client.ts";
+import { checkRule } from "./check-rule.ts";
 import { listedTool } from "./listed-tool.ts";
 import { maxTools, tooManyTools, type ToolList } from "./read-tools.ts";
 import type { McpToolsOptions } from "./tools-options.ts";
 
 /**
  * The tools that a server lists, without those that cannot be used. Throws `McpError` for too many tools and for two of the
- * same name.
+ * same name, and `BuildError` for an invalid rule.
  */
 export function listedTools(
   { tools, skipped }: ToolList,
@@ -36,6 +37,7 @@ function usableTool(tool: McpTool, options: McpToolsOptions, send: SendCall): To
   if (tool.execution?.taskSupport === "required")
     return skip("It works only as a task of the protocol, which is not supported.");
   const rule = options.rule?.(tool) ?? {};
+  checkRule(rule, tool.name);
   if (rule.include === false) return undefined;
   try {
     return listedTool(tool, rule, options, send);

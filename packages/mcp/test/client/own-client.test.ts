@@ -199,6 +199,24 @@ describe("annotations", () => {
       timeoutMs: 9,
     });
   });
+
+  it.each<[object, string]>([
+    [
+      { aproval: "always" },
+      'Unknown option "aproval" of the rule for the tool act. Did you mean "approval"?',
+    ],
+    [{ include: "no" }, 'include of the rule for the tool act must be one of true, false, got "no".'],
+    [
+      { risk: "lo" },
+      'risk of the rule for the tool act must be one of low, medium, high, critical, got "lo".',
+    ],
+    [{ timeoutMs: -1 }, "timeoutMs of the rule for the tool act must be a positive integer, got -1."],
+  ])("are not overruled by a rule with a mistake: %o", async (rule, message) => {
+    await expect(policies({}, { rule: () => rule as never })).rejects.toMatchObject({
+      name: "BuildError",
+      message,
+    });
+  });
 });
 
 describe("options", () => {
