@@ -50,6 +50,17 @@ const aiSdkForms: OptionForms<AiSdkOptions> = {
   callIdFormat: optionForms.object,
 };
 
+/** Options that only a factory receives. A model that was created with others would not use them. */
+const factoryOptions = ["apiKey", "baseURL", "fetch", "keyName", "model"] as const;
+
+function checkModelOptions(options: AiSdkOptions): void {
+  const useless = factoryOptions.find((name) => options[name] !== undefined);
+  if (useless === undefined) return;
+  throw new LlmOptionError(
+    `aiSdk: ${useless} applies to a factory only: a model has its own. Pass ({ model, fetch, apiKey, baseURL }) => createGoogle({ fetch, apiKey, baseURL })(model), with your provider.`,
+  );
+}
+
 /**
  * Calls a language model of the AI SDK. With a factory, the model is created anew for each call with a guarded `fetch`, so that
  * failures and limits of silence are those of every other caller. A ready model has its own transport: failures are read
@@ -62,12 +73,13 @@ export class AiSdkCaller implements LlmCaller {
   readonly #options: AiSdkOptions;
 
   /**
-   * Throws `LlmOptionError` for an unknown option, for a value of the wrong form, and for a model of another version of the
-   * specification.
+   * Throws `LlmOptionError` for an unknown option, for a value of the wrong form, for a model of another version of the
+   * specification, and for an option of a factory beside a model.
    */
   constructor(source: AiSdkModel | AiSdkFactory, options: AiSdkOptions = {}) {
     checkOptions("aiSdk", options, aiSdkForms);
     checkSource(source);
+    if (typeof source !== "function") checkModelOptions(options);
     this.#source = source;
     const model = typeof source === "function" ? options.model : source.modelId;
     const provider = typeof source === "function" ? "ai-sdk" : source.provider.split(".", 1).join("");

@@ -16,6 +16,16 @@ describe("a caller of a model that is ready", () => {
     expect(aiSdk(scriptedModel([]), { name: "mine" }).name).toBe("mine");
   });
 
+  it.each([
+    { baseURL: "http://127.0.0.1:1" },
+    { apiKey: "k" },
+    { model: "b" },
+    { keyName: "KEY" },
+    { fetch },
+  ])("does not take what applies to a factory only: %o", (options) => {
+    expect(() => aiSdk(scriptedModel([]), options)).toThrow("applies to a factory only");
+  });
+
   it("answers with the text and the warnings of the model", async () => {
     const model = scriptedModel([
       { type: "stream-start", warnings: [{ type: "unsupported", feature: "seed", details: "no seeds" }] },
