@@ -94,18 +94,23 @@ const smallestAnswer = 16;
  */
 export function outputLimitAt(state: Spender, taskType: string): number | null {
   const { config } = state;
-  const remaining = budgetLeftAt(state) ?? {};
-  const price = remaining.cost === undefined ? undefined : priceOf(config.prices, modelFor(config, taskType));
-  const affordable =
-    price === undefined || price.output === 0 || remaining.cost === undefined
-      ? undefined
-      : Math.floor((remaining.cost * 1_000_000) / price.output);
+  const remaining = budgetLeftAt(state);
   const ofOutput = left(config.budget.maxOutputTokens, state.reActContext.usage.outputTokens);
-  const limit = smallest(smallest(remaining.tokens, affordable), ofOutput);
+  if (remaining === undefined && ofOutput === undefined) return null;
+  const affordable = remaining?.cost === undefined ? undefined : tokensFor(remaining.cost, config, taskType);
+  const limit = smallest(smallest(remaining?.tokens, affordable), ofOutput);
   const { maxOutputTokens } = config.settings;
   const most = typeof maxOutputTokens === "number" ? maxOutputTokens : alwaysPossible;
   if (limit === undefined || limit >= most) return null;
   return Math.max(smallestAnswer, limit);
+}
+
+/** The output tokens that a cost pays for; undefined for a model that has no price, or whose output is free. */
+function tokensFor(cost: number, config: AgentConfig, taskType: string): number | undefined {
+  const price = priceOf(config.prices, modelFor(config, taskType));
+  return price === undefined || price.output === 0
+    ? undefined
+    : Math.floor((cost * 1_000_000) / price.output);
 }
 
 function reservedBy(control: AgentState["reActContext"]["control"]): { tokens: number; cost: number } {

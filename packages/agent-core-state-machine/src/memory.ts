@@ -1,7 +1,8 @@
 import type { AgentConfig } from "./agent-config.ts";
-import { messageOf, recordOf, transcriptOf } from "./collections/state-lists.ts";
+import { messageOf, recordOf } from "./collections/state-lists.ts";
 import type { Budget } from "./config.ts";
 import { openCallsOf } from "./control/calls.ts";
+import { loopEntries, taskEntryOf } from "./control/loop-entries.ts";
 import type { AgentFailure } from "./failure.ts";
 import { controlName } from "./control/enter.ts";
 import type { AgentState, ToolCallRecord, TurnEntry } from "./state.ts";
@@ -83,17 +84,12 @@ export function memoryAt(state: AgentState): AgentMemory {
 
 /** The text of the user message that started the current loop. */
 export function taskAt(state: AgentState): string {
-  const transcript = transcriptOf(state);
-  for (let index = state.reActContext.loopStart; index < transcript.length; index += 1) {
-    const entry = transcript.at(index);
-    if (entry?.type === "message") return messageOf(state, entry.messageId)?.content ?? "";
-  }
-  return "";
+  const entry = taskEntryOf(state);
+  return entry === undefined ? "" : (messageOf(state, entry.messageId)?.content ?? "");
 }
 
 const historyAt = (state: AgentState): readonly MemoryStep[] =>
-  transcriptOf(state)
-    .slice(state.reActContext.loopStart)
+  loopEntries(state)
     .flatMap((entry) => (entry.type === "turn" ? [stepOf(state, entry)] : []))
     .filter((step) => step.calls.length > 0);
 

@@ -1,4 +1,4 @@
-import { messagePosition, messagesOf, recordOf, transcriptOf } from "../collections/state-lists.ts";
+import { messagePosition, messagesOf, recordOf } from "../collections/state-lists.ts";
 import type { StateEdit } from "../state-edit.ts";
 import { isLoopFailureKind, loopFailure, type AgentFailure } from "../failure.ts";
 import { hasNotRun, type AgentState, type ContextEntry } from "../state.ts";
@@ -7,6 +7,7 @@ import { awaitUsageOfCalls } from "../unreported-usage.ts";
 import { wording } from "../wording.ts";
 import { callIdsOf, failCall, lastTurn, mayHaveRun, openCallOf, unansweredIds } from "./calls.ts";
 import type { AnyFiredEvent, EnterState } from "./enter.ts";
+import { loopEntries } from "./loop-entries.ts";
 import { closeStreamedMessage } from "./streamed-message.ts";
 
 export const enterDone: EnterState<"Done"> = (edit) => {
@@ -51,25 +52,21 @@ function closeOpenWork(edit: StateEdit): void {
  */
 export function withholdLoop(edit: StateEdit): void {
   const { loopStart, windowCount } = edit.reActContext;
-  const calls = callsOf(edit, loopStart);
+  const calls = callsOf(edit);
   let counted = 0;
-  transcriptOf(edit)
-    .slice(loopStart)
-    .forEach((entry: ContextEntry, offset) => {
-      if (entry.withheld === true) return;
-      edit.putEntry(loopStart + offset, { ...entry, withheld: true });
-      if (entry.type === "message" || entry.type === "turn") counted += 1;
-      if (entry.type === "message") withholdMessage(edit, entry.messageId);
-    });
+  loopEntries(edit).forEach((entry: ContextEntry, offset) => {
+    if (entry.withheld === true) return;
+    edit.putEntry(loopStart + offset, { ...entry, withheld: true });
+    if (entry.type === "message" || entry.type === "turn") counted += 1;
+    if (entry.type === "message") withholdMessage(edit, entry.messageId);
+  });
   edit.setContext({ windowCount: Math.max(0, windowCount - counted) });
   if (calls.length > 0) edit.addEntry({ type: "note", text: wording.withheldCalls(calls) });
 }
 
 /** The calls of a loop that may have had an effect, one line for each. */
-function callsOf(state: AgentState, loopStart: number): readonly string[] {
-  const turns = transcriptOf(state)
-    .slice(loopStart)
-    .flatMap((entry) => (entry.type === "turn" ? [entry] : []));
+function callsOf(state: AgentState): readonly string[] {
+  const turns = loopEntries(state).flatMap((entry) => (entry.type === "turn" ? [entry] : []));
   return turns.flatMap(callIdsOf).flatMap((id) => {
     const record = recordOf(state, id);
     if (record === undefined || record.result === null || hasNotRun(record.result)) return [];

@@ -1,4 +1,4 @@
-import { messagesOf, transcriptOf } from "../collections/state-lists.ts";
+import { messagesOf } from "../collections/state-lists.ts";
 import type { StateEdit } from "../state-edit.ts";
 import { budgetExceeded, isNearlySpent, outputLimitAt } from "../budget.ts";
 import { loopFailure } from "../failure.ts";
@@ -7,6 +7,7 @@ import { wording } from "../wording.ts";
 import { abandonCall, unansweredIds } from "./calls.ts";
 import type { ControlOf } from "./control.ts";
 import type { EnterState, FiredEvent } from "./enter.ts";
+import { loopEntries } from "./loop-entries.ts";
 import { windowOnEntry } from "./window.ts";
 
 /** Enters `Planning`: fixes the next request, with the queued entries, the next step and the window. */
@@ -80,12 +81,9 @@ function showData(edit: StateEdit): void {
 /** Adds a note when the budget is nearly spent. It stands once in a loop. */
 function warnOfBudget(edit: StateEdit): void {
   if (!isNearlySpent(edit)) return;
-  const transcript = transcriptOf(edit);
-  for (let index = transcript.length - 1; index >= edit.reActContext.loopStart; index -= 1) {
-    const entry = transcript.at(index);
-    if (entry?.type === "note" && entry.text === wording.budgetNearlySpent) return;
-  }
-  edit.addEntry({ type: "note", text: wording.budgetNearlySpent });
+  const text = wording.budgetNearlySpent;
+  if (loopEntries(edit).some((entry) => entry.type === "note" && entry.text === text)) return;
+  edit.addEntry({ type: "note", text });
 }
 
 const hasTools = ({ tools }: StateEdit): boolean => {

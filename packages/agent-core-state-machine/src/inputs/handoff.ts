@@ -1,5 +1,5 @@
-import { transcriptOf } from "../collections/state-lists.ts";
 import { callIdsOf, failCall, lastTurn, settleCall } from "../control/calls.ts";
+import { loopEntries } from "../control/loop-entries.ts";
 import { advanceBatch } from "../control/tool-batch.ts";
 import type { Handoff } from "../input.ts";
 import type { AgentState, ToolCallResult } from "../state.ts";
@@ -38,10 +38,5 @@ function handoffProblem(edit: StateEdit, { to, maxPerLoop }: Handoff): string | 
 }
 
 /** The number of handoffs of the current loop. */
-function handoffsOf(state: AgentState): number {
-  const transcript = transcriptOf(state);
-  let count = 0;
-  for (let index = state.reActContext.loopStart; index < transcript.length; index += 1)
-    if (transcript.at(index)?.type === "handoff") count += 1;
-  return count;
-}
+const handoffsOf = (state: AgentState): number =>
+  loopEntries(state).filter(({ type }) => type === "handoff").length;

@@ -1,5 +1,6 @@
 import { callIdsOf } from "../control/calls.ts";
 import type { ControlType } from "../control/control.ts";
+import { loopEntries, taskEntryOf } from "../control/loop-entries.ts";
 import { move } from "../control/move.ts";
 import { transcriptOf } from "../collections/state-lists.ts";
 import { closeStreamedMessage, streamedMessage } from "../control/streamed-message.ts";
@@ -29,20 +30,15 @@ export function openLoop(edit: StateEdit, entry: ContextEntry): void {
 
 /** Whether the newest loop has failed and can be tried again: its task is not withheld from requests. */
 export function mayRetryLoop(state: AgentState): boolean {
-  const { control, loopStart } = state.reActContext;
-  if (control.type !== "Error") return false;
-  const transcript = transcriptOf(state);
-  for (let index = loopStart; index < transcript.length; index += 1) {
-    const entry = transcript.at(index);
-    if (entry?.type === "message") return entry.withheld !== true;
-  }
-  return false;
+  if (state.reActContext.control.type !== "Error") return false;
+  const task = taskEntryOf(state);
+  return task !== undefined && task.withheld !== true;
 }
 
 /** Starts the next loop with the entries of the failed one, and with the limits and the budget of a new one. */
 export function retryLoop(edit: StateEdit): void {
   const { contextWindowSize, toolCallIds, loopStart, queued } = edit.reActContext;
-  const last = transcriptOf(edit).findLast(() => true);
+  const last = loopEntries(edit).at(-1);
   // Providers read a turn at the end of a request as the beginning of the answer.
   if (last?.type === "turn" && callIdsOf(last).length === 0)
     edit.addEntry({ type: "note", text: wording.triedAgain });
