@@ -30,21 +30,22 @@ const mcpOnNode: readonly string[] = [
     (name) => `@modelcontextprotocol/${name}`,
   ),
   "node:events",
+  "node:fs/promises",
   "node:http",
 ];
 
 const budgets: readonly Budget[] = [
   { what: "moorex", source: `export * from "@moora/moorex";`, mostKb: 4 },
-  { what: "an agent without a host: reducer, effects, requests, moorex", source: core, mostKb: 26.5 },
+  { what: "an agent without a host: reducer, effects, requests, moorex", source: core, mostKb: 27 },
   {
     what: "the same, with parseInput, parseState and every schema",
     source: `${core}\nexport { agentEventSchema, parseInput, parseState } from "@moora/agent-core-state-machine";`,
-    mostKb: 39.5,
+    mostKb: 40,
   },
   {
     what: "a session in memory, with tools",
     source: `export { defineAgent, defineTool, startSession } from "@moora/agent";`,
-    mostKb: 82,
+    mostKb: 85,
   },
   {
     what: "both adapters without their SDKs",
@@ -55,24 +56,24 @@ const budgets: readonly Budget[] = [
   {
     what: "telemetry, beside a session in a log",
     source: `export { openSession } from "@moora/agent";\nexport { exportSpans, sessionTelemetry } from "@moora/otel";`,
-    mostKb: 98,
+    mostKb: 102,
   },
   {
     what: "tools of MCP servers, without the SDK",
     source: `export { connectMcp, mcpTools } from "@moora/mcp";`,
     without: mcpOnNode,
-    mostKb: 40,
+    mostKb: 44,
   },
   { what: "both adapters with their SDKs", source: adapters, mostKb: 210 },
   {
     what: "the adapter for the AI SDK, without providers",
     source: `export { aiSdk } from "@moora/llm-ai-sdk";`,
-    mostKb: 16,
+    mostKb: 17,
   },
   {
     what: "a server without Node, for an edge platform",
     source: `export { createAgentServer } from "@moora/server";`,
-    mostKb: 110,
+    mostKb: 126,
   },
 ];
 

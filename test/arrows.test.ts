@@ -34,6 +34,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   server: [
     "@hono/node-server",
     "@moora/agent",
+    "@moora/agent-core-effects",
     "@moora/agent-webui-protocol",
     "@moora/event-log",
     "hono",

@@ -2,9 +2,16 @@ import { afterAll, describe, expect, it, vi } from "vitest";
 import { Page, Programs, typeErrors } from "@moora/testbed/page";
 
 /** Pages that build on one another's files: each is followed from its beginning, in the order of its blocks. */
-const pages = ["getting-started", "approvals", "durability", "sub-agents", "teams", "testing"].map(
-  (name) => `docs/${name}.md`,
-);
+const pages = [
+  "getting-started",
+  "configuration",
+  "approvals",
+  "context",
+  "durability",
+  "sub-agents",
+  "teams",
+  "testing",
+].map((name) => `docs/${name}.md`);
 
 vi.stubEnv("OPENAI_API_KEY", "");
 

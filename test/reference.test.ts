@@ -52,6 +52,7 @@ const described: readonly string[] = [
   "ToolOptions",
   "DataOptions",
   "AskHumanOptions",
+  "ToolAsksOptions",
   "AgentToolOptions",
   "TeamOptions",
   "TeamMember",
@@ -68,12 +69,17 @@ const described: readonly string[] = [
   "ChatProfile",
   "AnthropicOptions",
   "AiSdkOptions",
+  "FallbackOptions",
+  "CachedOptions",
+  "RateLimits",
+  "RecordingOptions",
   "TelemetryOptions",
   "AttachOptions",
   "ReadOptions",
   "McpToolsOptions",
   "McpConnectOptions",
   "McpServerOptions",
+  "ListenOptions",
   "AgentServerOptions",
   "ServerLimits",
   "ServeOptions",
@@ -142,6 +148,7 @@ function inheritedFields(type: string): readonly string[] {
 const normalized = (type: string): string =>
   type
     .replaceAll(/[;\s]+(?=\})/g, " ")
+    .replaceAll(/(?<=[(<])\s+|,?\s+(?=[)>])/g, "")
     .split(" | ")
     .toSorted()
     .join(" | ");

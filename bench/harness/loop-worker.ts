@@ -1,6 +1,6 @@
 /** The process of one loop: warms up and takes samples as the process of its suite asks for them. */
 import { byHand } from "../loops/by-hand.ts";
-import { byReducer, inSession } from "../loops/moora.ts";
+import { byReducer, inSession, inSessionWithData } from "../loops/moora.ts";
 import { checkedRun, type Implementation, type Script } from "../loops/script.ts";
 import { loadPeerLoop } from "./peer-loader.ts";
 import { timedWay } from "./ways.ts";
@@ -22,7 +22,7 @@ export type LoopRequest = { readonly warmUpMs: number } | "sample";
 export type LoopReply = number | { readonly error: string };
 
 const ours = new Map<string, Implementation>(
-  [inSession, byReducer, byHand].map(({ name, implement }) => [name, implement]),
+  [inSession, inSessionWithData, byReducer, byHand].map(({ name, implement }) => [name, implement]),
 );
 
 async function main(): Promise<void> {

@@ -1,12 +1,14 @@
 import {
   agentTransition,
   defineAgent,
+  defineData,
   defineTool,
   effectsAt,
   initialStateOf,
   startSession,
   userMessage,
   type Agent,
+  type AgentConfigChange,
   type Tool,
 } from "@moora/agent";
 import {
@@ -83,20 +85,53 @@ export function scriptedAgent(
     name: "bench",
     llm: scriptedModel(script, counter),
     tools: [tool],
-    config: {
-      // On its last step, the model is asked for an answer; these runs end before.
-      limits: { maxSteps: script.turns + 2 },
-      reflection: { aboveInputTokens: 0 },
-      toolCalls: { maxPerTurn: script.calls, maxParallel: script.calls },
-    },
+    config: configOf(script),
   });
 }
+
+const configOf = ({ turns, calls }: Script): AgentConfigChange => ({
+  // On its last step, the model is asked for an answer; these runs end before.
+  limits: { maxSteps: turns + 2 },
+  reflection: { aboveInputTokens: 0 },
+  toolCalls: { maxPerTurn: calls, maxParallel: calls },
+});
 
 /** A session in memory: reducer, effects, runner, events and messages. */
 export const inSession: NamedLoop = {
   name: "session",
   implement(script, counter) {
     const agent = scriptedAgent(script, counter);
+    return async () => {
+      await using session = startSession(agent);
+      await session.ask("Go.");
+    };
+  },
+};
+
+const total = defineData({ schema: z.object({ total: z.number() }), initial: { total: 0 } });
+
+/** A session whose tool changes application data with each result. */
+export const inSessionWithData: NamedLoop = {
+  name: "session with data",
+  implement(script, counter) {
+    const tool = defineTool({
+      name: "add",
+      description: "Adds one.",
+      input: z.object({ a: z.number() }),
+      replay: "safe",
+      data: total,
+      execute({ a }, { update }) {
+        update((draft) => void (draft.total += 1));
+        return Promise.resolve(addOne(counter, a));
+      },
+    });
+    const agent = defineAgent({
+      name: "bench",
+      llm: scriptedModel(script, counter),
+      data: total,
+      tools: [tool],
+      config: configOf(script),
+    });
     return async () => {
       await using session = startSession(agent);
       await session.ask("Go.");

@@ -287,8 +287,8 @@ export const coreFaults: readonly Fault[] = [
     "failed attempts count as crashes",
     {
       file: `${core}/control/interruptions.ts`,
-      text: "if (interrupted < edit",
-      replacement: "if (attempt < edit",
+      text: "  attempt - failures - asked;",
+      replacement: "  attempt - asked;",
     },
     toolRetries,
     /counts crashes apart from failures/,
@@ -298,8 +298,8 @@ export const coreFaults: readonly Fault[] = [
     "a failed call of a tool that runs once is repeated",
     {
       file: `${core}/inputs/tool-call.ts`,
-      text: 'const isRepeatable = tool?.replay === "safe" || tool?.replay === "keyed";',
-      replacement: "const isRepeatable = tool !== undefined;",
+      text: 'status.type === "running" && replayOf(edit, call) !== "once" && failures',
+      replacement: 'status.type === "running" && failures',
     },
     toolRetries,
     /is not repeated if it may run once, whatever its definition says/,
@@ -332,8 +332,8 @@ export const coreFaults: readonly Fault[] = [
     "a task that was withheld is sent again",
     {
       file: `${core}/inputs/loop.ts`,
-      text: 'if (entry?.type === "message") return entry.withheld !== true;',
-      replacement: 'if (entry?.type === "message") return true;',
+      text: "return task !== undefined && task.withheld !== true;",
+      replacement: "return task !== undefined;",
     },
     ["packages/agent/test/session/retry.test.ts"],
     /is ignored after a refusal of the provider/,
@@ -343,8 +343,8 @@ export const coreFaults: readonly Fault[] = [
     "a call that waits for its next attempt runs again although its tool may run once by now",
     {
       file: `${core}/inputs/deadline-passed.ts`,
-      text: 'if (replayOf(edit, call) === "once") settleUnknown(edit, call);\n  else queueAgain(edit, call);',
-      replacement: "queueAgain(edit, call);",
+      text: 'if (replayOf(edit, call) === "once") settleUnknown(edit, call);\n  else runAgain(edit, call);',
+      replacement: "runAgain(edit, call);",
     },
     toolRetries,
     /is not run again by a release in which it may run once/,

@@ -33,14 +33,14 @@ export const effectFaults: readonly Fault[] = [
     changes: [
       {
         file: `${effects}/run/call-tool.ts`,
-        text: "const updates =\n    tool.data === undefined ? undefined : new DataUpdates(tool.data, dataOf(host.current?.() ?? state));\n  const running = toolOutcome(tool, { effect, updates }, state, host);",
+        text: "const updates = updatesOf(tool, effect, state, host);\n  const running = toolOutcome(tool, { effect, updates }, state, host);",
         replacement: "",
       },
       {
         file: `${effects}/run/call-tool.ts`,
         text: "const intended = yield* dispatchIntent(",
         replacement:
-          "const updates =\n    tool.data === undefined ? undefined : new DataUpdates(tool.data, dataOf(host.current?.() ?? state));\n  const running = toolOutcome(tool, { effect, updates }, state, host);\n  const intended = yield* dispatchIntent(",
+          "const updates = updatesOf(tool, effect, state, host);\n  const running = toolOutcome(tool, { effect, updates }, state, host);\n  const intended = yield* dispatchIntent(",
       },
     ],
     tests: [`${tests}/run/call-tool.test.ts`],

@@ -1,7 +1,9 @@
 import { coreFaults } from "./core-faults.ts";
+import { dataFaults } from "./data-faults.ts";
 import { effectFaults } from "./effect-faults.ts";
 import type { Fault } from "./fault.ts";
 import { logFaults } from "./log-faults.ts";
+import { pauseFaults } from "./pause-faults.ts";
 import { restartFaults } from "./restart-faults.ts";
 import { runnerFaults } from "./runner-faults.ts";
 import { sessionFaults } from "./session-faults.ts";
@@ -16,4 +18,6 @@ export const faults: readonly Fault[] = [
   ...restartFaults,
   ...sessionFaults,
   ...teamFaults,
+  ...dataFaults,
+  ...pauseFaults,
 ].toSorted((one, other) => one.number - other.number);

@@ -1,5 +1,6 @@
 import {
   isLoopRunning,
+  isPaused,
   waitsAt,
   type AgentState,
   type ControlOf,
@@ -15,8 +16,10 @@ import {
   reflectKey,
   stateKey,
   toolKey,
+  toolQuestionOf,
 } from "@moora/agent-core-state-machine/internal";
 import type { AgentEffect, CallLlmEffect, RunStateEffect } from "./effect.ts";
+import { isHeld } from "./held-effects.ts";
 
 type Effects = Record<string, AgentEffect>;
 
@@ -50,14 +53,23 @@ const effectsOf: { readonly [Type in ControlType]: AddEffects<Type> } = {
   },
 };
 
-/** The effects that a state wants, by key. Equal keys mean equal effects. The cost depends on the open work, not the history. */
+/**
+ * The effects that a state wants, by key. Equal keys mean equal effects. A paused session wants only the work that has started,
+ * its questions and its waits. The cost depends on the open work, not the history.
+ */
 export function effectsAt(state: AgentState): Readonly<Record<string, AgentEffect>> {
   // An object without a prototype is fast with keys that are new each time.
   const effects: Effects = Object.create(null);
   const { control } = state.reActContext;
   const addEffects: AddEffects<ControlType> = effectsOf[control.type];
   addEffects(effects, state, control);
+  if (isPaused(state)) removeHeld(effects, state);
   return effects;
+}
+
+/** Removes the effects that wait until the session is resumed. */
+function removeHeld(effects: Effects, state: AgentState): void {
+  for (const effect of Object.values(effects)) if (isHeld(effect, state)) delete effects[effect.key];
 }
 
 function add(effects: Effects, effect: AgentEffect): void {
@@ -133,7 +145,8 @@ function callEffect(state: AgentState, call: OpenCall): AgentEffect | undefined 
     }
     case "probing":
       return { type: "probe-tool", key: probeKey(call), toolCallId, attempt, name, parameters, digest };
-    case "asking":
+    case "asking": {
+      const asked = toolQuestionOf(state, call);
       return {
         type: "ask-human",
         key: askKey(call, status),
@@ -141,11 +154,12 @@ function callEffect(state: AgentState, call: OpenCall): AgentEffect | undefined 
         about: status.about,
         name,
         parameters,
-        ...(record.asked?.reply === null ? { question: record.asked.question } : {}),
+        ...(asked === undefined ? {} : { question: asked.question }),
         digest: status.digest,
         due: status.due,
         reminder: status.reminder,
         escalated: status.escalated,
       };
+    }
   }
 }

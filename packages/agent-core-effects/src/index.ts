@@ -23,6 +23,7 @@ export type {
   RunLimits,
   Progress,
   StateContext,
+  StateContextOf,
   StateDecision,
   StateHandler,
   TimerOptions,
@@ -47,6 +48,14 @@ export { DataRefused } from "./data/data-refused.ts";
 export type { DataContext, UpdateData } from "./data/data-updates.ts";
 export { askHuman } from "./tool/ask-human.ts";
 export type { AskHumanOptions } from "./tool/ask-human.ts";
+export { defineContext } from "./tool/define-context.ts";
+export type {
+  ContextDefinition,
+  ContextNeededBy,
+  HostContext,
+  NeedsContext,
+  WithNeed,
+} from "./tool/define-context.ts";
 export { defineTool } from "./tool/define-tool.ts";
 export type {
   ProbeOutcome,

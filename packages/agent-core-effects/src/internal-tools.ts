@@ -3,7 +3,7 @@ import type {
   AgentState,
   ExpandContextWindowInput,
 } from "@moora/agent-core-state-machine";
-import { callIdsOf, recordOf, transcriptOf } from "@moora/agent-core-state-machine/internal";
+import { callIdsOf, recordOf, toolOf, transcriptOf } from "@moora/agent-core-state-machine/internal";
 import type { JsonObject, LlmTool } from "@moora/llm";
 import { namedCallId } from "./call-id.ts";
 import { hidesEntriesAt, type LlmRequestCache } from "./request/messages.ts";
@@ -41,7 +41,9 @@ export const internalTools: readonly LlmTool[] = [
   },
 ];
 
-export const isInternalTool = (name: string): boolean => internalTools.some((tool) => tool.name === name);
+/** Whether a name is that of an internal tool. A tool of the agent replaces an internal one of the same name. */
+export const callsInternalTool = (state: AgentState, name: string): boolean =>
+  internalTools.some((tool) => tool.name === name) && toolOf(state, name) === undefined;
 
 /** Whether to offer the internal tools: there are entries before the window, hidden by a summary, or withheld. */
 export const wantsInternalTools = (state: AgentState, cache?: LlmRequestCache): boolean =>

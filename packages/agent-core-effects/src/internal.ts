@@ -1,5 +1,16 @@
 /** Exports for the other packages of this repository. Not a public API: they may change in any release. */
 export { callId, namedCallId } from "./call-id.ts";
+export { checkAgent } from "./check-agent.ts";
+export {
+  checkOptions,
+  isObject,
+  oneOf,
+  optionsProblem,
+  valuesProblem,
+  withMethods,
+  type OptionForm,
+  type OptionForms,
+} from "./check-options.ts";
 export { errorText } from "./error-text.ts";
 export { refuse } from "./errors/build-error.ts";
 export { fieldPath, fieldProblem, shownValue } from "./field-problem.ts";
@@ -14,6 +25,7 @@ export { reflectionPrompt } from "./request/reflection.ts";
 export { setLongTimeout } from "./run/long-timeout.ts";
 export { callDigest } from "./run/observation.ts";
 export { isRetryWait } from "./run/retry-wait.ts";
+export { isContextDefinition } from "./tool/define-context.ts";
 export { schemaCheckOf } from "./tool/schema-check.ts";
 export { isStandardSchema } from "./tool/standard-schema.ts";
 export { checkToolName } from "./tool/tool-definition.ts";

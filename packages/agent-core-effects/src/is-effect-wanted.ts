@@ -1,4 +1,4 @@
-import { isLoopRunning, type AgentState } from "@moora/agent-core-state-machine";
+import { isLoopRunning, isPaused, type AgentState } from "@moora/agent-core-state-machine";
 import {
   askKey,
   llmCallKey,
@@ -10,9 +10,15 @@ import {
   waitAt,
 } from "@moora/agent-core-state-machine/internal";
 import type { AgentEffect } from "./effect.ts";
+import { isHeld } from "./held-effects.ts";
 
 /** Whether a state wants an effect: whether `effectsAt` contains its key, without computing the other effects. */
 export function isEffectWanted(state: AgentState, effect: AgentEffect): boolean {
+  return isOpen(state, effect) && !(isPaused(state) && isHeld(effect, state));
+}
+
+/** Whether the work of an effect is open, also while the session is paused. */
+function isOpen(state: AgentState, effect: AgentEffect): boolean {
   const { reActContext: context } = state;
   const { control } = context;
   const { key } = effect;

@@ -58,6 +58,7 @@ export class World {
       signal: new AbortController().signal,
       notify: (notice) => void this.notices.push(notice),
       dispatchNow: (input) => void this.apply(input),
+      dispatchAtOnce: async (input) => this.apply(inputAt(input, this.state)),
       digestOf: (...texts) => JSON.stringify(texts),
       ...host,
     };

@@ -33,32 +33,44 @@ const isLimited = ({ maxTokens, maxTotalTokens, maxCost, maxTotalCost }: Budget)
   maxCost !== undefined ||
   maxTotalCost !== undefined;
 
-/** Whether a limit of the budget is reached, so that no more model calls are made. */
-export function budgetExceeded(state: Spender): boolean {
-  const remaining = budgetLeftAt(state);
-  if (remaining !== undefined && isSpent(remaining)) return true;
-  const { maxInputTokens, maxOutputTokens } = state.config.budget;
-  const { inputTokens, outputTokens } = state.reActContext.usage;
-  return isReached(maxInputTokens, inputTokens) || isReached(maxOutputTokens, outputTokens);
+/** What counts for each limit of a budget. */
+const spentFor: Readonly<Record<Exclude<keyof Budget, "warnAt">, (state: Spender) => number>> = {
+  maxTokens: ({ reActContext }) => totalTokens(reActContext.usage),
+  maxInputTokens: ({ reActContext }) => reActContext.usage.inputTokens,
+  maxOutputTokens: ({ reActContext }) => reActContext.usage.outputTokens,
+  maxCost: ({ reActContext }) => reActContext.usage.cost ?? 0,
+  maxTotalTokens: ({ usage }) => totalTokens(usage),
+  maxTotalCost: ({ usage }) => usage.cost ?? 0,
+};
+
+/** A limit of the budget, and what was spent of it. */
+export interface SpentLimit {
+  readonly name: keyof typeof spentFor;
+  readonly limit: number;
+  readonly spent: number;
 }
 
-const isReached = (most: number | undefined, spent: number): boolean => most !== undefined && spent >= most;
+/** The limits of the budget of which this part is spent. Default: those that are reached. */
+export function spentLimitsAt(state: Spender, part: number = 1): readonly SpentLimit[] {
+  const { budget } = state.config;
+  const found: SpentLimit[] = [];
+  let name: SpentLimit["name"];
+  for (name in spentFor) {
+    const limit = budget[name];
+    if (limit === undefined) continue;
+    const spent = spentFor[name](state);
+    if (spent >= limit * part) found.push({ name, limit, spent });
+  }
+  return found;
+}
+
+/** Whether a limit of the budget is reached, so that no more model calls are made. */
+export const budgetExceeded = (state: Spender): boolean => spentLimitsAt(state).length > 0;
 
 /** Whether `warnAt` of a limit is spent. */
-export function isNearlySpent({ config: { budget }, usage, reActContext }: Spender): boolean {
-  const { warnAt } = budget;
-  if (warnAt === undefined) return false;
-  const loop = reActContext.usage;
-  const isNear = (most: number | undefined, spent: number): boolean =>
-    most !== undefined && spent >= most * warnAt;
-  return (
-    isNear(budget.maxTokens, totalTokens(loop)) ||
-    isNear(budget.maxInputTokens, loop.inputTokens) ||
-    isNear(budget.maxOutputTokens, loop.outputTokens) ||
-    isNear(budget.maxCost, loop.cost ?? 0) ||
-    isNear(budget.maxTotalTokens, totalTokens(usage)) ||
-    isNear(budget.maxTotalCost, usage.cost ?? 0)
-  );
+export function isNearlySpent(state: Spender): boolean {
+  const { warnAt } = state.config.budget;
+  return warnAt !== undefined && spentLimitsAt(state, warnAt).length > 0;
 }
 
 /** Whether a limited amount is used up. */

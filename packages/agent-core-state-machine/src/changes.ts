@@ -36,6 +36,7 @@ const stateFields = [
   "unreportedUsage",
   "dataStatus",
   "activeAgent",
+  "paused",
 ] as const;
 
 const contextFields = [

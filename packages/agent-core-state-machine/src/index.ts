@@ -57,6 +57,8 @@ export type {
   ReActCancelledInput,
   ReActObservedInput,
   SessionOpenedInput,
+  SessionPausedInput,
+  SessionResumedInput,
   StateHandledInput,
   StateHandlerStartedInput,
   UsageReportedInput,
@@ -68,6 +70,7 @@ export type {
   UserMessageInput,
 } from "./input.ts";
 export { isLoopRunning } from "./inputs/loop.ts";
+export { isPaused } from "./inputs/pause.ts";
 export type { IgnoredReason } from "./inputs/input-handler.ts";
 export type { JsonProblem } from "./json-copy.ts";
 export { inputTraits } from "./input-traits.ts";

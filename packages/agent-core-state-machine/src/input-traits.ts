@@ -43,6 +43,8 @@ export const inputTraits: { readonly [Type in InputType]: InputTraits } = /* @__
   "tool-call-decided": { access: "anyone", about: "tool-call", role: "answer" },
   "deadline-passed": owned("wait", "answer"),
   "re-act-cancelled": fact("anyone"),
+  "session-paused": fact("anyone"),
+  "session-resumed": fact("anyone"),
   "loop-retried": fact("anyone"),
   "session-opened": fact("owner"),
   "agent-configured": fact("host"),

@@ -167,6 +167,9 @@ export const inputSchemas = {
     partial: z.exactOptional(text),
     requestId,
   }),
+  /** The session starts no more model calls, tools and handlers until it is resumed. What runs ends, and its result counts. */
+  "session-paused": input("session-paused", { reason: z.exactOptional(text), requestId }),
+  "session-resumed": input("session-resumed", { requestId }),
   /** A failed loop is tried again: the next loop has its task and what it has done so far. */
   "loop-retried": input("loop-retried", {}),
   /** A process has become the owner of the session. Work that the previous owner had started is interrupted. */
@@ -201,11 +204,17 @@ export const inputSchemas = {
     toolCallIds: z.array(id).check(z.minLength(1)),
   }),
   "context-note-added": input("context-note-added", { text }),
-  /** The application has changed its data. `version`: the data now has this version, because it is new or was migrated. */
+  /**
+   * The application data has changed. `version`: the data now has this version, because it is new or was migrated.
+   * `toolCallId`: a call has changed it before its result, and `key`: a handler before its decision; such a change applies only
+   * while the call or the handler runs.
+   */
   "data-changed": input("data-changed", {
     patches: z.array(dataPatchSchema),
     by: text,
     version: z.exactOptional(z.number()),
+    toolCallId: z.exactOptional(id),
+    key,
     requestId,
   }),
   /** The usage of work that ended without an answer, because it was cancelled or its request was replaced. */
@@ -265,6 +274,10 @@ export type ToolCallDecidedInput = InputOf<"tool-call-decided">;
 export type DeadlinePassedInput = InputOf<"deadline-passed">;
 /** The running loop is cancelled. */
 export type ReActCancelledInput = InputOf<"re-act-cancelled">;
+/** The session is paused: no new work starts. */
+export type SessionPausedInput = InputOf<"session-paused">;
+/** A paused session continues. */
+export type SessionResumedInput = InputOf<"session-resumed">;
 /** A failed loop is tried again. */
 export type LoopRetriedInput = InputOf<"loop-retried">;
 /** A process has become the owner of the session. Work that had started is interrupted. */

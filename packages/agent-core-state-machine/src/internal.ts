@@ -2,7 +2,7 @@
 export { dataOf } from "./inputs/data.ts";
 export { pathToText } from "./json-copy.ts";
 export { changeConfig, configGroups, withoutUndefined } from "./agent-config.ts";
-export { budgetLeftAt, cappedBudget, reservationOf } from "./budget.ts";
+export { budgetLeftAt, cappedBudget, reservationOf, spentLimitsAt, type SpentLimit } from "./budget.ts";
 export {
   agentConfigChangeSchema,
   approvalSchema,
@@ -10,7 +10,15 @@ export {
   graphSchema,
   settingsSchema,
 } from "./config.ts";
-export { callIdsOf, needsHuman, openCallOf, openCallsOf, openToolQuestion, toolOf } from "./control/calls.ts";
+export {
+  callIdsOf,
+  deciderOf,
+  needsHuman,
+  openCallOf,
+  openCallsOf,
+  toolOf,
+  toolQuestionOf,
+} from "./control/calls.ts";
 export { maxEntriesWithoutPlan, maxMovesPerInput } from "./control/move.ts";
 export { reflectTaskType } from "./control/reflecting.ts";
 export { nextStateName } from "./control/transition-table.ts";

@@ -41,6 +41,7 @@ export class StateEdit implements AgentState {
   data: unknown;
   dataStatus: AgentState["dataStatus"];
   declare activeAgent?: string;
+  declare paused?: Exclude<AgentState["paused"], undefined>;
   readonly [listsKey]: ListsEdit;
 
   /** The timestamp of the current input. */
@@ -67,6 +68,7 @@ export class StateEdit implements AgentState {
     this.data = state.data;
     this.dataStatus = state.dataStatus;
     if (state.activeAgent !== undefined) this.activeAgent = state.activeAgent;
+    if (state.paused !== undefined) this.paused = state.paused;
     this[listsKey] = new ListsEdit(state);
     this.#written = records ? new Written(state) : undefined;
     this.#ownContext = undefined;
@@ -209,7 +211,7 @@ export class StateEdit implements AgentState {
     this.#disown();
     const { config, tools, toolCallCount, owner, opened, calledLlmAt, usage, unreportedUsage, dataStatus } =
       this;
-    const { reActContext, activeAgent } = this;
+    const { reActContext, activeAgent, paused } = this;
     this.#written = new Written({
       config,
       tools,
@@ -222,6 +224,7 @@ export class StateEdit implements AgentState {
       dataStatus,
       reActContext,
       ...(activeAgent === undefined ? {} : { activeAgent }),
+      ...(paused === undefined ? {} : { paused }),
     });
   }
 

@@ -235,6 +235,9 @@ export const reActContextSchema = z.object({
 /** The version of the application data, and whether the newest request to the model has shown it as it is. */
 export const dataStatusSchema = z.object({ version: z.number(), isShown: z.boolean() });
 
+/** Since when a session is paused, in milliseconds since 1970, and why. */
+export const pauseSchema = z.object({ pausedAt: z.number(), reason: z.exactOptional(z.string()) });
+
 /** The schema of a state. */
 export const agentStateSchema = z.object({
   version: z.literal(1),
@@ -260,6 +263,8 @@ export const agentStateSchema = z.object({
   dataStatus: z.nullable(dataStatusSchema),
   /** The agent of the team that has the conversation; absent in a session of one agent. */
   activeAgent: z.exactOptional(z.string()),
+  /** The pause of the session; null after it was resumed, absent in a session that was never paused. */
+  paused: z.exactOptional(z.nullable(pauseSchema)),
 });
 
 /** The definition of a tool in the state. `schema` is JSON text. */

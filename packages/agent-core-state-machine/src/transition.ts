@@ -17,6 +17,7 @@ import { dataChanged } from "./inputs/data.ts";
 import { deadlinePassed } from "./inputs/deadline-passed.ts";
 import { historyReflected, llmCallFailed, llmCallStarted } from "./inputs/llm-call.ts";
 import { llmMessageCompleted, llmMessageStarted } from "./inputs/llm-message.ts";
+import { sessionPaused, sessionResumed } from "./inputs/pause.ts";
 import { reActObserved } from "./inputs/re-act-observed.ts";
 import type { IgnoredReason, InputHandler, StateChange } from "./inputs/input-handler.ts";
 import {
@@ -54,6 +55,8 @@ const handlers: { readonly [Type in InputType]: InputHandler<InputOf<Type>> } = 
   "tool-call-decided": toolCallDecided,
   "deadline-passed": deadlinePassed,
   "re-act-cancelled": reActCancelled,
+  "session-paused": sessionPaused,
+  "session-resumed": sessionResumed,
   "loop-retried": loopRetried,
   "session-opened": sessionOpened,
   "agent-configured": agentConfigured,

@@ -8,7 +8,7 @@ import {
   type AgentState,
   type IgnoredReason,
 } from "../src/index.ts";
-import { asked, restingIn, start, succeeded, wants } from "./walk.ts";
+import { answered, asked, restingIn, start, succeeded, wants } from "./walk.ts";
 
 const planning = restingIn["Planning"] ?? start;
 const acting = restingIn["Acting"] ?? start;
@@ -119,6 +119,54 @@ describe("an input that does not apply changes nothing and says why", () => {
   it("unknown-input: its type is unknown", () => {
     const unknown = JSON.parse('{"type":"constructor","timestamp":1}') as AgentInput;
     expect(ignoredReason(unknown)(planning)).toBe("unknown-input");
+  });
+});
+
+describe("a change of data that names its call or handler", () => {
+  const withData = initialAgentState({
+    tools: start.tools,
+    data: { version: 1, initial: {} },
+    config: {
+      graph: {
+        states: ["Check"],
+        replay: { Check: "safe" },
+        rows: { Planning: { LlmFinalAnswer: "Check" }, Check: { Checked: "Done" } },
+        terminals: [],
+      },
+    },
+  });
+  const change = (author: { readonly toolCallId?: string; readonly key?: string }): AgentInput => ({
+    type: "data-changed",
+    patches: [{ op: "add", path: "/n", value: 1 }],
+    by: "search",
+    ...author,
+    timestamp: 1,
+  });
+  const ofCall = change({ toolCallId: "call_1" });
+  const ofHandler = change({ key: "state/1/1/1" });
+  const called = after(withData, asked, wants("search"));
+  const running = after(called, started);
+  const checking = after(withData, asked, answered);
+  const handling = after(checking, { type: "state-handler-started", key: "state/1/1/1", timestamp: 1 });
+
+  it.each([
+    ["a call that runs", running, ofCall],
+    ["a handler that runs", handling, ofHandler],
+    ["neither", called, change({})],
+  ])("applies for %s", (_, state, input) => {
+    expect(after(state, input).data).toEqual({ n: 1 });
+  });
+
+  it.each<[string, IgnoredReason, AgentState, AgentInput]>([
+    ["of a call that does not run: not started", "not-open", called, ofCall],
+    ["of a call that does not run: it has its result", "not-open", after(running, succeeded), ofCall],
+    ["of a call that does not run: unknown", "unknown-call", running, change({ toolCallId: "call_9" })],
+    ["of a handler that does not run: not started", "wrong-key", checking, ofHandler],
+    ["of a handler that does not run: another entry", "wrong-key", handling, change({ key: "state/1/2/1" })],
+    ["of a handler that does not run: no custom state", "wrong-key", running, ofHandler],
+  ])("is ignored %s", (_, reason, state, input) => {
+    expect(ignoredReason(input)(state)).toBe(reason);
+    expect(agentTransition(input)(state)).toBe(state);
   });
 });
 

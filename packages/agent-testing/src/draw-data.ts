@@ -3,9 +3,10 @@ import {
   type AgentInput,
   type AgentState,
   type DataPatch,
+  type InputOf,
   type Json,
 } from "@moora/agent-core-state-machine";
-import { dataOf } from "@moora/agent-core-state-machine/internal";
+import { dataOf, openCallsOf, stateKey } from "@moora/agent-core-state-machine/internal";
 import type { Choose } from "./choose.ts";
 import { oneOf } from "./simulation/choices.ts";
 
@@ -16,8 +17,20 @@ export function drawDataChange(state: AgentState, choose: Choose): AgentInput {
   const patches: readonly DataPatch[] = isNew
     ? [{ op: "replace", path: "", value: drawValue(choose) }]
     : drawPatches(state, choose);
-  const version = isNew ? { version: (dataStatus?.version ?? 0) + choose(2) } : {};
-  return { type: "data-changed", patches, by: oneOf(choose, ["a", "b"]), ...version, timestamp };
+  const extra = isNew ? { version: (dataStatus?.version ?? 0) + choose(2) } : drawAuthor(state, choose);
+  return { type: "data-changed", patches, by: oneOf(choose, ["a", "b"]), ...extra, timestamp };
+}
+
+/** Draws the call or handler that changes data while it runs, or does not run; mostly neither. */
+function drawAuthor(
+  { reActContext: context }: AgentState,
+  choose: Choose,
+): Pick<InputOf<"data-changed">, "toolCallId" | "key"> {
+  const { control } = context;
+  if (choose(3) > 0) return {};
+  if (control.type === "Custom" && choose(2) === 0) return { key: stateKey(context, control) };
+  if (choose(4) === 0) return { key: "state/1/1/1" };
+  return { toolCallId: oneOf(choose, ["call_1", "call_99", ...openCallsOf(control).map(({ id }) => id)]) };
 }
 
 /** Draws patches for the data of a state; none of them for a state without data. */

@@ -1,5 +1,5 @@
 import { effectsAt } from "@moora/agent-core-effects";
-import type { AgentInput, AgentState } from "@moora/agent-core-state-machine";
+import { isPaused, type AgentInput, type AgentState } from "@moora/agent-core-state-machine";
 import { drawConfigChange, drawTools } from "./draw-config.ts";
 import { drawDataChange } from "./draw-data.ts";
 import type { Choose } from "./choose.ts";
@@ -18,6 +18,8 @@ export function drawInput(state: AgentState, past: readonly AgentInput[], choose
   const dice = choose(20);
   if (dice < 14 && effect !== undefined) return drawAnswer(state, effect, choose);
   if (dice < 16 && past.length > 0) return oneOf(choose, [lastOf(past), ...past]);
+  // A paused session wants little: it is resumed soon, so that most inputs meet work.
+  if (isPaused(state) && choose(4) === 0) return { type: "session-resumed", timestamp: state.updatedAt };
   if (effect === undefined && dice < 17) return message(state, choose);
   return drawFromOutside(state, choose);
 }
@@ -37,6 +39,12 @@ function drawFromOutside(state: AgentState, choose: Choose): AgentInput {
       timestamp,
     }),
     () => ({ type: "loop-retried", timestamp }),
+    () => ({
+      type: "session-paused",
+      ...(choose(2) === 0 ? { reason: drawText(choose) } : {}),
+      timestamp,
+    }),
+    () => ({ type: "session-resumed", timestamp }),
     () => ({ type: "session-opened", owner: oneOf(choose, ["a", "b"]), timestamp }),
     () => ({ type: "agent-configured", config: drawConfigChange(choose), timestamp }),
     () => ({ type: "agent-configured", tools: drawTools(choose), timestamp }),

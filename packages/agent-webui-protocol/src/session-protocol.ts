@@ -34,10 +34,15 @@ export const decisionSchema = z.union([
 ]);
 
 /**
- * The schema of the body that answers a question. `digest` is that of the question; the reviewer is the authenticated user
- * and not a part of the body.
+ * The schema of the body that answers a question. `digest` is that of the question, `path` the calls that lead to the sub-agent
+ * that asks; the reviewer is the authenticated user and not a part of the body.
  */
-export const decisionBodySchema = z.strictObject({ toolCallId: id, digest: id, decision: decisionSchema });
+export const decisionBodySchema = z.strictObject({
+  toolCallId: id,
+  digest: id,
+  path: z.exactOptional(z.array(id).check(z.maxLength(100))),
+  decision: decisionSchema,
+});
 
 /** The schema of the body that cancels the running loop. */
 export const cancelBodySchema = z.strictObject({ reason: optionalText });
@@ -87,6 +92,14 @@ export const sessionPageSchema = z.object({
   next: z.nullable(z.string()),
 });
 
+/** The schema of an open question, without its details. A decision repeats its `toolCallId`, `digest` and `path`. */
+const questionSchema = z.looseObject({
+  toolCallId: z.string(),
+  digest: z.string(),
+  about: z.string(),
+  path: z.exactOptional(z.array(z.string())),
+});
+
 /**
  * The schema of a session at one of its records. `state` is the state of `@moora/agent-core-state-machine`; `questions` are
  * open and can be decided.
@@ -96,7 +109,7 @@ export const sessionViewSchema = z.object({
   agent: z.string(),
   seq,
   state: z.looseObject({}),
-  questions: z.array(z.looseObject({ toolCallId: z.string(), digest: z.string(), about: z.string() })),
+  questions: z.array(questionSchema),
 });
 
 /**
@@ -108,15 +121,41 @@ export const inputEventSchema = z.object({
   input: z.looseObject({ type: z.string(), timestamp: z.number() }),
 });
 
+const part = z.exactOptional(z.int().check(z.nonnegative()));
+
 /**
  * The schema of a chunk (`event: chunk`): what a model or a tool streams. No log has it. `text` begins at `offset` of the
- * message and replaces what follows there, so that a chunk may repeat an earlier one.
+ * message, or of the arguments of the call, and replaces what follows there, so that a chunk may repeat an earlier one. `part`
+ * numbers the parts of an answer, from 0 in the order in which they start. `toolCallId` is the id that a call gets if the turn
+ * is accepted; a reader ignores arguments whose beginning it has not seen.
  */
 export const chunkEventSchema = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("text"), messageId: z.string(), offset: seq, text: z.string() }),
-  z.object({ type: z.literal("reasoning"), messageId: z.string(), text: z.string() }),
-  z.object({ type: z.literal("tool-call"), messageId: z.string(), name: z.string() }),
+  z.object({ type: z.literal("text"), messageId: z.string(), part, offset: seq, text: z.string() }),
+  z.object({ type: z.literal("reasoning"), messageId: z.string(), part, text: z.string() }),
+  z.object({
+    type: z.literal("tool-call"),
+    messageId: z.string(),
+    toolCallId: optionalText,
+    name: z.string(),
+  }),
+  z.object({
+    type: z.literal("tool-call-delta"),
+    messageId: z.string(),
+    toolCallId: z.string(),
+    offset: seq,
+    text: z.string(),
+  }),
+  z.object({ type: z.literal("part-end"), messageId: z.string(), part: seq, toolCallId: optionalText }),
   z.object({ type: z.literal("tool-progress"), toolCallId: z.string(), text: z.string() }),
+  /** A sub-agent asks: the session does not have its records. `path` is the calls that lead to it. */
+  z.object({
+    type: z.literal("question"),
+    path: z.array(z.string()),
+    toolCallId: z.string(),
+    digest: z.string(),
+    about: z.enum(["approval", "outcome", "answer"]),
+    name: z.string(),
+  }),
   z.object({ type: z.literal("warning"), text: z.string() }),
 ]);
 

@@ -55,6 +55,13 @@ describe("the other schemas", () => {
       [sessionPageSchema, { sessions: [{ id: "s_1", agent: "helper", seq: 0 }], next: null }],
       [inputEventSchema, { seq: 1, input: { type: "session-opened", timestamp: 5, owner: "a" } }],
       [chunkEventSchema, { type: "text", messageId: "m", offset: 0, text: "Hi" }],
+      [chunkEventSchema, { type: "reasoning", messageId: "m", part: 1, text: "Hm" }],
+      [chunkEventSchema, { type: "tool-call", messageId: "m", toolCallId: "call_1", name: "pay" }],
+      [
+        chunkEventSchema,
+        { type: "tool-call-delta", messageId: "m", toolCallId: "call_1", offset: 2, text: "{}" },
+      ],
+      [chunkEventSchema, { type: "part-end", messageId: "m", part: 2, toolCallId: "call_1" }],
     ] as const)
       expect(schema.parse(value)).toEqual(value);
   });

@@ -59,18 +59,57 @@ export interface Question {
  * An event of a run or a session. The `messageId` of model events identifies one attempt of one model call; a retry
  * streams under a new id. Text streamed under an id is part of the answer unless `LlmAttemptEnded` or
  * `LlmRetryScheduled` names that id.
+ *
+ * `part` numbers the parts of one attempt, from 0 in the order in which they start; a caller that does not number its parts leaves
+ * it out, and then no part has an end. What the model writes of a call is a draft: the call exists only when the attempt has
+ * succeeded, and then has the `toolCallId` of its draft.
  */
 export type AgentEvent<Answer = string> =
   | { readonly type: "StateStarted"; readonly state: string; readonly event: string; readonly step: number }
-  | { readonly type: "LlmToken"; readonly messageId: string; readonly text: string }
-  | { readonly type: "LlmReasoning"; readonly messageId: string; readonly text: string }
-  | { readonly type: "LlmToolCall"; readonly messageId: string; readonly name: string }
+  /** A piece of text. The first one with a `part` starts that part of the answer. */
+  | {
+      readonly type: "LlmToken";
+      readonly messageId: string;
+      readonly part?: number;
+      readonly text: string;
+    }
+  | {
+      readonly type: "LlmReasoning";
+      readonly messageId: string;
+      readonly part?: number;
+      readonly text: string;
+    }
+  /** The model begins to write a call. A call of a tool that extends the context of the model has no `toolCallId`. */
+  | {
+      readonly type: "LlmToolCall";
+      readonly messageId: string;
+      readonly toolCallId?: string;
+      readonly name: string;
+    }
+  /** A piece of the JSON text of the arguments of a call that the model is writing. It begins at `offset` of that text. */
+  | {
+      readonly type: "LlmToolCallDelta";
+      readonly messageId: string;
+      readonly toolCallId: string;
+      readonly text: string;
+      readonly offset: number;
+    }
+  /** A part of the answer is complete, or its stream was cut. `toolCallId`: it is this call. */
+  | {
+      readonly type: "LlmPartEnded";
+      readonly messageId: string;
+      readonly part: number;
+      readonly toolCallId?: string;
+    }
   /** The provider leaves something out, or calls of a turn were not run because of `toolCalls.maxPerTurn`. */
   | { readonly type: "LlmWarning"; readonly text: string }
   /** The application data was changed, as JSON Patch (RFC 6902) says. */
   | { readonly type: "DataChanged"; readonly patches: readonly DataPatch[] }
   /** An agent of a team has handed the conversation to another one. `message` is what it wrote to it. */
   | { readonly type: "HandedOff"; readonly from: string; readonly to: string; readonly message?: string }
+  /** The session is paused: no new work starts until `Resumed`. */
+  | { readonly type: "Paused"; readonly reason?: string }
+  | { readonly type: "Resumed" }
   /** The attempt failed; the next one is due at `due`, in milliseconds since 1970. */
   | { readonly type: "LlmRetryScheduled"; readonly messageId: string; readonly due: number }
   /**
@@ -130,4 +169,10 @@ export interface ApprovalRequested extends Question {
 export function questionOf(event: AgentEvent<unknown> | undefined): ApprovalRequested | undefined {
   const asked = event?.type === "SubAgentEvent" ? event.event : event;
   return asked?.type === "ApprovalRequested" ? asked : undefined;
+}
+
+/** Whether two events show the same question. */
+export function showSameQuestion(a: AgentEvent<unknown> | undefined, b: AgentEvent<unknown>): boolean {
+  const [shown, other] = [questionOf(a), questionOf(b)];
+  return shown !== undefined && shown.toolCallId === other?.toolCallId && shown.digest === other.digest;
 }

@@ -1,4 +1,4 @@
-import { optionHint, refuse, shownValue } from "@moora/agent-core-effects/internal";
+import { isContextDefinition, optionHint, refuse, shownValue } from "@moora/agent-core-effects/internal";
 import { isObject } from "./check-options.ts";
 import { configPathOf } from "./config-fields.ts";
 import type { AgentOptions } from "./define-agent.ts";
@@ -10,6 +10,7 @@ const optionNames: Readonly<Record<keyof AgentOptions, true>> = {
   systemPrompt: true,
   answer: true,
   data: true,
+  context: true,
   config: true,
   states: true,
   predicates: true,
@@ -28,6 +29,7 @@ export function checkAgentOptions(options: unknown): void {
     if (!known.includes(name)) refuse(`Unknown option "${name}".${agentOptionHint(name, known, value)}`);
   checkLlm(options["llm"]);
   checkData(options["data"]);
+  checkContextDefinition(options["context"]);
   for (const name of ["config", "states", "predicates", "runLimits"]) {
     if (options[name] !== undefined && !isObject(options[name]))
       refuse(`${name} must be an object, got ${shownValue(options[name])}.`);
@@ -58,6 +60,13 @@ function checkData(data: unknown): void {
   if (data === undefined || (isObject(data) && typeof data["change"] === "function")) return;
   refuse(
     `data was not created by defineData, got ${shownValue(data)}. Define it with defineData({ schema, initial }).`,
+  );
+}
+
+function checkContextDefinition(context: unknown): void {
+  if (context === undefined || isContextDefinition(context)) return;
+  refuse(
+    `context was not created by defineContext, got ${shownValue(context)}. Name its type with defineContext<...>(); its value is given to openSession.`,
   );
 }
 

@@ -1,19 +1,18 @@
 import {
-  AgentError,
+  defineContext,
   defineTool,
-  toolReply,
   type Clock,
+  type NeedsContext,
   type Tool,
   type ToolContext,
   type ToolOptions,
-  type ToolReply,
+  type WithNeed,
 } from "@moora/agent-core-effects";
-import { callHostOf, refuse, shownValue } from "@moora/agent-core-effects/internal";
-import { traceOf, type AgentState, type Spending } from "@moora/agent-core-state-machine";
+import { refuse, shownValue } from "@moora/agent-core-effects/internal";
+import type { Spending } from "@moora/agent-core-state-machine";
 import { cappedBudget } from "@moora/agent-core-state-machine/internal";
 import { digestOf, type EventLog } from "@moora/event-log";
 import type { JsonObject } from "@moora/llm";
-import type { AgentRun } from "./agent-run.ts";
 import { checkOptions, type OptionForms } from "./check-options.ts";
 import { checkIsAgent, logProblem } from "./check-arguments.ts";
 import { refusalOf } from "./decision-to-input.ts";
@@ -21,7 +20,8 @@ import { systemClock } from "./clock.ts";
 import type { Agent } from "./define-agent.ts";
 import { openSession } from "./open-session.ts";
 import type { OnApproval } from "./session/host-approvals.ts";
-import { loopEndOf, type LoopEnd } from "./session/loop-end.ts";
+import { needsContext } from "./session-context.ts";
+import { failed, runToReply, showIn } from "./session-of-call.ts";
 import type { Session } from "./session/session.ts";
 import { postsTo, SubAgents } from "./session/sub-agents.ts";
 import { startSession } from "./start-session.ts";
@@ -89,10 +89,19 @@ const input: JsonObject = {
  * Makes an agent a tool of another agent. The result of a call is the text of the answer; a failure is an error with
  * its kind, which the model reads. A cancel or a timeout of the call cancels the sub-agent and its own calls. A host
  * that shuts down does not cancel it: with a `log` the next host continues the same session. The sub-agent can spend
- * what its caller has left, and its usage counts for its caller. Throws `BuildError` for an invalid agent, an unknown
- * option and an option that `defineTool` refuses.
+ * what its caller has left, and its usage counts for its caller. The context of the caller's session is that of the
+ * sub-agent's. Throws `BuildError` for an invalid agent, an unknown option and an option that `defineTool` refuses.
  */
-export function agentTool<Answer>(agent: Agent<Answer>, options: AgentToolOptions): Tool {
+export function agentTool<Answer, Context = unknown>(
+  agent: Agent<Answer> & NeedsContext<Context>,
+  options: AgentToolOptions,
+): WithNeed<Tool, Context> {
+  // The context exists only for types.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return toolOfAgent(agent, options) as WithNeed<Tool, Context>;
+}
+
+function toolOfAgent<Answer>(agent: Agent<Answer>, options: AgentToolOptions): Tool {
   checkIsAgent("agentTool", agent);
   checkAgentToolOptions(options);
   const {
@@ -106,40 +115,30 @@ export function agentTool<Answer>(agent: Agent<Answer>, options: AgentToolOption
   const tool = defineTool({
     ...definition,
     input,
+    ...(needsContext(agent) ? { context: defineContext<object>() } : {}),
     spends: spendsOf(agent),
     // In memory a second attempt would run the tools of the sub-agent again.
     replay: log === undefined ? "once" : "keyed",
     async execute(args, context) {
       const caller = SubAgents.of(context);
       if (caller !== undefined && caller.depth >= maxDepth)
-        return failed(`AgentFailed: Sub-agents are nested more than ${maxDepth} deep.`, undefined);
+        return failed(`AgentFailed: Sub-agents are nested more than ${maxDepth} deep.`);
       const capped = withBudgetOfCaller(agent, context);
-      if (capped === undefined) return failed("AgentFailed: The budget is spent.", undefined);
+      if (capped === undefined) return failed("AgentFailed: The budget is spent.");
       caller?.adopt(capped);
       const reviewer =
         onApproval ?? (caller === undefined ? rejectQuestion : caller.reviewerOf(context.toolCallId));
-      const host = {
-        clock,
-        ...(reviewer === undefined ? {} : { onApproval: reviewer }),
-        ...(caller === undefined ? {} : { onError: caller.report }),
-      };
-      const session =
-        log === undefined
-          ? startSession(capped, host)
-          : // Only the owner of the caller's session runs this tool, so the previous owner of this session has ended.
-            await openSession(capped, {
-              ...host,
-              log,
-              id: agentToolSessionId(definition.name, context),
-              isOwnerGone,
-            });
+      const session = await openForCall(capped, context, { ...options, clock, onApproval: reviewer, caller });
       const detach = showIn(caller, context, session);
+      let unfollow: (() => void) | undefined;
       try {
+        unfollow = await caller?.pauseWith(session);
         onSession?.(session, context);
         return await runToReply(capped, session, taskOf(args), { signal: context.signal, clock });
       } finally {
-        detach();
+        unfollow?.();
         await session.close();
+        detach();
       }
     },
   });
@@ -154,33 +153,31 @@ export function agentTool<Answer>(agent: Agent<Answer>, options: AgentToolOption
   return tool;
 }
 
-const defaultMaxDepth = 8;
-
-/**
- * Shows the events and questions of a sub-agent in the session of its caller until the returned function is called. The time
- * of the call does not pass while a question waits for a person.
- */
-function showIn(caller: SubAgents | undefined, context: ToolContext, session: Session<unknown>): () => void {
-  let release: (() => void) | undefined;
-  const follow = (): void => {
-    if (session.questions().length === 0) {
-      release?.();
-      release = undefined;
-    } else release ??= callHostOf(context)?.holdTimeout();
-  };
-  const detach = caller?.attach(context.toolCallId, session);
-  const stops = [
-    session.onInput(follow),
-    session.onEvent(({ type }) => {
-      if (type === "ApprovalRequested" || type === "SubAgentEvent") follow();
-    }),
-  ];
-  return () => {
-    detach?.();
-    for (const stop of stops) stop();
-    release?.();
-  };
+/** What the session of a call is opened with. */
+interface CallHost extends Pick<AgentToolOptions, "name" | "log"> {
+  readonly clock: Clock;
+  readonly onApproval: OnApproval | undefined;
+  readonly caller: SubAgents | undefined;
 }
+
+/** Opens the session of a call: the one in the log, if there is a log. */
+async function openForCall<Answer>(
+  agent: Agent<Answer>,
+  context: ToolContext,
+  { name, log, clock, onApproval, caller }: CallHost,
+): Promise<Session<Answer>> {
+  const host = {
+    clock,
+    ...("context" in context ? { context: context.context } : {}),
+    ...(onApproval === undefined ? {} : { onApproval }),
+    ...(caller === undefined ? {} : { onError: caller.report }),
+  };
+  if (log === undefined) return startSession(agent, host);
+  // Only the owner of the caller's session runs this tool, so the previous owner of this session has ended.
+  return await openSession(agent, { ...host, log, id: agentToolSessionId(name, context), isOwnerGone });
+}
+
+const defaultMaxDepth = 8;
 
 /** The task of a call. The schema of the input makes it a string. */
 const taskOf = ({ task }: JsonObject): string => (typeof task === "string" ? task : "");
@@ -224,86 +221,3 @@ function withBudgetOfCaller<Answer>(
   if (budgetLeft?.tokens === 0 || budgetLeft?.cost === 0) return undefined;
   return { ...agent, config: { ...config, budget, prices: own ? config.prices : prices } };
 }
-
-/** Runs the task of a new session, or continues the one of a restored session, and closes the session. */
-async function runToReply<Answer>(
-  agent: Agent<Answer>,
-  session: Session<Answer>,
-  task: string,
-  { signal, clock }: { readonly signal: AbortSignal; readonly clock: Clock },
-): Promise<ToolReply> {
-  const stop = (): void => {
-    if (isShutdown(signal)) void session.close();
-    // If the cancel cannot be written, the session is only closed; the next attempt of this call continues it.
-    else session.cancel("The call was cancelled.").catch(() => session.close());
-  };
-  try {
-    const end = endOf(agent, session, task, signal);
-    if (signal.aborted) stop();
-    signal.addEventListener("abort", stop, { once: true });
-    const loopEnd = await end;
-    if (signal.aborted && !isShutdown(signal)) await waitForUsage(session, clock);
-    return endToReply(loopEnd, session.current());
-  } finally {
-    signal.removeEventListener("abort", stop);
-    await session.close();
-  }
-}
-
-/** How long to wait for the usage of the calls of a cancelled sub-agent, in milliseconds. */
-const usageGraceMs = 1_000;
-
-/** Waits until the usage of all calls is reported, for at most `usageGraceMs`. */
-async function waitForUsage(session: Pick<Session, "current" | "subscribe">, clock: Clock): Promise<void> {
-  const reported = Promise.withResolvers<void>();
-  const check = (): void => {
-    if (session.current().unreportedUsage.length === 0) reported.resolve();
-  };
-  const unsubscribe = session.subscribe(check);
-  const cancel = clock.after(usageGraceMs, reported.resolve);
-  check();
-  await reported.promise;
-  cancel();
-  unsubscribe();
-}
-
-const isShutdown = ({ reason }: AbortSignal): boolean =>
-  reason instanceof Error && reason.name === "ShutdownError";
-
-/**
- * Sends the task to a new session, waits for the loop of a running one, or returns the recorded end of a finished one.
- */
-async function endOf<Answer>(
-  agent: Agent<Answer>,
-  session: Session<Answer>,
-  task: string,
-  signal: AbortSignal,
-): Promise<LoopEnd<Answer>> {
-  const hasTask = session.current().messages.some(({ role }) => role === "user");
-  let run = hasTask ? session.running() : session.ask(task);
-  while (run !== undefined) {
-    const end = await runToEnd(run);
-    // The session retries a failed write and continues the loop, so wait for the end of the loop.
-    const isRetried = end instanceof AgentError && end.kind === "MemoryError" && !signal.aborted;
-    run = isRetried ? session.running() : undefined;
-    if (run === undefined) return end;
-  }
-  return await loopEndOf(agent, session.current(), traceOf([]));
-}
-
-const runToEnd = <Answer>(run: AgentRun<Answer>): Promise<LoopEnd<Answer>> =>
-  run.then<LoopEnd<Answer>, AgentError>(
-    (result) => result,
-    (error: unknown) => {
-      if (error instanceof AgentError) return error;
-      throw error;
-    },
-  );
-
-const endToReply = <Answer>(end: LoopEnd<Answer>, state: AgentState): ToolReply =>
-  end instanceof AgentError
-    ? failed(`${end.kind}: ${end.message}`, state)
-    : toolReply({ content: end.text, usage: state.usage });
-
-const failed = (content: string, state: AgentState | undefined): ToolReply =>
-  toolReply({ content, isError: true, ...(state === undefined ? {} : { usage: state.usage }) });

@@ -1,21 +1,14 @@
-import { refuse, shownValue } from "@moora/agent-core-effects/internal";
+import { checkAgent, refuse, shownValue } from "@moora/agent-core-effects/internal";
 import { checkLogOptions, isObject, type OptionForms } from "./check-options.ts";
 import { SessionError } from "./durable/session-error.ts";
 import type { Agent } from "./define-agent.ts";
 import type { OpenOptions } from "./open-session.ts";
 
 /**
- * Throws `BuildError` for a value that `defineAgent` did not return: callers without types may pass any value. `fields` are
- * those that `caller` needs.
+ * Throws `BuildError` for a value that `defineAgent` did not return. `fields` are those that `caller` needs.
  */
-export function checkIsAgent(
-  caller: string,
-  agent: unknown,
-  fields: readonly (keyof Agent)[] = ["parts", "config"],
-): void {
-  if (!isObject(agent) || !fields.every((field) => isObject(agent[field])))
-    refuse(`${caller} needs an agent, got ${shownValue(agent)}. Define it with defineAgent({ llm, ... }).`);
-}
+export const checkIsAgent = (caller: string, agent: unknown, fields?: readonly (keyof Agent)[]): void =>
+  checkAgent(caller, agent, fields);
 
 /** Throws `BuildError` for a value that is not the state of an agent. */
 export function checkIsState(state: unknown): void {
@@ -76,6 +69,7 @@ const openForms: OptionForms<OpenOptions> = {
   access: "any",
   owner: "string",
   clock: "clock",
+  context: "any",
   leaseMs: "any",
   waitMs: "any",
   isOwnerGone: "function",

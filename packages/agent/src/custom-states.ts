@@ -1,17 +1,23 @@
-import type { StateHandler } from "@moora/agent-core-effects";
+import type { StateContextOf, StateDecision, StateHandler } from "@moora/agent-core-effects";
 import { didYouMean, refuse, shownValue } from "@moora/agent-core-effects/internal";
-import type { ControlGraph, ToolDefinition } from "@moora/agent-core-state-machine";
+import type { AgentState, ControlGraph, ToolDefinition } from "@moora/agent-core-state-machine";
 
 /** The handler of a custom state with its replay policy. */
-export interface StateDefinition<Data = unknown> {
+export interface StateDefinition<Data = unknown, Context = unknown> {
   /**
    * What happens to an interrupted handler after a crash. `safe` and `keyed` run again, `keyed` with the same
    * `idempotencyKey`. `once` does not run again: the state is left by the event `HandlerInterrupted`, and without a row
    * for it the loop ends in Error. Default: `once`.
    */
   readonly replay?: ToolDefinition["replay"];
-  readonly handle: StateHandler<Data>;
+  readonly handle: HandlerOf<Data, Context>;
 }
+
+/** The handler of a custom state, with what the host gives to the session if the agent needs that. */
+export type HandlerOf<Data = unknown, Context = unknown> = (
+  state: AgentState,
+  context: StateContextOf<Data, Context>,
+) => StateDecision | Promise<StateDecision>;
 
 /** The handlers of custom states, by name. */
 export type States = Readonly<Record<string, StateHandler | StateDefinition>>;

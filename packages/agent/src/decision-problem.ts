@@ -1,7 +1,7 @@
 import type { AgentParts } from "@moora/agent-core-effects";
 import { after, schemaCheckOf } from "@moora/agent-core-effects/internal";
 import type { AgentState } from "@moora/agent-core-state-machine";
-import { openToolQuestion, recordOf, toolOf } from "@moora/agent-core-state-machine/internal";
+import { openCallOf, recordOf, toolOf, toolQuestionOf } from "@moora/agent-core-state-machine/internal";
 import type { Decision } from "./agent-event.ts";
 import { checkIsParts, checkIsState, checkIsText } from "./check-arguments.ts";
 import { invalidDecisionText, isDecision } from "./decision-form.ts";
@@ -54,7 +54,8 @@ export function decisionProblem(
       message === undefined ? undefined : { code: "invalid-arguments", path: "decision.approve", message },
     );
   }
-  const asked = openToolQuestion(state, toolCallId);
+  const call = openCallOf(state.reActContext.control, toolCallId);
+  const asked = call === undefined ? undefined : toolQuestionOf(state, call);
   const schema = (asked ?? toolOf(state, record.name))?.answerSchema;
   if (schema === undefined) return undefined;
   return after(schemaCheckOf(JSON.parse(schema), undefined).check(decision.answer), (checked) =>

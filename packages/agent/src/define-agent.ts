@@ -6,8 +6,10 @@ import type {
   OutputOf,
   RunLimits,
   StandardSchema,
-  StateHandler,
+  ContextDefinition,
+  ContextNeededBy,
   Tool,
+  WithNeed,
 } from "@moora/agent-core-effects";
 import {
   defaultAgentConfig,
@@ -28,21 +30,23 @@ import {
   validateConfig,
   validateRunLimits,
   mergeConfig,
+  checkEffective,
   checkModels,
   checkNames,
 } from "./validate-config.ts";
-import { graphWith, handlersOf, type StateDefinition, type States } from "./custom-states.ts";
+import { graphWith, handlersOf, type HandlerOf, type StateDefinition, type States } from "./custom-states.ts";
 import { checkPrices, type PriceList } from "./price-list.ts";
 import type { Team } from "./team/member-at.ts";
 import { toolRegistry } from "./tool-registry.ts";
 
 /**
  * The options of `defineAgent`. Only `llm` is required. `Schema` is the type of `answer`, default: no schema; `Data` that of the
- * application data.
+ * application data; `Context` that of what the handlers need of the host.
  */
 export interface AgentOptions<
   Schema extends StandardSchema | JsonObject | undefined = undefined,
   Data = unknown,
+  Context = unknown,
 > {
   /** The model. */
   readonly llm: LlmCaller;
@@ -67,7 +71,17 @@ export interface AgentOptions<
   /** Fields of the configuration. Each field that is not given has its default. */
   readonly config?: AgentConfigChange;
   /** The handlers of the custom states of `config.graph`, by name. Default: none. */
-  readonly states?: Readonly<Record<string, StateHandler<NoInfer<Data>> | StateDefinition<NoInfer<Data>>>>;
+  readonly states?: Readonly<
+    Record<
+      string,
+      HandlerOf<NoInfer<Data>, NoInfer<Context>> | StateDefinition<NoInfer<Data>, NoInfer<Context>>
+    >
+  >;
+  /**
+   * What the host of a session has to give for the handlers, defined by `defineContext`: they read it as `context.context`.
+   * Tools name what they need themselves. Default: nothing.
+   */
+  readonly context?: ContextDefinition<Context>;
   /** The predicates that `config.approval.policy` can name. Default: none. */
   readonly predicates?: Readonly<Record<string, ApprovalPredicate>>;
   /**
@@ -118,14 +132,32 @@ type AnswerOf<Schema> = Schema extends StandardSchema | JsonObject ? OutputOf<Sc
 export function defineAgent<
   const Schema extends StandardSchema | JsonObject | undefined = undefined,
   Data = unknown,
->(options: AgentOptions<Schema, Data>): Agent<AnswerOf<Schema>, Data> {
+  Context = unknown,
+  const Tools extends readonly Tool[] = readonly Tool[],
+>(
+  options: AgentOptions<Schema, Data, Context> & { readonly tools?: Tools },
+): WithNeed<
+  Agent<AnswerOf<Schema>, NoInfer<Data>>,
+  NoInfer<Context> & ContextNeededBy<NoInfer<Tools>[number]>
+> {
   checkAgentOptions(options);
+  // The context exists only for types.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return agentOf(options) as WithNeed<
+    Agent<AnswerOf<Schema>, NoInfer<Data>>,
+    NoInfer<Context> & ContextNeededBy<NoInfer<Tools>[number]>
+  >;
+}
+
+function agentOf<Schema extends StandardSchema | JsonObject | undefined, Data, Context>(
+  options: AgentOptions<Schema, Data, Context>,
+): Agent<AnswerOf<Schema>, Data> {
   const answers = answerCheckOf({ answer: options.answer, config: options.config });
   const reader = answerReader(answers, options.answer !== undefined);
   const tools = toolRegistry(options.tools ?? []);
-  const { predicates = {}, prices, data } = options;
+  const { predicates = {}, prices, data, context } = options;
   checkDataOfTools(tools.byName, data);
-  // A handler gets the data that the agent has.
+  // A handler gets the data that the agent has, and the context that the host gives.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const given = options.states as States | undefined;
   const states = handlersOf(given);
@@ -139,6 +171,7 @@ export function defineAgent<
   });
   checkNames(config, { states, predicates, tools: tools.definitions });
   checkModels(config);
+  checkEffective(config, data);
   return {
     name: options.name ?? "agent",
     version: options.version ?? "0",
@@ -152,6 +185,7 @@ export function defineAgent<
       predicates,
       answerProblem: reader.problem,
       ...(data === undefined ? {} : { data }),
+      ...(context === undefined ? {} : { context }),
     },
     // The type follows from the schema: with `answer` it is the output of `value`, otherwise the text itself.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion

@@ -4,7 +4,7 @@ import { questionOf, type AgentEvent, type SubAgentEvent } from "./agent-event.t
 const maxUnread = 1_000;
 
 /**
- * A buffer of unread events. Up to 1,000 events are kept unchanged. Beyond that, consecutive tokens of one message are
+ * A buffer of unread events. Up to 1,000 events are kept unchanged. Beyond that, consecutive pieces of one part are
  * joined into one event, progress of a call is replaced by later progress, and if that is not enough, the oldest events
  * are dropped. Questions and the end of the run are always kept.
  */
@@ -58,14 +58,32 @@ function merge<Answer>(
   last: AgentEvent<Answer> | undefined,
   event: AgentEvent<Answer>,
 ): AgentEvent<Answer> | undefined {
-  if (last?.type === "LlmToken" && event.type === "LlmToken" && last.messageId === event.messageId)
+  if (last?.type === "LlmToken" && event.type === last.type && isSamePart(last, event))
     return { ...event, text: last.text + event.text };
-  if (last?.type === "LlmReasoning" && event.type === "LlmReasoning" && last.messageId === event.messageId)
+  if (last?.type === "LlmReasoning" && event.type === last.type && isSamePart(last, event))
     return { ...event, text: last.text + event.text };
+  if (last?.type === "LlmToolCallDelta" && event.type === last.type && isSameDraft(last, event))
+    return { ...last, text: last.text + event.text };
   if (last?.type === "ToolCallProgress" && event.type === last.type && event.toolCallId === last.toolCallId)
     return event;
   return last?.type === "SubAgentEvent" && event.type === last.type ? mergeBelow(last, event) : undefined;
 }
+
+interface InPart {
+  readonly messageId: string;
+  readonly part?: number;
+}
+
+const isSamePart = (last: InPart, event: InPart): boolean =>
+  last.messageId === event.messageId && last.part === event.part;
+
+interface InDraft {
+  readonly messageId: string;
+  readonly toolCallId: string;
+}
+
+const isSameDraft = (last: InDraft, event: InDraft): boolean =>
+  last.messageId === event.messageId && last.toolCallId === event.toolCallId;
 
 function mergeBelow(last: SubAgentEvent, event: SubAgentEvent): SubAgentEvent | undefined {
   if (last.path.join("/") !== event.path.join("/")) return undefined;

@@ -1,5 +1,6 @@
 import { AgentError, type AgentErrorKind } from "@moora/agent-core-effects";
 import { refuse, shownValue } from "@moora/agent-core-effects/internal";
+import { spentLimitsAt } from "@moora/agent-core-state-machine/internal";
 import type { AgentFailure, AgentState, Trace } from "@moora/agent-core-state-machine";
 import { answerFailureTexts } from "./answer-failure.ts";
 import { checkIsState } from "./check-arguments.ts";
@@ -36,6 +37,21 @@ function textsOf(
 ): { readonly message: string; readonly publicMessage?: string } {
   const { source, kind, message } = failure;
   if (kind === "AnswerInvalid") return answerFailureTexts(message, state);
-  if (source !== "loop" || kind !== "MaxSteps") return { message };
-  return { message: `${message} limits.maxSteps is ${state.config.limits.maxSteps}.` };
+  if (source !== "loop") return { message };
+  if (kind === "MaxSteps")
+    return { message: `${message} limits.maxSteps is ${state.config.limits.maxSteps}.` };
+  return { message: kind === "BudgetExceeded" ? budgetText(message, state) : message };
 }
+
+/** The message about a budget, with each limit that is reached and what was spent. */
+function budgetText(message: string, state: AgentState): string {
+  const limits = spentLimitsAt(state).map(({ name, limit, spent }) => {
+    const spender = name.startsWith("maxTotal") ? "conversation" : "loop";
+    return `budget.${name} is ${limit}, and the ${spender} has used ${amountText(spent)}.`;
+  });
+  return [message, ...limits].join(" ");
+}
+
+/** Sums of costs have rounding errors, which are not shown. */
+const amountText = (amount: number): string =>
+  Number.isInteger(amount) ? String(amount) : String(Number(amount.toPrecision(6)));

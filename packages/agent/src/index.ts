@@ -39,6 +39,7 @@ export {
   askHuman,
   BuildError,
   DataRefused,
+  defineContext,
   defineData,
   defineTool,
   effectsAt,
@@ -58,6 +59,8 @@ export type {
   AnyData,
   AppliedInputs,
   Clock,
+  ContextDefinition,
+  ContextNeededBy,
   DataContext,
   DataDefinition,
   DataOptions,
@@ -69,12 +72,15 @@ export type {
   UpdateData,
   ProbeOutcome,
   EffectHost,
+  HostContext,
+  NeedsContext,
   RunLimits,
   Progress,
   StandardIssue,
   StandardResult,
   StandardSchema,
   StateContext,
+  StateContextOf,
   StateDecision,
   StateHandler,
   TimerOptions,
@@ -89,6 +95,7 @@ export type {
   ToolAsksOptions,
   ToolQuestion,
   ToolReply,
+  WithNeed,
 } from "@moora/agent-core-effects";
 export type {
   EventLog,
@@ -120,6 +127,7 @@ export type {
 } from "@moora/llm";
 
 export { failureToError } from "./failure-to-error.ts";
+export { ListenError } from "./listen-error.ts";
 export type {
   AgentEvent,
   ApprovalRequested,
@@ -139,9 +147,10 @@ export { decisionProblem } from "./decision-problem.ts";
 export type { DecisionProblem } from "./decision-problem.ts";
 export { decisionToInput } from "./decision-to-input.ts";
 export { defineAgent, initialStateOf } from "./define-agent.ts";
-export type { StateDefinition } from "./custom-states.ts";
+export type { HandlerOf, StateDefinition } from "./custom-states.ts";
 export type { Agent, AgentOptions } from "./define-agent.ts";
 export type { ErrorListener, ErrorReport, ErrorReportSource } from "./error-reports.ts";
+export type { OpeningContext, OptionsParameter } from "./session-context.ts";
 export { openSession } from "./open-session.ts";
 export type { OpenOptions } from "./open-session.ts";
 export type { Access, DurableSession, SessionInfo } from "./durable/durable-session.ts";
@@ -159,6 +168,7 @@ export type { ModelPrice, PriceList } from "./price-list.ts";
 export { runTask } from "./run-task.ts";
 export type { TaskOptions } from "./run-task.ts";
 export type { OnApproval } from "./session/host-approvals.ts";
+export { nextWorkAt } from "./session/next-work-at.ts";
 export { effectToQuestion } from "./session/questions.ts";
 export { InputRefused } from "./session/session.ts";
 export type { Receipt, Session, SessionView } from "./session/session.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "@moora/agent-core-effects";
+import type { Clock, NeedsContext } from "@moora/agent-core-effects";
 import type { AgentInput } from "@moora/agent-core-state-machine";
 import { LogError, type EventLog, type LogNotice, type SessionLog } from "@moora/event-log";
 import { checkIsAgent, checkOpenOptions } from "./check-arguments.ts";
@@ -21,7 +21,8 @@ import { headerOf, headerToText } from "./durable/session-header.ts";
 import type { ErrorListener } from "./error-reports.ts";
 import type { OnApproval } from "./session/host-approvals.ts";
 import { parseOrRefuse } from "./session/parse-or-refuse.ts";
-import { memberAt, notAMember } from "./team/member-at.ts";
+import { contextProblem, type OpeningContext } from "./session-context.ts";
+import { joinedTeam, memberAt, notAMember } from "./team/member-at.ts";
 import { randomId } from "./user-message.ts";
 
 /** The options of `openSession`. */
@@ -53,6 +54,12 @@ export interface OpenOptions {
    * machine are recognized without it. Default: false for all others.
    */
   readonly isOwnerGone?: (owner: string) => boolean | Promise<boolean>;
+  /**
+   * What the tools and handlers of the agent need of this process, such as a database connection: they read it as
+   * `context.context`. Must be an object. The log does not contain it; each opening gives its own. Required to run an agent that
+   * needs it (`defineContext`). Default: none.
+   */
+  readonly context?: unknown;
   /** Answers questions at once. Default: questions wait for `decide`. */
   readonly onApproval?: OnApproval;
   /**
@@ -81,16 +88,19 @@ export interface OpenOptions {
  * Throws `BuildError` for an invalid agent, and rejects with `SessionError` and `LogError`. `SessionBusy`: another
  * owner still runs the session after `waitMs`; the error has `owner` and `until`. `SessionUnknown`: the log has no
  * session of this id and `access` is not `run`. `WrongAgent`: the session belongs to another agent. `InvalidOption`: an
- * option is unknown or of the wrong form, `log` is not a log, `id` is missing, `access` is not one of the three, `leaseMs` or
+ * option is unknown or of the wrong form, `log` is not a log, `id` is missing, `context` is missing for an agent that needs one, `access` is not one of the three, `leaseMs` or
  * `waitMs` is not a positive finite number. A session that a newer release wrote opens with access `read`. `DataRefused`: the session has
  * data that the agent cannot use.
  */
-export async function openSession<Answer, Data>(
-  agent: Agent<Answer, Data>,
-  options: OpenOptions,
+export async function openSession<Answer, Data, Context = unknown>(
+  agent: Agent<Answer, Data> & NeedsContext<Context>,
+  options: OpenOptions & OpeningContext<NoInfer<Context>>,
 ): Promise<DurableSession<Answer, Data>> {
   checkIsAgent("openSession", agent);
   checkOpenOptions(options);
+  const { access = "run", context } = options;
+  const problem = access === "run" ? contextProblem("openSession", agent, context) : undefined;
+  if (problem !== undefined) throw new SessionError("InvalidOption", problem);
   // The agent determines the type of the data.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return (await openChecked(agent, options)) as DurableSession<Answer, Data>;
@@ -190,7 +200,7 @@ async function openLog(agent: Agent<unknown>, options: OpenOptions, access: Acce
   const { log, id, user, newId = randomId } = options;
   const found = await log.open(id);
   if (found !== undefined) return found;
-  if (access !== "run") throw new SessionError("SessionUnknown", `There is no session "${id}".`);
+  if (access !== "run") throw new SessionError("SessionUnknown", `Session "${id}" not found.`);
   try {
     return await log.create(id, headerToText(headerOf(agent, newId("incarnation"), user)));
   } catch (error) {
@@ -225,11 +235,11 @@ function openingInputs(
   const timestamp = clock.now();
   const data = dataInputs(agent, state, timestamp).map(parseOrRefuse);
   const opened = parseOrRefuse({ type: "session-opened", owner, agentVersion: version, timestamp });
-  const joins =
-    activeAgent === undefined && agent.team !== undefined ? { activeAgent: agent.team.start } : undefined;
-  const same = joins === undefined && isSameJson(state.config, config) && isSameJson(state.tools, tools);
+  const joined = joinedTeam(agent, state);
+  const same =
+    joined.activeAgent === undefined && isSameJson(state.config, config) && isSameJson(state.tools, tools);
   const configured = same
     ? []
-    : [parseOrRefuse({ type: "agent-configured", config, tools, ...joins, timestamp })];
+    : [parseOrRefuse({ type: "agent-configured", config, tools, ...joined, timestamp })];
   return [opened, ...configured, ...data];
 }

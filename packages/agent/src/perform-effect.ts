@@ -8,6 +8,8 @@ import {
   type DispatchBatch,
   type DispatchedInput,
   type EffectHost,
+  type HostContext,
+  type NeedsContext,
 } from "@moora/agent-core-effects";
 import { refuse, shownValue } from "@moora/agent-core-effects/internal";
 import type { AgentInput, AgentState } from "@moora/agent-core-state-machine";
@@ -17,17 +19,20 @@ import { checkOptions, type OptionForms } from "./check-options.ts";
 import { systemClock } from "./clock.ts";
 import { decisionToInput, refusalOf } from "./decision-to-input.ts";
 import type { Agent } from "./define-agent.ts";
+import { checkContext } from "./session-context.ts";
 import { codeAt } from "./team/member-at.ts";
 
 /**
  * The options of `performEffect`. `signal` aborts the work of the effect, `notify` receives its progress, and `ask` shows a
- * question to a reviewer. Default: none of them.
+ * question to a reviewer, `context` is what the tools and handlers need of the host. Default: none of them.
  */
-export interface PerformOptions extends Partial<Pick<EffectHost, "signal" | "notify" | "ask" | "intended">> {
+export interface PerformOptions extends Partial<
+  Pick<EffectHost, "signal" | "notify" | "ask" | "intended" | "context">
+> {
   /**
    * Applies inputs to the newest state, in order, and returns whether that changed it, as `applyInputs` does. Called with the
    * intent before the work starts, and with the results after it. A result that updates application data is a function of
-   * the state before it.
+   * the state before it, and so is an update that a tool commits while it runs.
    */
   readonly dispatch: DispatchBatch;
   /** The id of the session, a part of digests and idempotency keys. Default: "local". */
@@ -44,25 +49,28 @@ const performForms: OptionForms<PerformOptions> = {
   notify: "function",
   ask: "function",
   intended: "boolean",
+  context: "any",
 };
 
 /**
  * Executes one effect of an agent without a session: dispatches its intent, does the work if `dispatch` returned that the
- * intent applied, and dispatches the results. Rejects with what `dispatch` throws, and then dispatches nothing more. So an effect that is canceled, or that another runner has started, does not run.
- * Without `ask` a question is rejected; with it, it waits for a decision that you apply. Throws `BuildError` for an invalid
- * agent, for an unknown or invalid option, and for an effect that the state contains as started: unless `intended` is true,
- * an earlier process may have run it. Dispatch `session-opened` to a restored state before you compute its effects.
+ * intent applied, and dispatches the results. So an effect that is canceled, or that another runner has started, does not
+ * run. Rejects with what `dispatch` throws, and then dispatches nothing more. Without `ask` a question is rejected; with it,
+ * it waits for a decision that you apply. Throws `BuildError` for an invalid agent, for an unknown or invalid option,
+ * without a `context` that the agent needs, and for an effect that the state contains as started: unless `intended` is true, an
+ * earlier process may have run it. Dispatch `session-opened` to a restored state before you compute its effects.
  */
-export async function performEffect(
-  agent: Pick<Agent<unknown>, "parts" | "runLimits" | "team">,
+export async function performEffect<Context = unknown>(
+  agent: Pick<Agent<unknown>, "parts" | "runLimits" | "team"> & NeedsContext<Context>,
   effect: AgentEffect,
   state: AgentState,
-  options: PerformOptions,
+  options: PerformOptions & (unknown extends Context ? unknown : HostContext<NoInfer<Context>>),
 ): Promise<void> {
   checkIsAgent("performEffect", agent, ["parts", "runLimits"]);
   checkIsEffect(effect);
   checkIsState(state);
   checkOptions("performEffect", options, performForms);
+  checkContext("performEffect", agent, options.context);
   const { dispatch, ask, intended, sessionId = "local", clock = systemClock, signal, ...rest } = options;
   if (typeof dispatch !== "function")
     refuse("performEffect needs dispatch, a function that returns whether the inputs changed the state.");
@@ -72,7 +80,9 @@ export async function performEffect(
     return;
   }
   const { parts, runLimits: limits } = codeAt(agent, state);
+  const dispatchBatch = failingOnce(dispatch);
   const host: EffectHost = {
+    dispatchAtOnce: async (input) => await dispatchBatch(input),
     notify: () => undefined,
     ...rest,
     ...(intended === undefined ? {} : { intended }),
@@ -84,7 +94,7 @@ export async function performEffect(
     digestOf,
     signal: signal ?? new AbortController().signal,
   };
-  await runProgram(programOf(effect, state, host), failingOnce(dispatch));
+  await runProgram(programOf(effect, state, host), dispatchBatch);
 }
 
 /** A dispatch that is not called again after it has thrown: a result that could not be dispatched is not a failure of the tool. */

@@ -1,5 +1,10 @@
 import type { AgentError } from "@moora/agent-core-effects";
-import { questionOf, type AgentEvent, type ApprovalRequested, type SubAgentEvent } from "./agent-event.ts";
+import {
+  showSameQuestion,
+  type AgentEvent,
+  type ApprovalRequested,
+  type SubAgentEvent,
+} from "./agent-event.ts";
 import type { AgentRun, RunResult } from "./agent-run.ts";
 import { EventBuffer } from "./event-buffer.ts";
 import type { ToolCallStarted } from "./started-calls.ts";
@@ -147,8 +152,7 @@ class ControlledRun<Answer> implements AgentRun<Answer> {
 function isAboutSame(event: AgentEvent<unknown>, open: OpenEvent): boolean {
   if (event.type === "ToolCallStarted")
     return open.type === event.type && open.toolCallId === event.toolCallId;
-  const [shown, asked] = [questionOf(event), questionOf(open)];
-  return shown !== undefined && shown.toolCallId === asked?.toolCallId && shown.digest === asked.digest;
+  return showSameQuestion(event, open);
 }
 
 /** An iterator over events that buffers those that its reader has not taken yet. */

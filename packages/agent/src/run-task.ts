@@ -1,3 +1,4 @@
+import type { NeedsContext } from "@moora/agent-core-effects";
 import { errorText } from "@moora/agent-core-effects/internal";
 import { checkIsAgent, checkIsState } from "./check-arguments.ts";
 import { checkOptions, isObject, type OptionForms } from "./check-options.ts";
@@ -6,6 +7,7 @@ import type { Agent } from "./define-agent.ts";
 import type { AgentRun } from "./agent-run.ts";
 import { hostSession } from "./session/create-session.ts";
 import { baseOf, startForms, type StartOptions } from "./start-session.ts";
+import { checkContext, type OptionsParameter } from "./session-context.ts";
 import type { UserContent } from "./user-message.ts";
 
 /** The options of `runTask`: those of `startSession`, and a signal. */
@@ -19,16 +21,18 @@ const taskForms: OptionForms<TaskOptions> = { ...startForms, signal: "signal" };
 /**
  * Runs one task in a session of its own, in memory. Await the run for its result, or iterate over its events. A
  * question is rejected if there is no reviewer: neither `onApproval` nor an open iterator over the events. Throws
- * `BuildError` for an invalid agent and for an unknown or invalid option; the run rejects with `AgentFailed` for a task
+ * `BuildError` for an invalid agent, for an unknown or invalid option, and without a `context` that the agent needs; the run rejects with `AgentFailed` for a task
  * that is blank, or neither a string nor an object with `content`.
  */
-export function runTask<Answer>(
-  agent: Agent<Answer>,
+export function runTask<Answer, Context = unknown>(
+  agent: Agent<Answer> & NeedsContext<Context>,
   task: UserContent,
-  options: TaskOptions = {},
+  ...[given]: OptionsParameter<TaskOptions, Context>
 ): AgentRun<Answer> {
   checkIsAgent("runTask", agent);
+  const options: TaskOptions = given ?? {};
   checkOptions("runTask", options, taskForms);
+  checkContext("runTask", agent, options.context);
   if (options.state !== undefined) checkIsState(options.state);
   const { onApproval } = options;
   const { session, ask } = hostSession(agent, {

@@ -1,4 +1,4 @@
-import type { Clock } from "@moora/agent-core-effects";
+import type { Clock, NeedsContext } from "@moora/agent-core-effects";
 import { refuse } from "@moora/agent-core-effects/internal";
 import { replay, type AgentInput, type AgentState } from "@moora/agent-core-state-machine";
 import { checkIsAgent, checkIsState } from "./check-arguments.ts";
@@ -10,7 +10,8 @@ import type { ErrorListener } from "./error-reports.ts";
 import type { OnApproval } from "./session/host-approvals.ts";
 import { createSession, type SessionBase } from "./session/create-session.ts";
 import type { Session } from "./session/session.ts";
-import { memberAt, notAMember } from "./team/member-at.ts";
+import { checkContext, type OptionsParameter } from "./session-context.ts";
+import { joinedTeam, memberAt, notAMember } from "./team/member-at.ts";
 import { randomId } from "./user-message.ts";
 
 /** The options of `startSession`. */
@@ -24,6 +25,11 @@ export interface StartOptions {
   readonly state?: AgentState;
   /** Default: `systemClock`. */
   readonly clock?: Clock;
+  /**
+   * What the tools and handlers of the agent need of this process, such as a database connection: they read it as
+   * `context.context`. Must be an object. Required for an agent that needs it (`defineContext`). Default: none.
+   */
+  readonly context?: unknown;
   /**
    * Answers questions at once. Default: questions wait for `decide`; `runTask` rejects them if no reader of events can
    * answer.
@@ -43,6 +49,7 @@ export const startForms: OptionForms<StartOptions> = {
   id: "string",
   state: "object",
   clock: "clock",
+  context: "any",
   onApproval: "function",
   onError: "function",
   newId: "function",
@@ -50,14 +57,17 @@ export const startForms: OptionForms<StartOptions> = {
 
 /**
  * Starts a session in memory. Every method applies its inputs before it returns; only model calls, tools and questions
- * take time. Throws `BuildError` for an invalid agent and for an unknown or invalid option.
+ * take time. Throws `BuildError` for an invalid agent, for an unknown or invalid option, and without a `context` that the
+ * agent needs.
  */
-export function startSession<Answer, Data>(
-  agent: Agent<Answer, Data>,
-  options: StartOptions = {},
+export function startSession<Answer, Data, Context = unknown>(
+  agent: Agent<Answer, Data> & NeedsContext<Context>,
+  ...[given]: OptionsParameter<StartOptions, Context>
 ): Session<Answer, Data> {
   checkIsAgent("startSession", agent);
+  const options: StartOptions = given ?? {};
   checkOptions("startSession", options, startForms);
+  checkContext("startSession", agent, options.context);
   if (options.state !== undefined) checkIsState(options.state);
   const base = { ...baseOf(agent, "session", options), onApproval: options.onApproval };
   // The agent determines the type of the data.
@@ -67,10 +77,10 @@ export function startSession<Answer, Data>(
 
 /** The base of a session in memory. */
 export function baseOf(agent: Agent<unknown>, prefix: string, options: StartOptions): SessionBase {
-  const { id = randomId(prefix), clock = systemClock, newId = randomId, onError } = options;
+  const { id = randomId(prefix), clock = systemClock, newId = randomId, onError, context } = options;
   const initial =
     options.state === undefined ? initialStateOf(agent) : stateAfterOpening(agent, options.state, id, clock);
-  return { id, initial, seq: 0, clock, newId, onError, runsEffects: true };
+  return { id, initial, seq: 0, clock, context, newId, onError, runsEffects: true };
 }
 
 /**
@@ -86,10 +96,14 @@ function stateAfterOpening(
   const { activeAgent } = state;
   const member = memberAt(agent, state) ?? refuse(notAMember(agent, activeAgent ?? ""));
   const { config, tools } = member;
-  const joins =
-    activeAgent === undefined && agent.team !== undefined ? { activeAgent: agent.team.start } : {};
   const timestamp = clock.now();
   const opened: AgentInput = { type: "session-opened", owner, timestamp };
-  const configured: AgentInput = { type: "agent-configured", config, tools, ...joins, timestamp };
+  const configured: AgentInput = {
+    type: "agent-configured",
+    config,
+    tools,
+    ...joinedTeam(agent, state),
+    timestamp,
+  };
   return replay([opened, configured, ...dataInputs(agent, state, timestamp)], state);
 }

@@ -1,5 +1,6 @@
 import {
   defaultRunLimits,
+  type AnyData,
   type ApprovalPredicate,
   type RunLimits,
   type StateHandler,
@@ -87,7 +88,7 @@ export function mergeConfig(config: AgentConfig, change: AgentConfigChange): Age
  * which the configuration could not work with the code of the agent.
  */
 export function checkedConfigChange(
-  { parts: { states, predicates }, tools }: Pick<Agent<unknown>, "parts" | "tools">,
+  { parts: { states, predicates, data }, tools }: Pick<Agent<unknown>, "parts" | "tools">,
   config: AgentConfig,
   change: AgentConfigChange,
 ): AgentConfigChange {
@@ -96,8 +97,24 @@ export function checkedConfigChange(
   const changed = validateConfig(mergeConfig(config, change));
   checkNames(changed, { states, predicates, tools });
   checkModels(changed);
+  checkEffective(changed, data);
   if (change.prices !== undefined) checkPrices(change.prices);
   return { ...change, ...schema };
+}
+
+/** Throws `BuildError` for a field that has no effect because what it applies to is missing. */
+export function checkEffective({ budget, showData }: AgentConfig, data: AnyData | undefined): void {
+  const isLimited = Object.keys(budget).some((field) => field !== "warnAt");
+  if (budget.warnAt !== undefined && !isLimited) {
+    refuse(
+      "config.budget.warnAt is a part of a limit, and config.budget has no limit. Add one, such as maxTokens.",
+    );
+  }
+  if (showData !== "never" && data === undefined) {
+    refuse(
+      `config.showData is "${showData}", and the agent has no data. Give defineAgent({ data }), or remove showData.`,
+    );
+  }
 }
 
 /** The handlers, predicates and tools that a configuration can name. */

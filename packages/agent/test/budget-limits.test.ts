@@ -1,6 +1,6 @@
 import { answers, callsTools, MockLlmCaller, type MockScript } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
-import { defineAgent, runTask, type AgentConfigChange } from "../src/index.ts";
+import { BuildError, defineAgent, runTask, startSession, type AgentConfigChange } from "../src/index.ts";
 import { failureOf, toolOf } from "./support.ts";
 
 const usage = { usage: { inputTokens: 40, outputTokens: 10 } };
@@ -24,11 +24,14 @@ const notesOf = (llm: MockLlmCaller): readonly number[] =>
 
 describe("a limit of one kind of tokens", () => {
   it.each([
-    ["input", { maxInputTokens: 100 }, 3],
-    ["output", { maxOutputTokens: 20 }, 2],
-  ])("ends a loop that has used its %s tokens", async (_, budget, calls) => {
+    ["input", { maxInputTokens: 100 }, 3, "budget.maxInputTokens is 100, and the loop has used 120."],
+    ["output", { maxOutputTokens: 20 }, 2, "budget.maxOutputTokens is 20, and the loop has used 20."],
+  ])("ends a loop that has used its %s tokens, with the limit", async (_, budget, calls, message) => {
     const { llm, agent } = agentOf(9, budget);
-    expect(await failureOf(runTask(agent, "go"))).toMatchObject({ reason: "BudgetExceeded" });
+    expect(await failureOf(runTask(agent, "go"))).toMatchObject({
+      reason: "BudgetExceeded",
+      message: expect.stringContaining(`The budget is spent. ${message}`),
+    });
     expect(llm.callCount).toBe(calls);
   });
 
@@ -61,9 +64,11 @@ describe("a budget with warnAt", () => {
     expect(notesOf(llm)).toEqual([0, 1]);
   });
 
-  it("says nothing without a limit", async () => {
-    const { llm, agent } = agentOf(1, { warnAt: 0.1 });
-    await runTask(agent, "go");
-    expect(notesOf(llm)).toEqual([0, 0]);
+  it("needs a limit, also in a changed configuration", async () => {
+    const message =
+      "config.budget.warnAt is a part of a limit, and config.budget has no limit. Add one, such as maxTokens.";
+    expect(() => agentOf(1, { warnAt: 0.1 })).toThrow(new BuildError(message));
+    await using session = startSession(agentOf(1, { maxTokens: 100 }).agent);
+    await expect(session.configure({ budget: { warnAt: 0.1 } })).rejects.toThrow(new BuildError(message));
   });
 });

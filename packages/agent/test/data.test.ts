@@ -4,6 +4,7 @@ import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
 import { describe, expect, expectTypeOf, it, vi } from "vitest";
 import * as z from "zod";
 import {
+  BuildError,
   DataRefused,
   defineAgent,
   defineData,
@@ -82,6 +83,15 @@ describe("application data of a session", () => {
       { op: "replace", path: "/items/0", value: { sku: "a/b~c", quantity: 1 } },
       { op: "remove", path: "/items/0" },
     ]);
+  });
+
+  it("names who has changed it", async () => {
+    const session = startSession(shop([]).agent);
+    const changedBy: string[] = [];
+    session.onInput((input) => void (input.type === "data-changed" && changedBy.push(input.by)));
+    await session.update((draft) => void draft.items.push({ sku: "tea", quantity: 1 }), "Ada");
+    await session.update((draft) => void draft.items.pop());
+    expect(changedBy).toEqual(["Ada", "application"]);
   });
 
   it("ignores what a recipe returns", async () => {
@@ -434,6 +444,15 @@ describe("showData", () => {
     expect(texts[1]).toContain('{\\"items\\":[{\\"sku\\":\\"tea\\",\\"quantity\\":1}]}');
     expect(texts[2]?.split("The data of the application is now").length).toBe(3);
   });
+
+  it("is refused for an agent without data", async () => {
+    const message =
+      'config.showData is "changed", and the agent has no data. Give defineAgent({ data }), or remove showData.';
+    const llm = new MockLlmCaller([]);
+    expect(() => defineAgent({ llm, config: { showData: "changed" } })).toThrow(new BuildError(message));
+    await using session = startSession(defineAgent({ llm }));
+    await expect(session.configure({ showData: "changed" })).rejects.toThrow(new BuildError(message));
+  });
 });
 
 describe("handlers of custom states", () => {
@@ -474,6 +493,16 @@ describe("defineData and defineAgent refuse what cannot work", () => {
       "an initial value that does not fit",
       () => defineData({ schema: z.object({ n: z.number() }), initial: JSON.parse('{"n":"x"}') }),
       "initial of defineData does not fit",
+    ],
+    [
+      "an initial value without a field that the schema adds",
+      () => defineData({ schema: z.object({ n: z.number().default(1) }), initial: JSON.parse("{}") }),
+      "initial of defineData is not what its schema makes of it",
+    ],
+    [
+      "an initial value with a misspelled field",
+      () => defineData({ schema: z.object({ n: z.number().optional() }), initial: JSON.parse('{"m":1}') }),
+      "initial of defineData is not what its schema makes of it",
     ],
     [
       "an initial value that is not an object or an array",

@@ -27,7 +27,15 @@ const typesOf = async (run: AgentRun): Promise<readonly string[]> => {
   for await (const event of run) types.push(event.type);
   return types;
 };
-const all = ["StateStarted", "LlmToken", "LlmToken", "LlmToken", "StateStarted", "FinalAnswer"];
+const all = [
+  "StateStarted",
+  "LlmToken",
+  "LlmToken",
+  "LlmToken",
+  "LlmPartEnded",
+  "StateStarted",
+  "FinalAnswer",
+];
 
 describe("a task is awaited", () => {
   it("and ends with an answer, with its usage", async () => {
@@ -179,7 +187,7 @@ describe("a task is gone through", () => {
 
   it("with several requests for the next event at a time", async () => {
     const reader = runTask(four(), "2+2?")[Symbol.asyncIterator]();
-    const results = await Promise.all(Array.from({ length: 8 }, () => reader.next()));
+    const results = await Promise.all(Array.from({ length: 9 }, () => reader.next()));
     expect(results.map(({ value }) => value?.type)).toEqual([...all, undefined, undefined]);
     expect(await reader.next()).toEqual({ done: true, value: undefined });
   });
@@ -400,8 +408,12 @@ describe("the events of a task", () => {
     expect(events.map((event) => (event.type === "StateStarted" ? event.state : event.type))).toEqual([
       "Planning",
       "LlmReasoning",
+      "LlmPartEnded",
       "LlmToken",
+      "LlmPartEnded",
       "LlmToolCall",
+      "LlmToolCallDelta",
+      "LlmPartEnded",
       "LlmWarning",
       "Acting",
       "ToolCallStarted",
@@ -410,16 +422,28 @@ describe("the events of a task", () => {
       "Observing",
       "Planning",
       "LlmToken",
+      "LlmPartEnded",
       "Done",
       "FinalAnswer",
     ]);
-    expect(events[6]).toEqual({
+    const messageId = "msg_1_1";
+    expect(events.slice(1, 9)).toEqual([
+      { type: "LlmReasoning", messageId, part: 0, text: "hm" },
+      { type: "LlmPartEnded", messageId, part: 0 },
+      { type: "LlmToken", messageId, part: 1, text: "Well." },
+      { type: "LlmPartEnded", messageId, part: 1 },
+      { type: "LlmToolCall", messageId, toolCallId: "call_1", name: "work" },
+      { type: "LlmToolCallDelta", messageId, toolCallId: "call_1", text: "{}", offset: 0 },
+      { type: "LlmPartEnded", messageId, part: 2, toolCallId: "call_1" },
+      { type: "LlmWarning", text: "no seed" },
+    ]);
+    expect(events[10]).toEqual({
       type: "ToolCallStarted",
       toolCallId: "call_1",
       name: "work",
       parameters: "{}",
     });
-    expect(events[8]).toMatchObject({
+    expect(events[12]).toMatchObject({
       toolCallId: "call_1",
       name: "work",
       result: { isSuccess: true, content: "ok" },

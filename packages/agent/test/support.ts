@@ -1,9 +1,7 @@
 import type { AgentInput } from "@moora/agent-core-state-machine";
 import { MockLlmCaller, type MockScript } from "@moora/llm/testing";
-import * as z from "zod";
 import {
   defineAgent,
-  defineTool,
   startSession,
   type Agent,
   type AgentConfigChange,
@@ -11,26 +9,10 @@ import {
   type Session,
   type StartOptions,
   type Tool,
-  type ToolContext,
 } from "../src/index.ts";
 import { TestClock } from "@moora/testbed/test-clock";
 
-/** A tool that takes any object. */
-export const toolOf = (
-  name: string,
-  execute: (input: Readonly<Record<string, unknown>>, context: ToolContext) => unknown = () => "ok",
-  more: Pick<
-    Tool["definition"],
-    "approval" | "risk" | "replay" | "onUnknown" | "timeoutMs" | "retries" | "maxParallel"
-  > = {},
-): Tool =>
-  defineTool({
-    name,
-    description: `Does ${name}.`,
-    input: z.record(z.string(), z.unknown()),
-    execute,
-    ...more,
-  });
+export { toolOf } from "@moora/testbed/tool-of";
 
 export interface Scene {
   readonly agent: Agent;

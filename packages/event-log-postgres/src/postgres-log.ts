@@ -2,6 +2,8 @@ import { randomUUID } from "node:crypto";
 import {
   LogError,
   type DisposableLog,
+  type DueQuery,
+  type DueSession,
   type LogInfo,
   type LogNotice,
   type SessionLog,
@@ -140,6 +142,16 @@ class PostgresLog implements DisposableLog {
         header: storedToText(String(row["header"])),
       })),
     );
+  }
+
+  async due({ now, limit, after }: DueQuery): Promise<readonly DueSession[]> {
+    const values = [now, after?.due ?? -1, textToStored(after?.id ?? ""), limit];
+    const rows = await this.#database.rows("list the due sessions", this.#database.statements.due, ...values);
+    return rows.map((row) => ({
+      id: storedToText(String(row["id"])),
+      header: storedToText(String(row["header"])),
+      due: Number(row["due"]),
+    }));
   }
 
   async remove(id: string): Promise<boolean> {

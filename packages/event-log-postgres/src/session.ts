@@ -164,6 +164,11 @@ export class PostgresSession implements SessionLog {
     );
   }
 
+  async saveDue(seq: number, due: number | null): Promise<void> {
+    const { statements } = this.#database;
+    await this.#database.rows("save its due time", statements.saveDue, this.#generation.generation, seq, due);
+  }
+
   async #append(expectedSeq: number, records: readonly LogRecord[]): Promise<void> {
     const head = this.#continuesKnownHead(expectedSeq, records) ? this.#knownHead : await this.#readHead();
     const { seq, digest } = validateAppend(head, expectedSeq, records);

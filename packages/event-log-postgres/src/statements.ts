@@ -17,6 +17,8 @@ export type Statements = Readonly<
     | "release"
     | "snapshot"
     | "saveSnapshot"
+    | "due"
+    | "saveDue"
     | "prefix"
     | "isPrefixSame",
     string
@@ -29,11 +31,19 @@ export type Statements = Readonly<
  */
 const checksum = "coalesce(sum(hashtextextended(digest || changes_digest || chr(10) || body, seq)), 0)";
 
-export const statementsOf = ({ sessions, records, snapshots }: Tables): Statements => ({
+export const statementsOf = ({ sessions, records, snapshots, due }: Tables): Statements => ({
   create: `INSERT INTO ${sessions} (generation, id, header) VALUES ($1, $2, $3) ON CONFLICT (id) DO NOTHING`,
   open: `SELECT generation, header FROM ${sessions} WHERE id = $1`,
   list: `SELECT id, header, (SELECT max(seq) FROM ${records} r WHERE r.generation = s.generation) AS head FROM ${sessions} s`,
-  remove: `DELETE FROM ${sessions} WHERE generation = $1`,
+  /** The row of the due time is locked first, as by appends, so that the two do not wait for each other. */
+  remove: `WITH removed AS (DELETE FROM ${due} WHERE generation = $1 RETURNING generation)
+      DELETE FROM ${sessions} WHERE generation = $1 AND (SELECT count(*) FROM removed) >= 0`,
+  /** The sessions that are due at $1 and have no lease, after the one with due time $2 and id $3. */
+  due: `SELECT id, header, due FROM ${due} JOIN ${sessions} USING (generation)
+      WHERE due <= $1 AND (lease_until IS NULL OR lease_until <= $1) AND (due, id) > ($2::double precision, $3::text COLLATE "C")
+      ORDER BY due, id LIMIT $4`,
+  /** Saves the due time $3 if no record was added after $2. The row has the last record, so that an append at the same time counts. */
+  saveDue: `UPDATE ${due} SET due = $3 WHERE generation = $1 AND seq = $2`,
   /** One row if the session exists: the columns of the last record, NULL if there is none. */
   head: `SELECT seq, digest FROM ${sessions} s LEFT JOIN LATERAL
       (SELECT seq, digest FROM ${records} r WHERE r.generation = s.generation ORDER BY seq DESC LIMIT 1) last ON true
@@ -47,18 +57,23 @@ export const statementsOf = ({ sessions, records, snapshots }: Tables): Statemen
   /**
    * Adds records after the one with number $2 and digest $3, if that is the last, and notifies watchers; returns one row for
    * each record added. One statement is one transaction: all or none. It commits durably even if the server's default is weaker.
-   * Of two concurrent appends, the second violates the key; a later one adds nothing, which causes no error in the log of the
+   * The session is due from then on. Of two concurrent appends, the second violates the key; a later one adds nothing, which causes no error in the log of the
    * server.
    */
-  append: `INSERT INTO ${records} AS added (generation, seq, changes_digest, digest, body)
+  append: `WITH added AS (INSERT INTO ${records} AS added (generation, seq, changes_digest, digest, body)
       SELECT $1::uuid, new.seq, new.changes_digest, new.digest, new.body
       FROM unnest($4::bigint[], $5::text[], $6::text[], $7::text[]) AS new (seq, changes_digest, digest, body)
       WHERE ($2::bigint = 0 OR EXISTS (SELECT FROM ${records} WHERE generation = $1 AND seq = $2 AND digest = $3))
         AND NOT EXISTS (SELECT FROM ${records} WHERE generation = $1 AND seq = $2 + 1)
       RETURNING
+        added.seq,
         CASE WHEN added.seq = $2 + 1 AND current_setting('synchronous_commit') = 'off'
           THEN set_config('synchronous_commit', 'on', true) END,
-        CASE WHEN added.seq = $2 + 1 AND $8::text IS NOT NULL THEN pg_notify($8, $9) END`,
+        CASE WHEN added.seq = $2 + 1 AND $8::text IS NOT NULL THEN pg_notify($8, $9) END),
+      marked AS (INSERT INTO ${due} (generation, seq, due)
+        SELECT $1::uuid, max(seq), 0 FROM added HAVING count(*) > 0
+        ON CONFLICT (generation) DO UPDATE SET seq = excluded.seq, due = 0)
+      SELECT seq FROM added`,
   lease: `SELECT lease_owner AS owner, lease_until AS until FROM ${sessions} WHERE generation = $1`,
   /** Sets the lease if it is still the one that was read: owner $4 until $5. */
   setLease: `UPDATE ${sessions} SET lease_owner = $2, lease_until = $3

@@ -10,6 +10,7 @@ export interface Tables {
   readonly sessions: string;
   readonly records: string;
   readonly snapshots: string;
+  readonly due: string;
   readonly channel: string;
 }
 
@@ -33,12 +34,17 @@ export function tablesOf(schema: string | undefined, prefix: string): Tables {
     sessions: table("sessions"),
     records: table("records"),
     snapshots: table("snapshots"),
+    due: table("due"),
     channel: `${prefix}appended`,
   };
 }
 
-/** The primary key of the records is the optimistic lock: of two appends at the same head, the second violates it. */
-const definitions = ({ schema, format: formats, sessions, records, snapshots }: Tables): string => `
+/**
+ * The index of the work that waits is a narrow table of its own, because each append writes to it; tables of earlier releases
+ * get it when they are used. It does not refer to the sessions: a removal locks its row first, in the order of appends.
+ *
+ * The primary key of the records is the optimistic lock: of two appends at the same head, the second violates it. */
+const definitions = ({ schema, format: formats, sessions, records, snapshots, due }: Tables): string => `
   ${schema === undefined ? "" : `CREATE SCHEMA IF NOT EXISTS "${schema}";`}
   CREATE TABLE IF NOT EXISTS ${formats} (version integer NOT NULL);
   INSERT INTO ${formats} SELECT ${format} WHERE NOT EXISTS (SELECT FROM ${formats});
@@ -67,7 +73,18 @@ const definitions = ({ schema, format: formats, sessions, records, snapshots }: 
     seal text NOT NULL,
     prefix_seq bigint NOT NULL,
     prefix_sum text NOT NULL
-  );`;
+  );
+  DO $create$ BEGIN
+    IF to_regclass($name$${due}$name$) IS NULL THEN
+      CREATE TABLE ${due} (
+        generation uuid PRIMARY KEY,
+        seq bigint NOT NULL,
+        due double precision
+      ) WITH (fillfactor = 70);
+      CREATE INDEX ON ${due} (due) WHERE due IS NOT NULL;
+      INSERT INTO ${due} SELECT generation, max(seq), 0 FROM ${records} GROUP BY generation;
+    END IF;
+  END $create$;`;
 
 /** Creates the tables if they do not exist, one process at a time. Throws `UnsupportedVersion` for tables of another format. */
 export async function prepareTables(client: PostgresClient, tables: Tables): Promise<void> {
@@ -82,11 +99,14 @@ async function checkEncoding(client: PostgresClient): Promise<void> {
 }
 
 async function hasTables(client: PostgresClient, tables: Tables): Promise<boolean> {
-  const found = await client.query("SELECT to_regclass($1) IS NOT NULL AS is_there", [tables.format]);
-  if (found.rows[0]?.["is_there"] !== true) return false;
+  const found = await client.query(
+    "SELECT to_regclass($1) IS NOT NULL AS has_format, to_regclass($2) IS NOT NULL AS has_due",
+    [tables.format, tables.due],
+  );
+  if (found.rows[0]?.["has_format"] !== true) return false;
   const { rows } = await client.query(`SELECT version FROM ${tables.format}`);
   const version = rows[0]?.["version"];
-  if (version === format) return true;
+  if (version === format) return found.rows[0]?.["has_due"] === true;
   throw new LogError(
     "UnsupportedVersion",
     `Unsupported log format ${String(version)}; this release reads ${format}. Update Moora.`,

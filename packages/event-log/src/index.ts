@@ -1,5 +1,7 @@
 export type {
   DisposableLog,
+  DueQuery,
+  DueSession,
   EventLog,
   Lease,
   LeaseClaim,

@@ -4,6 +4,8 @@ import { leaseAfter } from "./lease.ts";
 import { Listeners } from "./listeners.ts";
 import type {
   DisposableLog,
+  DueQuery,
+  DueSession,
   Lease,
   LeaseClaim,
   LogInfo,
@@ -12,7 +14,7 @@ import type {
   SessionLog,
   Snapshot,
 } from "./port.ts";
-import { sortById } from "./rows.ts";
+import { isBefore, sortByDue, sortById } from "./rows.ts";
 import { isUndamaged, snapshotSeal } from "./snapshot-seal.ts";
 
 /** One generation of a session in a memory log: the data between one `create` of an id and its removal. */
@@ -21,6 +23,8 @@ export interface MemoryGeneration {
   readonly header: string;
   records: LogRecord[];
   lease: Lease | undefined;
+  /** When the work of the session continues; null if only new records can continue it. */
+  due: number | null;
   snapshot: Snapshot | undefined;
   isRemoved: boolean;
 }
@@ -50,6 +54,7 @@ export function memoryLog(storage: MemoryStorage = new MemoryStorage()): Disposa
         header: validHeader(header),
         records: [],
         lease: undefined,
+        due: null,
         snapshot: undefined,
         isRemoved: false,
       };
@@ -68,6 +73,7 @@ export function memoryLog(storage: MemoryStorage = new MemoryStorage()): Disposa
       }));
       return sortById(infos);
     },
+    due: (query) => dueIn(storage, query),
     remove(id) {
       const generation = generationOf(id);
       if (generation === undefined) return false;
@@ -84,6 +90,15 @@ export function memoryLog(storage: MemoryStorage = new MemoryStorage()): Disposa
       close();
     },
   };
+}
+
+function dueIn({ generations }: MemoryStorage, { now, limit, after }: DueQuery): readonly DueSession[] {
+  const sessions = [...generations.values()].flatMap(({ id, header, due, lease }): DueSession[] =>
+    due === null || due > now || (lease !== undefined && lease.until > now) ? [] : [{ id, header, due }],
+  );
+  return sortByDue(sessions)
+    .filter((session) => after === undefined || isBefore(after, session))
+    .slice(0, limit);
 }
 
 class MemorySession implements SessionLog {
@@ -110,6 +125,7 @@ class MemorySession implements SessionLog {
     validateAppend(headOf(generation), expectedSeq, records);
     if (records.length === 0) return;
     for (const record of copyRecords(records)) generation.records.push(record);
+    generation.due = 0;
     this.#listeners.notify(this.id, { by: this });
   }
 
@@ -166,6 +182,11 @@ class MemorySession implements SessionLog {
 
   saveSnapshot({ seq, digest, version, body, bodyDigest }: Snapshot): void {
     this.#currentGeneration().snapshot = Object.freeze({ seq, digest, version, body, bodyDigest });
+  }
+
+  saveDue(seq: number, due: number | null): void {
+    const generation = this.#currentGeneration();
+    if (generation.records.length === seq) generation.due = due;
   }
 
   #currentGeneration(): MemoryGeneration {

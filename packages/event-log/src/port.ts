@@ -48,6 +48,23 @@ export interface LogInfo {
 }
 
 /**
+ * An entry of `EventLog.due`: a session with its header, and when its work continues, in milliseconds since 1970. 0: records were
+ * added since `saveDue`, so that there may be work now.
+ */
+export interface DueSession {
+  readonly id: string;
+  readonly header: string;
+  readonly due: number;
+}
+
+/** What `EventLog.due` returns: at most `limit` sessions that are due at `now`, after the last one of the page before. */
+export interface DueQuery {
+  readonly now: number;
+  readonly limit: number;
+  readonly after?: Pick<DueSession, "due" | "id"> | undefined;
+}
+
+/**
  * Reports stored data that is skipped:
  * - `torn-tail`: after record `afterSeq` there are `droppedBytes` of an append that a crash cut short and that was never
  *   acknowledged. Reading leaves them in place; the next append removes them. Reported once for each handle;
@@ -126,6 +143,11 @@ export interface SessionLog {
   snapshot(): MaybePromise<Snapshot | undefined>;
   /** Replaces the snapshot. */
   saveSnapshot(snapshot: Snapshot): MaybePromise<void>;
+  /**
+   * Optional, with `EventLog.due`. Saves when the work of the session continues, in milliseconds since 1970; null for a session
+   * that only new records can continue. Does nothing if the last record is not `seq`. Each append of records resets it to 0.
+   */
+  saveDue?(seq: number, due: number | null): MaybePromise<void>;
 }
 
 /**
@@ -141,6 +163,11 @@ export interface EventLog {
   open(id: string): MaybePromise<SessionLog | undefined>;
   /** Returns all sessions, ordered by id in code units. */
   list(): MaybePromise<readonly LogInfo[]>;
+  /**
+   * Optional. Returns the sessions that are due and have no unexpired lease, ordered by due time, then by id. The cost depends on
+   * their number, not on that of all sessions. A session without records is not due.
+   */
+  due?(query: DueQuery): MaybePromise<readonly DueSession[]>;
   /** Removes a session; its handles then fail with `LogRemoved`. Returns false when there was none. */
   remove(id: string): MaybePromise<boolean>;
   /** Releases timers, watchers, files and connections. Close the sessions before. Can be called more than once. */

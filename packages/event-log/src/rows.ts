@@ -1,4 +1,4 @@
-import type { LogInfo, LogRecord, Snapshot } from "./port.ts";
+import type { DueSession, LogInfo, LogRecord, Snapshot } from "./port.ts";
 
 /** A row of a database table: values by column. */
 type Row = Readonly<Record<string, unknown>>;
@@ -27,3 +27,13 @@ export const rowToSnapshot = (row: Row, decode: Decode = asStored): Snapshot => 
 /** Returns sessions in the order that `EventLog.list` requires: by id, in code units. */
 export const sortById = (infos: readonly LogInfo[]): readonly LogInfo[] =>
   infos.toSorted((one, other) => (one.id < other.id ? -1 : 1));
+
+type DueKey = Pick<DueSession, "due" | "id">;
+
+/** Whether a session precedes another one in the order of `EventLog.due`. */
+export const isBefore = (one: DueKey, other: DueKey): boolean =>
+  one.due === other.due ? one.id < other.id : one.due < other.due;
+
+/** Returns sessions in the order that `EventLog.due` requires. */
+export const sortByDue = (sessions: readonly DueSession[]): readonly DueSession[] =>
+  sessions.toSorted((one, other) => (isBefore(one, other) ? -1 : 1));

@@ -3,7 +3,15 @@ import { validateLocation, logExists, validHeader, validId } from "./validation.
 import { chainStart } from "./chain.ts";
 import type { HeadWatch } from "./head-watch.ts";
 import { andThen } from "./maybe-promise.ts";
-import type { DisposableLog, LogInfo, LogNotice, MaybePromise, SessionLog } from "./port.ts";
+import type {
+  DisposableLog,
+  DueQuery,
+  DueSession,
+  LogInfo,
+  LogNotice,
+  MaybePromise,
+  SessionLog,
+} from "./port.ts";
 import { sortById } from "./rows.ts";
 import { Connection } from "./sqlite/connection.ts";
 import { watchDatabase } from "./sqlite/database-watch.ts";
@@ -38,6 +46,9 @@ const sql = {
     ON CONFLICT DO NOTHING RETURNING generation`,
   open: "SELECT generation, header FROM moora_sessions WHERE id = ?",
   list: "SELECT id, header, head FROM moora_sessions",
+  due: `SELECT id, header, due FROM moora_due JOIN moora_sessions USING (generation)
+    WHERE due <= ?1 AND (lease_until IS NULL OR lease_until <= ?1) AND (due, id) > (?2, ?3)
+    ORDER BY due, id LIMIT ?4`,
   remove: "DELETE FROM moora_sessions WHERE id = ? RETURNING generation",
 } as const;
 
@@ -99,6 +110,16 @@ class SqliteLog implements DisposableLog {
           header: String(row["header"]),
         })),
       ),
+    );
+  }
+
+  due({ now, limit, after }: DueQuery): MaybePromise<readonly DueSession[]> {
+    const values = [now, after?.due ?? -1, after?.id ?? "", limit] as const;
+    const rows = this.#connection.run("list the due sessions", () =>
+      this.#connection.all(sql.due, ...values),
+    );
+    return andThen(rows, (all) =>
+      all.map((row) => ({ id: String(row["id"]), header: String(row["header"]), due: Number(row["due"]) })),
     );
   }
 

@@ -12,6 +12,7 @@ import {
   checkOptions,
   connectionForms,
   defined,
+  isJsonObject,
   optionForms,
   resolveApiKey,
   type ConnectionOptions,
@@ -46,8 +47,11 @@ const aiSdkForms: OptionForms<AiSdkOptions> = {
   ...commonForms,
   name: optionForms.string,
   keyName: optionForms.string,
-  providerOptions: optionForms.object,
-  callIdFormat: optionForms.object,
+  providerOptions: {
+    expectation: "an object of options by provider, such as { google: { ... } }",
+    fits: (value) => isJsonObject(value) && Object.values(value).every(isJsonObject),
+  },
+  callIdFormat: optionForms.idFormat,
 };
 
 /** Options that only a factory receives. A model that was created with others would not use them. */
@@ -156,11 +160,17 @@ function checkSource(source: unknown): void {
   if (typeof source === "function") return;
   const isObject = typeof source === "object" && source !== null;
   const version: unknown = isObject ? Reflect.get(source, "specificationVersion") : undefined;
-  if (version === "v4") return;
+  if (version === undefined)
+    throw new LlmOptionError("aiSdk needs a language model of the AI SDK, or a function that creates one.");
+  if (version !== "v4") {
+    throw new LlmOptionError(
+      `aiSdk needs a model with specificationVersion "v4", got ${JSON.stringify(version)}. Install the provider for AI SDK 7.`,
+    );
+  }
+  if (isObject && typeof Reflect.get(source, "doStream") === "function") return;
+  const modelId: unknown = isObject ? Reflect.get(source, "modelId") : undefined;
   throw new LlmOptionError(
-    version === undefined
-      ? "aiSdk needs a language model of the AI SDK, or a function that creates one."
-      : `aiSdk needs a model with specificationVersion "v4", got ${JSON.stringify(version)}. Install the provider for AI SDK 7.`,
+    `aiSdk needs a language model, got ${JSON.stringify(modelId)}, which is a model of another kind, such as for embeddings or images.`,
   );
 }
 

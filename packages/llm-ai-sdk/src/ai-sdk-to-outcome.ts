@@ -4,7 +4,6 @@ import {
   defined,
   failedOutcome,
   failureOf,
-  fieldsOf,
   isJsonObject,
   StreamFaultError,
   withWarnings,
@@ -15,17 +14,20 @@ import { errorToFault } from "./ai-sdk-failure.ts";
 import { PartList } from "./part-list.ts";
 import { partToOpaque } from "./part-to-opaque.ts";
 import type { AiSdkBody } from "./request-to-ai-sdk.ts";
+import { StreamedCalls } from "./streamed-calls.ts";
 
 type Part = LanguageModelV4StreamPart;
+type Block = "text" | "reasoning";
+/** A part of a block of text, of which those of reasoning have the same fields. */
+type BlockPart<Type extends Part["type"]> = Omit<Extract<Part, { readonly type: Type }>, "type">;
 type Finish = Extract<Part, { readonly type: "finish" }>;
-type ToolCall = Extract<Part, { readonly type: "tool-call" }>;
 
 /** Assembles an answer from the stream parts of a model. */
 export class AiSdkReader implements AnswerReader<AiSdkBody, Part> {
   readonly #context: ReaderContext;
   readonly #requestedModel: string;
   readonly #parts = new PartList();
-  readonly #announcedCalls = new Set<string>();
+  readonly #calls: StreamedCalls;
   readonly #warnings: string[] = [];
   #text = "";
   #hasStarted = false;
@@ -35,10 +37,10 @@ export class AiSdkReader implements AnswerReader<AiSdkBody, Part> {
   constructor(context: ReaderContext, requestedModel: string) {
     this.#context = context;
     this.#requestedModel = requestedModel;
+    this.#calls = new StreamedCalls(context, this.#parts);
   }
 
   add(part: Part): boolean {
-    const { feed } = this.#context;
     this.#hasStarted ||= part.type !== "stream-start" && part.type !== "finish";
     // Parts without a case are not needed: sources, pings, raw chunks, approvals of tools that the provider runs.
     // oxlint-disable-next-line typescript/switch-exhaustiveness-check
@@ -50,31 +52,32 @@ export class AiSdkReader implements AnswerReader<AiSdkBody, Part> {
         this.#model = part.modelId ?? this.#model;
         return false;
       case "text-start":
-        this.#parts.start("text", part.id, part.providerMetadata);
+        this.#startBlock("text", part);
         return false;
       case "text-delta":
         this.#text += part.delta;
-        this.#parts.grow("text", part.id, part.delta, part.providerMetadata);
-        feed.text(part.delta);
+        this.#growBlock("text", part);
         return false;
       case "text-end":
-        this.#parts.grow("text", part.id, "", part.providerMetadata);
+        this.#endBlock("text", part);
         return false;
       case "reasoning-start":
-        this.#parts.start("reasoning", part.id, part.providerMetadata);
+        this.#startBlock("reasoning", part);
         return false;
       case "reasoning-delta":
-        this.#parts.grow("reasoning", part.id, part.delta, part.providerMetadata);
-        feed.reasoning(part.delta);
+        this.#growBlock("reasoning", part);
         return false;
       case "reasoning-end":
-        this.#parts.grow("reasoning", part.id, "", part.providerMetadata);
+        this.#endBlock("reasoning", part);
         return false;
       case "tool-input-start":
-        if (part.providerExecuted !== true) this.#announceCall(part.id, part.toolName);
+        this.#calls.start(part);
+        return false;
+      case "tool-input-delta":
+        this.#calls.grow(part);
         return false;
       case "tool-call":
-        this.#addCall(part);
+        this.#calls.complete(part);
         return false;
       case "tool-result":
       case "file":
@@ -136,23 +139,19 @@ export class AiSdkReader implements AnswerReader<AiSdkBody, Part> {
     return withWarnings(outcome, ...this.#warnings);
   }
 
-  #addCall(part: ToolCall): void {
-    if (part.providerExecuted === true) return this.#parts.add(partToOpaque(part));
-    this.#announceCall(part.toolCallId, part.toolName);
-    this.#parts.add({
-      type: "tool-call",
-      id: part.toolCallId,
-      name: this.#context.normalized.nameOf(part.toolName),
-      arguments: part.input === "" ? "{}" : part.input.toWellFormed(),
-      ...(part.providerMetadata && { raw: fieldsOf(part.providerMetadata) }),
-    });
+  #startBlock(type: Block, { id, providerMetadata }: BlockPart<"text-start">): void {
+    this.#context.feed.endPart(`${type} ${id}`);
+    this.#parts.start(type, id, providerMetadata);
   }
 
-  #announceCall(id: string, name: string): void {
-    if (this.#announcedCalls.has(id)) return;
-    this.#announcedCalls.add(id);
-    const { feed, normalized } = this.#context;
-    feed.toolCall(normalized.nameOf(name));
+  #growBlock(type: Block, { id, delta, providerMetadata }: BlockPart<"text-delta">): void {
+    this.#parts.grow(type, id, delta, providerMetadata);
+    this.#context.feed[type](delta, `${type} ${id}`);
+  }
+
+  #endBlock(type: Block, { id, providerMetadata }: BlockPart<"text-end">): void {
+    this.#parts.grow(type, id, "", providerMetadata);
+    this.#context.feed.endPart(`${type} ${id}`);
   }
 
   #faultOf(error: unknown): NonNullable<ReturnType<typeof errorToFault>> {

@@ -11,9 +11,15 @@ interface GrowingPart {
   metadata: JsonObject;
 }
 
+/** A call whose arguments are being streamed. It has no part if the stream ends before. */
+interface StartedCall {
+  readonly type: "started-call";
+  call?: LlmPart;
+}
+
 /** Assembles the parts of an answer, in the order in which they start. */
 export class PartList {
-  readonly #parts: (GrowingPart | LlmPart)[] = [];
+  readonly #parts: (GrowingPart | StartedCall | LlmPart)[] = [];
   /** The part of each block that is open, or was the last with its id. */
   readonly #blocks = new Map<string, GrowingPart>();
 
@@ -40,9 +46,21 @@ export class PartList {
     this.#parts.push(part);
   }
 
+  /** Starts a call here. Returns the function that sets its part when it is complete. */
+  startCall(): (call: LlmPart) => void {
+    const started: StartedCall = { type: "started-call" };
+    this.#parts.push(started);
+    return (call) => {
+      started.call = call;
+    };
+  }
+
   /** The parts so far. */
   build(): readonly LlmPart[] {
-    return this.#parts.map((part) => ("metadata" in part ? toPart(part) : part));
+    return this.#parts.flatMap((part) => {
+      if (part.type === "started-call") return part.call ?? [];
+      return "metadata" in part ? toPart(part) : part;
+    });
   }
 }
 

@@ -8,6 +8,7 @@ import type { JsonObject, LlmRequest, LlmSettings } from "@moora/llm";
 import {
   defined,
   normalizeRequest,
+  limitKeywords,
   strictSchema,
   unknownSettingWarnings,
   unsupportedWarning,
@@ -107,20 +108,7 @@ function answerSchemaOf(
 /** What is common to the providers that enforce schemas. Other keywords become part of descriptions. */
 const strictRules: StrictRules = {
   enforcedKeywords: [],
-  describedKeywords: [
-    "pattern",
-    "format",
-    "minItems",
-    "maxItems",
-    "minLength",
-    "maxLength",
-    "uniqueItems",
-    "minimum",
-    "maximum",
-    "exclusiveMinimum",
-    "exclusiveMaximum",
-    "multipleOf",
-  ],
+  describedKeywords: [...limitKeywords, "format"],
   enforcedFormats: [],
   allowsOptionalKeys: false,
   allowsRecursion: false,

@@ -4,9 +4,9 @@ import { createMistral } from "@ai-sdk/mistral";
 import { createOpenAI } from "@ai-sdk/openai";
 import { LLMock } from "@copilotkit/aimock";
 import type { LlmMessage, LlmOutcome, LlmRequest, LlmTurn } from "@moora/llm";
+import { requestOf } from "@moora/testbed/request-of";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { aiSdk, type AiSdkFactory } from "../src/index.ts";
-import { requestOf } from "./support/scripted-model.ts";
 
 // An independent server: what it expects of a provider's package must match what this package makes of it.
 let mock: LLMock;

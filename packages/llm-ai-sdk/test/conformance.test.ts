@@ -13,6 +13,9 @@ import { mistralDialect } from "@moora/testbed/mistral/mistral-dialect";
 import { describe, expect, it } from "vitest";
 import { anthropic, google, mistral, openAiChat, openAiResponses, type CallerAt } from "./support/callers.ts";
 
+/** What every provider here does. */
+const everywhere: readonly LlmFeature[] = ["http", "loose-ids", "images"];
+
 function itConforms(
   keyName: string,
   dialect: ServerDialect,
@@ -20,7 +23,7 @@ function itConforms(
   features: readonly LlmFeature[],
 ): void {
   const subject: ConformanceSubject = {
-    features: ["http", ...features],
+    features: [...everywhere, ...features],
     keyName,
     open: (setup) => openHarness(dialect, setup, callerAt),
   };
@@ -37,8 +40,6 @@ describe("@ai-sdk/openai, Responses", () => {
     "content-filter",
     "interleaved-calls",
     "text-arguments",
-    "loose-ids",
-    "images",
     "cache-key",
   ]);
 });
@@ -48,8 +49,6 @@ describe("@ai-sdk/openai, Chat Completions", () => {
     "content-filter",
     "interleaved-calls",
     "text-arguments",
-    "loose-ids",
-    "images",
     "cache-key",
   ]);
 });
@@ -70,8 +69,6 @@ describe("@ai-sdk/anthropic", () => {
     "cache-writes",
     "refusals",
     "text-arguments",
-    "loose-ids",
-    "images",
   ]);
 });
 
@@ -80,8 +77,6 @@ describe("@ai-sdk/google", () => {
     "reasoning",
     "signed-reasoning",
     "content-filter",
-    "loose-ids",
-    "images",
   ]);
 });
 
@@ -90,8 +85,6 @@ describe("@ai-sdk/mistral", () => {
     "reasoning",
     "interleaved-calls",
     "text-arguments",
-    "loose-ids",
-    "images",
     "cache-key",
   ]);
 });

@@ -2,9 +2,9 @@ import { createGoogle } from "@ai-sdk/google";
 import { LlmOptionError } from "@moora/llm";
 import { recordingFetch } from "@moora/llm/testing";
 import { geminiDialect } from "@moora/testbed/google/gemini-dialect";
+import { requestOf } from "@moora/testbed/request-of";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { aiSdk, AiSdkCaller, type AiSdkFactory } from "../src/index.ts";
-import { requestOf } from "./support/scripted-model.ts";
 
 afterEach(() => void vi.unstubAllEnvs());
 
@@ -17,6 +17,16 @@ it.each<[string, unknown, string]>([
   ["a misspelled baseURL", { baseUrl: "http://127.0.0.1:1" }, 'of aiSdk. Did you mean "baseURL"?'],
   ["a key that is a number", { apiKey: 5 }, "apiKey of aiSdk must be a string, got a number."],
   ["options that are a text", { providerOptions: "x" }, "providerOptions of aiSdk must be an object"],
+  [
+    "options without the name of a provider",
+    { providerOptions: { thinkingBudget: 5 } },
+    "providerOptions of aiSdk must be an object of options by provider, such as { google: { ... } }, got an object.",
+  ],
+  [
+    "a format of ids without a pattern",
+    { callIdFormat: { length: 9 } },
+    "callIdFormat.pattern of aiSdk must be a regular expression, got undefined.",
+  ],
 ])("aiSdk refuses %s where it is given", (_, options, message) => {
   expect(() => aiSdk(gemini, untyped(options))).toThrow(LlmOptionError);
   expect(() => new AiSdkCaller(gemini, untyped(options))).toThrow(message);
@@ -27,6 +37,17 @@ it("aiSdk refuses a model of another specification, and a value without one", ()
     'aiSdk needs a model with specificationVersion "v4", got "v2".',
   );
   expect(() => aiSdk(untyped("gemini-3-pro"))).toThrow("aiSdk needs a language model of the AI SDK");
+});
+
+it("aiSdk refuses a model of another kind", () => {
+  const embeddings: unknown = createGoogle({ apiKey: "some-key" }).embeddingModel("gemini-embedding-001");
+  // A program in JavaScript passes any model.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  expect(() => aiSdk(embeddings as AiSdkFactory)).toThrow(
+    new LlmOptionError(
+      'aiSdk needs a language model, got "gemini-embedding-001", which is a model of another kind, such as for embeddings or images.',
+    ),
+  );
 });
 
 describe("a caller with a factory", () => {

@@ -1,8 +1,10 @@
-import type { LlmOutcome } from "@moora/llm";
+import type { LanguageModelV4StreamPart } from "@ai-sdk/provider";
+import type { LlmChunk, LlmOutcome } from "@moora/llm";
 import { outputOfScript } from "@moora/llm/testing";
+import { requestOf } from "@moora/testbed/request-of";
 import { describe, expect, it } from "vitest";
 import { aiSdk } from "../src/index.ts";
-import { finish, requestOf, scriptedModel, textParts } from "./support/scripted-model.ts";
+import { finish, scriptedModel, textParts } from "./support/scripted-model.ts";
 
 /** An error as the AI SDK throws it for a call that failed. */
 const callError = (fields: object, message: string = "It failed."): Error =>
@@ -173,6 +175,80 @@ describe("the parts of an answer", () => {
           { type: "tool-result", toolCallId: "c1", toolName: "add", output: { type: "text", value: "3" } },
         ],
       },
+    ]);
+  });
+});
+
+describe("the chunks of an answer", () => {
+  const chunksOf = async (...parts: readonly LanguageModelV4StreamPart[]): Promise<readonly LlmChunk[]> => {
+    const chunks: LlmChunk[] = [];
+    const caller = aiSdk(scriptedModel([...parts, finish("tool-calls")]));
+    const outcome = await caller.call(requestOf(), { onChunk: (chunk) => chunks.push(chunk) });
+    expect(outcome.ok).toBe(true);
+    return chunks;
+  };
+
+  it("have the arguments of calls, which are put where they have started", async () => {
+    const chunks: LlmChunk[] = [];
+    const caller = aiSdk(
+      scriptedModel([
+        { type: "tool-input-start", id: "a", toolName: "add" },
+        { type: "tool-input-delta", id: "a", delta: '{"of":' },
+        { type: "tool-input-start", id: "b", toolName: "add" },
+        { type: "tool-input-delta", id: "b", delta: "{}" },
+        { type: "tool-input-end", id: "b" },
+        { type: "tool-call", toolCallId: "b", toolName: "add", input: "{}" },
+        { type: "tool-input-delta", id: "a", delta: "1}" },
+        { type: "tool-call", toolCallId: "a", toolName: "add", input: '{"of":1}' },
+        { type: "tool-input-start", id: "never", toolName: "add" },
+        finish("tool-calls"),
+      ]),
+    );
+    const outcome = await caller.call(requestOf(), { onChunk: (chunk) => chunks.push(chunk) });
+    expect(outcome).toMatchObject({ turn: { parts: [{ id: "a" }, { id: "b" }] } });
+    expect(chunks).toEqual([
+      { type: "tool-call", index: 0, id: "a", name: "add" },
+      { type: "tool-call-delta", index: 0, text: '{"of":' },
+      { type: "tool-call", index: 1, id: "b", name: "add" },
+      { type: "tool-call-delta", index: 1, text: "{}" },
+      { type: "part-end", index: 1 },
+      { type: "tool-call-delta", index: 0, text: "1}" },
+      { type: "part-end", index: 0 },
+      { type: "tool-call", index: 2, id: "never", name: "add" },
+      { type: "part-end", index: 2 },
+    ]);
+  });
+
+  it("have arguments in one piece where the model streams none, or plain text", async () => {
+    const call = { type: "tool-call", toolName: "write" } as const;
+    expect(
+      await chunksOf(
+        { ...call, toolCallId: "a", input: '{"text":"x"}' },
+        { type: "tool-input-start", id: "b", toolName: "write", inputEncoding: "text" },
+        { type: "tool-input-delta", id: "b", delta: "y" },
+        { ...call, toolCallId: "b", input: '{"text":"y"}' },
+      ),
+    ).toEqual([
+      { type: "tool-call", index: 0, id: "a", name: "write" },
+      { type: "tool-call-delta", index: 0, text: '{"text":"x"}' },
+      { type: "part-end", index: 0 },
+      { type: "tool-call", index: 1, id: "b", name: "write" },
+      { type: "tool-call-delta", index: 1, text: '{"text":"y"}' },
+      { type: "part-end", index: 1 },
+    ]);
+  });
+
+  it("have nothing of a tool that the provider runs itself", async () => {
+    expect(
+      await chunksOf(
+        { type: "tool-input-start", id: "s", toolName: "search", providerExecuted: true },
+        { type: "tool-input-delta", id: "s", delta: "{}" },
+        { type: "tool-call", toolCallId: "s", toolName: "search", input: "{}", providerExecuted: true },
+        ...textParts("Found."),
+      ),
+    ).toEqual([
+      { type: "text", index: 0, text: "Found." },
+      { type: "part-end", index: 0 },
     ]);
   });
 });

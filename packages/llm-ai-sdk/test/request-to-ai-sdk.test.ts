@@ -1,7 +1,7 @@
 import type { LlmRequest, LlmTurn } from "@moora/llm";
+import { requestOf } from "@moora/testbed/request-of";
 import { describe, expect, it } from "vitest";
 import { requestToAiSdk } from "../src/wire.ts";
-import { requestOf } from "./support/scripted-model.ts";
 
 const convert = (overrides: Partial<LlmRequest>, context: object = {}) =>
   requestToAiSdk(requestOf(overrides), { origin: "o", provider: "acme.chat", ...context });

@@ -55,6 +55,7 @@ export class AnthropicReader implements AnswerReader<MessageCreateParamsStreamin
         return false;
       case "content_block_stop":
         this.#blockAt(event.index).isComplete = true;
+        this.#context.feed.endPart(event.index);
         return false;
       case "message_delta":
         this.#stopReason = event.delta.stop_reason;
@@ -132,8 +133,8 @@ export class AnthropicReader implements AnswerReader<MessageCreateParamsStreamin
     const block = new BlockBuilder(start);
     this.#blocks.set(index, block);
     this.#text += block.text;
-    feed.text(block.text);
-    if (block.type === "tool_use" && "name" in start) feed.toolCall(normalized.nameOf(String(start.name)));
+    feed.text(block.text, index);
+    if (block.type === "tool_use") feed.toolCall(normalized.nameOf(block.name), index, block.id);
   }
 
   #addDelta(index: number, delta: Parameters<BlockBuilder["add"]>[0]): void {
@@ -141,9 +142,10 @@ export class AnthropicReader implements AnswerReader<MessageCreateParamsStreamin
     this.#blockAt(index).add(delta);
     if (delta.type === "text_delta") {
       this.#text += delta.text;
-      feed.text(delta.text);
+      feed.text(delta.text, index);
     }
-    if (delta.type === "thinking_delta") feed.reasoning(delta.thinking);
+    if (delta.type === "thinking_delta") feed.reasoning(delta.thinking, index);
+    if (delta.type === "input_json_delta") feed.toolArguments(delta.partial_json, index);
   }
 
   #blockAt(index: number): BlockBuilder {

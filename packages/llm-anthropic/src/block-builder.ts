@@ -26,12 +26,27 @@ export class BlockBuilder {
     return this.#texts.text;
   }
 
+  /** The id of a call; "" for any other block. */
+  get id(): string {
+    return this.#startText("id");
+  }
+
+  /** The name of the tool that is called; "" for any other block. */
+  get name(): string {
+    return this.#startText("name");
+  }
+
   add(delta: RawContentBlockDelta): void {
     if (delta.type === "text_delta") this.#texts.text += delta.text;
     if (delta.type === "thinking_delta") this.#texts.thinking += delta.thinking;
     if (delta.type === "signature_delta") this.#texts.signature += delta.signature;
     if (delta.type === "input_json_delta") this.#texts.input += delta.partial_json;
     if (delta.type === "citations_delta") this.#citations.push(fieldsOf(delta.citation));
+  }
+
+  #startText(name: "id" | "name"): string {
+    const text = this.#start[name];
+    return typeof text === "string" ? text : "";
   }
 
   build(): CompleteBlock {

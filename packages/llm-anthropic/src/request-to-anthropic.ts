@@ -10,6 +10,7 @@ import type { JsonObject, LlmRequest, LlmSettings } from "@moora/llm";
 import {
   defined,
   normalizeRequest,
+  limitKeywords,
   strictSchema,
   unknownSettingWarnings,
   unsupportedWarning,
@@ -134,19 +135,7 @@ function outputOf({ settings }: NormalizedRequest, format: JsonObject | undefine
  */
 const strictRules: StrictRules = {
   enforcedKeywords: [],
-  describedKeywords: [
-    "pattern",
-    "minItems",
-    "maxItems",
-    "minLength",
-    "maxLength",
-    "uniqueItems",
-    "minimum",
-    "maximum",
-    "exclusiveMinimum",
-    "exclusiveMaximum",
-    "multipleOf",
-  ],
+  describedKeywords: limitKeywords,
   enforcedFormats: [
     "date-time",
     "time",

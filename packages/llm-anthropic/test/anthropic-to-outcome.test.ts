@@ -5,17 +5,9 @@ import { describe, expect, it } from "vitest";
 import { AnthropicCaller } from "../src/index.ts";
 import { requestToAnthropic } from "../src/wire.ts";
 import { messageEvents, textBlock } from "@moora/testbed/anthropic/messages-dialect";
+import { requestOf } from "@moora/testbed/request-of";
 
-const request: LlmRequest = {
-  purpose: "plan",
-  model: "some-model",
-  system: "",
-  messages: [{ role: "user", content: [{ type: "text", text: "Hello" }] }],
-  tools: [],
-  toolChoice: "auto",
-  parallelToolCalls: true,
-  settings: {},
-};
+const request = requestOf({ model: "some-model" });
 
 interface Event extends JsonObject {
   readonly type: string;

@@ -1,21 +1,12 @@
-import type { LlmRequest } from "@moora/llm";
 import { outputOfScript, recordingFetch } from "@moora/llm/testing";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { anthropic, AnthropicCaller } from "../src/index.ts";
 import { messagesDialect } from "@moora/testbed/anthropic/messages-dialect";
+import { requestOf } from "@moora/testbed/request-of";
 
 afterEach(() => void vi.unstubAllEnvs());
 
-const request: LlmRequest = {
-  purpose: "plan",
-  model: "",
-  system: "",
-  messages: [{ role: "user", content: [{ type: "text", text: "Hello" }] }],
-  tools: [],
-  toolChoice: "auto",
-  parallelToolCalls: true,
-  settings: {},
-};
+const request = requestOf();
 
 describe("a caller", () => {
   it("can be created without a key, and fails when it is called", async () => {

@@ -87,7 +87,7 @@ export class ChatReader implements AnswerReader<ChatCompletionCreateParamsStream
   }
 
   #addChoice({ delta, finish_reason, logprobs }: Choice): void {
-    const { feed, normalized } = this.#context;
+    const { feed } = this.#context;
     for (const { text, isReasoning } of piecesOf(delta)) {
       if (isReasoning) {
         this.#reasoning += text;
@@ -98,12 +98,17 @@ export class ChatReader implements AnswerReader<ChatCompletionCreateParamsStream
       }
     }
     this.#refusal += delta?.refusal ?? "";
-    for (const call of delta?.tool_calls ?? []) {
-      const name = this.#calls.add(call);
-      if (name !== undefined) feed.toolCall(normalized.nameOf(name));
-    }
+    for (const call of delta?.tool_calls ?? []) this.#addCall(call);
     this.#logprobs.push(...(logprobs?.content ?? []).map(({ logprob }) => logprob));
     if (finish_reason) this.#finish = finish_reason;
+  }
+
+  #addCall(delta: Parameters<ToolCallSlots["add"]>[0]): void {
+    const { feed, normalized } = this.#context;
+    const call = this.#calls.add(delta);
+    if (call === undefined) return;
+    if (call.isNew) feed.toolCall(normalized.nameOf(call.name), call.number, call.id);
+    feed.toolArguments(call.arguments, call.number);
   }
 
   #failed(kind: LlmFailureKind, message: string, raw?: string): LlmOutcome {

@@ -47,24 +47,29 @@ export class OpenAiReader implements AnswerReader<ResponseCreateParamsStreaming,
     switch (event.type) {
       case "response.output_text.delta":
         this.#text += event.delta;
-        feed.text(event.delta);
+        feed.text(event.delta, event.output_index);
         return false;
       case "response.refusal.delta":
         this.#refusal += event.delta;
         return false;
       case "response.reasoning_summary_text.delta":
       case "response.reasoning_text.delta":
-        feed.reasoning(event.delta);
+        feed.reasoning(event.delta, event.output_index);
         return false;
       case "response.reasoning_summary_part.added":
-        if (event.summary_index > 0) feed.reasoning(summarySeparator);
+        if (event.summary_index > 0) feed.reasoning(summarySeparator, event.output_index);
         return false;
       case "response.output_item.added":
         this.#startedItems.add(event.output_index);
-        if (event.item.type === "function_call") feed.toolCall(normalized.nameOf(event.item.name));
+        if (event.item.type === "function_call")
+          feed.toolCall(normalized.nameOf(event.item.name), event.output_index, event.item.call_id);
+        return false;
+      case "response.function_call_arguments.delta":
+        feed.toolArguments(event.delta, event.output_index);
         return false;
       case "response.output_item.done":
         this.#finishedItems.set(event.output_index, event.item);
+        feed.endPart(event.output_index);
         return false;
       case "response.created":
       case "response.in_progress":

@@ -5,7 +5,7 @@ const fields: OptionForms<ChatProfile> = {
   name: required(optionForms.string),
   baseURL: required(optionForms.secretString),
   keyName: optionForms.string,
-  callIdFormat: optionForms.object,
+  callIdFormat: optionForms.idFormat,
   tokenField: required(oneOf("max_tokens", "max_completion_tokens")),
   systemRole: required(oneOf("system", "developer")),
   noteRole: required(oneOf("system", "developer", "user")),

@@ -5,11 +5,25 @@ import type { ChatCompletionChunk } from "openai/resources/chat/completions";
 type Delta = ChatCompletionChunk.Choice.Delta.ToolCall;
 
 interface Slot {
+  /** The number of the call, from 0. */
+  readonly number: number;
   id: string;
   name: string;
   arguments: string;
   /** Additional fields of the server, such as a signature, which it expects back. */
   raw: Record<string, unknown>;
+}
+
+/** What a delta adds to a call that has a name. */
+export interface CallDelta {
+  /** The number of the call, from 0. */
+  readonly number: number;
+  readonly id: string;
+  readonly name: string;
+  /** Whether the call has its name since this delta. */
+  readonly isNew: boolean;
+  /** The arguments that were not returned before. */
+  readonly arguments: string;
 }
 
 /**
@@ -20,17 +34,25 @@ export class ToolCallSlots {
   readonly #slots: Slot[] = [];
   readonly #at = new Map<number, Slot>();
 
-  /** Adds a delta. Returns the name of the call if this delta is the first with a name. */
-  add(delta: Delta): string | undefined {
+  /** Adds a delta. Returns what it adds to its call; undefined as long as the call has no name. */
+  add(delta: Delta): CallDelta | undefined {
     const id = delta.id ?? "";
     const name = delta.function?.name ?? "";
     const slot = this.#slotFor(delta, id, name);
     if (slot.id === "") slot.id = id;
     const isNewName = slot.name === "" && name !== "";
     if (name !== slot.name) slot.name += name;
-    slot.arguments += delta.function?.arguments ?? "";
+    const added = delta.function?.arguments ?? "";
+    slot.arguments += added;
     Object.assign(slot.raw, fieldsOf(delta, "id", "index", "type", "function"));
-    return isNewName ? slot.name : undefined;
+    if (slot.name === "") return undefined;
+    return {
+      number: slot.number,
+      id: slot.id,
+      name: slot.name,
+      isNew: isNewName,
+      arguments: isNewName ? slot.arguments : added,
+    };
   }
 
   /** The calls in the order in which they started; undefined if a call has no name. */
@@ -53,7 +75,7 @@ export class ToolCallSlots {
       ((id !== "" && known.id !== "" && id !== known.id) ||
         (name !== "" && known.name !== "" && id === "" && isJsonObject(textToJson(known.arguments))));
     if (known && !isOther) return known;
-    const slot: Slot = { id: "", name: "", arguments: "", raw: {} };
+    const slot: Slot = { number: this.#slots.length, id: "", name: "", arguments: "", raw: {} };
     this.#slots.push(slot);
     if (typeof delta.index === "number") this.#at.set(delta.index, slot);
     return slot;

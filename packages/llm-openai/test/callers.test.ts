@@ -1,22 +1,13 @@
-import type { LlmRequest } from "@moora/llm";
 import { outputOfScript, recordingFetch } from "@moora/llm/testing";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { chatProfiles, openai, OpenAiCaller, openaiChat, OpenAiChatCaller } from "../src/index.ts";
 import { chatDialect } from "@moora/testbed/openai/chat-dialect";
 import { responsesDialect } from "@moora/testbed/openai/responses-dialect";
+import { requestOf } from "@moora/testbed/request-of";
 
 afterEach(() => void vi.unstubAllEnvs());
 
-const request: LlmRequest = {
-  purpose: "plan",
-  model: "",
-  system: "",
-  messages: [{ role: "user", content: [{ type: "text", text: "Hello" }] }],
-  tools: [],
-  toolChoice: "auto",
-  parallelToolCalls: true,
-  settings: {},
-};
+const request = requestOf();
 
 describe("a caller", () => {
   it("has the name of its provider options", () => {

@@ -1,18 +1,10 @@
-import type { LlmChunk, LlmOutcome, LlmRequest } from "@moora/llm";
+import type { LlmChunk, LlmOutcome } from "@moora/llm";
 import { serverSentEvent } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
 import { chatProfiles, openaiChat } from "../src/index.ts";
+import { requestOf } from "@moora/testbed/request-of";
 
-const request: LlmRequest = {
-  purpose: "plan",
-  model: "",
-  system: "",
-  messages: [{ role: "user", content: [{ type: "text", text: "Hello" }] }],
-  tools: [],
-  toolChoice: "auto",
-  parallelToolCalls: true,
-  settings: {},
-};
+const request = requestOf();
 
 /** The outcome of a stream of these choices. A choice has a delta and an optional finish reason. */
 function outcomeOf(choices: readonly object[], onChunk?: (chunk: LlmChunk) => void): Promise<LlmOutcome> {
@@ -75,8 +67,24 @@ describe("a completion", () => {
       },
     });
     expect(chunks).toEqual([
-      { type: "reasoning", text: "hm" },
-      { type: "text", text: "so" },
+      { type: "reasoning", index: 0, text: "hm" },
+      { type: "text", index: 1, text: "so" },
+      { type: "part-end", index: 0 },
+      { type: "part-end", index: 1 },
+    ]);
+  });
+
+  it("streams the arguments of a call when its name is known, also those that came before", async () => {
+    const chunks: LlmChunk[] = [];
+    const piece = (id: string | undefined, name: string | undefined, args: string): object =>
+      delta({ tool_calls: [{ index: 0, id, function: { name, arguments: args } }] });
+    const pieces = [piece("a", undefined, '{"a"'), piece(undefined, "add", ":"), piece(undefined, "", "1}")];
+    await outcomeOf([...pieces, stop], (chunk) => chunks.push(chunk));
+    expect(chunks).toEqual([
+      { type: "tool-call", index: 0, id: "a", name: "add" },
+      { type: "tool-call-delta", index: 0, text: '{"a":' },
+      { type: "tool-call-delta", index: 0, text: "1}" },
+      { type: "part-end", index: 0 },
     ]);
   });
 

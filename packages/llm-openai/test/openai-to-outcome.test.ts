@@ -1,20 +1,12 @@
-import type { Json, LlmOutcome, LlmRequest } from "@moora/llm";
+import type { Json, LlmOutcome } from "@moora/llm";
 import { failureOf } from "@moora/llm/adapter";
 import { serverSentEvent } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
 import { OpenAiCaller } from "../src/index.ts";
 import { requestToOpenAi } from "../src/wire.ts";
+import { requestOf } from "@moora/testbed/request-of";
 
-const request: LlmRequest = {
-  purpose: "plan",
-  model: "some-model",
-  system: "",
-  messages: [{ role: "user", content: [{ type: "text", text: "Hello" }] }],
-  tools: [],
-  toolChoice: "auto",
-  parallelToolCalls: true,
-  settings: {},
-};
+const request = requestOf({ model: "some-model" });
 
 type Event = { readonly type: string; readonly [field: string]: unknown };
 

@@ -10,7 +10,7 @@ export {
   type OptionForm,
   type OptionForms,
 } from "./check-options.ts";
-export { chunkFeed, type ChunkFeed } from "./chunk-feed.ts";
+export { chunkFeed, type ChunkFeed, type PartKey } from "./chunk-feed.ts";
 export { logprobsToConfidence } from "./confidence.ts";
 export { resolveApiKey, type ApiKey, type ConnectionOptions } from "./connection.ts";
 export { environmentVariable } from "./environment.ts";
@@ -47,6 +47,6 @@ export {
 } from "./stream-fault.ts";
 export { readStream, type StreamLimits, type Wire } from "./stream-guard.ts";
 export { sdkErrorBody } from "./sdk-error.ts";
-export { strictSchema, type StrictRules } from "./strict-schema.ts";
+export { limitKeywords, strictSchema, type StrictRules } from "./strict-schema.ts";
 export { unknownSettingWarnings, unsupportedWarning } from "./warnings.ts";
 export { commonIdFormat, wireIds, wireNames, type IdFormat } from "./wire-ids.ts";

@@ -1,11 +1,20 @@
 import type { LlmOutcome } from "./outcome.ts";
 import type { LlmRequest } from "./request.ts";
 
-/** A piece of the answer that a model is streaming. A tool call reports its name only: partial arguments have no meaning. */
+/**
+ * A piece of the answer that a model is streaming. `index` is the number of its part, from 0 in the order in which the parts
+ * start: the first chunk with an index starts the part, and `part-end` ends it. Pieces of parts that are open at the same time
+ * may alternate. A caller may leave the index out, but not of arguments: then all text is one part, and all reasoning another.
+ *
+ * `tool-call` begins a call, `id` is that of its part in the turn if it is known by then, and `tool-call-delta` is a piece of the
+ * JSON text of its arguments. Arguments have a meaning only in the turn: a draft may be cut, and the call never made.
+ */
 export type LlmChunk =
-  | { readonly type: "text"; readonly text: string }
-  | { readonly type: "reasoning"; readonly text: string }
-  | { readonly type: "tool-call"; readonly name: string };
+  | { readonly type: "text"; readonly index?: number; readonly text: string }
+  | { readonly type: "reasoning"; readonly index?: number; readonly text: string }
+  | { readonly type: "tool-call"; readonly index?: number; readonly id?: string; readonly name: string }
+  | { readonly type: "tool-call-delta"; readonly index: number; readonly text: string }
+  | { readonly type: "part-end"; readonly index: number };
 
 /** Options of one call, which do not change the answer. */
 export interface LlmCallOptions {

@@ -1,4 +1,5 @@
 import type { ConnectionOptions } from "./connection.ts";
+import { isJsonObject } from "./json.ts";
 import { LlmOptionError } from "./llm-option-error.ts";
 import { optionHint } from "./nearest.ts";
 import { knownSettings } from "./warnings.ts";
@@ -21,8 +22,16 @@ export type OptionForms<Options> = Readonly<Record<keyof Options, OptionForm>>;
 
 const string: OptionForm = { expectation: "a string", fits: (value) => typeof value === "string" };
 
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
+const positiveInteger: OptionForm = {
+  expectation: "a positive integer",
+  fits: (value) => typeof value === "number" && Number.isSafeInteger(value) && value > 0,
+};
+
+const regularExpression: OptionForm = {
+  expectation: "a regular expression",
+  fits: (value) => value instanceof RegExp,
+  isOptional: false,
+};
 
 /** The forms of options. All of them also accept undefined, unless `required`. */
 export const optionForms: Readonly<
@@ -34,28 +43,38 @@ export const optionForms: Readonly<
     | "milliseconds"
     | "positiveInteger"
     | "secretString"
-    | "headers",
+    | "headers"
+    | "clock"
+    | "idFormat",
     OptionForm
   >
 > = {
   string,
   boolean: { expectation: "true or false", fits: (value) => typeof value === "boolean" },
   function: { expectation: "a function", fits: (value) => typeof value === "function" },
-  object: { expectation: "an object", fits: isRecord },
+  object: { expectation: "an object", fits: isJsonObject },
   /** A time limit in milliseconds; `Infinity` disables it. */
   milliseconds: {
     expectation: "a positive number of milliseconds",
     fits: (value) => typeof value === "number" && value > 0,
   },
-  positiveInteger: {
-    expectation: "a positive integer",
-    fits: (value) => typeof value === "number" && Number.isSafeInteger(value) && value > 0,
-  },
+  positiveInteger,
   secretString: { ...string, isSecret: true },
   headers: {
     expectation: "an object whose values are strings",
-    fits: (value) => isRecord(value) && Object.values(value).every((text) => typeof text === "string"),
+    fits: (value) => isJsonObject(value) && Object.values(value).every((text) => typeof text === "string"),
     isSecret: true,
+  },
+  clock: {
+    expectation: "a clock, an object with now() and after()",
+    fits: (value) =>
+      isJsonObject(value) && typeof value["now"] === "function" && typeof value["after"] === "function",
+  },
+  /** The format of the ids of tool calls, an `IdFormat`. */
+  idFormat: {
+    expectation: "an object with pattern and length",
+    fits: isJsonObject,
+    fields: { pattern: regularExpression, length: { ...positiveInteger, isOptional: false } },
   },
 };
 
@@ -104,7 +123,7 @@ export function optionsWithModel<Options extends ConnectionOptions>(
 }
 
 function checkedRecord(caller: string, options: unknown): Readonly<Record<string, unknown>> {
-  if (isRecord(options)) return options;
+  if (isJsonObject(options)) return options;
   throw new LlmOptionError(`${caller} needs an object of options, got ${shown(options)}.`);
 }
 
@@ -136,7 +155,7 @@ function checkValue(value: unknown, form: OptionForm, name: string, { caller, pa
     const got = isSecret ? typeOf(value) : shown(value);
     throw new LlmOptionError(`${path}${name} of ${caller} must be ${expectation}, got ${got}.`);
   }
-  if (fields !== undefined && isRecord(value))
+  if (fields !== undefined && isJsonObject(value))
     checkFields(value, fields, { caller, path: `${path}${name}.` });
 }
 

@@ -1,4 +1,6 @@
 /** Helpers that other packages of Moora share. Not a public API: anything here may change in any release. */
 export { endOfJsonString, hasMoreItemsThan, isJsonObject, textToJson, withWellFormedText } from "./json.ts";
+export { isMissing } from "./load-sdk.ts";
 export { didYouMean, nearest, optionHint } from "./nearest.ts";
 export { readOutcome } from "./read-outcome.ts";
+export { rootCause } from "./root-cause.ts";

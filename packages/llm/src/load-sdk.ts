@@ -19,7 +19,7 @@ export async function loadSdk<Sdk>(
 }
 
 /** Whether an import failed because this package was not found, and not one of its own dependencies. */
-const isMissing = (error: unknown, packageName: string): boolean =>
+export const isMissing = (error: unknown, packageName: string): boolean =>
   error instanceof Error &&
   "code" in error &&
   error.code === "ERR_MODULE_NOT_FOUND" &&

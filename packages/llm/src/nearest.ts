@@ -1,11 +1,11 @@
 /** The maximum length of words that are compared. A longer one is not a misspelled name. */
 const maxLength = 40;
 
-/** The known name that is closest to a misspelled one; undefined if none is close enough. */
+/** The known name that is closest to a misspelled one, of several the shortest; undefined if none is close enough. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
   const ranked = known
     .map((candidate) => ({ candidate, distance: distanceBetween(word, candidate) }))
-    .toSorted((a, b) => a.distance - b.distance);
+    .toSorted((a, b) => a.distance - b.distance || a.candidate.length - b.candidate.length);
   const [best] = ranked;
   const isClose =
     best !== undefined &&

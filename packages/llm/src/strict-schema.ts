@@ -15,6 +15,21 @@ export interface StrictRules {
   readonly allowsRecursion: boolean;
 }
 
+/** The keywords that limit a value of one type. */
+export const limitKeywords: readonly string[] = [
+  "pattern",
+  "minItems",
+  "maxItems",
+  "minLength",
+  "maxLength",
+  "uniqueItems",
+  "minimum",
+  "maximum",
+  "exclusiveMinimum",
+  "exclusiveMaximum",
+  "multipleOf",
+];
+
 const limits = { depth: 10, properties: 5000, enumValues: 1000 };
 const droppedKeywords = [
   "$schema",

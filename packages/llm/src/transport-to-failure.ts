@@ -1,5 +1,6 @@
 import type { FailureOf } from "./failure.ts";
 import type { LlmFailure } from "./outcome.ts";
+import { rootCause } from "./root-cause.ts";
 import type { BrokenStream } from "./stream-fault.ts";
 
 const timeoutCodes = [
@@ -31,18 +32,4 @@ export function transportToFailure(fault: BrokenStream, host: string, fail: Fail
   return fault.answered
     ? fail("interrupted", `The stream from ${host} broke: ${message}`, raw)
     : fail("connection", `No response from ${host}: ${message}`, raw);
-}
-
-/** The innermost cause with a code, otherwise the innermost message. The error of a timed-out signal has a name only. */
-function rootCause(error: unknown): { readonly message: string; readonly code?: string } {
-  let message = error instanceof Error ? error.message : String(error);
-  let at: unknown = error;
-  // Causes may be circular.
-  for (let depth = 0; depth < 8 && at instanceof Error; depth += 1) {
-    message = at.message || message;
-    if ("code" in at && typeof at.code === "string") return { message: at.message || at.code, code: at.code };
-    if (at.name === "TimeoutError") return { message, code: at.name };
-    at = at.cause;
-  }
-  return { message };
 }

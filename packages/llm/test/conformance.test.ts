@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { LlmCaller, LlmOutcome, LlmPart } from "@moora/llm";
+import type { LlmCaller, LlmChunk, LlmOutcome, LlmPart } from "@moora/llm";
 import { ConformanceError, llmConformance, type ConformanceSubject } from "@moora/llm/testing";
 import { scriptedSubject } from "./support/scripted-subject.ts";
 
@@ -38,6 +38,17 @@ const without =
     return call(request, left);
   };
 
+const changeChunks =
+  (change: (chunk: LlmChunk) => readonly LlmChunk[]): Fault["change"] =>
+  (call) =>
+  (request, options) =>
+    call(request, {
+      ...options,
+      onChunk: (chunk) => {
+        for (const made of change(chunk)) options?.onChunk?.(made);
+      },
+    });
+
 const faults: readonly Fault[] = [
   {
     fault: "loses the last part",
@@ -58,6 +69,21 @@ const faults: readonly Fault[] = [
     fault: "has no origin",
     noticedBy: "a plain answer is complete, with its finish reason and its model",
     change: changeOutcome((outcome) => ({ ...outcome, turn: { ...outcome.turn, origin: "" } })),
+  },
+  {
+    fault: "does not stream arguments",
+    noticedBy: "the arguments of calls are streamed, each piece with the number of its call",
+    change: changeChunks((chunk) => (chunk.type === "tool-call-delta" ? [] : [chunk])),
+  },
+  {
+    fault: "streams all arguments as those of one call",
+    noticedBy: "the arguments of calls are streamed, each piece with the number of its call",
+    change: changeChunks((chunk) => [chunk.type === "tool-call-delta" ? { ...chunk, index: 1 } : chunk]),
+  },
+  {
+    fault: "does not end what it streams",
+    noticedBy: "the arguments of calls are streamed, each piece with the number of its call",
+    change: changeChunks((chunk) => (chunk.type === "part-end" ? [] : [chunk])),
   },
   { fault: "never streams", noticedBy: "text is streamed while it is generated", change: without("onChunk") },
   {

@@ -61,6 +61,15 @@ describe("an error of the transport", () => {
     });
   });
 
+  it("of a name with several addresses has the error of each of them", () => {
+    const refused = ["::1", "127.0.0.1"].map((address) => new Error(`connect ECONNREFUSED ${address}:9`));
+    const both = Object.assign(new AggregateError(refused, ""), { code: "ECONNREFUSED" });
+    expect(broken(new TypeError("fetch failed", { cause: both }))).toMatchObject({
+      raw: "ECONNREFUSED",
+      message: "No response from api.test: connect ECONNREFUSED ::1:9, connect ECONNREFUSED 127.0.0.1:9",
+    });
+  });
+
   it("may be any value, also an error with circular causes", () => {
     const circle = new Error("round");
     circle.cause = circle;

@@ -46,6 +46,12 @@ describe("a scripted model", () => {
     expect(create).toThrow(message);
   });
 
+  it("refuses an option that it does not know", () => {
+    expect(() => new MockLlmCaller([], untyped({ modle: "a" }))).toThrow(
+      new LlmOptionError('Unknown option "modle" of MockLlmCaller. Did you mean "model"?'),
+    );
+  });
+
   it.each([["hello"], [7]])("fails with a sentence if its function returns %j", async (step) => {
     const message = `MockLlmCaller: the script must return an outcome, got ${JSON.stringify(step)}.`;
     const failed = { failure: { kind: "invalid-request", message: expect.stringContaining(message) } };
@@ -119,21 +125,35 @@ describe("a scripted model", () => {
     ]);
   });
 
-  it("streams reasoning, text and the names of tools", async () => {
+  it("streams reasoning, text and calls, each part with its number", async () => {
     const chunks: LlmChunk[] = [];
     const llm = new MockLlmCaller([
-      callsTools([{ name: "add" }], { text: "Let me see", reasoning: "I must add" }),
+      callsTools([{ name: "add", arguments: { a: 1, b: 2 } }], { text: "Let me", reasoning: "I must" }),
     ]);
     await llm.call(request, { onChunk: (chunk) => chunks.push(chunk) });
     expect(chunks).toEqual([
-      { type: "reasoning", text: "I " },
-      { type: "reasoning", text: "must " },
-      { type: "reasoning", text: "add" },
-      { type: "text", text: "Let " },
-      { type: "text", text: "me " },
-      { type: "text", text: "see" },
-      { type: "tool-call", name: "add" },
+      { type: "reasoning", index: 0, text: "I " },
+      { type: "reasoning", index: 0, text: "must" },
+      { type: "part-end", index: 0 },
+      { type: "text", index: 1, text: "Let " },
+      { type: "text", index: 1, text: "me" },
+      { type: "part-end", index: 1 },
+      { type: "tool-call", index: 2, id: "call_1", name: "add" },
+      { type: "tool-call-delta", index: 2, text: '{"a":1,"' },
+      { type: "tool-call-delta", index: 2, text: 'b":2}' },
+      { type: "part-end", index: 2 },
     ]);
+  });
+
+  it("streams arguments of any length in at most 16 pieces", async () => {
+    const pieces: string[] = [];
+    const text = "x".repeat(100_001);
+    const llm = new MockLlmCaller([callsTools([{ name: "write", arguments: { text } }])]);
+    await llm.call(request, {
+      onChunk: (chunk) => chunk.type === "tool-call-delta" && pieces.push(chunk.text),
+    });
+    expect(pieces).toHaveLength(16);
+    expect(pieces.join("")).toBe(JSON.stringify({ text }));
   });
 
   it("stops between two words when it is aborted, and returns the text so far", async () => {

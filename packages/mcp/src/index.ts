@@ -21,7 +21,13 @@ export type { McpToolsOptions, SkippedTool } from "./client/tools-options.ts";
 export { McpError } from "./mcp-error.ts";
 export type { McpErrorCode } from "./mcp-error.ts";
 export { mcpServer } from "./server/mcp-server.ts";
-export type { ListeningServer, McpAgentServer, McpServerOptions, StdioStreams } from "./server/mcp-server.ts";
+export type {
+  ListeningServer,
+  ListenOptions,
+  McpAgentServer,
+  McpServerOptions,
+  StdioStreams,
+} from "./server/mcp-server.ts";
 export type { ServedAgent } from "./server/served-agent.ts";
 export { parseMcpConfig } from "./client/parse-config.ts";
 export type { ConfiguredServer, Environment } from "./client/parse-config.ts";

@@ -7,7 +7,7 @@ import { MooraError } from "@moora/agent-core-effects";
  * - `connection-lost`: the connection ended during the call, which may have had its effect.
  * - `unauthorized`: the server asks for credentials, or refuses the given ones.
  * - `refused`: the server answered with an error of the protocol.
- * - `input-required`: the server needs the answer of a person, and there is no `onElicitation`.
+ * - `input-required`: the server needs an answer that no person can be asked for, or asks without an end.
  * - `invalid-result`: the answer does not follow the protocol or the output schema of its tool. The call ran.
  * - `result-too-large`: the answer has more than `maxResultBytes`.
  * - `tool-changed`: the server has changed or removed the tool since the agent was defined. The call is not sent.

@@ -18,6 +18,7 @@ export {
   DataRefused,
   decisionToInput,
   defineAgent,
+  defineContext,
   defineData,
   defineTool,
   diffSessions,

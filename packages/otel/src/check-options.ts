@@ -1,75 +1,91 @@
-import { optionHint, refuse, shownValue } from "@moora/agent-core-effects/internal";
+import {
+  checkOptions,
+  isObject,
+  refuse,
+  shownValue,
+  withMethods,
+  type OptionForm,
+  type OptionForms,
+} from "@moora/agent-core-effects/internal";
 import type { ReadOptions } from "./read-spans.ts";
-import type { TelemetryOptions } from "./session-telemetry.ts";
+import type { AttachOptions, TelemetryOptions } from "./session-telemetry.ts";
 
-type Form = "object" | "function" | "string" | "boolean" | "positive" | "any";
+const exporterForm = withMethods("an exporter", "export");
 
-/** The form of each option: a row that is missing here does not compile. */
-const telemetryForms: Readonly<Record<keyof TelemetryOptions, Form>> = {
-  exporter: "object",
-  processor: "object",
+const spanContextForm: OptionForm = {
+  expectation: "a span context, an object with traceId and spanId",
+  fits: (value) =>
+    isObject(value) && [value["traceId"], value["spanId"]].every((id) => typeof id === "string"),
+};
+
+const logOrNull: OptionForm = {
+  expectation: "an event log or null",
+  fits: (value) => value === null || (isObject(value) && typeof value["open"] === "function"),
+};
+
+const captureForm: OptionForm = {
+  expectation: "true, false or a function",
+  fits: (value) => typeof value === "boolean" || typeof value === "function",
+};
+
+const telemetryForms: OptionForms<TelemetryOptions> = {
+  exporter: exporterForm,
+  processor: withMethods("a span processor", "onEnd", "forceFlush"),
   resource: "object",
-  meter: "object",
-  positions: "object",
-  capture: "any",
+  meter: withMethods("a meter", "createHistogram", "createCounter"),
+  positions: withMethods("a position store", "load", "save"),
+  capture: captureForm,
   provider: "string",
   onError: "function",
   maxQueueSize: "positive",
   exportTimeoutMs: "positive",
-  clock: "object",
+  clock: "clock",
 };
 
-const readForms: Readonly<Record<keyof ReadOptions, Form>> = {
+const attachForms: OptionForms<AttachOptions> = { agentName: "string", parent: spanContextForm };
+
+const readForms: OptionForms<ReadOptions> = {
   agentName: "string",
-  parent: "object",
+  parent: spanContextForm,
   resource: "object",
-  capture: "any",
+  capture: captureForm,
   provider: "string",
   unfinished: "boolean",
-  subAgents: "any",
+  subAgents: logOrNull,
 };
 
 /** Throws `BuildError` for options of the wrong form. */
 export function checkTelemetryOptions(options: TelemetryOptions): void {
-  checkForms("sessionTelemetry", options, telemetryForms);
+  checkOptions("sessionTelemetry", options, telemetryForms);
   if (options.exporter !== undefined && options.processor !== undefined)
     refuse("sessionTelemetry takes an exporter or a processor, got both. Give one of them.");
 }
 
 /** Throws `BuildError` for options of the wrong form. */
 export const checkReadOptions = (caller: string, options: ReadOptions): void =>
-  checkForms(caller, options, readForms);
+  checkOptions(caller, options, readForms);
 
-function checkForms(caller: string, options: object, forms: Readonly<Record<string, Form>>): void {
-  for (const [name, value] of Object.entries(options)) {
-    const form = Object.hasOwn(forms, name) ? forms[name] : undefined;
-    if (form === undefined)
-      refuse(`Unknown option "${name}" of ${caller}.${optionHint(name, Object.keys(forms))}`);
-    else if (value !== undefined && !hasForm(value, form))
-      refuse(`${name} must be ${formText[form]}, got ${shownValue(value)}.`);
-  }
+/** Throws `BuildError` for a value that is not a session, and for options of the wrong form. */
+export function checkAttachment(session: unknown, options: AttachOptions): void {
+  checkArgument("attach", session, followedForm);
+  checkOptions("attach", options, attachForms);
 }
 
-const formText: Readonly<Record<Form, string>> = {
-  object: "an object",
-  function: "a function",
-  string: "a string",
-  boolean: "a boolean",
-  positive: "a positive number",
-  any: "any value",
+const followedForm = withMethods("a session", "current", "seq", "onInput");
+
+/** Throws `BuildError` for a value that is not an exporter. */
+export const checkExporter = (caller: string, exporter: unknown): void =>
+  checkArgument(caller, exporter, exporterForm);
+
+/** Throws `BuildError` for a value that is not the context of a tool call. */
+export const checkToolContext = (caller: string, context: unknown): void =>
+  checkArgument(caller, context, toolContextForm);
+
+const toolContextForm: OptionForm = {
+  expectation: "the context of a tool call",
+  fits: (value) => isObject(value) && typeof value["idempotencyKey"] === "string",
 };
 
-function hasForm(value: unknown, form: Form): boolean {
-  switch (form) {
-    case "any":
-      return true;
-    case "object":
-      return typeof value === "object" && value !== null;
-    case "positive":
-      return typeof value === "number" && value > 0;
-    case "function":
-    case "string":
-    case "boolean":
-      return typeof value === form;
-  }
+function checkArgument(caller: string, value: unknown, { expectation, fits }: OptionForm): void {
+  if (!fits(value)) refuse(`${caller} needs ${expectation}, got ${shownValue(value)}.`);
 }

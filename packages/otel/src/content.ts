@@ -61,9 +61,8 @@ export class Content {
     return this.#one(contentAttribute.toolResult, result.isSuccess ? result.content : result.error);
   }
 
-  ofDecision({ decision }: ToolCallRecord): Attributes {
-    if (decision === undefined) return {};
-    const { by, reason } = decision;
+  /** Who has answered a question, and why. */
+  ofDecision(by: string, reason: string | undefined): Attributes {
     return {
       ...this.#one(contentAttribute.decidedBy, by),
       ...(reason === undefined ? {} : this.#one(contentAttribute.decisionReason, reason)),

@@ -1,10 +1,5 @@
 import { SpanKind, type Attributes, type Link } from "@opentelemetry/api";
-import {
-  isLoopRunning,
-  type AgentInput,
-  type AgentState,
-  type AgentUsage,
-} from "@moora/agent-core-state-machine";
+import { isLoopRunning, type AgentInput, type AgentState } from "@moora/agent-core-state-machine";
 import { recordOf } from "@moora/agent-core-state-machine/internal";
 import { Content, type Capture } from "./content.ts";
 import { rootContextAt, spanContextAt, type TraceSource } from "./ids.ts";
@@ -261,15 +256,13 @@ const isRefused = ({ work }: OpenSpan): boolean => work.type === "tool-call" && 
 
 /** The end of the loop of a state. */
 function rootEnd({ reActContext: { control, usage } }: AgentState): WorkEnd {
-  const attributes = loopUsage(usage);
+  const attributes = usageAttributes(usage);
   if (control.type !== "Error") return { attributes };
   return { attributes, errorType: control.failure.kind, message: control.failure.message };
 }
 
 /** The end of a loop that the next one replaced. */
 const cancelledRoot = ({ reActContext: { usage } }: AgentState): WorkEnd => ({
-  attributes: loopUsage(usage),
+  attributes: usageAttributes(usage),
   errorType: "Cancelled",
 });
-
-const loopUsage = (usage: AgentUsage): Attributes => usageAttributes(usage);

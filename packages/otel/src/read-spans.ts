@@ -9,7 +9,7 @@ import {
 } from "@moora/agent";
 import { recordOf, toolOf } from "@moora/agent-core-state-machine/internal";
 import type { Attributes, SpanContext } from "@opentelemetry/api";
-import { checkReadOptions } from "./check-options.ts";
+import { checkExporter, checkReadOptions } from "./check-options.ts";
 import type { Capture } from "./content.ts";
 import { spanContextAt, type TraceSource } from "./ids.ts";
 import { SpanProjection } from "./projection.ts";
@@ -53,7 +53,8 @@ const batchSize = 512;
 
 /**
  * Exports the spans of a stored session, as `readSpans` reads them. Resolves with their number. Rejects with the error of the
- * exporter; spans of earlier batches are exported then, and exporting again gives the same ids.
+ * exporter; spans of earlier batches are exported then, and exporting again gives the same ids. Rejects with `BuildError` for an
+ * invalid option.
  */
 export async function exportSpans(
   log: EventLog,
@@ -61,6 +62,7 @@ export async function exportSpans(
   exporter: SpanExporterLike,
   options: ReadOptions = {},
 ): Promise<number> {
+  checkExporter("exportSpans", exporter);
   checkReadOptions("exportSpans", options);
   const sink = exporterSink(exporter);
   let count = 0;

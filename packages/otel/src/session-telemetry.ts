@@ -1,10 +1,11 @@
 import { systemClock, type Agent, type Clock, type Session, type ToolContext } from "@moora/agent";
+import { checkAgent } from "@moora/agent-core-effects/internal";
 import type { Attributes, Meter, SpanContext } from "@opentelemetry/api";
 import { Attachment, type AttachmentHost, type FollowedSession, type PositionStore } from "./attachment.ts";
 import type { Capture } from "./content.ts";
 import { Delivery } from "./delivery.ts";
 import { SessionMetrics } from "./metrics.ts";
-import { checkTelemetryOptions } from "./check-options.ts";
+import { checkAttachment, checkTelemetryOptions, checkToolContext } from "./check-options.ts";
 import { toResource, type SpanResource } from "./session-span.ts";
 import { exporterSink, processorSink, type SpanExporterLike, type SpanProcessorLike } from "./sink.ts";
 import { SubAgentCalls } from "./sub-agent-calls.ts";
@@ -54,12 +55,13 @@ export interface AttachOptions {
 export interface SessionTelemetry {
   /**
    * Follows a session until it is closed. Resolves with a function that ends this, when the past of the session has been read.
-   * Inputs from the call of `attach` on are followed. Rejects with what reading the log or the position store rejects with.
+   * Inputs from the call of `attach` on are followed. Rejects with what reading the log or the position store rejects with, and
+   * with `BuildError` for an invalid option.
    */
   attach(session: FollowedSession, options?: AttachOptions): Promise<() => void>;
   /**
    * Returns the agent, whose tools and model run under the spans of their calls: spans that are started in them, such as those
-   * of HTTP requests, become children. Needs a context manager.
+   * of HTTP requests, become children. Needs a context manager. Throws `BuildError` for a value that is not an agent.
    */
   traced<Answer, Data>(agent: Agent<Answer, Data>): Agent<Answer, Data>;
   /** Follows the sessions of a sub-agent, as parts of the trace of their caller: the option `onSession` of `agentTool`. */
@@ -70,8 +72,11 @@ export interface SessionTelemetry {
   close(): Promise<void>;
 }
 
-/** Creates the telemetry of any number of sessions. Throws `BuildError` for an unknown option, and for an exporter with a processor. */
-export function sessionTelemetry(options: TelemetryOptions = {}): SessionTelemetry {
+/**
+ * Creates the telemetry of any number of sessions. Throws `BuildError` for an unknown option, for a value of the wrong form, and for
+ * an exporter with a processor.
+ */
+export function sessionTelemetry(options: TelemetryOptions): SessionTelemetry {
   checkTelemetryOptions(options);
   return new Telemetry(options).methods();
 }
@@ -97,8 +102,14 @@ class Telemetry {
 
   methods(): SessionTelemetry {
     return {
-      attach: (session, options) => this.#attach(session, options ?? {}),
-      traced: (agent) => tracedAgent(agent, this.#subAgents),
+      attach: async (session, options = {}) => {
+        checkAttachment(session, options);
+        return await this.#attach(session, options);
+      },
+      traced: (agent) => {
+        checkAgent("traced", agent);
+        return tracedAgent(agent, this.#subAgents);
+      },
       onSession: (session, context) => this.#followSubAgent(session, context),
       flush: () => this.#flush(),
       close: () => this.#close(),
@@ -133,6 +144,7 @@ class Telemetry {
   }
 
   #followSubAgent(session: Session<unknown>, context: ToolContext): void {
+    checkToolContext("onSession", context);
     const parent = spanContextOf(context, this.#subAgents.parentOf);
     this.#attach(session, parent === undefined ? {} : { parent }, true).catch(this.#host.onError);
   }

@@ -1,5 +1,6 @@
 import { context, trace, type SpanContext } from "@opentelemetry/api";
 import { agentToolSessionId, type Agent, type LlmCaller, type Tool, type ToolContext } from "@moora/agent";
+import { checkToolContext } from "./check-options.ts";
 import { spanContextAt } from "./ids.ts";
 
 type CallOfSession = Pick<ToolContext, "idempotencyKey" | "toolCallId" | "attempt" | "loop">;
@@ -7,9 +8,12 @@ type CallOfSession = Pick<ToolContext, "idempotencyKey" | "toolCallId" | "attemp
 /**
  * The context of the span of a tool call, which is known while the tool runs: for a `traceparent` of your own. For a session that
  * was attached with a `parent`, use `traced` and the active span instead. Undefined in a runner that does not report the loop of
- * a call.
+ * a call. Throws `BuildError` for a value that is not such a context.
  */
-export const toolSpanContext = (call: CallOfSession): SpanContext | undefined => spanContextOf(call);
+export function toolSpanContext(call: CallOfSession): SpanContext | undefined {
+  checkToolContext("toolSpanContext", call);
+  return spanContextOf(call);
+}
 
 /** Returns the span that all loops of a session belong to, by the identity of the session. Default: none. */
 export type ParentOf = (identity: string) => SpanContext | undefined;

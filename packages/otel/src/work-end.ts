@@ -133,10 +133,15 @@ function questionEnd(
   const isDecided =
     (input.type === "tool-call-decided" && input.toolCallId === toolCallId) ||
     input.type === "deadline-passed";
-  if (isDecided && about === "answer" && record?.asked?.reply != null)
-    return { attributes: { [attribute.decision]: record.asked.reply.type } };
-  if (isDecided && record?.decision !== undefined)
-    return { attributes: { [attribute.decision]: record.decision.type, ...content.ofDecision(record) } };
+  const reply = about === "answer" ? record?.asked?.reply : undefined;
+  if (isDecided && reply != null) {
+    const reason = reply.type === "refused" ? reply.reason : undefined;
+    return { attributes: { [attribute.decision]: reply.type, ...content.ofDecision(reply.by, reason) } };
+  }
+  if (isDecided && record?.decision !== undefined) {
+    const { type, by, reason } = record.decision;
+    return { attributes: { [attribute.decision]: type, ...content.ofDecision(by, reason) } };
+  }
   // The application has settled the call, or the call may no longer run.
   if (record?.result?.isSuccess === true) return { attributes: {} };
   return record?.result?.code === undefined

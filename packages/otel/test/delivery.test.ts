@@ -201,23 +201,3 @@ describe("a span", () => {
     expectTypeOf<SessionSpan>().toExtend<OlderSpan>();
   });
 });
-
-describe("options", () => {
-  it("that are unknown, of the wrong form, or exclude each other are refused", () => {
-    const exporter = new InMemorySpanExporter();
-    const processor = new BatchSpanProcessor({ exporter });
-    const wrong = (options: object) => () => sessionTelemetry(options);
-    expect(wrong({ exporter, processor })).toThrow("takes an exporter or a processor, got both");
-    expect(wrong({ exporters: exporter })).toThrow('Did you mean "exporter"?');
-    expect(wrong({ maxQueueSize: 0 })).toThrow("maxQueueSize must be a positive number, got 0.");
-  });
-
-  it("without an exporter leave the session as it is", async () => {
-    const telemetry = sessionTelemetry();
-    const session = sessionOf();
-    const detach = await telemetry.attach(session);
-    expect((await session.ask("Up?")).text).toBe("Yes.");
-    detach();
-    await telemetry.close();
-  });
-});

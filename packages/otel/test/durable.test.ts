@@ -205,7 +205,9 @@ describe("a stored session", () => {
         done({ code: 1, error: new Error("No route.") }),
     };
     await expect(exportSpans(memoryLog(storage), "ada", exporter)).rejects.toThrow("No route.");
-    await expect(exportSpans(memoryLog(storage), "bob", exporter)).rejects.toThrow('no session "bob"');
+    await expect(exportSpans(memoryLog(storage), "bob", exporter)).rejects.toThrow(
+      'Session "bob" not found.',
+    );
   });
 
   it("shows on request what has not ended, as unfinished", async () => {

@@ -109,6 +109,24 @@ describe("the spans of a loop", () => {
     ]);
     expect(all.map(({ attributes }) => attributes["error.type"])).toEqual(Array(6).fill(undefined));
     expect(all[2]?.attributes).toMatchObject({ "moora.decision.type": "answered" });
+    expect(all[2]?.attributes).not.toHaveProperty("moora.decision.by");
+  });
+
+  it("name with `capture` who has answered the question of a tool, and why there is no answer", async () => {
+    const ask = toolOf("weather", (_, { asked }) =>
+      asked === undefined ? toolAsks({ question: "Which Oslo?" }) : "None.",
+    );
+    const { session, spans } = await scene([asksWeather, answers("None.")], [ask], { capture: true });
+    const run = session.ask("Weather in Oslo?");
+    while (session.questions().length === 0) await turn();
+    const refused = { reject: "There are two." };
+    await Promise.all(session.questions().map((question) => session.decide(question, refused, "ada")));
+    await run;
+    expect(spanOf(await spans(), "wait_for_human weather").attributes).toMatchObject({
+      "moora.decision.type": "refused",
+      "moora.decision.by": "ada",
+      "moora.decision.reason": "There are two.",
+    });
   });
 
   it("contain nothing that was said", async () => {

@@ -1,18 +1,14 @@
 import {
   defineAgent,
-  defineTool,
   startSession,
   type Agent,
   type AgentConfigChange,
   type Session,
   type Tool,
-  type ToolContext,
-  type ToolOptions,
 } from "@moora/agent";
 import { MockLlmCaller, type MockScript } from "@moora/llm/testing";
 import { TestClock } from "@moora/testbed/test-clock";
 import { InMemorySpanExporter } from "@opentelemetry/sdk-trace";
-import * as z from "zod";
 import {
   sessionTelemetry,
   type SessionSpan,
@@ -20,19 +16,7 @@ import {
   type TelemetryOptions,
 } from "../src/index.ts";
 
-/** A tool that takes any object. */
-export const toolOf = (
-  name: string,
-  execute: (input: Readonly<Record<string, unknown>>, context: ToolContext) => unknown = () => "ok",
-  more: Partial<Pick<ToolOptions, "approval" | "replay" | "onUnknown" | "timeoutMs" | "retries">> = {},
-): Tool =>
-  defineTool({
-    name,
-    description: `Does ${name}.`,
-    input: z.record(z.string(), z.unknown()),
-    execute,
-    ...more,
-  });
+export { toolOf } from "@moora/testbed/tool-of";
 
 export interface Scene {
   readonly agent: Agent;

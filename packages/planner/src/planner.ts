@@ -69,15 +69,21 @@ const aborted = (partial: string): LlmOutcome =>
 async function streamed(outcome: Answered, { onChunk, signal }: LlmCallOptions): Promise<LlmOutcome> {
   const feed = chunkFeed(onChunk);
   let text = "";
-  for (const part of outcome.turn.parts) {
-    if (part.type === "tool-call") feed.toolCall(part.name);
+  for (const [index, part] of outcome.turn.parts.entries()) {
+    if (part.type === "tool-call") {
+      feed.toolCall(part.name, index, part.id);
+      feed.toolArguments(part.arguments, index);
+    }
     for (const word of part.type === "text" ? part.text.split(/(?<=\s)(?=\S)/) : []) {
       await Promise.resolve();
-      if (signal?.aborted === true) return aborted(text);
-      feed.text(word);
+      if (signal?.aborted === true) {
+        feed.end();
+        return aborted(text);
+      }
+      feed.text(word, index);
       text += word;
     }
+    feed.endPart(index);
   }
-  feed.end();
   return outcome;
 }

@@ -200,7 +200,7 @@ describe("the port", () => {
     }
   });
 
-  it("streams its words and the names of its calls", async () => {
+  it("streams its words and its calls", async () => {
     const chunks: LlmChunk[] = [];
     const onChunk = (chunk: LlmChunk): void => void chunks.push(chunk);
     const outcome = await planner().call(requestOf("Tell me a joke", shop), { onChunk });
@@ -209,7 +209,11 @@ describe("the port", () => {
     expect(texts.join("")).toBe(answerIn(outcome));
     chunks.length = 0;
     await planner().call(requestOf("weather in Oslo", shop), { onChunk });
-    expect(chunks).toEqual([{ type: "tool-call", name: "weather" }]);
+    expect(chunks).toEqual([
+      { type: "tool-call", index: 0, id: "call_1", name: "weather" },
+      { type: "tool-call-delta", index: 0, text: '{"city":"Oslo"}' },
+      { type: "part-end", index: 0 },
+    ]);
   });
 
   it("stops when it is aborted, with the partial text", async () => {

@@ -3,14 +3,10 @@ import { Hono } from "hono";
 import { accessOf } from "./access/authorization.ts";
 import { checkSite, preflightResponse, secured } from "./access/site-checks.ts";
 import { errorToProblem } from "./error-to-problem.ts";
-import { HttpProblem, unavailable } from "./problem.ts";
-import { postAgUi } from "./routes/ag-ui-routes.ts";
-import { postChat, resumeChat } from "./routes/chat-routes.ts";
-import { streamEvents } from "./routes/event-routes.ts";
-import { healthResponse, readyResponse } from "./routes/health-routes.ts";
-import { postCancel, postData, postDecision, postMessage } from "./routes/post-routes.ts";
-import type { Connection, Route } from "./routes/route.ts";
-import { createSession, listSessions, readSessionView, removeSession } from "./routes/session-routes.ts";
+import { HttpProblem, pathNotFound, unavailable } from "./problem.ts";
+import { addresses, methodsOf } from "./routes/addresses.ts";
+import { publicHandlers, userHandlers } from "./routes/handlers.ts";
+import type { Connection } from "./routes/route.ts";
 import { ServerParts } from "./server-parts.ts";
 import { contextOf, type AgentServerOptions } from "./server-options.ts";
 
@@ -27,22 +23,6 @@ export interface AgentServer {
   close(options?: { readonly graceMs?: number }): Promise<void>;
 }
 
-/** The routes of users, by method and path. */
-const routes: readonly (readonly ["GET" | "POST" | "DELETE", string, Route])[] = [
-  ["POST", "/agents/:agent/sessions", createSession],
-  ["GET", "/sessions", listSessions],
-  ["GET", "/sessions/:id", readSessionView],
-  ["DELETE", "/sessions/:id", removeSession],
-  ["POST", "/sessions/:id/messages", postMessage],
-  ["POST", "/sessions/:id/decisions", postDecision],
-  ["POST", "/sessions/:id/cancel", postCancel],
-  ["POST", "/sessions/:id/data", postData],
-  ["GET", "/sessions/:id/events", streamEvents],
-  ["POST", "/agents/:agent/ag-ui", postAgUi],
-  ["POST", "/agents/:agent/chat", postChat],
-  ["GET", "/agents/:agent/chat/:id/stream", resumeChat],
-];
-
 /** Creates a server of agents on a log. Throws `BuildError` for an invalid option. */
 export function createAgentServer(options: AgentServerOptions): AgentServer {
   const parts = new ServerParts(contextOf(options));
@@ -52,10 +32,12 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
     fetch: async (request, connection = {}) => {
       const response = await app.fetch(request, connection);
       response.headers.set("moora-protocol", String(protocolVersion));
+      parts.context.counters.count("moora_http_responses_total", { status: response.status });
       return secured(response, request, parts.context);
     },
     async close({ graceMs = 0 } = {}) {
       parts.isClosing = true;
+      parts.worker?.close();
       for (const end of parts.streamEnds) end();
       await parts.pool.closeAll(graceMs);
     },
@@ -64,47 +46,59 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
 
 function appOf(parts: ServerParts): Hono<{ Bindings: Connection }> {
   const { context } = parts;
+  const { basePath } = context;
   const app = new Hono<{ Bindings: Connection }>();
   app.onError((error) => {
     const problem = errorToProblem(error);
     if (problem.code === "internal") context.onError(error);
     return problem.toResponse();
   });
-  app.notFound(() => new HttpProblem("not-found", "There is no such address.").toResponse());
+  app.notFound(({ req }) => unrouted(req.path, basePath).toResponse());
   app.use(async ({ req, env }, next) => {
     // A stream that is never read would keep its session open.
-    if (req.raw.method === "HEAD") throw notAllowed();
+    if (req.raw.method === "HEAD") throw unrouted(req.path, basePath);
     checkSite(context, req.raw, env.isLoopback === true);
     if (req.raw.method === "OPTIONS" && req.raw.headers.has("origin")) return preflightResponse();
     checkProtocol(req.raw);
     return await next();
   });
-  const { basePath } = context;
-  app.get(`${basePath}/health`, healthResponse);
-  app.get(`${basePath}/ready`, () => readyResponse(parts));
-  for (const [method, path, route] of routes) {
+  for (const [operation, handle] of entriesOf(publicHandlers)) {
+    const { method, path } = addresses[operation];
+    app.on(method, `${basePath}${path}`, () => handle(parts));
+  }
+  for (const [operation, handle] of entriesOf(userHandlers)) {
+    const { method, path } = addresses[operation];
     app.on(method, `${basePath}${path}`, async ({ req, env }) => {
       if (parts.isClosing) throw unavailable("The server is closing.");
       const access = await accessOf(context, req.raw);
+      parts.requestRate.check(access.user);
       const param = (name: string): string => req.param(name) ?? "";
-      return await route({ parts, request: req.raw, access, connection: env, param });
-    });
-  }
-  for (const path of new Set(routes.map(([, routePath]) => routePath))) {
-    app.all(`${basePath}${path}`, () => {
-      throw notAllowed();
+      return await handle({ parts, request: req.raw, access, connection: env, param });
     });
   }
   return app;
 }
 
-const notAllowed = (): HttpProblem =>
-  new HttpProblem("method-not-allowed", "This address does not take this method.");
+/** The entries of a table, whose keys are those of its type. */
+const entriesOf = <Key extends string, Value>(
+  table: Readonly<Record<Key, Value>>,
+): readonly (readonly [Key, Value])[] =>
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  Object.entries(table) as [Key, Value][];
+
+/** The problem of a request that no route takes. */
+function unrouted(path: string, basePath: string): HttpProblem {
+  const methods = path.startsWith(basePath) ? methodsOf(path.slice(basePath.length)) : [];
+  if (methods.length === 0) return pathNotFound();
+  const allow = methods.join(", ");
+  const detail = `This path does not accept the method. Allowed methods: ${allow}.`;
+  return new HttpProblem("method-not-allowed", detail, { headers: { allow } });
+}
 
 /** Throws `unsupported-protocol` for a client of another version. */
 function checkProtocol(request: Request): void {
   const version = request.headers.get("moora-protocol");
   if (version === null || version === String(protocolVersion)) return;
-  const detail = `This server has version ${protocolVersion} of the protocol.`;
+  const detail = `moora-protocol must be ${protocolVersion}, the version of this server.`;
   throw new HttpProblem("unsupported-protocol", detail);
 }

@@ -35,24 +35,24 @@ async function readJson(request: Request, options: BodyOptions): Promise<unknown
   try {
     value = JSON.parse(text);
   } catch {
-    throw new HttpProblem("invalid-request", "The body is not JSON.");
+    throw new HttpProblem("invalid-request", "The body must be valid JSON.");
   }
   if (isDeeperThan(value, maxDepth))
-    throw new HttpProblem("invalid-request", `The body has more than ${maxDepth} levels.`);
+    throw new HttpProblem("invalid-request", `The body must have at most ${maxDepth} levels.`);
   return value;
 }
 
 async function readText({ body, headers }: Request, { clock, limits }: BodyOptions): Promise<string> {
   const { maxBodyBytes, bodyTimeoutMs } = limits;
   const tooLarge = (): HttpProblem =>
-    new HttpProblem("body-too-large", `A body has at most ${maxBodyBytes} bytes.`, closing);
+    new HttpProblem("body-too-large", `The body must have at most ${maxBodyBytes} bytes.`, closing);
   if (Number(headers.get("content-length") ?? 0) > maxBodyBytes) throw tooLarge();
   if (body === null) return "";
   const reader = body.getReader();
   const decoder = new TextDecoder("utf-8", { fatal: true });
   const late = Promise.withResolvers<never>();
   const cancelTimer = clock.after(bodyTimeoutMs, () => {
-    late.reject(new HttpProblem("body-timeout", `The body took more than ${bodyTimeoutMs} ms.`, closing));
+    late.reject(new HttpProblem("body-timeout", `The body must arrive within ${bodyTimeoutMs} ms.`, closing));
   });
   let length = 0;
   let text = "";
@@ -68,7 +68,7 @@ async function readText({ body, headers }: Request, { clock, limits }: BodyOptio
     // Not awaited: the client may never end its body.
     reader.cancel().catch(() => undefined);
     if (error instanceof HttpProblem) throw error;
-    throw new HttpProblem("invalid-request", "The body could not be read as UTF-8.", { cause: error });
+    throw new HttpProblem("invalid-request", "The body must be valid UTF-8, and complete.", { cause: error });
   } finally {
     cancelTimer();
     late.promise.catch(() => undefined);

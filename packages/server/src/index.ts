@@ -2,5 +2,7 @@ export { createAgentServer } from "./agent-server.ts";
 export type { AgentServer } from "./agent-server.ts";
 export type { Authorize, Grant, May, SessionAction, SessionRef } from "./access/authorization.ts";
 export type { Connection } from "./routes/route.ts";
+export { defaultWorkerOptions } from "./worker/worker-options.ts";
+export type { WorkerOptions } from "./worker/worker-options.ts";
 export { defaultServerLimits } from "./server-options.ts";
 export type { AgentServerOptions, ServerLimits } from "./server-options.ts";

@@ -1,7 +1,7 @@
 import type { Problem } from "@moora/agent-webui-protocol";
 
 /** The status and the title of each problem, by its code. */
-const problems = {
+export const problems = {
   "invalid-request": { status: 400, title: "Invalid request" },
   "invalid-cursor": { status: 400, title: "Invalid cursor" },
   "cursor-beyond-end": { status: 400, title: "Cursor beyond the end" },
@@ -17,6 +17,7 @@ const problems = {
   "unsupported-media-type": { status: 415, title: "Unsupported media type" },
   refused: { status: 422, title: "Refused" },
   "idempotency-key-reused": { status: 422, title: "Idempotency key reused" },
+  "too-many-requests": { status: 429, title: "Too many requests" },
   "too-many-streams": { status: 429, title: "Too many streams" },
   internal: { status: 500, title: "Internal error" },
   unavailable: { status: 503, title: "Unavailable" },
@@ -65,8 +66,14 @@ export class HttpProblem extends Error {
   }
 }
 
-/** The answer for a session that does not exist, and for one that the user may not read. */
-export const sessionNotFound = (): HttpProblem => new HttpProblem("not-found", "There is no such session.");
+/** The answer for a session that does not exist, and for one that the user may not read. It does not repeat the id. */
+export const sessionNotFound = (): HttpProblem => new HttpProblem("not-found", "Session not found.");
+
+/** The answer for a path without a route. It does not repeat the path. */
+export const pathNotFound = (): HttpProblem => new HttpProblem("not-found", "Path not found.");
+
+/** The answer for an agent that this server does not have. */
+export const agentNotFound = (): HttpProblem => new HttpProblem("not-found", "Agent not found.");
 
 /** The answer of a server that is busy or closing. */
 export const unavailable = (detail: string, cause?: unknown): HttpProblem =>

@@ -1,5 +1,9 @@
 import { BuildError, systemClock, type Agent, type Clock, type EventLog } from "@moora/agent";
+import { optionHint } from "@moora/agent-core-effects/internal";
 import type { Authorize } from "./access/authorization.ts";
+import { checkNumbers, checkValues } from "./check-values.ts";
+import { ServerCounters } from "./metrics/server-counters.ts";
+import { workerOptionsOf, type WorkerOptions } from "./worker/worker-options.ts";
 
 /** The limits of a server. */
 export interface ServerLimits {
@@ -11,6 +15,8 @@ export interface ServerLimits {
   readonly maxOpenSessions: number;
   /** How long a session without requests, streams and work stays in memory, in milliseconds. Default: 60,000. */
   readonly sessionIdleMs: number;
+  /** The number of requests of one user in a minute; further ones get 429 with `Retry-After`. Default: 6,000. */
+  readonly maxRequestsPerMinute: number;
   /** The number of open streams of one user; further ones get 429. Default: 50. */
   readonly maxStreamsPerUser: number;
   /** The number of open streams of all users; further ones get 503. Default: 10,000. */
@@ -32,6 +38,7 @@ export const defaultServerLimits: ServerLimits = /* @__PURE__ */ Object.freeze({
   bodyTimeoutMs: 10_000,
   maxOpenSessions: 1_000,
   sessionIdleMs: 60_000,
+  maxRequestsPerMinute: 6_000,
   maxStreamsPerUser: 50,
   maxStreams: 10_000,
   maxBufferedBytes: 262_144,
@@ -59,6 +66,17 @@ export interface AgentServerOptions {
   readonly allowedOrigins?: readonly string[];
   /** The path before all routes, such as `/api`. Default: none. */
   readonly basePath?: string;
+  /**
+   * Whether this server also runs sessions that have work and that no process runs: retries, deadlines and reminders that are due,
+   * and messages that were not answered. Needs a log that lists due sessions, as those in memory, in SQLite and in PostgreSQL do.
+   * Default: false.
+   */
+  readonly worker?: boolean | WorkerOptions;
+  /**
+   * Whether `GET /metrics` answers, in the text format of Prometheus: to users whose grant has `mayReadMetrics`, and on a server
+   * without `authorize`. Default: false.
+   */
+  readonly metrics?: boolean;
   /** The limits. Each one that is not given has its default. */
   readonly limits?: Partial<ServerLimits>;
   /**
@@ -75,13 +93,18 @@ export interface AgentServerOptions {
 }
 
 /** The options of a server with their defaults. */
-export interface ServerContext extends Omit<AgentServerOptions, "agents" | "allowedOrigins" | "limits"> {
+export interface ServerContext extends Omit<
+  AgentServerOptions,
+  "agents" | "allowedOrigins" | "limits" | "worker"
+> {
   readonly agents: ReadonlyMap<string, Agent<unknown>>;
   readonly log: EventLog;
   readonly allowedHosts: readonly string[];
   readonly allowedOrigins: ReadonlySet<string>;
   readonly basePath: string;
   readonly limits: ServerLimits;
+  readonly worker: Required<WorkerOptions> | undefined;
+  readonly counters: ServerCounters;
   readonly owner: string;
   readonly clock: Clock;
   readonly onError: (error: unknown) => void;
@@ -94,6 +117,8 @@ const knownOptions: Readonly<Record<keyof AgentServerOptions, true>> = {
   allowedHosts: true,
   allowedOrigins: true,
   basePath: true,
+  worker: true,
+  metrics: true,
   limits: true,
   owner: true,
   leaseMs: true,
@@ -103,10 +128,11 @@ const knownOptions: Readonly<Record<keyof AgentServerOptions, true>> = {
 
 /** Throws `BuildError` for an unknown or invalid option. */
 export function contextOf(options: AgentServerOptions): ServerContext {
+  checkValues(options);
   const unknown = Object.keys(options).find((name) => !Object.hasOwn(knownOptions, name));
   if (unknown !== undefined) {
-    const names = Object.keys(knownOptions).join(", ");
-    throw new BuildError(`Unknown option "${unknown}" of createAgentServer. Options: ${names}.`);
+    const hint = optionHint(unknown, Object.keys(knownOptions));
+    throw new BuildError(`Unknown option "${unknown}" of createAgentServer.${hint}`);
   }
   const { agents, basePath = "", allowedHosts = [], allowedOrigins = [] } = options;
   if (typeof options.log?.open !== "function")
@@ -121,7 +147,9 @@ export function contextOf(options: AgentServerOptions): ServerContext {
     allowedHosts: allowedHosts.map((host) => host.toLowerCase()),
     allowedOrigins: new Set(allowedOrigins.map(checkedOrigin)),
     basePath,
-    limits: checkedLimits(options.limits ?? {}),
+    limits: { ...defaultServerLimits, ...checkNumbers("limits", options.limits ?? {}, defaultServerLimits) },
+    worker: workerOptionsOf(options.worker ?? false, options.log),
+    counters: new ServerCounters(),
     owner: options.owner ?? `server-${crypto.randomUUID()}`,
     clock: options.clock ?? systemClock,
     onError: options.onError ?? ((error) => console.error(error)),
@@ -147,16 +175,4 @@ function checkedOrigin(origin: string): string {
   throw new BuildError(
     `allowedOrigins must contain origins such as "https://app.example.com", got ${JSON.stringify(origin)}.`,
   );
-}
-
-function checkedLimits(limits: Partial<ServerLimits>): ServerLimits {
-  for (const [name, value] of Object.entries(limits)) {
-    if (!Object.hasOwn(defaultServerLimits, name)) {
-      const names = Object.keys(defaultServerLimits).join(", ");
-      throw new BuildError(`Unknown limit "${name}". Limits: ${names}.`);
-    }
-    if (!Number.isSafeInteger(value) || value <= 0)
-      throw new BuildError(`limits.${name} must be a positive integer, got ${value}.`);
-  }
-  return { ...defaultServerLimits, ...limits };
 }

@@ -1,9 +1,11 @@
+import { RequestRate } from "./access/request-rate.ts";
 import type { ServerContext } from "./server-options.ts";
 import { StreamCounter } from "./events/stream-counter.ts";
 import { SessionDirectory } from "./sessions/directory.ts";
 import type { LiveSession } from "./sessions/live-session.ts";
 import { PostLedger } from "./sessions/request-ids.ts";
 import { SessionPool } from "./sessions/session-pool.ts";
+import { SessionWorker } from "./worker/session-worker.ts";
 
 /** The parts that the routes of one server share. */
 export class ServerParts {
@@ -11,6 +13,9 @@ export class ServerParts {
   readonly directory: SessionDirectory;
   readonly pool: SessionPool;
   readonly streams: StreamCounter;
+  /** Undefined for a server without a worker. */
+  readonly worker: SessionWorker | undefined;
+  readonly requestRate: RequestRate;
   /** Ends each open stream. */
   readonly streamEnds: Set<() => void> = new Set();
   readonly #ledgers = new WeakMap<LiveSession, PostLedger>();
@@ -21,6 +26,21 @@ export class ServerParts {
     this.directory = new SessionDirectory(context);
     this.pool = new SessionPool(context);
     this.streams = new StreamCounter(context.limits);
+    this.worker = context.worker === undefined ? undefined : new SessionWorker(this, context.worker);
+    this.requestRate = new RequestRate(context.clock, context.limits);
+  }
+
+  /** The metrics of this server, in the text format of Prometheus. */
+  metricsText(): string {
+    return this.context.counters.toText([
+      { name: "moora_open_sessions", help: "Sessions in memory.", value: this.pool.size },
+      { name: "moora_open_streams", help: "Open streams of events and chats.", value: this.streams.count },
+      {
+        name: "moora_worker_running_sessions",
+        help: "Sessions that the worker runs.",
+        value: this.worker?.size ?? 0,
+      },
+    ]);
   }
 
   /** The posts of a session. */

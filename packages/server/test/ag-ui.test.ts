@@ -3,7 +3,7 @@ import { askHuman, defineData } from "@moora/agent";
 import { answers, callsTools, fails, hangs } from "@moora/llm/testing";
 import { TestClock, untilPasses } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
-import { agentOf, Scene, toolOf } from "./support.ts";
+import { agentOf, draftingLlm, Scene, toolOf } from "./support.ts";
 
 /** An official client of AG-UI, with its verification of events, at a server. */
 class AgUiScene implements AsyncDisposable {
@@ -158,6 +158,28 @@ describe("a client of AG-UI", () => {
     expect(scene.failures).toEqual([]);
   });
 
+  it("keeps the calls of a step without text in the messages after a retry", async () => {
+    const clock = new TestClock();
+    const script = [
+      callsTools([{ name: "add" }]),
+      fails("overloaded", { partial: "It is f" }),
+      answers("It is four."),
+    ];
+    const agent = agentOf(script, { tools: [toolOf("add", () => ({ sum: 4 }))] });
+    await using scene = new AgUiScene(agent, { clock });
+    const client = scene.client();
+    const run = say(client, "What is 2 + 2?");
+    await untilPasses(() => expect(scene.types).toContain("MESSAGES_SNAPSHOT"));
+    await clock.advanceAsync(5_000);
+    await run;
+    expect(scene.failures).toEqual([]);
+    const [, calls] = client.messages;
+    expect(calls).toMatchObject({ role: "assistant", toolCalls: [{ function: { name: "add" } }] });
+    const started = scene.events[scene.types.indexOf("TOOL_CALL_START")];
+    expect(started).toMatchObject({ parentMessageId: calls?.id });
+    expect(textsOf(client).slice(2)).toEqual(['tool: {"sum":4}', "assistant: It is four."]);
+  });
+
   it("gets a fatal error", async () => {
     await using scene = new AgUiScene(agentOf([fails("auth", { message: "The key is invalid." })]));
     await say(scene.client(), "Hi").catch(() => undefined);
@@ -201,6 +223,75 @@ describe("a client of AG-UI", () => {
     const other = scene.client("thread-1", "eve");
     await say(other, "Hi", "message-1");
     expect(textsOf(other)).toEqual(["user: Hi", "assistant: Another."]);
+    expect(scene.failures).toEqual([]);
+  });
+});
+
+describe("a call, while the model writes it", () => {
+  const callsOf = (client: HttpAgent): readonly unknown[] =>
+    client.messages.flatMap((message) => ("toolCalls" in message ? (message.toolCalls ?? []) : []));
+  const callOf = (toolArguments: string): object => ({
+    id: "call_1",
+    type: "function",
+    function: { name: "pay", arguments: toolArguments },
+  });
+
+  it("is shown with its arguments so far, and completed by the log", async () => {
+    const args = { cents: 5, to: "another account" };
+    const script = [callsTools([{ name: "pay", arguments: args }], { text: "I pay." }), answers("Paid.")];
+    await using scene = new AgUiScene(agentOf(script, { tools: [toolOf("pay", () => "paid")] }));
+    const client = scene.client();
+    await say(client, "Pay");
+    const calls = scene.events.filter(({ type }) => type.startsWith("TOOL_CALL_"));
+    const pieces = calls.flatMap((event) => ("delta" in event ? [event["delta"]] : []));
+    expect(pieces.length).toBeGreaterThan(1);
+    expect(pieces.join("")).toBe(JSON.stringify(args));
+    expect(calls.map(({ type }) => type)).toEqual([
+      "TOOL_CALL_START",
+      ...pieces.map(() => "TOOL_CALL_ARGS"),
+      "TOOL_CALL_END",
+      "TOOL_CALL_RESULT",
+    ]);
+    expect(callsOf(client)).toEqual([callOf(JSON.stringify(args))]);
+    expect(scene.failures).toEqual([]);
+  });
+
+  it("is taken back when the attempt fails", async () => {
+    const clock = new TestClock();
+    const llm = draftingLlm("fails", [answers("I do not pay.")]);
+    await using scene = new AgUiScene(agentOf(llm, { tools: [pay()] }), { clock });
+    const client = scene.client();
+    const run = say(client, "Pay");
+    await untilPasses(() => expect(scene.types).toContain("MESSAGES_SNAPSHOT"));
+    expect(scene.types).toContain("TOOL_CALL_END");
+    await clock.advanceAsync(5_000);
+    await run;
+    expect(callsOf(client)).toEqual([]);
+    expect(textsOf(client)).toEqual(["user: Pay", "assistant: I do not pay."]);
+    expect(scene.failures).toEqual([]);
+  });
+
+  it("ends when the loop is canceled", async () => {
+    await using scene = new AgUiScene(agentOf(draftingLlm("hangs", []), { tools: [pay()] }));
+    const client = scene.client();
+    const run = say(client, "Pay");
+    await untilPasses(() => expect(scene.types).toContain("TOOL_CALL_ARGS"));
+    const ada = scene.scene.as("ada");
+    const [{ id }] = (await ada.get("/sessions")).body.sessions;
+    await ada.post(`/sessions/${id}/cancel`);
+    await run;
+    expect(scene.types.slice(-3)).toEqual(["TOOL_CALL_END", "STEP_FINISHED", "RUN_FINISHED"]);
+    expect(scene.outcome).toEqual({ type: "cancelled" });
+    expect(scene.failures).toEqual([]);
+  });
+
+  it("is replaced by the call of the log if the model has streamed another one", async () => {
+    const llm = draftingLlm("differs", [answers("Paid.")]);
+    await using scene = new AgUiScene(agentOf(llm, { tools: [toolOf("pay", () => "paid")] }));
+    const client = scene.client();
+    await say(client, "Pay");
+    expect(callsOf(client)).toEqual([callOf('{"euros":7}')]);
+    expect(textsOf(client).slice(-2)).toEqual(["tool: paid", "assistant: Paid."]);
     expect(scene.failures).toEqual([]);
   });
 });

@@ -10,7 +10,7 @@ import {
   type UIMessage,
 } from "ai";
 import { describe, expect, it } from "vitest";
-import { agentOf, Scene, toolOf } from "./support.ts";
+import { agentOf, draftingLlm, Scene, toolOf } from "./support.ts";
 
 /** A chat of the AI SDK, with its own transport, at a server. */
 class ChatScene implements AsyncDisposable {
@@ -380,6 +380,88 @@ describe("a chat of the AI SDK", () => {
     await chat.sendMessage({ text: "Hi" });
     await chat.regenerate();
     expect(chat.status).toBe("error");
-    expect(chat.error?.message).toContain("A log has no second answer.");
+    expect(chat.error?.message).toContain("Answers cannot be regenerated.");
+  });
+});
+
+describe("a call, while the model writes it", () => {
+  const draft = { type: "dynamic-tool", state: "input-streaming", input: {} };
+
+  it("is shown with its arguments so far, and completed by the log", async () => {
+    const script = [callsTools([{ name: "pay", arguments: { cents: 5, to: "Eve" } }]), answers("Paid.")];
+    await using scene = new ChatScene(agentOf(script, { tools: [toolOf("pay", () => "paid")] }));
+    const chat = scene.chat();
+    await chat.sendMessage({ text: "Pay" });
+    const types = await scene.chunksOf(0);
+    expect(types.filter((type) => type === "tool-input-delta").length).toBeGreaterThan(1);
+    expect(types.filter((type) => type.startsWith("tool-") && type !== "tool-input-delta")).toEqual([
+      "tool-input-start",
+      "tool-input-available",
+      "tool-output-available",
+    ]);
+    expect(partsOf(chat)[1]).toMatchObject({
+      state: "output-available",
+      input: { cents: 5, to: "Eve" },
+      output: "paid",
+    });
+    expect(scene.errors).toEqual([]);
+  });
+
+  it("is taken back when the attempt fails", async () => {
+    const clock = new TestClock();
+    const llm = draftingLlm("fails", [answers("I do not pay.")]);
+    await using scene = new ChatScene(agentOf(llm, { tools: [pay()] }), { clock });
+    const chat = scene.chat();
+    const sent = chat.sendMessage({ text: "Pay" });
+    await untilPasses(() => expect(scene.responses).toHaveLength(1));
+    await untilPasses(() => expect(clock.nextAt).toBeDefined());
+    await clock.advanceAsync(5_000);
+    await sent;
+    const types = await scene.chunksOf(0);
+    expect(types.slice(0, 5)).toEqual([
+      "start",
+      "start-step",
+      "tool-input-start",
+      "tool-input-delta",
+      "reset-step",
+    ]);
+    expect(partsOf(chat).map((part) => "type" in part && part.type)).not.toContain("dynamic-tool");
+    expect(textOf(chat)).toBe("I do not pay.");
+    expect(scene.errors).toEqual([]);
+  });
+
+  it("stays a draft when the loop is canceled: nothing is sent again", async () => {
+    await using scene = new ChatScene(agentOf(draftingLlm("hangs", []), { tools: [pay()] }));
+    const chat = scene.chat();
+    const sent = chat.sendMessage({ text: "Pay" });
+    await untilPasses(() => expect(partsOf(chat)[1]).toEqual(draft));
+    const ada = scene.scene.as("ada");
+    const [{ id }] = (await ada.get("/sessions")).body.sessions;
+    await ada.post(`/sessions/${id}/cancel`);
+    await sent;
+    expect(partsOf(chat)[1]).toEqual(draft);
+    expect((await scene.chunksOf(0)).slice(-3)).toEqual(["finish-step", "abort", "[DONE]"]);
+    expect(scene.responses).toHaveLength(1);
+    expect(scene.errors).toEqual([]);
+  });
+
+  it("is taken back if the model makes no such call", async () => {
+    const llm = draftingLlm("answers", []);
+    await using scene = new ChatScene(agentOf(llm, { tools: [pay()] }));
+    const chat = scene.chat();
+    await chat.sendMessage({ text: "Pay" });
+    expect(await scene.chunksOf(0)).toContain("reset-step");
+    expect(partsOf(chat).map((part) => "type" in part && part.type)).not.toContain("dynamic-tool");
+    expect(textOf(chat)).toBe("I changed my mind.");
+    expect(scene.errors).toEqual([]);
+  });
+
+  it("is replaced by the call of the log if the model has streamed another one", async () => {
+    const llm = draftingLlm("differs", [answers("Paid.")]);
+    await using scene = new ChatScene(agentOf(llm, { tools: [toolOf("pay", () => "paid")] }));
+    const chat = scene.chat();
+    await chat.sendMessage({ text: "Pay" });
+    expect(partsOf(chat)[1]).toMatchObject({ state: "output-available", input: { euros: 7 } });
+    expect(scene.errors).toEqual([]);
   });
 });

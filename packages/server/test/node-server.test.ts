@@ -88,10 +88,21 @@ describe("serve", () => {
     await served.close();
   });
 
-  it("rejects with the error of Node for an address that is in use", async () => {
+  it("rejects for an address that is in use, with its port", async () => {
     await using served = await Served.start();
-    await expect(serve(served.scene.server, { port: served.served.port })).rejects.toMatchObject({
+    const { port } = served.served;
+    await expect(serve(served.scene.server, { port })).rejects.toMatchObject({
+      name: "ListenError",
       code: "EADDRINUSE",
+      message: `Port ${port} of 127.0.0.1 is in use. Choose another port, or 0 for any free one.`,
+    });
+  });
+
+  it("rejects for an address of another machine", async () => {
+    await using scene = new Scene(agentOf([]), { authorize: () => undefined });
+    await expect(serve(scene.server, { port: 0, hostname: "192.0.2.1" })).rejects.toMatchObject({
+      code: "EADDRNOTAVAIL",
+      message: "192.0.2.1 is not an address of this machine. Choose another one, such as 127.0.0.1.",
     });
   });
 

@@ -89,6 +89,24 @@ describe("a foreign session", () => {
     expect(decided.body.status).toBe("accepted");
     expect((await stream.until("tool-call-decided")).input).toMatchObject({ by: "rita" });
   });
+
+  it("does not stream an answer to a user who may post to it and not read it", async () => {
+    await using scene = new Scene(talker(), {
+      authorize: (sent) => {
+        const { user = "" } = byName(sent) ?? {};
+        return { user, mayForeign: (action) => action === "post" };
+      },
+    });
+    const id = await scene.as("ada").create();
+    const message = { id: "m1", role: "user", parts: [{ type: "text", text: "Hi" }] };
+    const posted = await scene.as("rita").send("/agents/helper/chat", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ id, messages: [message], trigger: "submit-message" }),
+    });
+    await posted.text();
+    expect((await scene.as("ada").get(`/sessions/${id}`)).body.state.messages).toEqual([]);
+  });
 });
 
 describe("a session id", () => {
@@ -287,6 +305,14 @@ describe("a request", () => {
     expect(body).not.toContain("secret");
     expect(JSON.parse(body)).toMatchObject({ code: "internal", detail: "The server failed." });
     expect(broken.errors).toHaveLength(1);
+    await using thrower = new Scene(talker(), {
+      authorize: () => {
+        // oxlint-disable-next-line typescript/only-throw-error
+        throw "secret";
+      },
+    });
+    expect(await shownOf(await thrower.server.fetch(request("/sessions")))).toMatchObject({ status: 500 });
+    expect(thrower.errors).toHaveLength(1);
   });
 
   it.each([

@@ -55,6 +55,29 @@ describe("a session", () => {
     expect(scene.errors).toEqual([]);
   });
 
+  it("stays removed if the body of a post ends after that", async () => {
+    await using scene = new Scene(talker());
+    const ada = scene.as("ada");
+    const id = await ada.create();
+    const gate = Promise.withResolvers<void>();
+    const body = new ReadableStream<Uint8Array>({
+      async start(controller) {
+        controller.enqueue(new TextEncoder().encode('{"content":'));
+        await gate.promise;
+        controller.enqueue(new TextEncoder().encode('"Hi"}'));
+        controller.close();
+      },
+    });
+    const headers = { authorization: "Bearer ada", "content-type": "application/json" };
+    const init = { method: "POST", headers, body, duplex: "half" } as const;
+    const posted = scene.server.fetch(new Request(`http://localhost/sessions/${id}/messages`, init));
+    expect((await ada.delete(`/sessions/${id}`)).status).toBe(204);
+    gate.resolve();
+    expect((await posted).status).toBe(404);
+    expect((await ada.get(`/sessions/${id}`)).status).toBe(404);
+    expect(scene.errors).toEqual([]);
+  });
+
   it("takes a decision on a question, once", async () => {
     const ran: unknown[] = [];
     const pay = toolOf("pay", (input) => (ran.push(input), "paid"), { approval: "always" });

@@ -7,9 +7,16 @@ import {
   type DataDefinition,
   type Tool,
 } from "@moora/agent";
-import { inputEventSchema, type ChunkEvent, type InputEvent } from "@moora/agent-webui-protocol";
+import {
+  chunkEventSchema,
+  inputEventSchema,
+  type ChunkEvent,
+  type InputEvent,
+} from "@moora/agent-webui-protocol";
 import { memoryLog, type EventLog } from "@moora/event-log";
-import { MockLlmCaller, type MockScript } from "@moora/llm/testing";
+import type { LlmCaller } from "@moora/llm";
+import { answers, callsTools, fails, hangs, MockLlmCaller, type MockScript } from "@moora/llm/testing";
+import { turn, type TestClock } from "@moora/testbed/test-clock";
 import {
   createAgentServer,
   type AgentServer,
@@ -24,8 +31,30 @@ export const toolOf = (
   more: Partial<Parameters<typeof defineTool>[0]> = {},
 ): Tool => defineTool({ name, description: `Does ${name}.`, input: { type: "object" }, execute, ...more });
 
+/**
+ * A model whose first call streams the beginning of a call of `pay`, and then fails, waits, calls it with other arguments, or
+ * answers. Its later calls follow a script.
+ */
+export function draftingLlm(end: "fails" | "hangs" | "differs" | "answers", script: MockScript): LlmCaller {
+  const later = new MockLlmCaller(script);
+  let isFirst = true;
+  return {
+    name: "drafting",
+    async call(request, options = {}) {
+      if (!isFirst) return await later.call(request, options);
+      isFirst = false;
+      options.onChunk?.({ type: "tool-call", index: 0, name: "pay" });
+      options.onChunk?.({ type: "tool-call-delta", index: 0, text: '{"cents":' });
+      if (end === "answers") return answers("I changed my mind.");
+      if (end === "fails") return fails("overloaded");
+      if (end === "differs") return callsTools([{ name: "pay", arguments: { euros: 7 } }]);
+      return await new MockLlmCaller([hangs()]).call(request, options);
+    },
+  };
+}
+
 export const agentOf = (
-  script: MockScript,
+  script: MockScript | LlmCaller,
   more: {
     readonly name?: string;
     readonly tools?: readonly Tool[];
@@ -34,7 +63,7 @@ export const agentOf = (
   } = {},
 ): Agent =>
   defineAgent({
-    llm: new MockLlmCaller(script),
+    llm: typeof script === "object" && "call" in script ? script : new MockLlmCaller(script),
     name: "helper",
     ...(more as { data?: DataDefinition }),
   });
@@ -191,7 +220,7 @@ export class EventReader implements AsyncDisposable {
       if (data === undefined) continue;
       const event = { id: field("id"), event: field("event"), data };
       if (event.event === "input") this.inputs.push(inputEventSchema.parse(JSON.parse(data)));
-      if (event.event === "chunk") this.chunks.push(JSON.parse(data));
+      if (event.event === "chunk") this.chunks.push(chunkEventSchema.parse(JSON.parse(data)));
       return event;
     }
   }
@@ -203,6 +232,16 @@ export class EventReader implements AsyncDisposable {
       if ((await this.next()) === undefined) throw new Error(`The stream ended before ${type}.`);
       const last = this.inputs.at(-1);
       if (this.inputs.length > before && last?.input.type === type) return last;
+    }
+  }
+
+  /** Reads until a sub-agent asks. */
+  async question(): Promise<Extract<ChunkEvent, { type: "question" }>> {
+    for (;;) {
+      const before = this.chunks.length;
+      if ((await this.next()) === undefined) throw new Error("The stream ended before a question.");
+      const last = this.chunks.at(-1);
+      if (this.chunks.length > before && last?.type === "question") return last;
     }
   }
 
@@ -218,6 +257,19 @@ export class EventReader implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#reader.cancel();
+  }
+}
+
+/** Moves the clock second by second until the assertion passes. */
+export async function pollsUntil(clock: TestClock, assertion: () => Promise<void>): Promise<void> {
+  for (let polls = 0; ; polls += 1) {
+    await clock.advanceAsync(1_000);
+    for (let turns = 0; turns < 20; turns += 1) await turn();
+    try {
+      return await assertion();
+    } catch (error) {
+      if (polls >= 60) throw error;
+    }
   }
 }
 

@@ -124,6 +124,33 @@ function putting({ counter, life }: World, name: string): Tool {
   });
 }
 
+/** A tool that names its call on the tally at once, and puts its number there with its result. */
+function announcing({ counter, life }: World, name: string): Tool {
+  return defineTool({
+    name,
+    description: "Announces a number, and puts it on the tally.",
+    input: of,
+    replay: "keyed",
+    data: tally,
+    async execute(args, { idempotencyKey: key, attempt, toolCallId, update }) {
+      await turn();
+      life.check();
+      await update.now((draft) => {
+        draft.items[toolCallId] ??= 0;
+      });
+      life.check();
+      update((draft) => {
+        draft.items[toolCallId] = args.of;
+        draft.total += args.of;
+      });
+      counter.ran({ key, tool: name, args: JSON.stringify(args), attempt });
+      life.didWork();
+      await turn();
+      return { announced: args.of };
+    },
+  });
+}
+
 /** A tool that fails the first time that it runs for a call, in whichever process. */
 const failingOnce = (world: World, name: string): Tool => {
   const failed = new Set<string>();
@@ -176,6 +203,7 @@ const makers: Readonly<Record<string, (world: World, name: string) => Tool>> = {
   sign: (world, name) => plain(world, { name, replay: "keyed", approval: "always" }),
   single: (world, name) => plain(world, { name, replay: "safe", maxParallel: 1 }),
   put: (world, name) => putting(world, name),
+  announce: (world, name) => announcing(world, name),
   flaky: (world, name) => failingOnce(world, name),
   wonder: (world, name) => wondering(world, name),
   miss: (world, name) => counted(world, { name, replay: "safe", input: of, gives: failing }),

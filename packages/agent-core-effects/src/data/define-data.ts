@@ -69,7 +69,7 @@ export type DataValue<Definition extends AnyData> =
 
 /**
  * Defines the data that an application keeps in its sessions: an object or an array. Throws `BuildError` for an invalid schema or
- * version, and for an initial value that does not fit the schema.
+ * version, and for an initial value that does not fit the schema, or that the schema makes another value of.
  */
 export function defineData<const Schema extends StandardSchema | JsonObject>(
   options: DataOptions<Schema>,
@@ -84,11 +84,13 @@ export function defineData<const Schema extends StandardSchema | JsonObject>(
     refuse("migrate of defineData needs a version of 2 or more, got version 1: no stored data is older.");
   enablePatches();
   const { check } = schemaCheckOf(schema, jsonSchema, "The schema of defineData");
-  const checkFits = (data: Json): void => {
+  const outputOf = (data: Json): unknown => {
     const found = check(data);
-    if (isPromise(found)) refuse("The schema of defineData must check synchronously.");
+    if (isPromise(found)) return refuse("The schema of defineData must check synchronously.");
     if (!found.ok) throw new DataRefused(found.problem);
+    return found.value;
   };
+  const checkFits = (data: Json): void => void outputOf(data);
   const checked = (value: unknown): Json => {
     const data = copyOf(value, "");
     checkFits(data);
@@ -96,7 +98,7 @@ export function defineData<const Schema extends StandardSchema | JsonObject>(
   };
   return {
     version,
-    initial: initialOf(() => checked(initial)),
+    initial: initialOf(() => checked(initial), outputOf),
     change(data, recipe) {
       const change = changeOf<OutputOf<Schema>>(data, recipe);
       checkFits(change.data);
@@ -163,11 +165,18 @@ function migrated<Value>(migrate: () => Value): Value {
   return value;
 }
 
-function initialOf(read: () => Json): Json {
+/** The data of a new session. A schema that makes another value of it describes data that is not there. */
+function initialOf(read: () => Json, outputOf: (data: Json) => unknown): Json {
   try {
     const initial = read();
-    if (typeof initial === "object" && initial !== null) return initial;
-    return refuse(`initial of defineData must be an object or an array, got ${shownValue(initial)}.`);
+    if (typeof initial !== "object" || initial === null)
+      return refuse(`initial of defineData must be an object or an array, got ${shownValue(initial)}.`);
+    if (!isEqual(outputOf(initial), initial)) {
+      refuse(
+        "initial of defineData is not what its schema makes of it: a default, a conversion or an unknown field. Data is stored as it is. Give the value that the schema makes of it.",
+      );
+    }
+    return initial;
   } catch (error) {
     if (error instanceof DataRefused) refuse(`initial of defineData does not fit: ${error.problem}`);
     throw error;

@@ -15,13 +15,23 @@ export interface Hidden {
 export function hiddenRanges(state: AgentState, from: number, to: number): readonly Hidden[] {
   const transcript = transcriptOf(state);
   const hidden: Hidden[] = [];
-  const handoff = transcript.slice(from).findLastIndex((entry) => entry.type === "handoff");
-  if (handoff >= 0) hidden.push({ type: "handoff", since: 0, until: from + handoff });
+  const handoff = lastHandoff(state, from);
+  if (handoff >= from) hidden.push({ type: "handoff", since: 0, until: handoff });
   for (let index = to - 1; index >= from; index -= 1) {
     const entry = transcript.at(index);
     if (entry?.type === "summary" && isVisible(entry, index, hidden)) hidden.push(entry);
   }
   return hidden;
+}
+
+/** The position of the last handoff of the conversation; below `from` if there are none from there on. */
+function lastHandoff(state: AgentState, from: number): number {
+  // Only a session of a team has handoffs.
+  if (state.activeAgent === undefined) return -1;
+  const transcript = transcriptOf(state);
+  let index = transcript.length - 1;
+  while (index >= from && transcript.at(index)?.type !== "handoff") index -= 1;
+  return index;
 }
 
 /**

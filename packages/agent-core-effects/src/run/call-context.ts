@@ -1,14 +1,9 @@
-import type {
-  AgentState,
-  Json,
-  PriceList,
-  Spending,
-  ToolQuestionRecord,
-} from "@moora/agent-core-state-machine";
+import type { AgentState, PriceList, Spending, ToolQuestionRecord } from "@moora/agent-core-state-machine";
 import { budgetLeftAt, recordOf } from "@moora/agent-core-state-machine/internal";
+import { textToJson } from "@moora/llm/internal";
 import type { CallToolEffect, ProbeToolEffect } from "../effect.ts";
 import { jsonObjectOf } from "../request/json-object.ts";
-import type { ToolContext } from "../tool/define-tool.ts";
+import type { Tool, ToolContext } from "../tool/define-tool.ts";
 import type { AskedByTool } from "../tool/tool-asks.ts";
 import { isAborted, type LazyAbort } from "./abort.ts";
 import type { DataUpdates } from "../data/data-updates.ts";
@@ -26,11 +21,16 @@ export interface CallDetails {
 interface ContextFields extends CallDetails {
   readonly loop: number;
   readonly prices: PriceList;
+  /** What the host gives to the session; undefined for a tool that does not need it. */
+  readonly given: unknown;
 }
 
-/** What belongs to one call: the abort of its time-out, and its updates of application data if its tool has data. */
+/** What belongs to one call of a tool. */
 export interface CallScope {
+  readonly tool: Tool;
+  /** The abort of its time-out. */
   readonly late: LazyAbort;
+  /** Its updates of application data; undefined if the tool has none. */
   readonly updates: DataUpdates | undefined;
 }
 
@@ -56,28 +56,21 @@ function askedOf(record: ToolQuestionRecord | undefined): AskedByTool | undefine
   const { question, state, answerSchema, reply } = record;
   if (reply.type === "refused") return { question, state, reply };
   const { content, by } = reply;
-  const answer = answerSchema === undefined || isOfText(answerSchema) ? content : jsonOf(content);
+  const isText = answerSchema === undefined || jsonObjectOf(answerSchema)?.["type"] === "string";
+  const value = isText ? undefined : textToJson(content);
+  const answer = value === undefined ? content : value;
   return { question, state, reply: { type: "answered", answer, by } };
 }
-
-const isOfText = (schema: string): boolean => jsonObjectOf(schema)?.["type"] === "string";
-
-const jsonOf = (text: string): Json => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
-};
 
 /** The context of any call. Progress that is reported after the abort or the time-out is dropped. */
 export const contextOf = (
   details: CallDetails,
   { config, reActContext: { loop } }: AgentState,
   host: EffectHost,
-  { late, updates }: CallScope,
+  { tool, late, updates }: CallScope,
 ): ToolContext => {
-  const context = new Context({ ...details, loop, prices: config.prices }, host, late);
+  const given = tool.context === undefined ? undefined : host.context;
+  const context = new Context({ ...details, loop, prices: config.prices, given }, host, late);
   return updates === undefined ? context : Object.assign(context, updates.context());
 };
 
@@ -103,6 +96,8 @@ class Context implements ToolContext {
   declare readonly approvedBy?: string;
   declare readonly budgetLeft?: Spending;
   declare readonly asked?: AskedByTool;
+  /** What the host gives to the session. */
+  declare readonly context?: unknown;
   readonly prices: PriceList;
   declare readonly signal: AbortSignal;
   declare readonly progress: (text: string) => void;
@@ -137,7 +132,7 @@ class Context implements ToolContext {
   };
 
   constructor(
-    { toolCallId, attempt, loop, approvedBy, budgetLeft, asked, prices }: ContextFields,
+    { toolCallId, attempt, loop, approvedBy, budgetLeft, asked, prices, given }: ContextFields,
     host: EffectHost,
     late: LazyAbort,
   ) {
@@ -148,6 +143,7 @@ class Context implements ToolContext {
     if (approvedBy !== undefined) this.approvedBy = approvedBy;
     if (budgetLeft !== undefined) this.budgetLeft = budgetLeft;
     if (asked !== undefined) this.asked = asked;
+    if (given !== undefined) this.context = given;
     this.prices = prices;
     this.#host = host;
     this.#late = late;

@@ -1,10 +1,11 @@
 import type { AgentState, UsageReport } from "@moora/agent-core-state-machine";
-import type { LlmCallOptions, LlmChunk, LlmOutcome, LlmRequest } from "@moora/llm";
+import type { LlmCallOptions, LlmOutcome, LlmRequest } from "@moora/llm";
 import { readOutcome } from "@moora/llm/internal";
 import type { CallLlmEffect } from "../effect.ts";
 import { requestAt } from "../request/llm-request-at.ts";
 import { isAborted } from "./abort.ts";
 import { isPromise } from "../is-promise.ts";
+import { chunkReporter } from "./chunk-reporter.ts";
 import type { EffectHost } from "./host.ts";
 import { checkTurn } from "./check-turn.ts";
 import { reportUsage } from "./late-usage.ts";
@@ -28,7 +29,10 @@ export function* callLlm(effect: CallLlmEffect, state: AgentState, host: EffectH
       toFailedInput(effect, { failure: unpriced, partial: "" }, undefined, calledAt),
     ));
   }
-  const outcome = readOutcome(yield* waitFor(outcomeOf(effect, request, host)), host.parts.llm.name);
+  const outcome = readOutcome(
+    yield* waitFor(outcomeOf(effect, { request, state }, host)),
+    host.parts.llm.name,
+  );
   if (isAborted(host)) return yield* reportUsage(effect.key, usageOfOutcome(state, outcome, asked), host);
   yield* dispatchOutcome(effect, state, host, { outcome, asked, calledAt });
 }
@@ -80,48 +84,25 @@ function* dispatchAnswer(
 /** The outcome of a model call. A caller must not reject; if it does, that counts as a failure. */
 function outcomeOf(
   effect: CallLlmEffect,
-  request: LlmRequest,
+  { request, state }: { readonly request: LlmRequest; readonly state: AgentState },
   host: EffectHost,
 ): LlmOutcome | Promise<LlmOutcome> {
   const { llm } = host.parts;
-  if (host.synchronous !== true) return llm.call(request, callOptions(effect, host));
+  if (host.synchronous !== true) return llm.call(request, callOptions(effect, state, host));
   if (llm.callSync === undefined) throw new NotSynchronous(`The model ${llm.name} has no callSync.`);
   return llm.callSync(request);
 }
 
-function callOptions(effect: CallLlmEffect, host: EffectHost): LlmCallOptions {
+function callOptions(effect: CallLlmEffect, state: AgentState, host: EffectHost): LlmCallOptions {
   const { sessionId, signal, limits } = host;
   return {
     signal,
     idempotencyKey: `${sessionId}/${effect.requestKey}`,
     cacheKey: sessionId,
-    ...(effect.purpose === "plan" ? { onChunk: chunkReporter(effect, host) } : {}),
+    ...(effect.purpose === "plan" ? { onChunk: chunkReporter(effect, state, host) } : {}),
     ...(limits.llmFirstChunkTimeoutMs === undefined
       ? {}
       : { firstChunkTimeoutMs: limits.llmFirstChunkTimeoutMs }),
     ...(limits.llmIdleTimeoutMs === undefined ? {} : { idleTimeoutMs: limits.llmIdleTimeoutMs }),
-  };
-}
-
-/**
- * Returns a function that reports chunks to viewers until the call is no longer wanted. The first text opens the message;
- * half of a surrogate pair is held back until the other half arrives.
- */
-function chunkReporter({ key, messageId }: CallLlmEffect, host: EffectHost): (chunk: LlmChunk) => void {
-  const { dispatchNow, notify, clock } = host;
-  let offset = 0;
-  let held = "";
-  return (chunk) => {
-    if (isAborted(host)) return;
-    if (chunk.type === "reasoning") return notify({ type: "llm-reasoning", messageId, text: chunk.text });
-    if (chunk.type === "tool-call") return notify({ type: "llm-tool-call", messageId, name: chunk.name });
-    const whole = held + chunk.text;
-    const end = /[\uD800-\uDBFF]$/.test(whole) ? whole.length - 1 : whole.length;
-    const text = whole.slice(0, end).toWellFormed();
-    held = whole.slice(text.trim() === "" && offset === 0 ? 0 : end);
-    if (held.length === whole.length) return;
-    if (offset === 0) dispatchNow?.({ type: "llm-message-started", messageId, key, timestamp: clock.now() });
-    notify({ type: "llm-text", messageId, text, offset });
-    offset += text.length;
   };
 }

@@ -19,6 +19,7 @@ import { unknownTool } from "../tool/unknown-tool.ts";
 import { isAborted, LazyAbort } from "./abort.ts";
 import type { EffectHost } from "./host.ts";
 import { callContext } from "./call-context.ts";
+import { commitOf, refusalOfTool } from "./commit-data.ts";
 import { usageReported } from "./late-usage.ts";
 import { validUsage } from "./valid-usage.ts";
 import { withTimeout } from "./with-timeout.ts";
@@ -39,11 +40,11 @@ export function* callTool(effect: CallToolEffect, state: AgentState, host: Effec
   }
   const intended = yield* dispatchIntent(effect, state, host);
   if (!intended || isAborted(host)) return;
-  const updates =
-    tool.data === undefined ? undefined : new DataUpdates(tool.data, dataOf(host.current?.() ?? state));
+  const updates = updatesOf(tool, effect, state, host);
   const running = toolOutcome(tool, { effect, updates }, state, host);
   const outcome = isPromise(running) ? yield* waitFor(running) : running;
-  updates?.close();
+  const commits = updates?.close();
+  if (commits !== undefined) yield* waitFor(commits);
   if (isAborted(host)) return;
   if (!outcome.isSuccess && outcome.asks !== undefined) {
     yield* dispatch(askedInput(effect, outcome, outcome.asks, host));
@@ -52,6 +53,19 @@ export function* callTool(effect: CallToolEffect, state: AgentState, host: Effec
   if (updates === undefined || updates.isEmpty || !outcome.isSuccess)
     return yield* dispatchResult(effect, outcome, host);
   yield* dispatchWithUpdates(effect, outcome, updates, host);
+}
+
+/** The updates of a call; undefined for a tool without data. */
+function updatesOf(
+  tool: Tool,
+  { name, toolCallId }: CallToolEffect,
+  state: AgentState,
+  host: EffectHost,
+): DataUpdates | undefined {
+  const { data } = tool;
+  if (data === undefined) return undefined;
+  const commit = refusalOfTool(tool) ?? commitOf(host, data, { by: name, toolCallId });
+  return new DataUpdates(data, dataOf(host.current?.() ?? state), commit);
 }
 
 /** The question of a call. Updates of data by an attempt that asks are dropped: the attempt with the reply makes them. */
@@ -115,7 +129,7 @@ function* dispatchWithUpdates(
 /** The patches of updates, or why they are refused: another update was first, and a recipe no longer fits. */
 function patchesOf(updates: DataUpdates, data: Json): readonly DataPatch[] | string {
   try {
-    return updates.patchesFor(data);
+    return updates.changeOf(data).patches;
   } catch (error) {
     return errorText(error);
   }
@@ -156,7 +170,7 @@ function toolOutcome(
   host: EffectHost,
 ): ToolOutcome | Promise<ToolOutcome> {
   const late = new LazyAbort();
-  const running = tool.run(effect.parameters, callContext(effect, state, host, { late, updates }));
+  const running = tool.run(effect.parameters, callContext(effect, state, host, { tool, late, updates }));
   if (!isPromise(running)) return running;
   // A `Tool` must not reject, but one that was not made by `defineTool` might.
   const settled = running.catch(thrownToOutcome);
@@ -188,7 +202,10 @@ async function probeOutcome(
 ): Promise<Found> {
   if (tool?.probe === undefined) return "unknown";
   const late = new LazyAbort();
-  const found = tool.probe(effect.parameters, callContext(effect, state, host, { late, updates: undefined }));
+  const found = tool.probe(
+    effect.parameters,
+    callContext(effect, state, host, { tool, late, updates: undefined }),
+  );
   const outcome = await withTimeout(
     found.catch((): Found => "unknown"),
     tool,

@@ -7,6 +7,7 @@ import { invalid, type Tool, type ToolContext } from "../tool/define-tool.ts";
 import { thrownToOutcome, type ToolOutcome } from "../tool/tool-reply.ts";
 import { unknownTool } from "../tool/unknown-tool.ts";
 import { contextOf } from "./call-context.ts";
+import { refusalOfTool } from "./commit-data.ts";
 import { isAborted, LazyAbort } from "./abort.ts";
 import type { EffectHost } from "./host.ts";
 import type { HandlerSpending } from "./handler-spending.ts";
@@ -55,10 +56,14 @@ export function callToolOfHandler(
   if (typeof parameters !== "string") return parameters;
   const { budgetLeft, settle } = spending.reserve(tool);
   const late = new LazyAbort();
-  const ofTool = tool.data === undefined ? undefined : updates?.ofTool(tool.data);
-  const context = contextOf({ ...call, budgetLeft }, state, host, { late, updates: ofTool });
+  const ofTool = tool.data === undefined ? undefined : updates?.ofTool(tool.data, refusalOfTool(tool));
+  const context = contextOf({ ...call, budgetLeft }, state, host, { tool, late, updates: ofTool });
   const outcome = outcomeOf(tool, parameters, context);
-  const ended = (settled: ToolOutcome): ToolOutcome => withUpdates(settled, updates, ofTool);
+  const ended = (settled: ToolOutcome): ToolOutcome | Promise<ToolOutcome> => {
+    const commits = ofTool?.close();
+    const add = (): ToolOutcome => withUpdates(settled, updates, ofTool);
+    return commits === undefined ? add() : commits.then(add);
+  };
   return isPromise(outcome)
     ? finished(outcome.then(settle), tool, host, late).then(ended)
     : ended(settle(outcome));
@@ -76,7 +81,6 @@ function withUpdates(
   updates: DataUpdates | undefined,
   ofTool: DataUpdates | undefined,
 ): ToolOutcome {
-  ofTool?.close();
   if (outcome.handoff !== undefined) return notByHandlers;
   if (ofTool === undefined || !outcome.isSuccess) return outcome;
   try {

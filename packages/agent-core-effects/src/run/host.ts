@@ -4,8 +4,10 @@ import type { AnyData } from "../data/define-data.ts";
 import type { DataContext } from "../data/data-updates.ts";
 import type { AskHumanEffect } from "../effect.ts";
 import type { LlmRequestCache } from "../request/messages.ts";
+import type { ContextDefinition, HostContext } from "../tool/define-context.ts";
 import type { Tool } from "../tool/define-tool.ts";
 import type { ToolOutcome } from "../tool/tool-reply.ts";
+import type { DispatchedInput } from "./dispatched-input.ts";
 
 /** The decision of a custom state's handler: the event that leaves the state, and a note for the model. */
 export type StateDecision = string | { readonly event: string; readonly note?: string };
@@ -32,6 +34,11 @@ export interface StateContext<Data = unknown> extends DataContext<Data> {
   callTool(name: string, input: unknown): ToolOutcome | Promise<ToolOutcome>;
 }
 
+/** The context of a handler: with what the host gives to the session if the agent needs that. */
+export type StateContextOf<Data, Context> = unknown extends Context
+  ? StateContext<Data>
+  : StateContext<Data> & HostContext<Context>;
+
 /** Handles an entry into a custom state. An exception results in the event `HandlerFailed`. */
 export type StateHandler<Data = unknown> = (
   state: AgentState,
@@ -50,6 +57,8 @@ export interface AgentParts {
   readonly tools: ReadonlyMap<string, Tool>;
   readonly states: Readonly<Record<string, StateHandler>>;
   readonly predicates: Readonly<Record<string, ApprovalPredicate>>;
+  /** What the handlers need of the host of a session. Default: nothing. */
+  readonly context?: ContextDefinition;
   /** The application data of the agent. Default: none. */
   readonly data?: AnyData;
   /** Returns why an answer is invalid; undefined if it is valid. `schema` is the current `config.answerSchema`. */
@@ -86,11 +95,45 @@ export interface RunLimits {
 /** The default limits of a runner. */
 export const defaultRunLimits: RunLimits = { toolTimeoutMs: 120_000, maxResultLength: 100_000 };
 
-/** The progress of a running effect, for viewers. It is not stored. `messageId` names the attempt of the model call. */
+/**
+ * The progress of a running effect, for viewers. It is not stored. `messageId` names the attempt of the model call, `part` the
+ * part of its answer, from 0 in the order in which the parts start. `toolCallId` is the id that a call gets if the turn is
+ * accepted; a call of an internal tool has none.
+ */
 export type Progress =
-  | { readonly type: "llm-text"; readonly messageId: string; readonly text: string; readonly offset: number }
-  | { readonly type: "llm-reasoning"; readonly messageId: string; readonly text: string }
-  | { readonly type: "llm-tool-call"; readonly messageId: string; readonly name: string }
+  | {
+      readonly type: "llm-text";
+      readonly messageId: string;
+      readonly part?: number;
+      readonly text: string;
+      readonly offset: number;
+    }
+  | {
+      readonly type: "llm-reasoning";
+      readonly messageId: string;
+      readonly part?: number;
+      readonly text: string;
+    }
+  | {
+      readonly type: "llm-tool-call";
+      readonly messageId: string;
+      readonly toolCallId?: string;
+      readonly name: string;
+    }
+  /** A piece of the JSON text of the arguments of a call, which begins at `offset` of it. */
+  | {
+      readonly type: "llm-tool-call-delta";
+      readonly messageId: string;
+      readonly toolCallId: string;
+      readonly text: string;
+      readonly offset: number;
+    }
+  | {
+      readonly type: "llm-part-ended";
+      readonly messageId: string;
+      readonly part: number;
+      readonly toolCallId?: string;
+    }
   | { readonly type: "llm-warning"; readonly text: string }
   | { readonly type: "tool-progress"; readonly toolCallId: string; readonly text: string };
 
@@ -100,6 +143,8 @@ export interface EffectHost {
   readonly sessionId: string;
   /** The session that runs the effect, as an object that only the host knows. A tool that runs a session of its own finds it. */
   readonly session?: object;
+  /** What the host gives to the tools and handlers of the session. Default: nothing. */
+  readonly context?: unknown;
   readonly clock: Clock;
   readonly limits: RunLimits;
   /** What the last request of this session was computed from: the next one extends it. Default: a cache of all sessions. */
@@ -113,6 +158,11 @@ export interface EffectHost {
   readonly intended?: boolean;
   /** Dispatches an input at once, outside the order of the program. Undefined if inputs are requested one by one. */
   readonly dispatchNow?: (input: AgentInput) => void;
+  /**
+   * Dispatches a late-bound input at once, outside the order of the program, and resolves with whether it applied. Undefined if
+   * inputs are requested one by one, or effects must not wait: then tools cannot commit updates of data before their result.
+   */
+  readonly dispatchAtOnce?: (input: DispatchedInput) => Promise<boolean>;
   /** Dispatches an input of an effect that the state no longer wants. Default: like any other input. */
   readonly dispatchLate?: (input: AgentInput) => void;
   /** Whether effects must not wait, so that models are called with `callSync`. Default: false. */
@@ -123,6 +173,8 @@ export interface EffectHost {
   /** Calls back once, on the abort. Returns a function that unsubscribes. Default: listens to `signal`. */
   readonly onAbort?: (callback: () => void) => () => void;
   readonly notify: (notice: Progress) => void;
+  /** Whether anything receives progress besides text now. If not, less of it is made. Default: true. */
+  readonly isObserved?: () => boolean;
   /** Computes the digest that binds a decision to its question. */
   readonly digestOf: (...parts: readonly string[]) => string;
   /**

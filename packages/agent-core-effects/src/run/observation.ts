@@ -12,7 +12,7 @@ import { needsHuman, recordOf, toolOf } from "@moora/agent-core-state-machine/in
 import type { LlmOutcome } from "@moora/llm";
 import { callId } from "../call-id.ts";
 import type { CallLlmEffect } from "../effect.ts";
-import { answerInternalCall, isInternalTool } from "../internal-tools.ts";
+import { answerInternalCall, callsInternalTool } from "../internal-tools.ts";
 import type { EffectHost } from "./host.ts";
 import { readAnswerer, readFinish, readTurn } from "./read-turn.ts";
 
@@ -43,13 +43,13 @@ export function numberedTurn(
 ): NumberedTurn {
   const calls: NumberedCall[] = [];
   const before: AgentInput[] = [];
-  const ids = newIds(state);
+  const ids = newCallIds(state);
   const { origin, parts: made, raw: rawTurn } = readTurn(turn);
   const parts = made.map((part): TurnPart => {
     if (part.type !== "tool-call") return part;
     const { name, arguments: parameters } = part;
     const raw = part.raw === undefined ? undefined : { raw: part.raw };
-    if (isInternalTool(name) && toolOf(state, name) === undefined) {
+    if (callsInternalTool(state, name)) {
       const { input, ...answer } = answerInternalCall(state, name, parameters, now);
       if (input !== undefined) before.push(input);
       return { type: "internal-call", name, arguments: parameters, answer, ...raw };
@@ -65,7 +65,8 @@ export function numberedTurn(
 const mayAsk = (state: AgentState, call: NumberedCall): boolean =>
   needsHuman(state, call) || toolOf(state, call.name)?.onUnknown === "ask";
 
-function newIds(state: AgentState): () => string {
+/** Returns a function that returns the ids of the next calls, one after the other. */
+export function newCallIds(state: AgentState): () => string {
   let last = state.toolCallCount;
   return () => {
     do last += 1;

@@ -8,6 +8,7 @@ import { assertLoggable } from "./assert-loggable.ts";
 import { NotSynchronous, dispatch, waitFor, type EffectProgram } from "./effect-program.ts";
 import { DataUpdates, noData } from "../data/data-updates.ts";
 import { callToolOfHandler, type HandlerWork } from "./handler-tool-call.ts";
+import { commitOf } from "./commit-data.ts";
 import { handlerSpending } from "./handler-spending.ts";
 import type { EffectHost, StateContext, StateDecision } from "./host.ts";
 import { dispatchIntent } from "./intent-of.ts";
@@ -21,10 +22,10 @@ export function* runState(effect: RunStateEffect, state: AgentState, host: Effec
   const intended = yield* dispatchIntent(effect, state, host);
   if (!intended || isAborted(host)) return;
   const spending = handlerSpending(state);
-  const { data } = host.parts;
-  const updates = data === undefined ? undefined : new DataUpdates(data, dataOf(host.current?.() ?? state));
+  const updates = updatesOf(effect, state, host);
   const decision = yield* stateDecision(effect, state, host, { spending, updates });
-  updates?.close();
+  const commits = updates?.close();
+  if (commits !== undefined) yield* waitFor(commits);
   const wasAborted = isAborted(host);
   const { usage: known, isComplete } = spending.close((late) => {
     const usage = wasAborted ? addAgentUsage(known, late) : late;
@@ -43,6 +44,17 @@ export function* runState(effect: RunStateEffect, state: AgentState, host: Effec
   else yield* dispatch((at) => withPatches(input, base, updates, at));
 }
 
+/** The updates of a handler; undefined for an agent without data. */
+function updatesOf(
+  { key, name }: RunStateEffect,
+  state: AgentState,
+  host: EffectHost,
+): DataUpdates | undefined {
+  const { data } = host.parts;
+  if (data === undefined) return undefined;
+  return new DataUpdates(data, dataOf(host.current?.() ?? state), commitOf(host, data, { by: name, key }));
+}
+
 /** A decision with its updates, computed at its turn. One whose updates are refused counts as a failure of the handler. */
 function withPatches(
   input: StateHandled,
@@ -51,7 +63,7 @@ function withPatches(
   state: AgentState,
 ): AgentInput {
   try {
-    return { ...input, patches: updates.patchesFor(dataOf(state)) };
+    return { ...input, patches: updates.changeOf(dataOf(state)).patches };
   } catch (error) {
     return { ...base, ...handlerFailed(error) };
   }
@@ -116,6 +128,7 @@ function stateContext(
   let calls = 0;
   return {
     ...(work.updates?.context() ?? noData),
+    ...(host.context === undefined ? {} : { context: host.context }),
     signal,
     idempotencyKey,
     attempt,

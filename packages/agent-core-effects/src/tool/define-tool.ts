@@ -6,6 +6,7 @@ import { refuse } from "../errors/build-error.ts";
 import { shownValue } from "../field-problem.ts";
 import { after, isPromise } from "../is-promise.ts";
 import { argumentsOf } from "./validate-arguments.ts";
+import type { ContextDefinition, HostContext, WithNeed } from "./define-context.ts";
 import { schemaCheckOf, type SchemaCheck } from "./schema-check.ts";
 import type { OutputOf, StandardSchema } from "./standard-schema.ts";
 import { checkToolOptions, toolDefinitionOf } from "./tool-definition.ts";
@@ -41,8 +42,11 @@ export interface ToolContext {
   readonly progress: (text: string) => void;
 }
 
-/** The context of a tool: with application data if it has some. */
-export type ToolContextOf<Data> = [Data] extends [never] ? ToolContext : ToolContext & DataContext<Data>;
+/** The context of a tool: with application data if it has some, and with what the host gives if it needs that. */
+export type ToolContextOf<Data, Context = unknown> = ([Data] extends [never]
+  ? ToolContext
+  : ToolContext & DataContext<Data>) &
+  (unknown extends Context ? unknown : HostContext<Context>);
 
 /** The result of a probe: the call did not run, its outcome cannot be known, or its output. */
 export type ProbeOutcome = "not-run" | "unknown" | { readonly output: unknown };
@@ -56,6 +60,7 @@ export interface ToolOptions<
   Input = OutputOf<Schema>,
   Output = unknown,
   Data = never,
+  Context = unknown,
 > {
   /** 1 to 64 letters, digits, `_` or `-`. */
   readonly name: string;
@@ -69,14 +74,22 @@ export interface ToolOptions<
    * Runs a call. Returns text, JSON or `toolReply(...)`, or a promise for it. An exception is an error for the model. The type
    * does not require JSON: a `Map`, a function or a class instance without `toJSON` fails the call with the code `not-json`.
    */
-  readonly execute: (input: Input, context: ToolContextOf<Data>) => Output;
+  readonly execute: (input: Input, context: ToolContextOf<Data, Context>) => Output;
   /**
    * The application data that `execute` reads as `context.data` and changes with `context.update`. The agent must have the same
    * data. Default: none.
    */
   readonly data?: DataDefinition<Data>;
+  /**
+   * What the host of the session has to give, defined by `defineContext`: `execute` and `probe` read it as `context.context`.
+   * Default: nothing.
+   */
+  readonly context?: ContextDefinition<Context>;
   /** For `replay: "once"`: finds out the outcome of a call that a crash interrupted. */
-  readonly probe?: (input: Input, context: ToolContext) => ProbeOutcome | Promise<ProbeOutcome>;
+  readonly probe?: (
+    input: Input,
+    context: ToolContextOf<never, Context>,
+  ) => ProbeOutcome | Promise<ProbeOutcome>;
   /** How much harm a call can do, for approval policies of the form `{ above }`. Default: "low". */
   readonly risk?: NonNullable<ToolDefinition["risk"]>;
   /**
@@ -120,6 +133,8 @@ export interface Tool<Input = unknown, Output = unknown> {
   readonly definition: ToolDefinition;
   /** The application data that the tool uses. */
   readonly data?: AnyData;
+  /** What the tool needs of the host of its session. */
+  readonly context?: ContextDefinition;
   /** Returns why arguments are invalid; undefined if they are valid. */
   check(parameters: string): string | undefined | Promise<string | undefined>;
   /** Runs a call. Must not throw or reject. */
@@ -142,20 +157,34 @@ type ProbeResult = "not-run" | "unknown" | ToolOutcome;
  * missing or invalid schema, an input that is not an object, a missing `execute`, an unknown option and a limit that is not
  * a positive integer. The message names the tool, the option and the fix.
  */
-export function defineTool<const Schema extends StandardSchema | JsonObject, Output = unknown, Data = never>(
-  options: ToolOptions<Schema, OutputOf<Schema>, Output, Data>,
-): Tool<OutputOf<Schema>, Awaited<Output>> {
+export function defineTool<
+  const Schema extends StandardSchema | JsonObject,
+  Output = unknown,
+  Data = never,
+  Context = unknown,
+>(
+  options: ToolOptions<Schema, OutputOf<Schema>, Output, Data, Context>,
+): WithNeed<Tool<OutputOf<Schema>, Awaited<Output>>, Context> {
   checkToolOptions(options);
-  const { name, probe, data } = options;
-  // The runner gives a tool with data the context of one.
+  // The context exists only for types.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  const execute = options.execute as (input: OutputOf<Schema>, context: ToolContext) => Output;
+  return toolOf(options) as WithNeed<Tool<OutputOf<Schema>, Awaited<Output>>, Context>;
+}
+
+function toolOf<const Schema extends StandardSchema | JsonObject, Output, Data, Context>(
+  options: ToolOptions<Schema, OutputOf<Schema>, Output, Data, Context>,
+): Tool<OutputOf<Schema>, Awaited<Output>> {
+  const { name, data, context: needed } = options;
+  // The runner gives a tool with data, or with a need for a context, the context of one.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  const { execute, probe } = options as unknown as ToolOptions<Schema, OutputOf<Schema>, Output>;
   const schema = inputSchemaOf(options);
   const given = argumentsOf<OutputOf<Schema>>(schema);
   const tool: Tool<OutputOf<Schema>, Awaited<Output>> = {
     name,
     definition: definitionOf(options, schema.json),
     ...(data === undefined ? {} : { data }),
+    ...(needed === undefined ? {} : { context: needed }),
     check: (parameters) => after(given.checked(parameters), (it) => (it.ok ? undefined : it.problem)),
     run: (parameters, context) =>
       after(given.taken(parameters), (it) =>
@@ -173,7 +202,10 @@ export function defineTool<const Schema extends StandardSchema | JsonObject, Out
   };
 }
 
-type AnyToolOptions = Omit<ToolOptions<StandardSchema | JsonObject, never>, "execute" | "data">;
+type AnyToolOptions = Omit<
+  ToolOptions<StandardSchema | JsonObject, never>,
+  "execute" | "data" | "context" | "probe"
+> & { readonly probe?: unknown };
 
 function inputSchemaOf({ name, input, schema: beside }: AnyToolOptions): SchemaCheck<unknown> {
   const schema = schemaCheckOf(input, beside, `The input of the tool ${name}`);

@@ -4,6 +4,7 @@ import { after } from "../is-promise.ts";
 import { refuse } from "../errors/build-error.ts";
 import { errorText } from "../error-text.ts";
 import { jsonObjectOf } from "../request/json-object.ts";
+import { jsonSchemaProblem } from "./json-schema-problem.ts";
 import { isNoJsonSchema, mistakenSchema, pathWithoutJsonSchema } from "./schema-mistakes.ts";
 import {
   isStandardSchema,
@@ -35,11 +36,11 @@ export function schemaCheckOf(
 ): SchemaCheck<unknown> {
   const mistake = mistakenSchema(schema);
   if (mistake !== undefined) return refuse(`${place} ${mistake}`);
-  if (!isStandardSchema(schema)) return jsonSchemaCheck(checkedJsonSchema(schema, place));
+  if (!isStandardSchema(schema)) return jsonSchemaCheck(checkedJsonSchema(schema, place, true));
   const json =
     beside === undefined
       ? jsonSchemaOf(schema, place)
-      : checkedJsonSchema(beside, `${place}, as JSON Schema,`);
+      : checkedJsonSchema(beside, `${place}, as JSON Schema,`, false);
   return {
     json: withoutDialect(json),
     check: (value) =>
@@ -64,15 +65,19 @@ function jsonSchemaOf(schema: StandardSchema, place: string): Readonly<Record<st
   }
 }
 
-/** A JSON copy of a JSON Schema, without the symbol keys that libraries add. Throws `BuildError` for an invalid one. */
-function checkedJsonSchema(schema: object, place: string): JsonObject {
+/**
+ * A JSON copy of a JSON Schema, without the symbol keys that libraries add. Throws `BuildError` for an invalid one. `isExecuted`:
+ * values are checked by it.
+ */
+function checkedJsonSchema(schema: object, place: string, isExecuted: boolean): JsonObject {
   const copy = jsonCopyOf(schema);
   if (copy === undefined || isNoJsonSchema(copy)) {
     return refuse(
       `${place} is not a JSON Schema. Give a schema of a library such as zod 4, or an object such as { type: "object", properties: { ... } }.`,
     );
   }
-  return copy;
+  const problem = jsonSchemaProblem(copy, isExecuted);
+  return problem === undefined ? copy : refuse(`${place} has a mistake: ${problem}`);
 }
 
 function jsonCopyOf(schema: object): JsonObject | undefined {

@@ -2,6 +2,7 @@ import { toolDefinitionSchema, type ToolDefinition } from "@moora/agent-core-sta
 import { refuse } from "../errors/build-error.ts";
 import { fieldProblem, shownValue } from "../field-problem.ts";
 import { optionHint } from "@moora/llm/internal";
+import { isContextDefinition } from "./define-context.ts";
 import type { ToolOptions } from "./define-tool.ts";
 
 /** The options that `defineTool` knows; a row that is missing here does not compile. */
@@ -21,6 +22,7 @@ const optionNames: Readonly<Record<keyof ToolOptions, true>> = {
   maxParallel: true,
   spends: true,
   data: true,
+  context: true,
 };
 
 /** What other libraries call the options. */
@@ -36,7 +38,7 @@ const aliases: Readonly<Record<string, string>> = {
 export function checkToolOptions(options: unknown): void {
   if (typeof options !== "object" || options === null)
     return refuse(`defineTool needs an object of options, got ${shownValue(options)}.`);
-  const { name, input, schema, execute, probe, data } = readOptions(options);
+  const { name, input, schema, execute, probe, data, context } = readOptions(options);
   checkToolName(name);
   const known = Object.keys(optionNames);
   for (const option of Object.keys(options)) {
@@ -49,6 +51,8 @@ export function checkToolOptions(options: unknown): void {
     refuse(`The tool ${name} has no execute function. Give execute: (input) => result.`);
   if (data !== undefined && typeof Reflect.get(Object(data), "change") !== "function")
     refuse(`data of the tool ${name} was not created by defineData, got ${shownValue(data)}.`);
+  if (context !== undefined && !isContextDefinition(context))
+    refuse(`context of the tool ${name} was not created by defineContext, got ${shownValue(context)}.`);
   if (probe !== undefined && typeof probe !== "function")
     refuse(`probe of the tool ${name} must be a function, got ${shownValue(probe)}.`);
 }

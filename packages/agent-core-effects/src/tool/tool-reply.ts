@@ -1,6 +1,7 @@
 import { DataRefused } from "../data/data-refused.ts";
 import type { AgentAttachment, Handoff, UsageReport } from "@moora/agent-core-state-machine";
 import { jsonCopy } from "@moora/agent-core-state-machine/internal";
+import { isObject, optionsProblem, type OptionForms } from "../check-options.ts";
 import { refuse } from "../errors/build-error.ts";
 import { shownValue } from "../field-problem.ts";
 import { errorText } from "../error-text.ts";
@@ -18,6 +19,21 @@ export interface ToolReply {
   readonly usage?: UsageReport;
 }
 
+const forms: OptionForms<ToolReply> = {
+  content: "string",
+  files: {
+    expectation: "a list of files, each with mediaType and url",
+    fits: (value) =>
+      Array.isArray(value) && value.every((file) => isObject(file) && typeof file["url"] === "string"),
+  },
+  isError: "boolean",
+  code: {
+    expectation: "a non-empty string",
+    fits: (value) => typeof value === "string" && value !== "",
+  },
+  usage: "object",
+};
+
 /** Replies are recognized by identity: an object of this shape that `toolReply` did not return is JSON. */
 const replies = new WeakSet<object>();
 
@@ -27,8 +43,8 @@ export function toolReply(reply: ToolReply): ToolReply {
     refuse(`toolReply needs an object, { content, files, isError }, got ${shownValue(reply)}.`);
   if (typeof reply.content !== "string")
     refuse(`toolReply: content must be a string, got ${typeof reply.content}.`);
-  if (reply.code !== undefined && (typeof reply.code !== "string" || reply.code === ""))
-    refuse(`toolReply: code must be a non-empty string, got ${shownValue(reply.code)}.`);
+  const problem = optionsProblem("toolReply", reply, forms, (name) => `toolReply: ${name}`);
+  if (problem !== undefined) refuse(problem);
   const made = { ...reply };
   replies.add(made);
   return made;

@@ -126,7 +126,7 @@ describe("what a model streams", () => {
     expect(textsOf(world)).toEqual([
       { type: "llm-reasoning", messageId: "msg_1_1", text: "hm" },
       ["He", 0],
-      { type: "llm-tool-call", messageId: "msg_1_1", name: "work" },
+      { type: "llm-tool-call", messageId: "msg_1_1", toolCallId: "call_1", name: "work" },
       ["llo", 2],
     ]);
     expect(world.state.messages.map(({ id, content }) => [id, content])).toEqual([
@@ -156,6 +156,85 @@ describe("what a model streams", () => {
   it("begins with the first text that is not blank", async () => {
     const world = await streams([" ", "\n", "a "].map((text) => ({ type: "text", text })));
     expect(textsOf(world)).toEqual([[" \na ", 0]]);
+  });
+
+  it("shows each call under the id that it gets, with its arguments and where they begin", async () => {
+    const chunks: readonly LlmChunk[] = [
+      { type: "reasoning", index: 0, text: "hm" },
+      { type: "part-end", index: 0 },
+      { type: "tool-call", index: 1, id: "a", name: "work" },
+      { type: "tool-call", index: 2, id: "b", name: "work" },
+      { type: "tool-call-delta", index: 1, text: '{"a"' },
+      { type: "tool-call-delta", index: 2, text: "{}" },
+      { type: "tool-call-delta", index: 7, text: "of no call" },
+      { type: "part-end", index: 2 },
+      { type: "tool-call-delta", index: 1, text: ":1}" },
+      { type: "part-end", index: 1 },
+    ];
+    const call: LlmCaller["call"] = async (_, options) => {
+      for (const chunk of chunks) options?.onChunk?.(chunk);
+      return turnOf([
+        { type: "tool-call", id: "a", name: "work", arguments: '{"a":1}' },
+        { type: "tool-call", id: "b", name: "work", arguments: "{}" },
+      ]);
+    };
+    const world = new World({ parts: caller(call) });
+    await world.say("q").perform(plan);
+    const messageId = "msg_1_1";
+    expect(world.notices).toEqual([
+      { type: "llm-reasoning", messageId, part: 0, text: "hm" },
+      { type: "llm-part-ended", messageId, part: 0 },
+      { type: "llm-tool-call", messageId, toolCallId: "call_1", name: "work" },
+      { type: "llm-tool-call", messageId, toolCallId: "call_2", name: "work" },
+      { type: "llm-tool-call-delta", messageId, toolCallId: "call_1", text: '{"a"', offset: 0 },
+      { type: "llm-tool-call-delta", messageId, toolCallId: "call_2", text: "{}", offset: 0 },
+      { type: "llm-part-ended", messageId, part: 2, toolCallId: "call_2" },
+      { type: "llm-tool-call-delta", messageId, toolCallId: "call_1", text: ":1}", offset: 4 },
+      { type: "llm-part-ended", messageId, part: 1, toolCallId: "call_1" },
+    ]);
+    expect(Object.entries(world.state.toolCalls).map(([id, { parameters }]) => [id, parameters])).toEqual([
+      ["call_1", '{"a":1}'],
+      ["call_2", "{}"],
+    ]);
+    expect(JSON.stringify(world.inputs)).not.toContain("offset");
+  });
+
+  it("has no id for a call of an internal tool, which the session does not contain", async () => {
+    const world = await streams([
+      { type: "tool-call", index: 0, name: "load_older_messages" },
+      { type: "tool-call-delta", index: 0, text: "{}" },
+      { type: "part-end", index: 0 },
+      { type: "tool-call", index: 1, name: "work" },
+    ]);
+    expect(world.notices).toEqual([
+      { type: "llm-tool-call", messageId: "msg_1_1", name: "load_older_messages" },
+      { type: "llm-part-ended", messageId: "msg_1_1", part: 0 },
+      { type: "llm-tool-call", messageId: "msg_1_1", toolCallId: "call_1", name: "work" },
+    ]);
+  });
+
+  it("is text alone where nothing observes it, and complete again as soon as something does", async () => {
+    let isObserved = false;
+    const chunks: readonly LlmChunk[] = [
+      { type: "text", index: 0, text: "Hi" },
+      { type: "part-end", index: 0 },
+      { type: "reasoning", index: 1, text: "hm" },
+      { type: "tool-call", index: 2, name: "load_older_messages" },
+      { type: "tool-call", index: 3, name: "work" },
+      { type: "tool-call-delta", index: 3, text: '{"a"' },
+    ];
+    const call: LlmCaller["call"] = async (_, options) => {
+      for (const chunk of chunks) options?.onChunk?.(chunk);
+      isObserved = true;
+      options?.onChunk?.({ type: "tool-call-delta", index: 3, text: ":1}" });
+      return turnOf([{ type: "text", text: "Hi" }]);
+    };
+    const world = new World({ parts: caller(call), host: { isObserved: () => isObserved } });
+    await world.say("q").perform(plan);
+    expect(world.notices).toEqual([
+      { type: "llm-text", messageId: "msg_1_1", part: 0, text: "Hi", offset: 0 },
+      { type: "llm-tool-call-delta", messageId: "msg_1_1", toolCallId: "call_1", text: ":1}", offset: 4 },
+    ]);
   });
 
   it("is not passed on once the call is no longer wanted", async () => {

@@ -2,7 +2,7 @@
 // oxlint-disable unicorn/no-thenable
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
-import { defineTool, toolReply, type Tool } from "../../src/index.ts";
+import { BuildError, defineTool, toolReply, type Tool, type ToolReply } from "../../src/index.ts";
 import { runAlone } from "./run-alone.ts";
 
 const gives = (execute: () => unknown): Tool =>
@@ -47,6 +47,20 @@ describe("what a tool returns, now or later", () => {
     expect(() => toolReply({ content: "gone", isError: true, code: "" })).toThrow(
       'toolReply: code must be a non-empty string, got "".',
     );
+  });
+
+  it.each([
+    [{ isEror: true }, 'Unknown option "isEror" of toolReply. Did you mean "isError"?'],
+    [{ isError: "no" }, 'toolReply: isError must be true or false, got "no".'],
+    [
+      { files: "chart.png" },
+      'toolReply: files must be a list of files, each with mediaType and url, got "chart.png".',
+    ],
+  ])("a reply with %j is refused", (fields, message) => {
+    const reply = { content: "gone", ...fields };
+    // A program in JavaScript passes any fields.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    expect(() => toolReply(reply as ToolReply)).toThrow(new BuildError(message));
   });
 
   it('J02 {"then":"x"} is JSON, and nothing waits for it', async () => {

@@ -6,9 +6,10 @@ import { finishedListsOf, listsKey, type FinishedLists } from "./state-lists.ts"
 /** The fields of a state that are not collections. */
 export interface StateFields extends Omit<
   AgentState,
-  "version" | "messages" | "transcript" | "toolCalls" | "activeAgent"
+  "version" | "messages" | "transcript" | "toolCalls" | "activeAgent" | "paused"
 > {
   readonly activeAgent?: string | undefined;
+  readonly paused?: AgentState["paused"] | undefined;
 }
 
 /**
@@ -17,9 +18,10 @@ export interface StateFields extends Omit<
  */
 export function createState(fields: StateFields, lists: FinishedLists): AgentState {
   const state = lists.isLong ? longState(fields, lists) : shortState(fields, lists);
-  // A session of one agent does not have the property.
-  const { activeAgent } = fields;
-  return activeAgent === undefined ? state : Object.assign(state, { activeAgent });
+  // A session of one agent does not have the first property, and one that was never paused not the second.
+  const { activeAgent, paused } = fields;
+  if (activeAgent !== undefined) Object.assign(state, { activeAgent });
+  return paused === undefined ? state : Object.assign(state, { paused });
 }
 
 /** A copy of a state with other fields. The arrays and objects of long collections are still created when they are read. */

@@ -11,6 +11,7 @@ import {
   openCallOf,
   openCallsOf,
   toolOf,
+  withoutReservation,
   withQuestion,
 } from "./calls.ts";
 import type { Control, OpenCall, OpenCallStatus } from "./control.ts";
@@ -46,23 +47,23 @@ function applyPolicyTo(edit: StateEdit, call: OpenCall): void {
 
 /** The call without its slot: its current attempt is over, and its reservation is released. */
 function withoutSlot(given: OpenCall): OpenCall {
-  const { reserved: _, ...call } = given;
+  const call = withoutReservation(given);
   return call.status.type === "running" ? { ...call, attempt: call.attempt + 1 } : call;
 }
 
 /** Queues a call for its next attempt, if the policy still allows it. */
-export const runAgain = (edit: StateEdit, call: OpenCall): void =>
-  queueAgain(edit, { ...call, attempt: call.attempt + 1 });
-
-/** Queues a call that is at its next attempt already, if the policy still allows it. */
-export function queueAgain(edit: StateEdit, call: OpenCall): void {
-  const { reserved: _, ...again } = { ...call, status: { type: "queued" } as const };
+export function runAgain(edit: StateEdit, call: OpenCall): void {
+  const again: OpenCall = {
+    ...withoutReservation(call),
+    attempt: call.attempt + 1,
+    status: { type: "queued" },
+  };
   edit.putOpenCall(again);
   applyPolicyTo(edit, again);
   const after = openCallOf(edit.reActContext.control, call.id);
   // A question about an outcome is about the attempt that was interrupted.
   if (after?.status.type === "asking" && after.status.about === "outcome")
-    edit.putOpenCall({ ...after, attempt: call.attempt - 1 });
+    edit.putOpenCall({ ...after, attempt: call.attempt });
 }
 
 export const isBlacklisted = ({ config }: StateEdit, { name }: ToolCallRecord): boolean =>

@@ -64,6 +64,12 @@ const newOpenCall = (id: string): OpenCall => ({
   status: { type: "queued" },
 });
 
+/** The call without what it had reserved of the budget. */
+export function withoutReservation(given: OpenCall): OpenCall {
+  const { reserved: _, ...call } = given;
+  return call;
+}
+
 /** Whether an attempt of the call has started, so that it may have had its effect. */
 export const mayHaveRun = ({ mayHaveRun: earlier, status }: OpenCall): boolean =>
   earlier || (status.type === "running" && status.started);
@@ -121,9 +127,23 @@ export function withQuestion(
   return { ...call, questions: question, status };
 }
 
+/** When the next attempt of a call is due: after the time that was asked for, or after a delay that doubles with each failure. */
+export function nextAttemptAt(edit: StateEdit, failures: number, askedMs?: number): number {
+  const { delayMs, maxDelayMs } = edit.config.retries;
+  return edit.timestamp + Math.min(askedMs ?? delayMs * 2 ** failures, maxDelayMs);
+}
+
 /** The time `ms` milliseconds after the current input; null if `ms` is undefined. */
 export const dueIn = (edit: StateEdit, ms: Approval["expiresAfterMs"]): number | null =>
   ms === undefined ? null : edit.timestamp + ms;
+
+/** Who has decided the question about a call with this digest; undefined if it has no decision. */
+export function deciderOf(record: ToolCallRecord, digest: string): string | undefined {
+  const { asked, decision } = record;
+  const replier = asked?.reply?.by;
+  // A question of the tool itself has a digest of its own.
+  return replier === undefined || digest.startsWith(questionDigest(record, 1)) ? decision?.by : replier;
+}
 
 /** The digest of a question. Each further question about a call has its own, so that an earlier answer does not match it. */
 function questionDigest(record: ToolCallRecord | undefined, question: number): string {
@@ -132,8 +152,9 @@ function questionDigest(record: ToolCallRecord | undefined, question: number): s
   return question === 1 ? digest : `${digest}#${question}`;
 }
 
-/** The question of a tool that waits for its reply; undefined if there is none. */
-export function openToolQuestion(state: AgentState, id: string): ToolQuestionRecord | undefined {
+/** What the tool of a call asks in the middle of it; undefined if the call asks nothing, or something else. */
+export function toolQuestionOf(state: AgentState, { id, status }: OpenCall): ToolQuestionRecord | undefined {
+  if (status.type !== "asking" || status.about !== "answer") return undefined;
   const asked = recordOf(state, id)?.asked;
   return asked?.reply === null ? asked : undefined;
 }

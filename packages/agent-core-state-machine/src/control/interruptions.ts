@@ -38,13 +38,17 @@ export function settleUnknown(edit: StateEdit, call: OpenCall): void {
 
 /** Repeats an interrupted probe. After the maximum number of attempts the outcome is unknown. */
 export function interruptProbe(edit: StateEdit, call: OpenCall): void {
-  if (call.attempt >= edit.config.retries.maxToolAttempts) return interruptCall(edit, call, "unknown");
+  if (interruptedAttempts(call) >= edit.config.retries.maxToolAttempts)
+    return interruptCall(edit, call, "unknown");
   edit.putOpenCall({ ...call, attempt: call.attempt + 1 });
 }
 
 function runAgainOrGiveUp(edit: StateEdit, call: OpenCall): void {
-  const { attempt, failures = 0, asked = 0 } = call;
-  const interrupted = attempt - failures - asked;
+  const interrupted = interruptedAttempts(call);
   if (interrupted < edit.config.retries.maxToolAttempts) return runAgain(edit, call);
   failCall(edit, call.id, "crash-loop", wording.crashLoop(interrupted, call.mayHaveRun));
 }
+
+/** The number of attempts with the current one, without those that ended by themselves: with a failure, or with a question. */
+const interruptedAttempts = ({ attempt, failures = 0, asked = 0 }: OpenCall): number =>
+  attempt - failures - asked;

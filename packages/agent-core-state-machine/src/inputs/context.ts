@@ -15,6 +15,7 @@ import type {
 } from "../input.ts";
 import { patchedData } from "./data.ts";
 import type { InputHandler } from "./input-handler.ts";
+import { isPaused } from "./pause.ts";
 import { awaitUsageOfHandler } from "../unreported-usage.ts";
 
 export const contextWindowExpanded: InputHandler<ExpandContextWindowInput> = (state) => {
@@ -54,6 +55,7 @@ export const stateHandlerStarted: InputHandler<StateHandlerStartedInput> = (stat
   const control = handledState(state, key);
   if (control === undefined) return "wrong-key";
   if (control.started) return "already-started";
+  if (isPaused(state)) return "paused";
   return (edit) => edit.setContext({ control: { ...control, started: true } });
 };
 

@@ -1,4 +1,4 @@
-import { queueAgain } from "../control/admission.ts";
+import { runAgain } from "../control/admission.ts";
 import { dueIn } from "../control/calls.ts";
 import type { AskingStatus, OpenCall } from "../control/control.ts";
 import { replayOf, settleUnknown } from "../control/interruptions.ts";
@@ -33,7 +33,7 @@ function endWait(edit: StateEdit, wait: Wait): void {
 /** Queues a call that waited for its next attempt, if the policies of now still allow it. */
 function endToolRetry(edit: StateEdit, call: OpenCall): void {
   if (replayOf(edit, call) === "once") settleUnknown(edit, call);
-  else queueAgain(edit, call);
+  else runAgain(edit, call);
   advanceBatch(edit);
 }
 

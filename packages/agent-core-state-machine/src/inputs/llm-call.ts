@@ -1,3 +1,4 @@
+import { nextAttemptAt } from "../control/calls.ts";
 import type { ControlOf } from "../control/control.ts";
 import { withholdLoop } from "../control/done-and-error.ts";
 import { move } from "../control/move.ts";
@@ -16,6 +17,7 @@ import { planKey, reflectKey } from "../keys.ts";
 import type { AgentState } from "../state.ts";
 import { awaitUsageOfModel } from "../unreported-usage.ts";
 import type { InputHandler } from "./input-handler.ts";
+import { isPaused } from "./pause.ts";
 
 /** The key of the model call that the state wants; undefined if it wants none. */
 export function llmCallKey({ reActContext: context }: AgentState): string | undefined {
@@ -38,6 +40,7 @@ export const llmCallStarted: InputHandler<LlmCallStartedInput> = (state, { key }
   const control = callingState(state, key);
   if (control === undefined) return "wrong-key";
   if (control.started) return "already-started";
+  if (isPaused(state)) return "paused";
   return (edit) => edit.setContext({ control: { ...control, started: true } });
 };
 
@@ -81,13 +84,11 @@ function canRetry(edit: StateEdit, control: ControlOf<"Planning">, { failure }: 
 }
 
 function retryLater(edit: StateEdit, control: ControlOf<"Planning">, { failure }: LlmCallFailedInput): void {
-  const { delayMs, maxDelayMs } = edit.config.retries;
-  const delay = failure.retryAfterMs ?? delayMs * 2 ** control.failures;
   edit.setContext({
     control: {
       ...nextRequest(edit, control),
       failures: control.failures + 1,
-      retryAt: edit.timestamp + Math.min(delay, maxDelayMs),
+      retryAt: nextAttemptAt(edit, control.failures, failure.retryAfterMs),
     },
   });
 }

@@ -5,8 +5,8 @@ import {
   failCall,
   failedResult,
   openCallOf,
-  openToolQuestion,
   settleCall,
+  toolQuestionOf,
 } from "../control/calls.ts";
 import type { AskingStatus, OpenCall } from "../control/control.ts";
 import { advanceBatch } from "../control/tool-batch.ts";
@@ -34,7 +34,7 @@ export const toolCallDecided: InputHandler<ToolCallDecidedInput> = (state, input
   if (call.status.digest !== digest) return "digest-mismatch";
   if (!offered[call.status.about].includes(decision.type)) return "wrong-decision";
   return (edit) => {
-    if (openToolQuestion(edit, toolCallId) === undefined)
+    if (toolQuestionOf(edit, call) === undefined)
       decide(edit, call, { ...record, decision: decisionOf(input) }, input);
     else replyToTool(edit, call, replyOf(input));
     advanceBatch(edit, decision.type);
@@ -116,7 +116,7 @@ function modified(
 /** Expires a question: an approval counts as rejected, an outcome as unknown. */
 export function expireQuestion(edit: StateEdit, call: OpenCall, { about }: AskingStatus): void {
   const decision: ToolCallDecision = { type: "expired", by: "deadline", decidedAt: edit.timestamp };
-  if (openToolQuestion(edit, call.id) !== undefined)
+  if (toolQuestionOf(edit, call) !== undefined)
     replyToTool(edit, call, { type: "refused", reason: wording.unanswered, by: "deadline" });
   else if (about === "outcome") failAsUnknown(edit, call.id, wording.unreported, { decision });
   else {

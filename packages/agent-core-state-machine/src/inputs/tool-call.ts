@@ -1,15 +1,17 @@
 import { recordOf } from "../collections/state-lists.ts";
 import {
   failAsUnknown,
+  nextAttemptAt,
   openCallOf,
   openCallsOf,
-  openToolQuestion,
   settleCall,
   toolOf,
+  toolQuestionOf,
+  withoutReservation,
   withQuestion,
 } from "../control/calls.ts";
 import type { OpenCall } from "../control/control.ts";
-import { interruptCall } from "../control/interruptions.ts";
+import { interruptCall, replayOf } from "../control/interruptions.ts";
 import { advanceBatch } from "../control/tool-batch.ts";
 import { probeKey, toolKey } from "../keys.ts";
 import { hasNotRun, type AgentState, type ToolCallResult } from "../state.ts";
@@ -24,6 +26,7 @@ import type {
 import { patchedData } from "./data.ts";
 import { handOver } from "./handoff.ts";
 import type { IgnoredReason, InputHandler } from "./input-handler.ts";
+import { isPaused } from "./pause.ts";
 
 const openCall = (state: AgentState, id: string): OpenCall | undefined =>
   openCallOf(state.reActContext.control, id);
@@ -38,6 +41,7 @@ export const toolCallStarted: InputHandler<ToolCallStartedInput> = (state, { too
   if (call?.status.type !== "running") return ignoredReasonOfCall(state, toolCallId);
   if (call.attempt !== attempt) return "wrong-attempt";
   if (call.status.started) return "already-started";
+  if (isPaused(state)) return "paused";
   return (edit) => edit.putOpenCall({ ...call, status: { type: "running", started: true } }, index);
 };
 
@@ -68,8 +72,8 @@ export const toolCallCompleted: InputHandler<ToolCallResultInput> = (state, inpu
 };
 
 /** Whether a result settles a call. One that asks a person is settled by a decision, except where its tool asks. */
-const takesResult = (state: AgentState, { id, status }: OpenCall): boolean =>
-  status.type !== "asking" || (status.about === "answer" && openToolQuestion(state, id) !== undefined);
+const takesResult = (state: AgentState, call: OpenCall): boolean =>
+  call.status.type !== "asking" || toolQuestionOf(state, call) !== undefined;
 
 export const toolCallAsked: InputHandler<ToolCallAskedInput> = (state, input) => {
   const { toolCallId, key, question, answerSchema, state: kept, digest, usage } = input;
@@ -87,31 +91,21 @@ export const toolCallAsked: InputHandler<ToolCallAskedInput> = (state, input) =>
   };
 };
 
-/** The call without what it had reserved of the budget. */
-function withoutReservation(given: OpenCall): OpenCall {
-  const { reserved: _, ...call } = given;
-  return call;
-}
-
 /** Whether a call that has failed is repeated: its tool says so, and may run more than once. */
-function mayRetry(edit: StateEdit, { id, status, failures = 0 }: OpenCall): boolean {
-  const tool = toolOf(edit, recordOf(edit, id)?.name ?? "");
-  const isRepeatable = tool?.replay === "safe" || tool?.replay === "keyed";
-  return status.type === "running" && isRepeatable && failures < (tool.retries ?? 0);
+function mayRetry(edit: StateEdit, call: OpenCall): boolean {
+  const { id, status, failures = 0 } = call;
+  const retries = toolOf(edit, recordOf(edit, id)?.name ?? "")?.retries ?? 0;
+  return status.type === "running" && replayOf(edit, call) !== "once" && failures < retries;
 }
 
 /** Plans the next attempt of a call. The slot and the reservation of the one that failed are free until then. */
 function retryLater(edit: StateEdit, failed: OpenCall): void {
-  const call = withoutReservation(failed);
-  const { failures = 0, attempt } = call;
-  const { delayMs, maxDelayMs } = edit.config.retries;
-  const due = edit.timestamp + Math.min(delayMs * 2 ** failures, maxDelayMs);
+  const { failures = 0 } = failed;
   edit.putOpenCall({
-    ...call,
-    attempt: attempt + 1,
+    ...withoutReservation(failed),
     mayHaveRun: true,
     failures: failures + 1,
-    status: { type: "retrying", due },
+    status: { type: "retrying", due: nextAttemptAt(edit, failures) },
   });
 }
 

@@ -79,7 +79,10 @@ const isAnswer = (input: AgentInput): boolean =>
   inputTraits[input.type].about === "tool-call" ||
   input.type === "user-message-received";
 
-/** L4: equal keys mean equal effects and requests; a key that was wanted and no longer is never returns. */
+/**
+ * L4: equal keys mean equal effects and requests; a key that was wanted and no longer is never returns. Of a paused session it
+ * follows the state that it has when it is resumed.
+ */
 export class KeyLedger {
   readonly #seen = new Map<string, string>();
   readonly #retired = new Set<string>();

@@ -1,5 +1,7 @@
 import { effectsAt } from "@moora/agent-core-effects";
 import {
+  agentTransition,
+  isPaused,
   replay,
   step,
   type AgentInput,
@@ -74,7 +76,7 @@ export function keepLaws({
   const abandoned: string[] = [];
   const keys = new KeyLedger();
   const requests = new RequestLedger(dialects);
-  keys.follow(state, effects);
+  keys.follow(...resumed(state, effects));
 
   return {
     get state() {
@@ -96,8 +98,9 @@ export function keepLaws({
       checkMoves(before, next, stepped.moves);
       checkAnswer(input, effects, wanted);
       checkLookUp(effects, next, wanted);
-      keys.follow(next, wanted);
-      requests.follow(next, Object.values(wanted).find(({ type }) => type === "call-llm")?.key ?? "");
+      const [open, work] = resumed(next, wanted);
+      keys.follow(open, work);
+      requests.follow(open, Object.values(work).find(({ type }) => type === "call-llm")?.key ?? "");
       applied.push(input);
       checkLate(applied.slice(-(thorough ? lateAnswers : 3)), next);
       abandoned.push(...settledWithout(input, before, next));
@@ -114,6 +117,15 @@ export function keepLaws({
     },
   };
 }
+
+/** The state and its effects once it is resumed: a pause retires no key, its work is wanted again. */
+function resumed(state: AgentState, effects: Effects): readonly [AgentState, Effects] {
+  if (!isPaused(state)) return [state, effects];
+  const open = agentTransition({ type: "session-resumed", timestamp: state.updatedAt })(state);
+  return [open, effectsAt(open)];
+}
+
+type Effects = ReturnType<typeof effectsAt>;
 
 /** L9: the current state equals the replayed one. */
 export function checkReplay(inputs: readonly AgentInput[], from: AgentState, live: AgentState): void {

@@ -17,6 +17,8 @@ export const publicInputs: ReadonlySet<string> = new Set<InputType>([
   "re-act-cancelled",
   "context-window-expanded",
   "history-tool-calls-added",
+  "session-paused",
+  "session-resumed",
 ]);
 
 /** Follows the log of a simulated session and holds every input to the laws and to the invariants of the log. */

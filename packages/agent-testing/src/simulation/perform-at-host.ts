@@ -133,4 +133,6 @@ const neverRepeated: ReadonlySet<InputType> = new Set<InputType>([
   "agent-configured",
   "context-note-added",
   "re-act-cancelled",
+  "session-paused",
+  "session-resumed",
 ]);

@@ -4,6 +4,7 @@ import { LogError, type Lease } from "@moora/event-log";
 import type { Agent } from "../define-agent.ts";
 import { hostSession, type HostedSession, type SessionBase } from "../session/create-session.ts";
 import type { PendingStep, PublishedStep } from "../session/machine.ts";
+import { nextWorkAt } from "../session/next-work-at.ts";
 import { PendingInput } from "../session/pending-input.ts";
 import type { Session } from "../session/session.ts";
 import { randomId } from "../user-message.ts";
@@ -129,15 +130,28 @@ export class DurableHost<Answer> {
   }
 
   async #shutDown(): Promise<void> {
+    const wasOpen = this.#lifecycle.savesSnapshot;
     // First, while the session still accepts inputs: the record that confirms a snapshot is an input.
-    if (this.#lifecycle.savesSnapshot) await this.#snapshots?.save();
+    if (wasOpen) await this.#snapshots?.save();
     this.#lifecycle.close();
     this.#detach();
     await this.#hosted.session.close();
     // Wait for a pending append, so that the inputs that it makes durable are published.
     await this.#hosted.session.settled();
     await this.#follower.idle();
+    if (wasOpen) await this.#saveDue();
     await this.#lease?.close().catch((error: unknown) => this.reportLogError(error));
+  }
+
+  /** Saves when the work continues, for workers. Without it they open the session, and find out. */
+  async #saveDue(): Promise<void> {
+    const { access, handle } = this.#options;
+    if (access !== "run" || this.#lifecycle.lost !== undefined) return;
+    try {
+      await handle.log.saveDue?.(this.#writer.head.seq, nextWorkAt(this.#hosted.state()));
+    } catch (error) {
+      this.reportLogError(error);
+    }
   }
 
   #detach(): void {
@@ -146,11 +160,12 @@ export class DurableHost<Answer> {
   }
 
   #sessionBase(): SessionBase {
-    const { handle, found, access, clock, onApproval, onError, newId = randomId } = this.#options;
+    const { handle, found, access, clock, context, onApproval, onError, newId = randomId } = this.#options;
     const { id } = handle.log;
     return {
       id,
       clock,
+      context,
       newId,
       onApproval,
       onError,

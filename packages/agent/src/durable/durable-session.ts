@@ -61,6 +61,7 @@ export interface DurableOptions {
   readonly found: RestoredSession;
   readonly access: Access;
   readonly clock: Clock;
+  readonly context?: unknown;
   readonly onApproval?: OnApproval;
   readonly onError?: ErrorListener;
   readonly newId?: (prefix: string) => string;

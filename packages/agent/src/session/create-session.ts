@@ -1,5 +1,5 @@
 import type { AgentError } from "@moora/agent-core-effects";
-import type { AgentState } from "@moora/agent-core-state-machine";
+import { isPaused, type AgentState } from "@moora/agent-core-state-machine";
 import { recordOf } from "@moora/agent-core-state-machine/internal";
 import { codeAt } from "../team/member-at.ts";
 import { fixedDecision } from "../decision-to-input.ts";
@@ -8,7 +8,13 @@ import type { ErrorListener, ErrorReport } from "../error-reports.ts";
 import { loopBreaker } from "./broken-loop.ts";
 import { Decisions } from "./decisions.ts";
 import { hostApprovals, type ApprovalHost, type OnApproval } from "./host-approvals.ts";
-import { agentMachine, type AgentMachine, type MachineBase, type PublishedStep } from "./machine.ts";
+import {
+  agentMachine,
+  type AgentMachine,
+  type MachineBase,
+  type MachineHooks,
+  type PublishedStep,
+} from "./machine.ts";
 import type { MessageMethods } from "./messages.ts";
 import { OutsideInputs } from "./outside-inputs.ts";
 import { PendingInput } from "./pending-input.ts";
@@ -89,7 +95,7 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
   const answerAtHost = hostApprovals(approvalHost(base, output, decisions, () => subAgents.watch()));
   const machine = agentMachine(agent, base, {
     session: subAgents,
-    notify: (notice) => output.progress(notice),
+    ...progressHooks(output),
     async ask(effect) {
       // The effects of the initial state start while the session is being created.
       if (!isCreated) await Promise.resolve();
@@ -126,13 +132,30 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
   };
 }
 
+const progressHooks = <Answer>(
+  output: SessionOutput<Answer>,
+): Pick<MachineHooks, "notify" | "isObserved"> => ({
+  notify: (notice) => output.progress(notice),
+  isObserved: () => output.runs.isObserved,
+});
+
 /** The host of the sub-agents of a session. */
 const subAgentsHost = <Answer>(
   agent: Agent<Answer>,
   { id, identity = id, onApproval, rejectsWithoutReviewer = false }: SessionBase,
-  { errors, runs, questions }: Pick<SessionOutput<Answer>, "errors" | "runs" | "questions">,
+  {
+    errors,
+    runs,
+    questions,
+    inputs,
+  }: Pick<SessionOutput<Answer>, "errors" | "runs" | "questions" | "inputs">,
   state: () => AgentState,
 ): SubAgentsHost => ({
+  isPaused: () => isPaused(state()),
+  onPause: (listener) =>
+    inputs.add(({ type }) => {
+      if (type === "session-paused" || type === "session-resumed") listener();
+    }),
   onApproval,
   rejectsWithoutReviewer,
   hasNoReviewer: () => rejectsWithoutReviewer && !runs.isWatched,

@@ -32,7 +32,7 @@ export function dataUpdater(
 }
 
 /** The change of a recipe. Throws `DataRefused` for data of another version: its schema is not known here. */
-function changeAt(
+export function changeAt(
   state: AgentState,
   definition: AnyData,
   recipe: Recipe<unknown>,

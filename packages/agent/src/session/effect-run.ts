@@ -1,4 +1,10 @@
-import { isIntentRecorded, programOf, type AgentEffect, type EffectHost } from "@moora/agent-core-effects";
+import {
+  isIntentRecorded,
+  programOf,
+  type AgentEffect,
+  type DispatchedInput,
+  type EffectHost,
+} from "@moora/agent-core-effects";
 import { driveProgram, type ProgramDriver } from "@moora/agent-core-effects/internal";
 import type { AgentInput, AgentState } from "@moora/agent-core-state-machine";
 import type { EffectRun, RunContext } from "@moora/moorex";
@@ -17,10 +23,12 @@ export interface SharedHost extends Required<
     | "current"
     | "dispatchLate"
     | "notify"
+    | "isObserved"
     | "digestOf"
     | "ask"
   >
 > {
+  readonly context: unknown;
   /** The code of the agent that has the conversation in a state. */
   readonly codeAt: (state: AgentState) => Pick<Agent<unknown>, "parts" | "runLimits">;
 }
@@ -79,25 +87,33 @@ const newDriver = (
   done: () => void,
   failed: (error: unknown) => void,
 ): ProgramDriver => ({
-  dispatch(inputs, next, fail) {
-    const pending: PendingInput[] = [];
-    const bound = inputs.map((input, index) => {
-      if (typeof input === "function") {
-        return (state: AgentState) => {
-          const before = pending[index];
-          return before?.seq === undefined ? (pending[index] = new PendingInput(input(state))) : before;
-        };
-      }
-      return (pending[index] = new PendingInput(input));
-    });
-    context.post(bound, (result) => {
-      if ("error" in result) fail(result.error);
-      else next(pending.some(({ seq }) => seq !== undefined));
-    });
-  },
+  dispatch: (inputs, next, fail) => post(context, inputs, next, fail),
   done,
   failed,
 });
+
+/** Posts inputs as one batch. Calls `next` with whether one of them applied, or `fail` if they could not be dispatched. */
+function post(
+  context: RunContext<AgentState, PendingInput>,
+  inputs: readonly DispatchedInput[],
+  next: (hasApplied: boolean) => void,
+  fail: (error: unknown) => void,
+): void {
+  const pending: PendingInput[] = [];
+  const bound = inputs.map((input, index) => {
+    if (typeof input === "function") {
+      return (state: AgentState) => {
+        const before = pending[index];
+        return before?.seq === undefined ? (pending[index] = new PendingInput(input(state))) : before;
+      };
+    }
+    return (pending[index] = new PendingInput(input));
+  });
+  context.post(bound, (result) => {
+    if ("error" in result) fail(result.error);
+    else next(pending.some(({ seq }) => seq !== undefined));
+  });
+}
 
 /** The host of one run. Its signal is created when it is read. */
 class RunHost implements EffectHost {
@@ -130,6 +146,10 @@ class RunHost implements EffectHost {
     return this.#shared.session;
   }
 
+  get context(): unknown {
+    return this.#shared.context;
+  }
+
   get clock(): SharedHost["clock"] {
     return this.#shared.clock;
   }
@@ -154,6 +174,10 @@ class RunHost implements EffectHost {
     return this.#shared.notify;
   }
 
+  get isObserved(): SharedHost["isObserved"] {
+    return this.#shared.isObserved;
+  }
+
   get digestOf(): SharedHost["digestOf"] {
     return this.#shared.digestOf;
   }
@@ -164,6 +188,13 @@ class RunHost implements EffectHost {
 
   get dispatchNow(): (input: AgentInput) => void {
     return (input) => this.#context.post([new PendingInput(input)]);
+  }
+
+  get dispatchAtOnce(): (input: DispatchedInput) => Promise<boolean> {
+    return (input) =>
+      new Promise((resolve, reject) => {
+        post(this.#context, [input], resolve, reject);
+      });
   }
 
   get signal(): AbortSignal {

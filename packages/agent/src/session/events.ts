@@ -59,14 +59,23 @@ function changeToEvent(change: AgentChange): AgentEvent<never> | undefined {
       const { from, to, message } = change.entry;
       return { type: "HandedOff", from, to, ...(message === undefined ? {} : { message }) };
     }
+    case "set-state":
+      return pauseToEvent(change.fields.paused);
     case "put-open-call":
     case "remove-open-call":
     case "add-queued":
     case "add-context-calls":
     case "set-context":
-    case "set-state":
       return undefined;
   }
+}
+
+/** The event of a changed pause; undefined for a change of something else. */
+function pauseToEvent(paused: AgentState["paused"]): AgentEvent<never> | undefined {
+  if (paused === undefined) return undefined;
+  if (paused === null) return { type: "Resumed" };
+  const { reason } = paused;
+  return { type: "Paused", ...(reason === undefined ? {} : { reason }) };
 }
 
 export const moveToEvent = ({ to, event, step }: ControlMove): AgentEvent<never> => ({
@@ -104,12 +113,18 @@ function retryAt({ reActContext }: AgentState): AgentEvent<never> | undefined {
 /** The event for the progress of a running effect. */
 export function noticeToEvent(notice: Progress): AgentEvent<never> {
   switch (notice.type) {
-    case "llm-text":
-      return { type: "LlmToken", messageId: notice.messageId, text: notice.text };
+    case "llm-text": {
+      const { messageId, part, text } = notice;
+      return { type: "LlmToken", messageId, ...(part === undefined ? {} : { part }), text };
+    }
     case "llm-reasoning":
-      return { type: "LlmReasoning", messageId: notice.messageId, text: notice.text };
+      return { ...notice, type: "LlmReasoning" };
     case "llm-tool-call":
-      return { type: "LlmToolCall", messageId: notice.messageId, name: notice.name };
+      return { ...notice, type: "LlmToolCall" };
+    case "llm-tool-call-delta":
+      return { ...notice, type: "LlmToolCallDelta" };
+    case "llm-part-ended":
+      return { ...notice, type: "LlmPartEnded" };
     case "llm-warning":
       return { type: "LlmWarning", text: notice.text };
     case "tool-progress":

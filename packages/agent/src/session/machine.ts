@@ -46,6 +46,8 @@ export interface MachineBase {
   /** The number of inputs that led to `initial`. */
   readonly seq: number;
   readonly clock: Clock;
+  /** What the host gives to the tools and handlers of the agent. Default: nothing. */
+  readonly context?: unknown;
   /** Whether this host runs effects. If not, it only reads and posts. */
   readonly runsEffects: boolean;
   /** Whether this host may start the effects of a state now; running ones continue. Default: yes. */
@@ -64,6 +66,8 @@ export interface PublishedStep {
 
 export interface MachineHooks extends MachineErrorHooks {
   readonly notify: (notice: Progress) => void;
+  /** Whether anything receives progress besides text. */
+  readonly isObserved: () => boolean;
   readonly ask: (effect: AskHumanEffect) => Promise<AgentInput | undefined>;
   /** The session in the contexts of its tools. */
   readonly session: object;
@@ -122,8 +126,8 @@ class MachineWiring {
 
   constructor(agent: MachineAgent, base: MachineBase, hooks: MachineHooks) {
     this.#agent = agent;
-    const { id, identity: sessionId = id, clock } = base;
-    const { notify, ask, session } = hooks;
+    const { id, identity: sessionId = id, clock, context } = base;
+    const { notify, isObserved, ask, session } = hooks;
     this.running = new RunningEffects(base);
     this.#base = base;
     this.#hooks = hooks;
@@ -132,9 +136,11 @@ class MachineWiring {
       codeAt: (state) => codeAt(agent, state),
       sessionId,
       session,
+      context,
       clock,
       digestOf,
       notify,
+      isObserved,
       ask,
       requests: new LlmRequestCache(),
     };

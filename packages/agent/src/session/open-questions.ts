@@ -2,7 +2,7 @@ import { effectsAt, type AskHumanEffect } from "@moora/agent-core-effects";
 import type { AgentState } from "@moora/agent-core-state-machine";
 import { openCallsOf } from "@moora/agent-core-state-machine/internal";
 import {
-  questionOf,
+  showSameQuestion,
   type AgentEvent,
   type ApprovalRequested,
   type Decision,
@@ -124,7 +124,7 @@ function greetingListener<Answer>(
   const emitOpen = (first?: AgentEvent<Answer>): void => {
     if (!isNew || isRemoved) return;
     isNew = false;
-    for (const event of open()) if (!isAbout(first, event)) emitSafely(event);
+    for (const event of open()) if (!showSameQuestion(first, event)) emitSafely(event);
   };
   queueMicrotask(() => callSafely(emitOpen, onError));
   return {
@@ -135,11 +135,6 @@ function greetingListener<Answer>(
     remove: () => void (isRemoved = true),
   };
 }
-
-const isAbout = (first: AgentEvent<unknown> | undefined, event: ToolCallStarted | QuestionEvent): boolean => {
-  const [shown, open] = [questionOf(first), questionOf(event)];
-  return shown !== undefined && shown.toolCallId === open?.toolCallId && shown.digest === open.digest;
-};
 
 const questionUnseen = ({ name }: Question): SessionError =>
   new SessionError(

@@ -5,7 +5,7 @@ import {
   type AgentInput,
   type AgentState,
 } from "@moora/agent-core-state-machine";
-import { recordOf } from "@moora/agent-core-state-machine/internal";
+import { deciderOf, recordOf } from "@moora/agent-core-state-machine/internal";
 import type { SessionBase } from "./create-session.ts";
 import type { AgentMachine } from "./machine.ts";
 import { parseOrRefuse } from "./parse-or-refuse.ts";
@@ -102,7 +102,13 @@ function lateReceipt(
 
 function ignored(input: AgentInput, state: AgentState): Receipt {
   const reason = ignoredReason(input)(state) ?? "nothing-new";
-  const decidedBy =
-    input.type === "tool-call-decided" ? recordOf(state, input.toolCallId)?.decision?.by : undefined;
+  const decidedBy = deciderAt(state, input);
   return { status: "ignored", reason, ...(decidedBy === undefined ? {} : { decidedBy }) };
+}
+
+/** Who has decided the question before that an ignored decision is about. */
+function deciderAt(state: AgentState, input: AgentInput): string | undefined {
+  if (input.type !== "tool-call-decided") return undefined;
+  const record = recordOf(state, input.toolCallId);
+  return record === undefined ? undefined : deciderOf(record, input.digest);
 }

@@ -74,6 +74,7 @@ export function sessionMethods<Answer>(
     decide: (question, decision, by, requestId) => decisions.decide(question, decision, by, requestId),
     settle: (toolCallId, settlement, by) => decisions.settle(toolCallId, settlement, by),
     cancel,
+    ...pauseMethods(parts),
     retry: () => outside.dispatch({ type: "loop-retried", timestamp: base.clock.now() }),
     questions: () => [...questionsAt(machine.current()), ...subAgents.questions()],
     current: () => overlay.viewOf(machine.current()),
@@ -89,6 +90,31 @@ export function sessionMethods<Answer>(
   };
   return { session, ask: messages.ask };
 }
+
+/** The methods that pause and resume a session, which any process with access to it may call. */
+const pauseMethods = ({
+  base,
+  outside,
+}: Pick<SessionParts<never>, "base" | "outside">): Pick<Session, "pause" | "resume"> => ({
+  async pause(reason, requestId) {
+    checkOptionalText("reason", reason);
+    checkOptionalId("requestId", requestId);
+    return await outside.dispatch({
+      type: "session-paused",
+      ...(reason === undefined ? {} : { reason: reason.toWellFormed() }),
+      ...(requestId === undefined ? {} : { requestId }),
+      timestamp: base.clock.now(),
+    });
+  },
+  async resume(requestId) {
+    checkOptionalId("requestId", requestId);
+    return await outside.dispatch({
+      type: "session-resumed",
+      ...(requestId === undefined ? {} : { requestId }),
+      timestamp: base.clock.now(),
+    });
+  },
+});
 
 /** The methods that only the application that runs the session may call. */
 const hostMethods = (

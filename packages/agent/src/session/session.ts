@@ -83,9 +83,8 @@ export interface Session<Answer = string, Data = unknown> {
   /**
    * Answers a question. `by` names the reviewer (default: "user"). Rejects with `InputRefused` for changed arguments that
    * do not match the tool's schema; the question stays open. A question of a sub-agent, which has a `path`, is answered in the
-   * session of the sub-agent, also from another process if that has a log, and the receipt has the number of its record there.
-   * do not match the tool's schema; the question stays open. `requestId` is recorded with the decision, for callers that
-   * recognize repeated requests by it.
+   * session of the sub-agent, also from another process if that has a log, and the receipt has the number of its record
+   * there. `requestId` is recorded with the decision, for callers that recognize repeated requests by it.
    */
   decide(
     question: Pick<Question, "toolCallId" | "digest" | "path">,
@@ -95,9 +94,9 @@ export interface Session<Answer = string, Data = unknown> {
   ): Promise<Receipt>;
   /**
    * Settles an open tool call with a result from outside its tool, such as the callback of a service that finished the
-   * work. A running call, and one whose tool asks, ends with this result; an open question about the call's outcome is answered by it. Ignored as
-   * `not-open` for any other call. `by` names who settles it (default: "application"). Content that JSON does not keep
-   * exactly is refused. The result is truncated to `runLimits.maxResultLength`.
+   * work. A running call, and one whose tool asks, ends with this result; an open question about the call's outcome is
+   * answered by it. Ignored as `not-open` for any other call. `by` names who settles it (default: "application"). Content
+   * that JSON does not keep exactly is refused. The result is truncated to `runLimits.maxResultLength`.
    */
   settle(toolCallId: string, settlement: Settlement, by?: string): Promise<Receipt>;
   /**
@@ -105,6 +104,16 @@ export interface Session<Answer = string, Data = unknown> {
    * requests by it.
    */
   cancel(reason?: string, requestId?: string): Promise<Receipt>;
+  /**
+   * Pauses the session: no model call, tool, probe or handler starts until `resume`. What runs ends, and its result is recorded.
+   * Messages are accepted and wait; questions can be answered, and their calls wait; deadlines pass without starting work; a
+   * cancel works. The pause is recorded: it also holds after a restart, and for a new owner. Sub-agents in this process pause with
+   * it. Ignored as `already-paused` in a paused session. `requestId` is recorded with the pause, for callers that recognize
+   * repeated requests by it.
+   */
+  pause(reason?: string, requestId?: string): Promise<Receipt>;
+  /** Continues a paused session. Ignored as `not-paused` in any other. `requestId` is recorded with it. */
+  resume(requestId?: string): Promise<Receipt>;
   /**
    * Tries a failed or canceled loop again, after a fix of the configuration, a key, or a budget. The next loop has the same task
    * and all that was done so far, and the limits of a new one; `running()` returns its run. Ignored as `not-failed` without

@@ -6,10 +6,14 @@ import type { Agent } from "../define-agent.ts";
 import type { DurableSession } from "../durable/durable-session.ts";
 import type { ErrorReport } from "../error-reports.ts";
 import type { OnApproval } from "./host-approvals.ts";
+import { SerialQueue } from "./serial-queue.ts";
 import type { Receipt, Session } from "./session.ts";
 
 /** The session of a sub-agent, as its caller uses it. */
-export type ChildSession = Pick<Session<unknown>, "onEvent" | "onInput" | "questions" | "decide">;
+export type ChildSession = Pick<
+  Session<unknown>,
+  "onEvent" | "onInput" | "questions" | "decide" | "current" | "pause" | "resume"
+>;
 
 /** The session that calls sub-agents. */
 export interface SubAgentsHost {
@@ -18,6 +22,9 @@ export interface SubAgentsHost {
   readonly rejectsWithoutReviewer: boolean;
   readonly hasNoReviewer: () => boolean;
   readonly emit: (event: SubAgentEvent) => void;
+  readonly isPaused: () => boolean;
+  /** Calls the listener when the session may have been paused or resumed. Returns a function that unsubscribes. */
+  readonly onPause: (listener: () => void) => () => void;
   /** The tool of a call of this session, and the idempotency key of the call. */
   readonly callOf: (toolCallId: string) => {
     readonly tool: Tool | undefined;
@@ -94,6 +101,30 @@ export class SubAgents {
     };
   }
 
+  /**
+   * Pauses and resumes the session of a sub-agent with this one, until the returned function is called. A pause that another caller
+   * has recorded there stays. Resolves when the session is paused if this one is.
+   */
+  async pauseWith(child: ChildSession): Promise<() => void> {
+    const { isPaused, onPause, report } = this.#host;
+    let isFollowing = true;
+    const queue = new SerialQueue((error) => {
+      if (isFollowing) report({ source: "effect", error });
+    });
+    const follow = async (): Promise<void> => {
+      const { paused } = child.current();
+      if (isPaused() && paused == null) await child.pause(pausedWithCaller);
+      else if (!isPaused() && paused?.reason === pausedWithCaller) await child.resume();
+    };
+    const unsubscribe = onPause(() => queue.add(follow));
+    if (isPaused() || child.current().paused != null)
+      await new Promise<void>((resolve) => queue.add(() => follow().finally(resolve)));
+    return () => {
+      isFollowing = false;
+      unsubscribe();
+    };
+  }
+
   /** A question waits for `decide` of this session: checks that a process shows it, here or above. */
   watch(): void {
     const { onApproval, rejectsWithoutReviewer, watch } = this.#host;
@@ -132,6 +163,9 @@ export class SubAgents {
     }
   }
 }
+
+/** The reason of a pause that the calling session has recorded in the session of a sub-agent. */
+const pausedWithCaller = "The session that calls this agent is paused.";
 
 type QuestionRef = Pick<Question, "toolCallId" | "digest" | "path">;
 

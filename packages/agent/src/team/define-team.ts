@@ -1,5 +1,5 @@
 import type { AgentConfig, AgentConfigChange } from "@moora/agent-core-state-machine";
-import type { Tool } from "@moora/agent-core-effects";
+import type { NeedsContext, Tool, WithNeed } from "@moora/agent-core-effects";
 import { refuse, shownValue } from "@moora/agent-core-effects/internal";
 import { checkIsAgent } from "../check-arguments.ts";
 import { checkOptions, isObject, type OptionForms } from "../check-options.ts";
@@ -9,18 +9,20 @@ import { handOffTool, handOffToolName } from "./hand-off-tool.ts";
 import type { Team } from "./member-at.ts";
 
 /** One agent of a team. */
-export interface TeamMember<Answer = string, Data = unknown> {
-  readonly agent: Agent<Answer, Data>;
+export interface TeamMember<Answer = string, Data = unknown, Context = unknown> {
+  readonly agent: Agent<Answer, Data> & NeedsContext<Context>;
   /** What the agent is for. The models of the other agents read it. */
   readonly description: string;
   /** The names of the agents to which this one can hand the conversation. Default: all others. */
   readonly handsOffTo?: readonly string[];
 }
 
-/** The options of `defineTeam`. `Answer` and `Data` are those of every agent of the team. */
-export interface TeamOptions<Answer = string, Data = unknown> {
+/**
+ * The options of `defineTeam`. `Answer` and `Data` are those of every agent of the team, `Context` is one that every agent accepts.
+ */
+export interface TeamOptions<Answer = string, Data = unknown, Context = unknown> {
   /** The agents by name. */
-  readonly agents: Readonly<Record<string, TeamMember<Answer, Data>>>;
+  readonly agents: Readonly<Record<string, TeamMember<Answer, Data, Context>>>;
   /** The name of the agent that a new session starts with. */
   readonly start: string;
   /** The most handoffs for one message of the user. A further one fails, and the model reads why. Default: 10. */
@@ -50,7 +52,15 @@ const memberForms: OptionForms<TeamMember> = { agent: "object", description: "st
  * agents have the same `answer`, the same `data`, and the budget and prices of the one that starts. Throws `BuildError` for
  * agents that do not, a name that is not one of `agents`, a description that is missing, and a tool with the name `hand_off`.
  */
-export function defineTeam<Answer, Data>(options: TeamOptions<Answer, Data>): Agent<Answer, Data> {
+export function defineTeam<Answer, Data, Context = unknown>(
+  options: TeamOptions<Answer, Data, Context>,
+): WithNeed<Agent<Answer, Data>, Context> {
+  // The context exists only for types.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return teamOf(options as TeamOptions<Answer, Data>) as WithNeed<Agent<Answer, Data>, Context>;
+}
+
+function teamOf<Answer, Data>(options: TeamOptions<Answer, Data>): Agent<Answer, Data> {
   checkOptions("defineTeam", options, forms);
   const { agents: members, start, approval, maxHandoffs = 10, name = "team", version = "0" } = options;
   if (!isObject(members))

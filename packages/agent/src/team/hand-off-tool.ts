@@ -8,8 +8,8 @@ export const handOffToolName = "hand_off";
 export interface HandOffOptions {
   /** What the agents are for to which the conversation can be handed, by name. */
   readonly descriptions: ReadonlyMap<string, string>;
-  /** What a handoff to an agent records. */
   readonly approval?: "always" | "never";
+  /** What a handoff to an agent records. */
   readonly handoffTo: (agent: string) => Omit<Handoff, "to" | "message">;
 }
 

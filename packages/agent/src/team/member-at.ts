@@ -30,11 +30,18 @@ export function memberAt(
   return { ...member, config: { ...member.config, budget, prices } };
 }
 
+/** Who gets the conversation when a team opens a session of an agent that was not a team; empty for any other session. */
+export const joinedTeam = (
+  { team }: Pick<Agent<unknown>, "team">,
+  { activeAgent }: Pick<AgentState, "activeAgent">,
+): Pick<AgentState, "activeAgent"> =>
+  activeAgent === undefined && team !== undefined ? { activeAgent: team.start } : {};
+
 /** Why an agent cannot run a session in which this agent has the conversation. */
 export const notAMember = ({ name, team }: Agent<unknown>, activeAgent: string): string =>
   team === undefined
     ? `The agent "${activeAgent}" of a team has this conversation, and "${name}" is not a team. Open it with defineTeam.`
-    : `The agent "${activeAgent}" has this conversation, and the team "${name}" has no such agent. Add it to agents.`;
+    : `The agent "${activeAgent}" has this conversation, but is not an agent of the team "${name}". Add it to agents.`;
 
 /** The agent with other tools in place of its own, by `replace`; those of all agents of a team. */
 export function withTools<Of extends Agent<unknown>>(agent: Of, replace: (tool: Tool) => Tool): Of {

@@ -1,3 +1,4 @@
+import type { DataDefinition, Recipe } from "@moora/agent-core-effects";
 import { shownValue } from "@moora/agent-core-effects/internal";
 import {
   beginReplay,
@@ -11,9 +12,10 @@ import { checkLogOptions, type OptionForms } from "../check-options.ts";
 import { SessionError } from "../durable/session-error.ts";
 import { headerToState, headerToText, identityOf, type SessionHeader } from "../durable/session-header.ts";
 import { inputToRecord } from "../durable/session-record.ts";
+import { changeAt } from "../session/data-updater.ts";
 import { parseOrRefuse } from "../session/parse-or-refuse.ts";
 import { randomId } from "../user-message.ts";
-import { settlingInputs, closingInputs, openWorkFilter } from "./open-work.ts";
+import { settlingInputs, closingInputs, withoutOpenWork } from "./open-work.ts";
 import { rebinder } from "./rebinder.ts";
 import { end, positionIn, positionOf, readSoundPart } from "./read-session.ts";
 import { writeSession } from "./write-session.ts";
@@ -25,8 +27,8 @@ import { writeSession } from "./write-session.ts";
  */
 export type OpenWork = "reuse" | "rerun" | "close";
 
-/** The options of `forkSession`. */
-export interface ForkOptions {
+/** The options of `forkSession`. `Data` is the type of the application data that `update` changes. */
+export interface ForkOptions<Data = unknown> {
   /** The id of the new session. */
   readonly as: string;
   /** The log for the new session. Default: the log of the original session. */
@@ -38,6 +40,13 @@ export interface ForkOptions {
    * original session. Default: no changes.
    */
   readonly edit?: (input: AgentInput, seq: number) => AgentInput | null;
+  /** The application data of the agent, whose schema the result of `update` must fit. */
+  readonly data?: DataDefinition<Data>;
+  /**
+   * Changes the application data of the new session. It becomes the last record of the fork, after open work is settled. The
+   * model reads it in the next step that starts. Needs `data`. Default: no change.
+   */
+  readonly update?: Recipe<Data>;
 }
 
 /** The result of a fork. */
@@ -56,13 +65,14 @@ export interface Forked {
  * Creates a new session from the first `seq` records of another one. Any position is possible, also within a batch of
  * tool calls. In a damaged log the position must be before the damage. Rejects with `LogCorrupt` for a position behind
  * it, and if `open: "reuse"` needs records behind it; with `SessionUnknown` for an unknown session; with
- * `InvalidOption` for an unknown or invalid option and for a record that the session does not have.
+ * `InvalidOption` for an unknown or invalid option and for a record that the session does not have; with `DataRefused` for
+ * an update that does not fit the schema, and for a session whose data has another version. No session is created then.
  */
-export async function forkSession(
+export async function forkSession<Data = unknown>(
   log: EventLog,
   id: string,
   seq: number,
-  options: ForkOptions,
+  options: ForkOptions<Data>,
 ): Promise<Forked> {
   checkForkOptions(log, seq, options);
   const { as, to = log, open, edit } = options;
@@ -83,7 +93,8 @@ export async function forkSession(
     if (isLoopRunning(state)) positionIn(session, end);
     return settlingInputs(state, session.inputs.slice(position));
   };
-  const fork = recordsOf(as, header, inputsOf(open, edited, copy.state, reused));
+  const inputs = inputsOf(open, edited, copy.state, reused);
+  const fork = recordsOf(as, header, inputs, updateOf(options));
   await writeSession(to, as, headerToText(header), fork.records);
   return {
     id: as,
@@ -93,7 +104,14 @@ export async function forkSession(
   };
 }
 
-const forms: OptionForms<ForkOptions> = { as: "string", to: "any", open: "any", edit: "function" };
+const forms: OptionForms<ForkOptions> = {
+  as: "string",
+  to: "any",
+  open: "any",
+  edit: "function",
+  data: "object",
+  update: "function",
+};
 
 const openWorkOptions: readonly unknown[] = ["reuse", "rerun", "close"];
 
@@ -102,7 +120,20 @@ function checkForkOptions(log: unknown, seq: unknown, options: unknown): void {
   checkIsLog(log);
   checkIsSeq("seq", seq);
   checkLogOptions("forkSession", options, forms);
-  const { as, to, open } = options;
+  const { as, to, open, data, update } = options;
+  if ((data === undefined) !== (update === undefined)) {
+    const missing =
+      data === undefined
+        ? "data is missing. Give the definition of the data"
+        : "update is missing. Give a recipe";
+    throw new SessionError("InvalidOption", `${missing}: forkSession needs both, or neither.`);
+  }
+  if (data !== undefined && typeof Reflect.get(Object(data), "change") !== "function") {
+    throw new SessionError(
+      "InvalidOption",
+      `data of forkSession was not created by defineData, got ${shownValue(data)}.`,
+    );
+  }
   if (typeof as !== "string")
     throw new SessionError("InvalidOption", "as is missing. Give the id of the new session.");
   if (to !== undefined) checkIsLog(to);
@@ -126,11 +157,23 @@ function inputsOf(
       return [...before, ...reused()];
     case "close":
       return [...before, ...closingInputs(state)];
-    case "rerun": {
-      const isOpenWork = openWorkFilter(state);
-      return before.filter((input) => !isOpenWork(input));
-    }
+    case "rerun":
+      return withoutOpenWork(state, before);
   }
+}
+
+/** Returns the input of a change for the state that it is made to. */
+type LastInput = (state: AgentState) => AgentInput;
+
+/** The last input of a fork, which changes its data; undefined without a change. */
+function updateOf<Data>({ data, update }: ForkOptions<Data>): LastInput | undefined {
+  if (data === undefined || update === undefined) return undefined;
+  return (state) => {
+    // The definition has checked that the data has the type of its schema.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    const { patches } = changeAt(state, data, update as Recipe<unknown>);
+    return { type: "data-changed", patches, by: "fork", timestamp: state.updatedAt };
+  };
 }
 
 /** The records of the inputs that apply, and the state after them. */
@@ -138,18 +181,20 @@ function recordsOf(
   id: string,
   header: SessionHeader,
   inputs: readonly AgentInput[],
+  last?: LastInput,
 ): { readonly records: readonly LogRecord[]; readonly state: AgentState } {
   const replay = beginReplay(headerToState(header), { changes: true });
   const rebind = rebinder(identityOf(id, header));
   const records: LogRecord[] = [];
   let head = chainStart(headerToText(header));
-  for (const original of inputs) {
-    const input = rebind(original, replay.state);
+  const add = (input: AgentInput): void => {
     const step = replay.apply(input);
-    if (step === undefined) continue;
+    if (step === undefined) return;
     const record = inputToRecord(head, input, step.changes);
     records.push(record);
     head = record;
-  }
+  };
+  for (const input of inputs) add(rebind(input, replay.state));
+  if (last !== undefined) add(last(replay.state()));
   return { records, state: replay.state() };
 }

@@ -4,6 +4,7 @@ import {
   isLoopRunning,
   type AgentInput,
   type AgentState,
+  type InputOf,
   type OpenCall,
 } from "@moora/agent-core-state-machine";
 import {
@@ -12,15 +13,35 @@ import {
   openCallsOf,
   recordOf,
   stateKey,
+  toolQuestionOf,
   waitAt,
 } from "@moora/agent-core-state-machine/internal";
 
 /** Kinds of work that inputs identify by a key: a model call and the handler of a custom state. */
 const keyedWork: ReadonlySet<string | undefined> = new Set(["model-call", "handler"]);
 
-/** Returns a predicate for the inputs that record the start or the progress of work that is open in the state. */
-export function openWorkFilter(state: AgentState): (input: AgentInput) => boolean {
-  if (!isLoopRunning(state)) return () => false;
+/**
+ * Inputs without those that record the start or the progress of work that is open in the state. What that work has done to
+ * the application data stays: when it runs again, it sees its earlier updates, as after a crash.
+ */
+export function withoutOpenWork(state: AgentState, inputs: readonly AgentInput[]): readonly AgentInput[] {
+  if (!isLoopRunning(state)) return inputs;
+  const isOpenWork = openWorkFilter(state);
+  return inputs.flatMap((input) => {
+    if (!isOpenWork(input)) return [input];
+    return input.type === "data-changed" ? [withoutAuthor(input)] : [];
+  });
+}
+
+/** A change of data that applies also where its call or handler does not run. */
+const withoutAuthor = ({ type, patches, by, timestamp }: InputOf<"data-changed">): AgentInput => ({
+  type,
+  patches,
+  by,
+  timestamp,
+});
+
+function openWorkFilter(state: AgentState): (input: AgentInput) => boolean {
   const started = new Set(
     openCallsOf(state.reActContext.control).flatMap((call) => (hasStarted(call) ? [call.id] : [])),
   );
@@ -28,7 +49,8 @@ export function openWorkFilter(state: AgentState): (input: AgentInput) => boolea
   return (input) => {
     const { about, role } = inputTraits[input.type];
     if (role === "answer") return false;
-    if ("toolCallId" in input) return started.has(input.toolCallId);
+    if ("toolCallId" in input && input.toolCallId !== undefined) return started.has(input.toolCallId);
+    if (input.type === "data-changed") return input.key === key;
     return keyedWork.has(about) && "key" in input && input.key === key;
   };
 }
@@ -58,13 +80,15 @@ export function closingInputs(state: AgentState): readonly AgentInput[] {
   if (!isLoopRunning(state)) return [];
   const timestamp = state.updatedAt;
   const calls = openCallsOf(state.reActContext.control);
-  if (calls.length > 0) return calls.map((call) => toClosingInput(call, timestamp));
+  if (calls.length > 0) return calls.map((call) => toClosingInput(call, state));
   return [{ type: "re-act-cancelled", reason: forkedHere, timestamp }];
 }
 
-function toClosingInput(call: OpenCall, timestamp: number): AgentInput {
+function toClosingInput(call: OpenCall, state: AgentState): AgentInput {
   const { id: toolCallId, status } = call;
-  if (status.type === "asking" && !(status.about === "answer" && call.mayHaveRun)) {
+  const { updatedAt: timestamp } = state;
+  // A reply to the question of a tool would run the call again.
+  if (status.type === "asking" && toolQuestionOf(state, call) === undefined) {
     const { digest, about } = status;
     const answer =
       about === "outcome"
@@ -116,13 +140,21 @@ function settlingInputsOfCalls(
     }
     if (open.size === 0) break;
   }
-  return answers
-    .slice(0, settled)
-    .flatMap(({ input, about }) => (about !== undefined && open.has(about) ? [] : [input]));
+  return answers.slice(0, settled).flatMap(({ input, about }) => {
+    if (about === undefined || !open.has(about)) return [input];
+    return input.type === "data-changed" ? [withoutAuthor(input)] : [];
+  });
 }
 
-/** Whether an input concerns all open work: attempts are counted by openings, and patches of results fit the data before them. */
-const isShared = ({ type }: AgentInput): boolean => type === "session-opened" || type === "data-changed";
+/**
+ * Whether an input concerns all open work: attempts are counted by openings, patches of results fit the data before them, and
+ * nothing starts in a pause.
+ */
+const isShared = ({ type }: AgentInput): boolean =>
+  type === "session-opened" ||
+  type === "data-changed" ||
+  type === "session-paused" ||
+  type === "session-resumed";
 
 /** The id of the call that an input concerns, by the state before the input. */
 function callOf(state: AgentState, input: AgentInput): string | undefined {

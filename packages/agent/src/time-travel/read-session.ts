@@ -18,7 +18,7 @@ export async function sessionLog(log: EventLog, id: string): Promise<SessionLog>
   checkIsLog(log);
   checkIsId(id);
   const found = await log.open(id);
-  if (found === undefined) throw new SessionError("SessionUnknown", `There is no session "${id}".`);
+  if (found === undefined) throw new SessionError("SessionUnknown", `Session "${id}" not found.`);
   return found;
 }
 

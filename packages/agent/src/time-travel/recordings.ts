@@ -1,8 +1,21 @@
-import type { Tool, ToolOutcome } from "@moora/agent-core-effects";
-import { hasNotRun, type AgentState, type ToolCallRecord } from "@moora/agent-core-state-machine";
+import {
+  DataRefused,
+  type DataContext,
+  type Tool,
+  type ToolContext,
+  type ToolOutcome,
+} from "@moora/agent-core-effects";
+import {
+  hasNotRun,
+  type AgentInput,
+  type AgentState,
+  type DataPatch,
+  type ToolCallRecord,
+} from "@moora/agent-core-state-machine";
 import { recordOf } from "@moora/agent-core-state-machine/internal";
 import type { Decision } from "../agent-event.ts";
 import { canonicalJson } from "../durable/canonical-json.ts";
+import { patchesOfCalls, recipeOf } from "./recorded-data.ts";
 
 /** The recorded decision on a call and its reviewer. */
 export interface RecordedDecision {
@@ -18,23 +31,45 @@ export interface Recordings {
   decisionOn(name: string, parameters: unknown): RecordedDecision | undefined;
   /** The number of calls without a recorded result. */
   readonly missing: number;
+  /** The number of results whose updates of application data do not fit the data of the rerun. */
+  readonly droppedUpdates: number;
+}
+
+/** The recorded result of a call, and what the call did to the application data. */
+interface RecordedOutcome {
+  readonly outcome: ToolOutcome;
+  readonly patches: readonly DataPatch[];
+}
+
+/** A recorded session: its final state, its state after `seq` records, where the rerun starts, and its inputs. */
+export interface RecordedRun {
+  readonly whole: AgentState;
+  readonly start: AgentState;
+  readonly seq: number;
+  readonly inputs: readonly AgentInput[];
 }
 
 /**
- * Collects the results and decisions of a session, `whole`. Those of calls that are already settled in `start` come
- * last, because they are needed only if such a call is made again.
+ * Collects the results and decisions of a session. Those of calls that are already settled in `start` come last, because
+ * they are needed only if such a call is made again.
  */
-export function recordingsOf(whole: AgentState, start: AgentState, unrecorded: "fail" | "run"): Recordings {
-  const outcomes = new RecordedQueue<ToolOutcome>();
+export function recordingsOf(
+  { whole, start, seq, inputs }: RecordedRun,
+  unrecorded: "fail" | "run",
+): Recordings {
+  const outcomes = new RecordedQueue<RecordedOutcome>();
   const decisions = new RecordedQueue<RecordedDecision>();
+  const patchesOf = patchesOfCalls(inputs, start, seq);
   let missing = 0;
+  let droppedUpdates = 0;
   const isSettled = ([id]: readonly [string, ToolCallRecord]): boolean =>
     (recordOf(start, id)?.result ?? null) !== null;
   const all = Object.entries(whole.toolCalls);
-  for (const [, record] of [...all.filter((call) => !isSettled(call)), ...all.filter(isSettled)]) {
+  for (const [id, record] of [...all.filter((call) => !isSettled(call)), ...all.filter(isSettled)]) {
     const { name, parameters, original = parameters } = record;
     const outcome = outcomeOf(record);
-    if (outcome !== undefined) outcomes.put(keyOf(name, parsed(parameters)), outcome);
+    const patches = patchesOf.get(id) ?? [];
+    if (outcome !== undefined) outcomes.put(keyOf(name, parsed(parameters)), { outcome, patches });
     const decision = decisionOf(record);
     if (decision !== undefined) decisions.put(keyOf(name, parsed(original)), decision);
   }
@@ -43,7 +78,10 @@ export function recordingsOf(whole: AgentState, start: AgentState, unrecorded: "
       ...tool,
       run(parameters, context) {
         const known = outcomes.take(keyOf(tool.name, parsed(parameters)));
-        if (known !== undefined) return known;
+        if (known !== undefined) {
+          if (!repeatUpdate(known.patches, context)) droppedUpdates += 1;
+          return known.outcome;
+        }
         missing += 1;
         if (unrecorded === "run") return tool.run(parameters, context);
         return {
@@ -57,7 +95,25 @@ export function recordingsOf(whole: AgentState, start: AgentState, unrecorded: "
     get missing() {
       return missing;
     },
+    get droppedUpdates() {
+      return droppedUpdates;
+    },
   };
+}
+
+/** Makes a recorded change of data in a call. Returns false if it does not fit. */
+function repeatUpdate(
+  patches: readonly DataPatch[],
+  context: ToolContext & Partial<DataContext<unknown>>,
+): boolean {
+  if (patches.length === 0) return true;
+  try {
+    context.update?.(recipeOf(patches));
+    return context.update !== undefined;
+  } catch (error) {
+    if (error instanceof DataRefused) return false;
+    throw error;
+  }
 }
 
 /** Values by key. Each is taken once, in order. */

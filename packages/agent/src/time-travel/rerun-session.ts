@@ -1,19 +1,20 @@
-import type { Clock } from "@moora/agent-core-effects";
-import { replay, traceOf, type AgentState, type Trace } from "@moora/agent-core-state-machine";
+import { DataRefused, type Clock } from "@moora/agent-core-effects";
+import { replay, traceOf, type AgentState, type InputOf, type Trace } from "@moora/agent-core-state-machine";
 import type { EventLog } from "@moora/event-log";
 import { checkIsAgent, checkIsLog, checkIsSeq } from "../check-arguments.ts";
 import { checkLogOptions, type OptionForms } from "../check-options.ts";
 import type { Agent } from "../define-agent.ts";
 import { SessionError } from "../durable/session-error.ts";
 import { headerToState } from "../durable/session-header.ts";
-import type { Session } from "../session/session.ts";
+import { InputRefused, type Session } from "../session/session.ts";
 import { startSession } from "../start-session.ts";
 import { handOffToolName } from "../team/hand-off-tool.ts";
 import { withTools } from "../team/member-at.ts";
 import { comparableState } from "./volatile-fields.ts";
 import { differencesOf, type Difference } from "./differences.ts";
-import { openWorkFilter } from "./open-work.ts";
+import { withoutOpenWork } from "./open-work.ts";
 import { end, positionOf, readSession } from "./read-session.ts";
+import { isUpdateByApplication, recipeOf } from "./recorded-data.ts";
 import { recordingsOf, type Recordings } from "./recordings.ts";
 
 const forms: OptionForms<RerunOptions> = { from: "number", unrecorded: "string", clock: "clock" };
@@ -40,14 +41,17 @@ export interface Rerun {
   readonly differences: readonly Difference[];
   /** The number of calls without a recorded result. */
   readonly unrecordedCalls: number;
+  /** The number of recorded changes of the application data that do not fit the data of the rerun, and were left out. */
+  readonly droppedUpdates: number;
 }
 
 /**
  * Runs a recorded session again from one of its positions, with another agent, such as one with another model or
  * prompt. Work that is open at the position starts again, and the later user messages are sent in order, each after the
  * answer to the one before. Tools return their recorded results and questions get their recorded decisions, by tool
- * name and arguments, so no tool runs twice; a question without a recorded decision is rejected. Nothing is written to
- * the log. Throws `BuildError` for an invalid agent, and rejects with the errors of `readSession` and with
+ * name and arguments, so no tool runs twice; a question without a recorded decision is rejected. Changes of application
+ * data are repeated: those of a call with its result, those of the application in order, each between two loops. Nothing is
+ * written to the log. Throws `BuildError` for an invalid agent, and rejects with the errors of `readSession` and with
  * `InvalidOption`, also where `from` is missing or names a record that the session does not have.
  */
 export async function rerunSession<Answer>(
@@ -64,9 +68,9 @@ export async function rerunSession<Answer>(
   const session = await readSession(log, id);
   const recorded = positionOf(session, end);
   const { seq, state, moves } = positionOf(session, from);
-  const isOpenWork = openWorkFilter(state);
-  const inputs = session.inputs.slice(0, seq).filter((input) => !isOpenWork(input));
-  const recordings = recordingsOf(recorded.state, state, unrecorded);
+  const inputs = withoutOpenWork(state, session.inputs.slice(0, seq));
+  const run = { whole: recorded.state, start: state, seq, inputs: session.inputs };
+  const recordings = recordingsOf(run, unrecorded);
   const rerun = startSession(
     // A handoff changes nothing but the session itself.
     withTools(agent, (tool) =>
@@ -78,13 +82,17 @@ export async function rerunSession<Answer>(
       ...(clock === undefined ? {} : { clock }),
     },
   );
+  let droppedUpdates = 0;
   try {
     answerAsRecorded(rerun, recordings);
     await rerun.settled();
     for (const input of session.inputs.slice(seq)) {
-      if (input.type !== "user-message-received") continue;
-      await rerun.dispatch(input);
-      await rerun.settled();
+      if (isUpdateByApplication(input)) {
+        if (!(await repeatUpdate(rerun, input))) droppedUpdates += 1;
+      } else if (input.type === "user-message-received") {
+        await rerun.dispatch(input);
+        await rerun.settled();
+      }
     }
   } finally {
     await rerun.close();
@@ -96,7 +104,23 @@ export async function rerunSession<Answer>(
     trace: rerun.trace(),
     differences: differencesOf(comparableState(recorded.state), comparableState(result)),
     unrecordedCalls: recordings.missing,
+    droppedUpdates: droppedUpdates + recordings.droppedUpdates,
   };
+}
+
+/** Makes a recorded change of the application. Returns false if it does not fit, or the agent has no data. */
+async function repeatUpdate<Answer>(
+  session: Session<Answer>,
+  { patches, by }: InputOf<"data-changed">,
+): Promise<boolean> {
+  try {
+    await session.update(recipeOf(patches), by);
+    return true;
+  } catch (error) {
+    if (error instanceof DataRefused || (error instanceof InputRefused && error.code === "no-data"))
+      return false;
+    throw error;
+  }
 }
 
 function checkFrom(from: unknown): void {

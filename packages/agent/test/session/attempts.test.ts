@@ -30,7 +30,12 @@ describe("an attempt of the model that is cut off", () => {
     await run;
     await settled();
     expect(shownBy(at.events)).toEqual({ msg_1_1_2: "It is 4." });
-    expect(at.events).toContainEqual({ type: "LlmReasoning", messageId: "msg_1_1_2", text: "and " });
+    expect(at.events).toContainEqual({
+      type: "LlmReasoning",
+      messageId: "msg_1_1_2",
+      part: 0,
+      text: "and ",
+    });
   });
 
   it("by a cancel is reported with the id of its message, which is kept in the conversation", async () => {

@@ -169,9 +169,11 @@ describe("the answer to a message that another one followed", () => {
     expect(events.map(nameOf)).toEqual([
       "Start",
       "LlmToken answer1",
+      "LlmPartEnded",
       "UserInterjected",
       "FinalAnswer answer1",
       "LlmToken answer2",
+      "LlmPartEnded",
       "LlmFinalAnswer",
       "FinalAnswer answer2",
     ]);

@@ -13,7 +13,7 @@ import {
 async function statesOf(run: AgentRun): Promise<readonly string[]> {
   const states: string[] = [];
   for await (const event of run) states.push(event.type === "StateStarted" ? event.state : event.type);
-  return states.filter((state) => state !== "LlmToken");
+  return states.filter((state) => !state.startsWith("Llm"));
 }
 
 describe("the events of a run", () => {

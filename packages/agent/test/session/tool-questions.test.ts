@@ -16,7 +16,7 @@ import {
   type Session,
   type ToolContext,
 } from "../../src/index.ts";
-import { questionOf, resultOf, Restarts, turns } from "../restarts/restarts.ts";
+import { never, questionOf, resultOf, Restarts, turns } from "../restarts/restarts.ts";
 import { failureOf, scene, toolOf, type Scene } from "../support.ts";
 
 const whichSeat = {
@@ -88,15 +88,34 @@ describe("a tool that asks in the middle of its call", () => {
     const run = session.ask("Book a seat.");
     const question = await asked(session);
     const receipts = await Promise.all([
-      session.decide(question, { answer: { seat: "12A" } }),
-      session.decide(question, { answer: { seat: "12B" } }),
+      session.decide(question, { answer: { seat: "12A" } }, "ada"),
+      session.decide(question, { answer: { seat: "12B" } }, "bob"),
     ]);
     expect(receipts).toMatchObject([
       { status: "accepted" },
-      { status: "ignored", reason: "already-decided" },
+      { status: "ignored", reason: "already-decided", decidedBy: "ada" },
     ]);
     await run;
     expect(contexts).toHaveLength(2);
+  });
+
+  it("names who has decided its approval and who has answered its question", async () => {
+    const { session } = booked([], { approval: { policy: "always" } });
+    const run = session.ask("Book a seat.");
+    const approval = await asked(session);
+    await session.decide(approval, "approve", "ada");
+    await untilPasses(() => expect(session.questions()[0]?.about).toBe("answer"));
+    const question = await asked(session);
+    await session.decide(question, { reject: "Too dear." }, "bob");
+    await run;
+    const late = [
+      session.decide(approval, "approve", "eve"),
+      session.decide(question, { reject: "" }, "eve"),
+    ];
+    expect(await Promise.all(late)).toEqual([
+      { status: "ignored", reason: "already-decided", decidedBy: "ada" },
+      { status: "ignored", reason: "already-decided", decidedBy: "bob" },
+    ]);
   });
 
   it("runs again when a person refuses, and decides itself what that means", async () => {
@@ -267,6 +286,33 @@ describe("a tool that asks in the middle of its call", () => {
     const second = await world.open(agent);
     await untilPasses(() => expect(second.current().reActContext.control.type).toBe("Done"));
     expect(resultOf(second.current())).toMatchObject({ content: "done" });
+  });
+
+  it("has its probe repeated as often as that of a tool that asks nothing", async () => {
+    const world = new Restarts();
+    let probes = 0;
+    const book = defineTool({
+      name: "book",
+      description: "Books.",
+      input: z.object({}),
+      execute: (_, { attempt }) => (attempt < 3 ? toolAsks({ question: `Number ${attempt}?` }) : never()),
+      probe: () => {
+        probes += 1;
+        return probes === 1 ? never() : { output: "booked" };
+      },
+    });
+    const agent = defineAgent({ llm: new MockLlmCaller(script), tools: [book] });
+    const first = await world.open(agent);
+    first.ask("Go.").then(undefined, () => undefined);
+    for (let answered = 0; answered < 2; answered += 1) {
+      await first.decide(await asked(first), { answer: "yes" });
+      await turns();
+    }
+    await world.open(agent);
+    const third = await world.open(agent);
+    await untilPasses(() => expect(third.current().reActContext.control.type).toBe("Done"));
+    expect(resultOf(third.current())).toMatchObject({ content: "booked" });
+    expect(probes).toBe(2);
   });
 
   it("fails where no person can be asked: in a registry without an agent", async () => {

@@ -1,3 +1,4 @@
+import type { LlmCaller } from "@moora/llm";
 import { answers, callsTools, hangs, MockLlmCaller, type MockStep } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
 import { defineAgent, startSession, type AgentEvent, type AgentRun, type Session } from "../../src/index.ts";
@@ -38,6 +39,34 @@ describe("the events of a run that nothing reads", () => {
     expect(events.length).toBeLessThanOrEqual(1_001);
     expect(textIn(events)).toBe(wordsOf(5_000));
     expect(events.at(-1)).toMatchObject({ type: "FinalAnswer" });
+  });
+
+  it("are joined for each part: of two calls no argument is missing", async () => {
+    const texts = ["a", "b"].map((letter) => JSON.stringify({ text: letter.repeat(2_000) }));
+    const llm: LlmCaller = {
+      name: "own",
+      call: (_, options) => {
+        for (const [index, text] of texts.entries()) {
+          options?.onChunk?.({ type: "tool-call", index, name: "write" });
+          for (const piece of text) options?.onChunk?.({ type: "tool-call-delta", index, text: piece });
+          options?.onChunk?.({ type: "part-end", index });
+        }
+        return Promise.resolve(answers("Done."));
+      },
+    };
+    const session = startSession(defineAgent({ llm }));
+    const run = session.ask("go");
+    await session.settled();
+    await settled();
+    const events = await readAll(run);
+    expect(events.length).toBeLessThanOrEqual(1_001);
+    const drafts: Record<string, string> = {};
+    for (const event of events) {
+      if (event.type !== "LlmToolCallDelta") continue;
+      const { toolCallId, offset, text } = event;
+      drafts[toolCallId] = (drafts[toolCallId] ?? "").slice(0, offset) + text;
+    }
+    expect(drafts).toEqual({ call_1: texts[0], call_2: texts[1] });
   });
 
   it("are the newest ones where joining is not enough, and all questions", async () => {

@@ -304,13 +304,13 @@ describe("a team in a log", () => {
     const other = defineTeam({ agents: { triage: { agent, description: "A." } }, start: "triage" });
     expect(await failureOf(openSession(other, { log, id: "ada" }))).toMatchObject({
       code: "WrongAgent",
-      message: expect.stringContaining('the team "team" has no such agent'),
+      message: expect.stringContaining('is not an agent of the team "team"'),
     });
     expect(await failureOf(openSession(agent, { log, id: "ada" }))).toMatchObject({ code: "WrongAgent" });
     expect((await openSession(other, { log, id: "ada", access: "read" })).current().activeAgent).toBe(
       "billing",
     );
-    expect(() => startSession(other, { state: session.current() })).toThrow(/has no such agent/);
+    expect(() => startSession(other, { state: session.current() })).toThrow(/is not an agent of the team/);
   });
 
   it("takes over the session of an agent that has become a team", async () => {

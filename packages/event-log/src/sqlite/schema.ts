@@ -42,10 +42,25 @@ const tables = `
   ) STRICT;
 `;
 
+/** An index of the work that waits. Logs of earlier releases get it when they are opened; all their sessions are looked at once. */
+const dueTable = `
+  CREATE TABLE moora_due (
+    generation INTEGER PRIMARY KEY REFERENCES moora_sessions ON DELETE CASCADE,
+    due REAL
+  ) STRICT;
+  INSERT INTO moora_due SELECT generation, 0 FROM moora_sessions WHERE head > 0;
+  CREATE INDEX moora_due_by_time ON moora_due (due) WHERE due IS NOT NULL;
+`;
+
+const hasTable = (database: DatabaseSync, name: string): boolean =>
+  database.prepare("SELECT 1 FROM sqlite_schema WHERE name = ?").get(name) !== undefined;
+
+/** Whether the table of due sessions exists. */
+export const hasDueTable = (database: DatabaseSync): boolean => hasTable(database, "moora_due");
+
 /** Whether the tables exist. Throws `UnsupportedVersion` for tables of another format. */
 export function hasTables(database: DatabaseSync): boolean {
-  const known = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'moora_format'").get();
-  if (known === undefined) return false;
+  if (!hasTable(database, "moora_format")) return false;
   const version = database.prepare("SELECT version FROM moora_format").get()?.["version"];
   if (version === format) return true;
   throw new LogError(
@@ -59,6 +74,7 @@ export function createTables(database: DatabaseSync): void {
   database.exec("BEGIN IMMEDIATE");
   try {
     if (!hasTables(database)) database.exec(tables);
+    if (!hasDueTable(database)) database.exec(dueTable);
     database.exec("COMMIT");
   } catch (error) {
     database.exec("ROLLBACK");

@@ -22,6 +22,8 @@ import { Prefix, checksumToText } from "./prefix.ts";
 const sql = {
   head: "SELECT head, digest FROM moora_sessions WHERE generation = ?",
   setHead: "UPDATE moora_sessions SET head = ?, digest = ? WHERE generation = ?",
+  resetDue: `INSERT INTO moora_due VALUES (?, 0) ON CONFLICT (generation) DO UPDATE SET due = 0 WHERE due IS NOT 0`,
+  saveDue: "UPDATE moora_due SET due = ? WHERE generation = ?",
   insert: "INSERT INTO moora_records (generation, seq, changes_digest, digest, body) VALUES (?, ?, ?, ?, ?)",
   read: "SELECT seq, changes_digest, digest, body FROM moora_records WHERE generation = ? AND seq >= ? ORDER BY seq",
   lease: "SELECT lease_owner AS owner, lease_until AS until FROM moora_sessions WHERE generation = ?",
@@ -76,11 +78,19 @@ export class SqliteSession implements SessionLog {
       for (const { seq, changesDigest, digest, body } of mine)
         this.#connection.do(sql.insert, this.#generation, seq, changesDigest, digest, body);
 
-      if (mine.length > 0) this.#connection.do(sql.setHead, head.seq, head.digest, this.#generation);
+      if (mine.length === 0) return;
+      this.#connection.do(sql.setHead, head.seq, head.digest, this.#generation);
+      this.#connection.do(sql.resetDue, this.#generation);
     };
     return andThen(this.#write("append", append), () => {
       if (mine.length > 0)
         this.#watch.notify(String(this.#generation), { by: this, head: String(expectedSeq + mine.length) });
+    });
+  }
+
+  saveDue(seq: number, due: number | null): MaybePromise<void> {
+    return this.#write("save its due time", () => {
+      if (this.#head().seq === seq) this.#connection.do(sql.saveDue, due, this.#generation);
     });
   }
 

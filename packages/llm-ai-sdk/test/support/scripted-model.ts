@@ -3,7 +3,6 @@ import type {
   LanguageModelV4CallOptions,
   LanguageModelV4StreamPart,
 } from "@ai-sdk/provider";
-import type { LlmRequest } from "@moora/llm";
 
 /** A model that streams these parts, or rejects with an error, and records the options of its calls. */
 export function scriptedModel(
@@ -50,16 +49,3 @@ export const textParts = (text: string): readonly LanguageModelV4StreamPart[] =>
   { type: "text-delta", id: "0", delta: text },
   { type: "text-end", id: "0" },
 ];
-
-/** A request for one short answer, to the model of the caller. */
-export const requestOf = (overrides: Partial<LlmRequest> = {}): LlmRequest => ({
-  purpose: "plan",
-  model: "",
-  system: "",
-  messages: [{ role: "user", content: [{ type: "text", text: "Hello" }] }],
-  tools: [],
-  toolChoice: "auto",
-  parallelToolCalls: true,
-  settings: {},
-  ...overrides,
-});

@@ -12,6 +12,7 @@ import { abortedOutcome, playOutcome } from "./play-outcome.ts";
 import { systemClock, type LlmClock } from "./rate-limiter.ts";
 import { requestDigest } from "./request-digest.ts";
 import { untilAborted } from "./until-aborted.ts";
+import { wrapCaller } from "./wrap-caller.ts";
 
 /** Options of `cached`. */
 export interface CachedOptions {
@@ -68,7 +69,7 @@ export function cached(caller: LlmCaller, options: CachedOptions = {}): LlmCalle
     // Calls that wait for this answer read the same object, so the caller gets a copy.
     return structuredClone(outcome);
   };
-  return { name: caller.name, ...(caller.model !== undefined && { model: caller.model }), call };
+  return wrapCaller(caller, call);
 }
 
 /** An outcome, and whether it was in the cache. */
@@ -89,5 +90,5 @@ const cacheForm: OptionForm = {
 const cachedForms: OptionForms<CachedOptions> = {
   cache: cacheForm,
   cacheTimeoutMs: optionForms.positiveInteger,
-  clock: optionForms.object,
+  clock: optionForms.clock,
 };

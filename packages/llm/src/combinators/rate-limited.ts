@@ -6,6 +6,7 @@ import { checkCaller } from "./check-caller.ts";
 import { abortedOutcome } from "./play-outcome.ts";
 import { RateLimiter, systemClock, type LlmClock } from "./rate-limiter.ts";
 import { untilAborted } from "./until-aborted.ts";
+import { wrapCaller } from "./wrap-caller.ts";
 
 /** Options of `rateLimited`. */
 export interface RateLimits {
@@ -31,7 +32,7 @@ const limitForms: OptionForms<RateLimits> = {
   requestsPerMinute: positiveNumber,
   tokensPerMinute: positiveNumber,
   estimateTokens: optionForms.function,
-  clock: optionForms.object,
+  clock: optionForms.clock,
 };
 
 /**
@@ -65,7 +66,7 @@ export function rateLimited(caller: LlmCaller, limits: RateLimits): LlmCaller {
     settle(limiter, outcome, estimate);
     return outcome;
   };
-  return { name: caller.name, ...(caller.model !== undefined && { model: caller.model }), call };
+  return wrapCaller(caller, call);
 }
 
 /** Replaces the estimate by the usage. A call without usage has used no tokens that the provider counts. */

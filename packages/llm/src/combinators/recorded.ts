@@ -5,6 +5,7 @@ import type { LlmOutcome } from "../outcome.ts";
 import type { LlmRequest } from "../request.ts";
 import { checkCaller, checkFunction } from "./check-caller.ts";
 import { redactJson } from "./redact-json.ts";
+import { wrapCaller } from "./wrap-caller.ts";
 
 /** One call of a model: plain JSON without secrets, for the fixtures of tests. `replayed` answers with it. */
 export interface LlmRecording {
@@ -57,5 +58,5 @@ export function recorded(
       return withWarnings(outcome, `the call was not recorded: ${String(error)}`);
     }
   };
-  return { name: caller.name, ...(caller.model !== undefined && { model: caller.model }), call };
+  return wrapCaller(caller, call);
 }

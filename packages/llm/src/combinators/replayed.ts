@@ -3,6 +3,7 @@ import { failedOutcome, failureOf } from "../failure.ts";
 import { LlmOptionError } from "../llm-option-error.ts";
 import type { LlmOutcome } from "../outcome.ts";
 import type { LlmRequest } from "../request.ts";
+import { isJsonObject } from "../json.ts";
 import { withAnswerer } from "./answered-by.ts";
 import { abortedOutcome, playOutcome } from "./play-outcome.ts";
 import { checkedSecrets, type LlmRecording, type RecordingOptions } from "./recorded.ts";
@@ -24,6 +25,9 @@ export interface ReplayedLlm extends LlmCaller {
 export function replayed(recordings: readonly LlmRecording[], options: RecordingOptions = {}): ReplayedLlm {
   if (!Array.isArray(recordings))
     throw new LlmOptionError("replayed needs a list of recordings as its first argument.");
+  const wrong = recordings.findIndex((recording) => !isRecording(recording));
+  if (wrong !== -1)
+    throw new LlmOptionError(`recordings[${wrong}] of replayed must be an object with request and outcome.`);
   const secrets = checkedSecrets("replayed", options);
   const keyOf = (request: LlmRequest): string => canonicalJson(redactJson(request, secrets));
   const outcomes = Map.groupBy(recordings, ({ request }) => keyOf(request));
@@ -45,6 +49,9 @@ export function replayed(recordings: readonly LlmRecording[], options: Recording
     callSync,
   };
 }
+
+const isRecording = (value: unknown): boolean =>
+  isJsonObject(value) && isJsonObject(value["request"]) && isJsonObject(value["outcome"]);
 
 const name = "replayed";
 

@@ -15,7 +15,7 @@ export function route<Name extends string>(
   callers: Readonly<Record<Name, LlmCaller>>,
   choose: (request: LlmRequest) => Name,
 ): LlmCaller {
-  if (typeof callers !== "object" || callers === null)
+  if (typeof callers !== "object" || callers === null || Array.isArray(callers))
     throw new LlmOptionError("route needs an object of callers by name as its first argument.");
   checkFunction("route", "its second argument", choose);
   for (const caller of Object.values(callers)) checkCaller("route", caller);

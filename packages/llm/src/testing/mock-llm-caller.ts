@@ -1,4 +1,5 @@
 import type { LlmCallOptions, LlmCaller } from "../caller.ts";
+import { checkOptions, optionForms } from "../check-options.ts";
 import { chunkFeed } from "../chunk-feed.ts";
 import { failedOutcome, failureOf } from "../failure.ts";
 import { LlmOptionError } from "../llm-option-error.ts";
@@ -49,10 +50,12 @@ export class MockLlmCaller implements LlmCaller {
 
   /**
    * `model` is the model for requests whose `model` is the empty string. Throws `LlmOptionError` for a script that is neither a
-   * function nor a list of steps.
+   * function nor a list of steps, and for an unknown option.
    */
-  constructor(script: MockScript, { model }: { readonly model?: string } = {}) {
+  constructor(script: MockScript, options: { readonly model?: string } = {}) {
     checkScript(script);
+    checkOptions<typeof options>("MockLlmCaller", options, { model: optionForms.string });
+    const { model } = options;
     this.#script = script;
     if (model !== undefined) this.model = model;
   }
@@ -166,9 +169,11 @@ const withModel = (outcome: LlmOutcome, model: string): LlmOutcome =>
 async function playStep(step: MockStep, model: string, options: LlmCallOptions): Promise<LlmOutcome> {
   const feed = chunkFeed(options.onChunk);
   const text = await streamParts(partsOf(step), feed, options.signal);
-  feed.end();
   if (options.signal?.aborted) return abortedOutcome(text, step.usage);
-  if (!("hangsAfter" in step)) return withModel(step, model);
+  if (!("hangsAfter" in step)) {
+    feed.end();
+    return withModel(step, model);
+  }
   await new Promise<void>((resolve) => {
     options.signal?.addEventListener("abort", () => resolve(), { once: true });
   });

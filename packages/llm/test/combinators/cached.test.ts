@@ -64,7 +64,8 @@ describe("cached", () => {
     const caller = cached(model);
     const calls = Promise.all([1, 2, 3].map(() => caller.call(requestOf())));
     release();
-    expect((await calls).map(({ ok }) => ok)).toEqual([false, true, true]);
+    // The digests of the requests are computed in threads, so that any of them may be the first.
+    expect((await calls).filter(({ ok }) => !ok)).toHaveLength(1);
     expect(model.callCount).toBe(2);
   });
 

@@ -71,6 +71,7 @@ it.each<[string, () => unknown, string]>([
     () => rateLimited(model, any(undefined)),
     "rateLimited needs an object of options",
   ],
+  ["route with a list of callers", () => route(any([model]), () => "0"), "route needs an object of callers"],
   ["route without callers", () => route(any(undefined), () => "a"), "route needs an object of callers"],
   ["route without a choice", () => route({ model }, any(undefined)), "route needs a function"],
   ["route with a caller that is not one", () => route({ a: any(5) }, () => "a"), "route needs an LlmCaller"],
@@ -80,6 +81,16 @@ it.each<[string, () => unknown, string]>([
     "recorded with one secret in place of a list",
     () => recorded(model, () => undefined, any({ secrets: "key" })),
     "secrets of recorded must be a list of strings, got a string.",
+  ],
+  [
+    "replayed with a recording that is not one",
+    () => replayed(any([{ request: {}, outcome: {} }, {}])),
+    "recordings[1] of replayed must be an object with request and outcome.",
+  ],
+  [
+    "rateLimited with a clock without timers",
+    () => rateLimited(model, any({ clock: { now: () => 0 } })),
+    "clock of rateLimited must be a clock, an object with now() and after(), got an object.",
   ],
   ["replayed without recordings", () => replayed(any({})), "replayed needs a list of recordings"],
 ])("%s throws where it is given", (_, create, message) => {

@@ -1,10 +1,10 @@
 import type { Tool } from "@moora/agent-core-effects";
-import { refuse, shownValue } from "@moora/agent-core-effects/internal";
-import { checkCount, checkOptionNames, type OptionNames } from "../check-options.ts";
+import { checkOptions, type OptionForms } from "@moora/agent-core-effects/internal";
 import type { OnElicitation } from "./elicitation.ts";
 import { Connection } from "./connection.ts";
 import { checkAddress, type McpServerAddress } from "./server-address.ts";
-import { checkToolsOptions, toolsOptionNames, type McpToolsOptions } from "./tools-options.ts";
+import { checkServerName } from "./tool-name.ts";
+import { toolsForms, type McpToolsOptions } from "./tools-options.ts";
 
 /** The options of `connectMcp`. Only `name` is required. */
 export interface McpConnectOptions extends McpToolsOptions {
@@ -17,20 +17,21 @@ export interface McpConnectOptions extends McpToolsOptions {
   readonly maxReconnects?: number;
   /**
    * Answers the questions that the server asks a person during a call, which waits meanwhile: its `timeoutMs` includes the
-   * answer. A question is not stored, so a crash ends it with its call. Default: the server is informed that no person can
-   * be asked, and a tool that needs an answer fails with `input-required` or as the server decides.
+   * answer. A question is not stored, so a crash ends it with its call. Default: a question is one of the agent, as with `toolAsks`,
+   * and the call continues with the answer. In the older protocol this needs a tool that may run again (`replay` of `rule`), and no
+   * other open call; otherwise a tool that needs an answer fails as the server decides.
    */
   readonly onElicitation?: OnElicitation;
   /** Called with an error that no call fails with: a changed list of tools that cannot be used. Default: nothing. */
   readonly onError?: (error: Error) => void;
 }
 
-const optionNames: OptionNames<McpConnectOptions> = {
-  ...toolsOptionNames,
-  connectTimeoutMs: true,
-  maxReconnects: true,
-  onElicitation: true,
-  onError: true,
+const connectForms: OptionForms<McpConnectOptions> = {
+  ...toolsForms,
+  connectTimeoutMs: "positiveInteger",
+  maxReconnects: "positiveInteger",
+  onElicitation: "function",
+  onError: "function",
 };
 
 /** A connection to an MCP server. */
@@ -62,14 +63,7 @@ export async function connectMcp(
   options: McpConnectOptions,
 ): Promise<McpConnection> {
   checkAddress(server);
-  checkOptionNames("connectMcp", options, optionNames);
-  checkToolsOptions(options);
-  checkCount("connectTimeoutMs", options.connectTimeoutMs);
-  checkCount("maxReconnects", options.maxReconnects);
-  for (const name of ["onElicitation", "onError"] as const) {
-    const value: unknown = options[name];
-    if (value !== undefined && typeof value !== "function")
-      refuse(`${name} must be a function, got ${shownValue(value)}.`);
-  }
+  checkOptions("connectMcp", options, connectForms);
+  checkServerName(options.name);
   return await Connection.open(server, options);
 }

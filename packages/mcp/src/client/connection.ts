@@ -1,11 +1,20 @@
 import { canonicalJson } from "@moora/agent";
 import type { Tool } from "@moora/agent-core-effects";
+import { refuse, shownValue } from "@moora/agent-core-effects/internal";
 import { McpError } from "../mcp-error.ts";
 import type { McpConnection, McpConnectOptions } from "./connect-mcp.ts";
+import type { McpElicitation, McpElicitationAnswer, OnElicitation } from "./elicitation.ts";
 import { errorToMcpError, isTooLarge, lostAmong } from "./error-to-mcp-error.ts";
-import { defaultMaxResultBytes, resultTooLarge } from "./listed-tool.ts";
+import { defaultMaxResultBytes, resultTooLarge } from "./tool-call.ts";
 import { listedTools } from "./listed-tools.ts";
-import { withDefinition, type McpTool, type SendCall } from "./mcp-client.ts";
+import {
+  withDefinition,
+  type CallSender,
+  type McpCallOptions,
+  type McpCallParams,
+  type McpTool,
+  type SendOptions,
+} from "./mcp-client.ts";
 import type { ServerLink } from "./open-link.ts";
 import type { ToolList } from "./read-tools.ts";
 import { Reconnector } from "./reconnector.ts";
@@ -16,6 +25,7 @@ export class Connection implements McpConnection {
   readonly name: string;
   readonly #options: McpConnectOptions;
   readonly #links: Reconnector;
+  readonly #openCalls = new Set<Pick<SendOptions, "repeated">>();
   readonly #listeners = new Set<(tools: readonly Tool[]) => void>();
   #tools: readonly Tool[] = [];
   #instructions: string | undefined;
@@ -31,14 +41,17 @@ export class Connection implements McpConnection {
   private constructor(address: McpServerAddress, options: McpConnectOptions) {
     this.name = options.name;
     this.#options = options;
-    const { maxResultBytes = defaultMaxResultBytes } = options;
+    const { maxResultBytes = defaultMaxResultBytes, onElicitation } = options;
     this.#links = new Reconnector(address, {
       name: options.name,
       connectTimeoutMs: options.connectTimeoutMs ?? 30_000,
       maxReconnects: options.maxReconnects ?? 3,
       // The same content can take more bytes in a message than in JSON of ours, and the list of tools has to fit as well.
       maxMessageBytes: 2 * Math.max(maxResultBytes, 1024 * 1024),
-      onElicitation: options.onElicitation,
+      onElicitation:
+        onElicitation === undefined ? (question) => this.#answer(question) : orCancel(onElicitation),
+      elicitsInOlderProtocol:
+        onElicitation !== undefined || options.trust === true || options.rule !== undefined,
       onListChanged: (error, list) => this.#listChanged(error, list),
       onLink: (link) => this.#adopt(link),
     });
@@ -53,6 +66,8 @@ export class Connection implements McpConnection {
   }
 
   onToolsChanged(listener: (tools: readonly Tool[]) => void): () => void {
+    if (typeof listener !== "function")
+      refuse(`onToolsChanged needs a function, got ${shownValue(listener)}.`);
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
@@ -85,7 +100,8 @@ export class Connection implements McpConnection {
   }
 
   #use(list: ToolList): void {
-    this.#tools = listedTools(list, this.#options, this.#send);
+    const asksPerson = this.#options.onElicitation === undefined;
+    this.#tools = listedTools(list, this.#options, { send: this.#send, asksPerson });
     this.#listed = new Map(list.tools.map((tool) => [tool.name, usedPart(tool)]));
   }
 
@@ -103,7 +119,31 @@ export class Connection implements McpConnection {
     this.#options.onError?.(error instanceof Error ? error : new Error(String(error)));
   }
 
-  readonly #send: SendCall = async (tool, params, options) => {
+  /**
+   * Answers a question in the older protocol, which does not say which call it belongs to. Throws if no person can be asked: the
+   * call must not be made again, or others are open.
+   */
+  #answer(question: McpElicitation): McpElicitationAnswer {
+    const [call, ...others] = this.#openCalls;
+    if (call === undefined || others.length > 0)
+      throw new Error("No person can be asked: several calls are open.");
+    if (call.repeated === undefined)
+      throw new Error("No person can be asked: the call may not be made again.");
+    return call.repeated.answer(question);
+  }
+
+  readonly #send: CallSender["send"] = async (tool, params, { repeated, ...options }) => {
+    const call = { repeated };
+    this.#openCalls.add(call);
+    try {
+      return await this.#sendTwice(tool, params, options);
+    } finally {
+      this.#openCalls.delete(call);
+    }
+  };
+
+  /** Sends a call, and once more if it was not sent because the link had ended before. */
+  async #sendTwice(tool: McpTool, params: McpCallParams, options: McpCallOptions): Promise<unknown> {
     for (let attempt = 1; ; attempt += 1) {
       const link = await this.#links.link(options.signal);
       this.#checkListed(tool);
@@ -121,7 +161,7 @@ export class Connection implements McpConnection {
         link.openCalls -= 1;
       }
     }
-  };
+  }
 
   #checkListed(tool: McpTool): void {
     const listed = this.#listed.get(tool.name);
@@ -151,6 +191,17 @@ export class Connection implements McpConnection {
     return resultTooLarge(tool.name, this.#options.maxResultBytes ?? defaultMaxResultBytes);
   }
 }
+
+/** A rejection counts as no answer. */
+const orCancel =
+  (onElicitation: OnElicitation): OnElicitation =>
+  async (question) => {
+    try {
+      return await onElicitation(question);
+    } catch {
+      return { action: "cancel" };
+    }
+  };
 
 /** The part of a tool that an agent and its reviewers rely on. */
 const usedPart = ({ annotations, inputSchema }: McpTool): string =>

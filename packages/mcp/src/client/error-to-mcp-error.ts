@@ -1,9 +1,6 @@
-import { errorText, truncated } from "@moora/agent-core-effects/internal";
 import { McpError, type McpErrorCode } from "../mcp-error.ts";
+import { causeText } from "./cause-text.ts";
 import { messageTooLarge, streamEnded } from "./open-transport.ts";
-
-/** The maximum length of a message of a server in an error. */
-const maxMessageLength = 2_000;
 
 const mayHaveRun = "The call may have had its effect.";
 
@@ -45,7 +42,7 @@ export function errorToMcpError(tool: string, error: unknown, signal?: AbortSign
   const reason = mcpErrorIn(error);
   if (reason !== undefined) return reason;
   const code = signal?.aborted === true ? "cancelled" : codeOf(error);
-  return new McpError(code, messages[code](tool, shownText(error)), { cause: error });
+  return new McpError(code, messages[code](tool, causeText(error)), { cause: error });
 }
 
 /** Whether a call failed because its response was larger than a message may be. */
@@ -89,12 +86,6 @@ const messages: Readonly<Record<CallCode, (tool: string, text: string) => string
   timeout: (tool) => `The MCP tool ${tool} did not answer in time. ${mayHaveRun}`,
   cancelled: (tool) => `The call of the MCP tool ${tool} was cancelled. ${mayHaveRun}`,
 };
-
-/** The message of an error as a sentence. */
-function shownText(error: unknown): string {
-  const text = truncated(errorText(error), maxMessageLength).trim();
-  return /[.!?]$/.test(text) ? text : `${text}.`;
-}
 
 const fieldOf = (value: unknown, name: string): unknown =>
   typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;

@@ -1,7 +1,7 @@
 import type { Tool } from "@moora/agent-core-effects";
 import { errorText } from "@moora/agent-core-effects/internal";
 import { McpError } from "../mcp-error.ts";
-import type { McpTool, SendCall } from "./mcp-client.ts";
+import type { CallSender, McpTool } from "./mcp-client.ts";
 import { checkRule } from "./check-rule.ts";
 import { listedTool } from "./listed-tool.ts";
 import { maxTools, tooManyTools, type ToolList } from "./read-tools.ts";
@@ -14,13 +14,13 @@ import type { McpToolsOptions } from "./tools-options.ts";
 export function listedTools(
   { tools, skipped }: ToolList,
   options: McpToolsOptions,
-  send: SendCall,
+  sender: CallSender,
 ): readonly Tool[] {
   if (tools.length > maxTools) throw tooManyTools(options.name, tools.length);
   for (const tool of skipped) options.onSkipped?.(tool);
   const origins = new Map<string, string>();
   return tools.flatMap((tool) => {
-    const made = usableTool(tool, options, send);
+    const made = usableTool(tool, options, sender);
     if (made === undefined) return [];
     const other = origins.get(made.name);
     if (other !== undefined) throw collision(made.name, [other, tool.name], options);
@@ -30,7 +30,7 @@ export function listedTools(
 }
 
 /** The tool; undefined if the application does not want it or it cannot be used. */
-function usableTool(tool: McpTool, options: McpToolsOptions, send: SendCall): Tool | undefined {
+function usableTool(tool: McpTool, options: McpToolsOptions, sender: CallSender): Tool | undefined {
   const skip = (reason: string): undefined => {
     options.onSkipped?.({ name: tool.name, reason });
   };
@@ -40,7 +40,7 @@ function usableTool(tool: McpTool, options: McpToolsOptions, send: SendCall): To
   checkRule(rule, tool.name);
   if (rule.include === false) return undefined;
   try {
-    return listedTool(tool, rule, options, send);
+    return listedTool(tool, rule, options, sender);
   } catch (error) {
     return skip(errorText(error));
   }

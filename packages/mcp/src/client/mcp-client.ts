@@ -1,3 +1,5 @@
+import type { RepeatedCall } from "./repeated-call.ts";
+
 /** A tool as a server lists it. Everything in it is the server's own claim. */
 export interface McpTool {
   readonly name: string;
@@ -25,8 +27,14 @@ export interface McpProgress {
   readonly message?: string | undefined;
 }
 
+/** What a call sends to a server that has asked for input: the answers, and the state of the server. */
+export interface McpInputParams {
+  readonly inputResponses?: Readonly<Record<string, unknown>>;
+  readonly requestState?: string;
+}
+
 /** The parameters of `tools/call`. */
-export interface McpCallParams {
+export interface McpCallParams extends McpInputParams {
   readonly name: string;
   readonly arguments: Record<string, unknown>;
   readonly _meta: Record<string, unknown>;
@@ -38,6 +46,8 @@ export interface McpCallOptions {
   /** In milliseconds. */
   readonly timeout: number;
   readonly onprogress: (progress: McpProgress) => void;
+  /** Whether a result of the newer protocol may ask for input. Default: false. */
+  readonly allowInputRequired?: boolean;
 }
 
 /** The part of a connected `Client` of `@modelcontextprotocol/client` that `mcpTools` uses. */
@@ -55,5 +65,15 @@ export const withDefinition = (tool: McpTool, options: McpCallOptions): McpCallO
   return Object.assign({ ...options }, { toolDefinition });
 };
 
-/** Sends a call of a listed tool, and resolves with its result as the server sent it. */
-export type SendCall = (tool: McpTool, params: McpCallParams, options: McpCallOptions) => Promise<unknown>;
+/** The options of a call that is sent, with what answers the questions of a server in the older protocol. */
+export interface SendOptions extends McpCallOptions {
+  readonly repeated: RepeatedCall | undefined;
+}
+
+/** Sends calls of listed tools. */
+export interface CallSender {
+  /** Resolves with the result as the server sent it. */
+  readonly send: (tool: McpTool, params: McpCallParams, options: SendOptions) => Promise<unknown>;
+  /** Whether a question of the server is one of the agent. Otherwise the client answers it, or the call fails. */
+  readonly asksPerson: boolean;
+}

@@ -1,10 +1,11 @@
 import type { Tool } from "@moora/agent-core-effects";
-import { checkOptionNames } from "../check-options.ts";
+import { checkOptions, isObject, refuse, shownValue } from "@moora/agent-core-effects/internal";
 import { errorToMcpError } from "./error-to-mcp-error.ts";
 import { listedTools } from "./listed-tools.ts";
-import { withDefinition, type McpClient } from "./mcp-client.ts";
+import { withDefinition, type CallSender, type McpClient } from "./mcp-client.ts";
 import { readTools } from "./read-tools.ts";
-import { checkToolsOptions, toolsOptionNames, type McpToolsOptions } from "./tools-options.ts";
+import { checkServerName } from "./tool-name.ts";
+import { toolsForms, type McpToolsOptions } from "./tools-options.ts";
 
 /**
  * The tools of a server, through a connected client of your own: a `Client` of `@modelcontextprotocol/client`. The client stays
@@ -12,16 +13,30 @@ import { checkToolsOptions, toolsOptionNames, type McpToolsOptions } from "./too
  * name, and with `BuildError` for an invalid option.
  */
 export async function mcpTools(client: McpClient, options: McpToolsOptions): Promise<readonly Tool[]> {
-  checkOptionNames("mcpTools", options, toolsOptionNames);
-  checkToolsOptions(options);
+  checkClient(client);
+  checkOptions("mcpTools", options, toolsForms);
+  checkServerName(options.name);
   const list = await readTools(options.name, client).catch((error: unknown) => {
     throw errorToMcpError(`${options.name} (list of tools)`, error);
   });
-  return listedTools(list, options, async (tool, params, callOptions) => {
+  const send: CallSender["send"] = async (tool, params, { signal, timeout, onprogress }) => {
     try {
-      return await client.callTool(params, withDefinition(tool, callOptions));
+      return await client.callTool(params, withDefinition(tool, { signal, timeout, onprogress }));
     } catch (error) {
-      throw errorToMcpError(tool.name, error, callOptions.signal);
+      throw errorToMcpError(tool.name, error, signal);
     }
-  });
+  };
+  return listedTools(list, options, { send, asksPerson: false });
+}
+
+function checkClient(client: unknown): void {
+  if (
+    isObject(client) &&
+    typeof client["listTools"] === "function" &&
+    typeof client["callTool"] === "function"
+  )
+    return;
+  refuse(
+    `mcpTools needs a connected client of @modelcontextprotocol/client, got ${shownValue(client)}. For an address, use connectMcp.`,
+  );
 }

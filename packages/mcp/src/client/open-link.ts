@@ -1,11 +1,12 @@
 import type { Client, ListToolsResult } from "@modelcontextprotocol/client";
-import { errorText, truncated } from "@moora/agent-core-effects/internal";
 import { isJsonObject } from "@moora/llm/internal";
 import { McpError } from "../mcp-error.ts";
-import { openTransport } from "./open-transport.ts";
+import { causeText } from "./cause-text.ts";
+import { hideElicitation, openTransport } from "./open-transport.ts";
 import { readTools, type ToolList } from "./read-tools.ts";
 import { sdkClient, type ClientListeners, type ProtocolMode } from "./sdk-client.ts";
-import { isHttp, type McpServerAddress } from "./server-address.ts";
+import { isHttp, type McpServerAddress, type StdioServer } from "./server-address.ts";
+import { spawnProblem } from "./spawn-problem.ts";
 
 /** What is needed to connect to a server. */
 export interface LinkOptions extends ClientListeners {
@@ -57,6 +58,7 @@ async function connect(
   const status = { isClosed: false, openCalls: 0 };
   const broken = new AbortController();
   const { transport, lastOutput, endSession } = await openTransport(address, options.maxMessageBytes);
+  if (!options.elicitsInOlderProtocol) hideElicitation(transport);
   Object.assign(client, {
     onclose() {
       status.isClosed = true;
@@ -84,19 +86,20 @@ async function connect(
     return Object.assign(status, { client, list, broken: broken.signal, close });
   } catch (error) {
     await transport.close().catch(() => undefined);
-    throw connectError(address, options, error, lastOutput());
+    throw await connectError(address, options, error, lastOutput());
   }
 }
 
 /** The error of a connection that cannot be made. It names the program without its arguments, which may be secret. */
-function connectError(
+async function connectError(
   address: McpServerAddress,
   { name, connectTimeoutMs }: LinkOptions,
   error: unknown,
   lastOutput: string,
-): McpError {
+): Promise<McpError> {
   if (error instanceof McpError) return error;
-  const where = isHttp(address) ? new URL(address.url).origin : address.command;
+  const problem = isHttp(address) ? undefined : await spawnProblem(address, error);
+  const where = isHttp(address) ? new URL(address.url).origin : shownCommand(address, problem);
   const status = isJsonObject(error) ? error["status"] : undefined;
   if (status === 401 || status === 403 || (error instanceof Error && error.name === "UnauthorizedError")) {
     return new McpError(
@@ -106,9 +109,7 @@ function connectError(
     );
   }
   const isLate = isJsonObject(error) && error["code"] === "REQUEST_TIMEOUT";
-  const reason = isLate
-    ? `it did not answer within ${connectTimeoutMs} ms.`
-    : `${truncated(errorText(error), 1_000)}.`.replace(/([.!?])\.$/, "$1");
+  const reason = isLate ? `it did not answer within ${connectTimeoutMs} ms.` : (problem ?? causeText(error));
   const output = lastOutput === "" ? "" : ` Its last output: ${lastOutput}`;
   return new McpError(
     "connect-failed",
@@ -118,3 +119,7 @@ function connectError(
     },
   );
 }
+
+/** The program; without what may be arguments if there is no program of this name. */
+const shownCommand = ({ command }: StdioServer, problem: string | undefined): string =>
+  problem === undefined ? command : command.split(/\s/, 1).join("");

@@ -41,7 +41,7 @@ async function openStdio(
 const endSessionMs = 1_000;
 
 async function openHttp(address: HttpServer, maxBytes: number): Promise<OpenedTransport> {
-  const sdk = await import("@modelcontextprotocol/client");
+  const sdk = await loadSdk("@modelcontextprotocol/client", () => import("@modelcontextprotocol/client"));
   /** The ids of the requests whose responses were over the limit. */
   const tooLarge = new Set<unknown>();
   const onExceeded = (request: unknown): void => void tooLarge.add(requestId(request));
@@ -103,5 +103,17 @@ function answerCutRequests(
       if (problem === undefined) throw error;
       answer(problem);
     }
+  };
+}
+
+/** Leaves out of the handshake of the older protocol that a person can be asked. In the newer one each request says so. */
+export function hideElicitation(transport: Transport): void {
+  const send = transport.send.bind(transport);
+  transport.send = (message, options) => {
+    const isHandshake = !Array.isArray(message) && "method" in message && message.method === "initialize";
+    const { params } = isHandshake ? message : {};
+    if (!isJsonObject(params) || !isJsonObject(params["capabilities"])) return send(message, options);
+    const { elicitation: _, ...capabilities } = params["capabilities"];
+    return send({ ...message, params: { ...params, capabilities } }, options);
   };
 }

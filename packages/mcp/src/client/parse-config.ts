@@ -20,6 +20,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
  * `invalid-config`. Nothing is started: starting what a file names runs its commands, so ask before you use a file of a stranger.
  */
 export function parseMcpConfig(text: string, env: Environment = {}): readonly ConfiguredServer[] {
+  if (!isJsonObject(env)) throw invalid("The second argument must be an object of environment variables.");
   const config = textToJson(text);
   const servers = isJsonObject(config) ? config["mcpServers"] : undefined;
   if (!isJsonObject(servers)) throw invalid('It must be JSON of the form { "mcpServers": { ... } }.');

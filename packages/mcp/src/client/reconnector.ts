@@ -70,7 +70,7 @@ export class Reconnector {
     if (this.#reconnects >= maxReconnects) {
       throw new McpError(
         "connect-failed",
-        `The MCP server ${name} has ended ${this.#reconnects + 1} times in a row without an answer. It is not connected to again.`,
+        `The MCP server ${name} has ended ${this.#reconnects + 1} times in a row without an answer, and is not connected to again. Find out why it ends; then call connectMcp again, or raise maxReconnects.`,
       );
     }
     this.#reconnects += 1;

@@ -1,9 +1,15 @@
-import { refuse, shownValue } from "@moora/agent-core-effects/internal";
-import { checkOptionNames, type OptionNames } from "../check-options.ts";
+import {
+  checkOptions,
+  isObject,
+  refuse,
+  shownValue,
+  type OptionForm,
+  type OptionForms,
+} from "@moora/agent-core-effects/internal";
 
 /** A server that is started as a process of this machine, and speaks over its standard input and output. */
 export interface StdioServer {
-  /** The program, as it is found in PATH. No shell reads it. */
+  /** The program, as it is found in PATH, without arguments. No shell reads it. */
   readonly command: string;
   readonly args?: readonly string[];
   /** Added to the few variables that every server gets, such as PATH and HOME; no other variable of this process is passed on. */
@@ -25,32 +31,41 @@ export type ServerHeaders = Readonly<Record<string, string>>;
 /** Where a server is. */
 export type McpServerAddress = StdioServer | HttpServer;
 
-const stdioNames: OptionNames<StdioServer> = { command: true, args: true, env: true, cwd: true };
-const httpNames: OptionNames<HttpServer> = { url: true, headers: true };
+const isObjectOfTexts = (value: unknown): boolean =>
+  isObject(value) && Object.values(value).every((text) => typeof text === "string");
+
+const commandForm: OptionForm = {
+  expectation: "the name of a program",
+  fits: (value) => typeof value === "string" && value !== "",
+};
+
+const stdioForms: OptionForms<StdioServer> = {
+  command: commandForm,
+  args: "texts",
+  env: { expectation: "an object whose values are strings", fits: isObjectOfTexts },
+  cwd: "string",
+};
+
+const httpForms: OptionForms<HttpServer> = {
+  url: {
+    expectation: "a URL that begins with http:// or https://",
+    fits: (value) => /^https?:$/.test(URL.parse(String(value))?.protocol ?? ""),
+  },
+  headers: {
+    expectation: "an object whose values are strings, or a function that returns one",
+    fits: (value) => typeof value === "function" || isObjectOfTexts(value),
+  },
+};
 
 export const isHttp = (address: McpServerAddress): address is HttpServer => "url" in address;
 
 /** Throws `BuildError` for a value that is not the address of a server. */
 export function checkAddress(address: McpServerAddress): void {
-  if (typeof address !== "object" || address === null || !("url" in address || "command" in address)) {
+  if (!isObject(address) || (address["url"] === undefined && address["command"] === undefined)) {
     return refuse(
       `connectMcp needs { command, args } or { url, headers } as its first argument, got ${shownValue(address)}.`,
     );
   }
-  if (isHttp(address)) {
-    checkOptionNames("a server at a URL", address, httpNames);
-    const protocol = URL.parse(String(address.url))?.protocol;
-    if (protocol !== "http:" && protocol !== "https:") {
-      refuse(
-        `url must be a URL that begins with http:// or https://, got ${shownValue(String(address.url))}.`,
-      );
-    }
-    return;
-  }
-  checkOptionNames("a server with a command", address, stdioNames);
-  if (typeof address.command !== "string" || address.command === "")
-    refuse(`command must be the name of a program, got ${shownValue(address.command)}.`);
-  const { args } = address;
-  if (args !== undefined && !(Array.isArray(args) && args.every((arg) => typeof arg === "string")))
-    refuse(`args must be a list of strings, got ${shownValue(args)}.`);
+  if ("url" in address) checkOptions("a server at a URL", address, httpForms);
+  else checkOptions("a server with a command", address, stdioForms);
 }

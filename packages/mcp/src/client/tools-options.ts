@@ -1,7 +1,5 @@
-import { refuse, shownValue } from "@moora/agent-core-effects/internal";
-import { checkCount, type OptionNames } from "../check-options.ts";
+import type { OptionForms } from "@moora/agent-core-effects/internal";
 import type { McpTool } from "./mcp-client.ts";
-import { checkServerName } from "./tool-name.ts";
 import type { McpToolRule } from "./tool-policy.ts";
 
 /** A tool of a server that the agent does not have, and why. */
@@ -36,23 +34,12 @@ export interface McpToolsOptions {
   readonly onSkipped?: (tool: SkippedTool) => void;
 }
 
-export const toolsOptionNames: OptionNames<McpToolsOptions> = {
-  name: true,
-  trust: true,
-  rule: true,
-  timeoutMs: true,
-  maxResultBytes: true,
-  onSkipped: true,
+/** The form of each option. The name of the server has a check of its own. */
+export const toolsForms: OptionForms<McpToolsOptions> = {
+  name: "any",
+  trust: "boolean",
+  rule: "function",
+  timeoutMs: "positiveInteger",
+  maxResultBytes: "positiveInteger",
+  onSkipped: "function",
 };
-
-/** Throws `BuildError` for options with invalid values. */
-export function checkToolsOptions(options: McpToolsOptions): void {
-  checkServerName(options.name);
-  checkCount("timeoutMs", options.timeoutMs);
-  checkCount("maxResultBytes", options.maxResultBytes);
-  for (const name of ["rule", "onSkipped"] as const) {
-    const value: unknown = options[name];
-    if (value !== undefined && typeof value !== "function")
-      refuse(`${name} must be a function, got ${shownValue(value)}.`);
-  }
-}

@@ -1,15 +1,35 @@
 import type { McpHttpHandler, McpServerFactory } from "@modelcontextprotocol/server";
 import type { StdioServerHandle } from "@modelcontextprotocol/server/stdio";
-import { refuse, shownValue } from "@moora/agent-core-effects/internal";
+import {
+  checkOptions,
+  refuse,
+  shownValue,
+  withMethods,
+  type OptionForms,
+} from "@moora/agent-core-effects/internal";
 import { loadSdk } from "../load-sdk.ts";
-import type { ListeningServer, McpAgentServer, McpServerOptions, StdioStreams } from "./mcp-server.ts";
+import { isLocalName, localNames } from "./local-names.ts";
+import type {
+  ListeningServer,
+  ListenOptions,
+  McpAgentServer,
+  McpServerOptions,
+  StdioStreams,
+} from "./mcp-server.ts";
 import { CallRunner } from "./run-call.ts";
 import type { ServedAgent } from "./served-agent.ts";
 import { serverFactory, type FactoryParts } from "./server-factory.ts";
 import { serverSdk, type ServerSdk } from "./server-sdk.ts";
 
-/** The names that a server answers to by default. */
-const localNames: readonly string[] = ["localhost", "127.0.0.1", "[::1]"];
+const listenForms: OptionForms<ListenOptions> = {
+  port: "port",
+  host: "string",
+};
+
+const streamForms: OptionForms<StdioStreams> = {
+  input: withMethods("a readable stream", "on", "once"),
+  output: withMethods("a writable stream", "write", "on"),
+};
 
 /** The server that `mcpServer` returns: one factory of protocol servers behind each transport. */
 export class AgentServer implements McpAgentServer {
@@ -25,7 +45,9 @@ export class AgentServer implements McpAgentServer {
     this.#runner = new CallRunner(options.log, this.#onError);
   }
 
-  async serveStdio({ input, output }: StdioStreams = processStreams()): Promise<void> {
+  async serveStdio(streams: StdioStreams = processStreams()): Promise<void> {
+    checkOptions("serveStdio", streams, streamForms);
+    const { input, output } = streams;
     const { factory } = await this.#load();
     const { StdioServerTransport, serveStdio } = await loadSdk(
       "@modelcontextprotocol/server",
@@ -53,11 +75,10 @@ export class AgentServer implements McpAgentServer {
     return await handler.fetch(request, { authInfo: { token: "", clientId: user, scopes: [] } });
   };
 
-  async listen({
-    host = "127.0.0.1",
-    port = 0,
-  }: { readonly port?: number; readonly host?: string } = {}): Promise<ListeningServer> {
-    if (!localNames.includes(host) && host !== "::1" && this.#options.authorize === undefined)
+  async listen(options: ListenOptions = {}): Promise<ListeningServer> {
+    checkOptions("listen", options, listenForms);
+    const { host = "127.0.0.1", port = 0 } = options;
+    if (!isLocalName(host) && this.#options.authorize === undefined)
       refuse(`host is ${shownValue(host)}, which other machines can reach. Give authorize as well.`);
     const { listenOnNode } = await import("./listen-on-node.ts");
     const listening = await listenOnNode(this.fetch, { host, port, onError: this.#onError });

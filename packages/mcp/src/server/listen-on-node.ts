@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
+import { ListenError } from "@moora/agent";
 import { loadSdk } from "../load-sdk.ts";
 import type { ListeningServer } from "./mcp-server.ts";
 
@@ -10,7 +11,7 @@ export interface NodeOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** Serves a handler of web requests with Node's HTTP server. Rejects if the port is taken. */
+/** Serves a handler of web requests with Node's HTTP server. Rejects with `ListenError`. */
 export async function listenOnNode(
   fetch: (request: Request) => Promise<Response>,
   { host, onError, port }: NodeOptions,
@@ -26,7 +27,9 @@ export async function listenOnNode(
     void handler(request as Parameters<typeof handler>[0], response);
   });
   server.listen(port, host);
-  await once(server, "listening");
+  await once(server, "listening").catch((error: unknown) => {
+    throw new ListenError(host, port, error);
+  });
   const address = server.address();
   const actualPort = typeof address === "object" && address !== null ? address.port : port;
   return {

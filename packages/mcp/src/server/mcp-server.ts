@@ -1,9 +1,16 @@
 import type { Agent } from "@moora/agent";
-import { refuse, shownValue } from "@moora/agent-core-effects/internal";
+import {
+  checkOptions,
+  isObject,
+  refuse,
+  shownValue,
+  type OptionForm,
+  type OptionForms,
+} from "@moora/agent-core-effects/internal";
 import type { EventLog } from "@moora/event-log";
 import type { Readable, Writable } from "node:stream";
-import { checkOptionNames, type OptionNames } from "../check-options.ts";
 import { AgentServer } from "./agent-server.ts";
+import { isLocalName } from "./local-names.ts";
 import { servedAgents, type ServedAgent } from "./served-agent.ts";
 
 /** The options of `mcpServer`. Only `log` is required. */
@@ -33,20 +40,33 @@ export interface McpServerOptions {
   readonly onError?: (error: unknown) => void;
 }
 
-const optionNames: OptionNames<McpServerOptions> = {
-  log: true,
-  name: true,
-  version: true,
-  secret: true,
-  authorize: true,
-  allowedHosts: true,
-  onError: true,
+const logForm: OptionForm = {
+  expectation: "a log, such as memoryLog()",
+  fits: (value) => isObject(value) && typeof value["open"] === "function",
+};
+
+const forms: OptionForms<McpServerOptions> = {
+  log: logForm,
+  name: "string",
+  version: "string",
+  secret: "any",
+  authorize: "function",
+  allowedHosts: "texts",
+  onError: "function",
 };
 
 /** The streams of a connection. Default: those of this process. */
 export interface StdioStreams {
   readonly input: Readable;
   readonly output: Writable;
+}
+
+/** Where a server listens. */
+export interface ListenOptions {
+  /** Default: any free port. */
+  readonly port?: number;
+  /** A name or an address of this machine. Default: `127.0.0.1`. */
+  readonly host?: string;
 }
 
 /** A server that listens. */
@@ -68,19 +88,15 @@ export interface McpAgentServer {
   readonly fetch: (request: Request) => Promise<Response>;
   /**
    * Serves HTTP on a port of this machine. Default: any free port of 127.0.0.1. A host beyond this machine needs `authorize`. Needs
-   * the package `@modelcontextprotocol/node`.
+   * the package `@modelcontextprotocol/node`. Rejects with `BuildError` for an invalid option, and with `ListenError` if the address
+   * cannot be bound.
    */
-  listen(options?: { readonly port?: number; readonly host?: string }): Promise<ListeningServer>;
+  listen(options?: ListenOptions): Promise<ListeningServer>;
   /** Ends all connections and closes the sessions that run; their work resumes when they are opened again. */
   close(): Promise<void>;
   /** The same as `close`. */
   [Symbol.asyncDispose](): Promise<void>;
 }
-
-const localNames: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]", "::1"]);
-
-/** Whether a name is one of this machine, which other machines cannot reach. */
-export const isLocalName = (name: string): boolean => localNames.has(name);
 
 /**
  * Serves agents as tools: a call gives an agent a task and returns its answer. What the agent asks a person is asked through the
@@ -91,10 +107,9 @@ export function mcpServer(
   agents: readonly (Agent<unknown> | ServedAgent)[],
   options: McpServerOptions,
 ): McpAgentServer {
-  checkOptionNames("mcpServer", options, optionNames);
+  checkOptions("mcpServer", options, forms);
   const { allowedHosts = [], authorize, log, secret } = options;
-  if (typeof log !== "object" || log === null || typeof log.open !== "function")
-    refuse(`log must be a log, such as memoryLog(), got ${shownValue(log)}.`);
+  if (log === undefined) refuse("log is missing. Give a log, such as memoryLog().");
   const secretBytes = typeof secret === "string" ? new TextEncoder().encode(secret) : secret;
   if (secretBytes !== undefined && !(secretBytes instanceof Uint8Array && secretBytes.length >= 32))
     refuse("secret must have at least 32 bytes.");

@@ -1,4 +1,5 @@
 import {
+  failureToError,
   InputRefused,
   openSession,
   SessionError,
@@ -6,7 +7,6 @@ import {
   type DurableSession,
   type Question,
 } from "@moora/agent";
-import { errorText } from "@moora/agent-core-effects/internal";
 import type { EventLog } from "@moora/event-log";
 import { answerToDecision, questionToForm, type FormAnswer, type QuestionForm } from "./question-form.ts";
 import { maySee, newSessionId, type User } from "./session-access.ts";
@@ -83,7 +83,7 @@ export class CallRunner {
     if (wanted === undefined && (task ?? "").trim() === "") return failed("A new session needs a task.");
     const isKnown =
       wanted === undefined || (maySee(user, wanted) && (await this.#log.open(wanted)) !== undefined);
-    if (!isKnown) return failed(`There is no session ${JSON.stringify(wanted)}.`);
+    if (!isKnown) return failed(`Session ${JSON.stringify(wanted)} not found.`);
     const id = wanted ?? newSessionId(user);
     if (this.#running.has(id)) return failed(`Another call uses the session ${id}. Wait for its end.`);
     this.#running.set(id, undefined);
@@ -159,8 +159,11 @@ function endOf(session: DurableSession<unknown>, wasDismissed: boolean): CallEnd
     return { type: "asks", session: session.id, questions: asked, wasDismissed };
   }
   if (control.type === "Done") return { type: "answered", session: session.id, text: control.answer };
-  const reason = control.type === "Error" ? control.failure.message : `The session rests in ${control.type}.`;
-  return failed(`The agent failed: ${errorText(reason)}`);
+  const reason =
+    control.type === "Error"
+      ? failureToError(control.failure, state, session.trace()).message
+      : `The session rests in ${control.type}.`;
+  return failed(`The agent failed: ${reason}`);
 }
 
 const failed = (text: string): CallEnd => ({ type: "failed", text });

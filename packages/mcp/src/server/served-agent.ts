@@ -1,5 +1,11 @@
 import type { Agent } from "@moora/agent";
-import { refuse, shownValue } from "@moora/agent-core-effects/internal";
+import {
+  checkAgent,
+  checkOptions,
+  refuse,
+  shownValue,
+  type OptionForms,
+} from "@moora/agent-core-effects/internal";
 
 /** An agent as a tool of a server. */
 export interface ServedAgent {
@@ -8,6 +14,8 @@ export interface ServedAgent {
   readonly description?: string;
 }
 
+const forms: OptionForms<ServedAgent> = { agent: "object", description: "string" };
+
 /** The agents by the names of their tools. Throws `BuildError` for none, and for a name that is invalid or used twice. */
 export function servedAgents(
   agents: readonly (Agent<unknown> | ServedAgent)[],
@@ -15,8 +23,8 @@ export function servedAgents(
   if (!Array.isArray(agents) || agents.length === 0)
     refuse(`mcpServer needs a list of agents, got ${shownValue(agents)}.`);
   const served = new Map<string, Required<ServedAgent>>();
-  for (const entry of agents) {
-    const { agent, description } = "agent" in entry ? entry : { agent: entry, description: undefined };
+  for (const [index, entry] of agents.entries()) {
+    const { agent, description } = servedAgent(entry, `agents[${index}] of mcpServer`);
     const { name } = agent;
     if (!/^[A-Za-z0-9_-]{1,64}$/.test(name)) {
       refuse(
@@ -29,5 +37,14 @@ export function servedAgents(
       description: description ?? `Gives the agent ${name} a task, and returns its answer.`,
     });
   }
+  return served;
+}
+
+/** Throws `BuildError` for a value that is not an agent, with or without a description. */
+function servedAgent(entry: Agent<unknown> | ServedAgent, place: string): ServedAgent {
+  const isServed = typeof entry === "object" && entry !== null && "agent" in entry;
+  if (isServed) checkOptions(place, entry, forms);
+  const served = isServed ? entry : { agent: entry };
+  checkAgent(place, served.agent);
   return served;
 }

@@ -170,8 +170,10 @@ describe("a server over HTTP", () => {
   it("that does not exist cannot be connected to", async () => {
     const gone = await serveHttp(() => undefined);
     await gone[Symbol.asyncDispose]();
+    const { origin, host } = new URL(gone.url);
     await expect(connectMcp({ url: gone.url }, { name: "web" })).rejects.toMatchObject({
       code: "connect-failed",
+      message: `Cannot connect to the MCP server web (${origin}): connect ECONNREFUSED ${host}.`,
     });
   });
 });

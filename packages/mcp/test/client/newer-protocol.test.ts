@@ -1,8 +1,10 @@
 import { fileURLToPath } from "node:url";
+import { Client } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
 import { toNodeHandler } from "@modelcontextprotocol/node";
 import { memoryLog } from "@moora/event-log";
-import { connectMcp, mcpServer } from "@moora/mcp";
+import { connectMcp, mcpServer, mcpTools } from "@moora/mcp";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { payingAgent, pays } from "../support/agents.ts";
@@ -21,12 +23,15 @@ describe("a local server that speaks only the newer protocol", () => {
   });
 
   it("that needs the answer of a person fails the call if no person can be asked", async () => {
-    await using connection = await connectMcp(modernServer, { name: "modern" });
-    expect(await runTool(connection.tools, "modern_ask")).toMatchObject({
+    const client = new Client({ name: "own", version: "1" }, { versionNegotiation: { mode: "auto" } });
+    await client.connect(new StdioClientTransport({ ...modernServer, stderr: "ignore" }));
+    const tools = await mcpTools(client, { name: "modern" });
+    expect(await runTool(tools, "modern_ask")).toMatchObject({
       isSuccess: false,
       code: "input-required",
       error: expect.stringContaining("needs the answer of a person, which this agent cannot ask for"),
     });
+    await client.close();
   });
 });
 

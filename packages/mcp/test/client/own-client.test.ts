@@ -1,6 +1,6 @@
 import { Client, InMemoryTransport, type CallToolResult } from "@modelcontextprotocol/client";
 import { McpServer } from "@modelcontextprotocol/server";
-import { connectMcp, mcpTools, type McpClient, type McpToolsOptions } from "@moora/mcp";
+import { mcpTools, type McpClient, type McpToolsOptions } from "@moora/mcp";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { runTool, toolNamed } from "../support/tools.ts";
@@ -215,64 +215,6 @@ describe("annotations", () => {
     await expect(policies({}, { rule: () => rule as never })).rejects.toMatchObject({
       name: "BuildError",
       message,
-    });
-  });
-});
-
-describe("options", () => {
-  const server = { command: "unused" };
-
-  it.each<[string, object, string]>([
-    ["no name", {}, "name must have 1 to 32 letters"],
-    ["a name with a blank", { name: "a b" }, 'or digit, got "a b".'],
-    [
-      "an unknown option",
-      { name: "a", trusted: true },
-      'Unknown option "trusted" of connectMcp. Did you mean "trust"?',
-    ],
-    [
-      "a limit of zero",
-      { name: "a", maxResultBytes: 0 },
-      "maxResultBytes must be a positive integer, got 0.",
-    ],
-    ["a rule that cannot be called", { name: "a", rule: {} }, "rule must be a function, got an object."],
-  ])("with %s are refused", async (_, options, message) => {
-    await expect(connectMcp(server, options as never)).rejects.toMatchObject({
-      name: "BuildError",
-      message: expect.stringContaining(message),
-    });
-  });
-
-  it.each<[string, object, string]>([
-    ["nothing", {}, "connectMcp needs { command, args } or { url, headers } as its first argument"],
-    [
-      "another protocol",
-      { url: "file:///etc/passwd" },
-      "url must be a URL that begins with http:// or https://",
-    ],
-    ["a command line in one text", { command: "" }, 'command must be the name of a program, got "".'],
-    ["arguments that are not texts", { command: "a", args: [1] }, "args must be a list of strings"],
-    ["an unknown field", { command: "a", arg: [] }, 'Unknown option "arg"'],
-  ])("with an address of %s are refused", async (_, address, message) => {
-    await expect(connectMcp(address as never, { name: "a" })).rejects.toMatchObject({
-      name: "BuildError",
-      message: expect.stringContaining(message),
-    });
-  });
-
-  it("that name a program that does not exist fail with it, and without its arguments", async () => {
-    const secret = { command: "no-such-program", args: ["--key", "sk-secret"] };
-    await expect(connectMcp(secret, { name: "a" })).rejects.toMatchObject({
-      code: "connect-failed",
-      message: "Cannot connect to the MCP server a (no-such-program): spawn no-such-program ENOENT.",
-    });
-  });
-
-  it("that name a program that ends at once fail with its last output", async () => {
-    const failing = { command: process.execPath, args: ["-e", "console.error('no key'); process.exit(1)"] };
-    await expect(connectMcp(failing, { name: "a" })).rejects.toMatchObject({
-      code: "connect-failed",
-      message: expect.stringContaining("Its last output: no key"),
     });
   });
 });

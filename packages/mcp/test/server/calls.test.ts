@@ -69,7 +69,7 @@ describe.each(Object.entries(connections))("an agent as a tool, over %s", (_, co
     const failed = await call({ task: "Hello" });
     expect(failed.isError).toBe(true);
     expect(textOf(failed)).toContain("The agent failed: ");
-    expect(textOf(await call({ task: "Hello", session: "mcp-1" }))).toBe('There is no session "mcp-1".');
+    expect(textOf(await call({ task: "Hello", session: "mcp-1" }))).toBe('Session "mcp-1" not found.');
     expect(textOf(await call({}))).toBe("A new session needs a task.");
     await client.close();
   });

@@ -1,4 +1,5 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { BuildError } from "@moora/agent";
 import { memoryLog } from "@moora/event-log";
 import { answers } from "@moora/llm/testing";
 import { mcpServer, type McpAgentServer, type McpServerOptions } from "@moora/mcp";
@@ -74,7 +75,7 @@ describe("a server over HTTP with users", () => {
     const foreign = await call(bob, { task: "Who am I?", session });
     expect(foreign).toMatchObject({
       isError: true,
-      content: [{ text: `There is no session "${session}".` }],
+      content: [{ text: `Session "${session}" not found.` }],
     });
     const sessionsOf = async (client: Client): Promise<number> =>
       (await client.listResources()).resources.length - 1;
@@ -162,8 +163,10 @@ describe("a server over HTTP", () => {
     const { agent } = payingAgent();
     await using server = mcpServer([agent], { log: memoryLog() });
     const { url } = await server.listen();
-    await expect(server.listen({ port: Number(new URL(url).port) })).rejects.toMatchObject({
+    const port = Number(new URL(url).port);
+    await expect(server.listen({ port })).rejects.toMatchObject({
       code: "EADDRINUSE",
+      message: `Port ${port} of 127.0.0.1 is in use. Choose another port, or 0 for any free one.`,
     });
   });
 });
@@ -176,11 +179,48 @@ describe("options of a server", () => {
     ["no agents", [], { log }, "mcpServer needs a list of agents"],
     ["the same agent twice", [agent, agent], { log }, 'Two agents have the name "cashier".'],
     ["a name that cannot be a tool", [{ ...agent, name: "a b" }], { log }, 'got "a b".'],
-    ["no log", [agent], {}, "log must be a log, such as memoryLog(), got undefined."],
+    ["no log", [agent], {}, "log is missing. Give a log, such as memoryLog()."],
     ["a short secret", [agent], { log, secret: "short" }, "secret must have at least 32 bytes."],
     ["an unknown option", [agent], { log, autorize: 1 }, 'Did you mean "authorize"?'],
+    ["a log that is not one", [agent], { log: {} }, "log must be a log, such as memoryLog(), got an object."],
+    ["no agent in the list", [{}], { log }, "agents[0] of mcpServer needs an agent, got an object."],
+    [
+      "an agent that is missing",
+      [{ agent: undefined, description: "Pays." }],
+      { log },
+      "agents[0] of mcpServer needs an agent, got undefined.",
+    ],
+    [
+      "a misspelled description",
+      [agent, { agent, descripton: "Pays." }],
+      { log },
+      'Unknown option "descripton" of agents[1] of mcpServer. Did you mean "description"?',
+    ],
+    ["a token in place of users", [agent], { log, authorize: "x" }, "authorize must be a function"],
+    ["one host", [agent], { log, allowedHosts: "localhost" }, "allowedHosts must be a list of strings"],
     ["a public name", [agent], { log, allowedHosts: ["a.example"] }, "Give authorize as well."],
   ])("with %s are refused", (_, agents, options, message) => {
     expect(() => mcpServer(agents as never, options as never)).toThrow(message);
+  });
+
+  it.each<[string, (server: McpAgentServer) => Promise<unknown>, string]>([
+    [
+      "listen with a misspelled port",
+      (server) => server.listen({ prot: 8080 } as never),
+      'Unknown option "prot" of listen. Did you mean "port"?',
+    ],
+    [
+      "listen with a text as the port",
+      (server) => server.listen({ port: "8080" } as never),
+      'port must be an integer from 0 to 65535, got "8080".',
+    ],
+    [
+      "serveStdio with one stream",
+      (server) => server.serveStdio({ input: process.stdin, output: "stdout" } as never),
+      'output must be a writable stream, an object with write() and on(), got "stdout".',
+    ],
+  ])("are checked where they are given: %s", async (_, use, message) => {
+    await using server = mcpServer([agent], { log });
+    await expect(use(server)).rejects.toThrow(new BuildError(message));
   });
 });

@@ -4,7 +4,7 @@ import type { Tool, ToolContext, ToolOutcome } from "@moora/agent";
 export function toolNamed(tools: readonly Tool[], name: string): Tool {
   const found = tools.find((tool) => tool.name === name);
   if (found === undefined)
-    throw new Error(`There is no tool ${name}: ${tools.map((tool) => tool.name).join()}`);
+    throw new Error(`Tool "${name}" not found: ${tools.map((tool) => tool.name).join()}`);
   return found;
 }
 

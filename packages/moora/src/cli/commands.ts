@@ -10,8 +10,10 @@ import { forkCommand } from "./commands/fork.ts";
 import { importCommand } from "./commands/import.ts";
 import { logCommand } from "./commands/log.ts";
 import { mcpCommand } from "./commands/mcp.ts";
+import { pauseCommand } from "./commands/pause.ts";
 import { rejectCommand } from "./commands/reject.ts";
 import { rerunCommand } from "./commands/rerun.ts";
+import { resumeCommand } from "./commands/resume.ts";
 import { runCommand } from "./commands/run.ts";
 import { sendCommand } from "./commands/send.ts";
 import { sessionsCommand } from "./commands/sessions.ts";
@@ -19,6 +21,7 @@ import { serveCommand } from "./commands/serve.ts";
 import { settleCommand } from "./commands/settle.ts";
 import { showCommand } from "./commands/show.ts";
 import { verifyCommand } from "./commands/verify.ts";
+import { workerCommand } from "./commands/worker.ts";
 
 /** Every command, in the order of the help. */
 export const commands: readonly Command[] = [
@@ -26,6 +29,7 @@ export const commands: readonly Command[] = [
   chatCommand,
   mcpCommand,
   serveCommand,
+  workerCommand,
   sessionsCommand,
   logCommand,
   showCommand,
@@ -35,6 +39,8 @@ export const commands: readonly Command[] = [
   answerCommand,
   settleCommand,
   cancelCommand,
+  pauseCommand,
+  resumeCommand,
   retryCommand,
   verifyCommand,
   forkCommand,

@@ -71,7 +71,7 @@ describe("--mcp", () => {
     const { code, err } = await cli(new TestHost(), "run", "x", ...options);
     expect(code).toBe(1);
     expect(err).toBe(
-      "moora: Cannot connect to the MCP server no-such-program (no-such-program): spawn no-such-program ENOENT.\n",
+      'moora: Cannot connect to the MCP server no-such-program (no-such-program): The program "no-such-program" was not found. Install it, or give its path.\n',
     );
     expect(provider.bodies).toEqual([]);
   });

@@ -1,6 +1,9 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
+import { defineAgent, openSession } from "@moora/agent";
+import { sqliteLog } from "@moora/event-log/sqlite";
+import { planner } from "@moora/planner";
 import { Page } from "@moora/testbed/page";
 import { afterEach, describe, expect, it } from "vitest";
 import { TemporaryFolder } from "./temporary-folder.ts";
@@ -36,7 +39,44 @@ async function shell(commands: string): Promise<string> {
   return output;
 }
 
+/** Creates a session in a folder, posts a message to it, and resolves when a worker has answered. */
+async function postedIn(cwd: string): Promise<void> {
+  await using log = sqliteLog(join(cwd, ".moora/sessions.db"));
+  const agent = defineAgent({ name: "moora", llm: planner() });
+  await (await openSession(agent, { log, id: "posted" })).close();
+  await using poster = await openSession(agent, { log, id: "posted", access: "post" });
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const stop = poster.onInput(({ type }) => (type === "re-act-observed" ? resolve() : undefined));
+  await poster.send("What is 2 + 2?");
+  await promise;
+  stop();
+}
+
 const hasCurl = spawnSync("curl", ["--version"]).status === 0;
+
+describe("moora worker", () => {
+  it("answers what other commands have posted, until it is stopped", async () => {
+    const host = new TestHost({ cwd: temporaryFolder() });
+    const ended = host.start(["worker"]);
+    await host.stdout.shows(
+      "Working on the sessions of moora in .moora/sessions.db. Ctrl-C stops the worker.\n",
+    );
+    await postedIn(host.cwd);
+    host.terminate();
+    expect(await ended).toBe(143);
+    expect(host.stderr.text).toBe("");
+  });
+
+  it.each([
+    [["now"], '"moora worker" takes no arguments.'],
+    [["--log", "folder"], "A worker cannot use folder: files cannot list the sessions that are due."],
+    [["--port", "0"], '"moora worker" does not take the option --port.'],
+  ])("refuses %j", async (args, message) => {
+    const host = new TestHost({ cwd: temporaryFolder() });
+    expect(await host.run(["worker", ...args])).toBe(2);
+    expect(host.stderr.text).toContain(message);
+  });
+});
 
 describe("moora serve", () => {
   it("serves the agent of the command line, and keeps its sessions for other commands", async () => {
@@ -98,6 +138,14 @@ describe("moora serve", () => {
     expect(host.stderr.text).toContain(message);
   });
 
+  it("answers, with a worker, what other commands have posted", async () => {
+    const { host, ended } = await started("--worker");
+    await postedIn(host.cwd);
+    host.interrupt();
+    expect(await ended).toBe(130);
+    expect(host.stderr.text).toBe("");
+  });
+
   it("reports a port that is in use", async () => {
     const { host, ended, url } = await started();
     const second = new TestHost({ cwd: temporaryFolder() });
@@ -117,7 +165,7 @@ describe("moora serve", () => {
     expect(output).toMatch(/\nid: 2\nevent: input\ndata: \{"seq":2,"input":\{"type":"user-message-received"/);
     expect(output).toContain('"type":"complete-re-act"');
     expect(output).toContain('{"status":"ignored","reason":"no-loop"}');
-    expect(output.endsWith('"code":"not-found","detail":"There is no such session."}')).toBe(true);
+    expect(output.endsWith('"code":"not-found","detail":"Session not found."}')).toBe(true);
     host.interrupt();
     await ended;
   });

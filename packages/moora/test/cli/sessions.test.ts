@@ -123,7 +123,7 @@ describe.each([
     expect(shown.out).toContain('Approve? call_1 read_file {"path":"a.txt"}');
     expect(await cli("approve", "eve", "call_7")).toMatchObject({
       code: 3,
-      err: 'moora: There is no call "call_7" in session "eve". Open questions: call_1 read_file.\n',
+      err: 'moora: Call "call_7" not found in session "eve". Open questions: call_1 read_file.\n',
     });
     const misfit = await cli("approve", "eve", "--args", '{"path": 7}');
     expect(misfit).toMatchObject({ code: 5, err: expect.stringContaining("not valid for read_file") });
@@ -138,6 +138,28 @@ describe.each([
     expect(await owner).toBe(0);
     expect(host.stdout.text).not.toContain("the text");
     expect((await cli("log", "eve")).out).toContain("call_1 read_file rejected by bob: not now");
+  });
+
+  it("are paused and resumed from anywhere", async () => {
+    await cli("run", "what is 2+2?", "--session", "eve");
+    expect((await cli("pause", "eve", "--reason", "Not now.")).out).toMatch(/^Paused\. It is record \d+/);
+    expect(await cli("pause", "eve")).toMatchObject({
+      code: 5,
+      err: "moora: The session is paused already.\n",
+    });
+    expect((await cli("log", "eve")).out).toContain("paused: Not now.");
+    const host = new TestHost({ cwd: place.path });
+    const owner = host.run(["run", "what is 3+3?", "--session", "eve", ...log], "");
+    const logged = async (): Promise<string> => (await cli("log", "eve")).out;
+    await expect.poll(logged, { timeout: 20_000 }).toContain("user: what is 3+3?");
+    expect(host.stdout.text).not.toContain("6");
+    expect((await cli("resume", "eve")).out).toMatch(/^Resumed\. It is record \d+/);
+    expect(await owner, host.stderr.text).toBe(0);
+    expect(host.stdout.text).toContain("= 6");
+    expect(await cli("resume", "eve")).toMatchObject({
+      code: 5,
+      err: "moora: The session is not paused.\n",
+    });
   });
 
   it("are canceled from anywhere, and accept the next message", async () => {
@@ -169,11 +191,11 @@ describe("errors about a session name the problem", () => {
       const [name = "", ...more] = args;
       expect(await said(name, "ada", ...more), name).toMatchObject({
         code: 3,
-        err: 'moora: There is no session "ada" in .moora/sessions.db. To list the sessions: moora sessions\n',
+        err: 'moora: Session "ada" not found in .moora/sessions.db. To list the sessions: moora sessions\n',
       });
     }
     expect((await said("diff", "ada", "bob", "--log", "other.db")).err).toBe(
-      'moora: There is no session "ada" in other.db. To list the sessions: moora sessions --log other.db\n',
+      'moora: Session "ada" not found in other.db. To list the sessions: moora sessions --log other.db\n',
     );
     expect((await said("log", "ada", "--log", "other.db")).err).toContain("moora sessions --log other.db\n");
     expect(await said("sessions")).toMatchObject({ code: 0, out: "" });

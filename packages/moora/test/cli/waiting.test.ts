@@ -50,8 +50,8 @@ describe("a question in a run without a terminal", () => {
     expect((await cli("run", "pay", ...options)).code).toBe(7);
     expect((await cli("approve", "ada", "1")).out).toContain('Approved: call_1 pay {"euros":5}.');
     expect((await cli("reject", "ada", "1")).err).toContain('Call call_1 pay in session "ada" was already');
-    expect((await cli("approve", "ada", "9")).err).toContain('There is no call "call_9" in session "ada".');
-    expect((await cli("approve", "ada", "03")).err).toContain('There is no call "03" in session "ada".');
+    expect((await cli("approve", "ada", "9")).err).toContain('Call "call_9" not found in session "ada".');
+    expect((await cli("approve", "ada", "03")).err).toContain('Call "03" not found in session "ada".');
   });
 
   it("is the same in JSON", async () => {
@@ -135,7 +135,7 @@ describe("run --session without a task", () => {
   it("for a session that does not exist is an error, and creates none", async () => {
     expect(await cli("run", "--session", "nosuch")).toMatchObject({
       code: 3,
-      err: 'moora: There is no session "nosuch" in .moora/sessions.db. Start one with moora run ... --session nosuch\n',
+      err: 'moora: Session "nosuch" not found in .moora/sessions.db. Start one with moora run ... --session nosuch\n',
     });
     expect((await cli("sessions")).out).toBe("");
   });

@@ -24,6 +24,8 @@ export interface Grant {
   readonly may?: May;
   /** Allows actions on sessions of others, such as `read` and `decide` for a reviewer. Default: nothing. */
   readonly mayForeign?: May;
+  /** Whether the user may read `/metrics`, which count the requests and the sessions of all users. Default: false. */
+  readonly mayReadMetrics?: boolean;
 }
 
 /** Authenticates a request. Undefined refuses it. */
@@ -32,9 +34,21 @@ export type Authorize = (request: Request) => Grant | undefined | Promise<Grant 
 /** The user of a server without `authorize`, which accepts requests to loopback addresses only. */
 export const localUser = "local";
 
+/** Calls `authorize`. Throws an `Error`, whatever it throws. */
+async function authorizedBy(authorize: Authorize, request: Request): Promise<Grant | undefined> {
+  try {
+    return await authorize(request);
+  } catch (error) {
+    throw error instanceof Error
+      ? error
+      : new Error("authorize threw a value that is not an Error.", { cause: error });
+  }
+}
+
 /** The rights of one request. */
 export interface Access {
   readonly user: string;
+  readonly mayReadMetrics: boolean;
   may(action: SessionAction, session: SessionRef): Promise<boolean>;
 }
 
@@ -43,12 +57,14 @@ export async function accessOf({ authorize }: ServerContext, request: Request): 
   if (authorize === undefined) {
     return {
       user: localUser,
+      mayReadMetrics: true,
       // Sessions without a user were created by programs that have the log itself.
       may: async (_action, { user }) => user === localUser || user === null,
     };
   }
   // What it reads of the body must not be missing later.
-  const grant = await authorize(
+  const grant = await authorizedBy(
+    authorize,
     new Request(request.url, { headers: request.headers, method: request.method }),
   );
   if (grant === undefined) {
@@ -56,11 +72,12 @@ export async function accessOf({ authorize }: ServerContext, request: Request): 
       headers: { "www-authenticate": "Bearer" },
     });
   }
-  const { user, may = () => true, mayForeign = () => false } = grant;
+  const { user, may = () => true, mayForeign = () => false, mayReadMetrics = false } = grant;
   if (typeof user !== "string" || user === "" || !user.isWellFormed())
     throw new Error("authorize must return { user } with a non-empty name, or undefined.");
   return {
     user,
+    mayReadMetrics,
     may: async (action, session) =>
       await (session.user === user ? may(action, session) : mayForeign(action, session)),
   };

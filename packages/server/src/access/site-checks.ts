@@ -17,16 +17,23 @@ export function checkSite(
 ): void {
   const url = new URL(request.url);
   const host = (request.headers.get("host") ?? url.host).toLowerCase();
-  if ((isLoopback || authorize === undefined) && !isLoopbackHost(host) && !allowedHosts.includes(host))
-    throw new HttpProblem("host-not-allowed", "This server is not reached by this host.");
+  if ((isLoopback || authorize === undefined) && !isLoopbackHost(host) && !allowedHosts.includes(host)) {
+    throw new HttpProblem(
+      "host-not-allowed",
+      "The host of the request is not allowed. Name it in allowedHosts.",
+    );
+  }
   const origin = request.headers.get("origin");
   if (origin !== null) {
     if (allowedOrigins.has(origin) || URL.parse(origin)?.host === host) return;
-    throw new HttpProblem("origin-not-allowed", "Pages of this origin may not use this server.");
+    throw new HttpProblem(
+      "origin-not-allowed",
+      "The origin of the request is not allowed. Name it in allowedOrigins.",
+    );
   }
   const site = request.headers.get("sec-fetch-site");
   if (site === "cross-site" || site === "same-site")
-    throw new HttpProblem("origin-not-allowed", "Pages of other sites may not use this server.");
+    throw new HttpProblem("origin-not-allowed", "Requests from pages of other sites are not allowed.");
 }
 
 /** The headers of every response. */

@@ -1,5 +1,6 @@
 import type { AgentState, Question } from "@moora/agent";
 import type { LiveSession } from "../sessions/live-session.ts";
+import { AgUiDrafts } from "./ag-ui-drafts.ts";
 import type { ChatFormat } from "./chat-stream.ts";
 import type { UiChunk } from "./ui-chunk.ts";
 
@@ -26,6 +27,7 @@ export const agUiFormat = (run: AgUiRun): ChatFormat => ({
 class AgUiTranslator {
   readonly #run: AgUiRun;
   readonly #live: LiveSession;
+  readonly #drafts = new AgUiDrafts();
   #open: { readonly kind: "text" | "reasoning"; readonly id: string } | undefined;
   /** The message that the calls of the step belong to. */
   #parentId: string | undefined;
@@ -45,10 +47,12 @@ class AgUiTranslator {
         this.#parentId = undefined;
         return [{ type: "STEP_STARTED", stepName: this.#stepName }];
       case "finish-step":
-        return [{ type: "STEP_FINISHED", stepName: this.#stepName }];
+        // A step that is canceled may leave a call that the model has not completed.
+        return [...this.#drafts.endAll(), { type: "STEP_FINISHED", stepName: this.#stepName }];
       case "reset-step":
         // Streamed text cannot be taken back: the client gets the conversation without it.
-        return [...this.#close(), { type: "MESSAGES_SNAPSHOT", messages: messagesOf(this.#state) }];
+        this.#parentId = undefined;
+        return [...this.#close(), ...this.#drafts.endAll(), this.#snapshot()];
       case "text-start":
         return this.#start("text", chunk.id);
       case "reasoning-start":
@@ -60,9 +64,13 @@ class AgUiTranslator {
       case "text-end":
       case "reasoning-end":
         return this.#close();
+      case "tool-input-start":
+        this.#drafts.start(chunk.toolCallId, chunk.toolName);
+        return [this.#callStart(chunk)];
+      case "tool-input-delta":
+        return [this.#drafts.grow(chunk.toolCallId, chunk.inputTextDelta)];
       case "tool-input-available":
-        this.#parentId ??= `calls_${chunk.toolCallId}`;
-        return callEvents(chunk, this.#parentId);
+        return this.#call(chunk);
       case "tool-output-available":
         return [resultEvent(chunk.toolCallId, textOf(chunk.output)), ...this.#data()];
       case "tool-output-error":
@@ -84,6 +92,36 @@ class AgUiTranslator {
       case "error":
         return [{ type: "RUN_ERROR", message: chunk.errorText }];
     }
+  }
+
+  #callStart({
+    toolCallId,
+    toolName,
+  }: {
+    readonly toolCallId: string;
+    readonly toolName: string;
+  }): AgUiEvent {
+    this.#parentId ??= callsMessageId(toolCallId);
+    const parentMessageId = this.#parentId;
+    return { type: "TOOL_CALL_START", toolCallId, toolCallName: toolName, parentMessageId };
+  }
+
+  /** A complete call. Its draft is completed; one that differs is replaced by the conversation of the log. */
+  #call(chunk: Extract<UiChunk, { type: "tool-input-available" }>): readonly AgUiEvent[] {
+    const { toolCallId, input } = chunk;
+    const call = this.#state.toolCalls[toolCallId];
+    const drafted = call && this.#drafts.complete(toolCallId, call);
+    if (drafted !== undefined)
+      return drafted.differs ? [...drafted.events, this.#snapshot()] : drafted.events;
+    return [
+      this.#callStart(chunk),
+      { type: "TOOL_CALL_ARGS", toolCallId, delta: textOf(input) },
+      { type: "TOOL_CALL_END", toolCallId },
+    ];
+  }
+
+  #snapshot(): AgUiEvent {
+    return { type: "MESSAGES_SNAPSHOT", messages: messagesOf(this.#state) };
   }
 
   get #state(): AgentState {
@@ -133,6 +171,9 @@ class AgUiTranslator {
   }
 }
 
+/** The id of the message of a turn without text, which only contains calls. */
+const callsMessageId = (firstCallId: string): string => `calls_${firstCallId}`;
+
 const textOf = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
 
 const resultEvent = (toolCallId: string, content: string): AgUiEvent => ({
@@ -142,17 +183,6 @@ const resultEvent = (toolCallId: string, content: string): AgUiEvent => ({
   role: "tool",
   content,
 });
-
-function callEvents(
-  { toolCallId, toolName, input }: Extract<UiChunk, { type: "tool-input-available" }>,
-  parentMessageId: string,
-): readonly AgUiEvent[] {
-  return [
-    { type: "TOOL_CALL_START", toolCallId, toolCallName: toolName, parentMessageId },
-    { type: "TOOL_CALL_ARGS", toolCallId, delta: textOf(input) },
-    { type: "TOOL_CALL_END", toolCallId },
-  ];
-}
 
 /** What the payload of an answer to a question may contain. */
 const payloadSchema = {
@@ -220,7 +250,9 @@ function turnMessages(
           },
         ],
   );
-  const id = messageId === "" ? `turn_${loop}_${step}` : messageId;
+  // A turn of calls alone has no message.
+  const [first] = calls;
+  const id = messageId ?? (first === undefined ? `turn_${loop}_${step}` : callsMessageId(first.id));
   return [
     { id, role: "assistant", content, ...(called.length === 0 ? {} : { toolCalls: called }) },
     ...results,

@@ -42,7 +42,7 @@ type RunInput = z.infer<typeof runInputSchema>;
 export function newMessageOf({ messages }: RunInput): UserMessage {
   const last = messages.at(-1);
   if (last?.role !== "user")
-    throw new HttpProblem("refused", "The last message must be one of the user.", { path: "messages" });
+    throw new HttpProblem("refused", "The last message must have the role user.", { path: "messages" });
   const { content = "" } = last;
   const text = typeof content === "string" ? content : content.map((part) => part.text ?? "").join("");
   return { messageId: last.id, content: text.toWellFormed() };

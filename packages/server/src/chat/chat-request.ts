@@ -53,7 +53,7 @@ export function userMessageOf({ id, parts }: ChatMessage): UserMessage {
 }
 
 const unknownPart = (): HttpProblem =>
-  new HttpProblem("refused", "A message has parts of the types text and file.", { path: "messages" });
+  new HttpProblem("refused", "Parts of a message must be of the type text or file.", { path: "messages" });
 
 const approvalPartSchema = z.looseObject({
   state: z.literal("approval-responded"),

@@ -1,6 +1,7 @@
 import type { AgentInput, AgentState } from "@moora/agent";
 import { PacedStream } from "../events/paced-stream.ts";
 import { streamResponse } from "../events/event-stream.ts";
+import type { StreamHold } from "../routes/stream-hold.ts";
 import type { LiveSession } from "../sessions/live-session.ts";
 import type { ServerContext } from "../server-options.ts";
 import { LoopWriter } from "./loop-writer.ts";
@@ -31,20 +32,14 @@ export type ChatStart =
   /** Everything before this message. */
   | { readonly type: "message"; readonly messageId: string };
 
-export interface ChatStreamOptions {
-  readonly format: ChatFormat;
-  readonly drop: () => void;
-  readonly onEnd: () => void;
-}
-
-/** One loop of a session as a stream of one format. It begins to listen when it is created. */
+/** One loop of a session as a stream of one format. It begins to listen when it is created, and releases the session when it ends. */
 export class ChatStream {
   readonly #live: LiveSession;
   readonly #limit: number;
   readonly #format: ChatFormat;
   readonly #toEvents: (chunk: UiChunk) => readonly object[];
   readonly #paced: PacedStream;
-  readonly #onEnd: () => void;
+  readonly #release: () => void;
   readonly #stopListening: () => void;
   #detach: () => void = () => undefined;
   #texts: string[] = [];
@@ -53,16 +48,13 @@ export class ChatStream {
   #messageId: string | undefined;
   #isHeld = false;
 
-  constructor(
-    { clock, limits }: ServerContext,
-    live: LiveSession,
-    { format, drop, onEnd }: ChatStreamOptions,
-  ) {
+  constructor({ clock, limits }: ServerContext, hold: StreamHold, format: ChatFormat) {
+    const { live, drop } = hold;
     this.#format = format;
     this.#toEvents = format.toEvents(live);
     this.#live = live;
     this.#limit = limits.maxBodyBytes + limits.maxBufferedBytes;
-    this.#onEnd = onEnd;
+    this.#release = () => hold.release();
     const isOver = (): boolean => this.#writer?.isEnded === true || live.isEnded;
     const texts = (): readonly string[] => this.#texts;
     this.#paced = new PacedStream(
@@ -90,6 +82,7 @@ export class ChatStream {
       for (const stop of stops) stop();
     };
     this.#attach();
+    hold.endsBy(() => this.end());
   }
 
   get response(): Response {
@@ -184,6 +177,6 @@ export class ChatStream {
     this.#stopListening();
     this.#detach();
     this.#texts = [];
-    this.#onEnd();
+    this.#release();
   }
 }

@@ -1,4 +1,5 @@
 import type { AgentEvent, AgentInput, AgentState, ToolCallResult } from "@moora/agent";
+import { DraftCalls } from "./draft-calls.ts";
 import { valueOf, type UiChunk } from "./ui-chunk.ts";
 
 type Turn = Extract<AgentState["transcript"][number], { type: "turn" }>;
@@ -10,7 +11,7 @@ interface OpenPart {
 }
 
 /**
- * Writes one loop of a session as one assistant message. Everything but streamed text is computed from the state, so that a
+ * Writes one loop of a session as one assistant message. Everything but what is streamed is computed from the state, so that a
  * replay, a live stream, and a stream of a session that another process runs have the same parts.
  */
 export class LoopWriter {
@@ -19,6 +20,7 @@ export class LoopWriter {
   readonly #calls = new Set<string>();
   readonly #results = new Set<string>();
   readonly #questions = new Set<string>();
+  readonly #drafts: DraftCalls;
   readonly loop: number;
   #step: number | undefined;
   #open: OpenPart | undefined;
@@ -32,6 +34,7 @@ export class LoopWriter {
     this.#write = (chunk) => {
       if (!this.isEnded) write(chunk);
     };
+    this.#drafts = new DraftCalls(this.#write);
     write({ type: "start", messageId: `loop_${loop}` });
   }
 
@@ -89,6 +92,8 @@ export class LoopWriter {
     if (this.isEnded || state.reActContext.loop !== this.loop) return;
     if (event.type === "LlmToken") this.#token(state, event.messageId, event.text);
     else if (event.type === "LlmReasoning") this.#reasoning(state, event.text);
+    else if (event.type === "LlmToolCall") this.#draft(state, event);
+    else if (event.type === "LlmToolCallDelta") this.#drafts.grow(event);
     else if (event.type === "LlmRetryScheduled") this.#reset();
     else if (event.type === "LlmAttemptEnded" && event.status !== "cut") this.#reset();
     else if (event.type === "ToolCallProgress" && this.#calls.has(event.toolCallId))
@@ -113,6 +118,17 @@ export class LoopWriter {
     if (this.#open !== undefined) this.#write({ type: "reasoning-delta", id: this.#open.id, delta: text });
   }
 
+  #draft(
+    { reActContext: { step } }: AgentState,
+    { messageId, toolCallId, name }: Extract<AgentEvent, { type: "LlmToolCall" }>,
+  ): void {
+    if (toolCallId === undefined) return;
+    if (this.#drafts.areBefore(messageId)) this.#reset();
+    this.#openStep(step);
+    this.#closePart();
+    this.#drafts.start(messageId, toolCallId, name);
+  }
+
   #nextReasoning(): string {
     this.#reasonings += 1;
     return `reasoning_${this.loop}_${this.#reasonings}`;
@@ -120,7 +136,8 @@ export class LoopWriter {
 
   /** Takes back what was streamed of the step: the model writes it again. Its parts must not be ended. */
   #reset(): void {
-    if (this.#streamed.text === 0 && !this.#streamed.reasoning) return;
+    if (this.#streamed.text === 0 && !this.#streamed.reasoning && this.#drafts.isEmpty) return;
+    this.#drafts.clear();
     this.#open = undefined;
     this.#streamed = { text: 0, reasoning: false };
     this.#write({ type: "reset-step" });
@@ -130,6 +147,7 @@ export class LoopWriter {
   #writeTurn(state: AgentState, turn: Turn): void {
     if (this.#turns.has(keyOf(turn))) return;
     this.#turns.add(keyOf(turn));
+    if (this.#drafts.hasOtherThan(callsOf(turn))) this.#reset();
     this.#openStep(turn.step);
     let { text: skipped } = this.#streamed;
     for (const [index, part] of turn.parts.entries()) {
@@ -145,6 +163,7 @@ export class LoopWriter {
     this.#closePart();
     this.#streamed = { text: 0, reasoning: false };
     for (const id of callsOf(turn)) this.#writeCall(state, id);
+    this.#drafts.clear();
   }
 
   #writePart(part: OpenPart, text: string): void {
@@ -174,6 +193,7 @@ export class LoopWriter {
 
   #openStep(step: number): void {
     if (this.#step === step) return;
+    if (!this.#drafts.isEmpty) this.#reset();
     this.#closeStep();
     this.#step = step;
     this.#write({ type: "start-step" });

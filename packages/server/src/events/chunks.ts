@@ -1,4 +1,4 @@
-import type { AgentEvent, SessionView } from "@moora/agent";
+import type { AgentEvent, Question, SessionView } from "@moora/agent";
 import type { ChunkEvent } from "@moora/agent-webui-protocol";
 
 /** Makes the chunks of a stream from the events of a session. It counts where the text of a message begins. */
@@ -19,13 +19,19 @@ export class ChunkMaker {
       case "LlmToken":
         return this.#text(event);
       case "LlmReasoning":
-        return { type: "reasoning", messageId: event.messageId, text: event.text };
+        return { ...event, type: "reasoning" };
       case "LlmToolCall":
-        return { type: "tool-call", messageId: event.messageId, name: event.name };
+        return { ...event, type: "tool-call" };
+      case "LlmToolCallDelta":
+        return { ...event, type: "tool-call-delta" };
+      case "LlmPartEnded":
+        return { ...event, type: "part-end" };
       case "ToolCallProgress":
         return { type: "tool-progress", toolCallId: event.toolCallId, text: event.text };
       case "LlmWarning":
         return { type: "warning", text: event.text };
+      case "SubAgentEvent":
+        return event.event.type === "ApprovalRequested" ? questionChunk(event.event) : undefined;
       case "StateStarted":
       case "DataChanged":
       case "LlmRetryScheduled":
@@ -34,7 +40,8 @@ export class ChunkMaker {
       case "ToolCallFinished":
       case "ToolCallRetryScheduled":
       case "HandedOff":
-      case "SubAgentEvent":
+      case "Paused":
+      case "Resumed":
       case "ApprovalRequested":
       case "FinalAnswer":
       case "Error":
@@ -42,10 +49,21 @@ export class ChunkMaker {
     }
   }
 
-  #text({ messageId, text }: { readonly messageId: string; readonly text: string }): ChunkEvent {
+  #text(token: Extract<AgentEvent<unknown>, { type: "LlmToken" }>): ChunkEvent {
+    const { messageId, text } = token;
     const offset = messageId === this.#messageId ? this.#length : 0;
     this.#messageId = messageId;
     this.#length = offset + text.length;
-    return { type: "text", messageId, offset, text };
+    return { ...token, type: "text", offset };
   }
 }
+
+/** The chunk of a question of a sub-agent; undefined for one of the session itself, which a record shows. */
+export const questionChunk = ({
+  path = [],
+  toolCallId,
+  digest,
+  about,
+  name,
+}: Question): ChunkEvent | undefined =>
+  path.length === 0 ? undefined : { type: "question", path, toolCallId, digest, about, name };

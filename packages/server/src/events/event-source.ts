@@ -1,6 +1,6 @@
 import type { LoggedInput } from "@moora/agent";
 import type { LiveSession } from "../sessions/live-session.ts";
-import { ChunkMaker } from "./chunks.ts";
+import { ChunkMaker, questionChunk } from "./chunks.ts";
 import { chunkFrame, inputFrame, type StreamFrame } from "./sse.ts";
 
 /** What an event source needs beside its session. */
@@ -143,7 +143,11 @@ export class EventSource {
     }
     if (this.#isBehind) return;
     this.#takesChunks = true;
-    const streamed = this.#chunks.begin(this.#live.session.current().streaming);
-    if (streamed !== undefined) this.#push(chunkFrame(streamed));
+    const { session } = this.#live;
+    const chunks = [
+      this.#chunks.begin(session.current().streaming),
+      ...session.questions().map(questionChunk),
+    ];
+    for (const chunk of chunks) if (chunk !== undefined) this.#push(chunkFrame(chunk));
   }
 }

@@ -1,6 +1,6 @@
 import { HttpProblem } from "../problem.ts";
 import type { ServerContext } from "../server-options.ts";
-import type { SessionHold } from "../sessions/session-pool.ts";
+import type { StreamHold } from "../routes/stream-hold.ts";
 import { EventSource } from "./event-source.ts";
 import { PacedStream } from "./paced-stream.ts";
 import { retryText } from "./sse.ts";
@@ -14,30 +14,16 @@ export function cursorOf(request: Request): number {
   if (text === null) return 0;
   const cursor = Number(text);
   if (/^\d{1,16}$/.test(text) && Number.isSafeInteger(cursor)) return cursor;
-  throw new HttpProblem("invalid-cursor", "A cursor is the number of a record, an integer from 0.");
+  throw new HttpProblem("invalid-cursor", "A cursor must be the number of a record, an integer from 0.");
 }
 
-/** What a stream of events needs beside its session. */
-export interface StreamOptions {
-  readonly after: number;
-  /** Ends the connection of a reader that takes nothing. */
-  readonly drop: () => void;
-  /** Called once, when the stream has ended. */
-  readonly onEnd: () => void;
-}
-
-/** A stream that can be ended from outside. */
-export interface OpenStream {
-  readonly response: Response;
-  readonly end: () => void;
-}
-
-/** The response with the events of a session. It releases the session when it ends. Throws `cursor-beyond-end`. */
+/** The response with the events of a session after a record. It releases the session when it ends. Throws `cursor-beyond-end`. */
 export async function eventStream(
   { clock, limits, onError }: ServerContext,
-  { live, release }: SessionHold,
-  { after, drop, onEnd }: StreamOptions,
-): Promise<OpenStream> {
+  hold: StreamHold,
+  after: number,
+): Promise<Response> {
+  const { live, drop } = hold;
   if (after > live.session.seq()) await live.session.refresh();
   const seq = live.session.seq();
   if (after > seq) {
@@ -52,8 +38,7 @@ export async function eventStream(
   const close = (): void => {
     stopListening();
     source.close();
-    release();
-    onEnd();
+    hold.release();
   };
   const next = async (): Promise<string | undefined> => {
     try {
@@ -80,7 +65,8 @@ export async function eventStream(
     { clock, keepAliveMs: limits.keepAliveMs, stallMs: limits.streamStallMs, head: retryText, drop },
   );
   const stopListening = live.onEnded(() => paced.end());
-  return { response: streamResponse(paced.stream), end: () => paced.end() };
+  hold.endsBy(() => paced.end());
+  return streamResponse(paced.stream);
 }
 
 /** A response of server-sent events. Proxies do not buffer it. */

@@ -18,8 +18,11 @@ export class StreamCounter {
   /** Counts a stream until the returned function is called. Throws `HttpProblem` beyond a limit. */
   add(user: string): () => void {
     const own = this.#byUser.get(user) ?? 0;
-    if (own >= this.#limits.maxStreamsPerUser)
-      throw new HttpProblem("too-many-streams", "You have too many open streams. Close one and retry.");
+    if (own >= this.#limits.maxStreamsPerUser) {
+      throw new HttpProblem("too-many-streams", "You have too many open streams. Close one and retry.", {
+        headers: { "retry-after": "1" },
+      });
+    }
     if (this.#count >= this.#limits.maxStreams) throw unavailable("The server has too many open streams.");
     this.#byUser.set(user, own + 1);
     this.#count += 1;

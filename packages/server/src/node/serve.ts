@@ -1,7 +1,14 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { getRequestListener } from "@hono/node-server";
-import { BuildError } from "@moora/agent";
+import { BuildError, ListenError } from "@moora/agent";
+import {
+  checkOptions,
+  isObject,
+  refuse,
+  shownValue,
+  type OptionForms,
+} from "@moora/agent-core-effects/internal";
 import type { AgentServer } from "../agent-server.ts";
 
 /** The options of `serve`. */
@@ -15,6 +22,15 @@ export interface ServeOptions {
   /** The number of connections at the same time; further ones are closed. Default: 20,000. */
   readonly maxConnections?: number;
 }
+
+const forms: OptionForms<ServeOptions> = {
+  port: "port",
+  hostname: "string",
+  headersTimeoutMs: "positive",
+  maxConnections: "positiveInteger",
+};
+
+const isServer = (value: unknown): boolean => isObject(value) && typeof value["fetch"] === "function";
 
 /** A server that listens. */
 export interface ServedAgents {
@@ -31,18 +47,13 @@ export interface ServedAgents {
 const loopbackAddresses: ReadonlySet<string> = new Set(["127.0.0.1", "::1", "localhost"]);
 
 /**
- * Serves agents over HTTP on Node. Rejects with `BuildError` for an address that others can reach and a server without
- * `authorize`, and with the error of Node if the address cannot be bound.
+ * Serves agents over HTTP on Node. Rejects with `BuildError` for an invalid option, for an address that others can reach and a server without
+ * `authorize`, and with `ListenError` if the address cannot be bound.
  */
-export async function serve(
-  server: AgentServer,
-  {
-    port = 8787,
-    hostname = "127.0.0.1",
-    headersTimeoutMs = 10_000,
-    maxConnections = 20_000,
-  }: ServeOptions = {},
-): Promise<ServedAgents> {
+export async function serve(server: AgentServer, options: ServeOptions = {}): Promise<ServedAgents> {
+  if (!isServer(server)) refuse(`serve needs a server of createAgentServer, got ${shownValue(server)}.`);
+  checkOptions("serve", options, forms);
+  const { port = 8787, hostname = "127.0.0.1", headersTimeoutMs = 10_000, maxConnections = 20_000 } = options;
   const isLoopback = loopbackAddresses.has(hostname);
   if (!isLoopback && !server.isAuthorized) {
     throw new BuildError(
@@ -71,9 +82,9 @@ export async function serve(
   return {
     url: `http://${host}:${address.port}`,
     port: address.port,
-    async close(options) {
+    async close(closing) {
       const closed = new Promise<void>((resolve) => void http.close(() => resolve()));
-      await server.close(options);
+      await server.close(closing);
       http.closeAllConnections();
       await closed;
     },
@@ -82,9 +93,10 @@ export async function serve(
 
 function listen(http: Server, port: number, hostname: string): Promise<AddressInfo> {
   return new Promise((resolve, reject) => {
-    http.once("error", reject);
+    const fail = (error: Error): void => reject(new ListenError(hostname, port, error));
+    http.once("error", fail);
     http.listen(port, hostname, () => {
-      http.off("error", reject);
+      http.off("error", fail);
       const address = http.address();
       if (typeof address === "object" && address !== null) resolve(address);
       else reject(new Error("The server has no address."));

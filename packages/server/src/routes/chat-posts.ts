@@ -20,14 +20,18 @@ export async function postUserMessage(
   const { messageId } = message;
   const timestamp = parts.context.clock.now();
   stream.begin({ type: "message", messageId });
-  const receipt = await live.post((session) =>
-    session.dispatch({ type: "user-message-received", ...message, timestamp }),
+  const receipt = await parts.context.counters.countPost("messages", () =>
+    live.post((session) => session.dispatch({ type: "user-message-received", ...message, timestamp })),
   );
   if (receipt.status === "accepted") return true;
   if (receipt.reason !== "duplicate-id") throw refused(receipt);
   const before = live.session.current().messages.find(({ id }) => id === messageId);
-  if (before?.content !== message.content)
-    throw new HttpProblem("refused", "The log has another message of this id. Messages cannot be edited.");
+  if (before?.content !== message.content) {
+    throw new HttpProblem(
+      "refused",
+      "A message with this id and another text exists. Messages cannot be edited.",
+    );
+  }
   // A repeated request, whose first answer was lost.
   stream.begin({ type: "replay" });
   return true;
@@ -35,14 +39,16 @@ export async function postUserMessage(
 
 /** Answers questions, and continues the stream of their loop. */
 export async function postAnswers(
-  { access }: RouteCall,
+  { access, parts }: RouteCall,
   { stream, live }: ChatPost,
   answered: readonly AnsweredQuestion[],
 ): Promise<true> {
   stream.begin({ type: "continue" });
   for (const { question, decision } of answered) {
     if (!(await access.may("decide", live.ref))) throw new HttpProblem("forbidden", "You may not decide.");
-    await live.post((session) => session.decide(question, decision, access.user));
+    await parts.context.counters.countPost("decisions", () =>
+      live.post((session) => session.decide(question, decision, access.user)),
+    );
   }
   stream.release();
   return true;

@@ -13,7 +13,7 @@ export const postChat: Route = async (call) => {
   const body = await readBody(request, chatBodySchema, parts.context);
   const last = body.messages.at(-1);
   if (last === undefined || last.role === "system" || body.trigger === "regenerate-message") {
-    const detail = "The last message must be new, or contain approvals. A log has no second answer.";
+    const detail = "The last message must be new, or contain approvals. Answers cannot be regenerated.";
     throw new HttpProblem("refused", detail, { path: "messages" });
   }
   const isUser = last.role === "user";

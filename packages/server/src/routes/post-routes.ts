@@ -1,4 +1,4 @@
-import type { DurableSession, Receipt } from "@moora/agent";
+import type { DurableSession, Question, Receipt } from "@moora/agent";
 import {
   cancelBodySchema,
   dataBodySchema,
@@ -50,15 +50,18 @@ const postRoute =
     const { user } = access;
     const timestamp = parts.context.clock.now();
     const key = idempotencyKeyOf(request);
-    const ref = await parts.directory.findFor(access, action, param("id"));
     const body = await readBody(request, schema, parts.context);
+    // After the body, which may take a while: opening a session that was removed meanwhile would create it again.
+    const ref = await parts.directory.findFor(access, action, param("id"));
     const id = requestIdOf({ kind, user, key, content: body });
     const receipt = await parts.pool.use(ref, async (live) => {
       const ledger = parts.ledgerOf(live);
-      return await ledger.once(
-        id,
-        () => live.post((session) => post({ session, ledger, id, user, body, timestamp })),
-        () => mayExist?.(live.session, id) ?? true,
+      return await parts.context.counters.countPost(kind, () =>
+        ledger.once(
+          id,
+          () => live.post((session) => post({ session, ledger, id, user, body, timestamp })),
+          () => mayExist?.(live.session, id) ?? true,
+        ),
       );
     });
     return json(receipt satisfies PostReceipt);
@@ -86,8 +89,19 @@ export const postDecision: Route = postRoute({
   action: "decide",
   schema: decisionBodySchema,
   post: async ({ session, id, user, body: { decision, ...question } }) =>
-    await session.decide(question, decision, user, id.text),
+    await session.decide(questionOf(session, question), decision, user, id.text),
 });
+
+type QuestionRef = Pick<Question, "toolCallId" | "digest" | "path">;
+
+/** The question that a decision is about: its digest names it, also that of a sub-agent whose path is not given. */
+const questionOf = (session: DurableSession<unknown>, given: QuestionRef): QuestionRef =>
+  given.path === undefined
+    ? (session
+        .questions()
+        .find(({ toolCallId, digest }) => toolCallId === given.toolCallId && digest === given.digest) ??
+      given)
+    : given;
 
 /** Cancels the running loop. */
 export const postCancel: Route = postRoute({

@@ -2,14 +2,14 @@ import { stateAt, SessionError } from "@moora/agent";
 import { digestOf } from "@moora/event-log";
 import type { SessionPage, SessionSummary } from "@moora/agent-webui-protocol";
 import type { SessionRef } from "../access/authorization.ts";
-import { HttpProblem, sessionNotFound } from "../problem.ts";
+import { agentNotFound, HttpProblem, sessionNotFound } from "../problem.ts";
 import { idempotencyKeyOf } from "./post-routes.ts";
 import { json, type Route, type RouteCall } from "./route.ts";
 
 /** Creates a session. With an idempotency key, a repetition returns the session of the first request. */
 export const createSession: Route = async ({ parts, request, access, param }) => {
   const agent = param("agent");
-  if (!parts.context.agents.has(agent)) throw new HttpProblem("not-found", "There is no such agent.");
+  if (!parts.context.agents.has(agent)) throw agentNotFound();
   const key = idempotencyKeyOf(request);
   const id =
     key === undefined

@@ -1,4 +1,4 @@
-import { LogError, type LogInfo } from "@moora/agent";
+import { LogError } from "@moora/agent";
 import type { SessionSummary } from "@moora/agent-webui-protocol";
 import * as z from "zod/mini";
 import type { Access, SessionAction, SessionRef } from "../access/authorization.ts";
@@ -38,7 +38,7 @@ export class SessionDirectory {
   async find(id: string): Promise<SessionRef | undefined> {
     try {
       const log = await this.#context.log.open(id);
-      return log === undefined ? undefined : this.#served(headerToRef(id, log.header));
+      return log === undefined ? undefined : this.refOf(id, log.header);
     } catch (error) {
       if (error instanceof LogError && error.code === "InvalidId") return undefined;
       throw error;
@@ -65,10 +65,10 @@ export class SessionDirectory {
     const sessions: SessionSummary[] = [];
     for (const { id, head, header } of await this.#context.log.list()) {
       if (id <= after) continue;
-      const ref = this.#served(headerToRef(id, header));
+      const ref = this.refOf(id, header);
       if (ref === undefined || !(await this.#isOwn(access, ref))) continue;
       if (sessions.length === limit) return { sessions, hasMore: true };
-      sessions.push({ id, agent: ref.agent, seq: head } satisfies Pick<LogInfo, "id"> & SessionSummary);
+      sessions.push({ id, agent: ref.agent, seq: head });
     }
     return { sessions, hasMore: false };
   }
@@ -77,7 +77,9 @@ export class SessionDirectory {
     return (ref.user === access.user || ref.user === null) && (await access.may("read", ref));
   }
 
-  #served(ref: SessionRef | undefined): SessionRef | undefined {
+  /** The session of a header; undefined for one without an agent of this server. */
+  refOf(id: string, header: string): SessionRef | undefined {
+    const ref = headerToRef(id, header);
     return ref !== undefined && this.#context.agents.has(ref.agent) ? ref : undefined;
   }
 }

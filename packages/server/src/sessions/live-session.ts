@@ -46,6 +46,11 @@ export class LiveSession {
     return this.#session;
   }
 
+  /** Whether this server runs the session. */
+  get isOwner(): boolean {
+    return this.session.info().access === "run";
+  }
+
   get isEnded(): boolean {
     return this.#isEnded;
   }
@@ -121,6 +126,7 @@ export class LiveSession {
       if (log === undefined) return this.#end();
       await this.session.close();
       this.#adopt(await this.#openAny());
+      if (this.isOwner) this.#context.counters.count("moora_takeovers_total");
       for (const listener of this.#replaced) listener();
     } catch (error) {
       this.#context.onError(error);

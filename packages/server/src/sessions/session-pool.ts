@@ -1,3 +1,4 @@
+import { nextWorkAt } from "@moora/agent";
 import type { SessionRef } from "../access/authorization.ts";
 import { HttpProblem, sessionNotFound, unavailable } from "../problem.ts";
 import type { ServerContext } from "../server-options.ts";
@@ -17,6 +18,7 @@ interface Entry {
   uses: number;
   /** Cancels the wait for the end of an idle session; undefined while it is not idle. */
   cancelIdle: (() => void) | undefined;
+  isClosed: boolean;
   /** When the session became idle, as a count. */
   idleSince: number;
 }
@@ -38,6 +40,30 @@ export class SessionPool {
 
   get size(): number {
     return this.#entries.size;
+  }
+
+  has(id: string): boolean {
+    return this.#entries.has(id);
+  }
+
+  /**
+   * Runs a session until it has settled, and closes it at once unless a request uses it. `busy`: another process runs it, or it is
+   * still due.
+   */
+  async settle(ref: SessionRef): Promise<"settled" | "busy"> {
+    const { live, release } = await this.hold(ref);
+    const entry = this.#entries.get(ref.id);
+    const uses = entry?.uses;
+    try {
+      await live.session.settled();
+      return live.isOwner && nextWorkAt(live.session.current()) !== 0 ? "settled" : "busy";
+    } finally {
+      release();
+      if (entry?.holds === 0 && entry.uses === uses) {
+        this.#closeEntry(ref.id, entry, 0);
+        await this.#closing.get(ref.id);
+      }
+    }
   }
 
   /** Runs work on a session, which stays open meanwhile. */
@@ -104,7 +130,7 @@ export class SessionPool {
     const agent = this.#context.agents.get(ref.agent);
     if (agent === undefined) throw sessionNotFound();
     const opening = LiveSession.open(this.#context, agent, ref);
-    const entry: Entry = { opening, holds: 0, uses: 0, cancelIdle: undefined, idleSince: 0 };
+    const entry: Entry = { opening, holds: 0, uses: 0, cancelIdle: undefined, isClosed: false, idleSince: 0 };
     this.#entries.set(ref.id, entry);
     const forget = (): void => {
       if (this.#entries.get(ref.id) === entry) this.#entries.delete(ref.id);
@@ -126,7 +152,7 @@ export class SessionPool {
   #waitForIdle(id: string, entry: Entry): void {
     const { clock, limits } = this.#context;
     const { uses } = entry;
-    const isIdle = (): boolean => entry.holds === 0 && entry.uses === uses;
+    const isIdle = (): boolean => !entry.isClosed && entry.holds === 0 && entry.uses === uses;
     const closeIfSettled = async (live: LiveSession): Promise<void> => {
       // A deadline of a question may have continued the work meanwhile.
       await live.session.settled();
@@ -145,6 +171,7 @@ export class SessionPool {
   }
 
   #closeEntry(id: string, entry: Entry, graceMs: number): void {
+    entry.isClosed = true;
     entry.cancelIdle?.();
     if (this.#entries.get(id) === entry) this.#entries.delete(id);
     const closing = (async () => {

@@ -36,6 +36,10 @@ export const data: readonly Transcript[] = [
     config: { showData: "changed" },
   }),
   inLoops("data that the application changes meanwhile", [[many.slice(0, 4)]], { deeds: [applicationPuts] }),
+  inLoops("data that a call commits before its result", [[[call("announce", 2)], [call("announce", 3)]]]),
+  inLoops("data that calls commit at once", [[[call("announce"), call("put", 2), call("announce", 3)]]], {
+    config: { showData: "changed" },
+  }),
   inLoops("data of a state", [[[call("put")]]], {
     says: ["Please.", "And again."],
     config: counts,
@@ -43,6 +47,23 @@ export const data: readonly Transcript[] = [
       states: {
         Count(_, { update }) {
           update((given) => {
+            tallyOf(given).total += 1_000;
+          });
+          return "Counted";
+        },
+      },
+    },
+  }),
+  inLoops("data that a state commits at once", [[[call("put")]]], {
+    config: counts,
+    extras: {
+      states: {
+        async Count(_, { update }) {
+          await update.now((given) => {
+            tallyOf(given).items["state"] ??= 0;
+          });
+          update((given) => {
+            tallyOf(given).items["state"] = 1_000;
             tallyOf(given).total += 1_000;
           });
           return "Counted";

@@ -1,7 +1,8 @@
 import { answers, fails, hangs } from "@moora/llm/testing";
+import { isLoopRunning } from "@moora/agent-core-state-machine";
 import { call } from "../counting-agent.ts";
 import { asked, handles, inLoop, onlyRuns, reflects, runs, streams, thinks, waitsToRetry } from "./stages.ts";
-import { asks, cancels, inLoops, transcript, type Transcript } from "./transcript.ts";
+import { asks, cancels, inLoops, pauses, resumes, transcript, type Transcript } from "./transcript.ts";
 
 const held = { name: "hold", arguments: { text: "never" } };
 const says = ["Begin.", "Go on."];
@@ -78,6 +79,16 @@ export const stopping: readonly Transcript[] = [
   inLoops("cancelled after work that stays", [[[call("pay"), call("look")], [held]]], {
     says,
     deeds: [cancels(runs("hold"), "Stop here.")],
+  }),
+  inLoops("paused before the first word", [[[call("pay")]]], {
+    deeds: [
+      pauses(({ reActContext: { control } }) => control.type === "Idle", "Until the morning."),
+      resumes(isLoopRunning),
+    ],
+  }),
+  inLoops("paused while a human is asked", [[[call("pay")]]], {
+    config: asks("pay"),
+    deeds: [pauses(asked(1)), resumes((view) => isLoopRunning(view) && !asked(1)(view))],
   }),
   transcript("a cancel when nothing runs", [], {
     says: ["Begin."],

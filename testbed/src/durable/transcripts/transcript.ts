@@ -151,5 +151,17 @@ export const cancels = (when: Deed["when"], reason?: string): Deed => ({
   act: ({ session }) => session.cancel(reason),
 });
 
+export const pauses = (when: Deed["when"], reason?: string): Deed => ({
+  name: "pause",
+  when: (view) => view.paused == null && when(view),
+  act: ({ session }) => session.pause(reason),
+});
+
+export const resumes = (when: Deed["when"]): Deed => ({
+  name: "resume",
+  when: (view) => view.paused != null && when(view),
+  act: ({ session }) => session.resume(),
+});
+
 export const answersOnce = (text: string): LlmOutcome =>
   answers(text, { usage: { inputTokens: 10, outputTokens: 5 } });

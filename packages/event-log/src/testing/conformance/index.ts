@@ -3,6 +3,7 @@ import { appendingCases } from "./appending.ts";
 import { bodyCases } from "./bodies.ts";
 import { concurrencyCases } from "./concurrency.ts";
 import { crashCases } from "./crashes.ts";
+import { dueCases } from "./due.ts";
 import { damageCases } from "./damages.ts";
 import { idCases } from "./ids.ts";
 import { isolationCases } from "./isolation.ts";
@@ -22,6 +23,7 @@ const cases: readonly LogCase[] = [
   ...concurrencyCases,
   ...crashCases,
   ...leaseCases,
+  ...dueCases,
   ...watchingCases,
   ...snapshotCases,
   ...damageCases,

@@ -42,7 +42,8 @@ export function expectFailure(outcome: LlmOutcome, kind: LlmFailureKind, what: s
 export const textOf = (outcome: Success): string =>
   outcome.turn.parts.map((part) => (part.type === "text" ? part.text : "")).join("");
 
-type Call = Extract<LlmPart, { type: "tool-call" }>;
+/** A tool call of an answer. */
+export type Call = Extract<LlmPart, { type: "tool-call" }>;
 
 /** The tool calls of an answer. */
 export const callsOf = (outcome: Success): readonly Call[] =>

@@ -1,4 +1,5 @@
 import { callsOf, callText, check, equal, expectFailure, expectSuccess, textOf } from "./check.ts";
+import { checkDrafts } from "./check-drafts.ts";
 import type { ConformanceCase } from "./harness.ts";
 import { requestOf, requestWithTools, collectChunks, longTimeouts, toolOf, twoCalls } from "./requests.ts";
 
@@ -36,6 +37,16 @@ export const toolCases: readonly ConformanceCase[] = [
     },
   },
   {
+    name: "the arguments of calls are streamed, each piece with the number of its call",
+    needs: [],
+    async run({ caller, serve }) {
+      serve({ type: "answer", answer: twoCalls });
+      const { chunks, onChunk } = collectChunks();
+      const outcome = expectSuccess(await caller.call(requestWithTools(), { ...longTimeouts, onChunk }));
+      checkDrafts(chunks, callsOf(outcome));
+    },
+  },
+  {
     name: "chunks of interleaved calls are assigned to their own calls",
     needs: ["interleaved-calls"],
     async run({ caller, serve }) {
@@ -44,12 +55,14 @@ export const toolCases: readonly ConformanceCase[] = [
         arguments: ['{"a"', ":", `${n}`, ',"b"', ":", `${n * 10}}`],
       }));
       serve({ type: "answer", answer: { calls, interleaved: true } });
-      const outcome = expectSuccess(await caller.call(requestWithTools(), longTimeouts));
+      const { chunks, onChunk } = collectChunks();
+      const outcome = expectSuccess(await caller.call(requestWithTools(), { ...longTimeouts, onChunk }));
       equal(
         callsOf(outcome).map(callText),
         ['add({"a":1,"b":10})', 'multiply({"a":2,"b":20})', 'add({"a":3,"b":30})'],
         "The calls",
       );
+      checkDrafts(chunks, callsOf(outcome));
     },
   },
   {

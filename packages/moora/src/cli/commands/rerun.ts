@@ -35,12 +35,15 @@ async function rerun({ log, id, options, host, print }: SessionCall): Promise<Ex
     conversationLines(rerunResult.recorded.state),
     conversationLines(rerunResult.state),
   );
-  const { differences, unrecordedCalls } = rerunResult;
+  const { differences, unrecordedCalls, droppedUpdates } = rerunResult;
   print(
-    { id, from, recorded: before, rerun: after, conversation, differences, unrecordedCalls },
+    { id, from, recorded: before, rerun: after, conversation, differences, unrecordedCalls, droppedUpdates },
     [
       `recorded  ${oneLine(before ?? "")}`,
       `rerun     ${oneLine(after ?? "")}`,
+      ...(droppedUpdates === 0
+        ? []
+        : [`${droppedUpdates} changes of the data do not fit; they were left out.`]),
       ...(unrecordedCalls === 0 ? [] : [`${unrecordedCalls} calls have no recorded result; they failed.`]),
       ...contentText(conversation, names),
       ...restText(differences, names, options.has("all")),

@@ -15,7 +15,7 @@ export async function checkResumable(call: CommandCall, host: CliHost): Promise<
     const state = await sessionState(log, id, host);
     const start = `Start one with ${hints.command("run", "...", "--session", id)}`;
     if (state === undefined)
-      throw new CliFailure(exitCodes.missing, `There is no session "${id}" in ${target.shown}. ${start}`);
+      throw new CliFailure(exitCodes.missing, `Session "${id}" not found in ${target.shown}. ${start}`);
     if (isLoopRunning(state)) return;
     const task = `Give it a task: ${hints.command("run", "...", "--session", id)}`;
     throw new CliFailure(

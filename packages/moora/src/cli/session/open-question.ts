@@ -69,7 +69,7 @@ function notAskedError(
   if (record === undefined) {
     const open = questions.map(({ toolCallId: call, name }) => `${call} ${name}`).join(", ");
     const hint = open === "" ? "No question is open." : `Open questions: ${open}.`;
-    return new CliFailure(exitCodes.missing, `There is no call "${toolCallId}" in session "${id}". ${hint}`);
+    return new CliFailure(exitCodes.missing, `Call "${toolCallId}" not found in session "${id}". ${hint}`);
   }
   const { name, decision, result } = record;
   const isSettled = decision !== undefined && outcomeDecisions.has(decision.type);

@@ -7,6 +7,8 @@ import type { SessionCall } from "./session-call.ts";
 const reasons: Readonly<Record<string, string>> = {
   "not-failed": "Nothing has failed that could be tried again.",
   "no-loop": "Nothing is in progress in this session.",
+  "already-paused": "The session is paused already.",
+  "not-paused": "The session is not paused.",
   blank: "The message is empty.",
   busy: "The agent is working, and does not accept messages meanwhile.",
 };

@@ -98,7 +98,7 @@ export const unknownSessionError = (
 ): CliFailure =>
   new CliFailure(
     exitCodes.missing,
-    `There is no session "${id}" in ${target.shown}. To list the sessions: ${hints.command("sessions")}`,
+    `Session "${id}" not found in ${target.shown}. To list the sessions: ${hints.command("sessions")}`,
   );
 
 function checkArguments({ name, usage }: Pick<Command, "name" | "usage">, args: readonly string[]): void {

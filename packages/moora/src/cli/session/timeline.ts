@@ -70,6 +70,8 @@ const inputTexts: { readonly [Type in InputType]: InputText<Type> } = {
   "tool-call-decided": decisionText,
   "deadline-passed": ({ key }) => `deadline passed, ${key}`,
   "re-act-cancelled": ({ reason }) => `canceled${withReason(reason)}`,
+  "session-paused": ({ reason }) => `paused${withReason(reason)}`,
+  "session-resumed": () => "resumed",
   "loop-retried": () => "tried again",
   "session-opened": ({ owner }) => `opened by ${owner}`,
   "agent-configured": ({ config, tools }) =>

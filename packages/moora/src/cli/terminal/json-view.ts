@@ -5,6 +5,13 @@ import type { OpenQuestion, RunView } from "./run-view.ts";
 import type { Screen } from "./screen.ts";
 import type { SecretFilter } from "./secret-filter.ts";
 
+const streamed: readonly AgentEvent["type"][] = [
+  "LlmToken",
+  "LlmReasoning",
+  "LlmToolCallDelta",
+  "LlmPartEnded",
+];
+
 /** A run for programs: each event as one line of JSON, and the result as the last one. */
 export class JsonView implements RunView {
   readonly #screen: Screen;
@@ -43,6 +50,10 @@ export class JsonView implements RunView {
         return this.#screen.json({ ...event, ...questionFields(event) });
       case "SubAgentEvent":
         return this.#showBelow(event);
+      // A piece of arguments could be a part of a secret. ToolCallStarted has all of them.
+      case "LlmToolCallDelta":
+      case "LlmPartEnded":
+        return;
       case "LlmToolCall":
       case "LlmWarning":
       case "ToolCallStarted":
@@ -51,6 +62,8 @@ export class JsonView implements RunView {
       case "ToolCallRetryScheduled":
       case "DataChanged":
       case "HandedOff":
+      case "Paused":
+      case "Resumed":
         return this.#screen.json(event);
     }
   }
@@ -85,8 +98,8 @@ export class JsonView implements RunView {
       this.#screen.json({ ...of, event: { ...event, error: errorFields(event.error) } });
     else if (event.type === "ApprovalRequested")
       this.#screen.json({ ...of, event: { ...event, ...questionFields(event) } });
-    // Text that is streamed could be a part of a secret.
-    else if (event.type !== "LlmToken" && event.type !== "LlmReasoning") this.#screen.json({ ...of, event });
+    // What is streamed could be a part of a secret.
+    else if (!streamed.includes(event.type)) this.#screen.json({ ...of, event });
   }
 
   #beginAttempt(messageId: string): void {

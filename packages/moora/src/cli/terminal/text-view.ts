@@ -40,6 +40,9 @@ export class TextView implements RunView {
       case "LlmToolCall":
         this.#endLine();
         return this.#screen.showStatus(`preparing a call of ${event.name}`);
+      case "LlmToolCallDelta":
+      case "LlmPartEnded":
+        return;
       case "LlmWarning":
         return this.#showWarning(event.text);
       case "LlmRetryScheduled":
@@ -67,6 +70,9 @@ export class TextView implements RunView {
       case "HandedOff":
         this.#endLine();
         return this.#screen.dim(`${event.from} hands over to ${event.to}`);
+      case "Paused":
+      case "Resumed":
+        return this.#showPause(event);
       case "DataChanged":
         return this.#screen.dim(`data ${oneLine(JSON.stringify(event.patches))}`);
       case "ApprovalRequested":
@@ -97,6 +103,12 @@ export class TextView implements RunView {
     for (const { question, commands } of questions)
       this.#screen.line([questionText(question), ...commands.map((command) => `  ${command}`)].join("\n"));
     this.#screen.line(`Waiting for a decision. Use one of the commands above, then resume with\n  ${resume}`);
+  }
+
+  #showPause(event: Extract<AgentEvent<unknown>, { readonly type: "Paused" | "Resumed" }>): void {
+    this.#endLine();
+    const reason = event.type === "Paused" ? event.reason : undefined;
+    this.#screen.dim(`${event.type.toLowerCase()}${reason === undefined ? "" : `: ${oneLine(reason)}`}`);
   }
 
   /** The calls and questions of sub-agents; what they say is for their callers. */

@@ -1,0 +1,307 @@
+import { effectsAt } from "@moora/agent-core-effects";
+import { answers, callsTools, fails, MockLlmCaller } from "@moora/llm/testing";
+import { untilPasses } from "@moora/testbed/test-clock";
+import { describe, expect, it } from "vitest";
+import { agentTool, defineAgent, type Agent, type Session, type Tool } from "../../src/index.ts";
+import { callsThenAnswers, questionOf, Restarts, resultOf, textOf, turns } from "../restarts/restarts.ts";
+import { failureOf, scene, toolOf } from "../support.ts";
+
+/** A tool that waits until the test ends it. */
+function heldTool(name: string): {
+  readonly tool: Tool;
+  readonly end: () => void;
+  readonly runs: () => number;
+} {
+  const held = Promise.withResolvers<string>();
+  let runs = 0;
+  const tool = toolOf(name, () => {
+    runs += 1;
+    return held.promise;
+  });
+  return { tool, end: () => held.resolve("looked"), runs: () => runs };
+}
+
+const stateOf = ({ current }: Session): string => current().reActContext.control.type;
+
+describe("a paused session", () => {
+  it("accepts a message, and answers it when it is resumed", async () => {
+    const { session, llm, events } = scene([answers("Good morning.")]);
+    expect(await session.pause("Until the morning.")).toMatchObject({ status: "accepted" });
+    const run = session.ask("Hello.");
+    await turns();
+    expect(llm.callCount).toBe(0);
+    expect(session.current()).toMatchObject({ paused: { reason: "Until the morning.", pausedAt: 1_000 } });
+    expect(await session.resume()).toMatchObject({ status: "accepted" });
+    expect((await run).text).toBe("Good morning.");
+    expect(session.current().paused).toBeNull();
+    expect(events.filter(({ type }) => type === "Paused" || type === "Resumed")).toEqual([
+      { type: "Paused", reason: "Until the morning." },
+      { type: "Resumed" },
+    ]);
+  });
+
+  it("lets a call end that runs, records its result, and asks the model only when it is resumed", async () => {
+    const { tool, end } = heldTool("look");
+    const { session, llm } = scene([callsTools([{ name: "look" }]), answers("Seen.")], { tools: [tool] });
+    const run = session.ask("Look.");
+    await turns();
+    await session.pause();
+    end();
+    await turns();
+    expect(textOf(resultOf(session.current()))).toBe("looked");
+    expect(llm.callCount).toBe(1);
+    expect(Object.keys(effectsAt(session.current()))).toEqual([]);
+    await session.resume();
+    expect((await run).text).toBe("Seen.");
+  });
+
+  it("starts none of the calls that the running model call asks for", async () => {
+    const asked = Promise.withResolvers<void>();
+    let runs = 0;
+    const { session } = scene(
+      async ({ messages }) => {
+        if (messages.length > 1) return answers("Paid.");
+        await asked.promise;
+        return callsTools([{ name: "pay" }, { name: "pay" }]);
+      },
+      { tools: [toolOf("pay", () => `paid ${(runs += 1)}`)] },
+    );
+    const run = session.ask("Pay.");
+    await turns();
+    await session.pause();
+    asked.resolve();
+    await untilPasses(() => expect(stateOf(session)).toBe("ParallelActing"));
+    await turns();
+    expect(runs).toBe(0);
+    await session.resume();
+    expect((await run).text).toBe("Paid.");
+    expect(runs).toBe(2);
+  });
+
+  it("queues messages behind the loop that waits", async () => {
+    const { session, llm } = scene([answers("One."), answers("Two.")]);
+    await session.pause();
+    const runs = [session.ask("First."), session.ask("Second.")];
+    await turns();
+    expect(llm.callCount).toBe(0);
+    await session.resume();
+    expect((await Promise.all(runs)).map(({ text }) => text)).toEqual(["One.", "Two."]);
+  });
+
+  it("takes answers to its questions, and runs the approved call when it is resumed", async () => {
+    let runs = 0;
+    const pay = toolOf("pay", () => `paid ${(runs += 1)}`);
+    const { session } = scene([callsTools([{ name: "pay" }]), answers("Paid.")], {
+      tools: [pay],
+      config: { approval: { policy: "always" } },
+    });
+    const run = session.ask("Pay.");
+    await turns();
+    await session.pause();
+    const [question] = session.questions();
+    expect(question).toBeDefined();
+    if (question !== undefined)
+      expect(await session.decide(question, "approve", "ada")).toMatchObject({ status: "accepted" });
+    await turns();
+    expect(session.questions()).toEqual([]);
+    expect(runs).toBe(0);
+    await session.resume();
+    expect((await run).text).toBe("Paid.");
+    expect(runs).toBe(1);
+  });
+
+  it("lets a question expire whose deadline passes", async () => {
+    const { session, clock } = scene([callsTools([{ name: "pay" }]), answers("Not paid.")], {
+      tools: [toolOf("pay")],
+      config: { approval: { policy: "always", expiresAfterMs: 5_000 } },
+    });
+    const run = session.ask("Pay.");
+    await turns();
+    await session.pause();
+    await clock.advanceAsync(6_000);
+    await turns();
+    expect(resultOf(session.current())).toMatchObject({ isSuccess: false, code: "expired" });
+    await session.resume();
+    expect((await run).text).toBe("Not paid.");
+  });
+
+  it("lets a retry become due, and starts it when it is resumed", async () => {
+    const { session, clock, llm, inputs } = scene([fails("overloaded"), answers("There.")]);
+    const run = session.ask("Hello.");
+    await turns();
+    await session.pause();
+    await clock.advanceAsync(600_000);
+    await turns();
+    expect(inputs.map(({ type }) => type)).toContain("deadline-passed");
+    expect(llm.callCount).toBe(1);
+    await session.resume();
+    expect((await run).text).toBe("There.");
+  });
+
+  it("can be canceled, and stays paused", async () => {
+    const { session, llm } = scene([answers("Second.")]);
+    await session.pause();
+    const run = failureOf(session.ask("First."));
+    await turns();
+    expect(await session.cancel()).toMatchObject({ status: "accepted" });
+    expect(await run).toMatchObject({ kind: "Cancelled" });
+    const next = session.ask("Second.");
+    await turns();
+    expect(llm.callCount).toBe(0);
+    await session.resume();
+    expect((await next).text).toBe("Second.");
+  });
+
+  it("ignores a second pause, and a session that is not paused ignores a resume", async () => {
+    const { session } = scene([]);
+    expect(await session.resume()).toEqual({ status: "ignored", reason: "not-paused" });
+    await session.pause("First.");
+    expect(await session.pause("Second.")).toEqual({ status: "ignored", reason: "already-paused" });
+    expect(session.current().paused?.reason).toBe("First.");
+    await session.resume();
+    expect(await session.resume()).toEqual({ status: "ignored", reason: "not-paused" });
+    expect(await session.pause()).toMatchObject({ status: "accepted" });
+  });
+});
+
+describe("a pause in a log", () => {
+  const payer = (): { readonly agent: Agent; readonly runs: () => number } => {
+    let runs = 0;
+    const pay = toolOf("pay", () => `paid ${(runs += 1)}`, { replay: "safe" });
+    return { agent: defineAgent({ llm: callsThenAnswers({ name: "pay" }), tools: [pay] }), runs: () => runs };
+  };
+
+  it("holds after a restart", async () => {
+    const world = new Restarts();
+    const { agent, runs } = payer();
+    const first = await world.open(agent);
+    await first.pause("Not now.");
+    await first.send("Pay.");
+    await first.close();
+    const second = await world.open(agent);
+    await turns();
+    expect(second.current().paused?.reason).toBe("Not now.");
+    expect(await world.types()).not.toContain("llm-call-started");
+    const run = second.running();
+    await second.resume();
+    expect((await run)?.text).toBe("done");
+    expect(runs()).toBe(1);
+  });
+
+  it("holds for the process that takes over, also for a call that the crash interrupted", async () => {
+    const world = new Restarts();
+    const { tool, end, runs } = heldTool("look");
+    const look = { ...tool, definition: { ...tool.definition, replay: "safe" as const } };
+    const agent = defineAgent({ llm: callsThenAnswers({ name: "look" }), tools: [look] });
+    // It learns late that it was taken over.
+    const first = await world.open(agent, { onError: () => undefined });
+    first.ask("Look.").then(undefined, () => undefined);
+    await turns();
+    await first.pause();
+    expect(runs()).toBe(1);
+    // The first process is left as a crash leaves it.
+    const second = await world.open(agent, { isOwnerGone: () => true, owner: "other" });
+    await turns();
+    expect(runs()).toBe(1);
+    end();
+    await second.resume();
+    await untilPasses(() => expect(stateOf(second)).toBe("Done"));
+    expect(runs()).toBe(2);
+    await second.close();
+  });
+
+  it("is posted by a process that does not run the session, as is the resume", async () => {
+    const world = new Restarts();
+    const { agent, runs } = payer();
+    const owner = await world.open(agent);
+    const poster = await world.open(agent, { access: "post", owner: "other" });
+    expect(await poster.pause("Wait.")).toMatchObject({ status: "accepted" });
+    await owner.refresh();
+    const run = owner.ask("Pay.");
+    await turns();
+    expect(owner.current().paused?.reason).toBe("Wait.");
+    expect(await world.types()).not.toContain("llm-call-started");
+    await poster.refresh();
+    expect(await poster.resume()).toMatchObject({ status: "accepted" });
+    await owner.refresh();
+    expect((await run).text).toBe("done");
+    expect(runs()).toBe(1);
+  });
+
+  it("lets a question be answered by a process that does not run the session", async () => {
+    const world = new Restarts();
+    let runs = 0;
+    const pay = toolOf("pay", () => `paid ${(runs += 1)}`, { approval: "always" });
+    const agent = defineAgent({ llm: callsThenAnswers({ name: "pay" }), tools: [pay] });
+    const owner = await world.open(agent);
+    owner.onEvent(() => undefined);
+    owner.ask("Pay.").then(undefined, () => undefined);
+    await turns();
+    await owner.pause();
+    const poster = await world.open(agent, { access: "post", owner: "other" });
+    await poster.decide(questionOf(poster), "approve", "ada");
+    await owner.refresh();
+    await turns();
+    expect(owner.questions()).toEqual([]);
+    expect(runs).toBe(0);
+    await owner.resume();
+    await untilPasses(() => expect(stateOf(owner)).toBe("Done"));
+    expect(runs).toBe(1);
+  });
+});
+
+describe("a sub-agent of a paused session", () => {
+  it("is paused with it, keeps its time, and is resumed with it", async () => {
+    const { tool, end } = heldTool("look");
+    const below = new MockLlmCaller([callsTools([{ name: "look" }]), answers("Seen.")]);
+    let child: Session<unknown> | undefined;
+    const middle = agentTool(defineAgent({ llm: below, tools: [tool] }), {
+      name: "middle",
+      description: "Looks.",
+      timeoutMs: 10_000,
+      onSession: (session) => void (child = session),
+    });
+    const { session, clock } = scene(
+      [callsTools([{ name: "middle", arguments: { task: "Look." } }]), answers("Done.")],
+      { tools: [middle] },
+    );
+    const run = session.ask("Have it seen.");
+    await untilPasses(() => expect(child).toBeDefined());
+    await turns();
+    await session.pause();
+    await untilPasses(() => expect(child?.current().paused).toMatchObject({ reason: expect.any(String) }));
+    end();
+    await clock.advanceAsync(60_000);
+    await turns();
+    expect(below.callCount).toBe(1);
+    await session.resume();
+    expect((await run).text).toBe("Done.");
+    expect(textOf(resultOf(session.current()))).toBe("Seen.");
+  });
+
+  it("keeps a pause of its own", async () => {
+    const below = new MockLlmCaller([answers("Seen.")]);
+    let child: Session<unknown> | undefined;
+    const middle = agentTool(defineAgent({ llm: below }), {
+      name: "middle",
+      description: "Looks.",
+      onSession: (session) => {
+        child = session;
+        void session.pause("Mine.");
+      },
+    });
+    const { session } = scene(
+      [callsTools([{ name: "middle", arguments: { task: "Look." } }]), answers("Done.")],
+      { tools: [middle] },
+    );
+    const run = session.ask("Have it seen.");
+    await untilPasses(() => expect(child?.current().paused?.reason).toBe("Mine."));
+    await session.pause();
+    await session.resume();
+    await turns();
+    expect(child?.current().paused?.reason).toBe("Mine.");
+    expect(below.callCount).toBe(0);
+    await child?.resume();
+    expect((await run).text).toBe("Done.");
+  });
+});

@@ -1,0 +1,19 @@
+import type { Command } from "../command.ts";
+import { describingOptions } from "../served-agents.ts";
+import { graceMs, stopped, withServer } from "../with-server.ts";
+
+/** Runs the sessions of a log whose work is due, until it is stopped. */
+export const workerCommand: Command = {
+  name: "worker",
+  usage: "",
+  summary: "Run sessions whose work is due and that no process runs, until Ctrl-C.",
+  options: ["agent", "log", ...describingOptions, "help"],
+  run: (call, host) =>
+    withServer({ name: "worker", call, host, worker: true }, async ({ server, agents, shown, screen }) => {
+      const names = agents.map(({ name }) => name).join(", ");
+      screen.result(`Working on the sessions of ${names} in ${shown}. Ctrl-C stops the worker.\n`);
+      const code = await stopped(host);
+      await server.close({ graceMs });
+      return code;
+    }),
+};

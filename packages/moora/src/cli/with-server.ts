@@ -1,0 +1,69 @@
+import type { Agent } from "@moora/agent";
+import { errorText } from "@moora/agent-core-effects/internal";
+import type { AgentServer } from "@moora/server";
+import { exitCodes, type CliHost, type ExitCode } from "./cli-host.ts";
+import type { CommandCall } from "./command.ts";
+import { environmentSecrets } from "./secrets.ts";
+import { servedAgents } from "./served-agents.ts";
+import { noticeToMessage, openLog, parseLogTarget } from "./session/log-target.ts";
+import { Screen } from "./terminal/screen.ts";
+import { UsageError } from "./usage-error.ts";
+
+/** How long running tools have to end when a server is stopped, in milliseconds. */
+export const graceMs = 5_000;
+
+interface ServerCall {
+  /** The name of the command. */
+  readonly name: string;
+  readonly call: CommandCall;
+  readonly host: CliHost;
+  readonly worker: boolean;
+}
+
+interface OpenServer {
+  readonly server: AgentServer;
+  readonly agents: readonly Agent<unknown>[];
+  /** The place of the sessions, as it is shown. */
+  readonly shown: string;
+  readonly screen: Screen;
+}
+
+/** Creates the server that the options describe, and closes its log at the end. Throws `UsageError`. */
+export async function withServer(
+  { name, call: { args, options }, host, worker }: ServerCall,
+  use: (open: OpenServer) => Promise<ExitCode>,
+): Promise<ExitCode> {
+  if (args.length > 0) throw new UsageError(`"moora ${name}" takes no arguments.`, `Run: moora help ${name}`);
+  const screen = new Screen(host, environmentSecrets(host.env));
+  const target = parseLogTarget(options.text("log") ?? host.env["MOORA_LOG"], host.cwd);
+  const onNotice = (notice: Parameters<typeof noticeToMessage>[0]): void =>
+    screen.line(noticeToMessage(notice));
+  const served = await servedAgents(options, host);
+  const log = await openLog(target, { creates: true, onNotice });
+  try {
+    const { createAgentServer } = await import("@moora/server");
+    if (worker && log.due === undefined) {
+      throw new UsageError(
+        `A worker cannot use ${target.shown}: files cannot list the sessions that are due.`,
+        "Keep sessions in FILE.db or postgres://...",
+      );
+    }
+    const onError = (error: unknown): void => screen.line(`moora: ${errorText(error)}`);
+    const server = createAgentServer({ ...served, log, worker, metrics: true, onError });
+    return await use({ server, agents: served.agents, shown: target.shown, screen });
+  } finally {
+    await log.close();
+  }
+}
+
+/** Resolves with the exit code when the process is interrupted or terminated. */
+export function stopped(host: CliHost): Promise<ExitCode> {
+  const { promise, resolve } = Promise.withResolvers<ExitCode>();
+  const stops = [
+    host.onInterrupt(() => resolve(exitCodes.canceled)),
+    host.onTerminate(() => resolve(exitCodes.terminated)),
+  ];
+  return promise.finally(() => {
+    for (const stop of stops) stop();
+  });
+}

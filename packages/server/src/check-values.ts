@@ -1,0 +1,57 @@
+import {
+  checkAgent,
+  isObject,
+  optionHint,
+  refuse,
+  shownValue,
+  valuesProblem,
+  withMethods,
+  type OptionForms,
+} from "@moora/agent-core-effects/internal";
+import type { AgentServerOptions } from "./server-options.ts";
+
+const forms: Partial<OptionForms<AgentServerOptions>> = {
+  agents: { expectation: "a list of one or more agents", fits: (value) => Array.isArray(value) },
+  log: withMethods("an event log", "open", "list"),
+  authorize: "function",
+  allowedHosts: "texts",
+  allowedOrigins: "texts",
+  basePath: "string",
+  worker: {
+    expectation: "true, false or an object of options",
+    fits: (value) => typeof value === "boolean" || isObject(value),
+  },
+  metrics: "boolean",
+  limits: "object",
+  owner: "string",
+  leaseMs: "positiveInteger",
+  clock: "clock",
+  onError: "function",
+};
+
+/** Throws `BuildError` for options whose values have the wrong form: callers without types may pass any value. */
+export function checkValues(options: unknown): void {
+  if (!isObject(options))
+    return refuse(`createAgentServer needs an object of options, got ${shownValue(options)}.`);
+  const problem = valuesProblem(options, forms);
+  if (problem !== undefined) refuse(problem);
+  const agents: readonly unknown[] = Array.isArray(options["agents"]) ? options["agents"] : [];
+  for (const [index, agent] of agents.entries()) checkAgent(`agents[${index}] of createAgentServer`, agent);
+}
+
+/** Returns numbers by name. Throws `BuildError` for a name that has no default, and for a value that is not a positive integer. */
+export function checkNumbers<Numbers extends object>(
+  path: "limits" | "worker",
+  given: Numbers,
+  defaults: object,
+): Numbers {
+  for (const [name, value] of Object.entries(given)) {
+    if (!Object.hasOwn(defaults, name)) {
+      const kind = path === "limits" ? "limit" : "option of worker";
+      refuse(`Unknown ${kind} "${name}".${optionHint(name, Object.keys(defaults))}`);
+    }
+    if (!Number.isSafeInteger(value) || value <= 0)
+      refuse(`${path}.${name} must be a positive integer, got ${String(value)}.`);
+  }
+  return given;
+}

@@ -1,0 +1,137 @@
+import type { ProblemCode } from "../problem.ts";
+import type { Operation } from "../routes/addresses.ts";
+import type { SchemaName } from "./schemas.ts";
+
+/** A successful response: its body is JSON of a schema, a text of a media type, or empty. */
+interface ResponseDescription {
+  readonly description: string;
+  readonly schema?: SchemaName;
+  readonly mediaType?: string;
+  readonly headers?: readonly ("location" | "x-vercel-ai-ui-message-stream")[];
+}
+
+/** What the description says of an operation. */
+export interface OperationDescription {
+  readonly summary: string;
+  readonly body?: SchemaName;
+  readonly query?: Readonly<Record<string, { readonly description: string; readonly schema: object }>>;
+  readonly requestHeaders?: readonly ("idempotency-key" | "last-event-id")[];
+  readonly responses: Readonly<Record<number, ResponseDescription>>;
+  /** The problems beside those that every operation of a user has. */
+  readonly problems?: readonly ProblemCode[];
+}
+
+const seq = { type: "integer", minimum: 0 } as const;
+
+const bodyProblems = [
+  "invalid-request",
+  "body-timeout",
+  "body-too-large",
+  "unsupported-media-type",
+  "refused",
+] as const;
+
+const post = (summary: string, body: SchemaName): OperationDescription => ({
+  summary,
+  body,
+  requestHeaders: ["idempotency-key"],
+  responses: { 200: { description: "The receipt, after the input is durable.", schema: "Receipt" } },
+  problems: [...bodyProblems, "forbidden", "not-found", "idempotency-key-reused"],
+});
+
+const uiStream = {
+  description: "A UI message stream of the AI SDK, version 1.",
+  mediaType: "text/event-stream",
+  headers: ["x-vercel-ai-ui-message-stream"],
+} as const satisfies ResponseDescription;
+
+const nothingToResume = { description: "No answer is being written: the newest one is complete." };
+
+const streamProblems = ["not-found", "too-many-streams"] as const;
+
+/** What the description says of each operation. */
+export const descriptions: Readonly<Record<Operation, OperationDescription>> = {
+  createSession: {
+    summary: "Creates a session.",
+    requestHeaders: ["idempotency-key"],
+    responses: { 201: { description: "The session.", schema: "SessionSummary", headers: ["location"] } },
+    problems: ["invalid-request", "forbidden", "not-found"],
+  },
+  listSessions: {
+    summary: "Lists the own sessions, ordered by id, in pages.",
+    query: {
+      limit: {
+        description: "The length of a page.",
+        schema: { type: "integer", minimum: 1, maximum: 200, default: 50 },
+      },
+      after: { description: "The `next` of the page before.", schema: { type: "string" } },
+    },
+    responses: { 200: { description: "One page.", schema: "SessionPage" } },
+    problems: ["invalid-request"],
+  },
+  readSession: {
+    summary: "Reads a session: its state and its open questions.",
+    query: { at: { description: "The record whose state is read. Default: the last one.", schema: seq } },
+    responses: { 200: { description: "The session.", schema: "SessionView" } },
+    problems: ["invalid-request", "cursor-beyond-end", "not-found"],
+  },
+  removeSession: {
+    summary: "Removes a session with all its records.",
+    responses: { 204: { description: "The session was removed." } },
+    problems: ["forbidden", "not-found"],
+  },
+  postMessage: post("Posts a message of the user.", "MessageBody"),
+  postDecision: post("Answers an open question. The reviewer is the user of the request.", "DecisionBody"),
+  postCancel: post("Cancels the running loop.", "CancelBody"),
+  postData: post("Changes the application data with operations of JSON Patch.", "DataBody"),
+  streamEvents: {
+    summary: "Streams the events of a session after a record.",
+    query: { after: { description: "The record after which the stream begins. Default: 0.", schema: seq } },
+    requestHeaders: ["last-event-id"],
+    responses: {
+      200: {
+        description:
+          "Server-sent events. `input`: a record, whose id is its number; the data is an `InputEvent`. `chunk`: what a model or a tool streams, without an id; the data is a `ChunkEvent`.",
+        mediaType: "text/event-stream",
+      },
+    },
+    problems: ["invalid-cursor", "cursor-beyond-end", ...streamProblems],
+  },
+  postAgUi: {
+    summary: "Runs an agent for a client of AG-UI 1.0.",
+    body: "RunAgentInput",
+    responses: { 200: { description: "The events of the run.", mediaType: "text/event-stream" } },
+    problems: [...bodyProblems, "forbidden", ...streamProblems],
+  },
+  postChat: {
+    summary: "Answers a message of `useChat`, or continues after its approvals.",
+    body: "ChatBody",
+    responses: { 200: uiStream },
+    problems: [...bodyProblems, "forbidden", ...streamProblems],
+  },
+  resumeChat: {
+    summary: "Resumes the stream of a chat from the beginning of its newest answer.",
+    responses: { 200: uiStream, 204: nothingToResume },
+    problems: ["forbidden", ...streamProblems],
+  },
+  readMetrics: {
+    summary: "Reads the metrics of the server.",
+    responses: { 200: { description: "The text format of Prometheus.", mediaType: "text/plain" } },
+    problems: ["forbidden", "not-found"],
+  },
+  readHealth: {
+    summary: "Answers while the process runs.",
+    responses: { 200: { description: "The process runs.", schema: "Health" } },
+  },
+  readReadiness: {
+    summary: "Whether the server takes requests and can read its log.",
+    responses: {
+      200: { description: "It is ready.", schema: "Health" },
+      503: { description: "It is closing, or the log cannot be read.", schema: "Health" },
+    },
+  },
+  describeApi: {
+    summary: "Describes all routes.",
+    responses: { 200: { description: "An OpenAPI 3.1 document.", mediaType: "application/json" } },
+  },
+};

@@ -1,0 +1,53 @@
+import {
+  cancelBodySchema,
+  chunkEventSchema,
+  dataBodySchema,
+  decisionBodySchema,
+  inputEventSchema,
+  messageBodySchema,
+  problemSchema,
+  receiptSchema,
+  sessionPageSchema,
+  sessionSummarySchema,
+  sessionViewSchema,
+} from "@moora/agent-webui-protocol";
+import * as z from "zod/mini";
+import { runInputSchema } from "../chat/ag-ui-request.ts";
+import { chatBodySchema } from "../chat/chat-request.ts";
+import { problems } from "../problem.ts";
+
+const healthSchema = z.object({ status: z.string() });
+
+/** The schemas of bodies and events, by the name that the description gives them. */
+const schemas = {
+  MessageBody: messageBodySchema,
+  DecisionBody: decisionBodySchema,
+  CancelBody: cancelBodySchema,
+  DataBody: dataBodySchema,
+  ChatBody: chatBodySchema,
+  RunAgentInput: runInputSchema,
+  Receipt: receiptSchema,
+  SessionSummary: sessionSummarySchema,
+  SessionPage: sessionPageSchema,
+  SessionView: sessionViewSchema,
+  InputEvent: inputEventSchema,
+  ChunkEvent: chunkEventSchema,
+  Health: healthSchema,
+  Problem: z.extend(problemSchema, { code: z.enum(Object.keys(problems)) }),
+} as const;
+
+/** The name of a schema in the description. */
+export type SchemaName = keyof typeof schemas;
+
+/** A schema by reference. */
+export const schemaRef = (name: SchemaName): object => ({ $ref: `#/components/schemas/${name}` });
+
+/** All schemas as JSON Schema, draft 2020-12. */
+export const schemaComponents = (): Readonly<Record<string, object>> =>
+  Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, schemaToJson(schema)]));
+
+/** Objects allow fields that are not listed unless a body is refused with them: a later release may add fields. */
+function schemaToJson(schema: z.ZodMiniType): object {
+  const { $schema: _, ...json } = z.toJSONSchema(schema, { io: "input" });
+  return json;
+}

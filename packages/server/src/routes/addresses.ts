@@ -1,0 +1,65 @@
+/** The method and the path of an operation, in which `:name` is a parameter. */
+export interface Address {
+  readonly method: "GET" | "POST" | "DELETE";
+  readonly path: string;
+}
+
+/** The operations of authenticated users. */
+export type UserOperation =
+  | "createSession"
+  | "listSessions"
+  | "readSession"
+  | "removeSession"
+  | "postMessage"
+  | "postDecision"
+  | "postCancel"
+  | "postData"
+  | "streamEvents"
+  | "postAgUi"
+  | "postChat"
+  | "resumeChat"
+  | "readMetrics";
+
+/** The operations that are answered without authentication. */
+export type PublicOperation = "readHealth" | "readReadiness" | "describeApi";
+
+export type Operation = UserOperation | PublicOperation;
+
+/** The address of each operation. */
+export const addresses: Readonly<Record<Operation, Address>> = {
+  createSession: { method: "POST", path: "/agents/:agent/sessions" },
+  listSessions: { method: "GET", path: "/sessions" },
+  readSession: { method: "GET", path: "/sessions/:id" },
+  removeSession: { method: "DELETE", path: "/sessions/:id" },
+  postMessage: { method: "POST", path: "/sessions/:id/messages" },
+  postDecision: { method: "POST", path: "/sessions/:id/decisions" },
+  postCancel: { method: "POST", path: "/sessions/:id/cancel" },
+  postData: { method: "POST", path: "/sessions/:id/data" },
+  streamEvents: { method: "GET", path: "/sessions/:id/events" },
+  postAgUi: { method: "POST", path: "/agents/:agent/ag-ui" },
+  postChat: { method: "POST", path: "/agents/:agent/chat" },
+  resumeChat: { method: "GET", path: "/agents/:agent/chat/:id/stream" },
+  readMetrics: { method: "GET", path: "/metrics" },
+  readHealth: { method: "GET", path: "/health" },
+  readReadiness: { method: "GET", path: "/ready" },
+  describeApi: { method: "GET", path: "/openapi.json" },
+};
+
+const publicOperations: ReadonlySet<Operation> = new Set(["readHealth", "readReadiness", "describeApi"]);
+
+/** Whether an operation is answered without authentication. */
+export const isPublic = (operation: Operation): operation is PublicOperation =>
+  publicOperations.has(operation);
+
+/** The methods that a path takes; empty for an unknown path. */
+export const methodsOf = (path: string): readonly string[] =>
+  Object.values(addresses).flatMap((address) => (isAt(address, path) ? [address.method] : []));
+
+function isAt({ path }: Address, actual: string): boolean {
+  const names = path.split("/");
+  const parts = actual.split("/");
+  return (
+    names.length === parts.length &&
+    names.every((name, index) => name === parts[index] || (name.startsWith(":") && parts[index] !== ""))
+  );
+}

@@ -1,0 +1,37 @@
+import type { ServerParts } from "../server-parts.ts";
+import type { PublicOperation, UserOperation } from "./addresses.ts";
+import { postAgUi } from "./ag-ui-routes.ts";
+import { postChat, resumeChat } from "./chat-routes.ts";
+import { streamEvents } from "./event-routes.ts";
+import { healthResponse, readyResponse } from "./health-routes.ts";
+import { readMetrics } from "./metrics-routes.ts";
+import { describeApi } from "./openapi-routes.ts";
+import { postCancel, postData, postDecision, postMessage } from "./post-routes.ts";
+import type { Route } from "./route.ts";
+import { createSession, listSessions, readSessionView, removeSession } from "./session-routes.ts";
+
+/** What answers the operations of users. */
+export const userHandlers: Readonly<Record<UserOperation, Route>> = {
+  createSession,
+  listSessions,
+  readSession: readSessionView,
+  removeSession,
+  postMessage,
+  postDecision,
+  postCancel,
+  postData,
+  streamEvents,
+  postAgUi,
+  postChat,
+  resumeChat,
+  readMetrics,
+};
+
+/** What answers the operations without authentication. */
+export const publicHandlers: Readonly<
+  Record<PublicOperation, (parts: ServerParts) => Response | Promise<Response>>
+> = {
+  readHealth: healthResponse,
+  readReadiness: readyResponse,
+  describeApi,
+};

@@ -1,0 +1,48 @@
+import type { SessionRef } from "../access/authorization.ts";
+import type { LiveSession } from "../sessions/live-session.ts";
+import type { RouteCall } from "./route.ts";
+
+/** A session that is kept open for one stream, which counts among those of its user. */
+export interface StreamHold {
+  readonly live: LiveSession;
+  /** Ends the connection of a reader that takes nothing. */
+  readonly drop: () => void;
+  /** Registers how the stream is ended from outside: when its client leaves, or when the server is closed. */
+  endsBy(end: () => void): void;
+  /** Called when the stream has ended, or could not begin. Can be called more than once. */
+  release(): void;
+}
+
+/** Opens a session for a stream. Throws `too-many-streams`, and what `SessionPool.hold` throws. */
+export async function holdForStream(
+  { parts, access, connection, request }: RouteCall,
+  ref: SessionRef,
+): Promise<StreamHold> {
+  const uncount = parts.streams.add(access.user);
+  const hold = await parts.pool.hold(ref).catch((error: unknown) => {
+    uncount();
+    throw error;
+  });
+  let registered: (() => void) | undefined;
+  return {
+    live: hold.live,
+    drop() {
+      parts.context.counters.count("moora_streams_dropped_total");
+      connection.drop?.();
+    },
+    endsBy(end) {
+      registered = end;
+      parts.streamEnds.add(end);
+      if (request.signal.aborted) end();
+      else request.signal.addEventListener("abort", end, { once: true });
+    },
+    release() {
+      uncount();
+      hold.release();
+      if (registered !== undefined) {
+        parts.streamEnds.delete(registered);
+        request.signal.removeEventListener("abort", registered);
+      }
+    },
+  };
+}

@@ -1,0 +1,90 @@
+import { agentTool, defineTeam, readSession } from "@moora/agent";
+import { memoryLog } from "@moora/event-log";
+import { answers, callsTools } from "@moora/llm/testing";
+import { untilPasses } from "@moora/testbed/test-clock";
+import { describe, expect, it } from "vitest";
+import { agentOf, Scene, toolOf } from "./support.ts";
+
+/** An agent whose sub-agent pays, and asks before. */
+function payingScene() {
+  const log = memoryLog();
+  const paid: unknown[] = [];
+  const pay = toolOf("pay", (input) => (paid.push(input), "paid"), { approval: "always" });
+  const cashier = agentOf([callsTools([{ name: "pay", arguments: { sum: 7 } }]), answers("It is paid.")], {
+    name: "cashier",
+    tools: [pay],
+  });
+  const boss = agentOf([callsTools([{ name: "cashier", arguments: { task: "Pay" } }]), answers("Done.")], {
+    tools: [agentTool(cashier, { name: "cashier", description: "Pays.", log })],
+  });
+  return { scene: new Scene(boss, { log }), paid };
+}
+
+describe("a question of a sub-agent", () => {
+  it.each(["with", "without"])("is streamed, and decided %s its path", async (how) => {
+    const { paid, ...paying } = payingScene();
+    await using scene = paying.scene;
+    const ada = scene.as("ada");
+    const id = await ada.create();
+    await using stream = await ada.events(id);
+    await ada.post(`/sessions/${id}/messages`, { content: "Pay 7" });
+    const { toolCallId, digest, path, name } = await stream.question();
+    expect(name).toBe("pay");
+    expect((await ada.get(`/sessions/${id}`)).body.questions).toMatchObject([{ toolCallId, digest, path }]);
+    const decision = { toolCallId, digest, decision: "approve", ...(how === "with" ? { path } : {}) };
+    const { body } = await ada.post(`/sessions/${id}/decisions`, decision);
+    expect(body.status).toBe("accepted");
+    await stream.until("tool-call-completed");
+    expect(paid).toEqual([{ sum: 7 }]);
+    const below = (await scene.log.list()).find((session) => session.id !== id);
+    const { inputs } = await readSession(scene.log, below?.id ?? "");
+    expect(inputs).toContainEqual(expect.objectContaining({ type: "tool-call-decided", by: "ada" }));
+    expect((await ada.post(`/sessions/${id}/decisions`, { ...decision, path })).body.status).toBe("ignored");
+  });
+
+  it("is shown to a viewer that comes later", async () => {
+    await using scene = payingScene().scene;
+    const ada = scene.as("ada");
+    const id = await ada.create();
+    await using first = await ada.events(id);
+    await ada.post(`/sessions/${id}/messages`, { content: "Pay 7" });
+    const asked = await first.question();
+    await using second = await ada.events(id);
+    expect(await second.question()).toEqual(asked);
+  });
+
+  it("is decided in a team, whose own calls have the same ids", async () => {
+    const paid: unknown[] = [];
+    const pay = toolOf("pay", (input) => (paid.push(input), "paid"), { approval: "always" });
+    const cashier = agentOf([callsTools([{ name: "pay", arguments: { sum: 7 } }]), answers("Paid.")], {
+      tools: [pay],
+    });
+    const triage = agentOf([callsTools([{ name: "hand_off", arguments: { agent: "billing" } }])]);
+    const billing = agentOf(
+      [callsTools([{ name: "cashier", arguments: { task: "Pay" } }]), answers("Done.")],
+      {
+        tools: [agentTool(cashier, { name: "cashier", description: "Pays." })],
+      },
+    );
+    const team = defineTeam({
+      name: "helper",
+      start: "triage",
+      agents: {
+        triage: { agent: triage, description: "Decides who helps." },
+        billing: { agent: billing, description: "Pays." },
+      },
+    });
+    await using scene = new Scene(team);
+    const ada = scene.as("ada");
+    const id = await ada.create();
+    await using stream = await ada.events(id);
+    await ada.post(`/sessions/${id}/messages`, { content: "Pay" });
+    const { toolCallId, digest, path } = await stream.question();
+    expect({ toolCallId, path }).toEqual({ toolCallId: "call_1", path: ["call_2"] });
+    const decision = { toolCallId, digest, path, decision: "approve" };
+    expect((await ada.post(`/sessions/${id}/decisions`, decision)).body).toMatchObject({
+      status: "accepted",
+    });
+    await untilPasses(() => expect(paid).toEqual([{ sum: 7 }]));
+  });
+});

@@ -1,0 +1,29 @@
+import { fault, type Fault } from "./fault.ts";
+
+const pauses = ["packages/agent/test/session/pause.test.ts"];
+
+/** Faults of pauses: what starts in one, and who may end it. */
+export const pauseFaults: readonly Fault[] = [
+  fault(
+    170,
+    "a paused session wants model calls",
+    {
+      file: "packages/agent-core-effects/src/held-effects.ts",
+      text: '    case "call-llm":\n    case "call-tool":',
+      replacement: '    case "call-llm":\n      return false;\n    case "call-tool":',
+    },
+    pauses,
+    /a paused session > lets a call end that runs/,
+  ),
+  fault(
+    171,
+    "a resume of the caller ends a pause that the sub-agent's own host has made",
+    {
+      file: "packages/agent/src/session/sub-agents.ts",
+      text: "paused?.reason === pausedWithCaller",
+      replacement: "paused != null",
+    },
+    pauses,
+    /a sub-agent of a paused session > keeps a pause of its own/,
+  ),
+];
