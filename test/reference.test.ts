@@ -82,6 +82,7 @@ const described: readonly string[] = [
   "ListenOptions",
   "AgentServerOptions",
   "ServerLimits",
+  "WorkerOptions",
   "ServeOptions",
 ];
 

@@ -38,7 +38,7 @@ function drawnHandoffs(seeds: number): readonly DrawnHandoff[] {
 }
 
 describe("a handoff", () => {
-  const drawn = drawnHandoffs(400);
+  const drawn = drawnHandoffs(800);
   const isDone = ({ before, after }: DrawnHandoff): boolean => handoffsIn(after) > handoffsIn(before);
 
   it("changes everything that it is about, or nothing but the result of its call", () => {

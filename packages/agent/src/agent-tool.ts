@@ -95,10 +95,10 @@ const input: JsonObject = {
 export function agentTool<Answer, Context = unknown>(
   agent: Agent<Answer> & NeedsContext<Context>,
   options: AgentToolOptions,
-): WithNeed<Tool, Context> {
+): WithNeed<Tool, NoInfer<Context>> {
   // The context exists only for types.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  return toolOfAgent(agent, options) as WithNeed<Tool, Context>;
+  return toolOfAgent(agent, options) as WithNeed<Tool, NoInfer<Context>>;
 }
 
 function toolOfAgent<Answer>(agent: Agent<Answer>, options: AgentToolOptions): Tool {

@@ -293,6 +293,31 @@ describe("the types of a context", () => {
     expectTypeOf(whoAmI).toExtend<Tool & NeedsContext<User>>();
   });
 
+  it("are the same for tools and agents that are defined in place", () => {
+    const agent = defineAgent({
+      llm: llm(),
+      tools: [
+        defineTool({ name: "t", description: "Has no need.", input: z.object({}), execute: () => "" }),
+        agentTool(defineAgent({ llm: llm() }), { name: "sub", description: "Has no need either." }),
+      ],
+    });
+    expectTypeOf(agent).toEqualTypeOf<Agent>();
+    const needy = defineAgent({
+      llm: llm(),
+      tools: [
+        defineTool({
+          name: "t",
+          description: "Needs a user.",
+          input: z.object({}),
+          context: user,
+          execute: (_, { context }) => context.user,
+        }),
+      ],
+    });
+    expectTypeOf(needy).toExtend<NeedsContext<User>>();
+    expectTypeOf(needy).not.toExtend<NeedsContext<unknown>>();
+  });
+
   it("leave agents, tools and sessions without a context as they are", () => {
     const agent = defineAgent({ llm: llm(), tools: [plain] });
     expectTypeOf(agent).toEqualTypeOf<Agent>();

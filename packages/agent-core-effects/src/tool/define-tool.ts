@@ -164,11 +164,11 @@ export function defineTool<
   Context = unknown,
 >(
   options: ToolOptions<Schema, OutputOf<Schema>, Output, Data, Context>,
-): WithNeed<Tool<OutputOf<Schema>, Awaited<Output>>, Context> {
+): WithNeed<Tool<OutputOf<Schema>, Awaited<Output>>, NoInfer<Context>> {
   checkToolOptions(options);
   // The context exists only for types.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  return toolOf(options) as WithNeed<Tool<OutputOf<Schema>, Awaited<Output>>, Context>;
+  return toolOf(options) as WithNeed<Tool<OutputOf<Schema>, Awaited<Output>>, NoInfer<Context>>;
 }
 
 function toolOf<const Schema extends StandardSchema | JsonObject, Output, Data, Context>(

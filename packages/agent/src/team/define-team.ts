@@ -54,10 +54,10 @@ const memberForms: OptionForms<TeamMember> = { agent: "object", description: "st
  */
 export function defineTeam<Answer, Data, Context = unknown>(
   options: TeamOptions<Answer, Data, Context>,
-): WithNeed<Agent<Answer, Data>, Context> {
+): WithNeed<Agent<Answer, Data>, NoInfer<Context>> {
   // The context exists only for types.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  return teamOf(options as TeamOptions<Answer, Data>) as WithNeed<Agent<Answer, Data>, Context>;
+  return teamOf(options as TeamOptions<Answer, Data>) as WithNeed<Agent<Answer, Data>, NoInfer<Context>>;
 }
 
 function teamOf<Answer, Data>(options: TeamOptions<Answer, Data>): Agent<Answer, Data> {

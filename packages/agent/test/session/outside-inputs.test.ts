@@ -55,7 +55,7 @@ describe("dispatch", () => {
     for (const session of sessions) await session.close();
   });
 
-  it("takes messages, decisions, cancels and requests for more context", () => {
+  it("takes messages, decisions, cancels, pauses and requests for more context", () => {
     const open = Object.entries(inputTraits).flatMap(([type, { access }]) =>
       access === "anyone" ? [type] : [],
     );
@@ -63,6 +63,8 @@ describe("dispatch", () => {
       "user-message-received",
       "tool-call-decided",
       "re-act-cancelled",
+      "session-paused",
+      "session-resumed",
       "loop-retried",
       "context-window-expanded",
       "history-tool-calls-added",
