@@ -85,6 +85,8 @@ const described: readonly string[] = [
   "ServerLimits",
   "WorkerOptions",
   "ServeOptions",
+  "SessionObjectOptions",
+  "DurableObjectLogOptions",
 ];
 
 describe("the reference of the configuration", () => {
@@ -238,6 +240,7 @@ describe("the reference of errors", () => {
       import("@moora/agent-core-effects"),
       import("@moora/agent-core-state-machine"),
       import("@moora/agent-testing"),
+      import("@moora/cloudflare"),
       import("@moora/event-log"),
       import("@moora/event-log-postgres"),
       import("@moora/llm"),

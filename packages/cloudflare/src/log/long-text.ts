@@ -1,4 +1,5 @@
 import type { ObjectSql } from "../platform.ts";
+import { sqlText } from "../sql-text.ts";
 
 /**
  * The longest text of a row, in UTF-16 code units, which are at most 1.5 MB in UTF-8. The platform limits a row to 2 MB, keys and
@@ -45,9 +46,13 @@ export class LongTexts {
     // A shorter part has no others.
     if (first.length < maxRowText - 1) return first;
     const parts = this.#sql
-      .exec("SELECT body FROM moora_parts WHERE generation = ? AND owner = ? ORDER BY part", generation, owner)
+      .exec(
+        "SELECT body FROM moora_parts WHERE generation = ? AND owner = ? ORDER BY part",
+        generation,
+        owner,
+      )
       .toArray();
-    return first + parts.map(({ body }) => String(body)).join("");
+    return first + parts.map(({ body }) => sqlText(body)).join("");
   }
 
   /** Deletes the other parts of a text that is about to be replaced. */
