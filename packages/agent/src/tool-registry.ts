@@ -65,10 +65,11 @@ export class ToolRegistry {
           `${place}: formerNames of the tool ${name} has "${former}", which names the tool ${taken}. Remove it.`,
         );
       }
-      if (internalTools.some((internal) => internal.name === former))
+      if (internalTools.some((internal) => internal.name === former)) {
         refuse(
           `${place}: formerNames of the tool ${name} has "${former}", which is reserved for an internal tool. Remove it.`,
         );
+      }
     }
   }
 
