@@ -160,6 +160,8 @@ export { sessionOwner } from "./durable/lease-keeper.ts";
 export type { OwnerOptions } from "./durable/lease-keeper.ts";
 export { SessionError } from "./durable/session-error.ts";
 export type { SessionErrorCode } from "./durable/session-error.ts";
+export { openSharedSession } from "./durable/shared-session.ts";
+export type { AppendedInputs, SharedSession, SharedSessionOptions } from "./durable/shared-session.ts";
 export { identityOf } from "./durable/session-header.ts";
 export type { SessionHeader } from "./durable/session-header.ts";
 export { performEffect } from "./perform-effect.ts";

@@ -196,7 +196,12 @@ async function run<Answer>(
   }
 }
 
-async function openLog(agent: Agent<unknown>, options: OpenOptions, access: Access): Promise<SessionLog> {
+/** Opens the log of a session, and creates it for access `run` if there is none. Rejects with `SessionUnknown` otherwise. */
+export async function openLog(
+  agent: Agent<unknown>,
+  options: Pick<OpenOptions, "log" | "id" | "user" | "newId">,
+  access: Access,
+): Promise<SessionLog> {
   const { log, id, user, newId = randomId } = options;
   const found = await log.open(id);
   if (found !== undefined) return found;
@@ -211,7 +216,8 @@ async function openLog(agent: Agent<unknown>, options: OpenOptions, access: Acce
   }
 }
 
-function checkAgent({ name }: Agent<unknown>, { header }: RestoredSession): void {
+/** Throws `WrongAgent` for the session of another agent. */
+export function checkAgent({ name }: Agent<unknown>, { header }: RestoredSession): void {
   if (header.agent.name !== name) {
     throw new SessionError(
       "WrongAgent",
@@ -221,9 +227,9 @@ function checkAgent({ name }: Agent<unknown>, { header }: RestoredSession): void
 }
 
 /** The inputs of an opening: the owner, and the configuration, tools and data version of the agent if they have changed. */
-function openingInputs(
+export function openingInputs(
   agent: Agent<unknown>,
-  { state }: RestoredSession,
+  { state }: Pick<RestoredSession, "state">,
   owner: string,
   clock: Clock,
 ): readonly AgentInput[] {
