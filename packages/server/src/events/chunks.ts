@@ -95,6 +95,14 @@ const questionChunk = ({
     ? undefined
     : {
         type: "question",
-        ...{ path, toolCallId, digest, about, name, parameters, due, reminder, escalated },
+        path,
+        toolCallId,
+        digest,
+        about,
+        name,
+        parameters,
+        due,
+        reminder,
+        escalated,
         ...(question === undefined ? {} : { question }),
       };
