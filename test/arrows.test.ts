@@ -40,6 +40,14 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
     "hono",
     "zod",
   ],
+  client: [
+    "@moora/agent",
+    "@moora/agent-core-effects",
+    "@moora/agent-core-state-machine",
+    "@moora/agent-webui-protocol",
+    "@moora/event-log",
+  ],
+  react: ["@moora/agent", "@moora/agent-core-state-machine"],
   moora: [
     "@moora/agent",
     "@moora/agent-core-effects",
@@ -79,7 +87,10 @@ const optionalPeers: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** What a package cannot do without, and an application has one copy of. */
-const requiredPeers: Readonly<Record<string, readonly string[]>> = { otel: ["@opentelemetry/api"] };
+const requiredPeers: Readonly<Record<string, readonly string[]>> = {
+  otel: ["@opentelemetry/api"],
+  react: ["react"],
+};
 
 describe("the arrows between packages", () => {
   it("are those of the picture, and every package is in it", () => {
