@@ -65,7 +65,7 @@ export function numberedTurn(
 }
 
 /** A file by its URL, which is a data URL if the model gave data. */
-const fileToAttachment = (file: LlmFile): AgentAttachment =>
+export const fileToAttachment = (file: LlmFile): AgentAttachment =>
   "url" in file
     ? file
     : {
