@@ -153,6 +153,7 @@ export type { ErrorListener, ErrorReport, ErrorReportSource } from "./error-repo
 export type { OpeningContext, OptionsParameter } from "./session-context.ts";
 export { openSession } from "./open-session.ts";
 export type { OpenOptions } from "./open-session.ts";
+export type { BlobOptions } from "./session/session-files.ts";
 export type { Access, DurableSession, SessionInfo } from "./durable/durable-session.ts";
 export type { LoggedInput } from "./durable/follow-log.ts";
 export { canonicalJson } from "./durable/canonical-json.ts";

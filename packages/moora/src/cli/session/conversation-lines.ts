@@ -1,5 +1,5 @@
 import type { AgentState } from "@moora/agent";
-import type { ToolCallResult } from "@moora/agent-core-state-machine";
+import type { AgentAttachment, ToolCallResult } from "@moora/agent-core-state-machine";
 import { recordOf } from "@moora/agent-core-state-machine/internal";
 
 /** The content of a session, in order: messages, calls with their results, and the failure at the end, if any. */
@@ -10,11 +10,14 @@ export function conversationLines(state: AgentState): readonly string[] {
     switch (entry.type) {
       case "message": {
         const message = messages.get(entry.messageId);
-        return message === undefined ? [] : [`${message.role}: ${message.content}`];
+        if (message === undefined) return [];
+        const files = (message.attachments ?? []).map((file) => `${message.role}: ${fileText(file)}`);
+        return message.content === "" ? files : [`${message.role}: ${message.content}`, ...files];
       }
       case "turn":
         return entry.parts.flatMap((part) => {
           if (part.type === "text") return part.text.trim() === "" ? [] : [`assistant: ${part.text}`];
+          if (part.type === "file") return [`assistant: ${fileText(part.file)}`];
           return part.type === "call" ? callLines(state, part.toolCallId) : [];
         });
       case "handoff":
@@ -38,6 +41,12 @@ function callLines(state: AgentState, id: string): readonly string[] {
     ...(result === null ? [] : [`call ${id}: ${resultText(result)}`]),
   ];
 }
+
+/** A file by its name, type and URL. Data is not shown. */
+export const fileText = ({ name, mediaType, url }: AgentAttachment): string => {
+  const type = name === undefined ? mediaType : `${name} (${mediaType})`;
+  return url.startsWith("data:") ? `[file: ${type}]` : `[file: ${type} ${url}]`;
+};
 
 const resultText = (result: ToolCallResult): string =>
   result.isSuccess ? `returned ${result.content}` : `failed: ${result.error}`;

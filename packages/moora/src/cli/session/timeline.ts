@@ -8,6 +8,7 @@ import {
 } from "@moora/agent-core-state-machine";
 import { textToJson } from "@moora/llm/internal";
 import { oneLine, resultSummary } from "../terminal/one-line.ts";
+import { fileText } from "./conversation-lines.ts";
 import { askedText } from "../questions/question-text.ts";
 
 /** One record of a session, and its effect on the control state. */
@@ -95,7 +96,10 @@ function observationText({ observation, turn }: InputOf<"re-act-observed">, call
     );
     return texts.length === 0 ? "model continues" : `model calls ${texts.join("; ")}`;
   }
-  const texts = (turn?.parts ?? []).flatMap((part) => (part.type === "text" ? [part.text] : []));
+  const texts = (turn?.parts ?? []).flatMap((part) => {
+    if (part.type === "text") return [part.text];
+    return part.type === "file" ? [fileText(part.file)] : [];
+  });
   return texts.length === 0 ? "model answered" : `model: ${oneLine(texts.join(" "))}`;
 }
 
