@@ -73,6 +73,7 @@ const withoutDenial = (outcome: ToolOutcome): ToolOutcome =>
   outcome.isSuccess || outcome.code !== "invalid-arguments"
     ? outcome
     : { ...outcome, error: wording.outcomeUnknown(outcome.error), code: "outcome-unknown" };
+
 /** An outcome whose files are stored by the host. A promise only if it has files. */
 function outcomeToStore(outcome: ToolOutcome, { files: store }: EffectHost): ToolOutcome | Promise<ToolOutcome> {
   if (store === undefined || !outcome.isSuccess || outcome.files === undefined) return outcome;

@@ -74,17 +74,18 @@ export class OutsideInputs {
 
   /**
    * Dispatches a late-bound input, which is computed for the state before it. Rejects with what `bind` throws, and nothing is
-   * dispatched then. A change of data without patches is ignored.
+   * dispatched then, nor if it returns undefined. A change of data without patches is ignored.
    */
-  async dispatchLate(bind: (state: AgentState) => AgentInput): Promise<Receipt> {
+  async dispatchLate(bind: (state: AgentState) => AgentInput | undefined): Promise<Receipt> {
     this.check();
     let bound: { readonly pending: PendingInput } | { readonly error: unknown } | undefined;
     const { state } = await this.#dispatch((before) => {
       // Its append was reported as failed, and the log has it: computing it again would apply it twice.
       if (bound !== undefined && "pending" in bound && bound.pending.seq !== undefined) return bound.pending;
       try {
-        const pending = new PendingInput(bind(before));
-        bound = { pending };
+        const input = bind(before);
+        const pending = input === undefined ? undefined : new PendingInput(input);
+        bound = pending && { pending };
         return pending;
       } catch (error) {
         bound = { error };
