@@ -33,7 +33,7 @@ const projects: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     ),
     ...installed("packages/moora", "@anthropic-ai/sdk", "openai", "pg"),
     ...installed("packages/otel", "@opentelemetry/api"),
-    ...installed(".", "@types/node", "zod"),
+    ...installed(".", "@types/node", "@types/react", "react", "zod"),
   },
 };
 

@@ -71,6 +71,17 @@ const budgets: readonly Budget[] = [
     mostKb: 17,
   },
   {
+    what: "sessions of a server, with the reducer",
+    source: `export { connectSession } from "@moora/client";`,
+    mostKb: 38,
+  },
+  {
+    what: "the same with the hooks, without React",
+    source: `export { connectSession } from "@moora/client";\nexport * from "@moora/react";`,
+    without: ["react"],
+    mostKb: 41,
+  },
+  {
     what: "a server without Node, for an edge platform",
     source: `export { createAgentServer } from "@moora/server";`,
     mostKb: 126,
