@@ -33,7 +33,9 @@ describe("an exported session", () => {
   });
 
   it("that was changed in one record is opened, and exactly this record is damaged", () => {
-    const changed = changeLine(exportOf(some), 3, (line) => line.replace(/\\"timestamp\\":(\d)/, String.raw`\"timestamp\":9$1`));
+    const changed = changeLine(exportOf(some), 3, (line) =>
+      line.replace(/\\"timestamp\\":(\d)/, String.raw`\"timestamp\":9$1`),
+    );
     expect(changed).not.toBe(exportOf(some));
     const checks = checksOf(changed);
     expect(checks.indexOf("damaged")).toBe(2);
@@ -49,7 +51,7 @@ describe("an exported session", () => {
   it("that was truncated is opened, with the reason", () => {
     const lines = exportOf(some).split("\n");
     expect(problemOf(lines.slice(0, 6).join("\n"))).toContain("truncated");
-    expect(problemOf([...lines.slice(0, 6), "{\"seq\":"].join("\n"))).toContain("Line 7 is not a record");
+    expect(problemOf([...lines.slice(0, 6), '{"seq":'].join("\n"))).toContain("Line 7 is not a record");
     expect(problemOf(lines.toSpliced(6, 2).join("\n"))).toContain("the file has");
   });
 

@@ -6,9 +6,18 @@ import { checkpointDistance, SessionHistory } from "../src/session/session-histo
 import { readExport } from "../src/session/read-export.ts";
 import { corpus, exportOf, historyOf } from "./support.ts";
 
-const positionsOf = (length: number): readonly number[] => [
-  ...new Set([0, 1, checkpointDistance - 1, checkpointDistance, checkpointDistance + 1, length - 1, length]),
-].filter((seq) => seq >= 0 && seq <= length);
+const positionsOf = (length: number): readonly number[] =>
+  [
+    ...new Set([
+      0,
+      1,
+      checkpointDistance - 1,
+      checkpointDistance,
+      checkpointDistance + 1,
+      length - 1,
+      length,
+    ]),
+  ].filter((seq) => seq >= 0 && seq <= length);
 
 describe("a history", () => {
   it.each(corpus)("%s has the state of a replay at every position", (name) => {
@@ -34,7 +43,9 @@ describe("a history", () => {
     const reader = readExport(exportOf(name));
     const history = new SessionHistory(reader.id, reader.header);
     const spans = new Map(
-      reader.next(Number.MAX_SAFE_INTEGER).flatMap((record) => history.append(record).spans.map((span) => [span.id, span])),
+      reader
+        .next(Number.MAX_SAFE_INTEGER)
+        .flatMap((record) => history.append(record).spans.map((span) => [span.id, span])),
     );
     for (const lane of ["state", "loop"]) {
       const own = [...spans.values()].filter((span) => span.lane === lane);
@@ -49,7 +60,9 @@ describe("a history", () => {
   it.each(corpus)("%s marks each failed call", (name) => {
     const history = historyOf(exportOf(name));
     const failed = history.inputs.flatMap((input, index) =>
-      input.type === "tool-call-completed" && !input.result.isSuccess ? [history.rows[index]?.marks ?? 0] : [],
+      input.type === "tool-call-completed" && !input.result.isSuccess
+        ? [history.rows[index]?.marks ?? 0]
+        : [],
     );
     for (const marks of failed) expect(hasMark(marks, "failure")).toBe(true);
   });

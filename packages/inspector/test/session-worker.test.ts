@@ -5,7 +5,10 @@ import { exportOf } from "./support.ts";
 
 async function scene(name: string): Promise<{ worker: SessionWorker; events: readonly WorkerEvent[] }> {
   const events: WorkerEvent[] = [];
-  const worker = new SessionWorker((event) => void events.push(event), async () => undefined);
+  const worker = new SessionWorker(
+    (event) => void events.push(event),
+    async () => undefined,
+  );
   await worker.handlers.open(exportOf(name));
   return { worker, events };
 }
@@ -37,7 +40,10 @@ describe("the worker", () => {
   });
 
   it("refuses calls before a session is open, and files that are not sessions", async () => {
-    const worker = new SessionWorker(() => undefined, async () => undefined);
+    const worker = new SessionWorker(
+      () => undefined,
+      async () => undefined,
+    );
     expect(() => worker.handlers.view(0, 1)).toThrow("No session is open.");
     await expect(async () => worker.handlers.open("nothing")).rejects.toThrow("not an exported session");
   });

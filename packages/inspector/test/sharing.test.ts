@@ -3,7 +3,8 @@ import { replayPortable } from "@moora/agent-testing";
 import { describe, expect, it } from "vitest";
 import { readExport } from "../src/session/read-export.ts";
 import { redactedExport } from "../src/session/redact.ts";
-import { forkCommand, goldenLog, goldenTest, transcriptTest } from "../src/session/test-text.ts";
+import { forkCommand, goldenTest } from "../src/session/commands.ts";
+import { goldenLog, transcriptTest } from "../src/session/test-text.ts";
 import { corpus, exportOf, historyOf } from "./support.ts";
 
 describe("a golden log", () => {
@@ -72,10 +73,14 @@ describe("a redacted session", () => {
 
   it("hides words wherever they are, also in arguments, which stay JSON", () => {
     const history = historyOf(exportOf("twenty-steps"));
-    const [word = ""] = history.stateAt(history.length).messages.map(({ content }) => content.split(/\s/)[0] ?? "");
+    const [word = ""] = history
+      .stateAt(history.length)
+      .messages.map(({ content }) => content.split(/\s/)[0] ?? "");
     const text = redactedExport(history, { what: "words", words: [word, ""] });
     expect(word.length).toBeGreaterThan(2);
-    expect(parsePortable(text).records.some(({ body }) => body.toLowerCase().includes(`"${word.toLowerCase()}`))).toBe(false);
+    expect(
+      parsePortable(text).records.some(({ body }) => body.toLowerCase().includes(`"${word.toLowerCase()}`)),
+    ).toBe(false);
     expect(redactedExport(history, { what: "words", words: [] })).toContain(word);
   });
 });

@@ -27,7 +27,9 @@ describe("a position", () => {
     const state = history.stateAt(history.length);
     const { items, omitted } = conversationAt(state, Number.MAX_SAFE_INTEGER);
     expect(omitted).toBe(0);
-    const spoken = items.flatMap((item) => (item.kind === "message" && item.role === "user" ? [item.content] : []));
+    const spoken = items.flatMap((item) =>
+      item.kind === "message" && item.role === "user" ? [item.content] : [],
+    );
     expect(spoken).toEqual(state.messages.flatMap(({ role, content }) => (role === "user" ? [content] : [])));
     const calls = items.flatMap((item) => (item.kind === "call" ? [item.id] : []));
     expect(calls.toSorted()).toEqual(Object.keys(state.toolCalls).toSorted());
@@ -42,7 +44,8 @@ describe("a request", () => {
       const view = requestViewAt(history, seq);
       expect(view?.sentAt).toBe(seq);
       expect(requestJsonAt(history, seq)).toBe(JSON.stringify(request, null, 2));
-      const previous = view?.previousAt === undefined ? undefined : llmRequestAt(history.stateAt(view.previousAt));
+      const previous =
+        view?.previousAt === undefined ? undefined : llmRequestAt(history.stateAt(view.previousAt));
       expect(JSON.stringify(request?.messages.slice(0, view?.stable))).toBe(
         JSON.stringify((previous?.messages ?? []).slice(0, view?.stable)),
       );
@@ -52,7 +55,8 @@ describe("a request", () => {
   it("is, after a model call, the one that the model got last", () => {
     const history = historyOf(exportOf("twenty-steps"));
     const [, second = 0] = history.modelCalls;
-    const answered = history.inputs.findIndex(({ type }, index) => index >= second && type === "re-act-observed") + 1;
+    const answered =
+      history.inputs.findIndex(({ type }, index) => index >= second && type === "re-act-observed") + 1;
     expect(requestViewAt(history, answered - 1)?.sentAt).toBe(second);
     expect(requestViewAt(history, 0)).toBeUndefined();
   });
@@ -63,7 +67,9 @@ describe("a search", () => {
 
   it("finds text anywhere in a record, in any case", () => {
     const found = search(history, parseQuery("USER-message"));
-    expect(found).toEqual(history.rows.filter(({ type }) => type === "user-message-received").map(({ seq }) => seq));
+    expect(found).toEqual(
+      history.rows.filter(({ type }) => type === "user-message-received").map(({ seq }) => seq),
+    );
   });
 
   it("finds types, tools, states and marks, and all parts must match", () => {
@@ -74,8 +80,10 @@ describe("a search", () => {
     expect(ofTool.length).toBeGreaterThan(0);
     expect(completed).toEqual(expect.arrayContaining([...ofTool]));
     expect(search(history, parseQuery("tool:no-such-tool"))).toEqual([]);
-    for (const seq of search(history, parseQuery("state:Acting"))) expect(history.rows[seq - 1]?.state).toBe("Acting");
-    for (const seq of search(history, parseQuery("is:failure"))) expect(history.rows[seq - 1]?.marks).toBeGreaterThan(0);
+    for (const seq of search(history, parseQuery("state:Acting")))
+      expect(history.rows[seq - 1]?.state).toBe("Acting");
+    for (const seq of search(history, parseQuery("is:failure")))
+      expect(history.rows[seq - 1]?.marks).toBeGreaterThan(0);
   });
 
   it("takes signs of expressions as text", () => {
@@ -94,7 +102,12 @@ describe("a comparison", () => {
   it("of two sessions ends at the last record that both have", () => {
     const a = historyOf(exportOf("a-call-that-can-be-probed"));
     const b = historyOf(exportOf("a-call-that-can-be-probed-broken-off-after-record-5"));
-    expect(compareSessions(a, a)).toMatchObject({ common: { a: a.length, b: a.length }, a: [], b: [], differences: [] });
+    expect(compareSessions(a, a)).toMatchObject({
+      common: { a: a.length, b: a.length },
+      a: [],
+      b: [],
+      differences: [],
+    });
     const { common } = compareSessions(a, b);
     expect(common.a).toBeGreaterThanOrEqual(3);
     expect(common.a).toBeLessThan(a.length);
@@ -116,7 +129,9 @@ describe("the tree of a state", () => {
     const list = Array.from({ length: 250 }, (_, index) => index);
     const page = childrenAt({ list }, { list: [] }, ["list"], 200);
     expect(page.total).toBe(250);
-    expect(page.nodes.map(({ key }) => key)).toEqual(Array.from({ length: 50 }, (_, index) => String(200 + index)));
+    expect(page.nodes.map(({ key }) => key)).toEqual(
+      Array.from({ length: 50 }, (_, index) => String(200 + index)),
+    );
     expect(childrenAt({ list }, {}, ["list"]).nodes).toHaveLength(childrenPerPage);
     expect(valueAt({ list }, ["list", "7"])).toBe(7);
     expect(valueAt({ list }, ["__proto__", "x"])).toBeUndefined();

@@ -39,16 +39,6 @@ function optionsOf({ header: { config, tools, data, activeAgent } }: SessionHist
   };
 }
 
-/** A test that replays a golden log, the file with an exported session. */
-export const goldenTest = (id: string, file: string): string =>
-  [
-    'import { replayLog } from "@moora/agent-testing";',
-    'import { it } from "vitest";',
-    "",
-    `it(${JSON.stringify(`${id} still replays`)}, () => replayLog(${JSON.stringify(file)}));`,
-    "",
-  ].join("\n");
-
 /** The first `seq` records as an exported session; undefined if some have no digests. */
 export function goldenLog(history: SessionHistory, headerText: string, seq: number): string | undefined {
   const records = history.records.slice(0, seq).flatMap((record) => (isComplete(record) ? [record] : []));
@@ -59,10 +49,3 @@ export function goldenLog(history: SessionHistory, headerText: string, seq: numb
 
 const isComplete = (record: HistoryRecord): record is LogRecord =>
   record.digest !== undefined && record.changesDigest !== undefined;
-
-/** The command that makes a new session from the first `seq` records. */
-export const forkCommand = (id: string, seq: number): string =>
-  `moora fork ${quoted(id)} --at ${seq} --to ${quoted(`${id}-fork`)}`;
-
-const quoted = (text: string): string =>
-  /^[\w./:@-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
