@@ -82,6 +82,11 @@ const budgets: readonly Budget[] = [
     mostKb: 41,
   },
   {
+    what: "the page of the inspector",
+    source: `export { inspectorFile } from "@moora/inspector";`,
+    mostKb: 120,
+  },
+  {
     what: "a server without Node, for an edge platform",
     source: `export { createAgentServer } from "@moora/server";`,
     mostKb: 126,

@@ -31,6 +31,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   tools: ["@moora/agent-core-effects", "@moora/llm", "htmlparser2"],
   planner: ["@moora/agent-core-effects", "@moora/llm"],
   otel: ["@moora/agent", "@moora/agent-core-effects", "@moora/agent-core-state-machine", "@moora/event-log"],
+  inspector: [],
   server: [
     "@hono/node-server",
     "@moora/agent",
@@ -54,6 +55,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
     "@moora/agent-core-state-machine",
     "@moora/event-log",
     "@moora/event-log-postgres",
+    "@moora/inspector",
     "@moora/llm",
     "@moora/llm-ai-sdk",
     "@moora/llm-anthropic",

@@ -29,6 +29,7 @@ export { isRetryWait } from "./run/retry-wait.ts";
 export { isContextDefinition } from "./tool/define-context.ts";
 export { schemaCheckOf } from "./tool/schema-check.ts";
 export { isStandardSchema } from "./tool/standard-schema.ts";
+export { oneLine, resultSummary } from "./one-line.ts";
 export { checkToolName } from "./tool/tool-definition.ts";
 export { toolNamed } from "./tool/tool-named.ts";
 export { truncated } from "./truncate.ts";

@@ -1,5 +1,6 @@
 import type { AgentState } from "@moora/agent";
-import type { AgentAttachment, ToolCallResult } from "@moora/agent-core-state-machine";
+import { fileText } from "@moora/agent/internal";
+import type { ToolCallResult } from "@moora/agent-core-state-machine";
 import { recordOf } from "@moora/agent-core-state-machine/internal";
 
 /** The content of a session, in order: messages, calls with their results, and the failure at the end, if any. */
@@ -42,11 +43,6 @@ function callLines(state: AgentState, id: string): readonly string[] {
   ];
 }
 
-/** A file by its name, type and URL. Data is not shown. */
-export const fileText = ({ name, mediaType, url }: AgentAttachment): string => {
-  const type = name === undefined ? mediaType : `${name} (${mediaType})`;
-  return url.startsWith("data:") ? `[file: ${type}]` : `[file: ${type} ${url}]`;
-};
 
 const resultText = (result: ToolCallResult): string =>
   result.isSuccess ? `returned ${result.content}` : `failed: ${result.error}`;
