@@ -48,6 +48,11 @@ const budgets: readonly Budget[] = [
     mostKb: 85,
   },
   {
+    what: "a session in the IndexedDB log of a browser, with tools",
+    source: `export { defineAgent, defineTool, openSession } from "@moora/agent";\nexport { indexedDbLog } from "@moora/event-log/indexeddb";`,
+    mostKb: 100,
+  },
+  {
     what: "both adapters without their SDKs",
     source: adapters,
     without: ["openai", "@anthropic-ai/sdk"],

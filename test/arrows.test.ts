@@ -29,6 +29,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   ],
   mcp: ["@moora/agent", "@moora/agent-core-effects", "@moora/event-log", "@moora/llm"],
   tools: ["@moora/agent-core-effects", "@moora/llm", "htmlparser2"],
+  cloudflare: ["@moora/agent", "@moora/event-log"],
   planner: ["@moora/agent-core-effects", "@moora/llm"],
   otel: ["@moora/agent", "@moora/agent-core-effects", "@moora/agent-core-state-machine", "@moora/event-log"],
   inspector: [],
