@@ -28,6 +28,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
     "@moora/llm",
   ],
   mcp: ["@moora/agent", "@moora/agent-core-effects", "@moora/event-log", "@moora/llm"],
+  dbos: ["@moora/agent", "@moora/agent-core-effects", "@moora/event-log"],
   tools: ["@moora/agent-core-effects", "@moora/llm", "htmlparser2"],
   planner: ["@moora/agent-core-effects", "@moora/llm"],
   otel: ["@moora/agent", "@moora/agent-core-effects", "@moora/agent-core-state-machine", "@moora/event-log"],
@@ -79,7 +80,10 @@ const optionalPeers: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** What a package cannot do without, and an application has one copy of. */
-const requiredPeers: Readonly<Record<string, readonly string[]>> = { otel: ["@opentelemetry/api"] };
+const requiredPeers: Readonly<Record<string, readonly string[]>> = {
+  dbos: ["@dbos-inc/dbos-sdk"],
+  otel: ["@opentelemetry/api"],
+};
 
 describe("the arrows between packages", () => {
   it("are those of the picture, and every package is in it", () => {
