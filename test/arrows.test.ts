@@ -41,6 +41,14 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
     "hono",
     "zod",
   ],
+  client: [
+    "@moora/agent",
+    "@moora/agent-core-effects",
+    "@moora/agent-core-state-machine",
+    "@moora/agent-webui-protocol",
+    "@moora/event-log",
+  ],
+  react: ["@moora/agent", "@moora/agent-core-state-machine"],
   moora: [
     "@moora/agent",
     "@moora/agent-core-effects",
@@ -83,6 +91,7 @@ const optionalPeers: Readonly<Record<string, readonly string[]>> = {
 const requiredPeers: Readonly<Record<string, readonly string[]>> = {
   dbos: ["@dbos-inc/dbos-sdk"],
   otel: ["@opentelemetry/api"],
+  react: ["react"],
 };
 
 describe("the arrows between packages", () => {

@@ -29,4 +29,5 @@ export { isContextDefinition } from "./tool/define-context.ts";
 export { schemaCheckOf } from "./tool/schema-check.ts";
 export { isStandardSchema } from "./tool/standard-schema.ts";
 export { checkToolName } from "./tool/tool-definition.ts";
+export { toolNamed } from "./tool/tool-named.ts";
 export { truncated } from "./truncate.ts";

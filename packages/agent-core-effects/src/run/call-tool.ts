@@ -6,7 +6,7 @@ import type {
   ToolCallResult,
   ToolCallResultInput,
 } from "@moora/agent-core-state-machine";
-import { dataOf, recordOf } from "@moora/agent-core-state-machine/internal";
+import { dataOf, openCallOf, recordOf, wording } from "@moora/agent-core-state-machine/internal";
 import type { CallToolEffect, ProbeToolEffect } from "../effect.ts";
 import { DataUpdates } from "../data/data-updates.ts";
 import { errorText } from "../error-text.ts";
@@ -15,6 +15,7 @@ import { truncated } from "../truncate.ts";
 import { invalid, type Tool } from "../tool/define-tool.ts";
 import type { ToolQuestion } from "../tool/tool-asks.ts";
 import { thrownToOutcome, type ToolOutcome } from "../tool/tool-reply.ts";
+import { toolNamed } from "../tool/tool-named.ts";
 import { unknownTool } from "../tool/unknown-tool.ts";
 import { isAborted, LazyAbort } from "./abort.ts";
 import type { EffectHost } from "./host.ts";
@@ -29,7 +30,7 @@ import { dispatchIntent } from "./intent-of.ts";
 
 /** Runs a tool after its intent is durable, and dispatches its result. For a call that cannot run, only dispatches a failure. */
 export function* callTool(effect: CallToolEffect, state: AgentState, host: EffectHost): EffectProgram<void> {
-  const tool = host.parts.tools.get(effect.name);
+  const tool = toolNamed(host.parts.tools, effect.name);
   const problem = recordOf(state, effect.toolCallId)?.problem;
   if (tool === undefined || problem !== undefined) {
     return yield* dispatchResult(
@@ -42,7 +43,8 @@ export function* callTool(effect: CallToolEffect, state: AgentState, host: Effec
   if (!intended || isAborted(host)) return;
   const updates = updatesOf(tool, effect, state, host);
   const running = toolOutcome(tool, { effect, updates }, state, host);
-  const outcome = isPromise(running) ? yield* waitFor(running) : running;
+  const settled = isPromise(running) ? yield* waitFor(running) : running;
+  const outcome = mayHaveRunBefore(tool, effect, state) ? withoutDenial(settled) : settled;
   const commits = updates?.close();
   if (commits !== undefined) yield* waitFor(commits);
   if (isAborted(host)) return;
@@ -54,6 +56,19 @@ export function* callTool(effect: CallToolEffect, state: AgentState, host: Effec
     return yield* dispatchResult(effect, outcome, host);
   yield* dispatchWithUpdates(effect, outcome, updates, host);
 }
+
+/** Whether an earlier attempt of the call may have run with arguments that the tool no longer takes. */
+const mayHaveRunBefore = (
+  { definition }: Tool,
+  { toolCallId }: CallToolEffect,
+  { reActContext: { control } }: AgentState,
+): boolean => definition.upcasts === true && openCallOf(control, toolCallId)?.mayHaveRun === true;
+
+/** The outcome of a call of which an earlier attempt may have run: arguments that cannot be converted leave it unknown. */
+const withoutDenial = (outcome: ToolOutcome): ToolOutcome =>
+  outcome.isSuccess || outcome.code !== "invalid-arguments"
+    ? outcome
+    : { ...outcome, error: wording.outcomeUnknown(outcome.error), code: "outcome-unknown" };
 
 /** The updates of a call; undefined for a tool without data. */
 function updatesOf(
@@ -89,7 +104,7 @@ export function* probeTool(
   host: EffectHost,
 ): EffectProgram<void> {
   const { toolCallId, attempt } = effect;
-  const tool = host.parts.tools.get(effect.name);
+  const tool = toolNamed(host.parts.tools, effect.name);
   const found = yield* waitFor(probeOutcome(tool, effect, state, host));
   if (isAborted(host)) return;
   if (found !== "not-run" && found !== "unknown") return yield* dispatchResult(effect, found, host);
@@ -145,7 +160,7 @@ function outcomeToInput(
   const usage = validUsage(outcome.usage);
   const used = usage === undefined ? {} : { usage };
   const handoff = outcome.isSuccess && outcome.handoff !== undefined ? { handoff: outcome.handoff } : {};
-  const mayRepeat = isRepeatable(outcome, parts.tools.get(name)) ? ({ retryable: true } as const) : {};
+  const mayRepeat = isRepeatable(outcome, toolNamed(parts.tools, name)) ? ({ retryable: true } as const) : {};
   return {
     type: "tool-call-completed",
     toolCallId,

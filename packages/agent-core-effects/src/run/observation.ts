@@ -8,7 +8,7 @@ import type {
   ObservedToolCall,
   TurnPart,
 } from "@moora/agent-core-state-machine";
-import { needsHuman, recordOf, toolOf } from "@moora/agent-core-state-machine/internal";
+import { needsHuman, recordOf, toolNameOf, toolOf } from "@moora/agent-core-state-machine/internal";
 import type { LlmOutcome } from "@moora/llm";
 import { callId } from "../call-id.ts";
 import type { CallLlmEffect } from "../effect.ts";
@@ -54,7 +54,8 @@ export function numberedTurn(
       if (input !== undefined) before.push(input);
       return { type: "internal-call", name, arguments: parameters, answer, ...raw };
     }
-    const call = { id: ids(), name, parameters, calledAt: now };
+    // A model that sees earlier calls may repeat the name that a tool had then.
+    const call = { id: ids(), name: toolNameOf(state, name), parameters, calledAt: now };
     calls.push(mayAsk(state, call) ? { ...call, digest: callDigest(state, host, call) } : call);
     return { type: "call", toolCallId: call.id, ...raw };
   });

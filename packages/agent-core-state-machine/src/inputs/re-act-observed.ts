@@ -1,5 +1,6 @@
 import { recordOf } from "../collections/state-lists.ts";
 import { callIdsOf, failCall, lastTurn, needsHuman, unansweredIds } from "../control/calls.ts";
+import { isBlacklisted } from "../control/admission.ts";
 import { move } from "../control/move.ts";
 import { completeMessage, streamedMessage } from "../control/streamed-message.ts";
 import type { StateEdit } from "../state-edit.ts";
@@ -128,11 +129,11 @@ function continueLoop(edit: StateEdit, cut: boolean): void {
 
 /** Settles the calls that must not run. Returns whether one of them was blacklisted. */
 function refuseCalls(edit: StateEdit, ids: readonly string[], cut: boolean): boolean {
-  const { blacklist, maxPerTurn } = edit.config.toolCalls;
+  const { maxPerTurn } = edit.config.toolCalls;
   let anyBlacklisted = false;
   ids.forEach((id, index) => {
     const name = recordOf(edit, id)?.name ?? "";
-    if (blacklist.includes(name)) {
+    if (isBlacklisted(edit, { name })) {
       anyBlacklisted = true;
       failCall(edit, id, "blacklisted", wording.blacklisted(name));
     } else if (cut) failCall(edit, id, "cut", wording.cutTurn);

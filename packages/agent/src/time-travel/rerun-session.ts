@@ -69,7 +69,8 @@ export async function rerunSession<Answer>(
   const recorded = positionOf(session, end);
   const { seq, state, moves } = positionOf(session, from);
   const inputs = withoutOpenWork(state, session.inputs.slice(0, seq));
-  const run = { whole: recorded.state, start: state, seq, inputs: session.inputs };
+  const tools = definitionsOf(agent);
+  const run = { whole: recorded.state, start: state, seq, inputs: session.inputs, tools };
   const recordings = recordingsOf(run, unrecorded);
   const rerun = startSession(
     // A handoff changes nothing but the session itself.
@@ -107,6 +108,10 @@ export async function rerunSession<Answer>(
     droppedUpdates: droppedUpdates + recordings.droppedUpdates,
   };
 }
+
+/** The definitions of the tools of an agent, and of all agents of a team. */
+const definitionsOf = ({ tools, team }: Agent<unknown>): AgentState["tools"] =>
+  Object.assign({}, ...[...(team?.agents.values() ?? [])].map((member) => member.tools), tools);
 
 /** Makes a recorded change of the application. Returns false if it does not fit, or the agent has no data. */
 async function repeatUpdate<Answer>(

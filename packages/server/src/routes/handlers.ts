@@ -7,6 +7,7 @@ import { healthResponse, readyResponse } from "./health-routes.ts";
 import { readMetrics } from "./metrics-routes.ts";
 import { describeApi } from "./openapi-routes.ts";
 import { postCancel, postData, postDecision, postMessage } from "./post-routes.ts";
+import { postPause, postResume, postRetry } from "./loop-routes.ts";
 import type { Route } from "./route.ts";
 import { createSession, listSessions, readSessionView, removeSession } from "./session-routes.ts";
 
@@ -20,6 +21,9 @@ export const userHandlers: Readonly<Record<UserOperation, Route>> = {
   postDecision,
   postCancel,
   postData,
+  postRetry,
+  postPause,
+  postResume,
   streamEvents,
   postAgUi,
   postChat,

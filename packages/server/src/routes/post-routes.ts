@@ -44,7 +44,7 @@ interface PostCall<Body> {
 }
 
 /** The route of a kind of post. It answers with the receipt after the input is durable. */
-const postRoute =
+export const postRoute =
   <Schema extends z.ZodMiniType>({ kind, action, schema, post, mayExist }: PostKind<Schema>): Route =>
   async ({ parts, request, access, param }) => {
     const { user } = access;
