@@ -69,6 +69,12 @@ const budgets: readonly Budget[] = [
     without: mcpOnNode,
     mostKb: 44,
   },
+  {
+    what: "sessions on DBOS, without the SDK",
+    source: `export { dbosHost } from "@moora/dbos";`,
+    without: ["@dbos-inc/dbos-sdk", "node:crypto"],
+    mostKb: 70,
+  },
   { what: "both adapters with their SDKs", source: adapters, mostKb: 210 },
   {
     what: "the adapter for the AI SDK, without providers",

@@ -6,6 +6,7 @@ type WithRequestId = Extract<AgentInput, { readonly requestId?: string | undefin
 
 const typesWithRequestId: Readonly<Record<WithRequestId["type"], true>> = {
   "data-changed": true,
+  "loop-retried": true,
   "re-act-cancelled": true,
   "session-paused": true,
   "session-resumed": true,

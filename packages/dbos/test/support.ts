@@ -8,48 +8,88 @@ import { stateAt, type AgentInput, type AgentState } from "@moora/agent";
 import { postgresLog } from "@moora/event-log-postgres";
 import { Place } from "@moora/testbed/durable/places";
 import { PostgresServer } from "@moora/testbed/postgres/server";
+import type { LaunchOrders } from "./children/commands.ts";
 import type { Orders } from "./children/host.ts";
 
-/** A process that hosts sessions on DBOS. */
+/** The compiled code of the processes, so that they start in a fraction of the time. */
+const compiled = new Place();
+process.once("exit", () => compiled[Symbol.dispose]());
+
+/** A process of this folder that hosts sessions on DBOS. It is killed when it is disposed of. */
 export class HostProcess implements AsyncDisposable {
   readonly #process: ChildProcessByStdio<Writable, Readable, null>;
-  readonly #ended: Promise<unknown>;
+  readonly ended: Promise<void>;
   #output = "";
+  #commands = 0;
 
-  constructor(orders: Orders) {
-    const path = join(import.meta.dirname, "children/host.ts");
+  constructor(file: string, orders: LaunchOrders) {
+    const path = join(import.meta.dirname, "children", file);
     // The driver of PostgreSQL warns of how DBOS uses it.
     const args = ["--no-deprecation", "--conditions=@moora/source", path, JSON.stringify(orders)];
-    this.#process = spawn(process.execPath, args, { stdio: ["pipe", "pipe", "inherit"] });
+    const env = { ...process.env, NODE_COMPILE_CACHE: compiled.path };
+    this.#process = spawn(process.execPath, args, { stdio: ["pipe", "pipe", "inherit"], env });
     this.#process.stdin.on("error", () => undefined);
     this.#process.stdout.on("data", (text) => (this.#output += String(text)));
-    this.#ended = once(this.#process, "close");
+    this.ended = once(this.#process, "close").then(() => undefined);
+  }
+
+  /** What it has printed. */
+  get output(): string {
+    return this.#output;
+  }
+
+  /** Calls the listener when it has printed more. */
+  onOutput(listener: () => void): () => void {
+    this.#process.stdout.on("data", listener);
+    return () => void this.#process.stdout.off("data", listener);
   }
 
   async launched(): Promise<void> {
-    await this.#printed("launched\n");
+    await this.#printed(/^launched$/m);
   }
 
-  /** Posts an input. Resolves with whether it applied. */
+  /** Posts an input. Resolves with whether it applied; never, if the process ends before it answers. */
   async post(id: string, input: AgentInput): Promise<boolean> {
-    this.#process.stdin.write(`${JSON.stringify({ id, input })}\n`);
-    await this.#printed(`posted ${id} `);
-    return this.#output.includes(`posted ${id} true\n`);
+    return await this.#answer({ type: "post", id, input });
+  }
+
+  /** Resumes the workflows of all other processes here. */
+  async resume(): Promise<void> {
+    await this.#answer({ type: "resume" });
   }
 
   async kill(): Promise<void> {
     this.#process.kill("SIGKILL");
-    await this.#ended;
+    await this.ended;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#process.exitCode === null && this.#process.signalCode === null) await this.kill();
   }
 
-  async #printed(text: string): Promise<void> {
-    const over = new AbortController();
-    void this.#ended.then(() => over.abort(new Error(`The process ended: ${this.#output}`)));
-    while (!this.#output.includes(text)) await once(this.#process.stdout, "data", { signal: over.signal });
+  async #answer(
+    command:
+      | { readonly type: "post"; readonly id: string; readonly input: AgentInput }
+      | { readonly type: "resume" },
+  ): Promise<boolean> {
+    this.#commands += 1;
+    const number = this.#commands;
+    this.#process.stdin.write(`${JSON.stringify({ number, ...command })}\n`);
+    const [, answer] = await this.#printed(new RegExp(`^answer ${number} (true|false)$`, "m"));
+    return answer === "true";
+  }
+
+  #printed(pattern: RegExp): Promise<RegExpExecArray> {
+    return new Promise((resolve) => {
+      const look = (): void => {
+        const found = pattern.exec(this.#output);
+        if (found === null) return;
+        stop();
+        resolve(found);
+      };
+      const stop = this.onOutput(look);
+      look();
+    });
   }
 }
 
@@ -72,7 +112,8 @@ export class Scene implements AsyncDisposable {
 
   async launch(orders: Partial<Orders> = {}): Promise<HostProcess> {
     const base = { url: this.#postgres.url, file: this.#file };
-    const launched = new HostProcess({ executor: "one", takesOver: false, holds: false, ...base, ...orders });
+    const all: Orders = { executor: "one", takesOver: false, holds: false, ...base, ...orders };
+    const launched = new HostProcess("host.ts", all);
     this.#processes.push(launched);
     await launched.launched();
     return launched;

@@ -1,28 +1,20 @@
 /**
- * A process that hosts sessions on DBOS: `host.ts ORDERS`. It prints a line for each of its answers to the lines of its input: posts,
- * as JSON. With `holds`, a tool waits for ever in the phase that its argument names.
+ * A process that hosts batches of three tools on DBOS. Its orders are the JSON of its argument. With `holds`, a tool waits for ever
+ * in the phase that its argument names.
  */
 import { appendFileSync } from "node:fs";
-import { createInterface } from "node:readline";
-import { DBOS } from "@dbos-inc/dbos-sdk";
-import { defineAgent, defineTool, type AgentInput } from "@moora/agent";
+import { defineAgent, defineTool } from "@moora/agent";
 import { dbosHost } from "@moora/dbos";
 import { postgresLog } from "@moora/event-log-postgres";
 import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
 import pg from "pg";
+import { serveCommands, type LaunchOrders } from "./commands.ts";
 
-export interface Orders {
-  readonly url: string;
-  readonly executor: string;
+export interface Orders extends LaunchOrders {
   readonly takesOver: boolean;
   readonly holds: boolean;
   /** The file with a line for each run of a tool. */
   readonly file: string;
-}
-
-export interface Post {
-  readonly id: string;
-  readonly input: AgentInput;
 }
 
 const orders: Orders = JSON.parse(process.argv[2] ?? "");
@@ -55,23 +47,10 @@ const llm = new MockLlmCaller(({ messages }) => {
   return callsTools(tools.map(({ name }, index) => ({ name, arguments: { phase: phases[index] ?? "" } })));
 });
 
-const log = postgresLog(orders.url);
-const pool = new pg.Pool({ connectionString: orders.url });
 const host = dbosHost(defineAgent({ name: "batch", llm, tools }), {
-  log,
-  ...(orders.takesOver ? { takeOver: pool, takeOverPollMs: 100 } : {}),
+  log: postgresLog(orders.url),
+  ...(orders.takesOver
+    ? { takeOver: new pg.Pool({ connectionString: orders.url }), takeOverPollMs: 100 }
+    : {}),
 });
-DBOS.setConfig({
-  name: "moora",
-  systemDatabaseUrl: orders.url,
-  applicationVersion: "1",
-  executorID: orders.executor,
-  logLevel: "error",
-});
-await DBOS.launch();
-console.log("launched");
-for await (const line of createInterface(process.stdin)) {
-  const { id, input }: Post = JSON.parse(line);
-  const applied = await host.post(id, input);
-  console.log(`posted ${id} ${applied}`);
-}
+await serveCommands(host, orders);
