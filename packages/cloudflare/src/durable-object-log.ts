@@ -1,5 +1,24 @@
-import { chainStart, LogError, type DisposableLog, type DueQuery, type DueSession, type LogInfo, type LogNotice, type SessionLog } from "@moora/event-log";
-import { Listeners, logExists, optionForms, sortById, validateOptions, validHeader, validId, warn, type OptionForms } from "@moora/event-log/store";
+import {
+  chainStart,
+  LogError,
+  type DisposableLog,
+  type DueQuery,
+  type DueSession,
+  type LogInfo,
+  type LogNotice,
+  type SessionLog,
+} from "@moora/event-log";
+import {
+  Listeners,
+  logExists,
+  optionForms,
+  sortById,
+  validateOptions,
+  validHeader,
+  validId,
+  warn,
+  type OptionForms,
+} from "@moora/event-log/store";
 import { Database } from "./log/database.ts";
 import { type ObjectGeneration, type ObjectLogParts, ObjectSessionLog } from "./log/object-session-log.ts";
 import { tablesOfGeneration } from "./log/tables.ts";
@@ -20,7 +39,10 @@ const forms: OptionForms<DurableObjectLogOptions> = { onNotice: optionForms.func
  * Throws `InvalidOption` if `storage` is not such a storage, or an option is unknown or of the wrong form. The first call creates
  * the tables; it fails with `UnsupportedVersion` for those of a newer release.
  */
-export function durableObjectLog(storage: ObjectStorage, options: DurableObjectLogOptions = {}): DisposableLog {
+export function durableObjectLog(
+  storage: ObjectStorage,
+  options: DurableObjectLogOptions = {},
+): DisposableLog {
   validateOptions("durableObjectLog", options, forms);
   // Callers without types may pass any value; objects without the SQLite backend have a storage whose `sql` throws.
   if (!hasSql(storage)) {
@@ -125,7 +147,8 @@ class DurableObjectLog implements DisposableLog {
       const row = database.one("DELETE FROM moora_sessions WHERE id = ? RETURNING generation", id);
       if (row === undefined) return undefined;
       const removed = Number(row["generation"]);
-      for (const table of tablesOfGeneration) database.do(`DELETE FROM ${table} WHERE generation = ?`, removed);
+      for (const table of tablesOfGeneration)
+        database.do(`DELETE FROM ${table} WHERE generation = ?`, removed);
       return removed;
     });
     if (generation === undefined) return false;

@@ -22,7 +22,10 @@ afterAll(async () => {
 
 /** Runs a case in an object of its own. */
 async function resultOf(name: string, index: number): Promise<string> {
-  const response = await workerd.dispatchFetch(`http://localhost/case-${index}`, { method: "POST", body: name });
+  const response = await workerd.dispatchFetch(`http://localhost/case-${index}`, {
+    method: "POST",
+    body: name,
+  });
   return await response.text();
 }
 

@@ -33,5 +33,8 @@ export function filesOf(
 ): SessionFiles | undefined {
   const store = blobs?.store ?? own;
   if (store === undefined) return undefined;
-  return new SessionFiles(store, blobs === undefined ? Infinity : (blobs.maxInlineBytes ?? defaultMaxInlineBytes));
+  return new SessionFiles(
+    store,
+    blobs === undefined ? Infinity : (blobs.maxInlineBytes ?? defaultMaxInlineBytes),
+  );
 }

@@ -45,7 +45,11 @@ export class LongTexts {
     // A shorter part has no others.
     if (first.length < maxRowText - 1) return first;
     const parts = this.#sql
-      .exec("SELECT body FROM moora_parts WHERE generation = ? AND owner = ? ORDER BY part", generation, owner)
+      .exec(
+        "SELECT body FROM moora_parts WHERE generation = ? AND owner = ? ORDER BY part",
+        generation,
+        owner,
+      )
       .toArray();
     return first + parts.map(({ body }) => String(body)).join("");
   }

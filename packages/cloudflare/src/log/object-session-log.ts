@@ -183,7 +183,11 @@ export class ObjectSessionLog implements SessionLog {
       database.texts.clear(this.#generation, "snapshot");
       const body = database.texts.write(this.#generation, "snapshot", snapshot.body);
       const values = [seq, digest, version, body, bodyDigest, snapshotSeal(snapshot)] as const;
-      database.do("INSERT OR REPLACE INTO moora_snapshots VALUES (?, ?, ?, ?, ?, ?, ?)", this.#generation, ...values);
+      database.do(
+        "INSERT OR REPLACE INTO moora_snapshots VALUES (?, ?, ?, ?, ?, ?, ?)",
+        this.#generation,
+        ...values,
+      );
     });
   }
 

@@ -15,7 +15,9 @@ function objectStorage(storage: ObjectStorage): LogStorage {
     dispose: () => undefined,
     rewrite(id, edit) {
       const generation = generationOf(id);
-      const rows = sql.exec("SELECT * FROM moora_records WHERE generation = ? ORDER BY seq", generation).toArray();
+      const rows = sql
+        .exec("SELECT * FROM moora_records WHERE generation = ? ORDER BY seq", generation)
+        .toArray();
       const records = rows.map((row): LogRecord => ({
         seq: Number(row["seq"]),
         body: String(row["body"]),
@@ -24,7 +26,14 @@ function objectStorage(storage: ObjectStorage): LogStorage {
       }));
       sql.exec("DELETE FROM moora_records WHERE generation = ?", generation);
       for (const { seq, body, changesDigest, digest } of edit(records))
-        sql.exec("INSERT INTO moora_records VALUES (?, ?, ?, ?, ?)", generation, seq, changesDigest, digest, body);
+        sql.exec(
+          "INSERT INTO moora_records VALUES (?, ?, ?, ?, ?)",
+          generation,
+          seq,
+          changesDigest,
+          digest,
+          body,
+        );
     },
     damageHeader: (id) =>
       void sql.exec("UPDATE moora_sessions SET header = '{}' WHERE generation = ?", generationOf(id)),

@@ -36,13 +36,16 @@ export const blobCases: readonly LogCase[] = [
     checkEqual(await blobs.put(bytes.slice(), "image/png"), url, "the URL of equal bytes");
     check((await blobs.put(bytes.slice(1), "image/png")) !== url, "other bytes have another URL");
   }),
-  blobCase("bytes that change after they were stored or read do not change the store", async (scene, blobs) => {
-    const own = bytes.slice();
-    const url = await blobs.put(own, "image/png");
-    own.fill(1);
-    (await blobs.get(url))?.fill(2);
-    checkEqual(await stored(scene.log, url), textOf(bytes), "the bytes");
-  }),
+  blobCase(
+    "bytes that change after they were stored or read do not change the store",
+    async (scene, blobs) => {
+      const own = bytes.slice();
+      const url = await blobs.put(own, "image/png");
+      own.fill(1);
+      (await blobs.get(url))?.fill(2);
+      checkEqual(await stored(scene.log, url), textOf(bytes), "the bytes");
+    },
+  ),
   blobCase("a URL that the store has not made has no bytes", async (_scene, blobs) => {
     const unknown = `ni:///sha-256;${"A".repeat(43)}`;
     for (const url of [unknown, "", "https://files.test/a.png", "ni:///sha-256;../a", "data:,a"])
@@ -64,7 +67,11 @@ export const blobCases: readonly LogCase[] = [
   blobCase("bytes outlive the sessions, and are no session", async (scene, blobs) => {
     await scene.create("blobs");
     const url = await blobs.put(bytes, "image/png");
-    checkEqual((await scene.log.list()).map(({ id }) => id), ["blobs"], "the sessions");
+    checkEqual(
+      (await scene.log.list()).map(({ id }) => id),
+      ["blobs"],
+      "the sessions",
+    );
     await scene.log.remove("blobs");
     checkEqual(await stored(scene.log, url), textOf(bytes), "the bytes");
   }),

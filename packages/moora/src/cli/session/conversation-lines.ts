@@ -43,6 +43,5 @@ function callLines(state: AgentState, id: string): readonly string[] {
   ];
 }
 
-
 const resultText = (result: ToolCallResult): string =>
   result.isSuccess ? `returned ${result.content}` : `failed: ${result.error}`;
