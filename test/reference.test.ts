@@ -85,6 +85,9 @@ const described: readonly string[] = [
   "ServerLimits",
   "WorkerOptions",
   "ServeOptions",
+  "SharedSessionOptions",
+  "DbosHostOptions",
+  "DbosPostOptions",
   "SessionObjectOptions",
   "DurableObjectLogOptions",
 ];
@@ -241,6 +244,7 @@ describe("the reference of errors", () => {
       import("@moora/agent-core-state-machine"),
       import("@moora/agent-testing"),
       import("@moora/cloudflare"),
+      import("@moora/dbos"),
       import("@moora/event-log"),
       import("@moora/event-log-postgres"),
       import("@moora/llm"),
