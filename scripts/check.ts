@@ -8,6 +8,7 @@ const pnpm = (script: string): { name: string; command: string; args: readonly s
 });
 
 const rest = [
+  "test:browser",
   "typecheck",
   "lint",
   "format:check",

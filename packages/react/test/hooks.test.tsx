@@ -116,7 +116,7 @@ describe.each(kinds)("a %s session in React", (kind) => {
     await act(async () => void (await chat.send("Pay")));
     await shows(() => expect(screen.text).toBe('PayHm.[work drafting {"cents":]'));
     expect(chat.messages.at(-1)).toMatchObject({ parts: [], streaming: true });
-    drafting.goOn();
+    drafting.proceed();
     await shows(() => expect(screen.text).toBe("Pay[work running Half of it.]"));
     expect(chat.status).toBe("running");
     await act(async () => void (await chat.cancel("Enough")));
@@ -200,7 +200,7 @@ describe("a hook", () => {
 /** A model that thinks, drafts a call, and then makes it when it may continue. */
 function drafting() {
   const wait = Promise.withResolvers<void>();
-  drafting.goOn = wait.resolve;
+  drafting.proceed = wait.resolve;
   const script = new MockLlmCaller([callsTools([{ name: "work", arguments: { cents: 5 } }])]);
   return {
     name: "drafting",
@@ -213,7 +213,7 @@ function drafting() {
     },
   };
 }
-drafting.goOn = (): void => undefined;
+drafting.proceed = (): void => undefined;
 
 /** A model that streams what a test types. */
 class TypingLlm {
