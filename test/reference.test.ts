@@ -84,6 +84,7 @@ const described: readonly string[] = [
   "ServerLimits",
   "WorkerOptions",
   "ServeOptions",
+  "ConnectOptions",
 ];
 
 describe("the reference of the configuration", () => {
@@ -180,6 +181,7 @@ const unions: readonly (readonly [string, () => readonly string[]])[] = [
   ["LogErrorCode", () => declarations.membersOf("@moora/event-log", "LogErrorCode")],
   ["LlmFailureKind", () => declarations.membersOf("@moora/llm", "LlmFailureKind")],
   ["McpErrorCode", () => declarations.membersOf("@moora/mcp", "McpErrorCode")],
+  ["ClientErrorCode", () => declarations.membersOf("@moora/client", "ClientErrorCode")],
   ["IgnoredReason", () => declarations.membersOf("@moora/agent", "IgnoredReason")],
   ["ErrorReportSource", () => declarations.membersOf("@moora/agent", "ErrorReportSource")],
   [
@@ -237,6 +239,7 @@ describe("the reference of errors", () => {
       import("@moora/agent-core-effects"),
       import("@moora/agent-core-state-machine"),
       import("@moora/agent-testing"),
+      import("@moora/client"),
       import("@moora/event-log"),
       import("@moora/event-log-postgres"),
       import("@moora/llm"),
