@@ -1,16 +1,15 @@
 import { defineConfig } from "vitest/config";
+import base from "./vitest.config.ts";
 
-const source = "@moora/source";
+const { projects: _, ...test } = base.test ?? {};
 
-/** The tests in a real browser: `pnpm run test:browser`. */
+/** The tests that need Chromium: `pnpm run test:browser`. `CHROMIUM_PATH` names another program than /usr/bin/chromium. */
 export default defineConfig({
-  resolve: { conditions: [source] },
-  ssr: { resolve: { conditions: [source, "node", "import"] } },
+  ...base,
   test: {
-    environment: "node",
-    include: ["test/browser/**/*.browser.ts"],
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
-    execArgv: [`--conditions=${source}`],
+    ...test,
+    include: ["packages/*/test-browser/**/*.test.ts", "examples/*/test-browser/**/*.test.ts"],
+    // Browsers of several files at the same time slow each other down.
+    fileParallelism: false,
   },
 });

@@ -8,7 +8,6 @@ const pnpm = (script: string): { name: string; command: string; args: readonly s
 });
 
 const rest = [
-  "test:browser",
   "typecheck",
   "lint",
   "format:check",
@@ -21,6 +20,7 @@ const rest = [
   "sizes",
   "consumers",
   "api",
+  "test:browser",
   "prove --short",
 ];
 

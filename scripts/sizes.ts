@@ -48,6 +48,11 @@ const budgets: readonly Budget[] = [
     mostKb: 85,
   },
   {
+    what: "a session in the IndexedDB log of a browser, with tools",
+    source: `export { defineAgent, defineTool, openSession } from "@moora/agent";\nexport { indexedDbLog } from "@moora/event-log/indexeddb";`,
+    mostKb: 100,
+  },
+  {
     what: "both adapters without their SDKs",
     source: adapters,
     without: ["openai", "@anthropic-ai/sdk"],
@@ -63,6 +68,12 @@ const budgets: readonly Budget[] = [
     source: `export { connectMcp, mcpTools } from "@moora/mcp";`,
     without: mcpOnNode,
     mostKb: 44,
+  },
+  {
+    what: "sessions on DBOS, without the SDK",
+    source: `export { dbosHost } from "@moora/dbos";`,
+    without: ["@dbos-inc/dbos-sdk", "node:crypto"],
+    mostKb: 70,
   },
   { what: "both adapters with their SDKs", source: adapters, mostKb: 210 },
   {
@@ -80,6 +91,11 @@ const budgets: readonly Budget[] = [
     source: `export { connectSession } from "@moora/client";\nexport * from "@moora/react";`,
     without: ["react"],
     mostKb: 42,
+  },
+  {
+    what: "the page of the inspector",
+    source: `export { inspectorFile } from "@moora/inspector";`,
+    mostKb: 120,
   },
   {
     what: "a server without Node, for an edge platform",

@@ -63,6 +63,7 @@ const described: readonly string[] = [
   "RerunOptions",
   "SqliteOptions",
   "JsonlOptions",
+  "IndexedDbOptions",
   "PostgresOptions",
   "ConnectionOptions",
   "OpenAiChatOptions",
@@ -85,6 +86,9 @@ const described: readonly string[] = [
   "WorkerOptions",
   "ServeOptions",
   "ConnectOptions",
+  "SharedSessionOptions",
+  "DbosHostOptions",
+  "DbosPostOptions",
 ];
 
 describe("the reference of the configuration", () => {
@@ -240,6 +244,7 @@ describe("the reference of errors", () => {
       import("@moora/agent-core-state-machine"),
       import("@moora/agent-testing"),
       import("@moora/client"),
+      import("@moora/dbos"),
       import("@moora/event-log"),
       import("@moora/event-log-postgres"),
       import("@moora/llm"),

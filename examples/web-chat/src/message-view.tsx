@@ -24,6 +24,7 @@ export const MessageView = memo(function MessageView({
 
 function Part({ part }: { readonly part: ChatPart }): JSX.Element {
   if (part.type === "tool-call") return <ToolCall call={part} />;
+  if (part.type === "file") return <a href={part.file.url}>{part.file.name ?? part.file.mediaType}</a>;
   return part.type === "reasoning" ? <p className="reasoning">{part.text}</p> : <p>{part.text}</p>;
 }
 

@@ -26,9 +26,11 @@ const Message = memo(function Message({ id }: { readonly id: string }): JSX.Elem
     <p data-id={id}>
       {message?.parts.map((part, index) => (
         <span key={index}>
-          {part.type === "tool-call"
-            ? `[${part.name} ${part.status} ${part.progress ?? part.parameters}]`
-            : part.text}
+          {part.type === "file"
+            ? `(${part.file.mediaType})`
+            : part.type === "tool-call"
+              ? `[${part.name} ${part.status} ${part.progress ?? part.parameters}]`
+              : part.text}
         </span>
       ))}
     </p>
@@ -84,6 +86,19 @@ describe.each(kinds)("a %s session in React", (kind) => {
     const [first] = chat.messages;
     await act(async () => void (await chat.send("And now?").catch(() => undefined)));
     expect(chat.messages[0]).toBe(first);
+  });
+
+  it("shows the files that the model makes", async () => {
+    const { turn, ...outcome } = answers("Here it is.");
+    const file = { mediaType: "image/png", url: "https://example.com/tree.png" };
+    const made = { ...outcome, turn: { ...turn, parts: [...turn.parts, { type: "file", file } as const] } };
+    await using scene = await sessionOf(kind, agentOf([made]));
+    await using screen = await show(scene.session);
+    await act(async () => void (await chat.send("Draw")));
+    await shows(() => expect(screen.text).toBe("DrawHere it is.(image/png)"));
+    const [, drawn] = chat.messages;
+    await act(async () => void (await chat.pause()));
+    expect(chat.messages[1]).toBe(drawn);
   });
 
   it("renders one message for a token", async () => {

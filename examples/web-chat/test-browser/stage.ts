@@ -7,11 +7,11 @@ import { join } from "node:path";
 import { canonicalJson } from "@moora/agent";
 import { chromium, type Browser, type Page } from "playwright-core";
 import { build, preview, type PreviewServer } from "vite";
-import config from "../../examples/web-chat/vite.config.ts";
-import { root } from "../../scripts/workspace.ts";
+import config from "../vite.config.ts";
+import { root } from "../../../scripts/workspace.ts";
 
 /** Where Chromium is: the environment names it, or it is that of the system. */
-const chromiumPath = [process.env["MOORA_CHROMIUM"], "/usr/bin/chromium", "/usr/bin/chromium-browser"].find(
+const chromiumPath = [process.env["CHROMIUM_PATH"], "/usr/bin/chromium", "/usr/bin/chromium-browser"].find(
   (path) => path !== undefined && existsSync(path),
 );
 
@@ -30,7 +30,7 @@ const chromiumArguments = [
 export async function startChromium(): Promise<Browser> {
   if (chromiumPath === undefined) {
     throw new Error(
-      "The browser tests need Chromium. Install it (Debian: apt-get install chromium), or set MOORA_CHROMIUM to its path.",
+      "The browser tests need Chromium. Install it (Debian: apt-get install chromium), or set CHROMIUM_PATH to its path.",
     );
   }
   return await chromium.launch({ executablePath: chromiumPath, args: chromiumArguments });
