@@ -89,7 +89,9 @@ describe.each(kinds)("a %s session in React", (kind) => {
   });
 
   it("shows the files that the model makes", async () => {
-    const { turn, ...outcome } = answers("Here it is.");
+    const outcome = answers("Here it is.");
+    if (!outcome.ok) throw new Error("No answer.");
+    const { turn } = outcome;
     const file = { mediaType: "image/png", url: "https://example.com/tree.png" };
     const made = { ...outcome, turn: { ...turn, parts: [...turn.parts, { type: "file", file } as const] } };
     await using scene = await sessionOf(kind, agentOf([made]));
