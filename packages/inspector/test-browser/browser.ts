@@ -11,9 +11,14 @@ export async function startBrowser(): Promise<Browser> {
   return await chromium.launch({
     executablePath,
     args: [
-      ...["no-sandbox", "disable-gpu", "disable-quic", "no-first-run", "disable-sync"],
-      ...["disable-background-networking", "disable-component-update"],
-    ].map((name) => `--${name}`),
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-quic",
+      "--no-first-run",
+      "--disable-sync",
+      "--disable-background-networking",
+      "--disable-component-update",
+    ],
   });
 }
 
