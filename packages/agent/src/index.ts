@@ -154,6 +154,7 @@ export type { ErrorListener, ErrorReport, ErrorReportSource } from "./error-repo
 export type { OpeningContext, OptionsParameter } from "./session-context.ts";
 export { openSession } from "./open-session.ts";
 export type { OpenOptions } from "./open-session.ts";
+export type { BlobOptions } from "./session/session-files.ts";
 export type { Access, DurableSession, SessionInfo } from "./durable/durable-session.ts";
 export type { LoggedInput } from "./durable/follow-log.ts";
 export { canonicalJson } from "./durable/canonical-json.ts";
@@ -161,6 +162,8 @@ export { sessionOwner } from "./durable/lease-keeper.ts";
 export type { OwnerOptions } from "./durable/lease-keeper.ts";
 export { SessionError } from "./durable/session-error.ts";
 export type { SessionErrorCode } from "./durable/session-error.ts";
+export { openSharedSession } from "./durable/shared-session.ts";
+export type { AppendedInputs, SharedSession, SharedSessionOptions } from "./durable/shared-session.ts";
 export { headerToState, identityOf, textToHeader } from "./durable/session-header.ts";
 export type { SessionHeader } from "./durable/session-header.ts";
 export { digestOfChanges, inputToRecord, recordToInput } from "./durable/session-record.ts";

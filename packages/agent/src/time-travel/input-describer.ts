@@ -3,6 +3,7 @@ import type { AgentInput, InputOf, InputType, ToolDefinition } from "@moora/agen
 import { textToJson } from "@moora/llm/internal";
 import { askedText } from "../asked-text.ts";
 import type { SessionHeader } from "../durable/session-header.ts";
+import { fileText } from "./file-text.ts";
 
 /** Calls and tools of earlier records. */
 class CallNames {
@@ -77,7 +78,10 @@ function observationText({ observation, turn }: InputOf<"re-act-observed">, call
     );
     return texts.length === 0 ? "model continues" : `model calls ${texts.join("; ")}`;
   }
-  const texts = (turn?.parts ?? []).flatMap((part) => (part.type === "text" ? [part.text] : []));
+  const texts = (turn?.parts ?? []).flatMap((part) => {
+    if (part.type === "text") return [part.text];
+    return part.type === "file" ? [fileText(part.file)] : [];
+  });
   return texts.length === 0 ? "model answered" : `model: ${oneLine(texts.join(" "))}`;
 }
 

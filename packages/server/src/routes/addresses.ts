@@ -15,6 +15,9 @@ export type UserOperation =
   | "postDecision"
   | "postCancel"
   | "postData"
+  | "postRetry"
+  | "postPause"
+  | "postResume"
   | "streamEvents"
   | "postAgUi"
   | "postChat"
@@ -37,6 +40,9 @@ export const addresses: Readonly<Record<Operation, Address>> = {
   postDecision: { method: "POST", path: "/sessions/:id/decisions" },
   postCancel: { method: "POST", path: "/sessions/:id/cancel" },
   postData: { method: "POST", path: "/sessions/:id/data" },
+  postRetry: { method: "POST", path: "/sessions/:id/retry" },
+  postPause: { method: "POST", path: "/sessions/:id/pause" },
+  postResume: { method: "POST", path: "/sessions/:id/resume" },
   streamEvents: { method: "GET", path: "/sessions/:id/events" },
   postAgUi: { method: "POST", path: "/agents/:agent/ag-ui" },
   postChat: { method: "POST", path: "/agents/:agent/chat" },

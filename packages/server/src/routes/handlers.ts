@@ -8,6 +8,7 @@ import { exportRoute, readInspector } from "./inspector-routes.ts";
 import { readMetrics } from "./metrics-routes.ts";
 import { describeApi } from "./openapi-routes.ts";
 import { postCancel, postData, postDecision, postMessage } from "./post-routes.ts";
+import { postPause, postResume, postRetry } from "./loop-routes.ts";
 import type { Route } from "./route.ts";
 import { createSession, listSessions, readSessionView, removeSession } from "./session-routes.ts";
 
@@ -22,6 +23,9 @@ export const userHandlers: Readonly<Record<UserOperation, Route>> = {
   postDecision,
   postCancel,
   postData,
+  postRetry,
+  postPause,
+  postResume,
   streamEvents,
   postAgUi,
   postChat,
