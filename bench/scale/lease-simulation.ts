@@ -10,7 +10,7 @@ export interface LeaseLoad {
 }
 
 export interface LeaseOutcome {
-  /** Renewals that ended after their lease, so that another process may have taken the session over. */
+  /** Sessions of which a renewal ended after the lease, so that another process may have taken them over. */
   readonly lost: number;
   /** The longest time from the beginning of a renewal to its end. */
   readonly longestWaitMs: number;
@@ -38,16 +38,16 @@ export function simulateLeases({
   );
   const next = last.map((at) => at + periodMs);
   let freeAt = 0;
-  let lost = 0;
+  const lost = new Set<number>();
   let longestWaitMs = 0;
   for (let turn = 0; ; turn = (turn + 1) % sessions) {
     const begin = next[turn] ?? 0;
-    if (begin >= durationMs) return { lost, longestWaitMs: Math.round(longestWaitMs) };
+    if (begin >= durationMs) return { lost: lost.size, longestWaitMs: Math.round(longestWaitMs) };
     let start = Math.max(begin, freeAt);
     if (start >= pauseAt && start < pauseAt + pauseMs) start = pauseAt + pauseMs;
     freeAt = start + serviceMs;
     longestWaitMs = Math.max(longestWaitMs, freeAt - begin);
-    if (freeAt > (last[turn] ?? 0) + leaseMs) lost += 1;
+    if (freeAt > (last[turn] ?? 0) + leaseMs) lost.add(turn);
     last[turn] = begin;
     next[turn] = freeAt + periodMs;
   }
