@@ -48,6 +48,11 @@ const budgets: readonly Budget[] = [
     mostKb: 85,
   },
   {
+    what: "a session in the IndexedDB log of a browser, with tools",
+    source: `export { defineAgent, defineTool, openSession } from "@moora/agent";\nexport { indexedDbLog } from "@moora/event-log/indexeddb";`,
+    mostKb: 100,
+  },
+  {
     what: "both adapters without their SDKs",
     source: adapters,
     without: ["openai", "@anthropic-ai/sdk"],
@@ -75,6 +80,22 @@ const budgets: readonly Budget[] = [
     what: "the adapter for the AI SDK, without providers",
     source: `export { aiSdk } from "@moora/llm-ai-sdk";`,
     mostKb: 17,
+  },
+  {
+    what: "sessions of a server, with the reducer",
+    source: `export { connectSession } from "@moora/client";`,
+    mostKb: 38,
+  },
+  {
+    what: "the same with the hooks, without React",
+    source: `export { connectSession } from "@moora/client";\nexport * from "@moora/react";`,
+    without: ["react"],
+    mostKb: 41,
+  },
+  {
+    what: "the page of the inspector",
+    source: `export { inspectorFile } from "@moora/inspector";`,
+    mostKb: 120,
   },
   {
     what: "a server without Node, for an edge platform",

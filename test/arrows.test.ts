@@ -30,8 +30,10 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   mcp: ["@moora/agent", "@moora/agent-core-effects", "@moora/event-log", "@moora/llm"],
   dbos: ["@moora/agent", "@moora/agent-core-effects", "@moora/agent-core-state-machine", "@moora/event-log"],
   tools: ["@moora/agent-core-effects", "@moora/llm", "htmlparser2"],
+  cloudflare: ["@moora/agent", "@moora/event-log"],
   planner: ["@moora/agent-core-effects", "@moora/llm"],
   otel: ["@moora/agent", "@moora/agent-core-effects", "@moora/agent-core-state-machine", "@moora/event-log"],
+  inspector: [],
   server: [
     "@hono/node-server",
     "@moora/agent",
@@ -55,6 +57,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
     "@moora/agent-core-state-machine",
     "@moora/event-log",
     "@moora/event-log-postgres",
+    "@moora/inspector",
     "@moora/llm",
     "@moora/llm-ai-sdk",
     "@moora/llm-anthropic",

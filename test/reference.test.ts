@@ -63,6 +63,7 @@ const described: readonly string[] = [
   "RerunOptions",
   "SqliteOptions",
   "JsonlOptions",
+  "IndexedDbOptions",
   "PostgresOptions",
   "ConnectionOptions",
   "OpenAiChatOptions",

@@ -5,3 +5,4 @@ export { RunControl } from "./run-control.ts";
 export { questionsAt } from "./session/questions.ts";
 export { checkedListener, checkOptionalText, checkQuestion } from "./session/session-arguments.ts";
 export { SessionOutput } from "./session/session-output.ts";
+export { fileText } from "./time-travel/file-text.ts";

@@ -49,7 +49,7 @@ export class ToolRegistry {
     return this;
   }
 
-  /** A former name must lead to one tool: it is no name of another tool, and no former name of one. */
+  /** A former name must lead to one tool: no other tool may have it as its name or as a former one. */
   #checkFormerNames({ name, definition }: Tool, place: string): void {
     const other = toolNamed(this.#tools, name);
     if (other !== undefined) {

@@ -81,6 +81,11 @@ export const descriptions: Readonly<Record<Operation, OperationDescription>> = {
     responses: { 200: { description: "The session.", schema: "SessionView" } },
     problems: ["invalid-request", "cursor-beyond-end", "not-found"],
   },
+  exportSession: {
+    summary: "Exports a session: its header, its records with their digests, and a seal.",
+    responses: { 200: { description: "Lines of JSON.", mediaType: "application/jsonl" } },
+    problems: ["not-found"],
+  },
   removeSession: {
     summary: "Removes a session with all its records.",
     responses: { 204: { description: "The session was removed." } },
@@ -138,6 +143,11 @@ export const descriptions: Readonly<Record<Operation, OperationDescription>> = {
       200: { description: "It is ready.", schema: "Health" },
       503: { description: "It is closing, or the log cannot be read.", schema: "Health" },
     },
+  },
+  readInspector: {
+    summary: "The inspector, a page that shows the sessions of its user.",
+    responses: { 200: { description: "The page.", mediaType: "text/html" } },
+    problems: ["not-found"],
   },
   describeApi: {
     summary: "Describes all routes.",

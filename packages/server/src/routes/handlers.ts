@@ -4,6 +4,7 @@ import { postAgUi } from "./ag-ui-routes.ts";
 import { postChat, resumeChat } from "./chat-routes.ts";
 import { streamEvents } from "./event-routes.ts";
 import { healthResponse, readyResponse } from "./health-routes.ts";
+import { exportRoute, readInspector } from "./inspector-routes.ts";
 import { readMetrics } from "./metrics-routes.ts";
 import { describeApi } from "./openapi-routes.ts";
 import { postCancel, postData, postDecision, postMessage } from "./post-routes.ts";
@@ -16,6 +17,7 @@ export const userHandlers: Readonly<Record<UserOperation, Route>> = {
   createSession,
   listSessions,
   readSession: readSessionView,
+  exportSession: exportRoute,
   removeSession,
   postMessage,
   postDecision,
@@ -38,4 +40,5 @@ export const publicHandlers: Readonly<
   readHealth: healthResponse,
   readReadiness: readyResponse,
   describeApi,
+  readInspector,
 };
