@@ -179,6 +179,12 @@ export { ToolRegistry } from "./tool-registry.ts";
 export { userMessage } from "./user-message.ts";
 export type { UserContent } from "./user-message.ts";
 
+export { moveSession } from "./retention/move-session.ts";
+export type { MoveOptions } from "./retention/move-session.ts";
+export { pruneSessions } from "./retention/prune-sessions.ts";
+export type { KeptReason, PrunableSession, PruneOptions, PruneReport } from "./retention/prune-sessions.ts";
+export { removeSession } from "./retention/remove-session.ts";
+
 export { diffSessions } from "./time-travel/diff-sessions.ts";
 export type { SessionDiff, SessionRef } from "./time-travel/diff-sessions.ts";
 export { differencesOf } from "./time-travel/differences.ts";
