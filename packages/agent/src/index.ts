@@ -149,6 +149,8 @@ export { decisionToInput } from "./decision-to-input.ts";
 export { defineAgent, initialStateOf } from "./define-agent.ts";
 export type { HandlerOf, StateDefinition } from "./custom-states.ts";
 export type { Agent, AgentOptions } from "./define-agent.ts";
+export { definePrompt } from "./define-prompt.ts";
+export type { Prompt, PromptValue, PromptValues, PromptVariable } from "./define-prompt.ts";
 export type { ErrorListener, ErrorReport, ErrorReportSource } from "./error-reports.ts";
 export type { OpeningContext, OptionsParameter } from "./session-context.ts";
 export { openSession } from "./open-session.ts";

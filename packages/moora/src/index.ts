@@ -20,6 +20,7 @@ export {
   defineAgent,
   defineContext,
   defineData,
+  definePrompt,
   defineTool,
   diffSessions,
   effectsAt,

@@ -414,6 +414,11 @@ describe("sessions in PostgreSQL", () => {
     expect(await cli("send", "ada", "1+1")).toMatch(/It is record \d+\./);
     expect(await cli("run", "--session", "ada")).toContain("= 2");
     expect(readdirSync(place.path)).toEqual([]);
+    expect(await cli("archive", "bob", "--archive", "old.db")).toBe("bob is in old.db.\n");
+    expect(await cli("sessions")).not.toContain("bob");
+    expect(await cli("restore", "bob", "--archive", "old.db")).toMatch(/^bob is in postgres/);
+    expect(await cli("verify", "bob")).toContain("is intact");
+    expect(await cli("prune", "--older-than", "1m")).toBe("Nothing to prune.\n");
   });
 });
 
