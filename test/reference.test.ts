@@ -65,6 +65,7 @@ const described: readonly string[] = [
   "MoveOptions",
   "SqliteOptions",
   "JsonlOptions",
+  "IndexedDbOptions",
   "PostgresOptions",
   "ConnectionOptions",
   "OpenAiChatOptions",
@@ -86,6 +87,9 @@ const described: readonly string[] = [
   "ServerLimits",
   "WorkerOptions",
   "ServeOptions",
+  "SharedSessionOptions",
+  "DbosHostOptions",
+  "DbosPostOptions",
 ];
 
 describe("the reference of the configuration", () => {
@@ -239,6 +243,7 @@ describe("the reference of errors", () => {
       import("@moora/agent-core-effects"),
       import("@moora/agent-core-state-machine"),
       import("@moora/agent-testing"),
+      import("@moora/dbos"),
       import("@moora/event-log"),
       import("@moora/event-log-postgres"),
       import("@moora/llm"),

@@ -158,6 +158,12 @@ export const turnPartSchema = z.discriminatedUnion("type", [
     answer: z.object({ isError: z.boolean(), content: z.string() }),
     raw: z.exactOptional(jsonSchema),
   }),
+  /** A file that the model made. */
+  z.object({
+    type: z.literal("file"),
+    file: agentAttachmentSchema,
+    raw: z.exactOptional(jsonSchema),
+  }),
   z.object({ type: z.literal("opaque"), raw: jsonSchema }),
 ]);
 

@@ -1,6 +1,7 @@
 import { Chat } from "@ai-sdk/react";
 import { askHuman } from "@moora/agent";
 import { memoryLog, MemoryStorage } from "@moora/event-log";
+import type { LlmOutcome } from "@moora/llm";
 import { answers, callsTools, fails, hangs } from "@moora/llm/testing";
 import { TestClock, untilPasses } from "@moora/testbed/test-clock";
 import {
@@ -100,6 +101,21 @@ describe("a chat of the AI SDK", () => {
     expect(chat.messages).toHaveLength(4);
     expect(textOf(chat)).toBe("Welcome.");
     expect((await scene.chunksOf(1)).at(-1)).toBe("[DONE]");
+    expect(scene.errors).toEqual([]);
+  });
+
+  it("shows the files that the model makes", async () => {
+    const drawn: LlmOutcome = {
+      ...(answers("") as Extract<LlmOutcome, { ok: true }>),
+      turn: { origin: "mock", parts: [{ type: "file", file: { mediaType: "image/png", data: "AAAA" } }] },
+    };
+    await using scene = new ChatScene(agentOf([drawn]));
+    const chat = scene.chat();
+    await chat.sendMessage({ text: "Draw a dot." });
+    expect(chat.lastMessage?.parts).toEqual([
+      { type: "step-start" },
+      { type: "file", mediaType: "image/png", url: "data:image/png;base64,AAAA" },
+    ]);
     expect(scene.errors).toEqual([]);
   });
 

@@ -26,6 +26,7 @@ import { validUsage } from "./valid-usage.ts";
 import { withTimeout } from "./with-timeout.ts";
 import { assertLoggable } from "./assert-loggable.ts";
 import { dispatch, waitFor, type EffectProgram } from "./effect-program.ts";
+import { storedFiles } from "./host-files.ts";
 import { dispatchIntent } from "./intent-of.ts";
 
 /** Runs a tool after its intent is durable, and dispatches its result. For a call that cannot run, only dispatches a failure. */
@@ -44,9 +45,12 @@ export function* callTool(effect: CallToolEffect, state: AgentState, host: Effec
   const updates = updatesOf(tool, effect, state, host);
   const running = toolOutcome(tool, { effect, updates }, state, host);
   const settled = isPromise(running) ? yield* waitFor(running) : running;
-  const outcome = mayHaveRunBefore(tool, effect, state) ? withoutDenial(settled) : settled;
+  let outcome = mayHaveRunBefore(tool, effect, state) ? withoutDenial(settled) : settled;
   const commits = updates?.close();
   if (commits !== undefined) yield* waitFor(commits);
+  if (isAborted(host)) return;
+  const stored = outcomeToStore(outcome, host);
+  if (isPromise(stored)) outcome = yield* waitFor(stored);
   if (isAborted(host)) return;
   if (!outcome.isSuccess && outcome.asks !== undefined) {
     yield* dispatch(askedInput(effect, outcome, outcome.asks, host));
@@ -69,6 +73,17 @@ const withoutDenial = (outcome: ToolOutcome): ToolOutcome =>
   outcome.isSuccess || outcome.code !== "invalid-arguments"
     ? outcome
     : { ...outcome, error: wording.outcomeUnknown(outcome.error), code: "outcome-unknown" };
+
+/** An outcome whose files are stored by the host. A promise only if it has files. */
+function outcomeToStore(
+  outcome: ToolOutcome,
+  { files: store }: EffectHost,
+): ToolOutcome | Promise<ToolOutcome> {
+  if (store === undefined || !outcome.isSuccess || outcome.files === undefined) return outcome;
+  // What a tool returns is checked first: the check of the input throws for it otherwise.
+  if (!outcome.files.every((file) => typeof file.url === "string")) return outcome;
+  return storedFiles(outcome.files, store).then((files) => ({ ...outcome, files }));
+}
 
 /** The updates of a call; undefined for a tool without data. */
 function updatesOf(

@@ -2,12 +2,12 @@ import { recordOf } from "../collections/state-lists.ts";
 import { callIdsOf, failCall, lastTurn, needsHuman, unansweredIds } from "../control/calls.ts";
 import { isBlacklisted } from "../control/admission.ts";
 import { move } from "../control/move.ts";
-import { completeMessage, streamedMessage } from "../control/streamed-message.ts";
+import { completeMessage, streamedMessage, type TurnContent } from "../control/streamed-message.ts";
 import type { StateEdit } from "../state-edit.ts";
 import type { ReActObservedInput } from "../input.ts";
 import { isReservedId } from "../keys.ts";
 import type { AgentState, TurnPart } from "../state.ts";
-import { callIdsIn, textIn } from "../turn-parts.ts";
+import { callIdsIn, filesIn, textIn } from "../turn-parts.ts";
 import { wording } from "../wording.ts";
 import { ignoredReasonOfMessage, openPlan } from "./llm-message.ts";
 import type { IgnoredReason, InputHandler } from "./input-handler.ts";
@@ -58,9 +58,9 @@ function confidenceTooLow({ config, reActContext }: StateEdit, { confidence }: R
   );
 }
 
-/** Drops a turn. Its text stays in the messages for people, and a note informs the model. */
+/** Drops a turn. Its text and its files stay in the messages for people, and a note informs the model. */
 function dropTurn(edit: StateEdit, input: ReActObservedInput): void {
-  completeMessage(edit, input.messageId ?? null, textOf(edit, input), "dropped");
+  completeMessage(edit, input.messageId ?? null, contentOf(edit, input), "dropped");
   const { confidence, retryCount } = edit.reActContext;
   edit.setContext({ retryCount: retryCount + 1 });
   edit.addEntry({
@@ -70,16 +70,18 @@ function dropTurn(edit: StateEdit, input: ReActObservedInput): void {
   move<"Planning">(edit, { event: "LowConfidence" });
 }
 
-const textOf = (edit: StateEdit, { turn }: ReActObservedInput): string =>
-  turn === undefined ? (streamedMessage(edit)?.message.content ?? "") : textIn(turn.parts);
+const contentOf = (edit: StateEdit, { turn }: ReActObservedInput): TurnContent =>
+  turn === undefined
+    ? { text: streamedMessage(edit)?.message.content ?? "", files: [] }
+    : { text: textIn(turn.parts), files: filesIn(turn.parts) };
 
 function recordTurn(edit: StateEdit, input: ReActObservedInput): void {
   const { observation, turn } = input;
-  const text = textOf(edit, input);
+  const content = contentOf(edit, input);
   const cutAnswer = observation.type === "complete-re-act" && input.finish?.unified === "length";
-  const messageId = completeMessage(edit, input.messageId ?? null, text, cutAnswer ? "cut" : undefined);
+  const messageId = completeMessage(edit, input.messageId ?? null, content, cutAnswer ? "cut" : undefined);
   const { loop, step } = edit.reActContext;
-  const parts = turn?.parts ?? partsWithoutTurn(text, observation);
+  const parts = turn?.parts ?? partsWithoutTurn(content.text, observation);
   const raw = turn?.raw === undefined ? {} : { raw: turn.raw };
   edit.addEntry({ type: "turn", loop, step, messageId, origin: turn?.origin ?? "", parts, ...raw });
   if (observation.type === "continue-re-act") recordCalls(edit, observation.toolCalls, parts);

@@ -64,11 +64,12 @@ export async function pruneSessions(log: EventLog, options: PruneOptions): Promi
   checkIsLog(log);
   checkLogOptions("pruneSessions", options, forms);
   if (options.archive !== undefined) checkIsLog(options.archive);
-  if (!Number.isFinite(options.before))
+  if (!Number.isFinite(options.before)) {
     throw new SessionError(
       "InvalidOption",
       `before must be a time in milliseconds since 1970, got ${options.before}.`,
     );
+  }
   const families = await listFamilies(log);
   const pruned: string[] = [];
   const kept: { id: string; reason: KeptReason }[] = [];

@@ -81,6 +81,8 @@ export async function rerunSession<Answer>(
       // The rerun has an id of its own, so that its idempotency keys differ from those of the recorded session.
       state: replay(inputs, headerToState(session.header)),
       ...(clock === undefined ? {} : { clock }),
+      // The recorded files are loaded; new ones stay in the state of the rerun.
+      ...(log.blobs === undefined ? {} : { blobs: { store: log.blobs, maxInlineBytes: Infinity } }),
     },
   );
   let droppedUpdates = 0;

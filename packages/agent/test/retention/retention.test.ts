@@ -1,6 +1,6 @@
 import { chainStart, memoryLog, recordAfter, type EventLog } from "@moora/event-log";
 import { withSessions } from "@moora/event-log/testing";
-import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
+import { answers, MockLlmCaller } from "@moora/llm/testing";
 import { storageOf, storeNames } from "@moora/testbed/durable/places";
 import { TestClock } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";

@@ -89,8 +89,7 @@ describe.each([
     [["prune", "--older-than", "30"], '--older-than must be a number with m, h or d, got "30".'],
     [["archive", "ada", "--archive", "same"], "The archive is the log itself."],
   ])("%j is refused", async (args, message) => {
-    const log = args.includes("same") ? ["--log", "same"] : [];
-    const { code, err } = await said(...args, ...log);
+    const { code, err } = await said(...args, ...(args.includes("same") ? ["--log", "same"] : []));
     expect(code).toBe(2);
     expect(err).toContain(message);
   });

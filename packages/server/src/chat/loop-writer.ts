@@ -1,4 +1,4 @@
-import type { AgentEvent, AgentInput, AgentState, ToolCallResult } from "@moora/agent";
+import type { AgentAttachment, AgentEvent, AgentInput, AgentState, ToolCallResult } from "@moora/agent";
 import { DraftCalls } from "./draft-calls.ts";
 import { valueOf, type UiChunk } from "./ui-chunk.ts";
 
@@ -159,6 +159,7 @@ export class LoopWriter {
         skipped = Math.max(0, skipped - part.text.length);
       } else if (part.type === "reasoning" && !this.#streamed.reasoning)
         this.#writePart({ kind: "reasoning", id: this.#nextReasoning() }, part.text);
+      else if (part.type === "file") this.#writeFile(part.file);
     }
     this.#closePart();
     this.#streamed = { text: 0, reasoning: false };
@@ -186,9 +187,13 @@ export class LoopWriter {
     if (result.isSuccess) {
       const output = valueOf(result.content);
       this.#write({ type: "tool-output-available", toolCallId, output, dynamic: true });
-      for (const { mediaType, url } of result.files ?? []) this.#write({ type: "file", mediaType, url });
+      for (const file of result.files ?? []) this.#writeFile(file);
     } else if (result.code === "rejected") this.#write({ type: "tool-output-denied", toolCallId });
     else this.#write({ type: "tool-output-error", toolCallId, errorText: result.error, dynamic: true });
+  }
+
+  #writeFile({ mediaType, url }: AgentAttachment): void {
+    this.#write({ type: "file", mediaType, url });
   }
 
   #openStep(step: number): void {

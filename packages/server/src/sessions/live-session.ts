@@ -67,12 +67,17 @@ export class LiveSession {
     return () => void this.#ended.delete(listener);
   }
 
-  /** Runs a post; once more if the session changed its owner in the middle of it. `work` must be safe to repeat. */
-  async post<Result>(work: (session: DurableSession<unknown>) => Promise<Result>): Promise<Result> {
+  /**
+   * Runs a post; once more, as a repetition, if the session changed its owner in the middle of it. The log may contain the post
+   * then: `work` must be safe to repeat.
+   */
+  async post<Result>(
+    work: (session: DurableSession<unknown>, isRepeated: boolean) => Promise<Result>,
+  ): Promise<Result> {
     await this.#changing;
     const { session } = this;
     try {
-      return await work(session);
+      return await work(session, false);
     } catch (error) {
       const isLost = session.info().access === "read";
       if (!isLost && session === this.#session && this.#changing === undefined) throw error;
@@ -80,7 +85,7 @@ export class LiveSession {
     }
     await this.#changing;
     if (this.#isEnded) throw sessionNotFound();
-    return await work(this.session);
+    return await work(this.session, true);
   }
 
   async close(graceMs: number): Promise<void> {
