@@ -61,6 +61,8 @@ const described: readonly string[] = [
   "OpenOptions",
   "ForkOptions",
   "RerunOptions",
+  "PruneOptions",
+  "MoveOptions",
   "SqliteOptions",
   "JsonlOptions",
   "IndexedDbOptions",

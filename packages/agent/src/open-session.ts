@@ -82,6 +82,11 @@ export interface OpenOptions {
    * openings; `readHeader` returns it. Default: none.
    */
   readonly user?: string;
+  /**
+   * The idempotency key of the call of a tool for which a new session is opened, as `agentTool` gives it: the session is removed
+   * and archived together with the one that calls it. Written to the header when the session is created. Default: none.
+   */
+  readonly caller?: string;
   /** Whether snapshots are saved, which make later openings faster. Default: true. */
   readonly snapshots?: boolean;
   /** Called if a snapshot is not used because the log does not confirm it. Default: a process warning. */
@@ -209,15 +214,16 @@ async function run<Answer>(
 /** Opens the log of a session, and creates it for access `run` if there is none. Rejects with `SessionUnknown` otherwise. */
 export async function openLog(
   agent: Agent<unknown>,
-  options: Pick<OpenOptions, "log" | "id" | "user" | "newId">,
+  options: Pick<OpenOptions, "log" | "id" | "user" | "caller" | "newId">,
   access: Access,
 ): Promise<SessionLog> {
-  const { log, id, user, newId = randomId } = options;
+  const { log, id, user, caller, newId = randomId } = options;
   const found = await log.open(id);
   if (found !== undefined) return found;
   if (access !== "run") throw new SessionError("SessionUnknown", `Session "${id}" not found.`);
   try {
-    return await log.create(id, headerToText(headerOf(agent, newId("incarnation"), user)));
+    const about = { ...(user === undefined ? {} : { user }), ...(caller === undefined ? {} : { caller }) };
+    return await log.create(id, headerToText(headerOf(agent, newId("incarnation"), about)));
   } catch (error) {
     const concurrent =
       error instanceof LogError && error.code === "LogExists" ? await log.open(id) : undefined;

@@ -87,7 +87,7 @@ export const descriptions: Readonly<Record<Operation, OperationDescription>> = {
     problems: ["not-found"],
   },
   removeSession: {
-    summary: "Removes a session with all its records.",
+    summary: "Removes a session with all its records, and the sessions of its sub-agents.",
     responses: { 204: { description: "The session was removed." } },
     problems: ["forbidden", "not-found"],
   },
