@@ -1,5 +1,5 @@
 import { HttpAgent, type BaseEvent } from "@ag-ui/client";
-import { askHuman, defineData } from "@moora/agent";
+import { agentTool, askHuman, defineData } from "@moora/agent";
 import { answers, callsTools, fails, hangs } from "@moora/llm/testing";
 import { TestClock, untilPasses } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
@@ -99,6 +99,30 @@ describe("a client of AG-UI", () => {
     await client.runAgent({ resume: [{ interruptId: id, status: "resolved", payload }] });
     expect(ran).toEqual([{ cents: 4 }]);
     expect(textsOf(client).slice(-2)).toEqual(["tool: paid", "assistant: Paid."]);
+    expect(scene.outcome).toEqual({ type: "success" });
+    expect(scene.failures).toEqual([]);
+  });
+
+  it.each([true, false])("answers a question of a sub-agent: approved %s", async (approved) => {
+    const ran: unknown[] = [];
+    const cashier = agentOf(
+      [callsTools([{ name: "pay", arguments: { cents: 5 } }]), answers("It is done.")],
+      {
+        name: "cashier",
+        tools: [pay(ran)],
+      },
+    );
+    const script = [callsTools([{ name: "cashier", arguments: { task: "Pay" } }]), answers("Done.")];
+    const tools = [agentTool(cashier, { name: "cashier", description: "Pays." })];
+    await using scene = new AgUiScene(agentOf(script, { tools }));
+    const client = scene.client();
+    await say(client, "Pay");
+    const [interrupt] = scene.interrupts;
+    expect(interrupt).toMatchObject({ reason: "approval", toolCallId: "call_1" });
+    const answer = { interruptId: interrupt?.id ?? "", status: "resolved", payload: { approved } } as const;
+    await client.runAgent({ resume: [answer] });
+    expect(ran).toEqual(approved ? [{ cents: 5 }] : []);
+    expect(textsOf(client).at(-1)).toBe("assistant: Done.");
     expect(scene.outcome).toEqual({ type: "success" });
     expect(scene.failures).toEqual([]);
   });

@@ -72,11 +72,11 @@ class AgUiTranslator {
       case "tool-input-available":
         return this.#call(chunk);
       case "tool-output-available":
-        return [resultEvent(chunk.toolCallId, textOf(chunk.output)), ...this.#data()];
+        return [...this.#result(chunk.toolCallId, textOf(chunk.output)), ...this.#data()];
       case "tool-output-error":
-        return [resultEvent(chunk.toolCallId, chunk.errorText)];
+        return this.#result(chunk.toolCallId, chunk.errorText);
       case "tool-output-denied":
-        return [resultEvent(chunk.toolCallId, "The call was rejected.")];
+        return this.#result(chunk.toolCallId, "The call was rejected.");
       case "data-progress": {
         const value = { toolCallId: chunk.id, text: chunk.data };
         return [{ type: "CUSTOM", name: "moora.tool-progress", value }];
@@ -110,7 +110,9 @@ class AgUiTranslator {
   #call(chunk: Extract<UiChunk, { type: "tool-input-available" }>): readonly AgUiEvent[] {
     const { toolCallId, input } = chunk;
     const call = this.#state.toolCalls[toolCallId];
-    const drafted = call && this.#drafts.complete(toolCallId, call);
+    // A question of a sub-agent is an interrupt, not a call.
+    if (call === undefined) return [];
+    const drafted = this.#drafts.complete(toolCallId, call);
     if (drafted !== undefined)
       return drafted.differs ? [...drafted.events, this.#snapshot()] : drafted.events;
     return [
@@ -118,6 +120,10 @@ class AgUiTranslator {
       { type: "TOOL_CALL_ARGS", toolCallId, delta: textOf(input) },
       { type: "TOOL_CALL_END", toolCallId },
     ];
+  }
+
+  #result(toolCallId: string, content: string): readonly AgUiEvent[] {
+    return this.#state.toolCalls[toolCallId] === undefined ? [] : [resultEvent(toolCallId, content)];
   }
 
   #snapshot(): AgUiEvent {
@@ -195,10 +201,12 @@ const payloadSchema = {
   },
 } as const;
 
+/** The interrupt of a question. One of a sub-agent belongs to the call of the session that leads to it. */
 const questionToInterrupt = ({
   digest,
   about,
   toolCallId,
+  path: [caller = toolCallId] = [],
   name,
   parameters,
   question,
@@ -206,7 +214,7 @@ const questionToInterrupt = ({
 }: Question): object => ({
   id: digest,
   reason: about,
-  toolCallId,
+  toolCallId: caller,
   message: question ?? `${name}(${textOf(parameters)})`,
   responseSchema: payloadSchema,
   ...(due === null ? {} : { expiresAt: new Date(due).toISOString() }),

@@ -57,8 +57,9 @@ export const readSessionView: Route = async (call) => {
 };
 
 const currentView = async ({ parts }: RouteCall, ref: SessionRef): Promise<Response> =>
-  await parts.pool.use(ref, async ({ session }) => {
-    await session.refresh();
+  await parts.pool.use(ref, async (live) => {
+    await live.refresh();
+    const { session } = live;
     const { streaming: _, ...state } = session.current();
     return json({ id: ref.id, agent: ref.agent, seq: session.seq(), state, questions: session.questions() });
   });
