@@ -39,6 +39,7 @@ const proofs: readonly Proof[] = [
   { name: "seeded-faults", whole: [], short: undefined, isFresh: true },
   { name: "repeated-posts", whole: [], short: undefined, isFresh: true },
   { name: "crash-matrix", whole: [], short: undefined },
+  { name: "cluster", whole: [], short: undefined, isFresh: true },
   { name: "simulated-sessions", whole: [], short: ["--goal", "900"], takes: "seed" },
 ];
 

@@ -33,7 +33,8 @@ const projects: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     ),
     ...installed("packages/moora", "@anthropic-ai/sdk", "openai", "pg"),
     ...installed("packages/otel", "@opentelemetry/api"),
-    ...installed(".", "@types/node", "zod"),
+    ...installed("packages/dbos", "@dbos-inc/dbos-sdk"),
+    ...installed(".", "@types/node", "@types/react", "react", "zod"),
   },
 };
 

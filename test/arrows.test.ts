@@ -28,9 +28,12 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
     "@moora/llm",
   ],
   mcp: ["@moora/agent", "@moora/agent-core-effects", "@moora/event-log", "@moora/llm"],
+  dbos: ["@moora/agent", "@moora/agent-core-effects", "@moora/event-log"],
   tools: ["@moora/agent-core-effects", "@moora/llm", "htmlparser2"],
+  cloudflare: ["@moora/agent", "@moora/event-log"],
   planner: ["@moora/agent-core-effects", "@moora/llm"],
   otel: ["@moora/agent", "@moora/agent-core-effects", "@moora/agent-core-state-machine", "@moora/event-log"],
+  inspector: [],
   server: [
     "@hono/node-server",
     "@moora/agent",
@@ -40,12 +43,21 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
     "hono",
     "zod",
   ],
+  client: [
+    "@moora/agent",
+    "@moora/agent-core-effects",
+    "@moora/agent-core-state-machine",
+    "@moora/agent-webui-protocol",
+    "@moora/event-log",
+  ],
+  react: ["@moora/agent", "@moora/agent-core-state-machine"],
   moora: [
     "@moora/agent",
     "@moora/agent-core-effects",
     "@moora/agent-core-state-machine",
     "@moora/event-log",
     "@moora/event-log-postgres",
+    "@moora/inspector",
     "@moora/llm",
     "@moora/llm-ai-sdk",
     "@moora/llm-anthropic",
@@ -79,7 +91,11 @@ const optionalPeers: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** What a package cannot do without, and an application has one copy of. */
-const requiredPeers: Readonly<Record<string, readonly string[]>> = { otel: ["@opentelemetry/api"] };
+const requiredPeers: Readonly<Record<string, readonly string[]>> = {
+  dbos: ["@dbos-inc/dbos-sdk"],
+  otel: ["@opentelemetry/api"],
+  react: ["react"],
+};
 
 describe("the arrows between packages", () => {
   it("are those of the picture, and every package is in it", () => {

@@ -63,6 +63,7 @@ const described: readonly string[] = [
   "RerunOptions",
   "SqliteOptions",
   "JsonlOptions",
+  "IndexedDbOptions",
   "PostgresOptions",
   "ConnectionOptions",
   "OpenAiChatOptions",
@@ -84,6 +85,9 @@ const described: readonly string[] = [
   "ServerLimits",
   "WorkerOptions",
   "ServeOptions",
+  "SharedSessionOptions",
+  "DbosHostOptions",
+  "DbosPostOptions",
 ];
 
 describe("the reference of the configuration", () => {
@@ -237,6 +241,7 @@ describe("the reference of errors", () => {
       import("@moora/agent-core-effects"),
       import("@moora/agent-core-state-machine"),
       import("@moora/agent-testing"),
+      import("@moora/dbos"),
       import("@moora/event-log"),
       import("@moora/event-log-postgres"),
       import("@moora/llm"),

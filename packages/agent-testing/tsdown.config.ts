@@ -8,6 +8,7 @@ const config: UserConfig = library({
     index: "src/index.ts",
     adapter: "src/adapter.ts",
     dialects: "src/dialects.ts",
+    hosts: "src/hosts.ts",
     vitest: "src/vitest.ts",
   },
 });

@@ -70,6 +70,7 @@ const openForms: OptionForms<OpenOptions> = {
   owner: "string",
   clock: "clock",
   context: "any",
+  blobs: "object",
   leaseMs: "any",
   waitMs: "any",
   isOwnerGone: "function",

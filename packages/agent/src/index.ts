@@ -141,6 +141,7 @@ export { defineTeam, type TeamMember, type TeamOptions } from "./team/define-tea
 export type { Team } from "./team/member-at.ts";
 export { agentTool, agentToolSessionId } from "./agent-tool.ts";
 export type { AgentToolOptions } from "./agent-tool.ts";
+export { askedText } from "./asked-text.ts";
 export { answerTextAt } from "./answer-text-at.ts";
 export { systemClock } from "./clock.ts";
 export { decisionProblem } from "./decision-problem.ts";
@@ -153,6 +154,7 @@ export type { ErrorListener, ErrorReport, ErrorReportSource } from "./error-repo
 export type { OpeningContext, OptionsParameter } from "./session-context.ts";
 export { openSession } from "./open-session.ts";
 export type { OpenOptions } from "./open-session.ts";
+export type { BlobOptions } from "./session/session-files.ts";
 export type { Access, DurableSession, SessionInfo } from "./durable/durable-session.ts";
 export type { LoggedInput } from "./durable/follow-log.ts";
 export { canonicalJson } from "./durable/canonical-json.ts";
@@ -160,8 +162,11 @@ export { sessionOwner } from "./durable/lease-keeper.ts";
 export type { OwnerOptions } from "./durable/lease-keeper.ts";
 export { SessionError } from "./durable/session-error.ts";
 export type { SessionErrorCode } from "./durable/session-error.ts";
-export { identityOf } from "./durable/session-header.ts";
+export { openSharedSession } from "./durable/shared-session.ts";
+export type { AppendedInputs, SharedSession, SharedSessionOptions } from "./durable/shared-session.ts";
+export { headerToState, identityOf, textToHeader } from "./durable/session-header.ts";
 export type { SessionHeader } from "./durable/session-header.ts";
+export { digestOfChanges, inputToRecord, recordToInput } from "./durable/session-record.ts";
 export { performEffect } from "./perform-effect.ts";
 export type { PerformOptions } from "./perform-effect.ts";
 export type { ModelPrice, PriceList } from "./price-list.ts";
@@ -179,14 +184,20 @@ export { ToolRegistry } from "./tool-registry.ts";
 export { userMessage } from "./user-message.ts";
 export type { UserContent } from "./user-message.ts";
 
-export { diffSessions } from "./time-travel/diff-sessions.ts";
+export { diffSessions, isSameInput } from "./time-travel/diff-sessions.ts";
 export type { SessionDiff, SessionRef } from "./time-travel/diff-sessions.ts";
 export { differencesOf } from "./time-travel/differences.ts";
 export type { Difference } from "./time-travel/differences.ts";
 export { forkSession } from "./time-travel/fork-session.ts";
 export type { Forked, ForkOptions, OpenWork } from "./time-travel/fork-session.ts";
-export { exportSession, importSession, parsePortable } from "./time-travel/portable-session.ts";
+export {
+  exportSession,
+  importSession,
+  parsePortable,
+  recordsToPortable,
+} from "./time-travel/portable-session.ts";
 export type { PortableSession } from "./time-travel/portable-session.ts";
+export { inputDescriber } from "./time-travel/input-describer.ts";
 export { readHeader, readSession, readSoundPart, stateAt } from "./time-travel/read-session.ts";
 export type { Position, RecordedSession } from "./time-travel/read-session.ts";
 export { rerunSession } from "./time-travel/rerun-session.ts";

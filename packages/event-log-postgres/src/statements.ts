@@ -19,6 +19,9 @@ export type Statements = Readonly<
     | "saveSnapshot"
     | "due"
     | "saveDue"
+    | "putBlob"
+    | "getBlob"
+    | "removeBlob"
     | "prefix"
     | "isPrefixSame",
     string
@@ -31,7 +34,14 @@ export type Statements = Readonly<
  */
 const checksum = "coalesce(sum(hashtextextended(digest || changes_digest || chr(10) || body, seq)), 0)";
 
-export const statementsOf = ({ sessions, records, snapshots, due }: Tables): Statements => ({
+export const statementsOf = ({ sessions, records, snapshots, due, blobs }: Tables): Statements => ({
+  /** Commits durably even if the server's default is weaker. */
+  putBlob: `INSERT INTO ${blobs} (digest, bytes) VALUES ($1, $2)
+      ON CONFLICT (digest) DO UPDATE SET bytes = excluded.bytes
+      RETURNING CASE WHEN current_setting('synchronous_commit') = 'off'
+        THEN set_config('synchronous_commit', 'on', true) END`,
+  getBlob: `SELECT bytes FROM ${blobs} WHERE digest = $1`,
+  removeBlob: `DELETE FROM ${blobs} WHERE digest = $1`,
   create: `INSERT INTO ${sessions} (generation, id, header) VALUES ($1, $2, $3) ON CONFLICT (id) DO NOTHING`,
   open: `SELECT generation, header FROM ${sessions} WHERE id = $1`,
   list: `SELECT id, header, (SELECT max(seq) FROM ${records} r WHERE r.generation = s.generation) AS head FROM ${sessions} s`,

@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import { optionForms, validateOptions, type OptionForms } from "./validate-options.ts";
 import { validateLocation, logExists, validHeader, validId } from "./validation.ts";
 import type { HeadWatch } from "./head-watch.ts";
+import { JsonlBlobs } from "./jsonl/blobs.ts";
 import { JsonlDirectory } from "./jsonl/directory.ts";
 import { watchDirectory } from "./jsonl/directory-watch.ts";
 import { fileNameOf, leaseExtension, snapshotExtension } from "./jsonl/file-name.ts";
@@ -16,7 +17,7 @@ import { JsonlSession } from "./jsonl/session.ts";
 import type { Generation } from "./jsonl/session-file.ts";
 import { LogError } from "./log-error.ts";
 import { andThen } from "./maybe-promise.ts";
-import type { DisposableLog, LogInfo, LogNotice, MaybePromise, SessionLog } from "./port.ts";
+import type { BlobStore, DisposableLog, LogInfo, LogNotice, MaybePromise, SessionLog } from "./port.ts";
 import { warn } from "./warn.ts";
 
 export type { Durability, FileStat, FileStatOptions, FileSystem };
@@ -60,8 +61,10 @@ class JsonlLog implements DisposableLog {
   readonly name = "jsonl";
   readonly #directory: JsonlDirectory;
   readonly #watch: HeadWatch;
+  readonly blobs: BlobStore;
 
   constructor(directory: JsonlDirectory) {
+    this.blobs = new JsonlBlobs(directory);
     this.#directory = directory;
     this.#watch = watchDirectory(directory.path, (name) => directory.pathOf(name));
   }

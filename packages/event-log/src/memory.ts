@@ -2,7 +2,9 @@ import { validateAppend, validHeader, validId, logExists, logRemoved, readStart 
 import { type ChainHead, chainStart, checkedChain, copyRecords, logCorrupt, inspectChain } from "./chain.ts";
 import { leaseAfter } from "./lease.ts";
 import { Listeners } from "./listeners.ts";
+import { urlToStore } from "./blobs.ts";
 import type {
+  BlobStore,
   DisposableLog,
   DueQuery,
   DueSession,
@@ -33,6 +35,8 @@ export interface MemoryGeneration {
 export class MemoryStorage {
   readonly generations: Map<string, MemoryGeneration> = new Map();
   readonly listeners: Listeners = new Listeners();
+  /** The stored bytes, by URL. */
+  readonly blobs: Map<string, Uint8Array> = new Map();
 }
 
 /** A log in memory, for tests, browsers and sessions that end with the process. All calls are synchronous. */
@@ -74,6 +78,7 @@ export function memoryLog(storage: MemoryStorage = new MemoryStorage()): Disposa
       return sortById(infos);
     },
     due: (query) => dueIn(storage, query),
+    blobs: blobsIn(storage),
     remove(id) {
       const generation = generationOf(id);
       if (generation === undefined) return false;
@@ -100,6 +105,16 @@ function dueIn({ generations }: MemoryStorage, { now, limit, after }: DueQuery):
     .filter((session) => after === undefined || isBefore(after, session))
     .slice(0, limit);
 }
+
+const blobsIn = ({ blobs }: MemoryStorage): BlobStore => ({
+  put(bytes) {
+    const url = urlToStore(bytes);
+    blobs.set(url, bytes.slice());
+    return url;
+  },
+  get: (url) => blobs.get(url)?.slice(),
+  remove: (url) => void blobs.delete(url),
+});
 
 class MemorySession implements SessionLog {
   readonly #generation: MemoryGeneration;

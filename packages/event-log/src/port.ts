@@ -151,6 +151,25 @@ export interface SessionLog {
 }
 
 /**
+ * A store of bytes by their content, such as the files of messages. Bytes belong to no session: they stay until they are
+ * removed. Every method may throw or reject with a `LogError`.
+ */
+export interface BlobStore {
+  /**
+   * Stores bytes and returns their URL; they are durable when it returns. Equal bytes have the same URL. `mediaType` is an IANA
+   * media type such as `image/png`, for stores that serve what they have.
+   */
+  put(bytes: Uint8Array, mediaType: string): MaybePromise<string>;
+  /**
+   * Returns the bytes of a URL that `put` returned; undefined for any other URL, and for bytes that were removed. Fails with
+   * `LogCorrupt` for bytes that are not the ones that were stored.
+   */
+  get(url: string): MaybePromise<Uint8Array | undefined>;
+  /** Removes the bytes of a URL; does nothing if there are none. */
+  remove(url: string): MaybePromise<void>;
+}
+
+/**
  * A store of sessions. An id is any well-formed string of 1 to 200 UTF-16 code units; others fail with `InvalidId`. Every method
  * may throw or reject with a `LogError`.
  */
@@ -168,6 +187,8 @@ export interface EventLog {
    * their number, not on that of all sessions. A session without records is not due.
    */
   due?(query: DueQuery): MaybePromise<readonly DueSession[]>;
+  /** Optional. The bytes beside the sessions, which the sessions refer to by URL. */
+  readonly blobs?: BlobStore;
   /** Removes a session; its handles then fail with `LogRemoved`. Returns false when there was none. */
   remove(id: string): MaybePromise<boolean>;
   /** Releases timers, watchers, files and connections. Close the sessions before. Can be called more than once. */

@@ -22,6 +22,7 @@ const forms: Partial<OptionForms<AgentServerOptions>> = {
     fits: (value) => typeof value === "boolean" || isObject(value),
   },
   metrics: "boolean",
+  inspector: "function",
   limits: "object",
   owner: "string",
   leaseMs: "positiveInteger",

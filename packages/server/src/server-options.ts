@@ -46,6 +46,13 @@ export const defaultServerLimits: ServerLimits = /* @__PURE__ */ Object.freeze({
   keepAliveMs: 15_000,
 });
 
+/** A page with the policy that is sent with it. */
+export interface ServedPage {
+  readonly html: string;
+  /** The header `content-security-policy`. */
+  readonly contentSecurityPolicy: string;
+}
+
 /** The options of `createAgentServer`. */
 export interface AgentServerOptions {
   /** The agents, each with a name of its own, which is part of its addresses. */
@@ -77,6 +84,11 @@ export interface AgentServerOptions {
    * without `authorize`. Default: false.
    */
   readonly metrics?: boolean;
+  /**
+   * Returns the page at `GET /inspector/`: `inspectorOfServer` of `@moora/inspector`. The page contains nothing of a session; its
+   * requests are authorized as all others. Default: none, the path is not found.
+   */
+  readonly inspector?: () => Promise<ServedPage>;
   /** The limits. Each one that is not given has its default. */
   readonly limits?: Partial<ServerLimits>;
   /**
@@ -119,6 +131,7 @@ const knownOptions: Readonly<Record<keyof AgentServerOptions, true>> = {
   basePath: true,
   worker: true,
   metrics: true,
+  inspector: true,
   limits: true,
   owner: true,
   leaseMs: true,

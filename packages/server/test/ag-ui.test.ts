@@ -1,5 +1,6 @@
-import { HttpAgent, type BaseEvent } from "@ag-ui/client";
-import { agentTool, askHuman, defineData } from "@moora/agent";
+import { EventType, HttpAgent, type BaseEvent } from "@ag-ui/client";
+import { agentTool, askHuman, defineData, toolReply, type AgentState } from "@moora/agent";
+import type { LlmOutcome } from "@moora/llm";
 import { answers, callsTools, fails, hangs } from "@moora/llm/testing";
 import { TestClock, untilPasses } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
@@ -39,6 +40,16 @@ class AgUiScene implements AsyncDisposable {
 
   get interrupts(): readonly { id: string; reason: string; toolCallId: string }[] {
     return this.outcome["interrupts"] as never;
+  }
+
+  async sessionIds(): Promise<readonly string[]> {
+    const { body } = await this.scene.as("ada").get("/sessions");
+    return (body as { sessions: readonly { id: string }[] }).sessions.map(({ id }) => id);
+  }
+
+  async stateOf(id: string): Promise<AgentState> {
+    const { body } = await this.scene.as("ada").get(`/sessions/${encodeURIComponent(id)}`);
+    return (body as { state: AgentState }).state;
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -84,6 +95,67 @@ describe("a client of AG-UI", () => {
     await say(client, "Thanks");
     expect(textsOf(client).at(-1)).toBe("assistant: Welcome.");
     expect(scene.failures).toEqual([]);
+  });
+
+  it("sends files, and gets those of tools and of the model", async () => {
+    const dot = { mediaType: "image/png", data: "AAAA" };
+    const drawn: LlmOutcome = {
+      ...(answers("Drawn.") as Extract<LlmOutcome, { ok: true }>),
+      turn: {
+        origin: "mock",
+        parts: [
+          { type: "text", text: "Drawn." },
+          { type: "file", file: dot },
+        ],
+      },
+    };
+    const scan = toolOf("scan", () =>
+      toolReply({
+        content: "scanned",
+        files: [{ mediaType: "application/pdf", url: "https://a.test/b.pdf" }],
+      }),
+    );
+    const agent = agentOf([callsTools([{ name: "scan", arguments: {} }]), drawn], { tools: [scan] });
+    await using scene = new AgUiScene(agent);
+    const client = scene.client();
+    const image = { type: "image", source: { type: "data", value: "BBBB", mimeType: "image/jpeg" } } as const;
+    const page = { type: "document", source: { type: "url", value: "https://a.test/c.pdf" } } as const;
+    const content = [{ type: "text", text: "Scan these." } as const, image, page];
+    client.addMessage({ id: "user_1", role: "user", content });
+    await client.runAgent();
+    const [id = ""] = await scene.sessionIds();
+    const { messages } = await scene.stateOf(id);
+    expect(messages[0]).toMatchObject({
+      content: "Scan these.",
+      attachments: [
+        { mediaType: "image/jpeg", url: "data:image/jpeg;base64,BBBB" },
+        { mediaType: "application/pdf", url: "https://a.test/c.pdf" },
+      ],
+    });
+    expect(scene.events.find(({ type }) => type === EventType.TOOL_CALL_RESULT)).toMatchObject({
+      content: [
+        { type: "text", text: "scanned" },
+        {
+          type: "document",
+          source: { type: "url", value: "https://a.test/b.pdf", mimeType: "application/pdf" },
+        },
+      ],
+    });
+    expect(scene.events.filter(({ type }) => type === EventType.CUSTOM)).toMatchObject([
+      { name: "moora.file", value: { mediaType: "image/png", url: "data:image/png;base64,AAAA" } },
+    ]);
+    expect(scene.failures).toEqual([]);
+  });
+
+  it("is refused with a part that an agent cannot read", async () => {
+    await using scene = new AgUiScene(agentOf([answers("Hi.")]));
+    const content = [{ type: "image", source: { type: "file", value: "file_1" } }];
+    const { status, body } = await scene.scene.as("ada").post("/agents/helper/ag-ui", {
+      threadId: "thread-1",
+      runId: "run-1",
+      messages: [{ id: "user_1", role: "user", content }],
+    });
+    expect([status, body.code, body.path]).toEqual([422, "refused", "messages"]);
   });
 
   it("answers an approval with changed arguments", async () => {

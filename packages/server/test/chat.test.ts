@@ -1,6 +1,7 @@
 import { Chat } from "@ai-sdk/react";
 import { agentTool, askHuman } from "@moora/agent";
 import { memoryLog, MemoryStorage } from "@moora/event-log";
+import type { LlmOutcome } from "@moora/llm";
 import { answers, callsTools, fails, hangs } from "@moora/llm/testing";
 import { TestClock, untilPasses } from "@moora/testbed/test-clock";
 import {
@@ -174,6 +175,21 @@ describe("a chat of the AI SDK", () => {
     expect(text).toContain("One.");
     expect(text).not.toContain("Two.");
     expect(text).toContain('"messageId":"loop_1"');
+  });
+
+  it("shows the files that the model makes", async () => {
+    const drawn: LlmOutcome = {
+      ...(answers("") as Extract<LlmOutcome, { ok: true }>),
+      turn: { origin: "mock", parts: [{ type: "file", file: { mediaType: "image/png", data: "AAAA" } }] },
+    };
+    await using scene = new ChatScene(agentOf([drawn]));
+    const chat = scene.chat();
+    await chat.sendMessage({ text: "Draw a dot." });
+    expect(chat.lastMessage?.parts).toEqual([
+      { type: "step-start" },
+      { type: "file", mediaType: "image/png", url: "data:image/png;base64,AAAA" },
+    ]);
+    expect(scene.errors).toEqual([]);
   });
 
   it("asks for an approval, and continues in the same message", async () => {

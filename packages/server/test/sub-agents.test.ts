@@ -28,13 +28,14 @@ describe("a question of a sub-agent", () => {
     const id = await ada.create();
     await using stream = await ada.events(id);
     await ada.post(`/sessions/${id}/messages`, { content: "Pay 7" });
-    const { toolCallId, digest, path, name } = await stream.question();
-    expect(name).toBe("pay");
+    const { toolCallId, digest, path, name, parameters } = await stream.question();
+    expect({ name, parameters }).toEqual({ name: "pay", parameters: { sum: 7 } });
     expect((await ada.get(`/sessions/${id}`)).body.questions).toMatchObject([{ toolCallId, digest, path }]);
     const decision = { toolCallId, digest, decision: "approve", ...(how === "with" ? { path } : {}) };
     const { body } = await ada.post(`/sessions/${id}/decisions`, decision);
     expect(body.status).toBe("accepted");
     await stream.until("tool-call-completed");
+    expect(stream.chunks).toContainEqual({ type: "question-closed", path, toolCallId });
     expect(paid).toEqual([{ sum: 7 }]);
     const below = (await scene.log.list()).find((session) => session.id !== id);
     const { inputs } = await readSession(scene.log, below?.id ?? "");

@@ -16,6 +16,14 @@ describe("the page of this package", () => {
     expect(page.shown("text from=simulate.ts", output)).toBe(output);
   });
 
+  it("runs a host through its suite", () => {
+    programs.write("host.ts", page.block("ts file=host.ts"));
+    expect(typeErrors(programs, ["host.ts"])).toBe("");
+    const { status, output } = programs.run("host.ts");
+    expect(status, output).toBe(0);
+    expect(output).toContain("approvals: a rejected call does not run");
+  });
+
   it("names every family of faults", () => {
     const families = new Set(faultNames.map((fault) => fault.split(":", 1)[0]));
     for (const family of families) expect(page.text).toContain(`\`${family}\``);

@@ -76,7 +76,6 @@ export function sessionMethods<Answer>(
     settle: (toolCallId, settlement, by) => decisions.settle(toolCallId, settlement, by),
     cancel,
     ...pauseMethods(parts),
-    retry: () => outside.dispatch({ type: "loop-retried", timestamp: base.clock.now() }),
     questions: () => [...questionsAt(machine.current()), ...subAgents.questions()],
     current: () => overlay.viewOf(machine.current()),
     seq: machine.seq,
@@ -107,11 +106,19 @@ function lateInput(bind: Binder, state: AgentState): AgentInput | undefined {
   throw new InputRefused({ code: "not-allowed", path: "type", message });
 }
 
-/** The methods that pause and resume a session, which any process with access to it may call. */
+/** The methods that pause, resume and retry, which any process with access to the session may call. */
 const pauseMethods = ({
   base,
   outside,
-}: Pick<SessionParts<never>, "base" | "outside">): Pick<Session, "pause" | "resume"> => ({
+}: Pick<SessionParts<never>, "base" | "outside">): Pick<Session, "pause" | "resume" | "retry"> => ({
+  async retry(requestId) {
+    checkOptionalId("requestId", requestId);
+    return await outside.dispatch({
+      type: "loop-retried",
+      ...(requestId === undefined ? {} : { requestId }),
+      timestamp: base.clock.now(),
+    });
+  },
   async pause(reason, requestId) {
     checkOptionalText("reason", reason);
     checkOptionalId("requestId", requestId);

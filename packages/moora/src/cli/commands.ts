@@ -8,6 +8,7 @@ import { diffCommand } from "./commands/diff.ts";
 import { exportCommand } from "./commands/export.ts";
 import { forkCommand } from "./commands/fork.ts";
 import { importCommand } from "./commands/import.ts";
+import { inspectCommand } from "./commands/inspect.ts";
 import { logCommand } from "./commands/log.ts";
 import { mcpCommand } from "./commands/mcp.ts";
 import { pauseCommand } from "./commands/pause.ts";
@@ -33,6 +34,7 @@ export const commands: readonly Command[] = [
   sessionsCommand,
   logCommand,
   showCommand,
+  inspectCommand,
   sendCommand,
   approveCommand,
   rejectCommand,

@@ -32,6 +32,7 @@ export type OptionName =
   | "agent"
   | "host"
   | "port"
+  | "out"
   | "worker"
   | "at"
   | "from"
@@ -89,6 +90,7 @@ const optionRows: Readonly<Record<OptionName, OptionRow>> = {
     help: "The address to listen on. Default: 127.0.0.1, which only this machine reaches.",
   },
   port: { value: "N", help: "The port to listen on; 0 for any free one. Default: 8787." },
+  out: { value: "FILE", help: "Write the page to a new file instead, which opens without this program." },
   worker: { help: "Also run sessions whose work is due and that no process runs." },
   as: { value: "NAME", help: "The name that decisions are recorded under. Default: your user name." },
   at: { value: "N", help: "The record to look at; 0 is before the first. Default: the last." },

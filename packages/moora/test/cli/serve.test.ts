@@ -82,6 +82,7 @@ describe("moora serve", () => {
   it("serves the agent of the command line, and keeps its sessions for other commands", async () => {
     const { host, ended, url } = await started();
     expect(host.stdout.text).toContain(`Agent moora: POST ${url}/agents/moora/sessions\n`);
+    expect(await (await fetch(`${url}/inspector/`)).text()).toContain("<title>Moora inspector</title>");
     expect(host.stdout.text).toContain("Sessions are kept in .moora/sessions.db. Ctrl-C stops the server.\n");
     const created = await fetch(`${url}/agents/moora/sessions`, { method: "POST" });
     const { id } = (await created.json()) as { id: string };

@@ -1,5 +1,6 @@
 import type { AgentState, Question } from "@moora/agent";
 import type { LiveSession } from "../sessions/live-session.ts";
+import { contentWithFiles } from "./ag-ui-files.ts";
 import { AgUiDrafts } from "./ag-ui-drafts.ts";
 import type { ChatFormat } from "./chat-stream.ts";
 import type { UiChunk } from "./ui-chunk.ts";
@@ -32,6 +33,8 @@ class AgUiTranslator {
   /** The message that the calls of the step belong to. */
   #parentId: string | undefined;
   #steps = 0;
+  /** How many files of the last result follow. The result contains them. */
+  #filesOfResult = 0;
 
   constructor(run: AgUiRun, live: LiveSession) {
     this.#run = run;
@@ -83,8 +86,9 @@ class AgUiTranslator {
       }
       case "tool-approval-request":
       case "tool-approval-response":
-      case "file":
         return [];
+      case "file":
+        return this.#file(chunk);
       case "finish":
         return [...this.#data(), this.#finished(this.#outcome(chunk.finishReason))];
       case "abort":
@@ -122,8 +126,20 @@ class AgUiTranslator {
     ];
   }
 
+  /** A result with its files; none for a question of a sub-agent, which is an interrupt. */
   #result(toolCallId: string, content: string): readonly AgUiEvent[] {
-    return this.#state.toolCalls[toolCallId] === undefined ? [] : [resultEvent(toolCallId, content)];
+    const call = this.#state.toolCalls[toolCallId];
+    if (call === undefined) return [];
+    const files = call.result?.isSuccess === true ? call.result.files : undefined;
+    this.#filesOfResult = files?.length ?? 0;
+    return [resultEvent(toolCallId, contentWithFiles(content, files))];
+  }
+
+  /** A file that the model made. Messages of the assistant have no files in AG-UI, so it is an event of our own. */
+  #file({ mediaType, url }: Extract<UiChunk, { type: "file" }>): readonly AgUiEvent[] {
+    if (this.#filesOfResult === 0) return [{ type: "CUSTOM", name: "moora.file", value: { mediaType, url } }];
+    this.#filesOfResult -= 1;
+    return [];
   }
 
   #snapshot(): AgUiEvent {
@@ -182,7 +198,7 @@ const callsMessageId = (firstCallId: string): string => `calls_${firstCallId}`;
 
 const textOf = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
 
-const resultEvent = (toolCallId: string, content: string): AgUiEvent => ({
+const resultEvent = (toolCallId: string, content: string | readonly object[]): AgUiEvent => ({
   type: "TOOL_CALL_RESULT",
   messageId: `result_${toolCallId}`,
   toolCallId,
@@ -225,7 +241,9 @@ function messagesOf(state: AgentState): readonly object[] {
   return state.transcript.flatMap((entry): readonly object[] => {
     if (entry.type === "message") {
       const message = state.messages.find(({ id }) => id === entry.messageId);
-      return message?.role === "user" ? [{ id: message.id, role: "user", content: message.content }] : [];
+      if (message?.role !== "user") return [];
+      const { content, attachments } = message;
+      return [{ id: message.id, role: "user", content: contentWithFiles(content, attachments) }];
     }
     return entry.type === "turn" ? turnMessages(state, entry) : [];
   });
@@ -254,7 +272,7 @@ function turnMessages(
             id: `result_${id}`,
             role: "tool",
             toolCallId: id,
-            content: result.isSuccess ? result.content : result.error,
+            content: result.isSuccess ? contentWithFiles(result.content, result.files) : result.error,
           },
         ],
   );

@@ -1,4 +1,4 @@
-import type { Decision, Question } from "@moora/agent";
+import type { AgentAttachment, Decision, Question } from "@moora/agent";
 import * as z from "zod/mini";
 import { HttpProblem } from "../problem.ts";
 import { questionPartId } from "./questions-below.ts";
@@ -33,13 +33,13 @@ const filePartSchema = z.looseObject({
 export interface UserMessage {
   readonly messageId: string;
   readonly content: string;
-  readonly attachments?: readonly { mediaType: string; url: string; name?: string }[];
+  readonly attachments?: readonly AgentAttachment[];
 }
 
 /** A message of the user with its text and its files. Throws `refused` for a part that an agent cannot read. */
 export function userMessageOf({ id, parts }: ChatMessage): UserMessage {
   const texts: string[] = [];
-  const attachments: { mediaType: string; url: string; name?: string }[] = [];
+  const attachments: AgentAttachment[] = [];
   for (const part of parts) {
     const text = textPartSchema.safeParse(part);
     const file = filePartSchema.safeParse(part);

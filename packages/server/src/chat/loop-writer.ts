@@ -1,4 +1,11 @@
-import type { AgentEvent, AgentInput, AgentState, Question, ToolCallResult } from "@moora/agent";
+import type {
+  AgentAttachment,
+  AgentEvent,
+  AgentInput,
+  AgentState,
+  Question,
+  ToolCallResult,
+} from "@moora/agent";
 import { DraftCalls } from "./draft-calls.ts";
 import { callsAsking, QuestionsBelow, resultChunk } from "./questions-below.ts";
 import { valueOf, type UiChunk } from "./ui-chunk.ts";
@@ -172,6 +179,7 @@ export class LoopWriter {
         skipped = Math.max(0, skipped - part.text.length);
       } else if (part.type === "reasoning" && !this.#streamed.reasoning)
         this.#writePart({ kind: "reasoning", id: this.#nextReasoning() }, part.text);
+      else if (part.type === "file") this.#writeFile(part.file);
     }
     this.#closePart();
     this.#streamed = { text: 0, reasoning: false };
@@ -198,8 +206,11 @@ export class LoopWriter {
     this.#results.add(toolCallId);
     this.#below.callEnded(toolCallId);
     this.#write(resultChunk(toolCallId, result));
-    const files = result.isSuccess ? (result.files ?? []) : [];
-    for (const { mediaType, url } of files) this.#write({ type: "file", mediaType, url });
+    for (const file of (result.isSuccess ? result.files : undefined) ?? []) this.#writeFile(file);
+  }
+
+  #writeFile({ mediaType, url }: AgentAttachment): void {
+    this.#write({ type: "file", mediaType, url });
   }
 
   #openStep(step: number): void {

@@ -3,7 +3,7 @@ import { digestOf } from "@moora/event-log";
 
 /** A post of a user: its kind, its idempotency key, and what it asks for. */
 export interface PostRequest {
-  readonly kind: "messages" | "decisions" | "cancel" | "data";
+  readonly kind: "messages" | "decisions" | "cancel" | "data" | "retry" | "pause" | "resume";
   readonly user: string;
   /** Undefined for a post without one: it is never a repetition. */
   readonly key: string | undefined;

@@ -1,5 +1,6 @@
 import type { Ability, LogCase } from "../log-storage.ts";
 import { appendingCases } from "./appending.ts";
+import { blobCases } from "./blobs.ts";
 import { bodyCases } from "./bodies.ts";
 import { concurrencyCases } from "./concurrency.ts";
 import { crashCases } from "./crashes.ts";
@@ -19,6 +20,7 @@ const cases: readonly LogCase[] = [
   ...appendingCases,
   ...readingCases,
   ...bodyCases,
+  ...blobCases,
   ...isolationCases,
   ...concurrencyCases,
   ...crashCases,

@@ -6,6 +6,7 @@ import {
   type Question,
   type Session,
 } from "@moora/agent";
+import { oneLine } from "@moora/agent-core-effects/internal";
 import { chooseLlm, type ChosenLlm } from "../choose-llm.ts";
 import { exitCodes, type CliHost, type ExitCode } from "../cli-host.ts";
 import type { CommandCall } from "../command.ts";
@@ -14,7 +15,6 @@ import { createView } from "./create-view.ts";
 import { errorToExitCode, errorToMessage } from "../error-message.ts";
 import { createLineReader, type LineRead, type LineReader } from "./line-reader.ts";
 import { Interrupts } from "./interrupts.ts";
-import { oneLine } from "./one-line.ts";
 import { QuestionPrompt } from "../questions/question-prompt.ts";
 import { RunQuestions } from "../questions/run-questions.ts";
 import type { RunView } from "./run-view.ts";

@@ -1,0 +1,160 @@
+import {
+  decisionToInput,
+  effectsAt,
+  effectToQuestion,
+  userMessage,
+  type AgentInput,
+  type AgentState,
+  type Decision,
+  type Question,
+} from "@moora/agent";
+import { defaultRunLimits } from "@moora/agent-core-effects";
+import type { PreparedHost, ProcessOptions } from "./host.ts";
+import { HostNotConforming, type HostScenario, type HostStep } from "./host-case.ts";
+import type { RecordedWorld } from "./world.ts";
+
+/** The id of the session of each case. */
+export const caseSession = "case";
+
+/** One run of a scenario on a prepared host. */
+export class CaseRun {
+  readonly world: RecordedWorld;
+  readonly host: PreparedHost;
+  readonly #processOptions: ProcessOptions;
+  readonly #streamed: string[] = [];
+  #messages = 0;
+  /** Resolves when the process has died by itself; undefined if it will not. */
+  #died: Promise<void> | undefined;
+
+  constructor(world: RecordedWorld, host: PreparedHost, processOptions: ProcessOptions = {}) {
+    this.world = world;
+    this.host = host;
+    this.#processOptions = processOptions;
+  }
+
+  get streamed(): string {
+    return this.#streamed.join("");
+  }
+
+  async run({ steps, needs }: HostScenario): Promise<void> {
+    await this.#start();
+    if (needs.includes("stream")) await this.#watch();
+    for (const step of steps) await this.#survive(step);
+  }
+
+  /** Runs a step. If the process dies in it by itself, another one is started, and the step is run again. */
+  async #survive(step: HostStep): Promise<void> {
+    const died = this.#died?.then(() => true);
+    if (died === undefined) return this.#step(step);
+    const hasDied = await Promise.race([died, this.#step(step).then(() => false)]);
+    if (!hasDied) return;
+    this.#died = undefined;
+    await this.host.start();
+    await this.#step(step, true);
+  }
+
+  async #start(): Promise<void> {
+    if (this.#processOptions.death === undefined) return this.host.start();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#died = promise;
+    await this.host.start({ ...this.#processOptions, onDeath: resolve });
+  }
+
+  async #watch(): Promise<void> {
+    await this.host.watch?.(caseSession, (text) => void this.#streamed.push(text));
+  }
+
+  // oxlint-disable-next-line max-lines-per-function -- one row for each type of step
+  async #step(step: HostStep, isAgain = false): Promise<void> {
+    switch (step.type) {
+      case "ask":
+        return this.#ask(step.message, step.from, isAgain);
+      case "ask-both": {
+        const [here, elsewhere] = step.messages;
+        await Promise.all([this.#ask(here), this.#ask(elsewhere, "elsewhere")]);
+        return;
+      }
+      case "decide":
+        return this.#decide(step.decision, step.times);
+      case "cancel":
+        return this.#post({ type: "re-act-cancelled", timestamp: this.#now() });
+      case "pause":
+        return this.#post({ type: "session-paused", timestamp: this.#now() });
+      case "resume":
+        return this.#post({ type: "session-resumed", timestamp: this.#now() });
+      case "hold":
+        return this.world.hold(step);
+      case "release-all":
+        return this.world.releaseAll();
+      case "reach":
+        return this.world.reached(step, step.times);
+      case "reported":
+        return this.#until((state) => isReported(state, step.tool));
+      case "question":
+        return this.#until((state) => questionAt(state) !== undefined);
+      case "end":
+        return this.#until((state) => hasEnded(state, this.#messages));
+      case "restart":
+        await this.host.kill?.();
+        if (step.afterMs !== undefined) await this.host.clock?.pass(step.afterMs);
+        return this.host.start({ release: step.release });
+      case "take-over":
+        return this.host.takeOver?.();
+      case "pass":
+        return this.host.clock?.pass(step.ms);
+    }
+  }
+
+  /** Asks. A repeated message of a process that died has the id of the first, and may have been accepted already. */
+  async #ask(message: string, from?: "elsewhere", isAgain = false): Promise<void> {
+    if (!isAgain) this.#messages += 1;
+    const input = userMessage(message, { messageId: `m${this.#messages}`, timestamp: this.#now() });
+    const hasApplied = await this.host.post(caseSession, input, from);
+    if (!hasApplied && !isAgain) throw new HostNotConforming(`The message "${message}" did not apply.`);
+  }
+
+  async #decide(decision: Decision, times: number): Promise<void> {
+    const question = questionAt(
+      await this.host.waitFor(caseSession, (state) => questionAt(state) !== undefined),
+    );
+    if (question === undefined) throw new HostNotConforming("The session asks no question.");
+    const input = decisionToInput(question, decision, {
+      by: "reviewer",
+      timestamp: this.#now(),
+      digestOfChange: () => "",
+      maxResultLength: defaultRunLimits.maxResultLength,
+    });
+    const posts = Array.from({ length: times }, () => this.host.post(caseSession, input));
+    const applied = (await Promise.all(posts)).filter((hasApplied) => hasApplied).length;
+    if (applied !== 1) throw new HostNotConforming(`Of ${times} equal decisions, ${applied} applied.`);
+  }
+
+  async #post(input: AgentInput): Promise<void> {
+    if (!(await this.host.post(caseSession, input)))
+      throw new HostNotConforming(`The ${input.type} did not apply.`);
+  }
+
+  async #until(isReached: (state: AgentState) => boolean): Promise<void> {
+    await this.host.waitFor(caseSession, isReached);
+  }
+
+  #now(): number {
+    return this.host.clock?.now() ?? Date.now();
+  }
+}
+
+function questionAt(state: AgentState): Question | undefined {
+  const asks = Object.values(effectsAt(state)).find((effect) => effect.type === "ask-human");
+  return asks?.type === "ask-human" ? effectToQuestion(asks) : undefined;
+}
+
+const isReported = (state: AgentState, tool: string): boolean =>
+  Object.values(state.toolCalls).some(
+    ({ name, result }) => name === tool && result !== null && result !== undefined,
+  );
+
+/** Whether nothing is left to do: the session has all messages, and its loop has ended. */
+const hasEnded = (state: AgentState, messages: number): boolean =>
+  state.messages.filter(({ role }) => role === "user").length >= messages &&
+  Object.keys(effectsAt(state)).length === 0 &&
+  (state.reActContext.control.type === "Done" || state.reActContext.control.type === "Error");

@@ -1,0 +1,73 @@
+import type { AgentState, Decision } from "@moora/agent";
+import type { HostAbility } from "./host.ts";
+import type { WorkMoment } from "./world.ts";
+
+/** Work of the model or of a tool, at its beginning or at its end. */
+export interface Moment {
+  readonly work: string;
+  readonly moment: "begin" | "end";
+}
+
+/** One step of a case. */
+export type HostStep =
+  /** Posts a message of the user, which must apply. `elsewhere`: from another process. */
+  | { readonly type: "ask"; readonly message: string; readonly from?: "elsewhere" }
+  /** Posts two messages at the same time, the second one from another process. Both must apply. */
+  | { readonly type: "ask-both"; readonly messages: readonly [string, string] }
+  /** Decides the open question `times` times at once, in turn from here and from elsewhere. Exactly one must apply. */
+  | { readonly type: "decide"; readonly decision: Decision; readonly times: number }
+  | { readonly type: "cancel" | "pause" | "resume" }
+  /** Makes work wait at a moment, from this time on (default: 1, the first). */
+  | ({ readonly type: "hold"; readonly from?: number } & Moment)
+  /** Lets all work continue that waits. */
+  | { readonly type: "release-all" }
+  /** Waits until work has reached a moment this number of times. */
+  | ({ readonly type: "reach"; readonly times: number } & Moment)
+  /** Waits until the result of a call of a tool is part of the session. */
+  | { readonly type: "reported"; readonly tool: string }
+  /** Waits until the session asks a person. */
+  | { readonly type: "question" }
+  /** Waits until the session has answered all messages or failed. */
+  | { readonly type: "end" }
+  /** Kills the process, lets time pass (default: none), and starts another process with this release of the agent. */
+  | { readonly type: "restart"; readonly release: number; readonly afterMs?: number }
+  /** Another process takes the session over from one that still runs. */
+  | { readonly type: "take-over" }
+  /** Lets time pass. */
+  | { readonly type: "pass"; readonly ms: number };
+
+/** What is true at the end of a case. What is left out is not checked. */
+export interface HostExpectations {
+  /** The control state of the session. */
+  readonly control: AgentState["reActContext"]["control"]["type"];
+  /** The reason of a failed loop. */
+  readonly failure?: string;
+  readonly answer?: string;
+  /** How often work began or ended, or was aborted, by its name. */
+  readonly moments?: Readonly<Partial<Record<WorkMoment["moment"], Readonly<Record<string, number>>>>>;
+  /** For each tool, "success", or the code of the failure of its last call. */
+  readonly results?: Readonly<Record<string, string>>;
+  /** The text that was streamed. */
+  readonly streamed?: string;
+  /** The messages of the user, in any order. */
+  readonly messages?: readonly string[];
+  readonly count?: number;
+  readonly systemPrompt?: string;
+}
+
+/** A case as data: what happens, and what is true at its end. */
+export interface HostScenario {
+  /** A sentence about hosts. */
+  readonly name: string;
+  readonly group: string;
+  readonly needs: readonly HostAbility[];
+  readonly steps: readonly HostStep[];
+  readonly expects: HostExpectations;
+  /** `every-commit`: the case runs once for each record, and the process dies before and after it. Default: it runs once. */
+  readonly deaths?: "every-commit";
+}
+
+/** The error of a case: what was expected of the host, and what was found. */
+export class HostNotConforming extends Error {
+  override readonly name = "HostNotConforming";
+}

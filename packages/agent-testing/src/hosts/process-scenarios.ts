@@ -1,0 +1,66 @@
+import type { HostScenario } from "./host-case.ts";
+import { ask, decide, end, group, hold, question, reach, releaseAll, restart } from "./scenario-rows.ts";
+
+const posters = group("two posters", {
+  "messages that two processes post at the same time are both answered": {
+    needs: ["second-poster"],
+    steps: [{ type: "ask-both", messages: ["One.", "Two."] }, end],
+    expects: { control: "Done", messages: ["One.", "Two."] },
+  },
+  "a message is accepted from a process that does not run the session": {
+    needs: ["second-poster"],
+    steps: [ask("One."), end, { type: "ask", message: "Two.", from: "elsewhere" }, end],
+    expects: { control: "Done", answer: "Two." },
+  },
+});
+
+const crashes = group("crashes", {
+  "a model call that a crash interrupted is repeated": {
+    needs: ["kill"],
+    steps: [hold("model"), ask("One."), reach("model"), restart, releaseAll, end],
+    expects: { control: "Done", answer: "One.", moments: { begin: { model: 2 } } },
+  },
+  "a process that dies before or after any record leaves a session that continues": {
+    needs: ["death-at-commit", "kill"],
+    steps: [ask("call read write pay"), end],
+    expects: { control: "Done" },
+    deaths: "every-commit",
+  },
+});
+
+const owners = group("take-over", {
+  "results of a process that has lost the session do not count": {
+    needs: ["take-over"],
+    steps: [
+      hold("read"),
+      hold("pay"),
+      ask("call read pay"),
+      reach("read"),
+      reach("pay"),
+      { type: "take-over" },
+      reach("read", 2),
+      releaseAll,
+      end,
+    ],
+    expects: {
+      control: "Done",
+      moments: { begin: { read: 2, pay: 1 } },
+      results: { read: "success", pay: "outcome-unknown" },
+    },
+  },
+  "a later release continues the open work of an earlier one": {
+    needs: ["release", "kill"],
+    steps: [
+      ask("call transfer"),
+      question,
+      { type: "restart", release: 2 },
+      question,
+      decide("approve"),
+      end,
+    ],
+    expects: { control: "Done", systemPrompt: "Release 2.", results: { transfer: "success" } },
+  },
+});
+
+/** The scenarios of several processes. */
+export const processScenarios: readonly HostScenario[] = [...posters, ...crashes, ...owners];

@@ -1,0 +1,145 @@
+import { memoryLog } from "@moora/event-log";
+import { memoryLogStorage } from "@moora/event-log/testing";
+import { poolOn, PostgresServer } from "@moora/testbed/postgres/server";
+import { postgresStorage } from "@moora/testbed/postgres/storage";
+import { jsonlStorage, sqliteStorage } from "@moora/testbed/stores";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import {
+  hostConformance,
+  HostNotConforming,
+  logHost,
+  memoryHost,
+  type ConformanceHost,
+  type HostCase,
+  type PreparedHost,
+} from "../../src/hosts.ts";
+
+let server: PostgresServer;
+let pool: ReturnType<typeof poolOn>;
+
+beforeAll(async () => {
+  server = await PostgresServer.start();
+  pool = poolOn(server.url);
+}, 60_000);
+
+afterAll(async () => {
+  await pool.end();
+  await server[Symbol.asyncDispose]();
+});
+
+const hosts = [
+  memoryHost,
+  logHost("memory log", () => memoryLogStorage()),
+  logHost("JSONL", () => jsonlStorage({ durability: "relaxed" })),
+  logHost("SQLite", () => sqliteStorage({ durability: "relaxed" })),
+  logHost("PostgreSQL", () => postgresStorage(pool, server.url)),
+];
+
+const isRun = ({ reason }: HostCase): boolean => reason === undefined;
+
+describe.each(hosts)("an agent on the host $name", (host) => {
+  it.each(hostConformance(host).filter(isRun))("$group: $name", async ({ run }) => {
+    await expect(run()).resolves.toBeUndefined();
+  });
+});
+
+/** A host with one fault. */
+const broken = (alter: (prepared: PreparedHost) => Partial<PreparedHost>): ConformanceHost => {
+  const sound = logHost("broken", () => memoryLogStorage());
+  return {
+    ...sound,
+    async prepare(setup) {
+      const prepared = await sound.prepare(setup);
+      const { clock } = prepared;
+      return {
+        start: (options) => prepared.start(options),
+        kill: async () => prepared.kill?.(),
+        takeOver: async () => prepared.takeOver?.(),
+        post: (id, input, from) => prepared.post(id, input, from),
+        waitFor: (id, isReached) => prepared.waitFor(id, isReached),
+        watch: async (id, listener) => (await prepared.watch?.(id, listener)) ?? (() => undefined),
+        log: async (id) => (await prepared.log?.(id)) ?? memoryLog(),
+        ...(clock === undefined ? {} : { clock }),
+        dispose: () => prepared.dispose(),
+        ...alter(prepared),
+      };
+    },
+  };
+};
+
+describe("the suite for hosts", () => {
+  it("names each case once", () => {
+    const names = hostConformance(memoryHost).map(({ name }) => name);
+    expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
+  });
+
+  it("leaves a case out only with a reason", () => {
+    const left = hostConformance(memoryHost).filter((hostCase) => !isRun(hostCase));
+    expect(left.length).toBeGreaterThan(30);
+    expect(left.filter(({ reason }) => reason === "")).toEqual([]);
+  });
+
+  const faults: readonly (readonly [string, string, (prepared: PreparedHost) => Partial<PreparedHost>])[] = [
+    [
+      "that reports every input as applied",
+      "of the same decision sent three times, one applies",
+      (prepared) => ({
+        async post(id, input) {
+          await prepared.post(id, input);
+          return true;
+        },
+      }),
+    ],
+    [
+      "that streams nothing",
+      "a viewer receives the text while the model streams it",
+      () => ({ watch: async () => () => undefined }),
+    ],
+    [
+      "whose state is not that of its records",
+      "a message is answered",
+      (prepared) => ({
+        async waitFor(id, isReached) {
+          const state = await prepared.waitFor(id, isReached);
+          return { ...state, opened: state.opened + 1 };
+        },
+      }),
+    ],
+    [
+      "that loses a message of a second poster",
+      "messages that two processes post at the same time are both answered",
+      (prepared) => ({
+        post: async (id, input, from) => (from === undefined ? await prepared.post(id, input) : false),
+      }),
+    ],
+    [
+      "that continues with the earlier release",
+      "a later release continues the open work of an earlier one",
+      (prepared) => ({ start: (options) => prepared.start({ ...options, release: 1 }) }),
+    ],
+  ];
+
+  it.each(faults)("refuses a host %s", async (_, name, alter) => {
+    const found = hostConformance(broken(alter)).find((hostCase) => hostCase.name === name);
+    await expect(found?.run()).rejects.toThrow(HostNotConforming);
+  });
+
+  it("refuses a host whose tools run once more than they may", async () => {
+    const sound = logHost("broken", () => memoryLogStorage());
+    const found = hostConformance({
+      ...sound,
+      prepare: (setup) =>
+        sound.prepare({
+          ...setup,
+          world: {
+            async reach(moment) {
+              await setup.world.reach(moment);
+              if (moment.work === "transfer" && moment.moment === "end")
+                await setup.world.reach({ ...moment, moment: "begin" });
+            },
+          },
+        }),
+    }).find(({ group }) => group === "approvals");
+    await expect(found?.run()).rejects.toThrow("begin");
+  });
+});
