@@ -7,7 +7,8 @@ import type {
   ToolCallResult,
 } from "@moora/agent";
 import { DraftCalls } from "./draft-calls.ts";
-import { callsAsking, QuestionsBelow, resultChunk } from "./questions-below.ts";
+import { askingCalls, endOf } from "./loop-end.ts";
+import { QuestionsBelow, resultChunk } from "./questions-below.ts";
 import { valueOf, type UiChunk } from "./ui-chunk.ts";
 
 /** The step of a message that contains questions of sub-agents. It is not a step of the loop. */
@@ -250,56 +251,3 @@ const keyOf = ({ loop, step, messageId }: Turn): string => `${loop}_${step}_${me
 
 const callsOf = ({ parts }: Turn): readonly string[] =>
   parts.flatMap((part) => (part.type === "call" ? [part.toolCallId] : []));
-
-interface AskingCall {
-  readonly id: string;
-  readonly digest: string;
-  readonly about: "approval" | "outcome" | "answer";
-}
-
-function askingCalls({ reActContext: { control } }: AgentState): readonly AskingCall[] {
-  if (!("calls" in control)) return [];
-  return control.calls.flatMap(({ id, status }) =>
-    status.type === "asking" ? [{ id, digest: status.digest, about: status.about }] : [],
-  );
-}
-
-/** The end of a message at this state; undefined while work continues. */
-function endOf(
-  { config, reActContext: { control } }: AgentState,
-  questions: readonly Question[],
-): UiChunk | undefined {
-  switch (control.type) {
-    case "Done":
-    case "Idle":
-      return { type: "finish", finishReason: "stop" };
-    case "Error":
-      return control.failure.kind === "Cancelled"
-        ? { type: "abort", reason: control.failure.message }
-        : { type: "error", errorText: control.failure.message };
-    case "Custom":
-      return config.graph.terminals.includes(control.name)
-        ? { type: "finish", finishReason: "stop" }
-        : undefined;
-    case "WaitingForHuman":
-    case "Acting":
-    case "ParallelActing": {
-      const asking = callsAsking(questions);
-      const isAsking = asking.size > 0 || control.calls.some(({ status }) => status.type === "asking");
-      const isWorking = control.calls.some(
-        ({ id, status }) => (status.type === "running" && !asking.has(id)) || status.type === "probing",
-      );
-      return isAsking && !isWorking ? { type: "finish", finishReason: "tool-calls" } : undefined;
-    }
-    case "Planning":
-    case "Observing":
-    case "Reflecting":
-      return undefined;
-  }
-}
-
-/** Whether a loop runs or waits, so that a stream of it can be resumed. */
-export function isResumable(state: AgentState, questions: readonly Question[]): boolean {
-  const end = endOf(state, questions);
-  return end === undefined || (end.type === "finish" && end.finishReason === "tool-calls");
-}

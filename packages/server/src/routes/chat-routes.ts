@@ -1,7 +1,7 @@
 import { readBody } from "../body.ts";
 import { answersOf, chatBodySchema, userMessageOf } from "../chat/chat-request.ts";
 import { uiMessageFormat as format } from "../chat/chat-stream.ts";
-import { isResumable } from "../chat/loop-writer.ts";
+import { isResumable } from "../chat/loop-end.ts";
 import { HttpProblem } from "../problem.ts";
 import { postAnswers, postUserMessage } from "./chat-posts.ts";
 import { chatSession, withStream } from "./chat-session.ts";
