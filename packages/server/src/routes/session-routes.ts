@@ -57,8 +57,9 @@ export const readSessionView: Route = async (call) => {
 };
 
 const currentView = async ({ parts, access }: RouteCall, ref: SessionRef): Promise<Response> =>
-  await parts.pool.use(ref, async ({ session }) => {
-    await session.refresh();
+  await parts.pool.use(ref, async (live) => {
+    await live.refresh();
+    const { session } = live;
     const { streaming: _, ...state } = session.current();
     const { id, agent } = ref;
     const { user } = access;

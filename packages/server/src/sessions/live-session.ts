@@ -27,6 +27,7 @@ export class LiveSession {
   #session: DurableSession<unknown> | undefined;
   #cancelPoll: () => void = () => undefined;
   #changing: Promise<void> | undefined;
+  #onlyReads = false;
   #isEnded = false;
 
   private constructor(context: ServerContext, agent: Agent<unknown>, ref: SessionRef) {
@@ -79,13 +80,34 @@ export class LiveSession {
     try {
       return await work(session, false);
     } catch (error) {
-      const isLost = session.info().access === "read";
+      const isLost = this.#isLost(session);
       if (!isLost && session === this.#session && this.#changing === undefined) throw error;
       if (isLost && session === this.#session) await this.#reopen();
     }
     await this.#changing;
     if (this.#isEnded) throw sessionNotFound();
     return await work(this.session, true);
+  }
+
+  /** Whether a session is still behind this one: it was not closed or lost, and is not being replaced. */
+  isCurrent(session: DurableSession<unknown>): boolean {
+    return session === this.#session && this.#changing === undefined && !this.#isLost(session);
+  }
+
+  /** Whether a session was lost to another owner. One that a newer release wrote is only read from its opening on. */
+  #isLost(session: DurableSession<unknown>): boolean {
+    return !this.#onlyReads && session.info().access === "read";
+  }
+
+  /** Applies all records of the log, also if the session changes its owner meanwhile. */
+  async refresh(): Promise<void> {
+    await this.#changing;
+    const { session } = this;
+    await session.refresh();
+    if (this.isCurrent(session) || this.#isEnded) return;
+    if (session === this.#session && this.#isLost(session)) await this.#reopen();
+    await this.#changing;
+    if (!this.#isEnded) await this.session.refresh();
   }
 
   async close(graceMs: number): Promise<void> {
@@ -103,6 +125,8 @@ export class LiveSession {
 
   #adopt(session: DurableSession<unknown>): void {
     this.#session = session;
+    const { lastError } = session.info();
+    this.#onlyReads = lastError instanceof SessionError && lastError.code === "UnsupportedVersion";
     // Questions are shown by this server: without a listener they count as unseen.
     session.onEvent(() => undefined);
     if (session.info().access === "post") this.#poll();
@@ -114,7 +138,7 @@ export class LiveSession {
     if (!isTakeover && !isUnseen) this.#context.onError(error);
     // A session that is lost is lost after its report.
     queueMicrotask(() => {
-      if (this.#session?.info().access === "read") void this.#reopen();
+      if (this.#session !== undefined && this.#isLost(this.#session)) void this.#reopen();
     });
   }
 
