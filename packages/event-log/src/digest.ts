@@ -22,7 +22,9 @@ interface WithProcess {
   readonly process?: {
     readonly getBuiltinModule?: (
       name: string,
-    ) => { readonly hash?: (algorithm: string, data: string | Uint8Array, encoding: string) => string } | undefined;
+    ) =>
+      | { readonly hash?: (algorithm: string, data: string | Uint8Array, encoding: string) => string }
+      | undefined;
   };
 }
 

@@ -60,7 +60,10 @@ export function* callTool(effect: CallToolEffect, state: AgentState, host: Effec
 }
 
 /** An outcome whose files are stored by the host. A promise only if it has files. */
-function outcomeToStore(outcome: ToolOutcome, { files: store }: EffectHost): ToolOutcome | Promise<ToolOutcome> {
+function outcomeToStore(
+  outcome: ToolOutcome,
+  { files: store }: EffectHost,
+): ToolOutcome | Promise<ToolOutcome> {
   if (store === undefined || !outcome.isSuccess || outcome.files === undefined) return outcome;
   // What a tool returns is checked first: the check of the input throws for it otherwise.
   if (!outcome.files.every((file) => typeof file.url === "string")) return outcome;

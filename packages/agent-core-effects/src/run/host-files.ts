@@ -1,5 +1,13 @@
 import type { AgentAttachment } from "@moora/agent-core-state-machine";
-import type { LlmContent, LlmFile, LlmMessage, LlmPart, LlmRequest, LlmToolResult, LlmTurn } from "@moora/llm";
+import type {
+  LlmContent,
+  LlmFile,
+  LlmMessage,
+  LlmPart,
+  LlmRequest,
+  LlmToolResult,
+  LlmTurn,
+} from "@moora/llm";
 
 /** Where a host keeps the bytes of files, so that logs contain their URLs only. */
 export interface HostFiles {
@@ -70,7 +78,10 @@ async function messageWithFiles(message: LlmMessage, load: Load): Promise<LlmMes
     case "note":
       return message;
     case "user":
-      return { ...message, content: await Promise.all(message.content.map((piece) => contentWith(piece, load))) };
+      return {
+        ...message,
+        content: await Promise.all(message.content.map((piece) => contentWith(piece, load))),
+      };
     case "assistant": {
       const { turn } = message;
       const parts = await Promise.all(turn.parts.map((part) => partWith(part, load)));

@@ -24,7 +24,10 @@ export class OutsideInputs {
   /** Resolves when the files of the inputs before are stored; undefined if none are being stored. */
   #storing: Promise<unknown> | undefined;
 
-  constructor(base: Pick<SessionBase, "refuses" | "refusesHost" | "files">, dispatch: AgentMachine["dispatch"]) {
+  constructor(
+    base: Pick<SessionBase, "refuses" | "refusesHost" | "files">,
+    dispatch: AgentMachine["dispatch"],
+  ) {
     this.#base = base;
     this.#dispatch = dispatch;
   }

@@ -142,7 +142,7 @@ describe("a session that stores bytes outside its records", () => {
     expect(asked.map(({ content }) => content)).toEqual(["First.", "Second."]);
   });
 
-  it("logs nothing of a message whose bytes could not be stored, and goes on with the next", async () => {
+  it("logs nothing of a message whose bytes could not be stored, and takes the next", async () => {
     const { open } = scene([answers("Yes.")]);
     const store: BlobStore = {
       put: () => Promise.reject(new Error("The disk is full.")),
@@ -187,7 +187,9 @@ describe("a session that stores bytes outside its records", () => {
     await say(session, "What is it?", inline);
     const file = { ...inline, url: "https://files.test/1" };
     expect(session.current().messages[0]?.attachments).toEqual([file]);
-    expect(llm.requests[0]?.messages[0]).toMatchObject({ content: [{ type: "text" }, { type: "file", file }] });
+    expect(llm.requests[0]?.messages[0]).toMatchObject({
+      content: [{ type: "text" }, { type: "file", file }],
+    });
     expect(types).toEqual(["image/png"]);
     expect(await log.blobs?.get(url)).toBeUndefined();
   });
@@ -226,7 +228,9 @@ describe("a session that stores bytes outside its records", () => {
     await expect(open({ maxInlineBytes: -1 })).rejects.toThrow(
       "blobs.maxInlineBytes must be an integer from 0, got -1.",
     );
-    await expect(open({ store: {} })).rejects.toThrow("blobs.store must be a store of bytes with put and get");
+    await expect(open({ store: {} })).rejects.toThrow(
+      "blobs.store must be a store of bytes with put and get",
+    );
     await expect(open({}, bare)).rejects.toThrow("blobs.store is missing");
     expect(() => startSession(agent, { blobs: {} })).toThrow("blobs.store is missing");
   });

@@ -53,7 +53,8 @@ const dueTable = `
 `;
 
 /** The bytes beside the sessions. Logs of earlier releases get the table when they are opened. */
-const blobTable = "CREATE TABLE IF NOT EXISTS moora_blobs (digest TEXT PRIMARY KEY, bytes BLOB NOT NULL) STRICT;";
+const blobTable =
+  "CREATE TABLE IF NOT EXISTS moora_blobs (digest TEXT PRIMARY KEY, bytes BLOB NOT NULL) STRICT;";
 
 const hasTable = (database: DatabaseSync, name: string): boolean =>
   database.prepare("SELECT 1 FROM sqlite_schema WHERE name = ?").get(name) !== undefined;

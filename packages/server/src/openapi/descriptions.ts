@@ -84,6 +84,12 @@ export const descriptions: Readonly<Record<Operation, OperationDescription>> = {
   postDecision: post("Answers an open question. The reviewer is the user of the request.", "DecisionBody"),
   postCancel: post("Cancels the running loop.", "CancelBody"),
   postData: post("Changes the application data with operations of JSON Patch.", "DataBody"),
+  readFile: {
+    summary:
+      "Reads a file of a session that is stored by the digest of its bytes: `ni:///sha-256;DIGEST` in its state.",
+    responses: { 200: { description: "The bytes, with their media type.", mediaType: "*/*" } },
+    problems: ["not-found"],
+  },
   streamEvents: {
     summary: "Streams the events of a session after a record.",
     query: { after: { description: "The record after which the stream begins. Default: 0.", schema: seq } },

@@ -14,6 +14,7 @@ export type UserOperation =
   | "postDecision"
   | "postCancel"
   | "postData"
+  | "readFile"
   | "streamEvents"
   | "postAgUi"
   | "postChat"
@@ -35,6 +36,7 @@ export const addresses: Readonly<Record<Operation, Address>> = {
   postDecision: { method: "POST", path: "/sessions/:id/decisions" },
   postCancel: { method: "POST", path: "/sessions/:id/cancel" },
   postData: { method: "POST", path: "/sessions/:id/data" },
+  readFile: { method: "GET", path: "/sessions/:id/files/:digest" },
   streamEvents: { method: "GET", path: "/sessions/:id/events" },
   postAgUi: { method: "POST", path: "/agents/:agent/ag-ui" },
   postChat: { method: "POST", path: "/agents/:agent/chat" },

@@ -1,5 +1,5 @@
 import { canonicalJson, type AgentInput, type Receipt } from "@moora/agent";
-import { digestOf } from "@moora/event-log";
+import { blobUrl, digestOf } from "@moora/event-log";
 import { HttpProblem } from "../problem.ts";
 import type { LiveSession } from "./live-session.ts";
 
@@ -40,7 +40,30 @@ export function requestIdOf({ kind, user, key, content }: PostRequest): RequestI
   };
 }
 
-const contentDigestOf = (content: unknown): string => digestOf(canonicalJson(content).toWellFormed());
+/** A content in which the data of files has the URL by which it is stored: the log may have the one or the other. */
+function withStoredUrls(content: unknown): unknown {
+  if (typeof content !== "object" || content === null || !("attachments" in content)) return content;
+  const { attachments } = content;
+  return Array.isArray(attachments) ? { ...content, attachments: attachments.map(withStoredUrl) } : content;
+}
+
+const withStoredUrl = (file: unknown): unknown =>
+  typeof file === "object" && file !== null && "url" in file && typeof file.url === "string"
+    ? { ...file, url: storedUrl(file.url) }
+    : file;
+
+function storedUrl(url: string): string {
+  const data = /^data:[^,]*;base64,(.*)$/is.exec(url)?.[1];
+  if (data === undefined) return url;
+  try {
+    return blobUrl(Uint8Array.from(atob(data), (character) => character.charCodeAt(0)));
+  } catch {
+    return url;
+  }
+}
+
+const contentDigestOf = (content: unknown): string =>
+  digestOf(canonicalJson(withStoredUrls(content)).toWellFormed());
 
 /** A post that the log contains. */
 interface RecordedPost {

@@ -9,7 +9,7 @@ const blobCase = (name: string, act: (scene: Scene, blobs: BlobStore) => Promise
     if (scene.log.blobs !== undefined) await act(scene, scene.log.blobs);
   });
 
-/** Every byte, a length that is no multiple of three, and zeros at both ends. */
+/** Every byte, a length that three does not divide, and zeros at both ends. */
 const bytes = Uint8Array.from({ length: 1_000 }, (_, index) => (index < 999 ? (index * 7) % 256 : 0));
 
 const textOf = (read: Uint8Array | undefined): string | undefined =>
@@ -36,13 +36,16 @@ export const blobCases: readonly LogCase[] = [
     checkEqual(await blobs.put(bytes.slice(), "image/png"), url, "the URL of equal bytes");
     check((await blobs.put(bytes.slice(1), "image/png")) !== url, "other bytes have another URL");
   }),
-  blobCase("bytes that change after they were stored or read do not change the store", async (scene, blobs) => {
-    const own = bytes.slice();
-    const url = await blobs.put(own, "image/png");
-    own.fill(1);
-    (await blobs.get(url))?.fill(2);
-    checkEqual(await stored(scene.log, url), textOf(bytes), "the bytes");
-  }),
+  blobCase(
+    "bytes that change after they were stored or read do not change the store",
+    async (scene, blobs) => {
+      const own = bytes.slice();
+      const url = await blobs.put(own, "image/png");
+      own.fill(1);
+      (await blobs.get(url))?.fill(2);
+      checkEqual(await stored(scene.log, url), textOf(bytes), "the bytes");
+    },
+  ),
   blobCase("a URL that the store has not made has no bytes", async (_scene, blobs) => {
     const unknown = `ni:///sha-256;${"A".repeat(43)}`;
     for (const url of [unknown, "", "https://files.test/a.png", "ni:///sha-256;../a", "data:,a"])
@@ -58,13 +61,17 @@ export const blobCases: readonly LogCase[] = [
     const other = (await scene.storage.open()).blobs;
     check(other !== undefined, "the other log stores bytes");
     const put = async (store: BlobStore): Promise<string> => store.put(bytes, "image/png");
-    const [url = ""] = await Promise.all([put(blobs), put(other), put(blobs)]);
+    const [url] = await Promise.all([put(blobs), put(other), put(blobs)]);
     checkEqual(await stored(scene.log, url), textOf(bytes), "the bytes");
   }),
-  blobCase("bytes outlive the sessions, and are no session", async (scene, blobs) => {
+  blobCase("bytes outlive the sessions, and are not listed with them", async (scene, blobs) => {
     await scene.create("blobs");
     const url = await blobs.put(bytes, "image/png");
-    checkEqual((await scene.log.list()).map(({ id }) => id), ["blobs"], "the sessions");
+    checkEqual(
+      (await scene.log.list()).map(({ id }) => id),
+      ["blobs"],
+      "the sessions",
+    );
     await scene.log.remove("blobs");
     checkEqual(await stored(scene.log, url), textOf(bytes), "the bytes");
   }),
