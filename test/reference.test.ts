@@ -59,6 +59,7 @@ const described: readonly string[] = [
   "StartOptions",
   "TaskOptions",
   "OpenOptions",
+  "BlobOptions",
   "ForkOptions",
   "RerunOptions",
   "PruneOptions",

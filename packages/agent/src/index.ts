@@ -98,6 +98,7 @@ export type {
   WithNeed,
 } from "@moora/agent-core-effects";
 export type {
+  BlobStore,
   EventLog,
   Lease,
   LeaseClaim,
@@ -153,6 +154,7 @@ export type { Agent, AgentOptions } from "./define-agent.ts";
 export { definePrompt } from "./define-prompt.ts";
 export type { Prompt, PromptValue, PromptValues, PromptVariable } from "./define-prompt.ts";
 export type { ErrorListener, ErrorReport, ErrorReportSource } from "./error-reports.ts";
+export { needsContext } from "./session-context.ts";
 export type { OpeningContext, OptionsParameter } from "./session-context.ts";
 export { openSession } from "./open-session.ts";
 export type { OpenOptions } from "./open-session.ts";

@@ -1,4 +1,5 @@
 import type { Clock, NeedsContext } from "@moora/agent-core-effects";
+import { blobProblem } from "@moora/agent-core-effects/internal";
 import type { AgentInput } from "@moora/agent-core-state-machine";
 import { LogError, type EventLog, type LogNotice, type SessionLog } from "@moora/event-log";
 import { checkIsAgent, checkOpenOptions } from "./check-arguments.ts";
@@ -21,7 +22,7 @@ import { headerOf, headerToText } from "./durable/session-header.ts";
 import type { ErrorListener } from "./error-reports.ts";
 import type { OnApproval } from "./session/host-approvals.ts";
 import { parseOrRefuse } from "./session/parse-or-refuse.ts";
-import { blobProblem, filesOf } from "./session/files-of.ts";
+import { filesOf } from "./session/files-of.ts";
 import type { BlobOptions } from "./session/session-files.ts";
 import { contextProblem, type OpeningContext } from "./session-context.ts";
 import { joinedTeam, memberAt, notAMember } from "./team/member-at.ts";

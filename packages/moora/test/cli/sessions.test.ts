@@ -192,6 +192,9 @@ describe.each([
     const logged = async (): Promise<string> => (await cli("log", "eve")).out;
     await expect.poll(logged, { timeout: 20_000 }).toContain("user: what is 3+3?");
     expect(host.stdout.text).not.toContain("6");
+    expect(host.stderr.text).toContain(
+      "The session is paused (Not now.). To continue it, in another terminal: moora resume eve",
+    );
     expect((await cli("resume", "eve")).out).toMatch(/^Resumed\. It is record \d+/);
     expect(await owner, host.stderr.text).toBe(0);
     expect(host.stdout.text).toContain("= 6");
