@@ -53,6 +53,11 @@ const budgets: readonly Budget[] = [
     mostKb: 100,
   },
   {
+    what: "a session in a Durable Object",
+    source: `export { defineAgent, defineTool } from "@moora/agent";\nexport { sessionObject } from "@moora/cloudflare";`,
+    mostKb: 100,
+  },
+  {
     what: "both adapters without their SDKs",
     source: adapters,
     without: ["openai", "@anthropic-ai/sdk"],

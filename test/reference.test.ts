@@ -59,8 +59,11 @@ const described: readonly string[] = [
   "StartOptions",
   "TaskOptions",
   "OpenOptions",
+  "BlobOptions",
   "ForkOptions",
   "RerunOptions",
+  "PruneOptions",
+  "MoveOptions",
   "SqliteOptions",
   "JsonlOptions",
   "IndexedDbOptions",
@@ -89,6 +92,8 @@ const described: readonly string[] = [
   "SharedSessionOptions",
   "DbosHostOptions",
   "DbosPostOptions",
+  "SessionObjectOptions",
+  "DurableObjectLogOptions",
 ];
 
 describe("the reference of the configuration", () => {
@@ -245,6 +250,7 @@ describe("the reference of errors", () => {
       import("@moora/agent-testing"),
       import("@moora/client"),
       import("@moora/dbos"),
+      import("@moora/cloudflare"),
       import("@moora/event-log"),
       import("@moora/event-log-postgres"),
       import("@moora/llm"),

@@ -138,17 +138,15 @@ function blocksOf(message: LlmMessage): readonly RequestBlock[] {
 }
 
 const contentBlock = (content: LlmContent): RequestBlock =>
-  content.type === "text"
-    ? { kind: "text", title: "", text: cut(content.text) }
-    : fileBlock(content.file);
+  content.type === "text" ? { kind: "text", title: "", text: cut(content.text) } : fileBlock(content.file);
 
-const fileBlock = ({ mediaType, name = "file" }: FileOf<LlmContent>): RequestBlock => ({
+const fileBlock = ({ mediaType, name = "file" }: RequestFile): RequestBlock => ({
   kind: "file",
   title: mediaType,
   text: name,
 });
 
-type FileOf<Content> = Extract<Content, { type: "file" }>["file"];
+type RequestFile = Extract<LlmContent, { type: "file" }>["file"];
 
 type Part = Extract<LlmMessage, { role: "assistant" }>["turn"]["parts"][number];
 
