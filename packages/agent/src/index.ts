@@ -98,6 +98,7 @@ export type {
   WithNeed,
 } from "@moora/agent-core-effects";
 export type {
+  ChainHead,
   EventLog,
   Lease,
   LeaseClaim,
