@@ -45,12 +45,10 @@ async function postOnce(id: string, { route, body, key }: Post): Promise<PostRes
 
 /** Changes a list, each time with another key. */
 async function changeData(id: string): Promise<void> {
-  for (let turn = 1; !isOver(); turn += 1)
-    await postOnce(id, {
-      route: "data",
-      body: { patches: [{ op: "add", path: "/list/-", value: turn }] },
-      key: `data-${turn}`,
-    });
+  for (let turn = 1; !isOver(); turn += 1) {
+    const body = { patches: [{ op: "add", path: "/list/-", value: turn }] };
+    await postOnce(id, { route: "data", body, key: `data-${turn}` });
+  }
 }
 
 /** Lets the model wait, and cancels the loop. */
@@ -113,13 +111,9 @@ await kills;
 await using log = postgresLog(postgres.url);
 for (const id of ids) {
   const recorded = new Set<string>();
-  for (const { input, seq } of (await readSession(log, id)).inputs.map((input, index) => ({
-    input,
-    seq: index + 1,
-  }))) {
+  for (const input of (await readSession(log, id)).inputs) {
     const post = postOf(input);
-    if (post !== undefined && recorded.has(post))
-      failures.push(`${id}: record ${seq} repeats a ${input.type}`);
+    if (post !== undefined && recorded.has(post)) failures.push(`${id}: a ${input.type} was recorded twice`);
     if (post !== undefined) recorded.add(post);
   }
 }

@@ -43,7 +43,7 @@ export class Cluster implements AsyncDisposable {
   }
 
   async #add(): Promise<void> {
-    const file = join(import.meta.dirname, "server.ts");
+    const file = join(import.meta.dirname, "child.ts");
     const child = spawn(process.execPath, ["--conditions=@moora/source", file, this.#postgresUrl], {
       stdio: ["ignore", "pipe", "inherit"],
     });

@@ -100,6 +100,26 @@ describe("two servers on one log", () => {
     expect((await second.as("ada").get(`/sessions/${id}`)).body.state.data).toEqual({ list: [1, 1] });
   });
 
+  it("stream from a record that was added while the second takes the session over", async () => {
+    await using pair = two();
+    const { first, second, gates, clock, storage } = pair;
+    await using third = new Scene(talker(), { log: memoryLog(storage), clock });
+    const id = await first.as("ada").create();
+    await second.as("ada").get(`/sessions/${id}`);
+    await first.server.close();
+    const gate = gates.hold("append", "there", "session-opened");
+    await clock.advanceAsync(1_000);
+    await gate.reached;
+    const { seq } = (await third.as("ada").post(`/sessions/${id}/messages`, { content: "Hi" })).body;
+    const opening = second.as("ada").events(id, seq);
+    for (let turns = 0; turns < 10; turns += 1) await turn();
+    gate.open();
+    await using stream = await opening;
+    const last = (await stream.until("re-act-observed")).seq;
+    expect(stream.seqs).toEqual(range(seq + 1, last));
+    await expect(second.as("ada").events(id, last + 1)).rejects.toThrow("cursor-beyond-end");
+  });
+
   it("cancel one loop, and not the next one, with a cancel that both get at the same time", async () => {
     await using pair = two(() => agentOf(() => hangs("Hm")));
     const { first, second, gates } = pair;

@@ -68,7 +68,7 @@ describe("dispatch", () => {
       });
     await owner.send("go");
     expect(await cancel(owner)).toMatchObject({ status: "accepted" });
-    await owner.send("go on");
+    await owner.send("more");
     await poster.refresh();
     expect(await cancel(poster)).toEqual({ status: "ignored", reason: "nothing-new" });
     expect(loops).toEqual([1, 2]);

@@ -75,11 +75,11 @@ class AgUiTranslator {
       case "tool-input-available":
         return this.#call(chunk);
       case "tool-output-available":
-        return [this.#result(chunk.toolCallId, textOf(chunk.output)), ...this.#data()];
+        return [...this.#result(chunk.toolCallId, textOf(chunk.output)), ...this.#data()];
       case "tool-output-error":
-        return [resultEvent(chunk.toolCallId, chunk.errorText)];
+        return this.#result(chunk.toolCallId, chunk.errorText);
       case "tool-output-denied":
-        return [resultEvent(chunk.toolCallId, "The call was rejected.")];
+        return this.#result(chunk.toolCallId, "The call was rejected.");
       case "data-progress": {
         const value = { toolCallId: chunk.id, text: chunk.data };
         return [{ type: "CUSTOM", name: "moora.tool-progress", value }];
@@ -114,7 +114,9 @@ class AgUiTranslator {
   #call(chunk: Extract<UiChunk, { type: "tool-input-available" }>): readonly AgUiEvent[] {
     const { toolCallId, input } = chunk;
     const call = this.#state.toolCalls[toolCallId];
-    const drafted = call && this.#drafts.complete(toolCallId, call);
+    // A question of a sub-agent is an interrupt, not a call.
+    if (call === undefined) return [];
+    const drafted = this.#drafts.complete(toolCallId, call);
     if (drafted !== undefined)
       return drafted.differs ? [...drafted.events, this.#snapshot()] : drafted.events;
     return [
@@ -124,13 +126,16 @@ class AgUiTranslator {
     ];
   }
 
-  /** A result with its files. */
-  #result(toolCallId: string, content: string): AgUiEvent {
-    const result = this.#state.toolCalls[toolCallId]?.result;
-    const files = result?.isSuccess === true ? result.files : undefined;
+  /** A result with its files; none for a question of a sub-agent, which is an interrupt. */
+  #result(toolCallId: string, content: string): readonly AgUiEvent[] {
+    const call = this.#state.toolCalls[toolCallId];
+    if (call === undefined) return [];
+    const files = call.result?.isSuccess === true ? call.result.files : undefined;
     this.#filesOfResult = files?.length ?? 0;
-    return resultEvent(toolCallId, contentWithFiles(content, files));
+    return [resultEvent(toolCallId, contentWithFiles({ text: content, files }, this.#toUrl))];
   }
+
+  readonly #toUrl = (url: string): string => this.#live.viewerUrl(url);
 
   /** A file that the model made. Messages of the assistant have no files in AG-UI, so it is an event of our own. */
   #file({ mediaType, url }: Extract<UiChunk, { type: "file" }>): readonly AgUiEvent[] {
@@ -140,7 +145,7 @@ class AgUiTranslator {
   }
 
   #snapshot(): AgUiEvent {
-    return { type: "MESSAGES_SNAPSHOT", messages: messagesOf(this.#state) };
+    return { type: "MESSAGES_SNAPSHOT", messages: messagesOf(this.#state, this.#toUrl) };
   }
 
   get #state(): AgentState {
@@ -214,10 +219,12 @@ const payloadSchema = {
   },
 } as const;
 
+/** The interrupt of a question. One of a sub-agent belongs to the call of the session that leads to it. */
 const questionToInterrupt = ({
   digest,
   about,
   toolCallId,
+  path: [caller = toolCallId] = [],
   name,
   parameters,
   question,
@@ -225,28 +232,35 @@ const questionToInterrupt = ({
 }: Question): object => ({
   id: digest,
   reason: about,
-  toolCallId,
+  toolCallId: caller,
   message: question ?? `${name}(${textOf(parameters)})`,
   responseSchema: payloadSchema,
   ...(due === null ? {} : { expiresAt: new Date(due).toISOString() }),
 });
 
 /** The conversation as the log has it. */
-function messagesOf(state: AgentState): readonly object[] {
+function messagesOf(state: AgentState, toUrl: (url: string) => string): readonly object[] {
   return state.transcript.flatMap((entry): readonly object[] => {
     if (entry.type === "message") {
       const message = state.messages.find(({ id }) => id === entry.messageId);
       if (message?.role !== "user") return [];
       const { content, attachments } = message;
-      return [{ id: message.id, role: "user", content: contentWithFiles(content, attachments) }];
+      return [
+        {
+          id: message.id,
+          role: "user",
+          content: contentWithFiles({ text: content, files: attachments }, toUrl),
+        },
+      ];
     }
-    return entry.type === "turn" ? turnMessages(state, entry) : [];
+    return entry.type === "turn" ? turnMessages(state, entry, toUrl) : [];
   });
 }
 
 function turnMessages(
   { toolCalls }: AgentState,
   { loop, step, messageId, parts }: Extract<AgentState["transcript"][number], { type: "turn" }>,
+  toUrl: (url: string) => string,
 ): readonly object[] {
   const content = parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("");
   const calls = parts.flatMap((part) => {
@@ -267,7 +281,9 @@ function turnMessages(
             id: `result_${id}`,
             role: "tool",
             toolCallId: id,
-            content: result.isSuccess ? contentWithFiles(result.content, result.files) : result.error,
+            content: result.isSuccess
+              ? contentWithFiles({ text: result.content, files: result.files }, toUrl)
+              : result.error,
           },
         ],
   );

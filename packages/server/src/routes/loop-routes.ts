@@ -1,5 +1,5 @@
 import { emptyBodySchema, pauseBodySchema } from "@moora/agent-webui-protocol";
-import { postRoute } from "./post-routes.ts";
+import { dispatchOnce, postRoute } from "./post-routes.ts";
 import type { Route } from "./route.ts";
 
 /** Tries a failed or canceled loop again. */
@@ -7,7 +7,7 @@ export const postRetry: Route = postRoute({
   kind: "retry",
   action: "post",
   schema: emptyBodySchema,
-  post: async ({ session, id }) => await session.retry(id.text),
+  post: async (call) => await dispatchOnce(call, { type: "loop-retried" }),
 });
 
 /** Pauses a session. Its right is that of a cancel. */
@@ -15,7 +15,10 @@ export const postPause: Route = postRoute({
   kind: "pause",
   action: "cancel",
   schema: pauseBodySchema,
-  post: async ({ session, id, body: { reason } }) => await session.pause(reason, id.text),
+  post: async (call) => {
+    const { reason } = call.body;
+    return await dispatchOnce(call, { type: "session-paused", ...(reason === undefined ? {} : { reason }) });
+  },
 });
 
 /** Continues a paused session. */
@@ -23,5 +26,5 @@ export const postResume: Route = postRoute({
   kind: "resume",
   action: "cancel",
   schema: emptyBodySchema,
-  post: async ({ session, id }) => await session.resume(id.text),
+  post: async (call) => await dispatchOnce(call, { type: "session-resumed" }),
 });

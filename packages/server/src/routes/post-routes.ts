@@ -67,6 +67,13 @@ export const postRoute =
     return json(receipt satisfies PostReceipt);
   };
 
+/** Dispatches an input unless the log contains it: a repetition would apply to what has happened since, such as the next loop. */
+export const dispatchOnce = async (
+  { session, isRecorded, id: { text: requestId }, timestamp }: PostCall<unknown>,
+  input: object,
+): Promise<Receipt> =>
+  await session.dispatch(() => (isRecorded() ? undefined : { ...input, requestId, timestamp }));
+
 /** Posts a message of the user. */
 export const postMessage: Route = postRoute({
   kind: "messages",
@@ -108,17 +115,14 @@ export const postCancel: Route = postRoute({
   kind: "cancel",
   action: "cancel",
   schema: cancelBodySchema,
-  post: async ({ session, isRecorded, id: { text: requestId }, body: { reason }, timestamp }) => {
-    const partial = session.current().streaming?.text.toWellFormed() ?? "";
-    const input = {
+  post: async (call) => {
+    const { reason } = call.body;
+    const partial = call.session.current().streaming?.text.toWellFormed() ?? "";
+    return await dispatchOnce(call, {
       type: "re-act-cancelled",
       ...(reason === undefined ? {} : { reason }),
       ...(partial === "" ? {} : { partial }),
-      requestId,
-      timestamp,
-    };
-    // A repetition would cancel the next loop.
-    return await session.dispatch(() => (isRecorded() ? undefined : input));
+    });
   },
 });
 

@@ -1,5 +1,5 @@
 import type { DurableSession, Receipt } from "@moora/agent";
-import { HttpProblem } from "../problem.ts";
+import { HttpProblem, unavailable } from "../problem.ts";
 import type { LiveSession } from "./live-session.ts";
 import { postOf, type RecordedPost, type RequestId } from "./request-ids.ts";
 
@@ -87,6 +87,8 @@ export class PostLedger {
     const found = receiptIn(posts, id);
     if (found !== undefined) return found;
     if ("error" in last) throw last.error;
+    // A session that has ended does not read what others have recorded.
+    if (!this.#live.isCurrent(session)) throw unavailable("The session is changing its owner. Retry.");
     return last.receipt;
   }
 

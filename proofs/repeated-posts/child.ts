@@ -1,4 +1,4 @@
-/** A server of the agent "worker" as a process of its own: `server.ts POSTGRES_URL`. Prints its address. */
+/** A server of the agent "worker" as a process of its own: `child.ts POSTGRES_URL`. Prints its address. */
 import { defineAgent, defineData, defineTool } from "@moora/agent";
 import { postgresLog } from "@moora/event-log-postgres";
 import { answers, callsTools, hangs, MockLlmCaller } from "@moora/llm/testing";
@@ -15,7 +15,7 @@ const pay = defineTool({
   execute: () => "paid",
 });
 
-/** Waits if it is told to wait, pays if it is told to pay, and answers otherwise. */
+/** Waits for a message with the word wait, pays for one with pay, and answers any other. */
 const llm = new MockLlmCaller(({ messages }) => {
   const last = messages.at(-1);
   const text = last?.role === "user" ? JSON.stringify(last) : "";
