@@ -99,6 +99,7 @@ export type {
 } from "@moora/agent-core-effects";
 export type {
   BlobStore,
+  ChainHead,
   EventLog,
   Lease,
   LeaseClaim,
