@@ -28,7 +28,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
     "@moora/llm",
   ],
   mcp: ["@moora/agent", "@moora/agent-core-effects", "@moora/event-log", "@moora/llm"],
-  dbos: ["@moora/agent", "@moora/agent-core-effects", "@moora/event-log"],
+  dbos: ["@moora/agent", "@moora/agent-core-effects", "@moora/agent-core-state-machine", "@moora/event-log"],
   tools: ["@moora/agent-core-effects", "@moora/llm", "htmlparser2"],
   cloudflare: ["@moora/agent", "@moora/event-log"],
   planner: ["@moora/agent-core-effects", "@moora/llm"],

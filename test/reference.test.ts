@@ -59,8 +59,11 @@ const described: readonly string[] = [
   "StartOptions",
   "TaskOptions",
   "OpenOptions",
+  "BlobOptions",
   "ForkOptions",
   "RerunOptions",
+  "PruneOptions",
+  "MoveOptions",
   "SqliteOptions",
   "JsonlOptions",
   "IndexedDbOptions",
@@ -85,9 +88,12 @@ const described: readonly string[] = [
   "ServerLimits",
   "WorkerOptions",
   "ServeOptions",
+  "ConnectOptions",
   "SharedSessionOptions",
   "DbosHostOptions",
   "DbosPostOptions",
+  "SessionObjectOptions",
+  "DurableObjectLogOptions",
 ];
 
 describe("the reference of the configuration", () => {
@@ -184,6 +190,7 @@ const unions: readonly (readonly [string, () => readonly string[]])[] = [
   ["LogErrorCode", () => declarations.membersOf("@moora/event-log", "LogErrorCode")],
   ["LlmFailureKind", () => declarations.membersOf("@moora/llm", "LlmFailureKind")],
   ["McpErrorCode", () => declarations.membersOf("@moora/mcp", "McpErrorCode")],
+  ["ClientErrorCode", () => declarations.membersOf("@moora/client", "ClientErrorCode")],
   ["IgnoredReason", () => declarations.membersOf("@moora/agent", "IgnoredReason")],
   ["ErrorReportSource", () => declarations.membersOf("@moora/agent", "ErrorReportSource")],
   [
@@ -241,7 +248,9 @@ describe("the reference of errors", () => {
       import("@moora/agent-core-effects"),
       import("@moora/agent-core-state-machine"),
       import("@moora/agent-testing"),
+      import("@moora/client"),
       import("@moora/dbos"),
+      import("@moora/cloudflare"),
       import("@moora/event-log"),
       import("@moora/event-log-postgres"),
       import("@moora/llm"),

@@ -1,5 +1,6 @@
 /** Exports for the other packages of this repository. Not a public API: they may change in any release. */
 export { callId, namedCallId } from "./call-id.ts";
+export { blobProblem } from "./check-blobs.ts";
 export { checkAgent } from "./check-agent.ts";
 export {
   checkOptions,
@@ -24,7 +25,6 @@ export { requestAt } from "./request/llm-request-at.ts";
 export { reflectionPrompt } from "./request/reflection.ts";
 export { setLongTimeout } from "./run/long-timeout.ts";
 export { callDigest } from "./run/observation.ts";
-export type { HostFiles } from "./run/host-files.ts";
 export { isRetryWait } from "./run/retry-wait.ts";
 export { isContextDefinition } from "./tool/define-context.ts";
 export { schemaCheckOf } from "./tool/schema-check.ts";

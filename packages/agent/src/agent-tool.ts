@@ -178,7 +178,7 @@ async function openForCall<Answer>(
     formerNames === undefined ? undefined : await openedSessionId({ name, formerNames, log }, context);
   const id = before ?? agentToolSessionId(name, context);
   // Only the owner of the caller's session runs this tool, so the previous owner of this session has ended.
-  return await openSession(agent, { ...host, log, id, isOwnerGone });
+  return await openSession(agent, { ...host, log, id, caller: context.idempotencyKey, isOwnerGone });
 }
 
 /** The id of the session that an earlier attempt of a call has opened, under any name of the tool; undefined if none has. */

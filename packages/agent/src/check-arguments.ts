@@ -78,6 +78,7 @@ const openForms: OptionForms<OpenOptions> = {
   onError: "function",
   newId: "function",
   user: "string",
+  caller: "string",
   snapshots: "boolean",
   onNotice: "function",
 };

@@ -98,6 +98,7 @@ export type {
   WithNeed,
 } from "@moora/agent-core-effects";
 export type {
+  BlobStore,
   EventLog,
   Lease,
   LeaseClaim,
@@ -150,7 +151,10 @@ export { decisionToInput } from "./decision-to-input.ts";
 export { defineAgent, initialStateOf } from "./define-agent.ts";
 export type { HandlerOf, StateDefinition } from "./custom-states.ts";
 export type { Agent, AgentOptions } from "./define-agent.ts";
+export { definePrompt } from "./define-prompt.ts";
+export type { Prompt, PromptValue, PromptValues, PromptVariable } from "./define-prompt.ts";
 export type { ErrorListener, ErrorReport, ErrorReportSource } from "./error-reports.ts";
+export { needsContext } from "./session-context.ts";
 export type { OpeningContext, OptionsParameter } from "./session-context.ts";
 export { openSession } from "./open-session.ts";
 export type { OpenOptions } from "./open-session.ts";
@@ -183,6 +187,12 @@ export type { StartOptions } from "./start-session.ts";
 export { ToolRegistry } from "./tool-registry.ts";
 export { userMessage } from "./user-message.ts";
 export type { UserContent } from "./user-message.ts";
+
+export { moveSession } from "./retention/move-session.ts";
+export type { MoveOptions } from "./retention/move-session.ts";
+export { pruneSessions } from "./retention/prune-sessions.ts";
+export type { KeptReason, PrunableSession, PruneOptions, PruneReport } from "./retention/prune-sessions.ts";
+export { removeSession } from "./retention/remove-session.ts";
 
 export { diffSessions, isSameInput } from "./time-travel/diff-sessions.ts";
 export type { SessionDiff, SessionRef } from "./time-travel/diff-sessions.ts";

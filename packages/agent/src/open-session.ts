@@ -1,4 +1,5 @@
 import type { Clock, NeedsContext } from "@moora/agent-core-effects";
+import { blobProblem } from "@moora/agent-core-effects/internal";
 import type { AgentInput } from "@moora/agent-core-state-machine";
 import { LogError, type EventLog, type LogNotice, type SessionLog } from "@moora/event-log";
 import { checkIsAgent, checkOpenOptions } from "./check-arguments.ts";
@@ -21,7 +22,7 @@ import { headerOf, headerToText } from "./durable/session-header.ts";
 import type { ErrorListener } from "./error-reports.ts";
 import type { OnApproval } from "./session/host-approvals.ts";
 import { parseOrRefuse } from "./session/parse-or-refuse.ts";
-import { blobProblem, filesOf } from "./session/files-of.ts";
+import { filesOf } from "./session/files-of.ts";
 import type { BlobOptions } from "./session/session-files.ts";
 import { contextProblem, type OpeningContext } from "./session-context.ts";
 import { joinedTeam, memberAt, notAMember } from "./team/member-at.ts";
@@ -82,6 +83,11 @@ export interface OpenOptions {
    * openings; `readHeader` returns it. Default: none.
    */
   readonly user?: string;
+  /**
+   * The idempotency key of the call of a tool for which a new session is opened, as `agentTool` gives it: the session is removed
+   * and archived together with the one that calls it. Written to the header when the session is created. Default: none.
+   */
+  readonly caller?: string;
   /** Whether snapshots are saved, which make later openings faster. Default: true. */
   readonly snapshots?: boolean;
   /** Called if a snapshot is not used because the log does not confirm it. Default: a process warning. */
@@ -209,15 +215,16 @@ async function run<Answer>(
 /** Opens the log of a session, and creates it for access `run` if there is none. Rejects with `SessionUnknown` otherwise. */
 export async function openLog(
   agent: Agent<unknown>,
-  options: Pick<OpenOptions, "log" | "id" | "user" | "newId">,
+  options: Pick<OpenOptions, "log" | "id" | "user" | "caller" | "newId">,
   access: Access,
 ): Promise<SessionLog> {
-  const { log, id, user, newId = randomId } = options;
+  const { log, id, user, caller, newId = randomId } = options;
   const found = await log.open(id);
   if (found !== undefined) return found;
   if (access !== "run") throw new SessionError("SessionUnknown", `Session "${id}" not found.`);
   try {
-    return await log.create(id, headerToText(headerOf(agent, newId("incarnation"), user)));
+    const about = { ...(user === undefined ? {} : { user }), ...(caller === undefined ? {} : { caller }) };
+    return await log.create(id, headerToText(headerOf(agent, newId("incarnation"), about)));
   } catch (error) {
     const concurrent =
       error instanceof LogError && error.code === "LogExists" ? await log.open(id) : undefined;

@@ -1,5 +1,5 @@
 import type { Clock, NeedsContext } from "@moora/agent-core-effects";
-import { refuse } from "@moora/agent-core-effects/internal";
+import { blobProblem, refuse } from "@moora/agent-core-effects/internal";
 import { replay, type AgentInput, type AgentState } from "@moora/agent-core-state-machine";
 import { checkIsAgent, checkIsState } from "./check-arguments.ts";
 import { checkOptions, type OptionForms } from "./check-options.ts";
@@ -9,7 +9,7 @@ import { initialStateOf, type Agent } from "./define-agent.ts";
 import type { ErrorListener } from "./error-reports.ts";
 import type { OnApproval } from "./session/host-approvals.ts";
 import { createSession, type SessionBase } from "./session/create-session.ts";
-import { blobProblem, filesOf } from "./session/files-of.ts";
+import { filesOf } from "./session/files-of.ts";
 import type { BlobOptions } from "./session/session-files.ts";
 import type { Session } from "./session/session.ts";
 import { checkContext, type OptionsParameter } from "./session-context.ts";

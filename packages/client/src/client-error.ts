@@ -23,7 +23,7 @@ export type ClientErrorCode =
   | "Diverged"
   | "Closed";
 
-/** An error of a session that a server runs. Lost connections are no errors: they are made again. */
+/** An error of a session that a server runs. Lost connections are made again, and are not reported as errors. */
 export class ClientError extends MooraError {
   override readonly name = "ClientError";
   readonly code: ClientErrorCode;

@@ -22,7 +22,8 @@ import {
 import { Database } from "./log/database.ts";
 import { type ObjectGeneration, type ObjectLogParts, ObjectSessionLog } from "./log/object-session-log.ts";
 import { tablesOfGeneration } from "./log/tables.ts";
-import type { ObjectStorage } from "./platform.ts";
+import type { ObjectStorage, SqlValue } from "./platform.ts";
+import { sqlText } from "./sql-text.ts";
 
 /** Options of {@link durableObjectLog}. */
 export interface DurableObjectLogOptions {
@@ -44,6 +45,15 @@ export function durableObjectLog(
   options: DurableObjectLogOptions = {},
 ): DisposableLog {
   validateOptions("durableObjectLog", options, forms);
+  return openObjectLog(storage, options.onNotice ?? warn);
+}
+
+/** The same log. `onAppend` runs in the turn of each append: what it writes is stored with the records, or not at all. */
+export function openObjectLog(
+  storage: ObjectStorage,
+  onNotice: (notice: LogNotice) => void,
+  onAppend: () => void = () => undefined,
+): DurableObjectLog {
   // Callers without types may pass any value; objects without the SQLite backend have a storage whose `sql` throws.
   if (!hasSql(storage)) {
     throw new LogError(
@@ -55,7 +65,8 @@ export function durableObjectLog(
     database: new Database(storage),
     listeners: listenersOf(storage),
     stops: new Set(),
-    onNotice: options.onNotice ?? warn,
+    onNotice,
+    onAppend,
   });
 }
 
@@ -76,7 +87,8 @@ function listenersOf(storage: ObjectStorage): Listeners {
   return listeners;
 }
 
-class DurableObjectLog implements DisposableLog {
+/** The log of an object. */
+export class DurableObjectLog implements DisposableLog {
   readonly name = "durable-object";
   readonly #parts: ObjectLogParts;
 
@@ -112,13 +124,22 @@ class DurableObjectLog implements DisposableLog {
     });
   }
 
+  /** The last sequence number of a session; undefined if there is none of this id. */
+  headOf(id: string): number | undefined {
+    const { database } = this.#parts;
+    return database.read("read the head", () => {
+      const row = database.one("SELECT head FROM moora_sessions WHERE id = ?", id);
+      return row === undefined ? undefined : Number(row["head"]);
+    });
+  }
+
   list(): readonly LogInfo[] {
     const { database } = this.#parts;
     return database.read("list the sessions", () => {
       const rows = database.all("SELECT generation, id, header, head FROM moora_sessions");
       return sortById(
         rows.map(({ generation, id, header, head }) => ({
-          id: String(id),
+          id: sqlText(id),
           head: Number(head),
           header: this.#header(Number(generation), header),
         })),
@@ -133,7 +154,7 @@ class DurableObjectLog implements DisposableLog {
       ORDER BY due, id LIMIT ?4`;
     return database.read("list the due sessions", () =>
       database.all(query, now, after?.due ?? -1, after?.id ?? "", limit).map((row) => ({
-        id: String(row["id"]),
+        id: sqlText(row["id"]),
         header: this.#header(Number(row["generation"]), row["header"]),
         due: Number(row["due"]),
       })),
@@ -165,8 +186,8 @@ class DurableObjectLog implements DisposableLog {
     this.close();
   }
 
-  #header(generation: number, first: unknown): string {
-    return this.#parts.database.texts.read(generation, "header", String(first));
+  #header(generation: number, first: SqlValue | undefined): string {
+    return this.#parts.database.texts.read(generation, "header", sqlText(first));
   }
 
   #handle(generation: ObjectGeneration): SessionLog {

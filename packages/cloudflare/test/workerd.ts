@@ -4,12 +4,22 @@ import { join } from "node:path";
 import { build } from "esbuild";
 import { Miniflare } from "miniflare";
 
+const bundles = new Map<string, Promise<string>>();
+
 /** The code of a worker in `workers/`, as it is deployed: one module. */
-export async function bundleWorker(name: string): Promise<string> {
+export function bundleWorker(name: string): Promise<string> {
+  const code = bundles.get(name) ?? bundle(name);
+  bundles.set(name, code);
+  return code;
+}
+
+async function bundle(name: string): Promise<string> {
   const { outputFiles } = await build({
     entryPoints: [join(import.meta.dirname, "workers", `${name}.ts`)],
     bundle: true,
     conditions: ["@moora/source", "workerd", "import"],
+    // As the platform's own bundler does.
+    define: { "process.env.NODE_ENV": '"production"' },
     format: "esm",
     logLevel: "error",
     mainFields: ["module", "main"],

@@ -10,6 +10,7 @@ import {
   type AgentInput,
 } from "@moora/agent";
 import { isIntentRecorded } from "@moora/agent-core-effects";
+import { isPaused } from "@moora/agent-core-state-machine";
 import type { DbosHostOptions, DbosPostOptions } from "./dbos-host.ts";
 import { HostedSessions, type HostedSession } from "./hosted-sessions.ts";
 import { interruptionOf } from "./interruption.ts";
@@ -25,6 +26,8 @@ interface EffectWork {
   readonly identity: string;
   readonly effect: WorkflowEffect;
 }
+
+const workflowIdOf = ({ identity, effect }: EffectWork): string => `${identity}/${effect.key}`;
 
 /** A step tries again for as long as the log is busy or cannot be reached. */
 const retries = {
@@ -45,6 +48,8 @@ export class SessionWorkflows {
   readonly #effectWorkflow: (work: EffectWork) => Promise<void>;
   /** The posts that this process has started: their first run has nothing to look up. */
   readonly #newPosts = new Set<string>();
+  /** The workflows of effects that run in this process. */
+  readonly #running = new Set<string>();
 
   constructor(agent: Agent<unknown>, options: DbosHostOptions) {
     const { log, takeOver, takeOverPollMs: pollMs = 1_000, onError = console.error } = options;
@@ -77,31 +82,48 @@ export class SessionWorkflows {
   /** The workflow of a post: appends it, and starts what the state wants then. */
   async #runPost(id: string, input: AgentInput): Promise<boolean> {
     const isNew = this.#newPosts.delete(DBOS.workflowID ?? "");
-    const append = async (): Promise<boolean> => {
-      const session = await this.sessions.open(id);
-      if (!isNew && (await isPostRecorded(this.#options.log, id, input))) return true;
-      await session.configure();
-      return (await session.append([input])).applied > 0;
+    const append = async (): Promise<{
+      readonly hasApplied: boolean;
+      readonly wanted: readonly EffectWork[];
+    }> => {
+      const hasApplied = await this.#appendPost(id, input, isNew);
+      return { hasApplied, wanted: await this.#wantedWork(id) };
     };
-    const hasApplied = await DBOS.runStep(append, { name: "append", ...retries });
-    await this.#startEffects(id);
+    const { hasApplied, wanted } = await DBOS.runStep(append, { name: "append", ...retries });
+    await this.#start(wanted);
     return hasApplied;
+  }
+
+  /** Resolves with whether the input of a post applied, also if an earlier run of its workflow has appended it. */
+  async #appendPost(id: string, input: AgentInput, isNew: boolean): Promise<boolean> {
+    const session = await this.sessions.open(id);
+    if (!isNew && (await isPostRecorded(this.#options.log, id, input))) return true;
+    await session.configure();
+    return (await session.append([input])).applied > 0;
   }
 
   /** The workflow of an effect: does its work, and starts what the state wants then. */
   async #runEffect(work: EffectWork): Promise<void> {
     const { effect } = work;
-    if (effect.type === "wait-until") {
-      await DBOS.sleep(Math.max(0, effect.due - (await DBOS.now())));
-      const passed = { type: "deadline-passed", key: effect.key, timestamp: effect.due } as const;
-      await this.#inStep("deadline", work, async (session) => void (await session.append([passed])));
-    } else await this.#inStep("perform", work, (session) => this.#perform(work.id, session, effect));
-    await this.#startEffects(work.id);
+    const workflowID = workflowIdOf(work);
+    this.#running.add(workflowID);
+    try {
+      if (effect.type === "wait-until") {
+        await DBOS.sleep(Math.max(0, effect.due - (await DBOS.now())));
+        const passed = { type: "deadline-passed", key: effect.key, timestamp: effect.due } as const;
+        await this.#inStep("deadline", work, async (session) => void (await session.append([passed])));
+      } else await this.#inStep("perform", work, (session) => this.#perform(work.id, session, effect));
+    } finally {
+      this.#running.delete(workflowID);
+    }
   }
 
   /** Runs an effect, unless the state does not want it any more. Reports an earlier run that had begun. */
   async #perform(id: string, session: HostedSession, effect: WorkflowEffect): Promise<void> {
-    const state = session.current();
+    // A pause holds work that has not started. Its workflow waits: the resumed session wants the same work.
+    const state = await session.waitFor(
+      (newest) => !isPaused(newest) || effectsAt(newest)[effect.key] !== undefined,
+    );
     if (effectsAt(state)[effect.key] === undefined) return;
     if (isIntentRecorded(effect, state)) {
       const interruption = interruptionOf(effect, DBOS.executorID, systemClock.now());
@@ -120,36 +142,38 @@ export class SessionWorkflows {
     );
   }
 
-  /** Starts a workflow for each effect that the newest state wants. One that was started before is not started again. */
-  async #startEffects(id: string): Promise<void> {
-    const wanted = await DBOS.runStep(() => this.#wantedWork(id), { name: "wanted", ...retries });
-    for (const work of wanted) {
-      const workflowID = `${work.identity}/${work.effect.key}`;
-      await DBOS.startWorkflow(this.#effectWorkflow, { workflowID })(work);
-    }
+  /** Starts a workflow for each effect. One that was started before is not started again. */
+  async #start(wanted: readonly EffectWork[]): Promise<void> {
+    for (const work of wanted)
+      await DBOS.startWorkflow(this.#effectWorkflow, { workflowID: workflowIdOf(work) })(work);
   }
 
-  /** None for a session that was removed. */
+  /** The effects that the newest state wants and that do not run here. None for a session that was removed. */
   async #wantedWork(id: string): Promise<readonly EffectWork[]> {
     const session = await this.#ifFound(id);
     if (session === undefined) return [];
     const { identity } = session;
-    return Object.values(effectsAt(session.current())).flatMap((effect) =>
-      effect.type === "ask-human" ? [] : [{ id, identity, effect }],
-    );
+    return Object.values(effectsAt(session.current()))
+      .flatMap((effect) => (effect.type === "ask-human" ? [] : [{ id, identity, effect }]))
+      .filter((work) => !this.#running.has(workflowIdOf(work)));
   }
 
-  /** Runs a step of a session; nothing if it was removed, also if another one has its id now. */
+  /**
+   * Runs a step of a session, and starts what the state wants then. The step does nothing if the session was removed, also if another
+   * one has its id now.
+   */
   async #inStep(
     name: string,
     { id, identity }: EffectWork,
     work: (session: HostedSession) => Promise<void>,
   ): Promise<void> {
-    const run = async (): Promise<void> => {
+    const run = async (): Promise<readonly EffectWork[]> => {
       const session = await this.#ifFound(id);
-      if (session?.identity === identity) await work(session);
+      if (session?.identity !== identity) return [];
+      await work(session);
+      return await this.#wantedWork(id);
     };
-    await DBOS.runStep(run, { name, ...retries });
+    await this.#start(await DBOS.runStep(run, { name, ...retries }));
   }
 
   /** The newest form of a session; undefined if it was removed. */

@@ -7,6 +7,7 @@ export type Statements = Readonly<
     | "open"
     | "list"
     | "remove"
+    | "removeAt"
     | "head"
     | "heads"
     | "read"
@@ -48,6 +49,9 @@ export const statementsOf = ({ sessions, records, snapshots, due, blobs }: Table
   /** The row of the due time is locked first, as by appends, so that the two do not wait for each other. */
   remove: `WITH removed AS (DELETE FROM ${due} WHERE generation = $1 RETURNING generation)
       DELETE FROM ${sessions} WHERE generation = $1 AND (SELECT count(*) FROM removed) >= 0`,
+  /** Removes a session whose last record is $2: an append at the same time changes the row, and the condition is checked again. */
+  removeAt: `WITH removed AS (DELETE FROM ${due} WHERE generation = $1 AND seq = $2 RETURNING generation)
+      DELETE FROM ${sessions} WHERE generation IN (SELECT generation FROM removed) RETURNING generation`,
   /** The sessions that are due at $1 and have no lease, after the one with due time $2 and id $3. */
   due: `SELECT id, header, due FROM ${due} JOIN ${sessions} USING (generation)
       WHERE due <= $1 AND (lease_until IS NULL OR lease_until <= $1) AND (due, id) > ($2::double precision, $3::text COLLATE "C")

@@ -7,7 +7,7 @@ import type { HeadWatch } from "./head-watch.ts";
 import { JsonlBlobs } from "./jsonl/blobs.ts";
 import { JsonlDirectory } from "./jsonl/directory.ts";
 import { watchDirectory } from "./jsonl/directory-watch.ts";
-import { fileNameOf, leaseExtension, snapshotExtension } from "./jsonl/file-name.ts";
+import { fileNameOf } from "./jsonl/file-name.ts";
 import type { FileStat, FileStatOptions, FileSystem } from "./jsonl/file-system.ts";
 import { type Durability, Files } from "./jsonl/files.ts";
 import { readHeader } from "./jsonl/header-and-end.ts";
@@ -105,10 +105,7 @@ class JsonlLog implements DisposableLog {
     const remove = (): boolean => {
       const generation = this.#generationToRemove(name, id);
       if (generation === undefined) return false;
-      this.#directory.openFiles.close(path);
-      files.replaceDurably(path, headerToLine({ id, generation, header: undefined }));
-      files.remove(this.#directory.pathOf(name, leaseExtension));
-      files.remove(this.#directory.pathOf(name, snapshotExtension));
+      this.#directory.removeSession({ id, name, generation });
       return true;
     };
     return this.#run("remove a session", name, () => {

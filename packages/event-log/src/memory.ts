@@ -42,8 +42,7 @@ export class MemoryStorage {
 /** A log in memory, for tests, browsers and sessions that end with the process. All calls are synchronous. */
 export function memoryLog(storage: MemoryStorage = new MemoryStorage()): DisposableLog {
   const stops = new Set<() => void>();
-  const handle = (generation: MemoryGeneration): SessionLog =>
-    new MemorySession(generation, storage.listeners, stops);
+  const handle = (generation: MemoryGeneration): SessionLog => new MemorySession(generation, storage, stops);
   const generationOf = (id: string): MemoryGeneration | undefined => storage.generations.get(validId(id));
   const close = (): void => {
     for (const stop of stops) stop();
@@ -82,12 +81,7 @@ export function memoryLog(storage: MemoryStorage = new MemoryStorage()): Disposa
     remove(id) {
       const generation = generationOf(id);
       if (generation === undefined) return false;
-      storage.generations.delete(id);
-      generation.isRemoved = true;
-      generation.records = [];
-      generation.lease = undefined;
-      generation.snapshot = undefined;
-      storage.listeners.notify(id);
+      removeGeneration(storage, generation);
       return true;
     },
     close,
@@ -95,6 +89,15 @@ export function memoryLog(storage: MemoryStorage = new MemoryStorage()): Disposa
       close();
     },
   };
+}
+
+function removeGeneration({ generations, listeners }: MemoryStorage, generation: MemoryGeneration): void {
+  generations.delete(generation.id);
+  generation.isRemoved = true;
+  generation.records = [];
+  generation.lease = undefined;
+  generation.snapshot = undefined;
+  listeners.notify(generation.id);
 }
 
 function dueIn({ generations }: MemoryStorage, { now, limit, after }: DueQuery): readonly DueSession[] {
@@ -118,12 +121,12 @@ const blobsIn = ({ blobs }: MemoryStorage): BlobStore => ({
 
 class MemorySession implements SessionLog {
   readonly #generation: MemoryGeneration;
-  readonly #listeners: Listeners;
+  readonly #storage: MemoryStorage;
   readonly #stops: Set<() => void>;
 
-  constructor(generation: MemoryGeneration, listeners: Listeners, stops: Set<() => void>) {
+  constructor(generation: MemoryGeneration, storage: MemoryStorage, stops: Set<() => void>) {
     this.#generation = generation;
-    this.#listeners = listeners;
+    this.#storage = storage;
     this.#stops = stops;
   }
 
@@ -141,7 +144,7 @@ class MemorySession implements SessionLog {
     if (records.length === 0) return;
     for (const record of copyRecords(records)) generation.records.push(record);
     generation.due = 0;
-    this.#listeners.notify(this.id, { by: this });
+    this.#storage.listeners.notify(this.id, { by: this });
   }
 
   read(afterSeq?: number): readonly LogRecord[] {
@@ -181,7 +184,7 @@ class MemorySession implements SessionLog {
   }
 
   watch(listener: () => void): () => void {
-    const stopListening = this.#listeners.add(this.id, listener, this);
+    const stopListening = this.#storage.listeners.add(this.id, listener, this);
     const stop = (): void => {
       this.#stops.delete(stop);
       stopListening();
@@ -202,6 +205,13 @@ class MemorySession implements SessionLog {
   saveDue(seq: number, due: number | null): void {
     const generation = this.#currentGeneration();
     if (generation.records.length === seq) generation.due = due;
+  }
+
+  removeAt(seq: number): boolean {
+    const generation = this.#currentGeneration();
+    if (generation.records.length !== seq) return false;
+    removeGeneration(this.#storage, generation);
+    return true;
   }
 
   #currentGeneration(): MemoryGeneration {

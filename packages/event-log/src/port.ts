@@ -92,7 +92,7 @@ export interface LogInspection {
 /**
  * A handle on the log of one session. It belongs to one generation of the id: after `remove`, its methods fail with
  * `LogRemoved`, even if the id is created again. Every method may throw or reject with a `LogError`. Only `append`, `lease`,
- * `release` and `saveSnapshot` write.
+ * `release`, `saveSnapshot`, `saveDue` and `removeAt` write.
  */
 export interface SessionLog {
   readonly id: string;
@@ -148,6 +148,11 @@ export interface SessionLog {
    * that only new records can continue. Does nothing if the last record is not `seq`. Each append of records resets it to 0.
    */
   saveDue?(seq: number, due: number | null): MaybePromise<void>;
+  /**
+   * Optional; retention needs it. Removes the session if its last record is `seq`, at least 1; its handles then fail with
+   * `LogRemoved`. Returns false, and removes nothing, if it has another last record: a record that was acknowledged is never lost.
+   */
+  removeAt?(seq: number): MaybePromise<boolean>;
 }
 
 /**

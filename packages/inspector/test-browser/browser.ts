@@ -3,17 +3,22 @@ import { chromium, type Browser, type Page } from "playwright-core";
 
 const places = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 
-/** Starts Chromium. `MOORA_CHROMIUM` names another place of it. */
+/** Starts Chromium. `CHROMIUM_PATH` names another place of it. */
 export async function startBrowser(): Promise<Browser> {
-  const executablePath = [process.env["MOORA_CHROMIUM"] ?? "", ...places].find((place) => existsSync(place));
+  const executablePath = [process.env["CHROMIUM_PATH"] ?? "", ...places].find((place) => existsSync(place));
   if (executablePath === undefined)
-    throw new Error(`No Chromium found at ${places.join(", ")}. Install it, or set MOORA_CHROMIUM.`);
+    throw new Error(`No Chromium found at ${places.join(", ")}. Install it, or set CHROMIUM_PATH.`);
   return await chromium.launch({
     executablePath,
     args: [
-      ...["no-sandbox", "disable-gpu", "disable-quic", "no-first-run", "disable-sync"],
-      ...["disable-background-networking", "disable-component-update"],
-    ].map((name) => `--${name}`),
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-quic",
+      "--no-first-run",
+      "--disable-sync",
+      "--disable-background-networking",
+      "--disable-component-update",
+    ],
   });
 }
 

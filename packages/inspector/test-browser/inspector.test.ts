@@ -172,9 +172,9 @@ describe("two positions or sessions", () => {
     await open("#at=12&tab=diff");
     await page.locator("body").press("p");
     await page.locator("body").press("End");
-    await panel()
-      .getByRole("row", { name: /^data\.refunded\[0\]/ })
-      .waitFor();
+    const row = panel().getByRole("row", { name: /^data\.refunded\[0\]/ });
+    await row.waitFor();
+    expect(await row.textContent()).toContain("1042");
   });
 
   it("are compared: a session with its fork, from the record at which they part", async () => {

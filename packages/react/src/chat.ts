@@ -71,6 +71,8 @@ export interface ToolCallPart {
 export type ChatPart =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "reasoning"; readonly text: string }
+  /** A file that the model made. */
+  | { readonly type: "file"; readonly file: AgentAttachment }
   | ToolCallPart;
 
 /** A message with its parts. The same object until one of them changes. */

@@ -101,6 +101,7 @@ function itemToMessage(
   const parts = (turn?.parts ?? []).flatMap((part): readonly ChatPart[] => {
     if (part.type === "text" || part.type === "reasoning")
       return part.text === "" ? [] : [{ type: part.type, text: part.text }];
+    if (part.type === "file") return [{ type: "file", file: part.file }];
     return part.type === "call" ? callPartsOf(part.toolCallId) : [];
   });
   if (message === undefined) {
@@ -149,12 +150,13 @@ export const isSameMessage = (a: ChatMessage, b: ChatMessage): boolean =>
 
 function isSamePart(a: ChatPart, b: ChatPart | undefined): boolean {
   if (a === b) return true;
-  if (a.type !== "tool-call" || b?.type !== "tool-call")
-    return a.type !== "tool-call" && a.type === b?.type && a.text === b.text;
-  return (
-    a.status === b.status &&
-    a.parameters === b.parameters &&
-    a.result === b.result &&
-    a.progress === b.progress
-  );
+  if (a.type === "tool-call" && b?.type === "tool-call") return isSameCall(a, b);
+  if (a.type === "file" && b?.type === "file") return a.file === b.file;
+  return "text" in a && b !== undefined && "text" in b && a.type === b.type && a.text === b.text;
 }
+
+const isSameCall = (a: ToolCallPart, b: ToolCallPart): boolean =>
+  a.status === b.status &&
+  a.parameters === b.parameters &&
+  a.result === b.result &&
+  a.progress === b.progress;

@@ -26,9 +26,11 @@ const Message = memo(function Message({ id }: { readonly id: string }): JSX.Elem
     <p data-id={id}>
       {message?.parts.map((part, index) => (
         <span key={index}>
-          {part.type === "tool-call"
-            ? `[${part.name} ${part.status} ${part.progress ?? part.parameters}]`
-            : part.text}
+          {part.type === "file"
+            ? `(${part.file.mediaType})`
+            : part.type === "tool-call"
+              ? `[${part.name} ${part.status} ${part.progress ?? part.parameters}]`
+              : part.text}
         </span>
       ))}
     </p>
@@ -86,6 +88,21 @@ describe.each(kinds)("a %s session in React", (kind) => {
     expect(chat.messages[0]).toBe(first);
   });
 
+  it("shows the files that the model makes", async () => {
+    const outcome = answers("Here it is.");
+    if (!outcome.ok) throw new Error("No answer.");
+    const { turn } = outcome;
+    const file = { mediaType: "image/png", url: "https://example.com/tree.png" };
+    const made = { ...outcome, turn: { ...turn, parts: [...turn.parts, { type: "file", file } as const] } };
+    await using scene = await sessionOf(kind, agentOf([made]));
+    await using screen = await show(scene.session);
+    await act(async () => void (await chat.send("Draw")));
+    await shows(() => expect(screen.text).toBe("DrawHere it is.(image/png)"));
+    const [, drawn] = chat.messages;
+    await act(async () => void (await chat.pause()));
+    expect(chat.messages[1]).toBe(drawn);
+  });
+
   it("renders one message for a token", async () => {
     const llm = new TypingLlm();
     await using scene = await sessionOf(kind, agentOf(llm));
@@ -116,7 +133,7 @@ describe.each(kinds)("a %s session in React", (kind) => {
     await act(async () => void (await chat.send("Pay")));
     await shows(() => expect(screen.text).toBe('PayHm.[work drafting {"cents":]'));
     expect(chat.messages.at(-1)).toMatchObject({ parts: [], streaming: true });
-    drafting.goOn();
+    drafting.proceed();
     await shows(() => expect(screen.text).toBe("Pay[work running Half of it.]"));
     expect(chat.status).toBe("running");
     await act(async () => void (await chat.cancel("Enough")));
@@ -200,7 +217,7 @@ describe("a hook", () => {
 /** A model that thinks, drafts a call, and then makes it when it may continue. */
 function drafting() {
   const wait = Promise.withResolvers<void>();
-  drafting.goOn = wait.resolve;
+  drafting.proceed = wait.resolve;
   const script = new MockLlmCaller([callsTools([{ name: "work", arguments: { cents: 5 } }])]);
   return {
     name: "drafting",
@@ -213,7 +230,7 @@ function drafting() {
     },
   };
 }
-drafting.goOn = (): void => undefined;
+drafting.proceed = (): void => undefined;
 
 /** A model that streams what a test types. */
 class TypingLlm {

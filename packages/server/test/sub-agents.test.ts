@@ -89,3 +89,17 @@ describe("a question of a sub-agent", () => {
     await untilPasses(() => expect(paid).toEqual([{ sum: 7 }]));
   });
 });
+
+describe("a session that is removed", () => {
+  it("takes the sessions of its sub-agents with it, and no other", async () => {
+    await using scene = payingScene().scene;
+    const ada = scene.as("ada");
+    const [id, other] = [await ada.create(), await ada.create()];
+    await using stream = await ada.events(id);
+    await ada.post(`/sessions/${id}/messages`, { content: "Pay 7" });
+    await stream.question();
+    expect(await scene.log.list()).toHaveLength(3);
+    expect((await ada.delete(`/sessions/${id}`)).status).toBe(204);
+    expect((await scene.log.list()).map((session) => session.id)).toEqual([other]);
+  });
+});

@@ -1,4 +1,4 @@
-import { isPromise, type HostFiles } from "@moora/agent-core-effects/internal";
+import type { HostFiles } from "@moora/agent-core-effects";
 import type { AgentAttachment, AgentInput } from "@moora/agent-core-state-machine";
 import type { BlobStore } from "@moora/event-log";
 import type { LlmFile } from "@moora/llm";
@@ -40,16 +40,19 @@ export class SessionFiles implements HostFiles {
 
   /** Inputs with the URLs of their files. A promise only if bytes are stored. */
   inputsToStore(inputs: readonly AgentInput[]): readonly AgentInput[] | Promise<readonly AgentInput[]> {
-    const stored = inputs.map((input) => this.#inputToStore(input));
-    return stored.some(isPromise) ? Promise.all(stored) : inputs;
+    if (!inputs.some((input) => this.#hasDataToStore(input))) return inputs;
+    return Promise.all(inputs.map(async (input) => await this.#inputToStore(input)));
   }
 
-  #inputToStore(input: AgentInput): AgentInput | Promise<AgentInput> {
+  #hasDataToStore(input: AgentInput): boolean {
+    const { attachments = [] } = input.type === "user-message-received" ? input : {};
+    return attachments.some((file) => this.#dataToStore(file) !== undefined);
+  }
+
+  async #inputToStore(input: AgentInput): Promise<AgentInput> {
     if (input.type !== "user-message-received" || input.attachments === undefined) return input;
-    const files = input.attachments.map(this.store);
-    return files.some(isPromise)
-      ? Promise.all(files).then((attachments) => ({ ...input, attachments }))
-      : input;
+    const stored = input.attachments.map(async (file) => await this.store(file));
+    return { ...input, attachments: await Promise.all(stored) };
   }
 
   /** The base64 text of a data URL that is too long for a record; undefined for any other URL. */

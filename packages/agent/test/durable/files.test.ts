@@ -142,7 +142,7 @@ describe("a session that stores bytes outside its records", () => {
     expect(asked.map(({ content }) => content)).toEqual(["First.", "Second."]);
   });
 
-  it("logs nothing of a message whose bytes could not be stored, and goes on with the next", async () => {
+  it("logs nothing of a message whose bytes could not be stored, and takes the next", async () => {
     const { open } = scene([answers("Yes.")]);
     const store: BlobStore = {
       put: () => Promise.reject(new Error("The disk is full.")),

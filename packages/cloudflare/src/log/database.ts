@@ -36,9 +36,13 @@ export class Database {
     return this.read(what, () => this.#storage.transactionSync(operation));
   }
 
-  /** Writes in one transaction, and resolves when that is durable. */
-  async writeDurably<Value>(what: string, operation: () => Value): Promise<Value> {
+  /**
+   * Writes in one transaction, and resolves when that is durable. `alongside` runs in the same turn, so that the platform stores
+   * what it writes together with the transaction.
+   */
+  async writeDurably<Value>(what: string, operation: () => Value, alongside?: () => void): Promise<Value> {
     const value = this.write(what, operation);
+    alongside?.();
     await this.#storage.sync();
     return value;
   }

@@ -1,4 +1,5 @@
 import type { ObjectSql } from "../platform.ts";
+import { sqlText } from "../sql-text.ts";
 
 /**
  * The longest text of a row, in UTF-16 code units, which are at most 1.5 MB in UTF-8. The platform limits a row to 2 MB, keys and
@@ -51,7 +52,7 @@ export class LongTexts {
         owner,
       )
       .toArray();
-    return first + parts.map(({ body }) => String(body)).join("");
+    return first + parts.map(({ body }) => sqlText(body)).join("");
   }
 
   /** Deletes the other parts of a text that is about to be replaced. */

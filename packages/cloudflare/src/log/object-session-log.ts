@@ -25,6 +25,7 @@ import {
   snapshotSeal,
   validateAppend,
 } from "@moora/event-log/store";
+import { sqlText } from "../sql-text.ts";
 import type { Database, Row } from "./database.ts";
 
 /** One generation of a session: its number in the database, its id and header. */
@@ -42,6 +43,8 @@ export interface ObjectLogParts {
   /** Functions that stop the watches of this log. */
   readonly stops: Set<() => void>;
   readonly onNotice: (notice: LogNotice) => void;
+  /** Runs in the turn of each append: what it writes is stored with the records, or not at all. */
+  readonly onAppend: () => void;
 }
 
 /** The longest body of a record, in UTF-16 code units: an object has 128 MB of memory for all that it does. */
@@ -69,8 +72,8 @@ export class ObjectSessionLog implements SessionLog {
 
   async append(expectedSeq: number, records: readonly LogRecord[]): Promise<void> {
     const mine = copyRecords(records);
-    const { database, listeners } = this.#parts;
-    await database.writeDurably("append", () => {
+    const { database, listeners, onAppend } = this.#parts;
+    const write = (): void => {
       const before = this.#head();
       if (before.seq === expectedSeq) checkLength(before.seq, mine);
       const head = validateAppend(before, expectedSeq, mine);
@@ -78,7 +81,8 @@ export class ObjectSessionLog implements SessionLog {
       if (mine.length === 0) return;
       const update = "UPDATE moora_sessions SET head = ?, digest = ?, due = 0 WHERE generation = ?";
       database.do(update, head.seq, head.digest, this.#generation);
-    });
+    };
+    await database.writeDurably("append", write, mine.length > 0 ? onAppend : undefined);
     if (mine.length > 0) listeners.notify(String(this.#generation), { by: this });
   }
 
@@ -166,7 +170,7 @@ export class ObjectSessionLog implements SessionLog {
       this.#row();
       const row = database.one("SELECT * FROM moora_snapshots WHERE generation = ?", this.#generation);
       if (row === undefined) return undefined;
-      const body = database.texts.read(this.#generation, "snapshot", String(row["body"]));
+      const body = database.texts.read(this.#generation, "snapshot", sqlText(row["body"]));
       const snapshot = { ...rowToSnapshot(row), body };
       if (isUndamaged(snapshot, row["seal"])) return snapshot;
       const droppedBytes = new TextEncoder().encode(body).length;
@@ -210,7 +214,7 @@ export class ObjectSessionLog implements SessionLog {
 
   #head(): ChainHead {
     const row = this.#row();
-    return { seq: Number(row["head"]), digest: String(row["digest"]) };
+    return { seq: Number(row["head"]), digest: sqlText(row["digest"]) };
   }
 
   #row(): Row {

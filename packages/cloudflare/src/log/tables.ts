@@ -59,6 +59,6 @@ export function prepareTables(storage: ObjectStorage): void {
   if (version === format) return;
   throw new LogError(
     "UnsupportedVersion",
-    `Unsupported log format ${String(version)}; this release reads ${format}. Update Moora.`,
+    `Unsupported log format ${JSON.stringify(version)}; this release reads ${format}. Update Moora.`,
   );
 }

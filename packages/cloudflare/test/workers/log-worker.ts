@@ -20,20 +20,15 @@ function objectStorage(storage: ObjectStorage): LogStorage {
         .toArray();
       const records = rows.map((row): LogRecord => ({
         seq: Number(row["seq"]),
-        body: String(row["body"]),
-        changesDigest: String(row["changes_digest"]),
-        digest: String(row["digest"]),
+        body: row["body"] as string,
+        changesDigest: row["changes_digest"] as string,
+        digest: row["digest"] as string,
       }));
       sql.exec("DELETE FROM moora_records WHERE generation = ?", generation);
-      for (const { seq, body, changesDigest, digest } of edit(records))
-        sql.exec(
-          "INSERT INTO moora_records VALUES (?, ?, ?, ?, ?)",
-          generation,
-          seq,
-          changesDigest,
-          digest,
-          body,
-        );
+      for (const { seq, body, changesDigest, digest } of edit(records)) {
+        const values = [generation, seq, changesDigest, digest, body] as const;
+        sql.exec("INSERT INTO moora_records VALUES (?, ?, ?, ?, ?)", ...values);
+      }
     },
     damageHeader: (id) =>
       void sql.exec("UPDATE moora_sessions SET header = '{}' WHERE generation = ?", generationOf(id)),

@@ -14,7 +14,8 @@ import { isUndamaged, snapshotSeal } from "../snapshot-seal.ts";
 import { logRemoved, readStart, validateAppend } from "../validation.ts";
 import type { Channel } from "./channel.ts";
 import type { Connection } from "./connection.ts";
-import { type HeadRow, recordsFrom, type RecordRow, type SessionRow } from "./schema.ts";
+import { type HeadRow, recordsFrom, type RecordRow, type SessionRow, storeNames } from "./schema.ts";
+import { deleteGeneration } from "./sessions.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** What the handles of one log share. */
@@ -113,6 +114,20 @@ export class IndexedDbSession implements SessionLog {
       row: row.seq === seq ? { ...row, due } : row,
       value: undefined,
     }));
+  }
+
+  async removeAt(seq: number): Promise<boolean> {
+    const { connection, watch, channel } = this.#parts;
+    const generation = this.#generation;
+    const isRemoved = await connection.run("remove a session", "write", storeNames, async (transaction) => {
+      if ((await this.#head(transaction)).seq !== seq) return false;
+      deleteGeneration(transaction, generation);
+      return true;
+    });
+    if (!isRemoved) return false;
+    watch.notify(String(generation));
+    channel.post(generation);
+    return true;
   }
 
   watch(listener: () => void): () => void {

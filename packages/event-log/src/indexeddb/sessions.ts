@@ -31,10 +31,14 @@ export async function findSession(transaction: Transaction, id: string): Promise
 export async function deleteSession(transaction: Transaction, id: string): Promise<number | undefined> {
   const row = await findSession(transaction, id);
   if (row === undefined) return undefined;
-  const { generation } = row;
+  deleteGeneration(transaction, row.generation);
+  return row.generation;
+}
+
+/** Deletes the rows of a generation. */
+export function deleteGeneration(transaction: Transaction, generation: number): void {
   for (const name of ["sessions", "heads", "snapshots"] as const) transaction.store(name).delete(generation);
   transaction.store("records").delete(recordsFrom(generation, 0));
-  return generation;
 }
 
 /** All sessions, unordered. */

@@ -36,12 +36,12 @@ const places: Readonly<Record<string, readonly [x: number, y: number]>> = {
   Idle: [68, 150],
   Planning: [220, 150],
   WaitingForHuman: [569, 36],
-  Acting: [400, 84],
-  ParallelActing: [400, 206],
+  Acting: [400, 66],
+  ParallelActing: [400, 222],
   Reflecting: [220, 40],
   Observing: [569, 150],
-  Done: [220, 280],
-  Error: [400, 280],
+  Done: [220, 286],
+  Error: [400, 290],
 };
 
 const customPerRow = 4;
@@ -67,7 +67,7 @@ export function drawGraph(
     return [{ from, to, events: group.map(({ event }) => event), taken, ...curve(start, end) }];
   });
   const rows = Math.ceil(custom.length / customPerRow);
-  return { width: 638, height: 305 + rows * 64, nodes, arrows };
+  return { width: 638, height: 314 + rows * 64, nodes, arrows };
 }
 
 const customPlace = (index: number): readonly [number, number] => [

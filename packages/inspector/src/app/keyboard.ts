@@ -1,10 +1,10 @@
 import { marks, type Mark } from "../session/marks.ts";
-import { notify } from "./copy.tsx";
 import { togglePin } from "./diff-panel.tsx";
 import { isHelpOpen } from "./help-dialog.tsx";
+import { jump } from "./jump.ts";
 import { selectTab } from "./panels.tsx";
 import { isSharing } from "./share-dialog.tsx";
-import { count, goTo, goToMark, goToMatch, phase, position, range, zoom } from "./store.ts";
+import { count, goTo, goToMatch, phase, position, range, zoom } from "./store.ts";
 import { toggleTheme } from "./theme.ts";
 
 /** Listens to the keys of the page. Keys in a text field are left to it. */
@@ -34,7 +34,10 @@ function handle(event: KeyboardEvent): boolean {
     return true;
   }
   const mark = markKeys.get(key.toLowerCase());
-  if (mark !== undefined) return jump(mark, shiftKey ? -1 : 1);
+  if (mark !== undefined) {
+    jump(mark, shiftKey ? -1 : 1);
+    return true;
+  }
   const action = actions[key];
   action?.();
   if (action === undefined && /^[1-9]$/.test(key)) selectTab(Number(key) - 1);
@@ -50,11 +53,6 @@ function stepOf(key: string): 1 | -1 | undefined {
 }
 
 const markKeys: ReadonlyMap<string, Mark> = new Map(marks.map((mark) => [mark.charAt(0), mark]));
-
-function jump(mark: Mark, direction: 1 | -1): true {
-  if (!goToMark(mark, direction)) notify(`There is no ${direction === 1 ? "later" : "earlier"} ${mark}.`);
-  return true;
-}
 
 const anywhere: Readonly<Record<string, (() => void) | undefined>> = {
   "?": () => void (isHelpOpen.value = true),

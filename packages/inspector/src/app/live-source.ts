@@ -22,6 +22,8 @@ export const needsToken = signal(false);
 /** What the model streams, by the message that it is a part of. */
 export const streaming = signal<{ readonly messageId: string; readonly text: string } | undefined>(undefined);
 
+/** The session of the link that the page was opened with, until it is open. */
+let wanted: { readonly id: string; readonly at: number | undefined } | undefined;
 /** Kept in memory only. */
 let token: string | undefined;
 let follower: AbortController | undefined;
@@ -53,7 +55,19 @@ async function problemText(response: Response): Promise<string> {
 export async function useToken(text: string): Promise<void> {
   token = text;
   needsToken.value = false;
+  await beginLive();
+}
+
+/** Loads the sessions, and opens the one of the link. */
+export async function beginLive(
+  link: { readonly session?: string | undefined; readonly at?: number | undefined } = {},
+): Promise<void> {
+  if (link.session !== undefined) wanted = { id: link.session, at: link.at };
   await listSessions();
+  if (needsToken.value || wanted === undefined) return;
+  const { id, at } = wanted;
+  wanted = undefined;
+  await openLive(id, at);
 }
 
 /** Loads the sessions of the user. */
@@ -86,19 +100,19 @@ export async function openLive(id: string, at?: number): Promise<void> {
 const reconnectMs = 1_000;
 
 /** Follows a session until it is aborted: each record once, also across broken connections. */
-async function follow(id: string, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
+async function follow(id: string, aborts: AbortSignal): Promise<void> {
+  while (!aborts.aborted) {
     try {
       const response = await request(`sessions/${encodeURIComponent(id)}/events?after=${rows.length}`, {
-        signal,
+        signal: aborts,
       });
       isConnected.value = true;
       for await (const event of readEvents(response)) await onEvent(event);
     } catch (error) {
-      if (!signal.aborted && needsToken.value) notify(messageOf(error));
+      if (!aborts.aborted && needsToken.value) notify(messageOf(error));
     }
     isConnected.value = false;
-    if (!signal.aborted) await new Promise((resolve) => setTimeout(resolve, reconnectMs));
+    if (!aborts.aborted) await new Promise((resolve) => setTimeout(resolve, reconnectMs));
   }
 }
 

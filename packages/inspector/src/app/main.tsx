@@ -4,7 +4,7 @@ import { render, type JSX } from "preact";
 import { Notice } from "./copy.tsx";
 import { HelpDialog } from "./help-dialog.tsx";
 import { listenToKeys } from "./keyboard.ts";
-import { isLive, listSessions, liveId, openLive } from "./live-source.ts";
+import { beginLive, isLive, liveId } from "./live-source.ts";
 import { hashToLink, linkToHash, pageText } from "./page-data.ts";
 import { chosen, Panels } from "./panels.tsx";
 import { ShareDialog } from "./share-dialog.tsx";
@@ -84,9 +84,7 @@ async function begin(): Promise<void> {
   isLive.value = document.documentElement.dataset["live"] === "true";
   const log = pageText("moora-log");
   if (log !== undefined) await openSession(log, at);
-  if (!isLive.value) return;
-  await listSessions();
-  if (session !== undefined) await openLive(session, at);
+  if (isLive.value) await beginLive({ session, at });
 }
 
 followTheme();

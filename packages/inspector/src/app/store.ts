@@ -1,6 +1,5 @@
 import { batch, computed, signal } from "@preact/signals";
-import type { PositionView } from "../session/position-view.ts";
-import { firstEntries } from "../session/position-view.ts";
+import { firstEntries, type PositionView } from "../session/position-view.ts";
 import { hasMark, type Mark } from "../session/marks.ts";
 import type { RecordCheck } from "../session/record-check.ts";
 import type { RecordRow } from "../session/session-history.ts";

@@ -2,6 +2,7 @@
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { marks, type Mark } from "../session/marks.ts";
+import { jump } from "./jump.ts";
 import { isDark } from "./theme.ts";
 import { laneBoxes, paintTimeline, timelineHeight } from "./timeline-paint.ts";
 import {
@@ -9,7 +10,6 @@ import {
   checked,
   count,
   goTo,
-  goToMark,
   isDamaged,
   matches,
   position,
@@ -141,24 +141,7 @@ const markTitles: Readonly<Record<Mark, string>> = {
 
 const Controls = (): JSX.Element => (
   <div class="controls">
-    <div class="group" role="group" aria-label="Position">
-      <button type="button" title="First (Home)" aria-label="First" onClick={() => goTo(0)}>
-        <Arrow path="M5 4v12M15 4l-7 6 7 6z" />
-      </button>
-      <button type="button" title="Back (←)" aria-label="Back" onClick={() => goTo(position.value - 1)}>
-        <Arrow path="M13 4l-7 6 7 6z" />
-      </button>
-      <output class="position" aria-live="off">
-        {position.value}
-        <small> / {count.value}</small>
-      </output>
-      <button type="button" title="Forward (→)" aria-label="Forward" onClick={() => goTo(position.value + 1)}>
-        <Arrow path="M7 4l7 6-7 6z" />
-      </button>
-      <button type="button" title="Last (End)" aria-label="Last" onClick={() => goTo(count.value)}>
-        <Arrow path="M15 4v12M5 4l7 6-7 6z" />
-      </button>
-    </div>
+    <Positions />
     <input
       class="scrubber"
       type="range"
@@ -169,42 +152,70 @@ const Controls = (): JSX.Element => (
       aria-valuetext={`Record ${position.value} of ${count.value}: ${rows[position.value - 1]?.text ?? "the beginning"}`}
       onInput={(event) => goTo(event.currentTarget.valueAsNumber)}
     />
-    <div class="group jumps" role="group" aria-label="Go to the next">
-      {marks.map((mark) => (
-        <button
-          key={mark}
-          type="button"
-          class={`jump mark-${mark}`}
-          title={`Next ${markTitles[mark].toLowerCase()} (${mark.charAt(0)}); with Shift: the one before`}
-          onClick={(event) => void goToMark(mark, event.shiftKey ? -1 : 1)}
-        >
-          {markTitles[mark]}
-        </button>
-      ))}
-    </div>
-    <div class="group" role="group" aria-label="Zoom">
+    <Jumps />
+    <Zoom />
+  </div>
+);
+
+const Positions = (): JSX.Element => (
+  <div class="group" role="group" aria-label="Position">
+    <button type="button" title="First (Home)" aria-label="First" onClick={() => goTo(0)}>
+      <Arrow path="M5 4v12M15 4l-7 6 7 6z" />
+    </button>
+    <button type="button" title="Back (←)" aria-label="Back" onClick={() => goTo(position.value - 1)}>
+      <Arrow path="M13 4l-7 6 7 6z" />
+    </button>
+    <output class="position" aria-live="off">
+      {position.value}
+      <small> / {count.value}</small>
+    </output>
+    <button type="button" title="Forward (→)" aria-label="Forward" onClick={() => goTo(position.value + 1)}>
+      <Arrow path="M7 4l7 6-7 6z" />
+    </button>
+    <button type="button" title="Last (End)" aria-label="Last" onClick={() => goTo(count.value)}>
+      <Arrow path="M15 4v12M5 4l7 6-7 6z" />
+    </button>
+  </div>
+);
+
+const Jumps = (): JSX.Element => (
+  <div class="group jumps" role="group" aria-label="Go to the next">
+    {marks.map((mark) => (
       <button
+        key={mark}
         type="button"
-        class="axis"
-        aria-pressed={axis.value.kind === "time"}
-        onClick={() => setAxis(axis.value.kind === "time" ? "seq" : "time")}
+        class={`jump mark-${mark}`}
+        title={`Next ${markTitles[mark].toLowerCase()} (${mark.charAt(0)}); with Shift: the one before`}
+        onClick={(event) => jump(mark, event.shiftKey ? -1 : 1)}
       >
-        Time
+        {markTitles[mark]}
       </button>
-      <button type="button" aria-label="Zoom out" title="Zoom out (-)" onClick={() => zoom(2)}>
-        −
-      </button>
-      <button type="button" aria-label="Zoom in" title="Zoom in (+)" onClick={() => zoom(0.5)}>
-        +
-      </button>
-      <button
-        type="button"
-        disabled={range.value === undefined}
-        title="Whole session (0)"
-        onClick={() => void (range.value = undefined)}
-      >
-        All
-      </button>
-    </div>
+    ))}
+  </div>
+);
+
+const Zoom = (): JSX.Element => (
+  <div class="group" role="group" aria-label="Zoom">
+    <button
+      type="button"
+      aria-pressed={axis.value.kind === "time"}
+      onClick={() => setAxis(axis.value.kind === "time" ? "seq" : "time")}
+    >
+      Time
+    </button>
+    <button type="button" aria-label="Zoom out" title="Zoom out (-)" onClick={() => zoom(2)}>
+      −
+    </button>
+    <button type="button" aria-label="Zoom in" title="Zoom in (+)" onClick={() => zoom(0.5)}>
+      +
+    </button>
+    <button
+      type="button"
+      disabled={range.value === undefined}
+      title="Whole session (0)"
+      onClick={() => void (range.value = undefined)}
+    >
+      All
+    </button>
   </div>
 );

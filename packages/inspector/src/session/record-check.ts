@@ -1,6 +1,6 @@
 import { digestOfChanges } from "@moora/agent";
 import { chainStart, recordDigest } from "@moora/event-log";
-import { beginReplay } from "@moora/agent-core-state-machine";
+import { beginReplay, type Replay } from "@moora/agent-core-state-machine";
 import type { SessionHistory } from "./session-history.ts";
 
 /**
@@ -13,7 +13,7 @@ export type RecordCheck = "valid" | "damaged" | "differs" | "unchecked";
 /** Checks the records of a history one after the other, from the first one on. */
 export class RecordChecker {
   readonly #history: SessionHistory;
-  readonly #replay;
+  readonly #replay: Replay;
   #digest: string;
   #seq = 0;
 

@@ -138,9 +138,15 @@ function blocksOf(message: LlmMessage): readonly RequestBlock[] {
 }
 
 const contentBlock = (content: LlmContent): RequestBlock =>
-  content.type === "text"
-    ? { kind: "text", title: "", text: cut(content.text) }
-    : { kind: "file", title: content.file.mediaType, text: content.file.name ?? "file" };
+  content.type === "text" ? { kind: "text", title: "", text: cut(content.text) } : fileBlock(content.file);
+
+const fileBlock = ({ mediaType, name = "file" }: RequestFile): RequestBlock => ({
+  kind: "file",
+  title: mediaType,
+  text: name,
+});
+
+type RequestFile = Extract<LlmContent, { type: "file" }>["file"];
 
 type Part = Extract<LlmMessage, { role: "assistant" }>["turn"]["parts"][number];
 
@@ -152,6 +158,8 @@ function partBlock(part: Part): RequestBlock {
       return { kind: "reasoning", title: "reasoning", text: cut(part.text) };
     case "tool-call":
       return { kind: "tool-call", title: `${part.name} ${part.id}`, text: cut(part.arguments) };
+    case "file":
+      return fileBlock(part.file);
     case "opaque":
       return { kind: "opaque", title: "of the provider", text: cut(JSON.stringify(part.raw)) };
   }

@@ -8,7 +8,7 @@ import {
   type ControlMove,
   type SessionHeader,
 } from "@moora/agent";
-import { beginReplay, controlName, type Control, type Replay } from "@moora/agent-core-state-machine";
+import { agentTransition, controlName, step, type Control } from "@moora/agent-core-state-machine";
 import { marksOf } from "./marks.ts";
 import { SpanTracker, type Span } from "./spans.ts";
 import { controlAfter, workAt, type Work } from "./work.ts";
@@ -45,7 +45,9 @@ export interface HistoryStep {
 }
 
 /** The number of records between two checkpoints: a position is at most this many inputs away from one. */
-export const checkpointDistance = 250;
+export const checkpointDistance = 25;
+
+const maxRecent = 16;
 
 /**
  * A session whose every position can be visited. Records are folded once, in order, with a checkpoint every
@@ -60,10 +62,13 @@ export class SessionHistory {
   /** The records after which the model was called with the request of their position. */
   readonly modelCalls: number[] = [];
   readonly #checkpoints: AgentState[];
-  readonly #fold: Replay;
+  /** The state after the last record. */
+  #last: AgentState;
   readonly #describe: (input: AgentInput) => string;
   readonly #spans = new SpanTracker();
   readonly #callNames = new Map<string, string>();
+  /** States that were visited last: the parts of one view ask for the same ones. */
+  readonly #recent = new Map<number, AgentState>();
   #control: Control;
   #work: readonly Work[] = [];
   #loop = 0;
@@ -75,7 +80,7 @@ export class SessionHistory {
     this.id = id;
     this.header = header;
     this.#checkpoints = [initial];
-    this.#fold = beginReplay(initial, { changes: true });
+    this.#last = initial;
     this.#describe = inputDescriber(header);
     this.#control = initial.reActContext.control;
     this.#owner = initial.owner;
@@ -93,7 +98,8 @@ export class SessionHistory {
   append(record: HistoryRecord): { readonly row: RecordRow; readonly spans: readonly Span[] } {
     const input = recordToInput(record);
     const seq = this.records.length + 1;
-    const { moves = [], changes = [] } = this.#fold.apply(input) ?? {};
+    const { state, moves, changes } = step(input)(this.#last);
+    this.#last = state;
     this.#learn(input, moves);
     const before = this.#work;
     this.#control = controlAfter(this.#control, changes);
@@ -117,7 +123,7 @@ export class SessionHistory {
     this.records.push(record);
     this.inputs.push(input);
     this.rows.push(row);
-    if (seq % checkpointDistance === 0) this.#checkpoints.push(this.#fold.state());
+    if (seq % checkpointDistance === 0) this.#checkpoints.push(state);
     return { row, spans: this.#spans.next(seq, this.#work) };
   }
 
@@ -133,8 +139,15 @@ export class SessionHistory {
 
   /** The state after the first `seq` records. */
   stateAt(seq: number): AgentState {
-    const replay = this.#replayTo(seq);
-    return replay.state();
+    const recent = this.#recent.get(seq);
+    if (recent !== undefined) return recent;
+    const index = Math.min(Math.floor(seq / checkpointDistance), this.#checkpoints.length - 1);
+    let state = this.#checkpoints[index] ?? this.#last;
+    // One transition for each input, and not a replay: it shares the collections of a long session instead of copying them.
+    for (const input of this.inputs.slice(index * checkpointDistance, seq))
+      state = agentTransition(input)(state);
+    this.#remember(seq, state);
+    return state;
   }
 
   /** What record `seq` has done; for 0, the state before the first record. */
@@ -142,18 +155,14 @@ export class SessionHistory {
     const input = this.inputs[seq - 1];
     const before = this.stateAt(Math.max(0, seq - 1));
     if (input === undefined) return { input, before, state: before, moves: [], changes: [] };
-    const replay = beginReplay(before, { changes: true });
-    const { moves = [], changes = [] } = replay.apply(input) ?? {};
-    return { input, before, state: replay.state(), moves: [...moves], changes: [...changes] };
+    const { state, moves, changes } = step(input)(before);
+    this.#remember(seq, state);
+    return { input, before, state, moves, changes };
   }
 
-  #replayTo(seq: number): Replay {
-    const index = Math.min(Math.floor(seq / checkpointDistance), this.#checkpoints.length - 1);
-    const replay = beginReplay(this.#checkpoints[index]);
-    for (let at = index * checkpointDistance; at < seq; at += 1) {
-      const input = this.inputs[at];
-      if (input !== undefined) replay.apply(input);
-    }
-    return replay;
+  #remember(seq: number, state: AgentState): void {
+    this.#recent.set(seq, state);
+    const [oldest] = this.#recent.keys();
+    if (this.#recent.size > maxRecent && oldest !== undefined) this.#recent.delete(oldest);
   }
 }

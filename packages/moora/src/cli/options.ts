@@ -41,6 +41,9 @@ export type OptionName =
   | "args"
   | "result"
   | "reason"
+  | "older-than"
+  | "archive"
+  | "dry-run"
   | "all"
   | "follow"
   | "json"
@@ -103,6 +106,15 @@ const optionRows: Readonly<Record<OptionName, OptionRow>> = {
   args: { value: "JSON", help: "Run the call with these arguments instead." },
   result: { value: "TEXT", help: "What the call returned, for worked: text or JSON." },
   reason: { value: "TEXT", help: "The reason; the model reads it." },
+  "older-than": {
+    value: "AGE",
+    help: "How long a session has not changed: a number with m, h or d, such as 30d.",
+  },
+  archive: {
+    value: "WHERE",
+    help: "Where archived sessions are kept: FILE.db, a folder, postgres://... Default: beside the log.",
+  },
+  "dry-run": { help: "Change nothing; print what would be pruned." },
   all: { help: "Show every difference of the two states." },
   follow: { help: "Keep showing new records until Ctrl-C." },
   trace: { help: "Show the path through the control graph at the end." },

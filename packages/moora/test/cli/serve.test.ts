@@ -124,6 +124,19 @@ describe("moora serve", () => {
     await ended;
   });
 
+  it("needs the context that the agents of a module need, from the module", async () => {
+    const module = join(import.meta.dirname, "context-module.ts");
+    const host = new TestHost({ cwd: temporaryFolder() });
+    expect(await host.run(["serve", "--agent", module])).toBe(2);
+    expect(host.stderr.text).toContain("needs a context.");
+    const made = join(import.meta.dirname, "made-context-module.ts");
+    const { host: other, ended, url } = await started("--agent", made);
+    const created = await fetch(`${url}/agents/shop/sessions`, { method: "POST" });
+    expect(created.status).toBe(201);
+    other.interrupt();
+    await ended;
+  });
+
   it.each([
     [
       ["--host", "0.0.0.0", "--port", "0"],

@@ -51,14 +51,23 @@ const unknownPart = (): HttpProblem =>
     { path: "messages" },
   );
 
-/** The content of a message: its text, or a list of parts if it has files. */
+/** The content of a message with its files. */
+export interface ContentWithFiles {
+  readonly text: string;
+  readonly files: readonly AgentAttachment[] | undefined;
+}
+
+/** The content of a message: its text, or a list of parts if it has files. `toUrl` returns the URL that viewers read. */
 export const contentWithFiles = (
-  text: string,
-  files: readonly AgentAttachment[] = [],
+  { text, files = [] }: ContentWithFiles,
+  toUrl: (url: string) => string,
 ): string | readonly object[] =>
   files.length === 0
     ? text
-    : [...(text === "" ? [] : [{ type: "text", text }]), ...files.map(attachmentToPart)];
+    : [
+        ...(text === "" ? [] : [{ type: "text", text }]),
+        ...files.map((file) => attachmentToPart({ ...file, url: toUrl(file.url) })),
+      ];
 
 function attachmentToPart({ mediaType, url }: AgentAttachment): object {
   const data = /^data:[^,]*;base64,(.*)$/is.exec(url)?.[1];

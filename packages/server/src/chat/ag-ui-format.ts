@@ -132,8 +132,10 @@ class AgUiTranslator {
     if (call === undefined) return [];
     const files = call.result?.isSuccess === true ? call.result.files : undefined;
     this.#filesOfResult = files?.length ?? 0;
-    return [resultEvent(toolCallId, contentWithFiles(content, files))];
+    return [resultEvent(toolCallId, contentWithFiles({ text: content, files }, this.#toUrl))];
   }
+
+  readonly #toUrl = (url: string): string => this.#live.viewerUrl(url);
 
   /** A file that the model made. Messages of the assistant have no files in AG-UI, so it is an event of our own. */
   #file({ mediaType, url }: Extract<UiChunk, { type: "file" }>): readonly AgUiEvent[] {
@@ -143,7 +145,7 @@ class AgUiTranslator {
   }
 
   #snapshot(): AgUiEvent {
-    return { type: "MESSAGES_SNAPSHOT", messages: messagesOf(this.#state) };
+    return { type: "MESSAGES_SNAPSHOT", messages: messagesOf(this.#state, this.#toUrl) };
   }
 
   get #state(): AgentState {
@@ -237,21 +239,28 @@ const questionToInterrupt = ({
 });
 
 /** The conversation as the log has it. */
-function messagesOf(state: AgentState): readonly object[] {
+function messagesOf(state: AgentState, toUrl: (url: string) => string): readonly object[] {
   return state.transcript.flatMap((entry): readonly object[] => {
     if (entry.type === "message") {
       const message = state.messages.find(({ id }) => id === entry.messageId);
       if (message?.role !== "user") return [];
       const { content, attachments } = message;
-      return [{ id: message.id, role: "user", content: contentWithFiles(content, attachments) }];
+      return [
+        {
+          id: message.id,
+          role: "user",
+          content: contentWithFiles({ text: content, files: attachments }, toUrl),
+        },
+      ];
     }
-    return entry.type === "turn" ? turnMessages(state, entry) : [];
+    return entry.type === "turn" ? turnMessages(state, entry, toUrl) : [];
   });
 }
 
 function turnMessages(
   { toolCalls }: AgentState,
   { loop, step, messageId, parts }: Extract<AgentState["transcript"][number], { type: "turn" }>,
+  toUrl: (url: string) => string,
 ): readonly object[] {
   const content = parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("");
   const calls = parts.flatMap((part) => {
@@ -272,7 +281,9 @@ function turnMessages(
             id: `result_${id}`,
             role: "tool",
             toolCallId: id,
-            content: result.isSuccess ? contentWithFiles(result.content, result.files) : result.error,
+            content: result.isSuccess
+              ? contentWithFiles({ text: result.content, files: result.files }, toUrl)
+              : result.error,
           },
         ],
   );

@@ -171,7 +171,8 @@ export class ChatStream {
   }
 
   #push(chunk: UiChunk): void {
-    for (const event of this.#toEvents(chunk)) {
+    const shown = chunk.type === "file" ? { ...chunk, url: this.#live.viewerUrl(chunk.url) } : chunk;
+    for (const event of this.#toEvents(shown)) {
       const text = `data: ${JSON.stringify(event)}\n\n`;
       this.#texts.push(text);
       this.#buffered += text.length;

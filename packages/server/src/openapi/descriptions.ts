@@ -89,7 +89,7 @@ export const descriptions: Readonly<Record<Operation, OperationDescription>> = {
     problems: ["not-found"],
   },
   removeSession: {
-    summary: "Removes a session with all its records.",
+    summary: "Removes a session with all its records, and the sessions of its sub-agents.",
     responses: { 204: { description: "The session was removed." } },
     problems: ["forbidden", "not-found"],
   },
@@ -100,6 +100,12 @@ export const descriptions: Readonly<Record<Operation, OperationDescription>> = {
   postRetry: post("Tries a failed or canceled loop again.", "EmptyBody"),
   postPause: post("Pauses the session: no new work starts until it is resumed.", "PauseBody"),
   postResume: post("Continues a paused session.", "EmptyBody"),
+  readFile: {
+    summary:
+      "Reads a file of a session that is stored by the digest of its bytes: `ni:///sha-256;DIGEST` in its state.",
+    responses: { 200: { description: "The bytes, with their media type.", mediaType: "*/*" } },
+    problems: ["not-found"],
+  },
   streamEvents: {
     summary: "Streams the events of a session after a record.",
     query: { after: { description: "The record after which the stream begins. Default: 0.", schema: seq } },

@@ -18,6 +18,7 @@ export type UserOperation =
   | "postRetry"
   | "postPause"
   | "postResume"
+  | "readFile"
   | "streamEvents"
   | "postAgUi"
   | "postChat"
@@ -43,6 +44,7 @@ export const addresses: Readonly<Record<Operation, Address>> = {
   postRetry: { method: "POST", path: "/sessions/:id/retry" },
   postPause: { method: "POST", path: "/sessions/:id/pause" },
   postResume: { method: "POST", path: "/sessions/:id/resume" },
+  readFile: { method: "GET", path: "/sessions/:id/files/:digest" },
   streamEvents: { method: "GET", path: "/sessions/:id/events" },
   postAgUi: { method: "POST", path: "/agents/:agent/ag-ui" },
   postChat: { method: "POST", path: "/agents/:agent/chat" },

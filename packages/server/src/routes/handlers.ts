@@ -3,6 +3,7 @@ import type { PublicOperation, UserOperation } from "./addresses.ts";
 import { postAgUi } from "./ag-ui-routes.ts";
 import { postChat, resumeChat } from "./chat-routes.ts";
 import { streamEvents } from "./event-routes.ts";
+import { readFile } from "./file-routes.ts";
 import { healthResponse, readyResponse } from "./health-routes.ts";
 import { exportRoute, readInspector } from "./inspector-routes.ts";
 import { readMetrics } from "./metrics-routes.ts";
@@ -26,6 +27,7 @@ export const userHandlers: Readonly<Record<UserOperation, Route>> = {
   postRetry,
   postPause,
   postResume,
+  readFile,
   streamEvents,
   postAgUi,
   postChat,

@@ -1,4 +1,4 @@
-import { stateAt, SessionError } from "@moora/agent";
+import { removeSession as removeFromLog, stateAt, SessionError } from "@moora/agent";
 import { digestOf } from "@moora/event-log";
 import type { SessionPage, SessionSummary } from "@moora/agent-webui-protocol";
 import type { SessionRef } from "../access/authorization.ts";
@@ -81,11 +81,11 @@ async function viewAt(
   }
 }
 
-/** Removes a session with all its records. */
+/** Removes a session with all its records, and the sessions of its sub-agents. */
 export const removeSession: Route = async ({ parts, access, param }) => {
   const { id } = await parts.directory.findFor(access, "remove", param("id"));
   await parts.pool.close(id);
-  if (!(await parts.context.log.remove(id))) throw sessionNotFound();
+  if ((await removeFromLog(parts.context.log, id)).length === 0) throw sessionNotFound();
   return new Response(null, { status: 204 });
 };
 

@@ -9,6 +9,7 @@ import {
 } from "@moora/agent";
 import type { SessionRef } from "../access/authorization.ts";
 import { sessionNotFound } from "../problem.ts";
+import { viewerUrl } from "../files/viewer-urls.ts";
 import type { ServerContext } from "../server-options.ts";
 
 /** How often the lease of a session that another process runs is read, in milliseconds. */
@@ -110,6 +111,11 @@ export class LiveSession {
     if (!this.#isEnded) await this.session.refresh();
   }
 
+  /** The URL at which viewers read a file of this session. */
+  viewerUrl(url: string): string {
+    return viewerUrl(this.#context, this.ref.id, url);
+  }
+
   async close(graceMs: number): Promise<void> {
     this.#end();
     await this.#changing;
@@ -183,7 +189,7 @@ export class LiveSession {
 
   /** Opens the session to run it; to post to it if another process runs it. */
   async #openAny(): Promise<DurableSession<unknown>> {
-    const { log, clock, owner, leaseMs } = this.#context;
+    const { log, clock, owner, leaseMs, blobs, context } = this.#context;
     const { id, user } = this.ref;
     const options: OpenOptions = {
       log,
@@ -192,6 +198,8 @@ export class LiveSession {
       owner,
       ...(leaseMs === undefined ? {} : { leaseMs }),
       ...(user === null ? {} : { user }),
+      ...(blobs === false ? {} : { blobs }),
+      ...(context === undefined ? {} : { context: await context(user, this.ref) }),
       onError: (report) => this.#failed(report),
     };
     try {

@@ -1,5 +1,5 @@
 import { canonicalJson, type AgentInput } from "@moora/agent";
-import { digestOf } from "@moora/event-log";
+import { blobUrl, digestOf } from "@moora/event-log";
 
 /** A post of a user: its kind, its idempotency key, and what it asks for. */
 export interface PostRequest {
@@ -38,7 +38,30 @@ export function requestIdOf({ kind, user, key, content }: PostRequest): RequestI
   };
 }
 
-const contentDigestOf = (content: unknown): string => digestOf(canonicalJson(content).toWellFormed());
+/** A content in which the data of files has the URL by which it is stored: the log may have the one or the other. */
+function withStoredUrls(content: unknown): unknown {
+  if (typeof content !== "object" || content === null || !("attachments" in content)) return content;
+  const { attachments } = content;
+  return Array.isArray(attachments) ? { ...content, attachments: attachments.map(withStoredUrl) } : content;
+}
+
+const withStoredUrl = (file: unknown): unknown =>
+  typeof file === "object" && file !== null && "url" in file && typeof file.url === "string"
+    ? { ...file, url: storedUrl(file.url) }
+    : file;
+
+function storedUrl(url: string): string {
+  const data = /^data:[^,]*;base64,(.*)$/is.exec(url)?.[1];
+  if (data === undefined) return url;
+  try {
+    return blobUrl(Uint8Array.from(atob(data), (character) => character.charCodeAt(0)));
+  } catch {
+    return url;
+  }
+}
+
+const contentDigestOf = (content: unknown): string =>
+  digestOf(canonicalJson(withStoredUrls(content)).toWellFormed());
 
 /** A post that the log contains. */
 export interface RecordedPost {

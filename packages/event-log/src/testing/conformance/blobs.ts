@@ -9,7 +9,7 @@ const blobCase = (name: string, act: (scene: Scene, blobs: BlobStore) => Promise
     if (scene.log.blobs !== undefined) await act(scene, scene.log.blobs);
   });
 
-/** Every byte, a length that is no multiple of three, and zeros at both ends. */
+/** Every byte, a length that three does not divide, and zeros at both ends. */
 const bytes = Uint8Array.from({ length: 1_000 }, (_, index) => (index < 999 ? (index * 7) % 256 : 0));
 
 const textOf = (read: Uint8Array | undefined): string | undefined =>
@@ -61,10 +61,10 @@ export const blobCases: readonly LogCase[] = [
     const other = (await scene.storage.open()).blobs;
     check(other !== undefined, "the other log stores bytes");
     const put = async (store: BlobStore): Promise<string> => store.put(bytes, "image/png");
-    const [url = ""] = await Promise.all([put(blobs), put(other), put(blobs)]);
+    const [url] = await Promise.all([put(blobs), put(other), put(blobs)]);
     checkEqual(await stored(scene.log, url), textOf(bytes), "the bytes");
   }),
-  blobCase("bytes outlive the sessions, and are no session", async (scene, blobs) => {
+  blobCase("bytes outlive the sessions, and are not listed with them", async (scene, blobs) => {
     await scene.create("blobs");
     const url = await blobs.put(bytes, "image/png");
     checkEqual(

@@ -10,6 +10,7 @@ import { idCases } from "./ids.ts";
 import { isolationCases } from "./isolation.ts";
 import { leaseCases } from "./leases.ts";
 import { readingCases } from "./reading.ts";
+import { removalCases } from "./removals.ts";
 import { sessionCases } from "./sessions.ts";
 import { snapshotCases } from "./snapshots.ts";
 import { watchingCases } from "./watching.ts";
@@ -26,6 +27,7 @@ const cases: readonly LogCase[] = [
   ...crashCases,
   ...leaseCases,
   ...dueCases,
+  ...removalCases,
   ...watchingCases,
   ...snapshotCases,
   ...damageCases,
