@@ -17,11 +17,11 @@ const pay = defineTool({
   execute: (input) => (paid.push(input), "paid"),
 });
 
-/** Pays, or begins to tell a story that does not end. */
+/** Pays, or begins a song that does not end. */
 const llm = () =>
   new MockLlmCaller(({ messages }) => {
     const text = JSON.stringify(messages.at(-1));
-    if (text.includes("Tell")) return hangs("Once upon a time");
+    if (text.includes("Sing")) return hangs("Once upon a time");
     return text.includes("Pay")
       ? callsTools([{ name: "pay", arguments: { cents: 5 } }])
       : answers("It is paid.");
@@ -87,7 +87,7 @@ describe("a page with useChat", () => {
     await page.getByText("It is paid.").waitFor();
     await ready(page);
     expect(paid).toHaveLength(1);
-    await click(page, "Tell");
+    await click(page, "Sing");
     await page.getByText("Once upon a time").waitFor();
     await page.reload();
     await show(page);

@@ -18,18 +18,18 @@ declare global {
 type Approve = ReturnType<typeof useChat>["addToolApprovalResponse"];
 
 function part(
-  { parts: _, ...message }: UIMessage,
+  { id, role }: UIMessage,
   given: UIMessage["parts"][number],
   index: number,
   approve: Approve,
 ): ReactElement {
-  const key = `${message.id}-${index}`;
-  if (given.type === "text") return createElement("p", { key, className: message.role }, given.text);
+  const key = `${id}-${index}`;
+  if (given.type === "text") return createElement("p", { key, className: role }, given.text);
   if (!isToolUIPart(given)) return createElement("hr", { key });
   const { state } = given;
   if (state !== "approval-requested") return createElement("p", { key, className: "tool" }, state);
-  const { id } = given.approval;
-  const onClick = (): void => void approve({ id, approved: true });
+  const { id: approvalId } = given.approval;
+  const onClick = (): void => void approve({ id: approvalId, approved: true });
   return createElement("button", { key, onClick }, `Approve ${JSON.stringify(given.input)}`);
 }
 
@@ -46,7 +46,7 @@ function Chat({ transport }: { readonly transport: DefaultChatTransport<UIMessag
     "main",
     undefined,
     createElement("output", undefined, error === undefined ? status : error.message),
-    ...["Pay", "Tell"].map(send),
+    ...["Pay", "Sing"].map(send),
     ...messages.flatMap((message) =>
       message.parts.map((given, index) => part(message, given, index, addToolApprovalResponse)),
     ),
