@@ -168,7 +168,7 @@ export type { OwnerOptions } from "./durable/lease-keeper.ts";
 export { SessionError } from "./durable/session-error.ts";
 export type { SessionErrorCode } from "./durable/session-error.ts";
 export { openSharedSession } from "./durable/shared-session.ts";
-export type { AppendedInputs, SharedSession, SharedSessionOptions } from "./durable/shared-session.ts";
+export type { SharedAppend, SharedSession, SharedSessionOptions } from "./durable/shared-session.ts";
 export { headerToState, identityOf, textToHeader } from "./durable/session-header.ts";
 export type { SessionHeader } from "./durable/session-header.ts";
 export { digestOfChanges, inputToRecord, recordToInput } from "./durable/session-record.ts";
