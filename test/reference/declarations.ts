@@ -16,6 +16,7 @@ const entryFiles: Readonly<Record<string, string>> = {
   "@moora/agent-core-effects": "agent-core-effects/src/index.ts",
   "@moora/agent-core-state-machine": "agent-core-state-machine/src/index.ts",
   "@moora/cloudflare": "cloudflare/src/index.ts",
+  "@moora/dbos": "dbos/src/index.ts",
   "@moora/event-log": "event-log/src/index.ts",
   "@moora/event-log/indexeddb": "event-log/src/indexeddb.ts",
   "@moora/event-log/jsonl": "event-log/src/jsonl.ts",
