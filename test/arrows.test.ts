@@ -30,6 +30,12 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   mcp: ["@moora/agent", "@moora/agent-core-effects", "@moora/event-log", "@moora/llm"],
   tools: ["@moora/agent-core-effects", "@moora/llm", "htmlparser2"],
   planner: ["@moora/agent-core-effects", "@moora/llm"],
+  restate: [
+    "@moora/agent",
+    "@moora/agent-core-effects",
+    "@moora/agent-core-state-machine",
+    "@moora/event-log",
+  ],
   otel: ["@moora/agent", "@moora/agent-core-effects", "@moora/agent-core-state-machine", "@moora/event-log"],
   server: [
     "@hono/node-server",
@@ -79,7 +85,10 @@ const optionalPeers: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** What a package cannot do without, and an application has one copy of. */
-const requiredPeers: Readonly<Record<string, readonly string[]>> = { otel: ["@opentelemetry/api"] };
+const requiredPeers: Readonly<Record<string, readonly string[]>> = {
+  otel: ["@opentelemetry/api"],
+  restate: ["@restatedev/restate-sdk"],
+};
 
 describe("the arrows between packages", () => {
   it("are those of the picture, and every package is in it", () => {

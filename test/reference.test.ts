@@ -73,6 +73,7 @@ const described: readonly string[] = [
   "CachedOptions",
   "RateLimits",
   "RecordingOptions",
+  "RestateOptions",
   "TelemetryOptions",
   "AttachOptions",
   "ReadOptions",
@@ -237,6 +238,7 @@ describe("the reference of errors", () => {
       import("@moora/agent-core-effects"),
       import("@moora/agent-core-state-machine"),
       import("@moora/agent-testing"),
+      import("@moora/agent-testing/hosts"),
       import("@moora/event-log"),
       import("@moora/event-log-postgres"),
       import("@moora/llm"),
@@ -247,6 +249,7 @@ describe("the reference of errors", () => {
       import("@moora/moorex"),
       import("@moora/otel"),
       import("@moora/planner"),
+      import("@moora/restate"),
       import("@moora/tools"),
       import("moora"),
     ]);

@@ -43,6 +43,7 @@ export {
   defineData,
   defineTool,
   effectsAt,
+  interruptionOf,
   llmRequestAt,
   MooraError,
   toolAsks,
@@ -98,6 +99,7 @@ export type {
   WithNeed,
 } from "@moora/agent-core-effects";
 export type {
+  ChainHead,
   EventLog,
   Lease,
   LeaseClaim,
@@ -162,6 +164,12 @@ export { SessionError } from "./durable/session-error.ts";
 export type { SessionErrorCode } from "./durable/session-error.ts";
 export { identityOf } from "./durable/session-header.ts";
 export type { SessionHeader } from "./durable/session-header.ts";
+export { appendInputs } from "./host/append-inputs.ts";
+export type { AppendedInputs, AppendOptions } from "./host/append-inputs.ts";
+export { foldHeader, newSessionHeader, recordInputs, releaseInputs } from "./host/folded-session.ts";
+export type { FoldedSession, RecordedInputs } from "./host/folded-session.ts";
+export { sessionToStored, storedToSession } from "./host/stored-session.ts";
+export type { StoredSession } from "./host/stored-session.ts";
 export { performEffect } from "./perform-effect.ts";
 export type { PerformOptions } from "./perform-effect.ts";
 export type { ModelPrice, PriceList } from "./price-list.ts";
