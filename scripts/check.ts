@@ -20,6 +20,7 @@ const rest = [
   "sizes",
   "consumers",
   "api",
+  "test:browser",
   "prove --short",
 ];
 

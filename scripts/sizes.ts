@@ -48,6 +48,16 @@ const budgets: readonly Budget[] = [
     mostKb: 85,
   },
   {
+    what: "a session in the IndexedDB log of a browser, with tools",
+    source: `export { defineAgent, defineTool, openSession } from "@moora/agent";\nexport { indexedDbLog } from "@moora/event-log/indexeddb";`,
+    mostKb: 100,
+  },
+  {
+    what: "a session in a Durable Object",
+    source: `export { defineAgent, defineTool } from "@moora/agent";\nexport { sessionObject } from "@moora/cloudflare";`,
+    mostKb: 100,
+  },
+  {
     what: "both adapters without their SDKs",
     source: adapters,
     without: ["openai", "@anthropic-ai/sdk"],
@@ -64,11 +74,33 @@ const budgets: readonly Budget[] = [
     without: mcpOnNode,
     mostKb: 44,
   },
+  {
+    what: "sessions on DBOS, without the SDK",
+    source: `export { dbosHost } from "@moora/dbos";`,
+    without: ["@dbos-inc/dbos-sdk", "node:crypto"],
+    mostKb: 70,
+  },
   { what: "both adapters with their SDKs", source: adapters, mostKb: 210 },
   {
     what: "the adapter for the AI SDK, without providers",
     source: `export { aiSdk } from "@moora/llm-ai-sdk";`,
     mostKb: 17,
+  },
+  {
+    what: "sessions of a server, with the reducer",
+    source: `export { connectSession } from "@moora/client";`,
+    mostKb: 39,
+  },
+  {
+    what: "the same with the hooks, without React",
+    source: `export { connectSession } from "@moora/client";\nexport * from "@moora/react";`,
+    without: ["react"],
+    mostKb: 42,
+  },
+  {
+    what: "the page of the inspector",
+    source: `export { inspectorFile } from "@moora/inspector";`,
+    mostKb: 120,
   },
   {
     what: "a server without Node, for an edge platform",

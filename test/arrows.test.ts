@@ -28,7 +28,9 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
     "@moora/llm",
   ],
   mcp: ["@moora/agent", "@moora/agent-core-effects", "@moora/event-log", "@moora/llm"],
+  dbos: ["@moora/agent", "@moora/agent-core-effects", "@moora/agent-core-state-machine", "@moora/event-log"],
   tools: ["@moora/agent-core-effects", "@moora/llm", "htmlparser2"],
+  cloudflare: ["@moora/agent", "@moora/event-log"],
   planner: ["@moora/agent-core-effects", "@moora/llm"],
   restate: [
     "@moora/agent",
@@ -37,6 +39,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
     "@moora/event-log",
   ],
   otel: ["@moora/agent", "@moora/agent-core-effects", "@moora/agent-core-state-machine", "@moora/event-log"],
+  inspector: [],
   server: [
     "@hono/node-server",
     "@moora/agent",
@@ -46,12 +49,21 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
     "hono",
     "zod",
   ],
+  client: [
+    "@moora/agent",
+    "@moora/agent-core-effects",
+    "@moora/agent-core-state-machine",
+    "@moora/agent-webui-protocol",
+    "@moora/event-log",
+  ],
+  react: ["@moora/agent", "@moora/agent-core-state-machine"],
   moora: [
     "@moora/agent",
     "@moora/agent-core-effects",
     "@moora/agent-core-state-machine",
     "@moora/event-log",
     "@moora/event-log-postgres",
+    "@moora/inspector",
     "@moora/llm",
     "@moora/llm-ai-sdk",
     "@moora/llm-anthropic",
@@ -86,8 +98,10 @@ const optionalPeers: Readonly<Record<string, readonly string[]>> = {
 
 /** What a package cannot do without, and an application has one copy of. */
 const requiredPeers: Readonly<Record<string, readonly string[]>> = {
+  dbos: ["@dbos-inc/dbos-sdk"],
   otel: ["@opentelemetry/api"],
   restate: ["@restatedev/restate-sdk"],
+  react: ["react"],
 };
 
 describe("the arrows between packages", () => {

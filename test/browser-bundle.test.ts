@@ -5,7 +5,7 @@ import { build, type Rolldown } from "vite";
 import { describe, expect, it } from "vitest";
 import { root } from "../scripts/workspace.ts";
 
-const source = `
+const talking = `
 import { defineAgent, openSession } from "@moora/agent";
 import { memoryLog } from "@moora/event-log";
 import { answers, MockLlmCaller } from "@moora/llm/testing";
@@ -36,7 +36,9 @@ const browser = {
   URL,
 };
 
-async function bundle(): Promise<{ readonly code: string; readonly warnings: readonly string[] }> {
+async function bundle(
+  source: string,
+): Promise<{ readonly code: string; readonly warnings: readonly string[] }> {
   const folder = mkdtempSync(join(root, ".bundle-"));
   const warnings: string[] = [];
   try {
@@ -66,9 +68,19 @@ async function bundle(): Promise<{ readonly code: string; readonly warnings: rea
   }
 }
 
+describe("@moora/client in a bundle for browsers", () => {
+  it("imports nothing of Node", async () => {
+    const { code, warnings } = await bundle('export { connectSession } from "@moora/client";');
+    expect(warnings).toEqual([]);
+    expect(code).not.toMatch(/\brequire\(|\bimport\s*\(|^import /m);
+    const context = createContext({ ...browser });
+    expect(runInContext(`${code}; typeof bundled.connectSession`, context)).toBe("function");
+  });
+});
+
 describe("@moora/agent in a bundle for browsers", () => {
   it("imports nothing of Node, and holds a session in a log where there is no process", async () => {
-    const { code, warnings } = await bundle();
+    const { code, warnings } = await bundle(talking);
     expect(warnings).toEqual([]);
     expect(code).not.toMatch(/\brequire\(|\bimport\s*\(|^import /m);
     const context = createContext({ ...browser });

@@ -8,6 +8,7 @@ const pages = [
   "approvals",
   "context",
   "durability",
+  "files",
   "sub-agents",
   "teams",
   "testing",

@@ -1,6 +1,10 @@
 import type { UserConfig } from "tsdown";
-import { disposableTypes, library } from "../../tsdown.shared.ts";
+import { disposableTypes, library, sharedChunk } from "../../tsdown.shared.ts";
 
-const config: UserConfig = library({ banner: disposableTypes });
+const config: UserConfig = library({
+  entry: { index: "src/index.ts", internal: "src/internal.ts" },
+  banner: disposableTypes,
+  outputOptions: sharedChunk,
+});
 
 export default config;

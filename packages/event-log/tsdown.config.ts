@@ -9,6 +9,7 @@ const config: UserConfig = library({
   banner: ({ fileName }) => ({ ...disposableTypes, ...(nodeFiles.has(fileName) ? nodeCheck : {}) }),
   entry: {
     index: "src/index.ts",
+    indexeddb: "src/indexeddb.ts",
     jsonl: "src/jsonl.ts",
     sqlite: "src/sqlite.ts",
     store: "src/store.ts",

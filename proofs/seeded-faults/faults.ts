@@ -6,6 +6,7 @@ import { logFaults } from "./log-faults.ts";
 import { pauseFaults } from "./pause-faults.ts";
 import { restartFaults } from "./restart-faults.ts";
 import { runnerFaults } from "./runner-faults.ts";
+import { serverFaults } from "./server-faults.ts";
 import { sessionFaults } from "./session-faults.ts";
 import { teamFaults } from "./team-faults.ts";
 
@@ -20,4 +21,5 @@ export const faults: readonly Fault[] = [
   ...teamFaults,
   ...dataFaults,
   ...pauseFaults,
+  ...serverFaults,
 ].toSorted((one, other) => one.number - other.number);

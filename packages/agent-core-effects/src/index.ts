@@ -28,6 +28,7 @@ export type {
   StateHandler,
   TimerOptions,
 } from "./run/host.ts";
+export type { HostFiles } from "./run/host-files.ts";
 export { programOf } from "./run/run-effect.ts";
 export { runProgram, runProgramSync, NotSynchronous } from "./run/effect-program.ts";
 export type { DispatchBatch, EffectProgram, EffectInstruction } from "./run/effect-program.ts";

@@ -1,5 +1,6 @@
 /** Exports for the other packages of this repository. Not a public API: they may change in any release. */
 export { callId, namedCallId } from "./call-id.ts";
+export { blobProblem } from "./check-blobs.ts";
 export { checkAgent } from "./check-agent.ts";
 export {
   checkOptions,
@@ -28,5 +29,7 @@ export { isRetryWait } from "./run/retry-wait.ts";
 export { isContextDefinition } from "./tool/define-context.ts";
 export { schemaCheckOf } from "./tool/schema-check.ts";
 export { isStandardSchema } from "./tool/standard-schema.ts";
+export { oneLine, resultSummary } from "./one-line.ts";
 export { checkToolName } from "./tool/tool-definition.ts";
+export { toolNamed } from "./tool/tool-named.ts";
 export { truncated } from "./truncate.ts";

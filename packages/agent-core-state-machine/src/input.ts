@@ -173,7 +173,7 @@ export const inputSchemas = {
   "session-paused": input("session-paused", { reason: z.exactOptional(text), requestId }),
   "session-resumed": input("session-resumed", { requestId }),
   /** A failed loop is tried again: the next loop has its task and what it has done so far. */
-  "loop-retried": input("loop-retried", {}),
+  "loop-retried": input("loop-retried", { requestId }),
   /** A process has become the owner of the session. Work that the previous owner had started is interrupted. */
   "session-opened": input("session-opened", {
     owner: text,

@@ -10,12 +10,14 @@ export {
   graphSchema,
   settingsSchema,
 } from "./config.ts";
+export { isBlacklisted } from "./control/admission.ts";
 export {
   callIdsOf,
   deciderOf,
   needsHuman,
   openCallOf,
   openCallsOf,
+  toolNameOf,
   toolOf,
   toolQuestionOf,
 } from "./control/calls.ts";

@@ -34,6 +34,10 @@ export const toolDefinitionSchema = z.object({
    */
   retries: z.exactOptional(z.int().check(z.nonnegative())),
   maxParallel: z.exactOptional(z.int().check(z.positive())),
+  /** The names that the tool had in earlier releases. Calls that were recorded with one of them are calls of this tool. */
+  formerNames: z.exactOptional(z.array(z.string())),
+  /** Whether the tool converts arguments of earlier releases, so that an open call survives a change of `schema`. */
+  upcasts: z.exactOptional(z.boolean()),
 });
 
 /** Tools by name. */
@@ -152,6 +156,12 @@ export const turnPartSchema = z.discriminatedUnion("type", [
     name: z.string(),
     arguments: z.string(),
     answer: z.object({ isError: z.boolean(), content: z.string() }),
+    raw: z.exactOptional(jsonSchema),
+  }),
+  /** A file that the model made. */
+  z.object({
+    type: z.literal("file"),
+    file: agentAttachmentSchema,
     raw: z.exactOptional(jsonSchema),
   }),
   z.object({ type: z.literal("opaque"), raw: jsonSchema }),

@@ -119,6 +119,8 @@ function drawObservation(
       answer: { isError: false, content: "" },
     });
   }
+  if (choose(8) === 0)
+    parts.push({ type: "file", file: { mediaType: "image/png", url: "data:image/png;base64,AAAA" } });
   const internal = parts.some((part) => part.type === "internal-call");
   return {
     type: "re-act-observed",

@@ -19,6 +19,9 @@ export {
 } from "./make-inputs.ts";
 export { answered, callFailed, callsMade, llmStarted, summarized } from "./make-model-inputs.ts";
 export type { MadeCall, MadeTurn } from "./make-model-inputs.ts";
+export { goldenLogs } from "./golden/golden-logs.ts";
+export type { GoldenOptions } from "./golden/golden-logs.ts";
+export type { GoldenDifference, GoldenReport } from "./golden/golden-report.ts";
 export { replayLog, replayPortable, ReplayDiffers } from "./replay-log.ts";
 export type { ReplayedLog, ReplayOptions } from "./replay-log.ts";
 export type { AgentDifference } from "./compare-agent.ts";

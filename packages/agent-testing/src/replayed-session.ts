@@ -133,6 +133,7 @@ function partOf(part: TurnPart, calls: Calls): readonly LlmPart[] {
   switch (part.type) {
     case "text":
     case "reasoning":
+    case "file":
     case "opaque":
       return [part];
     case "internal-call":

@@ -47,9 +47,18 @@ export const decisionBodySchema = z.strictObject({
 /** The schema of the body that cancels the running loop. */
 export const cancelBodySchema = z.strictObject({ reason: optionalText });
 
+/** The schema of the body that pauses a session. */
+export const pauseBodySchema = z.strictObject({ reason: optionalText });
+
+/** The schema of the body of a post that needs no fields: a retry of the loop, or the end of a pause. */
+export const emptyBodySchema = z.strictObject({});
+
 const path = z.string();
 
-/** The schema of one operation of JSON Patch (RFC 6902) on application data. A `test` that does not hold refuses all. */
+/**
+ * The schema of one operation of JSON Patch (RFC 6902) on application data. A `test` that does not hold refuses all; it is the
+ * only one that may concern the data as a whole, with the path "".
+ */
 export const dataOperationSchema = z.discriminatedUnion("op", [
   z.strictObject({ op: z.literal("add"), path, value: given }),
   z.strictObject({ op: z.literal("replace"), path, value: given }),
@@ -101,12 +110,13 @@ const questionSchema = z.looseObject({
 });
 
 /**
- * The schema of a session at one of its records. `state` is the state of `@moora/agent-core-state-machine`; `questions` are
- * open and can be decided.
+ * The schema of a session at one of its records. `user` is the user of the request. `state` is the state of
+ * `@moora/agent-core-state-machine`; `questions` are open and can be decided.
  */
 export const sessionViewSchema = z.object({
   id,
   agent: z.string(),
+  user: z.string(),
   seq,
   state: z.looseObject({}),
   questions: z.array(questionSchema),
@@ -155,7 +165,16 @@ export const chunkEventSchema = z.discriminatedUnion("type", [
     digest: z.string(),
     about: z.enum(["approval", "outcome", "answer"]),
     name: z.string(),
+    /** The arguments of the call, what its tool asks, and when the question expires, in milliseconds since 1970. */
+    parameters: z.exactOptional(z.unknown()),
+    question: optionalText,
+    due: z.exactOptional(z.nullable(z.number())),
+    /** How often the question was shown again, and whether it was passed on to other reviewers. */
+    reminder: z.exactOptional(seq),
+    escalated: z.exactOptional(z.boolean()),
   }),
+  /** A question of a sub-agent that this stream has shown is no longer open. */
+  z.object({ type: z.literal("question-closed"), path: z.array(z.string()), toolCallId: z.string() }),
   z.object({ type: z.literal("warning"), text: z.string() }),
 ]);
 
@@ -165,6 +184,8 @@ export type MessageBody = Immutable<z.infer<typeof messageBodySchema>>;
 export type DecisionBody = z.infer<typeof decisionBodySchema>;
 /** The body that cancels the running loop. */
 export type CancelBody = Immutable<z.infer<typeof cancelBodySchema>>;
+/** The body that pauses a session. */
+export type PauseBody = Immutable<z.infer<typeof pauseBodySchema>>;
 /** One operation on application data. */
 export type DataOperation = z.infer<typeof dataOperationSchema>;
 /** The body that changes application data. */

@@ -29,7 +29,7 @@ import { startSession } from "./start-session.ts";
 /** The options of `agentTool`. Those that it shares with `defineTool` have the same meaning and the same defaults. */
 export interface AgentToolOptions extends Pick<
   ToolOptions<JsonObject, JsonObject>,
-  "name" | "description" | "risk" | "approval" | "timeoutMs" | "maxParallel"
+  "name" | "formerNames" | "description" | "risk" | "approval" | "timeoutMs" | "maxParallel"
 > {
   /**
    * The log for the sessions of the sub-agent: after a crash the same session continues, and no work is repeated.
@@ -54,6 +54,7 @@ export interface AgentToolOptions extends Pick<
 
 const forms: OptionForms<AgentToolOptions> = {
   name: "any",
+  formerNames: "any",
   description: "any",
   risk: "any",
   approval: "any",
@@ -144,9 +145,9 @@ function toolOfAgent<Answer>(agent: Agent<Answer>, options: AgentToolOptions): T
   });
   if (log !== undefined) {
     postsTo(tool, async (call) => {
-      const id = agentToolSessionId(definition.name, call);
+      const id = await openedSessionId({ ...definition, log }, call);
       // A session that was never opened has no question.
-      if ((await log.open(id)) === undefined) return undefined;
+      if (id === undefined) return undefined;
       return await openSession(agent, { log, id, clock, access: "post" });
     });
   }
@@ -154,7 +155,7 @@ function toolOfAgent<Answer>(agent: Agent<Answer>, options: AgentToolOptions): T
 }
 
 /** What the session of a call is opened with. */
-interface CallHost extends Pick<AgentToolOptions, "name" | "log"> {
+interface CallHost extends Pick<AgentToolOptions, "name" | "formerNames" | "log"> {
   readonly clock: Clock;
   readonly onApproval: OnApproval | undefined;
   readonly caller: SubAgents | undefined;
@@ -164,7 +165,7 @@ interface CallHost extends Pick<AgentToolOptions, "name" | "log"> {
 async function openForCall<Answer>(
   agent: Agent<Answer>,
   context: ToolContext,
-  { name, log, clock, onApproval, caller }: CallHost,
+  { name, formerNames, log, clock, onApproval, caller }: CallHost,
 ): Promise<Session<Answer>> {
   const host = {
     clock,
@@ -173,8 +174,23 @@ async function openForCall<Answer>(
     ...(caller === undefined ? {} : { onError: caller.report }),
   };
   if (log === undefined) return startSession(agent, host);
+  const before =
+    formerNames === undefined ? undefined : await openedSessionId({ name, formerNames, log }, context);
+  const id = before ?? agentToolSessionId(name, context);
   // Only the owner of the caller's session runs this tool, so the previous owner of this session has ended.
-  return await openSession(agent, { ...host, log, id: agentToolSessionId(name, context), isOwnerGone });
+  return await openSession(agent, { ...host, log, id, caller: context.idempotencyKey, isOwnerGone });
+}
+
+/** The id of the session that an earlier attempt of a call has opened, under any name of the tool; undefined if none has. */
+async function openedSessionId(
+  { name, formerNames = [], log }: Pick<ToolOptions, "name" | "formerNames"> & { readonly log: EventLog },
+  call: Pick<ToolContext, "idempotencyKey">,
+): Promise<string | undefined> {
+  for (const each of [name, ...formerNames]) {
+    const id = agentToolSessionId(each, call);
+    if ((await log.open(id)) !== undefined) return id;
+  }
+  return undefined;
 }
 
 const defaultMaxDepth = 8;

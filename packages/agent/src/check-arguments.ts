@@ -70,6 +70,7 @@ const openForms: OptionForms<OpenOptions> = {
   owner: "string",
   clock: "clock",
   context: "any",
+  blobs: "object",
   leaseMs: "any",
   waitMs: "any",
   isOwnerGone: "function",
@@ -77,6 +78,7 @@ const openForms: OptionForms<OpenOptions> = {
   onError: "function",
   newId: "function",
   user: "string",
+  caller: "string",
   snapshots: "boolean",
   onNotice: "function",
 };

@@ -1,5 +1,5 @@
 import type { AgentParts } from "@moora/agent-core-effects";
-import { after, schemaCheckOf } from "@moora/agent-core-effects/internal";
+import { after, schemaCheckOf, toolNamed } from "@moora/agent-core-effects/internal";
 import type { AgentState } from "@moora/agent-core-state-machine";
 import { openCallOf, recordOf, toolOf, toolQuestionOf } from "@moora/agent-core-state-machine/internal";
 import type { Decision } from "./agent-event.ts";
@@ -49,7 +49,7 @@ export function decisionProblem(
   const record = recordOf(state, toolCallId);
   if (record === undefined || "reject" in decision || "outcome" in decision) return undefined;
   if ("approve" in decision) {
-    const problem = parts.tools.get(record.name)?.check(decidedText(decision.approve));
+    const problem = toolNamed(parts.tools, record.name)?.check(decidedText(decision.approve));
     return after(problem, (message) =>
       message === undefined ? undefined : { code: "invalid-arguments", path: "decision.approve", message },
     );

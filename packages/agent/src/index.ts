@@ -100,6 +100,7 @@ export type {
 } from "@moora/agent-core-effects";
 export type {
   ChainHead,
+  BlobStore,
   EventLog,
   Lease,
   LeaseClaim,
@@ -143,6 +144,7 @@ export { defineTeam, type TeamMember, type TeamOptions } from "./team/define-tea
 export type { Team } from "./team/member-at.ts";
 export { agentTool, agentToolSessionId } from "./agent-tool.ts";
 export type { AgentToolOptions } from "./agent-tool.ts";
+export { askedText } from "./asked-text.ts";
 export { answerTextAt } from "./answer-text-at.ts";
 export { systemClock } from "./clock.ts";
 export { decisionProblem } from "./decision-problem.ts";
@@ -151,10 +153,14 @@ export { decisionToInput } from "./decision-to-input.ts";
 export { defineAgent, initialStateOf } from "./define-agent.ts";
 export type { HandlerOf, StateDefinition } from "./custom-states.ts";
 export type { Agent, AgentOptions } from "./define-agent.ts";
+export { definePrompt } from "./define-prompt.ts";
+export type { Prompt, PromptValue, PromptValues, PromptVariable } from "./define-prompt.ts";
 export type { ErrorListener, ErrorReport, ErrorReportSource } from "./error-reports.ts";
+export { needsContext } from "./session-context.ts";
 export type { OpeningContext, OptionsParameter } from "./session-context.ts";
 export { openSession } from "./open-session.ts";
 export type { OpenOptions } from "./open-session.ts";
+export type { BlobOptions } from "./session/session-files.ts";
 export type { Access, DurableSession, SessionInfo } from "./durable/durable-session.ts";
 export type { LoggedInput } from "./durable/follow-log.ts";
 export { canonicalJson } from "./durable/canonical-json.ts";
@@ -162,14 +168,15 @@ export { sessionOwner } from "./durable/lease-keeper.ts";
 export type { OwnerOptions } from "./durable/lease-keeper.ts";
 export { SessionError } from "./durable/session-error.ts";
 export type { SessionErrorCode } from "./durable/session-error.ts";
-export { identityOf } from "./durable/session-header.ts";
+export { openSharedSession } from "./durable/shared-session.ts";
+export type { AppendedInputs, SharedSession, SharedSessionOptions } from "./durable/shared-session.ts";
+export { headerToState, identityOf, textToHeader } from "./durable/session-header.ts";
 export type { SessionHeader } from "./durable/session-header.ts";
-export { appendInputs } from "./host/append-inputs.ts";
-export type { AppendedInputs, AppendOptions } from "./host/append-inputs.ts";
 export { foldHeader, newSessionHeader, recordInputs, releaseInputs } from "./host/folded-session.ts";
 export type { FoldedSession, RecordedInputs } from "./host/folded-session.ts";
 export { sessionToStored, storedToSession } from "./host/stored-session.ts";
 export type { StoredSession } from "./host/stored-session.ts";
+export { digestOfChanges, inputToRecord, recordToInput } from "./durable/session-record.ts";
 export { performEffect } from "./perform-effect.ts";
 export type { PerformOptions } from "./perform-effect.ts";
 export type { ModelPrice, PriceList } from "./price-list.ts";
@@ -187,14 +194,26 @@ export { ToolRegistry } from "./tool-registry.ts";
 export { userMessage } from "./user-message.ts";
 export type { UserContent } from "./user-message.ts";
 
-export { diffSessions } from "./time-travel/diff-sessions.ts";
+export { moveSession } from "./retention/move-session.ts";
+export type { MoveOptions } from "./retention/move-session.ts";
+export { pruneSessions } from "./retention/prune-sessions.ts";
+export type { KeptReason, PrunableSession, PruneOptions, PruneReport } from "./retention/prune-sessions.ts";
+export { removeSession } from "./retention/remove-session.ts";
+
+export { diffSessions, isSameInput } from "./time-travel/diff-sessions.ts";
 export type { SessionDiff, SessionRef } from "./time-travel/diff-sessions.ts";
 export { differencesOf } from "./time-travel/differences.ts";
 export type { Difference } from "./time-travel/differences.ts";
 export { forkSession } from "./time-travel/fork-session.ts";
 export type { Forked, ForkOptions, OpenWork } from "./time-travel/fork-session.ts";
-export { exportSession, importSession, parsePortable } from "./time-travel/portable-session.ts";
+export {
+  exportSession,
+  importSession,
+  parsePortable,
+  recordsToPortable,
+} from "./time-travel/portable-session.ts";
 export type { PortableSession } from "./time-travel/portable-session.ts";
+export { inputDescriber } from "./time-travel/input-describer.ts";
 export { readHeader, readSession, readSoundPart, stateAt } from "./time-travel/read-session.ts";
 export type { Position, RecordedSession } from "./time-travel/read-session.ts";
 export { rerunSession } from "./time-travel/rerun-session.ts";

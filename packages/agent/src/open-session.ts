@@ -1,4 +1,5 @@
 import type { Clock, NeedsContext } from "@moora/agent-core-effects";
+import { blobProblem } from "@moora/agent-core-effects/internal";
 import type { AgentInput } from "@moora/agent-core-state-machine";
 import { LogError, type EventLog, type LogNotice, type SessionLog } from "@moora/event-log";
 import { checkIsAgent, checkOpenOptions } from "./check-arguments.ts";
@@ -20,6 +21,8 @@ import type { ErrorListener } from "./error-reports.ts";
 import { releaseInputs } from "./host/folded-session.ts";
 import type { OnApproval } from "./session/host-approvals.ts";
 import { parseOrRefuse } from "./session/parse-or-refuse.ts";
+import { filesOf } from "./session/files-of.ts";
+import type { BlobOptions } from "./session/session-files.ts";
 import { contextProblem, type OpeningContext } from "./session-context.ts";
 import { memberAt, notAMember } from "./team/member-at.ts";
 import { randomId } from "./user-message.ts";
@@ -59,6 +62,12 @@ export interface OpenOptions {
    * needs it (`defineContext`). Default: none.
    */
   readonly context?: unknown;
+  /**
+   * Stores the bytes of large files outside the records: of messages, of results of tools, and of what models make. Records have
+   * their URLs, and requests to the model have the bytes again. Needs a log with a store of its own, or `store`. Default: files
+   * stay in the records.
+   */
+  readonly blobs?: BlobOptions;
   /** Answers questions at once. Default: questions wait for `decide`. */
   readonly onApproval?: OnApproval;
   /**
@@ -73,6 +82,11 @@ export interface OpenOptions {
    * openings; `readHeader` returns it. Default: none.
    */
   readonly user?: string;
+  /**
+   * The idempotency key of the call of a tool for which a new session is opened, as `agentTool` gives it: the session is removed
+   * and archived together with the one that calls it. Written to the header when the session is created. Default: none.
+   */
+  readonly caller?: string;
   /** Whether snapshots are saved, which make later openings faster. Default: true. */
   readonly snapshots?: boolean;
   /** Called if a snapshot is not used because the log does not confirm it. Default: a process warning. */
@@ -99,7 +113,8 @@ export async function openSession<Answer, Data, Context = unknown>(
   checkOpenOptions(options);
   const { access = "run", context } = options;
   const problem = access === "run" ? contextProblem("openSession", agent, context) : undefined;
-  if (problem !== undefined) throw new SessionError("InvalidOption", problem);
+  const problems = [problem, blobProblem("openSession", options.blobs, options.log.blobs)];
+  for (const found of problems) if (found !== undefined) throw new SessionError("InvalidOption", found);
   // The agent determines the type of the data.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return (await openChecked(agent, options)) as DurableSession<Answer, Data>;
@@ -117,7 +132,8 @@ async function openChecked<Answer>(
     const handle = logHandle(options.log, await openLog(agent, options, access));
     const found = await restoreChecked(handle, access, options);
     checkAgent(agent, found);
-    const base = { ...options, clock, handle, found };
+    const files = filesOf(options.blobs, options.log.blobs);
+    const base = { ...options, clock, handle, found, files };
     if (found.stoppedBy !== undefined) return durableSession(agent, { ...base, access: "read" }).session;
     if (access !== "run") return durableSession(agent, { ...base, access }).session;
     const session = await run(agent, { ...base, waitUntil });
@@ -195,13 +211,19 @@ async function run<Answer>(
   }
 }
 
-async function openLog(agent: Agent<unknown>, options: OpenOptions, access: Access): Promise<SessionLog> {
-  const { log, id, user, newId = randomId } = options;
+/** Opens the log of a session, and creates it for access `run` if there is none. Rejects with `SessionUnknown` otherwise. */
+export async function openLog(
+  agent: Agent<unknown>,
+  options: Pick<OpenOptions, "log" | "id" | "user" | "caller" | "newId">,
+  access: Access,
+): Promise<SessionLog> {
+  const { log, id, user, caller, newId = randomId } = options;
   const found = await log.open(id);
   if (found !== undefined) return found;
   if (access !== "run") throw new SessionError("SessionUnknown", `Session "${id}" not found.`);
   try {
-    return await log.create(id, headerToText(headerOf(agent, newId("incarnation"), user)));
+    const about = { ...(user === undefined ? {} : { user }), ...(caller === undefined ? {} : { caller }) };
+    return await log.create(id, headerToText(headerOf(agent, newId("incarnation"), about)));
   } catch (error) {
     const concurrent =
       error instanceof LogError && error.code === "LogExists" ? await log.open(id) : undefined;
@@ -210,7 +232,8 @@ async function openLog(agent: Agent<unknown>, options: OpenOptions, access: Acce
   }
 }
 
-function checkAgent({ name }: Agent<unknown>, { header }: RestoredSession): void {
+/** Throws `WrongAgent` for the session of another agent. */
+export function checkAgent({ name }: Agent<unknown>, { header }: RestoredSession): void {
   if (header.agent.name !== name) {
     throw new SessionError(
       "WrongAgent",
@@ -220,9 +243,9 @@ function checkAgent({ name }: Agent<unknown>, { header }: RestoredSession): void
 }
 
 /** The inputs of an opening: the owner, and the configuration, tools and data version of the agent if they have changed. */
-function openingInputs(
+export function openingInputs(
   agent: Agent<unknown>,
-  { state }: RestoredSession,
+  { state }: Pick<RestoredSession, "state">,
   owner: string,
   clock: Clock,
 ): readonly AgentInput[] {

@@ -24,10 +24,10 @@ import { codeAt } from "./team/member-at.ts";
 
 /**
  * The options of `performEffect`. `signal` aborts the work of the effect, `notify` receives its progress, and `ask` shows a
- * question to a reviewer, `context` is what the tools and handlers need of the host. Default: none of them.
+ * question to a reviewer, `context` is what the tools and handlers need of the host, and `files` stores the bytes of files. Default: none of them.
  */
 export interface PerformOptions extends Partial<
-  Pick<EffectHost, "signal" | "notify" | "ask" | "intended" | "context">
+  Pick<EffectHost, "signal" | "notify" | "ask" | "intended" | "context" | "files">
 > {
   /**
    * Applies inputs to the newest state, in order, and returns whether that changed it, as `applyInputs` does. Called with the
@@ -50,6 +50,7 @@ const performForms: OptionForms<PerformOptions> = {
   ask: "function",
   intended: "boolean",
   context: "any",
+  files: "object",
 };
 
 /**

@@ -29,7 +29,7 @@ export function checkContext(caller: string, agent: Code, context: unknown): voi
   if (problem !== undefined) refuse(problem);
 }
 
-/** Whether tools or handlers of the agent need a context. */
+/** Whether tools or handlers of an agent need a context, so that its sessions cannot run without the option `context`. */
 export const needsContext = (agent: Code): boolean => needOf(agent) !== undefined;
 
 /** The first part of an agent that needs a context; undefined if none does. */

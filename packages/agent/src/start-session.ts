@@ -1,5 +1,5 @@
 import type { Clock, NeedsContext } from "@moora/agent-core-effects";
-import { refuse } from "@moora/agent-core-effects/internal";
+import { blobProblem, refuse } from "@moora/agent-core-effects/internal";
 import { replay, type AgentInput, type AgentState } from "@moora/agent-core-state-machine";
 import { checkIsAgent, checkIsState } from "./check-arguments.ts";
 import { checkOptions, type OptionForms } from "./check-options.ts";
@@ -9,6 +9,8 @@ import { initialStateOf, type Agent } from "./define-agent.ts";
 import type { ErrorListener } from "./error-reports.ts";
 import type { OnApproval } from "./session/host-approvals.ts";
 import { createSession, type SessionBase } from "./session/create-session.ts";
+import { filesOf } from "./session/files-of.ts";
+import type { BlobOptions } from "./session/session-files.ts";
 import type { Session } from "./session/session.ts";
 import { checkContext, type OptionsParameter } from "./session-context.ts";
 import { joinedTeam, memberAt, notAMember } from "./team/member-at.ts";
@@ -31,6 +33,11 @@ export interface StartOptions {
    */
   readonly context?: unknown;
   /**
+   * Stores the bytes of large files outside the state: of messages, of results of tools, and of what models make. Needs `store`.
+   * Default: files stay in the state.
+   */
+  readonly blobs?: BlobOptions;
+  /**
    * Answers questions at once. Default: questions wait for `decide`; `runTask` rejects them if no reader of events can
    * answer.
    */
@@ -50,6 +57,7 @@ export const startForms: OptionForms<StartOptions> = {
   state: "object",
   clock: "clock",
   context: "any",
+  blobs: "object",
   onApproval: "function",
   onError: "function",
   newId: "function",
@@ -68,6 +76,8 @@ export function startSession<Answer, Data, Context = unknown>(
   const options: StartOptions = given ?? {};
   checkOptions("startSession", options, startForms);
   checkContext("startSession", agent, options.context);
+  const problem = blobProblem("startSession", options.blobs, undefined);
+  if (problem !== undefined) refuse(problem);
   if (options.state !== undefined) checkIsState(options.state);
   const base = { ...baseOf(agent, "session", options), onApproval: options.onApproval };
   // The agent determines the type of the data.
@@ -80,7 +90,8 @@ export function baseOf(agent: Agent<unknown>, prefix: string, options: StartOpti
   const { id = randomId(prefix), clock = systemClock, newId = randomId, onError, context } = options;
   const initial =
     options.state === undefined ? initialStateOf(agent) : stateAfterOpening(agent, options.state, id, clock);
-  return { id, initial, seq: 0, clock, context, newId, onError, runsEffects: true };
+  const files = filesOf(options.blobs, undefined);
+  return { id, initial, seq: 0, clock, context, files, newId, onError, runsEffects: true };
 }
 
 /**

@@ -6,6 +6,7 @@ import {
   internalTools,
   refuse,
   shownValue,
+  toolNamed,
 } from "@moora/agent-core-effects/internal";
 import { toolDefinitionSchema, type ToolDefinition } from "@moora/agent-core-state-machine";
 
@@ -43,8 +44,33 @@ export class ToolRegistry {
     const issue = parsed.error?.issues[0];
     if (issue !== undefined)
       refuse(`${place}: ${fieldProblem(`${name}.definition`, tool.definition, issue)}`);
+    this.#checkFormerNames(tool, place);
     this.#tools.set(name, tool);
     return this;
+  }
+
+  /** A former name must lead to one tool: no other tool may have it as its name or as a former one. */
+  #checkFormerNames({ name, definition }: Tool, place: string): void {
+    const other = toolNamed(this.#tools, name);
+    if (other !== undefined) {
+      refuse(
+        `${place}: the tool name "${name}" is a former name of the tool ${other.name}. Remove it from its formerNames, or choose another name.`,
+      );
+    }
+    for (const former of definition.formerNames ?? []) {
+      checkToolName(former);
+      const taken = former === name ? name : toolNamed(this.#tools, former)?.name;
+      if (taken !== undefined) {
+        refuse(
+          `${place}: formerNames of the tool ${name} has "${former}", which names the tool ${taken}. Remove it.`,
+        );
+      }
+      if (internalTools.some((internal) => internal.name === former)) {
+        refuse(
+          `${place}: formerNames of the tool ${name} has "${former}", which is reserved for an internal tool. Remove it.`,
+        );
+      }
+    }
   }
 
   has(name: string): boolean {

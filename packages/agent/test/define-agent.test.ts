@@ -133,8 +133,34 @@ describe("what can never work is refused when the agent is defined", () => {
   });
   const check = { states: ["Check"], rows: { Planning: { LlmFinalAnswer: "Check" }, Check: { Ok: "Done" } } };
   const handler = (): string => "Ok";
+  const renamed = (name: string, ...formerNames: string[]): unknown => {
+    const tool = toolOf(name);
+    return { ...tool, definition: { ...tool.definition, formerNames } };
+  };
 
   it.each<[string, object, RegExp]>([
+    [
+      "a former name that another tool has",
+      { tools: [toolOf("a"), renamed("b", "a")] },
+      /^tools\[1\]: formerNames of the tool b has "a", which names the tool a/,
+    ],
+    [
+      "a name that another tool had",
+      { tools: [renamed("b", "a"), toolOf("a")] },
+      /^tools\[1\]: the tool name "a" is a former name of the tool b/,
+    ],
+    [
+      "its own name as a former one",
+      { tools: [renamed("b", "b")] },
+      /"b", which names the tool b\. Remove it\.$/,
+    ],
+    ["a former name twice", { tools: [renamed("b", "a"), renamed("c", "a")] }, /"a", which names the tool b/],
+    ["a former name that no provider accepts", { tools: [renamed("b", "a b")] }, /^Invalid tool name "a b"/],
+    [
+      "a former name of an internal tool",
+      { tools: [renamed("b", "find_tool_calls")] },
+      /formerNames of the tool b has "find_tool_calls", which is reserved/,
+    ],
     ["a name taken twice", { tools: [toolOf("a"), toolOf("a")] }, /^tools\[1\]: the tool name "a" is taken/],
     [
       "the name of an internal tool",

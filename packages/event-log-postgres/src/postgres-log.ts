@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import {
   LogError,
+  type BlobStore,
   type DisposableLog,
   type DueQuery,
   type DueSession,
@@ -19,6 +20,7 @@ import {
   type HeadWatch,
   type OptionForms,
 } from "@moora/event-log/store";
+import { PostgresBlobs } from "./blobs.ts";
 import { Database } from "./database.ts";
 import { watchDatabase } from "./database-watch.ts";
 import { LazyPool } from "./lazy-pool.ts";
@@ -107,8 +109,10 @@ class PostgresLog implements DisposableLog {
   readonly #database: Database;
   readonly #watch: HeadWatch;
   readonly #onNotice: (notice: LogNotice) => void;
+  readonly blobs: BlobStore;
 
   constructor(database: Database, onNotice: (notice: LogNotice) => void) {
+    this.blobs = new PostgresBlobs(database);
     this.#database = database;
     this.#watch = watchDatabase(database);
     this.#onNotice = onNotice;

@@ -169,6 +169,20 @@ export class PostgresSession implements SessionLog {
     await this.#database.rows("save its due time", statements.saveDue, this.#generation.generation, seq, due);
   }
 
+  async removeAt(seq: number): Promise<boolean> {
+    const { generation } = this.#generation;
+    const isRemoved = await this.#database.run("remove a session", async (query, isRetry) => {
+      if ((await query(this.#database.statements.removeAt, generation, seq)).length > 0) return true;
+      const rows = await query(this.#database.statements.head, generation);
+      // The attempt before, whose response was lost, has removed it.
+      if (rows.length === 0 && isRetry) return true;
+      this.#rowOrRemoved(rows);
+      return false;
+    });
+    if (isRemoved) this.#watch.notify(generation);
+    return isRemoved;
+  }
+
   async #append(expectedSeq: number, records: readonly LogRecord[]): Promise<void> {
     const head = this.#continuesKnownHead(expectedSeq, records) ? this.#knownHead : await this.#readHead();
     const { seq, digest } = validateAppend(head, expectedSeq, records);

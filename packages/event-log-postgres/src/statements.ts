@@ -7,6 +7,7 @@ export type Statements = Readonly<
     | "open"
     | "list"
     | "remove"
+    | "removeAt"
     | "head"
     | "heads"
     | "read"
@@ -19,6 +20,9 @@ export type Statements = Readonly<
     | "saveSnapshot"
     | "due"
     | "saveDue"
+    | "putBlob"
+    | "getBlob"
+    | "removeBlob"
     | "prefix"
     | "isPrefixSame",
     string
@@ -31,13 +35,23 @@ export type Statements = Readonly<
  */
 const checksum = "coalesce(sum(hashtextextended(digest || changes_digest || chr(10) || body, seq)), 0)";
 
-export const statementsOf = ({ sessions, records, snapshots, due }: Tables): Statements => ({
+export const statementsOf = ({ sessions, records, snapshots, due, blobs }: Tables): Statements => ({
+  /** Commits durably even if the server's default is weaker. */
+  putBlob: `INSERT INTO ${blobs} (digest, bytes) VALUES ($1, $2)
+      ON CONFLICT (digest) DO UPDATE SET bytes = excluded.bytes
+      RETURNING CASE WHEN current_setting('synchronous_commit') = 'off'
+        THEN set_config('synchronous_commit', 'on', true) END`,
+  getBlob: `SELECT bytes FROM ${blobs} WHERE digest = $1`,
+  removeBlob: `DELETE FROM ${blobs} WHERE digest = $1`,
   create: `INSERT INTO ${sessions} (generation, id, header) VALUES ($1, $2, $3) ON CONFLICT (id) DO NOTHING`,
   open: `SELECT generation, header FROM ${sessions} WHERE id = $1`,
   list: `SELECT id, header, (SELECT max(seq) FROM ${records} r WHERE r.generation = s.generation) AS head FROM ${sessions} s`,
   /** The row of the due time is locked first, as by appends, so that the two do not wait for each other. */
   remove: `WITH removed AS (DELETE FROM ${due} WHERE generation = $1 RETURNING generation)
       DELETE FROM ${sessions} WHERE generation = $1 AND (SELECT count(*) FROM removed) >= 0`,
+  /** Removes a session whose last record is $2: an append at the same time changes the row, and the condition is checked again. */
+  removeAt: `WITH removed AS (DELETE FROM ${due} WHERE generation = $1 AND seq = $2 RETURNING generation)
+      DELETE FROM ${sessions} WHERE generation IN (SELECT generation FROM removed) RETURNING generation`,
   /** The sessions that are due at $1 and have no lease, after the one with due time $2 and id $3. */
   due: `SELECT id, header, due FROM ${due} JOIN ${sessions} USING (generation)
       WHERE due <= $1 AND (lease_until IS NULL OR lease_until <= $1) AND (due, id) > ($2::double precision, $3::text COLLATE "C")

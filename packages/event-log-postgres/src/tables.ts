@@ -11,6 +11,7 @@ export interface Tables {
   readonly records: string;
   readonly snapshots: string;
   readonly due: string;
+  readonly blobs: string;
   readonly channel: string;
 }
 
@@ -35,6 +36,7 @@ export function tablesOf(schema: string | undefined, prefix: string): Tables {
     records: table("records"),
     snapshots: table("snapshots"),
     due: table("due"),
+    blobs: table("blobs"),
     channel: `${prefix}appended`,
   };
 }
@@ -44,7 +46,15 @@ export function tablesOf(schema: string | undefined, prefix: string): Tables {
  * get it when they are used. It does not refer to the sessions: a removal locks its row first, in the order of appends.
  *
  * The primary key of the records is the optimistic lock: of two appends at the same head, the second violates it. */
-const definitions = ({ schema, format: formats, sessions, records, snapshots, due }: Tables): string => `
+const definitions = ({
+  schema,
+  format: formats,
+  sessions,
+  records,
+  snapshots,
+  due,
+  blobs,
+}: Tables): string => `
   ${schema === undefined ? "" : `CREATE SCHEMA IF NOT EXISTS "${schema}";`}
   CREATE TABLE IF NOT EXISTS ${formats} (version integer NOT NULL);
   INSERT INTO ${formats} SELECT ${format} WHERE NOT EXISTS (SELECT FROM ${formats});
@@ -74,6 +84,7 @@ const definitions = ({ schema, format: formats, sessions, records, snapshots, du
     prefix_seq bigint NOT NULL,
     prefix_sum text NOT NULL
   );
+  CREATE TABLE IF NOT EXISTS ${blobs} (digest text PRIMARY KEY, bytes bytea NOT NULL);
   DO $create$ BEGIN
     IF to_regclass($name$${due}$name$) IS NULL THEN
       CREATE TABLE ${due} (
@@ -100,13 +111,14 @@ async function checkEncoding(client: PostgresClient): Promise<void> {
 
 async function hasTables(client: PostgresClient, tables: Tables): Promise<boolean> {
   const found = await client.query(
-    "SELECT to_regclass($1) IS NOT NULL AS has_format, to_regclass($2) IS NOT NULL AS has_due",
-    [tables.format, tables.due],
+    `SELECT to_regclass($1) IS NOT NULL AS has_format,
+       to_regclass($2) IS NOT NULL AND to_regclass($3) IS NOT NULL AS has_later`,
+    [tables.format, tables.due, tables.blobs],
   );
   if (found.rows[0]?.["has_format"] !== true) return false;
   const { rows } = await client.query(`SELECT version FROM ${tables.format}`);
   const version = rows[0]?.["version"];
-  if (version === format) return found.rows[0]?.["has_due"] === true;
+  if (version === format) return found.rows[0]?.["has_later"] === true;
   throw new LogError(
     "UnsupportedVersion",
     `Unsupported log format ${String(version)}; this release reads ${format}. Update Moora.`,

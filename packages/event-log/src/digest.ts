@@ -22,7 +22,9 @@ interface WithProcess {
   readonly process?: {
     readonly getBuiltinModule?: (
       name: string,
-    ) => { readonly hash?: (algorithm: string, text: string, encoding: string) => string } | undefined;
+    ) =>
+      | { readonly hash?: (algorithm: string, data: string | Uint8Array, encoding: string) => string }
+      | undefined;
   };
 }
 
@@ -36,6 +38,15 @@ function nativeHash(): ((text: string) => string) | undefined {
     // 22 characters hold 132 bits: the last four belong to the 17th byte and are cleared.
     return digest.slice(0, digestLength - 1) + sextet(alphabet.indexOf(digest.charAt(digestLength - 1)) & 48);
   };
+}
+
+/** SHA-256 of bytes as 43 characters of base64url. */
+export function bytesDigest(bytes: Uint8Array): string {
+  const { process } = globalThis as WithProcess;
+  const hash = process?.getBuiltinModule?.("node:crypto")?.hash;
+  if (typeof hash === "function") return hash("sha256", bytes, "base64url");
+  const binary = String.fromCharCode(...sha256(bytes));
+  return btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
 const hashText: (text: string) => string = nativeHash() ?? portableHash;

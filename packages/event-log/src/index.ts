@@ -1,4 +1,6 @@
+export { blobUrl, blobUrlsIn, maxBlobLength } from "./blobs.ts";
 export type {
+  BlobStore,
   DisposableLog,
   DueQuery,
   DueSession,

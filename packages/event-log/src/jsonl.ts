@@ -4,9 +4,10 @@ import { resolve } from "node:path";
 import { optionForms, validateOptions, type OptionForms } from "./validate-options.ts";
 import { validateLocation, logExists, validHeader, validId } from "./validation.ts";
 import type { HeadWatch } from "./head-watch.ts";
+import { JsonlBlobs } from "./jsonl/blobs.ts";
 import { JsonlDirectory } from "./jsonl/directory.ts";
 import { watchDirectory } from "./jsonl/directory-watch.ts";
-import { fileNameOf, leaseExtension, snapshotExtension } from "./jsonl/file-name.ts";
+import { fileNameOf } from "./jsonl/file-name.ts";
 import type { FileStat, FileStatOptions, FileSystem } from "./jsonl/file-system.ts";
 import { type Durability, Files } from "./jsonl/files.ts";
 import { readHeader } from "./jsonl/header-and-end.ts";
@@ -16,7 +17,7 @@ import { JsonlSession } from "./jsonl/session.ts";
 import type { Generation } from "./jsonl/session-file.ts";
 import { LogError } from "./log-error.ts";
 import { andThen } from "./maybe-promise.ts";
-import type { DisposableLog, LogInfo, LogNotice, MaybePromise, SessionLog } from "./port.ts";
+import type { BlobStore, DisposableLog, LogInfo, LogNotice, MaybePromise, SessionLog } from "./port.ts";
 import { warn } from "./warn.ts";
 
 export type { Durability, FileStat, FileStatOptions, FileSystem };
@@ -60,8 +61,10 @@ class JsonlLog implements DisposableLog {
   readonly name = "jsonl";
   readonly #directory: JsonlDirectory;
   readonly #watch: HeadWatch;
+  readonly blobs: BlobStore;
 
   constructor(directory: JsonlDirectory) {
+    this.blobs = new JsonlBlobs(directory);
     this.#directory = directory;
     this.#watch = watchDirectory(directory.path, (name) => directory.pathOf(name));
   }
@@ -102,10 +105,7 @@ class JsonlLog implements DisposableLog {
     const remove = (): boolean => {
       const generation = this.#generationToRemove(name, id);
       if (generation === undefined) return false;
-      this.#directory.openFiles.close(path);
-      files.replaceDurably(path, headerToLine({ id, generation, header: undefined }));
-      files.remove(this.#directory.pathOf(name, leaseExtension));
-      files.remove(this.#directory.pathOf(name, snapshotExtension));
+      this.#directory.removeSession({ id, name, generation });
       return true;
     };
     return this.#run("remove a session", name, () => {

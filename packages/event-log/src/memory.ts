@@ -2,7 +2,9 @@ import { validateAppend, validHeader, validId, logExists, logRemoved, readStart 
 import { type ChainHead, chainStart, checkedChain, copyRecords, logCorrupt, inspectChain } from "./chain.ts";
 import { leaseAfter } from "./lease.ts";
 import { Listeners } from "./listeners.ts";
+import { urlToStore } from "./blobs.ts";
 import type {
+  BlobStore,
   DisposableLog,
   DueQuery,
   DueSession,
@@ -33,13 +35,14 @@ export interface MemoryGeneration {
 export class MemoryStorage {
   readonly generations: Map<string, MemoryGeneration> = new Map();
   readonly listeners: Listeners = new Listeners();
+  /** The stored bytes, by URL. */
+  readonly blobs: Map<string, Uint8Array> = new Map();
 }
 
 /** A log in memory, for tests, browsers and sessions that end with the process. All calls are synchronous. */
 export function memoryLog(storage: MemoryStorage = new MemoryStorage()): DisposableLog {
   const stops = new Set<() => void>();
-  const handle = (generation: MemoryGeneration): SessionLog =>
-    new MemorySession(generation, storage.listeners, stops);
+  const handle = (generation: MemoryGeneration): SessionLog => new MemorySession(generation, storage, stops);
   const generationOf = (id: string): MemoryGeneration | undefined => storage.generations.get(validId(id));
   const close = (): void => {
     for (const stop of stops) stop();
@@ -74,15 +77,11 @@ export function memoryLog(storage: MemoryStorage = new MemoryStorage()): Disposa
       return sortById(infos);
     },
     due: (query) => dueIn(storage, query),
+    blobs: blobsIn(storage),
     remove(id) {
       const generation = generationOf(id);
       if (generation === undefined) return false;
-      storage.generations.delete(id);
-      generation.isRemoved = true;
-      generation.records = [];
-      generation.lease = undefined;
-      generation.snapshot = undefined;
-      storage.listeners.notify(id);
+      removeGeneration(storage, generation);
       return true;
     },
     close,
@@ -90,6 +89,15 @@ export function memoryLog(storage: MemoryStorage = new MemoryStorage()): Disposa
       close();
     },
   };
+}
+
+function removeGeneration({ generations, listeners }: MemoryStorage, generation: MemoryGeneration): void {
+  generations.delete(generation.id);
+  generation.isRemoved = true;
+  generation.records = [];
+  generation.lease = undefined;
+  generation.snapshot = undefined;
+  listeners.notify(generation.id);
 }
 
 function dueIn({ generations }: MemoryStorage, { now, limit, after }: DueQuery): readonly DueSession[] {
@@ -101,14 +109,24 @@ function dueIn({ generations }: MemoryStorage, { now, limit, after }: DueQuery):
     .slice(0, limit);
 }
 
+const blobsIn = ({ blobs }: MemoryStorage): BlobStore => ({
+  put(bytes) {
+    const url = urlToStore(bytes);
+    blobs.set(url, bytes.slice());
+    return url;
+  },
+  get: (url) => blobs.get(url)?.slice(),
+  remove: (url) => void blobs.delete(url),
+});
+
 class MemorySession implements SessionLog {
   readonly #generation: MemoryGeneration;
-  readonly #listeners: Listeners;
+  readonly #storage: MemoryStorage;
   readonly #stops: Set<() => void>;
 
-  constructor(generation: MemoryGeneration, listeners: Listeners, stops: Set<() => void>) {
+  constructor(generation: MemoryGeneration, storage: MemoryStorage, stops: Set<() => void>) {
     this.#generation = generation;
-    this.#listeners = listeners;
+    this.#storage = storage;
     this.#stops = stops;
   }
 
@@ -126,7 +144,7 @@ class MemorySession implements SessionLog {
     if (records.length === 0) return;
     for (const record of copyRecords(records)) generation.records.push(record);
     generation.due = 0;
-    this.#listeners.notify(this.id, { by: this });
+    this.#storage.listeners.notify(this.id, { by: this });
   }
 
   read(afterSeq?: number): readonly LogRecord[] {
@@ -166,7 +184,7 @@ class MemorySession implements SessionLog {
   }
 
   watch(listener: () => void): () => void {
-    const stopListening = this.#listeners.add(this.id, listener, this);
+    const stopListening = this.#storage.listeners.add(this.id, listener, this);
     const stop = (): void => {
       this.#stops.delete(stop);
       stopListening();
@@ -187,6 +205,13 @@ class MemorySession implements SessionLog {
   saveDue(seq: number, due: number | null): void {
     const generation = this.#currentGeneration();
     if (generation.records.length === seq) generation.due = due;
+  }
+
+  removeAt(seq: number): boolean {
+    const generation = this.#currentGeneration();
+    if (generation.records.length !== seq) return false;
+    removeGeneration(this.#storage, generation);
+    return true;
   }
 
   #currentGeneration(): MemoryGeneration {

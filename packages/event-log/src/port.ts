@@ -92,7 +92,7 @@ export interface LogInspection {
 /**
  * A handle on the log of one session. It belongs to one generation of the id: after `remove`, its methods fail with
  * `LogRemoved`, even if the id is created again. Every method may throw or reject with a `LogError`. Only `append`, `lease`,
- * `release` and `saveSnapshot` write.
+ * `release`, `saveSnapshot`, `saveDue` and `removeAt` write.
  */
 export interface SessionLog {
   readonly id: string;
@@ -148,6 +148,30 @@ export interface SessionLog {
    * that only new records can continue. Does nothing if the last record is not `seq`. Each append of records resets it to 0.
    */
   saveDue?(seq: number, due: number | null): MaybePromise<void>;
+  /**
+   * Optional; retention needs it. Removes the session if its last record is `seq`, at least 1; its handles then fail with
+   * `LogRemoved`. Returns false, and removes nothing, if it has another last record: a record that was acknowledged is never lost.
+   */
+  removeAt?(seq: number): MaybePromise<boolean>;
+}
+
+/**
+ * A store of bytes by their content, such as the files of messages. Bytes belong to no session: they stay until they are
+ * removed. Every method may throw or reject with a `LogError`.
+ */
+export interface BlobStore {
+  /**
+   * Stores bytes and returns their URL; they are durable when it returns. Equal bytes have the same URL. `mediaType` is an IANA
+   * media type such as `image/png`, for stores that serve what they have.
+   */
+  put(bytes: Uint8Array, mediaType: string): MaybePromise<string>;
+  /**
+   * Returns the bytes of a URL that `put` returned; undefined for any other URL, and for bytes that were removed. Fails with
+   * `LogCorrupt` for bytes that are not the ones that were stored.
+   */
+  get(url: string): MaybePromise<Uint8Array | undefined>;
+  /** Removes the bytes of a URL; does nothing if there are none. */
+  remove(url: string): MaybePromise<void>;
 }
 
 /**
@@ -168,6 +192,8 @@ export interface EventLog {
    * their number, not on that of all sessions. A session without records is not due.
    */
   due?(query: DueQuery): MaybePromise<readonly DueSession[]>;
+  /** Optional. The bytes beside the sessions, which the sessions refer to by URL. */
+  readonly blobs?: BlobStore;
   /** Removes a session; its handles then fail with `LogRemoved`. Returns false when there was none. */
   remove(id: string): MaybePromise<boolean>;
   /** Releases timers, watchers, files and connections. Close the sessions before. Can be called more than once. */

@@ -4,6 +4,7 @@ import { chainStart } from "./chain.ts";
 import type { HeadWatch } from "./head-watch.ts";
 import { andThen } from "./maybe-promise.ts";
 import type {
+  BlobStore,
   DisposableLog,
   DueQuery,
   DueSession,
@@ -13,6 +14,7 @@ import type {
   SessionLog,
 } from "./port.ts";
 import { sortById } from "./rows.ts";
+import { SqliteBlobs } from "./sqlite/blobs.ts";
 import { Connection } from "./sqlite/connection.ts";
 import { watchDatabase } from "./sqlite/database-watch.ts";
 import { loadSqlite } from "./sqlite/load-sqlite.ts";
@@ -74,8 +76,10 @@ class SqliteLog implements DisposableLog {
   readonly #connection: Connection;
   readonly #watch: HeadWatch;
   readonly #onNotice: (notice: LogNotice) => void;
+  readonly blobs: BlobStore;
 
   constructor(connection: Connection, onNotice: (notice: LogNotice) => void) {
+    this.blobs = new SqliteBlobs(connection);
     this.#connection = connection;
     this.#watch = watchDatabase(connection);
     this.#onNotice = onNotice;

@@ -10,6 +10,7 @@ export {
   validHeader,
   validId,
 } from "./validation.ts";
+export { checkedBlob, digestInUrl, urlToStore } from "./blobs.ts";
 export { optionForms, validateOptions } from "./validate-options.ts";
 export type { OptionForm, OptionForms } from "./validate-options.ts";
 export { copyRecords, follows, inspectChain, logCorrupt } from "./chain.ts";

@@ -5,7 +5,8 @@ export function unreferencedInterval(callback: () => void, ms: number): () => vo
   return () => clearInterval(timer);
 }
 
-function unref(timer: unknown): void {
+/** Lets the process end while this timer or channel is active; does nothing in browsers. */
+export function unref(timer: unknown): void {
   if (hasUnref(timer)) timer.unref();
 }
 

@@ -4,6 +4,7 @@ import {
   defined,
   failedOutcome,
   failureOf,
+  hasContent,
   isJsonObject,
   StreamFaultError,
   withWarnings,
@@ -12,7 +13,7 @@ import {
 } from "@moora/llm/adapter";
 import { errorToFault } from "./ai-sdk-failure.ts";
 import { PartList } from "./part-list.ts";
-import { partToOpaque } from "./part-to-opaque.ts";
+import { fileToPart, partToOpaque } from "./part-to-opaque.ts";
 import type { AiSdkBody } from "./request-to-ai-sdk.ts";
 import { StreamedCalls } from "./streamed-calls.ts";
 
@@ -79,8 +80,10 @@ export class AiSdkReader implements AnswerReader<AiSdkBody, Part> {
       case "tool-call":
         this.#calls.complete(part);
         return false;
-      case "tool-result":
       case "file":
+        this.#parts.add(fileToPart(part));
+        return false;
+      case "tool-result":
       case "reasoning-file":
         this.#parts.add(partToOpaque(part));
         return false;
@@ -120,10 +123,7 @@ export class AiSdkReader implements AnswerReader<AiSdkBody, Part> {
     }
     const parts = this.#parts.build();
     const finish: LlmFinish = { unified: finishes.get(unified) ?? "other", raw };
-    const isBlank = parts.every(
-      (part) => part.type !== "tool-call" && (part.type !== "text" || part.text.trim() === ""),
-    );
-    if (isBlank && finish.unified !== "length")
+    if (!hasContent(parts) && finish.unified !== "length")
       return this.#failed("empty", "The model sent an empty answer.", raw);
 
     const outcome: LlmOutcome = {

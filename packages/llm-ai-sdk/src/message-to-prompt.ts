@@ -91,11 +91,16 @@ function partToContent(part: NormalizedPart): AssistantContent {
       return [{ type: "reasoning", text: part.text, ...raw }];
     case "tool-call":
       return [{ type: "tool-call", toolCallId: part.id, toolName: part.name, input: part.input, ...raw }];
+    case "file":
+      return [{ type: "file", mediaType: part.file.mediaType, data: dataOf(part.file), ...raw }];
     case "opaque":
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion
       return isJsonObject(part.raw) ? [part.raw as unknown as AssistantContent[number]] : [];
   }
 }
+
+const dataOf = (file: LlmFile): LanguageModelV4FilePart["data"] =>
+  "url" in file ? { type: "url", url: new URL(file.url) } : { type: "data", data: file.data };
 
 /** The provider's own form of a part: the metadata that it sent with the part. */
 function optionsOf(raw: Json | undefined): { readonly providerOptions?: SharedV4ProviderOptions } {

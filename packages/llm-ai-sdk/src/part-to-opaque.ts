@@ -1,5 +1,5 @@
 import type { LanguageModelV4StreamPart } from "@ai-sdk/provider";
-import type { Json, LlmPart } from "@moora/llm";
+import type { Json, LlmFile, LlmPart } from "@moora/llm";
 import { fieldsOf, textToJson } from "@moora/llm/adapter";
 
 type PartOf<Type extends LanguageModelV4StreamPart["type"]> = Extract<
@@ -7,11 +7,11 @@ type PartOf<Type extends LanguageModelV4StreamPart["type"]> = Extract<
   { readonly type: Type }
 >;
 
-type OpaqueSource = PartOf<"custom" | "file" | "reasoning-file" | "tool-call" | "tool-result">;
+type OpaqueSource = PartOf<"custom" | "reasoning-file" | "tool-call" | "tool-result">;
 
 /**
- * Converts a part for which the port has no type to an opaque part: tools that the provider ran itself, files and the
- * provider's own kinds of content. `raw` is the part of a prompt that sends it back.
+ * Converts a part for which the port has no type to an opaque part: tools that the provider ran itself, files of its reasoning
+ * and the provider's own kinds of content. `raw` is the part of a prompt that sends it back.
  */
 export function partToOpaque(part: OpaqueSource): LlmPart {
   const { providerMetadata } = part;
@@ -25,7 +25,6 @@ function contentOf(part: OpaqueSource): object {
   switch (part.type) {
     case "custom":
       return { type: part.type, kind: part.kind };
-    case "file":
     case "reasoning-file":
       return { type: part.type, mediaType: part.mediaType, data: dataOf(part.data) };
     case "tool-call":
@@ -46,10 +45,20 @@ function contentOf(part: OpaqueSource): object {
   }
 }
 
+/** Converts a file that the model made. `raw` is the metadata that the provider expects back with the file. */
+export const fileToPart = ({ mediaType, data, providerMetadata }: PartOf<"file">): LlmPart => {
+  const file: LlmFile =
+    data.type === "url" ? { mediaType, url: data.url.href } : { mediaType, data: toBase64(data.data) };
+  return { type: "file", file, raw: fieldsOf(providerMetadata ?? {}) };
+};
+
 function dataOf(data: PartOf<"file">["data"]): Json {
   if (data.type === "url") return { type: "url", url: data.url.href };
-  return { type: "data", data: typeof data.data === "string" ? data.data : bytesToBase64(data.data) };
+  return { type: "data", data: toBase64(data.data) };
 }
+
+const toBase64 = (data: string | Uint8Array): string =>
+  typeof data === "string" ? data : bytesToBase64(data);
 
 const bytesToBase64 = (bytes: Uint8Array): string =>
   btoa(bytes.reduce((binary, byte) => binary + String.fromCharCode(byte), ""));

@@ -74,6 +74,7 @@ describe("@ai-sdk/anthropic", () => {
 
 describe("@ai-sdk/google", () => {
   itConforms("GOOGLE_GENERATIVE_AI_API_KEY", geminiDialect, google, [
+    "files",
     "reasoning",
     "signed-reasoning",
     "content-filter",

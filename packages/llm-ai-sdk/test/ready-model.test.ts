@@ -134,7 +134,7 @@ describe("the parts of an answer", () => {
       "reasoning",
       "opaque",
       "opaque",
-      "opaque",
+      "file",
       "text",
       "text",
       "tool-call",

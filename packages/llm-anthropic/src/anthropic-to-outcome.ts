@@ -12,7 +12,14 @@ import {
   type LlmOutcome,
   type LlmUsage,
 } from "@moora/llm";
-import { defined, failedOutcome, failureOf, type AnswerReader, type ReaderContext } from "@moora/llm/adapter";
+import {
+  defined,
+  failedOutcome,
+  failureOf,
+  hasContent,
+  type AnswerReader,
+  type ReaderContext,
+} from "@moora/llm/adapter";
 import { BlockBuilder } from "./block-builder.ts";
 import { blockToPart, type CompleteBlock } from "./block-to-part.ts";
 import { continueTurn } from "./continue-turn.ts";
@@ -114,10 +121,7 @@ export class AnthropicReader implements AnswerReader<MessageCreateParamsStreamin
       blockToPart(block, normalized.nameOf),
     );
     const finish = finishOf(reason);
-    const isBlank = parts.every(
-      (part) => part.type !== "tool-call" && (part.type !== "text" || part.text.trim() === ""),
-    );
-    if (isBlank && finish.unified !== "length")
+    if (!hasContent(parts) && finish.unified !== "length")
       return this.#failed("empty", "The model sent an empty answer.");
     return {
       ok: true,

@@ -70,6 +70,8 @@ function partToBlock(part: NormalizedPart): ContentBlockParam[] {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     return "type" in raw ? [raw as unknown as ContentBlockParam] : [];
   }
+  // The API makes no files, so no turn of its origin has one.
+  if (part.type === "file") return [];
   if (typeof raw["data"] === "string") return [{ ...raw, type: "redacted_thinking", data: raw["data"] }];
   // The API rejects thinking without a signature.
   if (typeof raw["signature"] !== "string" || raw["signature"] === "") return [];

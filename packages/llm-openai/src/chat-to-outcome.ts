@@ -10,8 +10,11 @@ import {
   defined,
   failedOutcome,
   failureOf,
+  hasContent,
   isJsonObject,
   logprobsToConfidence,
+  mediaTypeOf,
+  urlToFile,
   type AnswerReader,
   type ReaderContext,
 } from "@moora/llm/adapter";
@@ -28,6 +31,7 @@ export class ChatReader implements AnswerReader<ChatCompletionCreateParamsStream
   readonly #context: ReaderContext;
   readonly #calls = new ToolCallSlots();
   readonly #logprobs: number[] = [];
+  readonly #files: LlmPart[] = [];
   #text = "";
   #reasoning = "";
   #refusal = "";
@@ -64,12 +68,13 @@ export class ChatReader implements AnswerReader<ChatCompletionCreateParamsStream
     const calls = this.#calls.parts(this.#context.normalized.nameOf);
     if (!calls) return this.#failed("malformed", "A tool call has no name.");
     const finish = finishOf(raw, calls.length > 0);
-    if (this.#text.trim() === "" && calls.length === 0 && finish.unified !== "length")
+    const parts = [...this.#textParts(), ...this.#files, ...calls];
+    if (!hasContent(parts) && finish.unified !== "length")
       return this.#failed("empty", "The model sent an empty answer.");
 
     return {
       ok: true,
-      turn: { origin: this.#context.origin, parts: [...this.#textParts(), ...calls] },
+      turn: { origin: this.#context.origin, parts },
       model: this.#model,
       usage: this.#usage ?? noUsage,
       ...defined({ confidence: logprobsToConfidence(this.#logprobs) }),
@@ -97,6 +102,7 @@ export class ChatReader implements AnswerReader<ChatCompletionCreateParamsStream
         feed.text(text);
       }
     }
+    this.#files.push(...filesOf(delta));
     this.#refusal += delta?.refusal ?? "";
     for (const call of delta?.tool_calls ?? []) this.#addCall(call);
     this.#logprobs.push(...(logprobs?.content ?? []).map(({ logprob }) => logprob));
@@ -133,6 +139,18 @@ function piecesOf(delta: Choice["delta"] | undefined): readonly Piece[] {
     ...(typeof reasoning === "string" ? [{ text: reasoning, isReasoning: true }] : []),
     ...(typeof content === "string" ? [{ text: content, isReasoning: false }] : listedPieces(content)),
   ];
+}
+
+/** The images of a delta, which some servers send. The SDK has no types for this field. */
+function filesOf(delta: Choice["delta"] | undefined): readonly LlmPart[] {
+  const images: unknown = isJsonObject(delta) ? delta["images"] : undefined;
+  if (!Array.isArray(images)) return [];
+  return images.flatMap((image: unknown): readonly LlmPart[] => {
+    const source = isJsonObject(image) ? image["image_url"] : undefined;
+    const url = isJsonObject(source) ? source["url"] : undefined;
+    if (typeof url !== "string" || url === "") return [];
+    return [{ type: "file", file: urlToFile({ mediaType: mediaTypeOf(url) ?? "image/png", url }) }];
+  });
 }
 
 function listedPieces(content: unknown): readonly Piece[] {

@@ -33,6 +33,11 @@ export function itemToPart(item: ResponseOutputItem, nameOf: (wireName: string) 
       ...(Object.keys(raw).length > 0 && { raw }),
     };
   }
+  if (item.type === "image_generation_call" && typeof item.result === "string") {
+    const raw = fieldsOf(item, "result");
+    const format = typeof raw["output_format"] === "string" ? raw["output_format"] : "png";
+    return { type: "file", file: { mediaType: `image/${format}`, data: item.result }, raw };
+  }
   return { type: "opaque", raw: fieldsOf(item) };
 }
 

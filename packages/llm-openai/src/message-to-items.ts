@@ -2,6 +2,7 @@ import type { JsonObject, LlmContent, LlmFile, LlmToolResult } from "@moora/llm"
 import {
   fileToFallbackText,
   fileToUrl,
+  filesOfTurn,
   isJsonObject,
   type NormalizedCall,
   type NormalizedMessage,
@@ -22,9 +23,15 @@ export function messageToItems(
   if (message.role === "note")
     return [{ type: "message", role: "developer", content: [{ type: "input_text", text: message.text }] }];
 
-  const parts = message.parts.every(isVerifiable) ? message.parts : message.parts.flatMap(neutralPart);
+  const isIntact = message.parts.every(isVerifiable);
+  const parts = isIntact ? message.parts : message.parts.flatMap(neutralPart);
+  const files = isIntact ? [] : filesOfTurn(message.parts);
   const calls = parts.filter((part) => part.type === "tool-call");
-  return [...parts.map(partToItem), ...calls.map((call) => callToOutput(call, warn))];
+  return [
+    ...parts.map(partToItem),
+    ...calls.map((call) => callToOutput(call, warn)),
+    ...files.flatMap((user) => messageToItems(user, warn)),
+  ];
 }
 
 /** Whether the provider can verify a part. It stores nothing, so reasoning without its content is unknown to it. */
@@ -35,7 +42,7 @@ const isVerifiable = (part: NormalizedPart): boolean =>
 
 /** Items refer to each other by their ids: if one of them is left out, the others are sent without ids, too. */
 const neutralPart = (part: NormalizedPart): readonly NormalizedPart[] => {
-  if (part.type === "reasoning" || part.type === "opaque") return [];
+  if (part.type === "reasoning" || part.type === "opaque" || part.type === "file") return [];
   const { raw: _raw, ...rest } = part;
   return [rest];
 };
@@ -44,6 +51,7 @@ function partToItem(part: NormalizedPart): JsonObject {
   const raw = "raw" in part && isJsonObject(part.raw) ? part.raw : {};
   if (part.type === "reasoning") return reasoningToItem(part.text, raw);
   if (part.type === "opaque") return raw;
+  if (part.type === "file") return { ...raw, result: "data" in part.file ? part.file.data : null };
   if (part.type === "tool-call") {
     const { id, name, arguments: argumentsText } = part;
     return { ...raw, type: "function_call", call_id: id, name, arguments: argumentsText };

@@ -4,6 +4,7 @@ import {
   errorToFailure,
   failedOutcome,
   failureOf,
+  hasContent,
   logprobsToConfidence,
   type AnswerReader,
   type ReaderContext,
@@ -120,8 +121,7 @@ export class OpenAiReader implements AnswerReader<ResponseCreateParamsStreaming,
     const parts = items.map((item) => itemToPart(item, normalized.nameOf));
     const hasCalls = parts.some((part) => part.type === "tool-call");
     const finish = finishOf(response, hasCalls);
-    const isBlank = !hasCalls && parts.every((part) => part.type !== "text" || part.text.trim() === "");
-    if (isBlank && finish.unified !== "length")
+    if (!hasContent(parts) && finish.unified !== "length")
       return this.#failed("empty", "The model sent an empty answer.");
     return {
       ok: true,

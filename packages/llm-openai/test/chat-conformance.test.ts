@@ -20,6 +20,7 @@ const features: readonly LlmFeature[] = [
   "text-arguments",
   "loose-ids",
   "images",
+  "files",
 ];
 
 const subject = (

@@ -17,6 +17,7 @@ const subject: ConformanceSubject = {
     "text-arguments",
     "loose-ids",
     "images",
+    "files",
     "cache-key",
   ],
   keyName: "OPENAI_API_KEY",

@@ -16,10 +16,12 @@ export { resolveApiKey, type ApiKey, type ConnectionOptions } from "./connection
 export { environmentVariable } from "./environment.ts";
 export { failedOutcome, failureOf, redactedFailureOf, withWarnings, type FailureOf } from "./failure.ts";
 export { errorToFailure, faultToFailure, type FailureContext } from "./fault-to-failure.ts";
-export { fileToFallbackText, fileToText, fileToUrl } from "./file-to-text.ts";
+export { fileToFallbackText, fileToText, fileToUrl, mediaTypeOf, urlToFile } from "./file-to-text.ts";
 export { defined, fieldsOf, isJsonObject, textToJson, withWellFormedText } from "./json.ts";
 export { loadSdk } from "./load-sdk.ts";
 export {
+  filesOfTurn,
+  hasContent,
   normalizeRequest,
   placeholders,
   type NormalizedCall,

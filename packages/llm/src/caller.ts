@@ -7,7 +7,8 @@ import type { LlmRequest } from "./request.ts";
  * may alternate. A caller may leave the index out, but not of arguments: then all text is one part, and all reasoning another.
  *
  * `tool-call` begins a call, `id` is that of its part in the turn if it is known by then, and `tool-call-delta` is a piece of the
- * JSON text of its arguments. Arguments have a meaning only in the turn: a draft may be cut, and the call never made.
+ * JSON text of its arguments. Arguments have a meaning only in the turn: a draft may be cut, and the call never made. Files are
+ * in the turn only.
  */
 export type LlmChunk =
   | { readonly type: "text"; readonly index?: number; readonly text: string }

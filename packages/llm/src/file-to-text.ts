@@ -27,5 +27,19 @@ export function fileToFallbackText(file: LlmFile, warn: (warning: string) => voi
 export const fileToUrl = (file: LlmFile): string =>
   "url" in file ? file.url : `data:${file.mediaType};base64,${file.data}`;
 
+/** The file of a URL: base64 data for a data URL of base64, otherwise the URL itself. */
+export function urlToFile(file: {
+  readonly mediaType: string;
+  readonly url: string;
+  readonly name?: string;
+}): LlmFile {
+  const { mediaType, url, name } = file;
+  const data = /^data:[^,]*;base64,(.*)$/is.exec(url)?.[1];
+  return { mediaType, ...(name === undefined ? {} : { name }), ...(data === undefined ? { url } : { data }) };
+}
+
+/** The media type of a data URL; undefined for any other URL. */
+export const mediaTypeOf = (url: string): string | undefined => /^data:([^;,]+)[;,]/i.exec(url)?.[1];
+
 const nameOf = (file: LlmFile): string =>
   file.name === undefined ? file.mediaType : `${file.name} (${file.mediaType})`;

@@ -9,8 +9,10 @@ import {
   type Json,
   type JsonObject,
 } from "./json.ts";
+import { urlToFile } from "./file-to-text.ts";
 import type {
   LlmContent,
+  LlmFile,
   LlmMessage,
   LlmPart,
   LlmRequest,
@@ -38,6 +40,7 @@ export type NormalizedPart =
   | { readonly type: "text"; readonly text: string; readonly raw?: Json }
   | { readonly type: "reasoning"; readonly text: string; readonly raw: Json }
   | { readonly type: "opaque"; readonly raw: Json }
+  | { readonly type: "file"; readonly file: LlmFile; readonly raw: Json }
   | NormalizedCall;
 
 /** A message of a normalized request. */
@@ -48,7 +51,8 @@ export type NormalizedMessage =
 
 /**
  * A request in a form that every provider accepts: well-formed text, valid names and ids, no blank text, and a result for
- * every tool call.
+ * every tool call. Only a turn of the same origin contains the files that its model made: those of other turns are in a user
+ * message after the turn, which every provider accepts.
  */
 export interface NormalizedRequest extends Pick<
   LlmRequest,
@@ -62,7 +66,7 @@ export interface NormalizedRequest extends Pick<
   readonly toolChoice: LlmToolChoice;
   /** The original name of a tool by its name on the wire. An unknown name is returned unchanged. */
   readonly nameOf: (wireName: string) => string;
-  /** Whether the request contains reasoning or opaque parts, which the provider may reject. */
+  /** Whether the request contains reasoning, opaque parts or files of the model, which the provider may reject. */
   readonly carriesRaw: boolean;
 }
 
@@ -115,7 +119,7 @@ export function normalizeRequest(request: LlmRequest, options: NormalizeOptions)
 
 const hasRaw = (message: NormalizedMessage): boolean =>
   message.role === "assistant" &&
-  message.parts.some((part) => part.type === "reasoning" || part.type === "opaque");
+  message.parts.some(({ type }) => type === "reasoning" || type === "opaque" || type === "file");
 
 /** Ids in a format. An id that occurs again belongs to another call, and is replaced. */
 function uniqueIds(format: IdFormat | undefined): (id: string) => string {
@@ -136,7 +140,9 @@ function normalizeMessage(
 ): readonly NormalizedMessage[] {
   if (message.role === "note") return isBlank(message.text) ? [] : [message];
   if (message.role === "user") {
-    const content = message.content.filter((piece) => piece.type === "file" || !isBlank(piece.text));
+    const content = message.content
+      .filter((piece) => piece.type === "file" || !isBlank(piece.text))
+      .map((piece) => (piece.type === "file" ? { ...piece, file: normalizeFile(piece.file) } : piece));
     return [{ role: "user", content: content.length > 0 ? content : [{ type: "text", text: "(empty)" }] }];
   }
   const isOwnOrigin = message.turn.origin === options.origin && options.neutral !== true;
@@ -150,8 +156,31 @@ function normalizeMessage(
     })),
   );
   const complete = withoutTrailingReasoning(parts);
-  return complete.length > 0 ? [{ role: "assistant", parts: complete }] : [];
+  const files = message.turn.parts.filter((part) => part.type === "file" && !(isOwnOrigin && "raw" in part));
+  return [
+    ...(complete.length > 0 ? [{ role: "assistant", parts: complete } as const] : []),
+    ...filesOfTurn(files),
+  ];
 }
+
+/** The user message with the files of a turn that the turn itself cannot contain; none if there are no files. */
+export const filesOfTurn = (parts: readonly (LlmPart | NormalizedPart)[]): readonly NormalizedMessage[] => {
+  const files = parts.flatMap((part): readonly LlmContent[] =>
+    part.type === "file" ? [{ type: "file", file: normalizeFile(part.file) }] : [],
+  );
+  const text = "Files that you made in the turn above:";
+  return files.length === 0 ? [] : [{ role: "user", content: [{ type: "text", text }, ...files] }];
+};
+
+/** Whether the parts of an answer contain anything for the caller: a call, a file, or text that is not blank. */
+export const hasContent = (parts: readonly LlmPart[]): boolean =>
+  parts.some(
+    (part) =>
+      part.type === "tool-call" || part.type === "file" || (part.type === "text" && !isBlank(part.text)),
+  );
+
+/** A data URL as data: not every API accepts it as a URL. */
+const normalizeFile = (file: LlmFile): LlmFile => ("url" in file ? urlToFile(file) : file);
 
 function normalizePart(
   part: LlmPart,
@@ -159,6 +188,12 @@ function normalizePart(
   toCall: (call: Omit<NormalizedCall, "result">) => NormalizedCall,
 ): readonly NormalizedPart[] {
   if (part.type === "reasoning" || part.type === "opaque") return isOwnOrigin ? [part] : [];
+  if (part.type === "file") {
+    const { raw: own } = part;
+    return isOwnOrigin && own !== undefined
+      ? [{ type: "file", file: normalizeFile(part.file), raw: own }]
+      : [];
+  }
   const raw = isOwnOrigin && part.raw !== undefined ? { raw: part.raw } : {};
   if (part.type === "text") return isBlank(part.text) ? [] : [{ type: "text", text: part.text, ...raw }];
   const { id, name } = part;
@@ -178,7 +213,11 @@ function argumentsToInput(argumentsText: string): Pick<NormalizedCall, "argument
 const normalizeResult = (result: LlmToolResult | undefined): LlmToolResult =>
   result === undefined
     ? { isError: true, content: "(no result)" }
-    : { ...result, content: isBlank(result.content) ? "(no output)" : result.content };
+    : {
+        ...result,
+        content: isBlank(result.content) ? "(no output)" : result.content,
+        ...(result.files === undefined ? {} : { files: result.files.map(normalizeFile) }),
+      };
 
 /** Providers accept reasoning only in front of the text or the call that it resulted in. */
 function withoutTrailingReasoning(parts: readonly NormalizedPart[]): readonly NormalizedPart[] {

@@ -14,6 +14,8 @@ export type LlmPart =
       readonly arguments: string;
       readonly raw?: Json;
     }
+  /** A file that the model made, such as an image. */
+  | { readonly type: "file"; readonly file: LlmFile; readonly raw?: Json }
   | { readonly type: "opaque"; readonly raw: Json };
 
 /** One answer of a model. `origin` identifies provider, API, host and model: only this origin gets the raw parts back. */

@@ -40,6 +40,7 @@ export class Content {
     const parts = turn.parts.flatMap((part): readonly Part[] => {
       if (part.type === "text") return [textPart(part.text)];
       if (part.type === "reasoning") return [{ type: "reasoning", content: part.text }];
+      if (part.type === "file") return [filePart(part.file)];
       if (part.type === "call") return [callPart(part.toolCallId, calls[part.toolCallId])];
       return [];
     });
@@ -81,6 +82,13 @@ type Part = Readonly<Record<string, unknown>>;
 
 const textPart = (content: string): Part => ({ type: "text", content });
 
+/** A file without its bytes. */
+const filePart = ({ mediaType }: { readonly mediaType: string }): Part => ({
+  type: "file",
+  mime_type: mediaType,
+  modality: "file",
+});
+
 const callPart = (
   id: string,
   call: { readonly name: string; readonly parameters: string } | undefined,
@@ -103,9 +111,7 @@ function messageToParts(message: RequestMessage): readonly Message[] {
   if (message.role === "note") return [{ role: "user", parts: [textPart(message.text)] }];
   if (message.role === "user") {
     const parts = message.content.map((part) =>
-      part.type === "text"
-        ? textPart(part.text)
-        : { type: "file", mime_type: part.file.mediaType, modality: "file" },
+      part.type === "text" ? textPart(part.text) : filePart(part.file),
     );
     return [{ role: "user", parts }];
   }
@@ -113,6 +119,7 @@ function messageToParts(message: RequestMessage): readonly Message[] {
   const parts = message.turn.parts.flatMap((part): readonly Part[] => {
     if (part.type === "text") return [textPart(part.text)];
     if (part.type === "reasoning") return [{ type: "reasoning", content: part.text }];
+    if (part.type === "file") return [filePart(part.file)];
     if (part.type !== "tool-call") return [];
     called.push(part.id);
     return [callPart(part.id, { name: part.name, parameters: part.arguments })];

@@ -39,7 +39,21 @@ async function readJson(request: Request, options: BodyOptions): Promise<unknown
   }
   if (isDeeperThan(value, maxDepth))
     throw new HttpProblem("invalid-request", `The body must have at most ${maxDepth} levels.`);
-  return value;
+  // Before ids are computed from it: the log stores well-formed text only.
+  return surrogateEscape.test(text) ? withWellFormedText(value) : value;
+}
+
+/** How JSON writes one half of a surrogate pair. UTF-8 has no such characters. */
+const surrogateEscape = /\\u[dD][89a-fA-F]/;
+
+/** A copy of a JSON value in which each lone surrogate is replaced by U+FFFD. */
+function withWellFormedText(value: unknown): unknown {
+  if (typeof value === "string") return value.toWellFormed();
+  if (Array.isArray(value)) return value.map(withWellFormedText);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, field]) => [key.toWellFormed(), withWellFormedText(field)]),
+  );
 }
 
 async function readText({ body, headers }: Request, { clock, limits }: BodyOptions): Promise<string> {

@@ -21,7 +21,13 @@ const forms: Partial<OptionForms<AgentServerOptions>> = {
     expectation: "true, false or an object of options",
     fits: (value) => typeof value === "boolean" || isObject(value),
   },
+  blobs: {
+    expectation: "false or an object of options",
+    fits: (value) => value === false || isObject(value),
+  },
+  context: "function",
   metrics: "boolean",
+  inspector: "function",
   limits: "object",
   owner: "string",
   leaseMs: "positiveInteger",

@@ -5,4 +5,4 @@ export type { Connection } from "./routes/route.ts";
 export { defaultWorkerOptions } from "./worker/worker-options.ts";
 export type { WorkerOptions } from "./worker/worker-options.ts";
 export { defaultServerLimits } from "./server-options.ts";
-export type { AgentServerOptions, ServerLimits } from "./server-options.ts";
+export type { AgentServerOptions, ServedPage, ServerLimits } from "./server-options.ts";

@@ -1,6 +1,14 @@
-import { BuildError, systemClock, type Agent, type Clock, type EventLog } from "@moora/agent";
-import { optionHint } from "@moora/agent-core-effects/internal";
-import type { Authorize } from "./access/authorization.ts";
+import {
+  BuildError,
+  needsContext,
+  systemClock,
+  type Agent,
+  type BlobOptions,
+  type Clock,
+  type EventLog,
+} from "@moora/agent";
+import { blobProblem, optionHint } from "@moora/agent-core-effects/internal";
+import type { Authorize, SessionRef } from "./access/authorization.ts";
 import { checkNumbers, checkValues } from "./check-values.ts";
 import { ServerCounters } from "./metrics/server-counters.ts";
 import { workerOptionsOf, type WorkerOptions } from "./worker/worker-options.ts";
@@ -46,6 +54,13 @@ export const defaultServerLimits: ServerLimits = /* @__PURE__ */ Object.freeze({
   keepAliveMs: 15_000,
 });
 
+/** A page with the policy that is sent with it. */
+export interface ServedPage {
+  readonly html: string;
+  /** The header `content-security-policy`. */
+  readonly contentSecurityPolicy: string;
+}
+
 /** The options of `createAgentServer`. */
 export interface AgentServerOptions {
   /** The agents, each with a name of its own, which is part of its addresses. */
@@ -73,10 +88,27 @@ export interface AgentServerOptions {
    */
   readonly worker?: boolean | WorkerOptions;
   /**
+   * Stores the bytes of large files outside the records, as `blobs` of `openSession` does. Viewers read them at
+   * `/sessions/:id/files/:digest`; chats and AG-UI get that path as the URL. False: files stay in the records. Default: the store of
+   * the log, if it has one.
+   */
+  readonly blobs?: BlobOptions | false;
+  /**
+   * What the tools and handlers need of this process, for each session that it runs: called with the user to whom the session
+   * belongs, null for none, and the session, each time the session is opened. Must return an object. The log does not contain
+   * it. Required if an agent needs it (`defineContext`). Default: none.
+   */
+  readonly context?: (user: string | null, session: SessionRef) => object | Promise<object>;
+  /**
    * Whether `GET /metrics` answers, in the text format of Prometheus: to users whose grant has `mayReadMetrics`, and on a server
    * without `authorize`. Default: false.
    */
   readonly metrics?: boolean;
+  /**
+   * Returns the page at `GET /inspector/`: `inspectorOfServer` of `@moora/inspector`. The page contains nothing of a session; its
+   * requests are authorized as all others. Default: none, the path is not found.
+   */
+  readonly inspector?: () => Promise<ServedPage>;
   /** The limits. Each one that is not given has its default. */
   readonly limits?: Partial<ServerLimits>;
   /**
@@ -95,7 +127,7 @@ export interface AgentServerOptions {
 /** The options of a server with their defaults. */
 export interface ServerContext extends Omit<
   AgentServerOptions,
-  "agents" | "allowedOrigins" | "limits" | "worker"
+  "agents" | "allowedOrigins" | "limits" | "worker" | "blobs"
 > {
   readonly agents: ReadonlyMap<string, Agent<unknown>>;
   readonly log: EventLog;
@@ -104,6 +136,7 @@ export interface ServerContext extends Omit<
   readonly basePath: string;
   readonly limits: ServerLimits;
   readonly worker: Required<WorkerOptions> | undefined;
+  readonly blobs: BlobOptions | false;
   readonly counters: ServerCounters;
   readonly owner: string;
   readonly clock: Clock;
@@ -118,7 +151,10 @@ const knownOptions: Readonly<Record<keyof AgentServerOptions, true>> = {
   allowedOrigins: true,
   basePath: true,
   worker: true,
+  blobs: true,
+  context: true,
   metrics: true,
+  inspector: true,
   limits: true,
   owner: true,
   leaseMs: true,
@@ -139,6 +175,8 @@ export function contextOf(options: AgentServerOptions): ServerContext {
     throw new BuildError("log must be an event log. Give one, such as sqliteLog(file) or memoryLog().");
   if (options.authorize !== undefined && typeof options.authorize !== "function")
     throw new BuildError("authorize must be a function that returns the user of a request.");
+  checkFiles(options);
+  checkContexts(options);
   if (!/^(\/[A-Za-z0-9._~-]+)*$/.test(basePath))
     throw new BuildError(`basePath must be a path such as "/api", got ${JSON.stringify(basePath)}.`);
   return {
@@ -148,12 +186,29 @@ export function contextOf(options: AgentServerOptions): ServerContext {
     allowedOrigins: new Set(allowedOrigins.map(checkedOrigin)),
     basePath,
     limits: { ...defaultServerLimits, ...checkNumbers("limits", options.limits ?? {}, defaultServerLimits) },
+    blobs: options.blobs ?? (options.log.blobs === undefined ? false : {}),
     worker: workerOptionsOf(options.worker ?? false, options.log),
     counters: new ServerCounters(),
     owner: options.owner ?? `server-${crypto.randomUUID()}`,
     clock: options.clock ?? systemClock,
     onError: options.onError ?? ((error) => console.error(error)),
   };
+}
+
+/** Throws `BuildError` for options of files that `openSession` would refuse. */
+function checkFiles({ blobs, log }: AgentServerOptions): void {
+  const problem = blobs === false ? undefined : blobProblem("createAgentServer", blobs, log.blobs);
+  if (problem !== undefined) throw new BuildError(problem);
+}
+
+/** Throws `BuildError` for an agent that needs a context which the server does not give. */
+function checkContexts({ agents, context }: AgentServerOptions): void {
+  if (context !== undefined) return;
+  const needy = agents.find(needsContext);
+  if (needy === undefined) return;
+  throw new BuildError(
+    `The agent "${needy.name}" needs a context. Give createAgentServer the option context.`,
+  );
 }
 
 function agentsByName(agents: readonly Agent<unknown>[]): ReadonlyMap<string, Agent<unknown>> {

@@ -3,7 +3,7 @@ import type { ServerContext } from "./server-options.ts";
 import { StreamCounter } from "./events/stream-counter.ts";
 import { SessionDirectory } from "./sessions/directory.ts";
 import type { LiveSession } from "./sessions/live-session.ts";
-import { PostLedger } from "./sessions/request-ids.ts";
+import { PostLedger } from "./sessions/post-ledger.ts";
 import { SessionPool } from "./sessions/session-pool.ts";
 import { SessionWorker } from "./worker/session-worker.ts";
 

@@ -1,6 +1,8 @@
-import { HttpAgent, type BaseEvent } from "@ag-ui/client";
-import { askHuman, defineData } from "@moora/agent";
-import { answers, callsTools, fails, hangs } from "@moora/llm/testing";
+import { EventType, HttpAgent, type BaseEvent } from "@ag-ui/client";
+import { agentTool, askHuman, defineData, readSession, toolReply, type AgentState } from "@moora/agent";
+import { memoryLog, MemoryStorage } from "@moora/event-log";
+import type { LlmOutcome } from "@moora/llm";
+import { answers, callsTools, fails, hangs, type MockScript } from "@moora/llm/testing";
 import { TestClock, untilPasses } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
 import { agentOf, draftingLlm, Scene, toolOf } from "./support.ts";
@@ -39,6 +41,16 @@ class AgUiScene implements AsyncDisposable {
 
   get interrupts(): readonly { id: string; reason: string; toolCallId: string }[] {
     return this.outcome["interrupts"] as never;
+  }
+
+  async sessionIds(): Promise<readonly string[]> {
+    const { body } = await this.scene.as("ada").get("/sessions");
+    return (body as { sessions: readonly { id: string }[] }).sessions.map(({ id }) => id);
+  }
+
+  async stateOf(id: string): Promise<AgentState> {
+    const { body } = await this.scene.as("ada").get(`/sessions/${encodeURIComponent(id)}`);
+    return (body as { state: AgentState }).state;
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -86,6 +98,67 @@ describe("a client of AG-UI", () => {
     expect(scene.failures).toEqual([]);
   });
 
+  it("sends files, and gets those of tools and of the model", async () => {
+    const dot = { mediaType: "image/png", data: "AAAA" };
+    const drawn: LlmOutcome = {
+      ...(answers("Drawn.") as Extract<LlmOutcome, { ok: true }>),
+      turn: {
+        origin: "mock",
+        parts: [
+          { type: "text", text: "Drawn." },
+          { type: "file", file: dot },
+        ],
+      },
+    };
+    const scan = toolOf("scan", () =>
+      toolReply({
+        content: "scanned",
+        files: [{ mediaType: "application/pdf", url: "https://a.test/b.pdf" }],
+      }),
+    );
+    const agent = agentOf([callsTools([{ name: "scan", arguments: {} }]), drawn], { tools: [scan] });
+    await using scene = new AgUiScene(agent);
+    const client = scene.client();
+    const image = { type: "image", source: { type: "data", value: "BBBB", mimeType: "image/jpeg" } } as const;
+    const page = { type: "document", source: { type: "url", value: "https://a.test/c.pdf" } } as const;
+    const content = [{ type: "text", text: "Scan these." } as const, image, page];
+    client.addMessage({ id: "user_1", role: "user", content });
+    await client.runAgent();
+    const [id = ""] = await scene.sessionIds();
+    const { messages } = await scene.stateOf(id);
+    expect(messages[0]).toMatchObject({
+      content: "Scan these.",
+      attachments: [
+        { mediaType: "image/jpeg", url: "data:image/jpeg;base64,BBBB" },
+        { mediaType: "application/pdf", url: "https://a.test/c.pdf" },
+      ],
+    });
+    expect(scene.events.find(({ type }) => type === EventType.TOOL_CALL_RESULT)).toMatchObject({
+      content: [
+        { type: "text", text: "scanned" },
+        {
+          type: "document",
+          source: { type: "url", value: "https://a.test/b.pdf", mimeType: "application/pdf" },
+        },
+      ],
+    });
+    expect(scene.events.filter(({ type }) => type === EventType.CUSTOM)).toMatchObject([
+      { name: "moora.file", value: { mediaType: "image/png", url: "data:image/png;base64,AAAA" } },
+    ]);
+    expect(scene.failures).toEqual([]);
+  });
+
+  it("is refused with a part that an agent cannot read", async () => {
+    await using scene = new AgUiScene(agentOf([answers("Hi.")]));
+    const content = [{ type: "image", source: { type: "file", value: "file_1" } }];
+    const { status, body } = await scene.scene.as("ada").post("/agents/helper/ag-ui", {
+      threadId: "thread-1",
+      runId: "run-1",
+      messages: [{ id: "user_1", role: "user", content }],
+    });
+    expect([status, body.code, body.path]).toEqual([422, "refused", "messages"]);
+  });
+
   it("answers an approval with changed arguments", async () => {
     const ran: unknown[] = [];
     const script = [callsTools([{ name: "pay", arguments: { cents: 5 } }]), answers("Paid.")];
@@ -99,6 +172,30 @@ describe("a client of AG-UI", () => {
     await client.runAgent({ resume: [{ interruptId: id, status: "resolved", payload }] });
     expect(ran).toEqual([{ cents: 4 }]);
     expect(textsOf(client).slice(-2)).toEqual(["tool: paid", "assistant: Paid."]);
+    expect(scene.outcome).toEqual({ type: "success" });
+    expect(scene.failures).toEqual([]);
+  });
+
+  it.each([true, false])("answers a question of a sub-agent: approved %s", async (approved) => {
+    const ran: unknown[] = [];
+    const cashier = agentOf(
+      [callsTools([{ name: "pay", arguments: { cents: 5 } }]), answers("It is done.")],
+      {
+        name: "cashier",
+        tools: [pay(ran)],
+      },
+    );
+    const script = [callsTools([{ name: "cashier", arguments: { task: "Pay" } }]), answers("Done.")];
+    const tools = [agentTool(cashier, { name: "cashier", description: "Pays." })];
+    await using scene = new AgUiScene(agentOf(script, { tools }));
+    const client = scene.client();
+    await say(client, "Pay");
+    const [interrupt] = scene.interrupts;
+    expect(interrupt).toMatchObject({ reason: "approval", toolCallId: "call_1" });
+    const answer = { interruptId: interrupt?.id ?? "", status: "resolved", payload: { approved } } as const;
+    await client.runAgent({ resume: [answer] });
+    expect(ran).toEqual(approved ? [{ cents: 5 }] : []);
+    expect(textsOf(client).at(-1)).toBe("assistant: Done.");
     expect(scene.outcome).toEqual({ type: "success" });
     expect(scene.failures).toEqual([]);
   });
@@ -227,7 +324,86 @@ describe("a client of AG-UI", () => {
   });
 });
 
+describe("a client of AG-UI that comes back", () => {
+  const twoPayments = [1, 2].map((cents) => ({ name: "pay", id: `pay_${cents}`, arguments: { cents } }));
+  const approve = ({ id }: { id: string }) =>
+    ({ interruptId: id, status: "resolved", payload: { approved: true } }) as const;
+
+  it("answers its interrupts after a restart of the server, with another client", async () => {
+    const storage = new MemoryStorage();
+    const ran: unknown[] = [];
+    const agent = (script: MockScript) => agentOf(script, { tools: [pay(ran)] });
+    let asked: AgUiScene["interrupts"] = [];
+    {
+      await using scene = new AgUiScene(agent([callsTools(twoPayments)]), { log: memoryLog(storage) });
+      await say(scene.client(), "Pay");
+      asked = scene.interrupts;
+      expect(asked).toHaveLength(2);
+    }
+    await using scene = new AgUiScene(agent([answers("Paid.")]), { log: memoryLog(storage) });
+    await scene.client().runAgent({ resume: asked.map(approve) });
+    expect(ran).toEqual([{ cents: 1 }, { cents: 2 }]);
+    expect(scene.outcome).toEqual({ type: "success" });
+    expect(scene.failures).toEqual([]);
+  });
+
+  it("may answer one interrupt after the other: the run ends with those that are left", async () => {
+    const ran: unknown[] = [];
+    const script = [callsTools(twoPayments), answers("Paid.")];
+    await using scene = new AgUiScene(agentOf(script, { tools: [pay(ran)] }));
+    await say(scene.client(), "Pay");
+    const [first, second] = scene.interrupts;
+    if (first === undefined || second === undefined) throw new Error("Two interrupts are expected.");
+    // Another client: the one that asked insists on answers to all.
+    await scene.client().runAgent({ resume: [approve(first)] });
+    expect(scene.interrupts.map(({ id }) => id)).toEqual([second.id]);
+    await scene.client().runAgent({ resume: [approve(second)] });
+    expect(ran).toHaveLength(2);
+    expect(scene.outcome).toEqual({ type: "success" });
+    expect(scene.failures).toEqual([]);
+  });
+
+  it("gets the whole run again after its connection was lost, and the run continues", async () => {
+    await using scene = new AgUiScene(agentOf([hangs("Once upon a time")]));
+    const lost = scene.client();
+    const first = say(lost, "A story", "message-1");
+    await untilPasses(() => expect(textsOf(lost).at(-1)).toBe("assistant: Once upon a time"));
+    lost.abortRun();
+    await first;
+    const client = scene.client();
+    const run = say(client, "A story", "message-1");
+    await untilPasses(() => expect(textsOf(client).at(-1)).toBe("assistant: Once upon a time"));
+    const ada = scene.scene.as("ada");
+    const [{ id }] = (await ada.get("/sessions")).body.sessions;
+    await ada.post(`/sessions/${id}/cancel`);
+    await run;
+    expect(scene.outcome).toEqual({ type: "cancelled" });
+    const { inputs } = await readSession(scene.scene.log, id);
+    expect(inputs.filter(({ type }) => type === "user-message-received")).toHaveLength(1);
+  });
+});
+
 describe("a call, while the model writes it", () => {
+  it("is shown beside others that are written with it", async () => {
+    const args = [1, 2].map((cents) => ({ cents, to: `account ${cents}` }));
+    const calls = args.map((given, index) => ({ name: "pay", id: `pay_${index}`, arguments: given }));
+    const script = [callsTools(calls), answers("Paid.")];
+    await using scene = new AgUiScene(agentOf(script, { tools: [toolOf("pay", () => "paid")] }));
+    const client = scene.client();
+    await say(client, "Pay");
+    const events = scene.events as unknown as { type: string; toolCallId: string; delta: string }[];
+    const starts = events.filter(({ type }) => type === "TOOL_CALL_START");
+    const written = starts.map(({ toolCallId }) =>
+      events.filter((event) => event.type === "TOOL_CALL_ARGS" && event.toolCallId === toolCallId),
+    );
+    expect(written.map((deltas) => deltas.map(({ delta }) => delta).join(""))).toEqual(
+      args.map((given) => JSON.stringify(given)),
+    );
+    for (const deltas of written) expect(deltas.length).toBeGreaterThan(1);
+    expect(textsOf(client).slice(-3)).toEqual(["tool: paid", "tool: paid", "assistant: Paid."]);
+    expect(scene.failures).toEqual([]);
+  });
+
   const callsOf = (client: HttpAgent): readonly unknown[] =>
     client.messages.flatMap((message) => ("toolCalls" in message ? (message.toolCalls ?? []) : []));
   const callOf = (toolArguments: string): object => ({

@@ -1,6 +1,7 @@
 import { Chat } from "@ai-sdk/react";
-import { askHuman } from "@moora/agent";
+import { agentTool, askHuman } from "@moora/agent";
 import { memoryLog, MemoryStorage } from "@moora/event-log";
+import type { LlmOutcome } from "@moora/llm";
 import { answers, callsTools, fails, hangs } from "@moora/llm/testing";
 import { TestClock, untilPasses } from "@moora/testbed/test-clock";
 import {
@@ -60,6 +61,18 @@ class ChatScene implements AsyncDisposable {
   }
 }
 
+/** An agent whose sub-agent asks before it pays, or asks its user something. */
+function delegating(call: "pay" | "ask_human", ran: unknown[] = []) {
+  const given = call === "pay" ? { cents: 5 } : { question: "How much?" };
+  const cashier = agentOf([callsTools([{ name: call, arguments: given }]), answers("It is done.")], {
+    name: "cashier",
+    tools: [call === "pay" ? pay(ran) : askHuman()],
+  });
+  return agentOf([callsTools([{ name: "cashier", arguments: { task: "Pay" } }]), answers("Done.")], {
+    tools: [agentTool(cashier, { name: "cashier", description: "Pays." })],
+  });
+}
+
 /** The parts of the last message, as far as a test compares them. */
 const partsOf = (chat: Chat<UIMessage>): readonly object[] =>
   (chat.lastMessage?.parts ?? []).map((part) => {
@@ -100,6 +113,82 @@ describe("a chat of the AI SDK", () => {
     expect(chat.messages).toHaveLength(4);
     expect(textOf(chat)).toBe("Welcome.");
     expect((await scene.chunksOf(1)).at(-1)).toBe("[DONE]");
+    expect(scene.errors).toEqual([]);
+  });
+
+  it.each([true, false])("shows the approval that a sub-agent asks for: approved %s", async (approved) => {
+    const ran: unknown[] = [];
+    await using scene = new ChatScene(delegating("pay", ran));
+    const chat = scene.chat();
+    await chat.sendMessage({ text: "Pay" });
+    const asked = partsOf(chat).at(-1) as { approval: { id: string } };
+    expect(asked).toMatchObject({ state: "approval-requested", input: { cents: 5 } });
+    await chat.addToolApprovalResponse({ id: asked.approval.id, approved });
+    await untilPasses(() => expect(textOf(chat)).toBe("Done."));
+    await isReady(chat);
+    expect(ran).toEqual(approved ? [{ cents: 5 }] : []);
+    expect(partsOf(chat)).toMatchObject([
+      { type: "step-start" },
+      { state: "output-available" },
+      { type: "step-start" },
+      { state: approved ? "output-available" : "output-denied" },
+      { type: "step-start" },
+      { text: "Done." },
+    ]);
+    expect(chat.messages).toHaveLength(2);
+    expect(scene.errors).toEqual([]);
+  });
+
+  it("shows what a sub-agent asks, and takes the answer as the output of its tool", async () => {
+    await using scene = new ChatScene(delegating("ask_human"));
+    const chat = scene.chat();
+    await chat.sendMessage({ text: "Pay" });
+    const part = chat.lastMessage?.parts.at(-1) as { toolCallId: string; toolName: string; state: string };
+    expect(part).toMatchObject({ toolName: "ask_human", state: "input-available" });
+    await chat.addToolOutput({ tool: part.toolName, toolCallId: part.toolCallId, output: "Five." });
+    await untilPasses(() => expect(textOf(chat)).toBe("Done."));
+    await isReady(chat);
+    expect(scene.errors).toEqual([]);
+  });
+
+  it("resumes a stream while a sub-agent waits for a human", async () => {
+    await using scene = new ChatScene(delegating("pay"));
+    await scene.chat().sendMessage({ text: "Pay" });
+    const late = scene.chat();
+    await late.resumeStream();
+    expect(partsOf(late).at(-1)).toMatchObject({ state: "approval-requested" });
+    expect((await scene.chunksOf(-1)).slice(-4)).toEqual((await scene.chunksOf(0)).slice(-4));
+  });
+
+  it("answers a repeated message with its own answer, also after later ones", async () => {
+    await using scene = new ChatScene(agentOf([answers("One."), answers("Two.")]));
+    const chat = scene.chat();
+    await chat.sendMessage({ text: "First" });
+    const [first] = chat.messages;
+    await chat.sendMessage({ text: "Second" });
+    const response = await scene.scene.as("ada").send("/agents/helper/chat", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ id: "chat-1", messages: [first] }),
+    });
+    const text = await response.text();
+    expect(text).toContain("One.");
+    expect(text).not.toContain("Two.");
+    expect(text).toContain('"messageId":"loop_1"');
+  });
+
+  it("shows the files that the model makes", async () => {
+    const drawn: LlmOutcome = {
+      ...(answers("") as Extract<LlmOutcome, { ok: true }>),
+      turn: { origin: "mock", parts: [{ type: "file", file: { mediaType: "image/png", data: "AAAA" } }] },
+    };
+    await using scene = new ChatScene(agentOf([drawn]));
+    const chat = scene.chat();
+    await chat.sendMessage({ text: "Draw a dot." });
+    expect(chat.lastMessage?.parts).toEqual([
+      { type: "step-start" },
+      { type: "file", mediaType: "image/png", url: "data:image/png;base64,AAAA" },
+    ]);
     expect(scene.errors).toEqual([]);
   });
 

@@ -50,6 +50,17 @@ class RawConnection implements Disposable {
     socket.on("error", () => undefined);
   }
 
+  /** Sends chunks of a body until the connection is closed. */
+  sendWithoutEnd(): void {
+    const { socket } = this;
+    const chunk = `400\r\n${" ".repeat(1_024)}\r\n`;
+    const write = (): void => {
+      while (!socket.destroyed && socket.write(chunk));
+    };
+    socket.on("drain", write);
+    write();
+  }
+
   /** Reads until the other side closes the connection. */
   async closed(): Promise<string> {
     this.socket.on("data", (data) => (this.text += String(data)));
@@ -161,14 +172,25 @@ describe("a connection", () => {
         "Transfer-Encoding: chunked",
       ),
     );
-    const { socket } = connection;
-    const chunk = `400\r\n${" ".repeat(1_024)}\r\n`;
-    const write = (): void => {
-      while (!socket.destroyed && socket.write(chunk));
-    };
-    socket.on("drain", write);
-    write();
+    connection.sendWithoutEnd();
     expect(await connection.closed()).toMatch(/^HTTP\/1\.1 413 /);
+  });
+
+  it.each([
+    ["POST", "/agents/helper/sessions", 201],
+    ["DELETE", "/sessions/missing", 404],
+    ["GET", "/sessions", 200],
+    ["GET", "/health", 200],
+    ["PUT", "/sessions", 405],
+    ["POST", "/nowhere", 404],
+  ])("with an endless body that is not read is answered and closed: %s %s", async (method, path, status) => {
+    await using served = await Served.start();
+    const host = `Host: 127.0.0.1:${served.served.port}`;
+    using connection = await served.raw(
+      head(`${method} ${path} HTTP/1.1`, host, "Transfer-Encoding: chunked"),
+    );
+    connection.sendWithoutEnd();
+    expect(await connection.closed()).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
   });
 
   it("that sends its body slowly is answered in time", async () => {

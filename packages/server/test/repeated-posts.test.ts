@@ -58,6 +58,32 @@ describe("a post with an idempotency key", () => {
     });
   });
 
+  it("is recognized by a text with half of a surrogate pair, which is replaced", async () => {
+    await using scene = new Scene(counter());
+    const ada = scene.as("ada");
+    const id = await ada.create();
+    const half = "a\ud800b";
+    const bodies = {
+      messages: { content: half },
+      data: { patches: [{ op: "add", path: "/text", value: { [half]: half } }] },
+    };
+    for (const [route, body] of Object.entries(bodies)) {
+      const post = () => ada.post(`/sessions/${id}/${route}`, body, { "idempotency-key": route });
+      const receipt = await post();
+      expect(receipt.body.status).toBe("accepted");
+      expect((await post()).body).toEqual(receipt.body);
+    }
+    await scene.server.close();
+    await using next = new Scene(counter(), { log: scene.log });
+    const again = await next
+      .as("ada")
+      .post(`/sessions/${id}/messages`, bodies.messages, { "idempotency-key": "messages" });
+    expect(again.body.status).toBe("accepted");
+    const { state } = (await next.as("ada").get(`/sessions/${id}`)).body;
+    expect(state.data.text).toEqual({ "a\ufffdb": "a\ufffdb" });
+    expect(state.messages[0].content).toBe("a\ufffdb");
+  });
+
   it("decides once after a restart of the server", async () => {
     const storage = new MemoryStorage();
     const pay = toolOf("pay", () => "paid", { approval: "always" });

@@ -145,11 +145,18 @@ describe("a session", () => {
       ).body.status,
     ).toBe("accepted");
     expect(await data()).toEqual({ items: ["milk", "salt"], open: true });
+    for (const failing of [
+      { op: "test", path: "/open", value: false },
+      { op: "test", path: "", value: { items: [] } },
+    ]) {
+      expect(await change({ op: "add", path: "/items/-", value: "lost" }, failing)).toMatchObject({
+        status: 409,
+        body: { code: "test-failed" },
+      });
+    }
+    const whole = { op: "test", path: "", value: { open: true, items: ["milk", "salt"] } };
+    expect((await change(whole)).body).toEqual({ status: "ignored", reason: "nothing-new" });
     for (const patches of [
-      [
-        { op: "add", path: "/items/-", value: "lost" },
-        { op: "test", path: "/open", value: false },
-      ],
       [{ op: "replace", path: "/items/7", value: "none" }],
       [{ op: "add", path: "/items/9", value: "far" }],
       [{ op: "replace", path: "", value: { items: [] } }],

@@ -17,6 +17,62 @@ async function answered(scene: Scene, more = "") {
   return { ada, id, last: stream.inputs.at(-1)?.seq ?? 0 };
 }
 
+describe("a stream whose request is aborted", () => {
+  /** The number of streams that the server counts. */
+  const countOf = async (scene: Scene): Promise<number> => {
+    const text = await (await scene.as("ada").send("/metrics", {})).text();
+    return Number(/^moora_open_streams (\d+)$/m.exec(text)?.[1]);
+  };
+  const countingScene = (agent = talker()): Scene =>
+    new Scene(agent, {
+      metrics: true,
+      authorize: () => ({ user: "ada", mayReadMetrics: true }),
+      limits: { maxStreamsPerUser: 1 },
+    });
+
+  it("counts no longer, even if its body was never read", async () => {
+    await using scene = countingScene();
+    const id = await scene.as("ada").create();
+    for (let count = 0; count < 3; count += 1) {
+      const leaving = new AbortController();
+      const { signal } = leaving;
+      expect((await scene.as("ada").send(`/sessions/${id}/events`, { signal })).status).toBe(200);
+      expect(await countOf(scene)).toBe(1);
+      leaving.abort();
+      expect(await countOf(scene)).toBe(0);
+    }
+  });
+
+  it("counts no longer if it was aborted while the session was opened", async () => {
+    await using scene = countingScene();
+    const id = await scene.as("ada").create();
+    for (const path of [`/sessions/${id}/events`, `/sessions/${id}/events?after=99`]) {
+      const leaving = new AbortController();
+      const response = scene.as("ada").send(path, { signal: leaving.signal });
+      leaving.abort();
+      await response;
+      expect(await countOf(scene)).toBe(0);
+    }
+  });
+
+  it("counts no longer if it shows a chat, whose answer continues", async () => {
+    await using scene = countingScene(agentOf(() => hangs("word")));
+    const message = { id: "m1", role: "user", parts: [{ type: "text", text: "Hi" }] };
+    const init = {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ id: "chat-1", messages: [message] }),
+    };
+    const leaving = new AbortController();
+    const { signal } = leaving;
+    expect((await scene.as("ada").send("/agents/helper/chat", { ...init, signal })).status).toBe(200);
+    leaving.abort();
+    expect(await countOf(scene)).toBe(0);
+    expect((await scene.as("ada").send("/agents/helper/chat/chat-1/stream", {})).status).toBe(200);
+    expect(await countOf(scene)).toBe(1);
+  });
+});
+
 describe("a stream of events", () => {
   it("has every record once, in order, with its number as id", async () => {
     await using scene = new Scene(talker());

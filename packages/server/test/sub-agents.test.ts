@@ -28,13 +28,14 @@ describe("a question of a sub-agent", () => {
     const id = await ada.create();
     await using stream = await ada.events(id);
     await ada.post(`/sessions/${id}/messages`, { content: "Pay 7" });
-    const { toolCallId, digest, path, name } = await stream.question();
-    expect(name).toBe("pay");
+    const { toolCallId, digest, path, name, parameters } = await stream.question();
+    expect({ name, parameters }).toEqual({ name: "pay", parameters: { sum: 7 } });
     expect((await ada.get(`/sessions/${id}`)).body.questions).toMatchObject([{ toolCallId, digest, path }]);
     const decision = { toolCallId, digest, decision: "approve", ...(how === "with" ? { path } : {}) };
     const { body } = await ada.post(`/sessions/${id}/decisions`, decision);
     expect(body.status).toBe("accepted");
     await stream.until("tool-call-completed");
+    expect(stream.chunks).toContainEqual({ type: "question-closed", path, toolCallId });
     expect(paid).toEqual([{ sum: 7 }]);
     const below = (await scene.log.list()).find((session) => session.id !== id);
     const { inputs } = await readSession(scene.log, below?.id ?? "");
@@ -86,5 +87,19 @@ describe("a question of a sub-agent", () => {
       status: "accepted",
     });
     await untilPasses(() => expect(paid).toEqual([{ sum: 7 }]));
+  });
+});
+
+describe("a session that is removed", () => {
+  it("takes the sessions of its sub-agents with it, and no other", async () => {
+    await using scene = payingScene().scene;
+    const ada = scene.as("ada");
+    const [id, other] = [await ada.create(), await ada.create()];
+    await using stream = await ada.events(id);
+    await ada.post(`/sessions/${id}/messages`, { content: "Pay 7" });
+    await stream.question();
+    expect(await scene.log.list()).toHaveLength(3);
+    expect((await ada.delete(`/sessions/${id}`)).status).toBe(204);
+    expect((await scene.log.list()).map((session) => session.id)).toEqual([other]);
   });
 });

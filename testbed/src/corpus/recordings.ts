@@ -1,11 +1,13 @@
 import { memoryLog, MemoryStorage } from "@moora/event-log";
 import { exportSession } from "@moora/agent";
+import type { World } from "../durable/counting-tools.ts";
 import { Counter } from "../durable/counter.ts";
 import { Life, type Death } from "../durable/mortal-log.ts";
 import { runProcess } from "../durable/processes.ts";
 import { transcriptOf, transcripts } from "../durable/transcripts/index.ts";
 import type { Transcript } from "../durable/transcripts/transcript.ts";
 import { TestClock } from "../test-clock.ts";
+import { withTransfer } from "./later-release.ts";
 
 /** A recording of the corpus: a transcript, run by one process, or by one that dies and another one that resumes it. */
 export interface Recording {
@@ -13,6 +15,8 @@ export interface Recording {
   readonly name: string;
   readonly transcript: Transcript;
   readonly death?: Death;
+  /** What the process runs that resumes: the same transcript with an agent of a later release. Default: the transcript. */
+  readonly later?: Transcript;
 }
 
 const slugOf = (name: string): string =>
@@ -26,6 +30,14 @@ const brokenOff = (name: string, seq: number, when: "before" | "after" = "after"
   transcript: transcriptOf(name),
   death: { seq, when },
 });
+
+/** One that an agent of a later release resumes. */
+const released = (name: string, seq: number): Recording => {
+  const recording = brokenOff(name, seq);
+  const { agent } = recording.transcript;
+  const later = { ...recording.transcript, agent: (world: World) => withTransfer(agent(world)) };
+  return { ...recording, name: `${recording.name}-and-resumed-by-a-later-release`, later };
+};
 
 /** All recordings of the corpus. */
 export const recordings: readonly Recording[] = [
@@ -41,25 +53,27 @@ export const recordings: readonly Recording[] = [
   brokenOff("a reflection", 10),
   brokenOff("a stream that breaks off", 4),
   brokenOff("a state of its own", 7),
+  released("one keyed call", 5),
+  released("an approval", 4),
 ];
 
 /**
  * Runs it on a log in memory, with ids that count up and a clock that only the decisions of reviewers move: the same text each
  * time.
  */
-export async function recordedText({ transcript, death }: Recording): Promise<string> {
+export async function recordedText({ transcript, death, later = transcript }: Recording): Promise<string> {
   using counter = new Counter();
   const storage = new MemoryStorage();
   const clock = new TestClock();
   let ids = 0;
   const newId = (prefix: string): string => `${prefix}_${(ids += 1)}`;
-  const live = async (life: Life): Promise<void> => {
+  const live = async (life: Life, played: Transcript): Promise<void> => {
     const scene = { log: memoryLog(storage), id: "recorded", counter, clock };
     const options = { owner: "host", newId, snapshots: false };
-    const { session } = await runProcess(scene, transcript, life, options);
+    const { session } = await runProcess(scene, played, life, options);
     if (!life.isOver) await session?.close();
   };
-  if (death !== undefined) await live(new Life(death));
-  await live(new Life());
+  if (death !== undefined) await live(new Life(death), transcript);
+  await live(new Life(), later);
   return await exportSession(memoryLog(storage), "recorded");
 }

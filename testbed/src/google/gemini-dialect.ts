@@ -50,12 +50,13 @@ function answerToEvents(
   body: JsonObject,
   issue: (token: string) => string,
 ): ServerEvent[] {
-  const { reasoning, text = [], calls = [], usage } = answer;
+  const { reasoning, text = [], files = [], calls = [], usage } = answer;
   const parts: JsonObject[] = [
     ...(reasoning === undefined
       ? []
       : [{ text: reasoning, thought: true, thoughtSignature: issue(signatureOf(reasoning)) }]),
     ...text.map((piece) => ({ text: piece })),
+    ...files.map(({ mediaType: mimeType, data }) => ({ inlineData: { mimeType, data } })),
     ...calls.flatMap((call) => callToPart(call, body)),
   ];
   return [

@@ -22,7 +22,7 @@ export const chatDialect = (rules?: ChatServerRules): ServerDialect => ({
 });
 
 function answerToEvents(answer: ScriptedAnswer, body: JsonObject): ServerEvent[] {
-  const { reasoning, text = [], logprobs = [], calls = [], finish, usage, earlyUsage } = answer;
+  const { reasoning, text = [], files = [], logprobs = [], calls = [], finish, usage, earlyUsage } = answer;
   const chunk = (delta: JsonObject, finishReason: string | null = null, logprob?: number): JsonObject => ({
     id: "chatcmpl_1",
     object: "chat.completion.chunk",
@@ -43,6 +43,9 @@ function answerToEvents(answer: ScriptedAnswer, body: JsonObject): ServerEvent[]
     { ...chunk({ role: "assistant", content: "" }), usage: earlyUsage ? usageToWire(earlyUsage) : null },
     ...(reasoning === undefined ? [] : [chunk({ reasoning_content: reasoning })]),
     ...text.map((content, index) => chunk({ content }, null, logprobs[index])),
+    ...files.map(({ mediaType, data }) =>
+      chunk({ images: [{ type: "image_url", image_url: { url: `data:${mediaType};base64,${data}` } }] }),
+    ),
     ...(finish === "refusal" ? [chunk({ refusal: "I cannot help with that." })] : []),
     ...callDeltas(calls, body, answer.interleaved ?? false).map((delta) => chunk({ tool_calls: [delta] })),
   ];

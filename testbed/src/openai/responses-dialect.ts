@@ -52,6 +52,8 @@ const messages: Readonly<Partial<Record<ScriptedError, string>>> = {
   "rejected-reasoning": "The encrypted content gAAA could not be verified.",
 };
 
+type ScriptedFile = NonNullable<ScriptedAnswer["files"]>[number];
+
 interface Item {
   readonly begin: JsonObject;
   readonly deltas: readonly Event[];
@@ -66,6 +68,7 @@ function answerToEvents(
   const items = [
     ...(answer.reasoning === undefined ? [] : [toReasoning(answer.reasoning)]),
     ...(answer.text || answer.finish === "refusal" ? [messageItem(answer, body)] : []),
+    ...(answer.files ?? []).map(imageItem),
     ...(answer.calls ?? []).map((call, index) => callItem(call, index, body)),
   ];
   const response = {
@@ -177,6 +180,12 @@ function messageItem({ text = [], logprobs, finish }: ScriptedAnswer, { include 
       content: finish === "refusal" ? [outputText, refused] : [outputText],
     },
   };
+}
+
+function imageItem({ mediaType, data }: ScriptedFile, index: number): Item {
+  const begin = { id: `ig_${index}`, type: "image_generation_call", status: "in_progress", result: null };
+  const output_format = mediaType.slice("image/".length);
+  return { begin, deltas: [], done: { ...begin, status: "completed", output_format, result: data } };
 }
 
 function callItem(call: ScriptedCall, index: number, body: JsonObject): Item {

@@ -1,4 +1,4 @@
-import type { AgentState, ContextEntry, ControlOf } from "@moora/agent-core-state-machine";
+import type { AgentAttachment, AgentState, ContextEntry, ControlOf } from "@moora/agent-core-state-machine";
 import {
   callIdsOf,
   messageOf,
@@ -37,8 +37,9 @@ function linesOf(state: AgentState, entry: ContextEntry): readonly string[] {
     case "message":
       return [`User: ${messageOf(state, entry.messageId)?.content ?? ""}`];
     case "turn": {
-      const text = entry.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("");
-      const said = text.trim() === "" ? [] : [`Assistant: ${text}`];
+      const text = entry.parts.map((part) => (part.type === "text" ? part.text : "")).join("");
+      const made = entry.parts.map((part) => (part.type === "file" ? fileText(part.file) : "")).join("");
+      const said = (text + made).trim() === "" ? [] : [`Assistant: ${text}${made}`];
       return [...said, ...callIdsOf(entry).map((id) => callLine(state, id))];
     }
     case "tool-calls":
@@ -50,6 +51,9 @@ function linesOf(state: AgentState, entry: ContextEntry): readonly string[] {
       return [];
   }
 }
+
+const fileText = ({ mediaType, name }: AgentAttachment): string =>
+  ` (Made a file: ${name === undefined ? mediaType : `${name} (${mediaType})`}.)`;
 
 function callLine(state: AgentState, id: string): string {
   const record = recordOf(state, id);

@@ -1,4 +1,5 @@
 import type { AgentState } from "@moora/agent-core-state-machine";
+import { isBlacklisted } from "@moora/agent-core-state-machine/internal";
 import type { LlmTool } from "@moora/llm";
 import { jsonObjectOf } from "./json-object.ts";
 
@@ -19,7 +20,7 @@ export function toolsAt({ tools, config }: AgentState): readonly LlmTool[] {
   const known = memo.get(tools);
   if (known !== undefined && known.blacklist === blacklist) return known.tools;
   const offered = Object.entries(tools)
-    .filter(([name]) => !blacklist.includes(name))
+    .filter(([name]) => !isBlacklisted({ config, tools }, { name }))
     .map(([name, { description, schema }]) => ({
       name,
       description,

@@ -4,7 +4,7 @@ import type { LlmMessage, LlmPart, LlmToolResult } from "@moora/llm";
 import { hasMoreItemsThan } from "@moora/llm/internal";
 import { jsonObjectOf } from "./json-object.ts";
 
-/** The message of a turn with its results; undefined for a turn without text and calls. */
+/** The message of a turn with its results; undefined for a turn without text, files and calls. */
 export function turnToMessage(state: AgentState, index: number, turn: TurnEntry): LlmMessage | undefined {
   const parts: LlmPart[] = [];
   const results: LlmToolResult[] = [];
@@ -16,7 +16,7 @@ export function turnToMessage(state: AgentState, index: number, turn: TurnEntry)
     const made = partOf(state, part, `internal/${index}/${at}`);
     if (made === undefined) continue;
     parts.push(made);
-    if (made.type === "text" || made.type === "tool-call") sends = true;
+    if (made.type === "text" || made.type === "file" || made.type === "tool-call") sends = true;
     const result = resultOf(state, part);
     if (result !== undefined) results.push(result);
   }
@@ -36,6 +36,7 @@ function partOf(state: AgentState, part: TurnPart, internalId: string): LlmPart 
     case "text":
       return isBlank(part) ? undefined : part;
     case "reasoning":
+    case "file":
     case "opaque":
       return part;
     case "internal-call":

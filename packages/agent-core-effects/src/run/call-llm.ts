@@ -10,7 +10,15 @@ import type { EffectHost } from "./host.ts";
 import { checkTurn } from "./check-turn.ts";
 import { reportUsage } from "./late-usage.ts";
 import { missingPrice, usageOfOutcome } from "./model-cost.ts";
-import { toFailedInput, numberedTurn, toObservedInput, toReflectedInput } from "./observation.ts";
+import { refersToFiles, requestWithFiles, turnToStore } from "./host-files.ts";
+import {
+  fileToAttachment,
+  numberedTurn,
+  toFailedInput,
+  toObservedInput,
+  toReflectedInput,
+} from "./observation.ts";
+import { readTurn } from "./read-turn.ts";
 import { assertLoggable } from "./assert-loggable.ts";
 import { NotSynchronous, dispatch, waitFor, type EffectProgram } from "./effect-program.ts";
 import { dispatchIntent } from "./intent-of.ts";
@@ -29,8 +37,14 @@ export function* callLlm(effect: CallLlmEffect, state: AgentState, host: EffectH
       toFailedInput(effect, { failure: unpriced, partial: "" }, undefined, calledAt),
     ));
   }
+  const { files } = host;
+  const sent =
+    files === undefined || !refersToFiles(request)
+      ? request
+      : yield* waitFor(requestWithFiles(request, files));
+  if (isAborted(host)) return;
   const outcome = readOutcome(
-    yield* waitFor(outcomeOf(effect, { request, state }, host)),
+    yield* waitFor(outcomeOf(effect, { request: sent, state }, host)),
     host.parts.llm.name,
   );
   if (isAborted(host)) return yield* reportUsage(effect.key, usageOfOutcome(state, outcome, asked), host);
@@ -74,7 +88,12 @@ function* dispatchAnswer(
   for (const text of outcome.warnings ?? []) notify({ type: "llm-warning", text });
   if (effect.purpose === "reflect")
     return void (yield* dispatch(assertLoggable(toReflectedInput(effect, outcome, usage, clock.now()))));
-  const turn = numberedTurn(state, outcome, host, clock.now());
+  const { files } = host;
+  const stored =
+    files === undefined || !outcome.turn.parts.some(({ type }) => type === "file")
+      ? outcome.turn
+      : yield* waitFor(turnToStore(readTurn(outcome.turn), files, fileToAttachment));
+  const turn = numberedTurn(state, { ...outcome, turn: stored }, host, clock.now());
   const checking = checkTurn(state, turn, parts);
   const check = isPromise(checking) ? yield* waitFor(checking) : checking;
   if (isAborted(host)) return yield* reportUsage(effect.key, usage, host);

@@ -6,7 +6,7 @@ import type {
   ToolCallResult,
   ToolCallResultInput,
 } from "@moora/agent-core-state-machine";
-import { dataOf, recordOf } from "@moora/agent-core-state-machine/internal";
+import { dataOf, openCallOf, recordOf, wording } from "@moora/agent-core-state-machine/internal";
 import type { CallToolEffect, ProbeToolEffect } from "../effect.ts";
 import { DataUpdates } from "../data/data-updates.ts";
 import { errorText } from "../error-text.ts";
@@ -15,6 +15,7 @@ import { truncated } from "../truncate.ts";
 import { invalid, type Tool } from "../tool/define-tool.ts";
 import type { ToolQuestion } from "../tool/tool-asks.ts";
 import { thrownToOutcome, type ToolOutcome } from "../tool/tool-reply.ts";
+import { toolNamed } from "../tool/tool-named.ts";
 import { unknownTool } from "../tool/unknown-tool.ts";
 import { isAborted, LazyAbort } from "./abort.ts";
 import type { EffectHost } from "./host.ts";
@@ -25,11 +26,12 @@ import { validUsage } from "./valid-usage.ts";
 import { withTimeout } from "./with-timeout.ts";
 import { assertLoggable } from "./assert-loggable.ts";
 import { dispatch, waitFor, type EffectProgram } from "./effect-program.ts";
+import { storedFiles } from "./host-files.ts";
 import { dispatchIntent } from "./intent-of.ts";
 
 /** Runs a tool after its intent is durable, and dispatches its result. For a call that cannot run, only dispatches a failure. */
 export function* callTool(effect: CallToolEffect, state: AgentState, host: EffectHost): EffectProgram<void> {
-  const tool = host.parts.tools.get(effect.name);
+  const tool = toolNamed(host.parts.tools, effect.name);
   const problem = recordOf(state, effect.toolCallId)?.problem;
   if (tool === undefined || problem !== undefined) {
     return yield* dispatchResult(
@@ -42,9 +44,13 @@ export function* callTool(effect: CallToolEffect, state: AgentState, host: Effec
   if (!intended || isAborted(host)) return;
   const updates = updatesOf(tool, effect, state, host);
   const running = toolOutcome(tool, { effect, updates }, state, host);
-  const outcome = isPromise(running) ? yield* waitFor(running) : running;
+  const settled = isPromise(running) ? yield* waitFor(running) : running;
+  let outcome = mayHaveRunBefore(tool, effect, state) ? withoutDenial(settled) : settled;
   const commits = updates?.close();
   if (commits !== undefined) yield* waitFor(commits);
+  if (isAborted(host)) return;
+  const stored = outcomeToStore(outcome, host);
+  if (isPromise(stored)) outcome = yield* waitFor(stored);
   if (isAborted(host)) return;
   if (!outcome.isSuccess && outcome.asks !== undefined) {
     yield* dispatch(askedInput(effect, outcome, outcome.asks, host));
@@ -53,6 +59,30 @@ export function* callTool(effect: CallToolEffect, state: AgentState, host: Effec
   if (updates === undefined || updates.isEmpty || !outcome.isSuccess)
     return yield* dispatchResult(effect, outcome, host);
   yield* dispatchWithUpdates(effect, outcome, updates, host);
+}
+
+/** Whether an earlier attempt of the call may have run with arguments that the tool no longer takes. */
+const mayHaveRunBefore = (
+  { definition }: Tool,
+  { toolCallId }: CallToolEffect,
+  { reActContext: { control } }: AgentState,
+): boolean => definition.upcasts === true && openCallOf(control, toolCallId)?.mayHaveRun === true;
+
+/** The outcome of a call of which an earlier attempt may have run: arguments that cannot be converted leave it unknown. */
+const withoutDenial = (outcome: ToolOutcome): ToolOutcome =>
+  outcome.isSuccess || outcome.code !== "invalid-arguments"
+    ? outcome
+    : { ...outcome, error: wording.outcomeUnknown(outcome.error), code: "outcome-unknown" };
+
+/** An outcome whose files are stored by the host. A promise only if it has files. */
+function outcomeToStore(
+  outcome: ToolOutcome,
+  { files: store }: EffectHost,
+): ToolOutcome | Promise<ToolOutcome> {
+  if (store === undefined || !outcome.isSuccess || outcome.files === undefined) return outcome;
+  // What a tool returns is checked first: the check of the input throws for it otherwise.
+  if (!outcome.files.every((file) => typeof file.url === "string")) return outcome;
+  return storedFiles(outcome.files, store).then((files) => ({ ...outcome, files }));
 }
 
 /** The updates of a call; undefined for a tool without data. */
@@ -89,7 +119,7 @@ export function* probeTool(
   host: EffectHost,
 ): EffectProgram<void> {
   const { toolCallId, attempt } = effect;
-  const tool = host.parts.tools.get(effect.name);
+  const tool = toolNamed(host.parts.tools, effect.name);
   const found = yield* waitFor(probeOutcome(tool, effect, state, host));
   if (isAborted(host)) return;
   if (found !== "not-run" && found !== "unknown") return yield* dispatchResult(effect, found, host);
@@ -145,7 +175,7 @@ function outcomeToInput(
   const usage = validUsage(outcome.usage);
   const used = usage === undefined ? {} : { usage };
   const handoff = outcome.isSuccess && outcome.handoff !== undefined ? { handoff: outcome.handoff } : {};
-  const mayRepeat = isRepeatable(outcome, parts.tools.get(name)) ? ({ retryable: true } as const) : {};
+  const mayRepeat = isRepeatable(outcome, toolNamed(parts.tools, name)) ? ({ retryable: true } as const) : {};
   return {
     type: "tool-call-completed",
     toolCallId,

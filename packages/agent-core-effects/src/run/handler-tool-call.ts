@@ -1,10 +1,11 @@
 import type { AgentState } from "@moora/agent-core-state-machine";
-import { wording } from "@moora/agent-core-state-machine/internal";
+import { isBlacklisted, wording } from "@moora/agent-core-state-machine/internal";
 import type { DataUpdates } from "../data/data-updates.ts";
 import { errorText } from "../error-text.ts";
 import { isPromise } from "../is-promise.ts";
 import { invalid, type Tool, type ToolContext } from "../tool/define-tool.ts";
 import { thrownToOutcome, type ToolOutcome } from "../tool/tool-reply.ts";
+import { toolNamed } from "../tool/tool-named.ts";
 import { unknownTool } from "../tool/unknown-tool.ts";
 import { contextOf } from "./call-context.ts";
 import { refusalOfTool } from "./commit-data.ts";
@@ -41,9 +42,9 @@ export function callToolOfHandler(
   const { name, input } = call;
   if (isAborted(host)) return { isSuccess: false, error: wording.cancelledBeforeRun, code: "cancelled" };
   const state = host.current?.() ?? started;
-  const tool = host.parts.tools.get(name);
+  const tool = toolNamed(host.parts.tools, name);
   if (tool === undefined) return unknownTool(name, host.parts.tools);
-  if (state.config.toolCalls.blacklist.includes(name))
+  if (isBlacklisted(state, { name }))
     return { isSuccess: false, error: wording.blacklisted(name), code: "blacklisted" };
   if (call.attempt > 1 && (tool.definition.replay ?? "once") === "once") {
     return {

@@ -8,6 +8,7 @@ import type { ContextDefinition, HostContext } from "../tool/define-context.ts";
 import type { Tool } from "../tool/define-tool.ts";
 import type { ToolOutcome } from "../tool/tool-reply.ts";
 import type { DispatchedInput } from "./dispatched-input.ts";
+import type { HostFiles } from "./host-files.ts";
 
 /** The decision of a custom state's handler: the event that leaves the state, and a note for the model. */
 export type StateDecision = string | { readonly event: string; readonly note?: string };
@@ -165,6 +166,8 @@ export interface EffectHost {
   readonly dispatchAtOnce?: (input: DispatchedInput) => Promise<boolean>;
   /** Dispatches an input of an effect that the state no longer wants. Default: like any other input. */
   readonly dispatchLate?: (input: AgentInput) => void;
+  /** Where the bytes of files are stored. Default: files stay in the inputs as they are, and requests contain them so. */
+  readonly files?: HostFiles | undefined;
   /** Whether effects must not wait, so that models are called with `callSync`. Default: false. */
   readonly synchronous?: boolean;
   readonly signal: AbortSignal;

@@ -1,6 +1,7 @@
 import type { AgentInput, AgentState } from "@moora/agent-core-state-machine";
 import { openCallOf, recordOf } from "@moora/agent-core-state-machine/internal";
 import type { AgentEffect, CallLlmEffect, CallToolEffect, RunStateEffect } from "../effect.ts";
+import { toolNamed } from "../tool/tool-named.ts";
 import { dispatch, type EffectProgram } from "./effect-program.ts";
 import type { EffectHost } from "./host.ts";
 
@@ -21,7 +22,8 @@ export function intentOf(
       return { type: "llm-call-started", key: effect.key, timestamp: clock.now() };
     case "call-tool": {
       const { toolCallId, attempt, name } = effect;
-      if (!parts.tools.has(name) || recordOf(state, toolCallId)?.problem !== undefined) return undefined;
+      if (toolNamed(parts.tools, name) === undefined || recordOf(state, toolCallId)?.problem !== undefined)
+        return undefined;
       return { type: "tool-call-started", toolCallId, attempt, timestamp: clock.now() };
     }
     case "run-state":

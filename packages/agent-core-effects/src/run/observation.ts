@@ -1,4 +1,5 @@
 import type {
+  AgentAttachment,
   AgentInput,
   AgentState,
   LlmCallFailedInput,
@@ -8,8 +9,9 @@ import type {
   ObservedToolCall,
   TurnPart,
 } from "@moora/agent-core-state-machine";
-import { needsHuman, recordOf, toolOf } from "@moora/agent-core-state-machine/internal";
-import type { LlmOutcome } from "@moora/llm";
+import { needsHuman, recordOf, toolNameOf, toolOf } from "@moora/agent-core-state-machine/internal";
+import type { LlmFile, LlmOutcome } from "@moora/llm";
+import { fileToUrl } from "@moora/llm/internal";
 import { callId } from "../call-id.ts";
 import type { CallLlmEffect } from "../effect.ts";
 import { answerInternalCall, callsInternalTool } from "../internal-tools.ts";
@@ -46,6 +48,7 @@ export function numberedTurn(
   const ids = newCallIds(state);
   const { origin, parts: made, raw: rawTurn } = readTurn(turn);
   const parts = made.map((part): TurnPart => {
+    if (part.type === "file") return { ...part, file: fileToAttachment(part.file) };
     if (part.type !== "tool-call") return part;
     const { name, arguments: parameters } = part;
     const raw = part.raw === undefined ? undefined : { raw: part.raw };
@@ -54,12 +57,23 @@ export function numberedTurn(
       if (input !== undefined) before.push(input);
       return { type: "internal-call", name, arguments: parameters, answer, ...raw };
     }
-    const call = { id: ids(), name, parameters, calledAt: now };
+    // A model that sees earlier calls may repeat the name that a tool had then.
+    const call = { id: ids(), name: toolNameOf(state, name), parameters, calledAt: now };
     calls.push(mayAsk(state, call) ? { ...call, digest: callDigest(state, host, call) } : call);
     return { type: "call", toolCallId: call.id, ...raw };
   });
   return { parts, calls, before, origin, raw: rawTurn };
 }
+
+/** A file by its URL, which is a data URL if the model gave data. */
+export const fileToAttachment = (file: LlmFile): AgentAttachment =>
+  "url" in file
+    ? file
+    : {
+        mediaType: file.mediaType,
+        url: fileToUrl(file),
+        ...(file.name === undefined ? {} : { name: file.name }),
+      };
 
 /** Whether a human may be asked about a call, so that it needs a digest. */
 const mayAsk = (state: AgentState, call: NumberedCall): boolean =>

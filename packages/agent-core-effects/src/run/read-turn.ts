@@ -1,6 +1,6 @@
 import type { Json } from "@moora/agent-core-state-machine";
 import { jsonCopy, maxJsonLength } from "@moora/agent-core-state-machine/internal";
-import type { LlmAnswerer, LlmFinish, LlmPart, LlmTurn } from "@moora/llm";
+import type { LlmAnswerer, LlmFile, LlmFinish, LlmPart, LlmTurn } from "@moora/llm";
 import { withWellFormedText } from "@moora/llm/internal";
 import { UnloggableInput } from "./assert-loggable.ts";
 
@@ -32,6 +32,8 @@ function readPart(part: LlmPart): LlmPart {
         ...rawOf(part.raw),
       };
     }
+    case "file":
+      return { type: "file", file: readFile(part.file), ...rawOf(part.raw) };
     case "opaque":
       return { type: "opaque", raw: kept(part.raw ?? null) };
   }
@@ -40,8 +42,20 @@ function readPart(part: LlmPart): LlmPart {
 
 const lengthOf = (part: LlmPart): number => {
   if (part.type === "opaque") return 0;
+  if (part.type === "file") return "url" in part.file ? part.file.url.length : part.file.data.length;
   return part.type === "tool-call" ? part.name.length + part.arguments.length : part.text.length;
 };
+
+function readFile(file: LlmFile): LlmFile {
+  const { mediaType, name } = file;
+  const about = {
+    mediaType: text(mediaType, "media type of a file"),
+    ...(name === undefined ? {} : { name: text(name, "name of a file") }),
+  };
+  return "url" in file
+    ? { ...about, url: text(file.url, "URL of a file") }
+    : { ...about, data: text(file.data, "data of a file") };
+}
 
 function text(value: string, what: string): string {
   if (typeof value !== "string") throw new UnloggableInput(`The ${what} of the turn is not text.`);

@@ -15,6 +15,8 @@ export interface AskHumanOptions {
   readonly input?: StandardSchema | JsonObject;
   /** The schema of the answer. An answer that does not match it is refused, and the question stays open. */
   readonly answer?: StandardSchema | JsonObject;
+  /** The names that the tool had in earlier releases. Default: none. */
+  readonly formerNames?: readonly string[];
 }
 
 const defaultDescription =
@@ -33,6 +35,7 @@ const optionNames: Readonly<Record<keyof AskHumanOptions, true>> = {
   description: true,
   input: true,
   answer: true,
+  formerNames: true,
 };
 
 /**
@@ -48,7 +51,9 @@ export function askHuman(options: AskHumanOptions = {}): Tool {
       refuse(`Unknown option "${option}" of askHuman.${optionHint(option, known)}`);
   }
   const { name = "ask_human", description = defaultDescription, input = question, answer } = options;
-  const tool = defineTool({ name, description, input, execute: unasked });
+  const { formerNames } = options;
+  const renamed = formerNames === undefined ? {} : { formerNames };
+  const tool = defineTool({ name, description, input, ...renamed, execute: unasked });
   const place = `The answer of the tool ${name}`;
   const answerSchema =
     answer === undefined

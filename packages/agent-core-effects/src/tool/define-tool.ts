@@ -122,6 +122,16 @@ export interface ToolOptions<
    * spends nothing.
    */
   readonly spends?: Spending;
+  /**
+   * The names that the tool had in earlier releases: an open call that was recorded with one of them runs this tool, and so does a
+   * call with such a name that a model repeats. Default: none.
+   */
+  readonly formerNames?: readonly string[];
+  /**
+   * Converts arguments that do not fit `input` because they were made for an earlier release. It must be pure; arguments that it
+   * cannot convert, it throws about or returns unchanged. What it returns is checked against `input`. Default: such a call fails.
+   */
+  readonly upcast?: (former: JsonObject) => JsonObject;
 }
 
 /**
@@ -179,7 +189,7 @@ function toolOf<const Schema extends StandardSchema | JsonObject, Output, Data, 
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const { execute, probe } = options as unknown as ToolOptions<Schema, OutputOf<Schema>, Output>;
   const schema = inputSchemaOf(options);
-  const given = argumentsOf<OutputOf<Schema>>(schema);
+  const given = argumentsOf<OutputOf<Schema>>(schema, options.upcast);
   const tool: Tool<OutputOf<Schema>, Awaited<Output>> = {
     name,
     definition: definitionOf(options, schema.json),
@@ -204,8 +214,8 @@ function toolOf<const Schema extends StandardSchema | JsonObject, Output, Data, 
 
 type AnyToolOptions = Omit<
   ToolOptions<StandardSchema | JsonObject, never>,
-  "execute" | "data" | "context" | "probe"
-> & { readonly probe?: unknown };
+  "execute" | "data" | "context" | "probe" | "upcast"
+> & { readonly probe?: unknown; readonly upcast?: unknown };
 
 function inputSchemaOf({ name, input, schema: beside }: AnyToolOptions): SchemaCheck<unknown> {
   const schema = schemaCheckOf(input, beside, `The input of the tool ${name}`);
@@ -218,8 +228,9 @@ function inputSchemaOf({ name, input, schema: beside }: AnyToolOptions): SchemaC
   return schema;
 }
 
-function definitionOf({ name, probe, ...options }: AnyToolOptions, json: JsonObject): ToolDefinition {
+function definitionOf({ name, probe, upcast, ...options }: AnyToolOptions, json: JsonObject): ToolDefinition {
   const { description, risk, approval, replay, onUnknown, timeoutMs, retries, maxParallel, spends } = options;
+  const { formerNames } = options;
   if (retries !== undefined && retries !== 0 && replay !== "safe" && replay !== "keyed") {
     refuse(
       `The tool ${name} has retries, but its replay is ${shownValue(replay ?? "once")}. Use replay: "safe" or "keyed", which say that a call may run more than once.`,
@@ -239,6 +250,8 @@ function definitionOf({ name, probe, ...options }: AnyToolOptions, json: JsonObj
     retries,
     maxParallel,
     spends,
+    formerNames,
+    upcasts: upcast === undefined ? undefined : true,
   };
   return toolDefinitionOf(name, fields);
 }

@@ -23,6 +23,8 @@ const optionNames: Readonly<Record<keyof ToolOptions, true>> = {
   spends: true,
   data: true,
   context: true,
+  formerNames: true,
+  upcast: true,
 };
 
 /** What other libraries call the options. */
@@ -38,7 +40,7 @@ const aliases: Readonly<Record<string, string>> = {
 export function checkToolOptions(options: unknown): void {
   if (typeof options !== "object" || options === null)
     return refuse(`defineTool needs an object of options, got ${shownValue(options)}.`);
-  const { name, input, schema, execute, probe, data, context } = readOptions(options);
+  const { name, input, schema, execute, probe, data, context, upcast } = readOptions(options);
   checkToolName(name);
   const known = Object.keys(optionNames);
   for (const option of Object.keys(options)) {
@@ -53,6 +55,8 @@ export function checkToolOptions(options: unknown): void {
     refuse(`data of the tool ${name} was not created by defineData, got ${shownValue(data)}.`);
   if (context !== undefined && !isContextDefinition(context))
     refuse(`context of the tool ${name} was not created by defineContext, got ${shownValue(context)}.`);
+  if (upcast !== undefined && typeof upcast !== "function")
+    refuse(`upcast of the tool ${name} must be a function, got ${shownValue(upcast)}.`);
   if (probe !== undefined && typeof probe !== "function")
     refuse(`probe of the tool ${name} must be a function, got ${shownValue(probe)}.`);
 }

@@ -1,8 +1,12 @@
+import type { JsonObject } from "@moora/llm";
 import { errorText } from "../error-text.ts";
-import { isPromise } from "../is-promise.ts";
+import { after, isPromise } from "../is-promise.ts";
 import { truncatedToBytes } from "../truncate.ts";
 import { parseArguments } from "./parse-arguments.ts";
 import type { CheckedValue, SchemaCheck } from "./schema-check.ts";
+
+/** Converts arguments of an earlier release. */
+type Upcast = (former: JsonObject) => JsonObject;
 
 type MaybeChecked<Input> = CheckedValue<Input> | Promise<CheckedValue<Input>>;
 
@@ -13,14 +17,17 @@ const maxCached = 256;
  * Validates the arguments of calls. `checked` caches its result for the next `taken` with the same text, because a call is
  * usually run soon after its check. `taken` returns a cached result only once, so that two runs do not share an object.
  */
-export function argumentsOf<Input>(schema: SchemaCheck<unknown>): {
+export function argumentsOf<Input>(
+  schema: SchemaCheck<unknown>,
+  upcast?: Upcast,
+): {
   checked(parameters: string): MaybeChecked<Input>;
   taken(parameters: string): MaybeChecked<Input>;
 } {
   const cache = new Map<string, CheckedValue<Input>>();
   return {
     checked(parameters) {
-      const it = checkedArguments<Input>(schema, parameters);
+      const it = checkedArguments<Input>(schema, parameters, upcast);
       if (cache.size >= maxCached) cache.clear();
       if (!isPromise(it)) cache.set(parameters, it);
       return it;
@@ -28,19 +35,49 @@ export function argumentsOf<Input>(schema: SchemaCheck<unknown>): {
     taken(parameters) {
       const cached = cache.get(parameters);
       if (cached !== undefined) cache.delete(parameters);
-      return cached ?? checkedArguments<Input>(schema, parameters);
+      return cached ?? checkedArguments<Input>(schema, parameters, upcast);
     },
   };
 }
 
-/** Parses and checks arguments. Returns the output of the schema, or the problem; an exception of the schema is a problem. */
-function checkedArguments<Input>(schema: SchemaCheck<unknown>, parameters: string): MaybeChecked<Input> {
+/** Parses and checks arguments, and those that do not fit once more after `upcast`. Returns the output of the schema, or the problem. */
+function checkedArguments<Input>(
+  schema: SchemaCheck<unknown>,
+  parameters: string,
+  upcast: Upcast | undefined,
+): MaybeChecked<Input> {
   const parsed = parseArguments(parameters);
   if (!parsed.ok) return parsed;
+  const found = checkedValue<Input>(schema, parsed.value);
+  if (upcast === undefined) return found;
+  return after(found, (it) => (it.ok ? it : upcastValue<Input>(schema, parameters, upcast, it)));
+}
+
+/** The value of converted arguments; the problem of the given ones if they cannot be converted. */
+function upcastValue<Input>(
+  schema: SchemaCheck<unknown>,
+  parameters: string,
+  upcast: Upcast,
+  problem: CheckedValue<Input>,
+): MaybeChecked<Input> {
+  // Parsed once more: the check of a schema may have changed its value.
+  const parsed = parseArguments(parameters);
+  if (!parsed.ok) return parsed;
+  let converted: unknown;
+  try {
+    converted = upcast(parsed.value);
+  } catch {
+    return problem;
+  }
+  return after(checkedValue<Input>(schema, converted), (it) => (it.ok ? it : problem));
+}
+
+/** Checks a value; an exception of the schema is a problem. */
+function checkedValue<Input>(schema: SchemaCheck<unknown>, value: unknown): MaybeChecked<Input> {
   try {
     // The schema has validated the value, which therefore has its output type.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-    const found = schema.check(parsed.value) as MaybeChecked<Input>;
+    const found = schema.check(value) as MaybeChecked<Input>;
     return isPromise(found) ? found.catch(unchecked) : found;
   } catch (error) {
     return unchecked(error);

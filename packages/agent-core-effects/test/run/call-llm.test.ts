@@ -101,6 +101,48 @@ describe("a model call", () => {
   });
 });
 
+describe("a file that a model makes", () => {
+  const file = { mediaType: "image/png", name: "dot.png", data: "AAAA" };
+  const attachment = { mediaType: "image/png", name: "dot.png", url: "data:image/png;base64,AAAA" };
+
+  it("is a part of the turn, an attachment of the message, and in the next request", async () => {
+    const raw = { id: "ig_1" };
+    const world = new World({ script: [turnOf([{ type: "file", file, raw }]), answers("Smaller.")] });
+    await world.say("Draw a dot.").perform(plan);
+    expect(world.state.reActContext.control).toEqual({ type: "Done", answer: "" });
+    expect(world.state.messages.at(-1)).toMatchObject({ content: "", attachments: [attachment] });
+    await world.say("Smaller.").perform("plan/2/1/1");
+    expect(world.llm.requests.at(-1)?.messages[1]).toEqual({
+      role: "assistant",
+      turn: { origin: "own", parts: [{ type: "file", file: attachment, raw }] },
+      results: [],
+    });
+  });
+
+  it("is also one where the model gives its URL, beside text and calls", async () => {
+    const parts: readonly LlmPart[] = [
+      { type: "text", text: "Here." },
+      { type: "file", file: { mediaType: "image/png", url: "https://files.test/dot.png" } },
+      { type: "tool-call", id: "1", name: "work", arguments: "{}" },
+    ];
+    const world = new World({ script: [turnOf(parts, { finish: { unified: "tool-calls", raw: "" } })] });
+    await world.say("Draw a dot.").perform(plan);
+    expect(world.state.messages.at(-1)).toMatchObject({
+      content: "Here.",
+      attachments: [{ mediaType: "image/png", url: "https://files.test/dot.png" }],
+    });
+  });
+
+  it("is refused if it has no media type", async () => {
+    const world = new World({
+      script: [turnOf([untyped('{ "type": "file", "file": { "data": "AAAA" } }')])],
+    });
+    await world.say("q").perform(plan);
+    const message = expect.stringContaining("The media type of a file of the turn is not text.");
+    expect(world.inputs.at(-1)).toMatchObject({ type: "llm-call-failed", failure: { message } });
+  });
+});
+
 describe("what a model streams", () => {
   const streams = async (chunks: readonly LlmChunk[]): Promise<World> => {
     const call: LlmCaller["call"] = async (_, options) => {

@@ -271,6 +271,11 @@ describe("what cannot be a tool throws when it is defined", () => {
       "probe of the tool fine must be a function, got true.",
     ],
     [
+      "a conversion that is not a function",
+      { upcast: { amount: "cents" } },
+      "upcast of the tool fine must be a function, got an object.",
+    ],
+    [
       "no input",
       { input: undefined },
       "The input of the tool fine is missing. Give a schema, such as z.object({}).",

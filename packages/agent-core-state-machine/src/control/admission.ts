@@ -1,15 +1,17 @@
 import { budgetLeftAt, isSpent, reservationOf } from "../budget.ts";
 import type { StateEdit } from "../state-edit.ts";
-import type { ToolCallDecision, ToolCallRecord } from "../state.ts";
+import type { AgentState, ToolCallDecision, ToolCallRecord } from "../state.ts";
 import type { Spending } from "../usage.ts";
 import { wording } from "../wording.ts";
 import { recordOf } from "../collections/state-lists.ts";
 import {
   failAsUnknown,
   failCall,
+  namesTool,
   needsHuman,
   openCallOf,
   openCallsOf,
+  toolNameOf,
   toolOf,
   withoutReservation,
   withQuestion,
@@ -66,8 +68,11 @@ export function runAgain(edit: StateEdit, call: OpenCall): void {
     edit.putOpenCall({ ...after, attempt: call.attempt });
 }
 
-export const isBlacklisted = ({ config }: StateEdit, { name }: ToolCallRecord): boolean =>
-  config.toolCalls.blacklist.includes(name);
+/** Whether the tool of a call is blacklisted, by its name or a former one. */
+export const isBlacklisted = (
+  state: Pick<AgentState, "config" | "tools">,
+  { name }: Pick<ToolCallRecord, "name">,
+): boolean => namesTool(state, state.config.toolCalls.blacklist, name);
 
 /** Fails a call of a blacklisted tool. The outcome of a call that had started before is unknown. */
 export function refuseBlacklisted(
@@ -88,7 +93,7 @@ export function admitCalls(edit: StateEdit): void {
   const { control } = edit.reActContext;
   const calls = openCallsOf(control);
   if (!runsCalls(control) || !calls.some(({ status }) => status.type === "queued")) return;
-  const nameOf = (call: OpenCall): string => recordOf(edit, call.id)?.name ?? "";
+  const nameOf = (call: OpenCall): string => toolNameOf(edit, recordOf(edit, call.id)?.name ?? "");
   const slots = freeSlots(edit, calls, nameOf);
   const reserve = reservations(edit, calls);
   for (const [index, call] of calls.entries()) {

@@ -22,9 +22,25 @@ export const openCallsOf = (control: Control): readonly OpenCall[] =>
 export const openCallOf = (control: Control, id: string): OpenCall | undefined =>
   openCallsOf(control).find((call) => call.id === id);
 
-/** The definition of a tool by name; undefined if the agent does not have the tool. */
-export const toolOf = (state: AgentState, name: string): ToolDefinition | undefined =>
-  Object.hasOwn(state.tools, name) ? state.tools[name] : undefined;
+/** The current name of a tool that had this name in an earlier release; a name that no tool had is returned unchanged. */
+export function toolNameOf({ tools }: Pick<AgentState, "tools">, name: string): string {
+  if (Object.hasOwn(tools, name)) return name;
+  const renamed = Object.entries(tools).find(([, { formerNames }]) => formerNames?.includes(name));
+  return renamed?.[0] ?? name;
+}
+
+/** Whether a list of names contains a tool, by its name or a former one. */
+export function namesTool(state: Pick<AgentState, "tools">, names: readonly string[], tool: string): boolean {
+  if (names.length === 0) return false;
+  const current = toolNameOf(state, tool);
+  return names.some((name) => name === current || toolNameOf(state, name) === current);
+}
+
+/** The definition of a tool by its name or a former one; undefined if the agent does not have the tool. */
+export function toolOf(state: Pick<AgentState, "tools">, name: string): ToolDefinition | undefined {
+  const current = toolNameOf(state, name);
+  return Object.hasOwn(state.tools, current) ? state.tools[current] : undefined;
+}
 
 /** The newest turn of the current loop. */
 export function lastTurn(state: AgentState): TurnEntry | undefined {
@@ -84,7 +100,7 @@ export function needsHuman(state: AgentState, call: JudgedCall): boolean {
   if (tool === undefined || call.problem !== undefined) return false;
   const { policy } = state.config.approval;
   if (tool.asksHuman === true || policy === "always" || tool.approval === "always") return true;
-  return tool.approval === "never" ? false : policyAsks(policy, call, tool);
+  return tool.approval === "never" ? false : policyAsks(state, policy, call, tool);
 }
 
 /** What of a call decides whether a person is asked. */
@@ -93,11 +109,16 @@ type JudgedCall = Pick<ToolCallRecord, "name" | "problem" | "needsApproval">;
 const risks: readonly Risk[] = ["low", "medium", "high", "critical"];
 
 /** Whether the policy asks about a call. The result of a predicate is part of the call; without a result it asks. */
-function policyAsks(policy: ApprovalPolicy, call: JudgedCall, tool: ToolDefinition): boolean {
+function policyAsks(
+  state: AgentState,
+  policy: ApprovalPolicy,
+  call: JudgedCall,
+  tool: ToolDefinition,
+): boolean {
   if (policy === "never") return false;
   if (policy === "always") return true;
   if ("above" in policy) return risks.indexOf(tool.risk ?? "low") >= risks.indexOf(policy.above);
-  if ("tools" in policy) return policy.tools.includes(call.name);
+  if ("tools" in policy) return namesTool(state, policy.tools, call.name);
   return call.needsApproval ?? true;
 }
 

@@ -1,4 +1,4 @@
-import type { AgentMessage, AgentMessageStatus } from "@moora/agent-webui-protocol";
+import type { AgentAttachment, AgentMessage, AgentMessageStatus } from "@moora/agent-webui-protocol";
 import type { StateEdit } from "../state-edit.ts";
 import { messagePosition, messagesOf } from "../collections/state-lists.ts";
 import type { AgentState } from "../state.ts";
@@ -28,21 +28,33 @@ export function closeStreamedMessage(edit: StateEdit, partial: string): void {
   });
 }
 
-/** Writes the text of a finished turn to its message. Returns the id of the message; null if there is no text. */
+/** What a finished turn says, to people. */
+export interface TurnContent {
+  readonly text: string;
+  readonly files: readonly AgentAttachment[];
+}
+
+/**
+ * Writes the text and the files of a finished turn to its message. Returns the id of the message; null if there is neither a
+ * text nor a file.
+ */
 export function completeMessage(
   edit: StateEdit,
   messageId: string | null,
-  content: string,
+  { text: content, files }: TurnContent,
   status: AgentMessageStatus | undefined,
 ): string | null {
   const open = streamedMessage(edit);
-  const fields = status === undefined ? {} : { status };
+  const fields = {
+    ...(status === undefined ? {} : { status }),
+    ...(files.length === 0 ? {} : { attachments: files }),
+  };
   if (open !== undefined) {
     const { index, message } = open;
     edit.putMessage(index, { ...message, ...fields, content, streaming: false, updatedAt: edit.timestamp });
     return message.id;
   }
-  if (messageId === null || content.trim() === "") return null;
+  if (messageId === null || (content.trim() === "" && files.length === 0)) return null;
   insertAnswer(edit, {
     id: messageId,
     role: "assistant",

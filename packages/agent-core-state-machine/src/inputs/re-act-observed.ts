@@ -1,12 +1,13 @@
 import { recordOf } from "../collections/state-lists.ts";
 import { callIdsOf, failCall, lastTurn, needsHuman, unansweredIds } from "../control/calls.ts";
+import { isBlacklisted } from "../control/admission.ts";
 import { move } from "../control/move.ts";
-import { completeMessage, streamedMessage } from "../control/streamed-message.ts";
+import { completeMessage, streamedMessage, type TurnContent } from "../control/streamed-message.ts";
 import type { StateEdit } from "../state-edit.ts";
 import type { ReActObservedInput } from "../input.ts";
 import { isReservedId } from "../keys.ts";
 import type { AgentState, TurnPart } from "../state.ts";
-import { callIdsIn, textIn } from "../turn-parts.ts";
+import { callIdsIn, filesIn, textIn } from "../turn-parts.ts";
 import { wording } from "../wording.ts";
 import { ignoredReasonOfMessage, openPlan } from "./llm-message.ts";
 import type { IgnoredReason, InputHandler } from "./input-handler.ts";
@@ -57,9 +58,9 @@ function confidenceTooLow({ config, reActContext }: StateEdit, { confidence }: R
   );
 }
 
-/** Drops a turn. Its text stays in the messages for people, and a note informs the model. */
+/** Drops a turn. Its text and its files stay in the messages for people, and a note informs the model. */
 function dropTurn(edit: StateEdit, input: ReActObservedInput): void {
-  completeMessage(edit, input.messageId ?? null, textOf(edit, input), "dropped");
+  completeMessage(edit, input.messageId ?? null, contentOf(edit, input), "dropped");
   const { confidence, retryCount } = edit.reActContext;
   edit.setContext({ retryCount: retryCount + 1 });
   edit.addEntry({
@@ -69,16 +70,18 @@ function dropTurn(edit: StateEdit, input: ReActObservedInput): void {
   move<"Planning">(edit, { event: "LowConfidence" });
 }
 
-const textOf = (edit: StateEdit, { turn }: ReActObservedInput): string =>
-  turn === undefined ? (streamedMessage(edit)?.message.content ?? "") : textIn(turn.parts);
+const contentOf = (edit: StateEdit, { turn }: ReActObservedInput): TurnContent =>
+  turn === undefined
+    ? { text: streamedMessage(edit)?.message.content ?? "", files: [] }
+    : { text: textIn(turn.parts), files: filesIn(turn.parts) };
 
 function recordTurn(edit: StateEdit, input: ReActObservedInput): void {
   const { observation, turn } = input;
-  const text = textOf(edit, input);
+  const content = contentOf(edit, input);
   const cutAnswer = observation.type === "complete-re-act" && input.finish?.unified === "length";
-  const messageId = completeMessage(edit, input.messageId ?? null, text, cutAnswer ? "cut" : undefined);
+  const messageId = completeMessage(edit, input.messageId ?? null, content, cutAnswer ? "cut" : undefined);
   const { loop, step } = edit.reActContext;
-  const parts = turn?.parts ?? partsWithoutTurn(text, observation);
+  const parts = turn?.parts ?? partsWithoutTurn(content.text, observation);
   const raw = turn?.raw === undefined ? {} : { raw: turn.raw };
   edit.addEntry({ type: "turn", loop, step, messageId, origin: turn?.origin ?? "", parts, ...raw });
   if (observation.type === "continue-re-act") recordCalls(edit, observation.toolCalls, parts);
@@ -128,11 +131,11 @@ function continueLoop(edit: StateEdit, cut: boolean): void {
 
 /** Settles the calls that must not run. Returns whether one of them was blacklisted. */
 function refuseCalls(edit: StateEdit, ids: readonly string[], cut: boolean): boolean {
-  const { blacklist, maxPerTurn } = edit.config.toolCalls;
+  const { maxPerTurn } = edit.config.toolCalls;
   let anyBlacklisted = false;
   ids.forEach((id, index) => {
     const name = recordOf(edit, id)?.name ?? "";
-    if (blacklist.includes(name)) {
+    if (isBlacklisted(edit, { name })) {
       anyBlacklisted = true;
       failCall(edit, id, "blacklisted", wording.blacklisted(name));
     } else if (cut) failCall(edit, id, "cut", wording.cutTurn);

@@ -148,7 +148,7 @@ function reconsiderCall(edit: StateEdit, id: string, before: Readonly<Record<str
   const record = recordOf(edit, id);
   if (call === undefined || record === undefined || !mayStillRun(call)) return;
   const tool = toolOf(edit, record.name);
-  const old = Object.hasOwn(before, record.name) ? before[record.name] : undefined;
+  const old = toolOf({ tools: before }, record.name);
   if (isOtherTool(old, tool)) {
     if (call.mayHaveRun) failAsUnknown(edit, id, wording.toolChanged);
     else failCall(edit, id, "tool-changed", wording.notRun(wording.toolChanged));
@@ -164,8 +164,12 @@ const mustNotRunAnymore = (old: ToolDefinition | undefined, tool: ToolDefinition
 const mayStillRun = ({ status }: OpenCall): boolean =>
   waitsForStart(status) || (status.type === "asking" && status.about !== "outcome");
 
-/** Whether the new tool cannot run calls of the old one: it was removed, or its input has changed. */
+/**
+ * Whether the new tool cannot run calls of the old one: it was removed, or its input has changed and it does not convert
+ * earlier arguments.
+ */
 function isOtherTool(old: ToolDefinition | undefined, tool: ToolDefinition | undefined): boolean {
   if (old === undefined || tool === undefined) return old !== tool;
-  return old.schema !== tool.schema || (old.asksHuman ?? false) !== (tool.asksHuman ?? false);
+  const isOtherInput = old.schema !== tool.schema && tool.upcasts !== true;
+  return isOtherInput || (old.asksHuman ?? false) !== (tool.asksHuman ?? false);
 }

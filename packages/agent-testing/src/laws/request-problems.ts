@@ -55,8 +55,9 @@ function turnProblems({
 }: Extract<LlmMessage, { role: "assistant" }>): readonly string[] {
   const calls = parts.filter((part) => part.type === "tool-call");
   const spoken = parts.filter((part) => part.type === "text");
+  const files = parts.filter((part) => part.type === "file");
   return [
-    ...(calls.length + spoken.length === 0 ? ["a turn without text and calls"] : []),
+    ...(calls.length + spoken.length + files.length === 0 ? ["a turn without text, files and calls"] : []),
     ...(calls.length === results.length ? [] : [`${calls.length} calls with ${results.length} results`]),
     ...(spoken.some((part) => isBlank(part.text)) ? ["a blank text in a turn"] : []),
     ...(parts.at(-1)?.type === "reasoning" ? ["a turn that ends in reasoning"] : []),

@@ -146,7 +146,7 @@ function checkRecorded(
 function checkPolicy(run: ToolRun, record: ToolCallRecord | undefined, { config, tools }: BeginView): void {
   const { name, toolCallId: id } = run;
   check(
-    !config.toolCalls.blacklist.includes(name),
+    !isListed(config.toolCalls.blacklist, name, tools),
     "V16",
     () => `call ${id} ran the blacklisted tool ${name}`,
   );
@@ -154,7 +154,7 @@ function checkPolicy(run: ToolRun, record: ToolCallRecord | undefined, { config,
   if (tool === undefined || record === undefined) return;
   check(
     (record.decision !== undefined && approvals.has(record.decision.type)) ||
-      !needsApproval(config, name, tool, record),
+      !needsApproval(config, run, { tools, tool, record }),
     "V16",
     () => `call ${id} of ${name} ran without the approval that its agent requires`,
   );
@@ -165,17 +165,29 @@ const approvals: ReadonlySet<string> = new Set(["approved", "modified", "run-aga
 
 const risks: readonly Risk[] = ["low", "medium", "high", "critical"];
 
+/** Whether a list has a tool by its name or a former one. */
+const isListed = (
+  names: readonly string[],
+  name: string,
+  tools: Readonly<Record<string, ToolDefinition>>,
+): boolean => [name, ...(tools[name]?.formerNames ?? [])].some((each) => names.includes(each));
+
+interface Judged {
+  readonly tools: Readonly<Record<string, ToolDefinition>>;
+  readonly tool: ToolDefinition;
+  readonly record: ToolCallRecord;
+}
+
 /** The approval policy, implemented independently of the reducer. */
 function needsApproval(
   { approval: { policy } }: AgentConfig,
-  name: string,
-  tool: ToolDefinition,
-  record: ToolCallRecord,
+  { name }: Pick<ToolRun, "name">,
+  { tools, tool, record }: Judged,
 ): boolean {
   if (tool.asksHuman === true) return false;
   if (tool.approval !== undefined) return tool.approval === "always";
   if (typeof policy === "string") return policy === "always";
   if ("above" in policy) return risks.indexOf(tool.risk ?? "low") >= risks.indexOf(policy.above);
-  if ("tools" in policy) return policy.tools.includes(name);
+  if ("tools" in policy) return isListed(policy.tools, name, tools);
   return record.needsApproval !== false;
 }

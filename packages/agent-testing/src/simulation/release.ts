@@ -11,7 +11,16 @@ type Fields = Pick<ToolDefinition, "risk" | "approval" | "replay">;
 
 /** How the next release of an agent differs from the one before. */
 export type Release =
-  | { readonly change: "tool-removed" | "tool-added" | "schema" | "description"; readonly tool: string }
+  | {
+      readonly change:
+        | "tool-removed"
+        | "tool-added"
+        | "tool-renamed"
+        | "schema"
+        | "schema-upcast"
+        | "description";
+      readonly tool: string;
+    }
   | { readonly change: "risk" | "tool-approval" | "replay"; readonly tool: string; readonly fields: Fields }
   | { readonly change: ConfigChange; readonly config: AgentConfigChange }
   /** Back to the agent that the simulation was given. */
@@ -31,7 +40,9 @@ type ConfigChange =
 export const releaseChanges: readonly Release["change"][] = [
   "tool-removed",
   "tool-added",
+  "tool-renamed",
   "schema",
+  "schema-upcast",
   "description",
   "risk",
   "tool-approval",
@@ -63,7 +74,9 @@ export function drawRelease(
 /** Changes of a tool that the agent has. */
 const ofTool: ReadonlySet<string> = new Set([
   "tool-removed",
+  "tool-renamed",
   "schema",
+  "schema-upcast",
   "description",
   "risk",
   "tool-approval",
@@ -96,7 +109,9 @@ function drawChange(
     case "tool-added":
       return { change, tool: `added_${1 + choose(3)}` };
     case "tool-removed":
+    case "tool-renamed":
     case "schema":
+    case "schema-upcast":
     case "description":
       return { change, tool: oneOf(choose, tools) };
     case "risk":
@@ -173,7 +188,9 @@ export function applyRelease(
   if (release.change === "tool-added") tools.set(release.tool, addedTool(release.tool));
   else if (tool === undefined) return undefined;
   else if (release.change === "tool-removed") tools.delete(release.tool);
-  else if (release.change === "schema") tools.set(release.tool, withNewSchema(tool));
+  else if (release.change === "tool-renamed") rename(tools, tool);
+  else if (release.change === "schema") tools.set(release.tool, withNewSchema(tool, false));
+  else if (release.change === "schema-upcast") tools.set(release.tool, withNewSchema(tool, true));
   else tools.set(release.tool, withFields(tool, release));
   return withTools(agent, tools);
 }
@@ -193,8 +210,18 @@ const addedTool = (name: string): Tool =>
     execute: () => "ok",
   });
 
-/** One more property that has to be given: calls that were made before do not fit. */
-function withNewSchema(tool: Tool): Tool {
+/** Gives a tool a name that it never had; its calls continue under the new one. */
+function rename(tools: Map<string, Tool>, tool: Tool): void {
+  const { name, definition } = tool;
+  const formerNames = [...(definition.formerNames ?? []), name];
+  const next = `${formerNames[0]}_${formerNames.length + 1}`;
+  if (tools.has(next)) return;
+  tools.delete(name);
+  tools.set(next, { ...tool, name: next, definition: { ...definition, formerNames } });
+}
+
+/** One more property that has to be given: calls that were made before do not fit, unless they are converted. */
+function withNewSchema(tool: Tool, upcasts: boolean): Tool {
   const old: JsonObject = JSON.parse(tool.definition.schema);
   const properties = { ...objectIn(old["properties"]), confirmed: { type: "boolean" } };
   const required = [...new Set([...(Array.isArray(old["required"]) ? old["required"] : []), "confirmed"])];
@@ -203,6 +230,7 @@ function withNewSchema(tool: Tool): Tool {
     name: tool.name,
     description: tool.definition.description,
     input,
+    ...(upcasts ? { upcast: (former: JsonObject) => ({ ...former, confirmed: true }) } : {}),
     execute: (args, context) => {
       const { confirmed: _, ...rest } = objectIn(args);
       return tool.run(JSON.stringify(rest), context);
@@ -215,7 +243,7 @@ function withNewSchema(tool: Tool): Tool {
     ...probed,
     check,
     run,
-    definition: { ...tool.definition, schema: JSON.stringify(input) },
+    definition: { ...tool.definition, schema: JSON.stringify(input), upcasts },
   };
 }
 

@@ -29,6 +29,9 @@ export interface SimulatedParts {
   readonly executes: (name: string) => boolean;
 }
 
+/** The names that a tool has had in all releases. */
+const namesOf = ({ name, definition }: Tool): readonly string[] => [name, ...(definition.formerNames ?? [])];
+
 /** The agent of a host with a simulated model, and tools that end as actions decide. */
 export function simulatedAgent(host: SimHost, sim: SimulatedParts): Agent<unknown> {
   const { agent, name } = host;
@@ -43,7 +46,9 @@ export function simulatedAgent(host: SimHost, sim: SimulatedParts): Agent<unknow
       begins: (begun, parameters, context) => sim.begins(host, begun, parameters, context),
       hasRun: sim.hasRun,
       // What a handoff changes is in the outcome of its tool.
-      executes: (agent.team !== undefined && tool.name === "hand_off") || sim.executes(tool.name),
+      executes: namesOf(tool).some(
+        (each) => (agent.team !== undefined && each === "hand_off") || sim.executes(each),
+      ),
     });
   const simulated = <Of extends Agent<unknown>>(real: Of): Of => {
     const tools = new Map([...real.parts.tools].map(([toolName, tool]) => [toolName, toolOf(tool)]));

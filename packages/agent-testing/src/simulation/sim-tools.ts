@@ -18,6 +18,8 @@ export function simTool(tool: Tool, sim: SimToolHost): Tool {
     name,
     definition,
     ...(tool.data === undefined ? {} : { data: tool.data }),
+    // A tool that is not executed needs nothing of its host.
+    ...(tool.context === undefined || !sim.executes ? {} : { context: tool.context }),
     check: (parameters) => tool.check(parameters),
     run(parameters, context) {
       const problem = tool.check(parameters);

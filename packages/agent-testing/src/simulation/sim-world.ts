@@ -38,6 +38,8 @@ export interface WorldOptions {
   readonly executes: (name: string) => boolean;
   /** The recipes with which the application changes its data. */
   readonly updates: readonly Recipe<unknown>[];
+  /** What the hosts give to tools and handlers. */
+  readonly context: object | undefined;
 }
 
 /** Where errors come from that are bugs of the reducer, of effects, or of a view. */
@@ -102,6 +104,7 @@ export class SimWorld {
       isOwnerGone: () => isOwnerGone,
       newId: (prefix) => `${prefix}-${(this.#names += 1)}`,
       onError: ({ source, error }) => this.#reported(source, error),
+      context: this.#options.context,
       ...(approvesAll ? { onApproval: () => "approve" } : {}),
     });
     const opened = await this.finished(opening, host);

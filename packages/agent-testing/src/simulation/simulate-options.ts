@@ -46,6 +46,11 @@ export interface SimulateOptions extends OwnDraws {
    * application. Default: none.
    */
   readonly updates?: readonly Recipe<never>[];
+  /**
+   * What the tools and handlers of the agent need of their process, as `openSession` takes it: every host of a simulated session
+   * gives it. Required if a tool that needs it is executed, or a handler needs it. Default: none.
+   */
+  readonly context?: object;
   /** Called before each session: resets what executed tools and invariants keep. */
   readonly beforeEach?: () => void | Promise<void>;
   /** The interval, in inputs, at which the laws whose cost depends on the size of the state are checked. Default: 8. */
@@ -65,6 +70,7 @@ export const codeOptions = [
   "dialects",
   "beforeEach",
   "updates",
+  "context",
   "draw",
   "drawResults",
 ] as const;

@@ -18,6 +18,7 @@ export interface SessionOptions {
   readonly thoroughly: (count: number) => boolean;
   readonly executes: (name: string) => boolean;
   readonly updates: readonly Recipe<unknown>[];
+  readonly context: object | undefined;
   /** Called before each session. */
   readonly beforeEach: () => void | Promise<void>;
 }
@@ -46,11 +47,11 @@ export async function simulateSession(
   setup: Omit<SimulatedSession, "actions">,
   next: NextAction,
 ): Promise<SessionResult> {
-  const { dialects, thoroughly, executes, updates } = options;
+  const { dialects, thoroughly, executes, updates, context } = options;
   const agent = withConfig(options.agent, setup);
   const asyncAppends = setup.asyncAppends === true;
   await options.beforeEach();
-  const world = new SimWorld({ agent, asyncAppends, dialects, thoroughly, executes, updates });
+  const world = new SimWorld({ agent, asyncAppends, dialects, thoroughly, executes, updates, context });
   const actions: SimAction[] = [];
   let skipped = 0;
   let failure: unknown;

@@ -61,7 +61,7 @@ const isTeam = ({ team }: Agent<unknown>): boolean => team !== undefined;
 /** Options of `simulateActions`: those of `simulate` that do not draw. */
 export type SimulateActionsOptions = Pick<
   SimulateOptions,
-  "invariants" | "dialects" | "execute" | "updates" | "beforeEach" | "thoroughEvery"
+  "invariants" | "dialects" | "execute" | "updates" | "context" | "beforeEach" | "thoroughEvery"
 > & {
   /**
    * Code that has to be among the options, as `invariants.paysOnce`: a kept test states what found its failure. Throws
@@ -94,6 +94,7 @@ async function sessionOptions(
     dialects,
     execute = false,
     updates = [],
+    context,
     beforeEach,
     thoroughEvery = defaultThoroughEvery,
   }: SimulateActionsOptions,
@@ -107,6 +108,7 @@ async function sessionOptions(
     // Recipes of the agent's data, whose type the simulation does not know.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     updates: updates as readonly Recipe<unknown>[],
+    context,
     beforeEach: beforeEach ?? (() => undefined),
   };
 }

@@ -160,12 +160,14 @@ export class DurableHost<Answer> {
   }
 
   #sessionBase(): SessionBase {
-    const { handle, found, access, clock, context, onApproval, onError, newId = randomId } = this.#options;
+    const { handle, found, access, clock, context, files, onApproval, onError } = this.#options;
+    const { newId = randomId } = this.#options;
     const { id } = handle.log;
     return {
       id,
       clock,
       context,
+      files,
       newId,
       onApproval,
       onError,

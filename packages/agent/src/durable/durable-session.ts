@@ -5,6 +5,7 @@ import type { ErrorListener } from "../error-reports.ts";
 import { followLog, inputsAfter, type LoggedInput } from "./follow-log.ts";
 import { checkedGraceMs, checkedListener, checkSeq } from "../session/session-arguments.ts";
 import type { OnApproval } from "../session/host-approvals.ts";
+import type { SessionFiles } from "../session/session-files.ts";
 import type { Session } from "../session/session.ts";
 import { DurableHost } from "./durable-host.ts";
 import type { LeaseKeeper } from "./lease-keeper.ts";
@@ -62,6 +63,7 @@ export interface DurableOptions {
   readonly access: Access;
   readonly clock: Clock;
   readonly context?: unknown;
+  readonly files?: SessionFiles | undefined;
   readonly onApproval?: OnApproval;
   readonly onError?: ErrorListener;
   readonly newId?: (prefix: string) => string;

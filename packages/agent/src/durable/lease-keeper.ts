@@ -46,7 +46,8 @@ const pollMs = 250;
 const holderOf = (owner: string): string =>
   [owner, localProcess()?.fingerprint ?? "", randomId("lease")].join("#");
 
-const ownerOf = (holder: string): string => holder.split("#").slice(0, -2).join("#") || holder;
+/** The owner of a lease. */
+export const ownerOf = (holder: string): string => holder.split("#").slice(0, -2).join("#") || holder;
 
 const fingerprintOf = (holder: string): string => holder.split("#").at(-2) ?? "";
 

@@ -33,6 +33,8 @@ export interface SessionHeader {
   readonly activeAgent?: string;
   /** The application data of a new session, and its version. */
   readonly data?: { readonly version: number; readonly initial: Json };
+  /** The idempotency key of the call of a tool that the session was opened for; undefined for a session of its own. */
+  readonly caller?: string;
   /** The session that a fork was made from, and the last record that both have in common. */
   readonly parent?: { readonly id: string; readonly seq: number };
 }
@@ -40,13 +42,14 @@ export interface SessionHeader {
 export function headerOf(
   { name, version, config, tools, team, parts: { data } }: Agent<unknown>,
   incarnation: string,
-  user: string | undefined,
+  { user, caller }: Pick<SessionHeader, "user" | "caller"> = {},
 ): SessionHeader {
   return {
     format: logFormat,
     incarnation,
     agent: { name, version },
     ...(user === undefined ? {} : { user }),
+    ...(caller === undefined ? {} : { caller }),
     config,
     tools,
     ...(team === undefined ? {} : { activeAgent: team.start }),
@@ -66,7 +69,7 @@ export const headerToText = (header: SessionHeader): string => JSON.stringify(he
 /** Parses a header. Throws `UnsupportedVersion` for another format, and for a text that is not a header. */
 export function textToHeader(text: string): SessionHeader {
   const stored = fieldsOf(textToJson(text));
-  const { format, incarnation, activeAgent, user } = stored;
+  const { format, incarnation, activeAgent, user, caller } = stored;
   if (format !== logFormat)
     throw unsupported(`Unsupported log format ${String(format)}: this release reads format ${logFormat}.`);
   const agent = fieldsOf(stored["agent"]);
@@ -84,6 +87,7 @@ export function textToHeader(text: string): SessionHeader {
     ...(typeof incarnation === "string" ? { incarnation } : {}),
     agent: { name: String(agent["name"]), version: String(agent["version"]) },
     ...(typeof user === "string" ? { user } : {}),
+    ...(typeof caller === "string" ? { caller } : {}),
     // A field that an older release did not have gets its default.
     config: changeConfig(defaultAgentConfig, config.data),
     tools: tools.data,

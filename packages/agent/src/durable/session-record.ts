@@ -23,20 +23,23 @@ export function inputToRecord(
 }
 
 /** Functions that convert the bodies of an older version to a newer one. The field `v` of a body is its version (default: 1). */
-export type Upcasters = Readonly<
+type Upcasters = Readonly<
   Record<number, (body: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>>
 >;
 
 /** The version of bodies that this release writes, and the upcasters for older ones. */
-export const bodyVersions: { readonly current: number; readonly upcasters: Upcasters } = {
+const bodyVersions: { readonly current: number; readonly upcasters: Upcasters } = {
   current: 1,
   upcasters: {},
 };
 
 /** The input of a record. Throws `UnsupportedVersion` for a body that a newer release wrote. */
-export function recordToInput(
+export const recordToInput = (record: Pick<LogRecord, "seq" | "body">): AgentInput =>
+  upcastRecord(record, bodyVersions);
+
+function upcastRecord(
   { seq, body }: Pick<LogRecord, "seq" | "body">,
-  { current, upcasters }: typeof bodyVersions = bodyVersions,
+  { current, upcasters }: typeof bodyVersions,
 ): AgentInput {
   let stored = fieldsOf(body, seq);
   for (let version = versionOf(stored); version !== current;) {

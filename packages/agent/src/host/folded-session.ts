@@ -24,7 +24,7 @@ export interface RecordedInputs extends FoldedSession {
  * session with the id of a removed one is another one. `user` is the user to whom it belongs.
  */
 export const newSessionHeader = (agent: Agent<unknown>, incarnation: string, user?: string): string =>
-  headerToText(headerOf(agent, incarnation, user));
+  headerToText(headerOf(agent, incarnation, user === undefined ? {} : { user }));
 
 /** The session before its first record. Throws `SessionError` for a header of a newer release. */
 export const foldHeader = (header: string): FoldedSession => ({

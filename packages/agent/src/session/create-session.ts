@@ -1,4 +1,5 @@
 import type { AgentError } from "@moora/agent-core-effects";
+import { toolNamed } from "@moora/agent-core-effects/internal";
 import { isPaused, type AgentState } from "@moora/agent-core-state-machine";
 import { recordOf } from "@moora/agent-core-state-machine/internal";
 import { codeAt } from "../team/member-at.ts";
@@ -164,7 +165,7 @@ const subAgentsHost = <Answer>(
   },
   callOf(toolCallId) {
     const name = recordOf(state(), toolCallId)?.name ?? "";
-    const tool = codeAt(agent, state()).parts.tools.get(name);
+    const tool = toolNamed(codeAt(agent, state()).parts.tools, name);
     return { tool, idempotencyKey: `${identity}/${toolCallId}` };
   },
   watch: () => questions.watch(),

@@ -29,6 +29,7 @@ export interface SharedHost extends Required<
   >
 > {
   readonly context: unknown;
+  readonly files: EffectHost["files"];
   /** The code of the agent that has the conversation in a state. */
   readonly codeAt: (state: AgentState) => Pick<Agent<unknown>, "parts" | "runLimits">;
 }
@@ -148,6 +149,10 @@ class RunHost implements EffectHost {
 
   get context(): unknown {
     return this.#shared.context;
+  }
+
+  get files(): EffectHost["files"] {
+    return this.#shared.files;
   }
 
   get clock(): SharedHost["clock"] {

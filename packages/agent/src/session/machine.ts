@@ -24,6 +24,7 @@ import { codeAt } from "../team/member-at.ts";
 import { EffectRunner, type SharedHost } from "./effect-run.ts";
 import { MachineErrors, type MachineErrorHooks } from "./machine-errors.ts";
 import { PendingInput } from "./pending-input.ts";
+import type { SessionFiles } from "./session-files.ts";
 import { RunningEffects } from "./running-effects.ts";
 
 /** An accepted input that is not stored yet, with its transition. */
@@ -48,6 +49,8 @@ export interface MachineBase {
   readonly clock: Clock;
   /** What the host gives to the tools and handlers of the agent. Default: nothing. */
   readonly context?: unknown;
+  /** Where the bytes of files are stored. Default: in the inputs. */
+  readonly files?: SessionFiles | undefined;
   /** Whether this host runs effects. If not, it only reads and posts. */
   readonly runsEffects: boolean;
   /** Whether this host may start the effects of a state now; running ones continue. Default: yes. */
@@ -126,7 +129,7 @@ class MachineWiring {
 
   constructor(agent: MachineAgent, base: MachineBase, hooks: MachineHooks) {
     this.#agent = agent;
-    const { id, identity: sessionId = id, clock, context } = base;
+    const { id, identity: sessionId = id, clock, context, files } = base;
     const { notify, isObserved, ask, session } = hooks;
     this.running = new RunningEffects(base);
     this.#base = base;
@@ -137,6 +140,7 @@ class MachineWiring {
       sessionId,
       session,
       context,
+      files,
       clock,
       digestOf,
       notify,

@@ -1,4 +1,5 @@
 import type { AgentError } from "@moora/agent-core-effects";
+import { isPromise } from "@moora/agent-core-effects/internal";
 import {
   ignoredReason,
   inputTraits,
@@ -14,13 +15,19 @@ import { InputRefused, type Receipt } from "./session.ts";
 
 /** Dispatches inputs from outside the session and returns their receipts. */
 export class OutsideInputs {
-  readonly #base: Pick<SessionBase, "refuses" | "refusesHost">;
+  readonly #base: Pick<SessionBase, "refuses" | "refusesHost" | "files">;
   readonly #dispatch: AgentMachine["dispatch"];
   #stopped: AgentError | undefined;
   /** Creates `#stopped` when it is needed: an error with its stack costs more than a step. */
   #createStopped: (() => AgentError) | undefined;
 
-  constructor(base: Pick<SessionBase, "refuses" | "refusesHost">, dispatch: AgentMachine["dispatch"]) {
+  /** Resolves when the files of the inputs before are stored; undefined if none are being stored. */
+  #storing: Promise<unknown> | undefined;
+
+  constructor(
+    base: Pick<SessionBase, "refuses" | "refusesHost" | "files">,
+    dispatch: AgentMachine["dispatch"],
+  ) {
     this.#base = base;
     this.#dispatch = dispatch;
   }
@@ -42,28 +49,46 @@ export class OutsideInputs {
   }
 
   /** Dispatches inputs as one batch; the receipt is that of the last one. */
-  async dispatch(...inputs: readonly AgentInput[]): Promise<Receipt> {
+  async dispatch(...given: readonly AgentInput[]): Promise<Receipt> {
+    this.check();
+    const stored = this.#stored(given);
+    const inputs = isPromise(stored) ? await stored : stored;
+    if (isPromise(stored)) this.check();
     const pending = inputs.map((input) => new PendingInput(input));
     const last = pending.at(-1);
     if (last === undefined) return { status: "ignored", reason: "nothing-new" };
-    this.check();
     const { state } = await this.#dispatch(...pending);
     return last.seq === undefined ? ignored(last.input, state) : { status: "accepted", seq: last.seq };
   }
 
+  /** Inputs whose files are stored. They stay in their order: later ones wait. */
+  #stored(inputs: readonly AgentInput[]): readonly AgentInput[] | Promise<readonly AgentInput[]> {
+    const stored = this.#base.files?.inputsToStore(inputs) ?? inputs;
+    const before = this.#storing;
+    if (before === undefined && !isPromise(stored)) return inputs;
+    const inOrder = Promise.allSettled([before, stored]).then(() => stored);
+    const ended = (): void => {
+      if (this.#storing === inOrder) this.#storing = undefined;
+    };
+    inOrder.then(ended, ended);
+    this.#storing = inOrder;
+    return inOrder;
+  }
+
   /**
    * Dispatches a late-bound input, which is computed for the state before it. Rejects with what `bind` throws, and nothing is
-   * dispatched then. A change of data without patches is ignored.
+   * dispatched then, nor if it returns undefined. A change of data without patches is ignored.
    */
-  async dispatchLate(bind: (state: AgentState) => AgentInput): Promise<Receipt> {
+  async dispatchLate(bind: (state: AgentState) => AgentInput | undefined): Promise<Receipt> {
     this.check();
     let bound: { readonly pending: PendingInput } | { readonly error: unknown } | undefined;
     const { state } = await this.#dispatch((before) => {
       // Its append was reported as failed, and the log has it: computing it again would apply it twice.
       if (bound !== undefined && "pending" in bound && bound.pending.seq !== undefined) return bound.pending;
       try {
-        const pending = new PendingInput(bind(before));
-        bound = { pending };
+        const input = bind(before);
+        const pending = input === undefined ? undefined : new PendingInput(input);
+        bound = pending && { pending };
         return pending;
       } catch (error) {
         bound = { error };

@@ -1,5 +1,5 @@
 import { AgentError } from "@moora/agent-core-effects";
-import type { AgentConfigChange } from "@moora/agent-core-state-machine";
+import type { AgentConfigChange, AgentInput, AgentState } from "@moora/agent-core-state-machine";
 import type { Agent } from "../define-agent.ts";
 import { memberAt } from "../team/member-at.ts";
 import { changeCopy, checkedConfigChange } from "../validate-config.ts";
@@ -20,7 +20,7 @@ import {
   checkText,
 } from "./session-arguments.ts";
 import type { SessionOutput } from "./session-output.ts";
-import type { Receipt, Session } from "./session.ts";
+import { InputRefused, type Receipt, type Session } from "./session.ts";
 import type { SubAgents } from "./sub-agents.ts";
 
 /** The parts of a session that its methods use. */
@@ -65,6 +65,7 @@ export function sessionMethods<Answer>(
     },
     send: messages.send,
     dispatch: async (value) => {
+      if (isBinder(value)) return await outside.dispatchLate((state) => lateInput(value, state));
       const input = parseOrRefuse(value);
       checkAccess(input);
       return await (input.type === "tool-call-decided" ? decisions.dispatch(input) : outside.dispatch(input));
@@ -75,7 +76,6 @@ export function sessionMethods<Answer>(
     settle: (toolCallId, settlement, by) => decisions.settle(toolCallId, settlement, by),
     cancel,
     ...pauseMethods(parts),
-    retry: () => outside.dispatch({ type: "loop-retried", timestamp: base.clock.now() }),
     questions: () => [...questionsAt(machine.current()), ...subAgents.questions()],
     current: () => overlay.viewOf(machine.current()),
     seq: machine.seq,
@@ -91,11 +91,34 @@ export function sessionMethods<Answer>(
   return { session, ask: messages.ask };
 }
 
-/** The methods that pause and resume a session, which any process with access to it may call. */
+type Binder = (state: AgentState) => unknown;
+
+const isBinder = (value: unknown): value is Binder => typeof value === "function";
+
+/** The input that a function from outside computes for a state; undefined if it computes none. */
+function lateInput(bind: Binder, state: AgentState): AgentInput | undefined {
+  const value = bind(state);
+  if (value === undefined) return undefined;
+  const input = parseOrRefuse(value);
+  checkAccess(input);
+  if (input.type !== "tool-call-decided") return input;
+  const message = "A function may not return a decision: its deadline is checked before. Call decide.";
+  throw new InputRefused({ code: "not-allowed", path: "type", message });
+}
+
+/** The methods that pause, resume and retry, which any process with access to the session may call. */
 const pauseMethods = ({
   base,
   outside,
-}: Pick<SessionParts<never>, "base" | "outside">): Pick<Session, "pause" | "resume"> => ({
+}: Pick<SessionParts<never>, "base" | "outside">): Pick<Session, "pause" | "resume" | "retry"> => ({
+  async retry(requestId) {
+    checkOptionalId("requestId", requestId);
+    return await outside.dispatch({
+      type: "loop-retried",
+      ...(requestId === undefined ? {} : { requestId }),
+      timestamp: base.clock.now(),
+    });
+  },
   async pause(reason, requestId) {
     checkOptionalText("reason", reason);
     checkOptionalId("requestId", requestId);

@@ -32,7 +32,7 @@ export class SessionOutput<Answer> {
   /** Whether effects run here. If so, the effect of a question emits the question. */
   readonly #runsEffects: boolean;
 
-  constructor(agent: Agent<Answer>, base: OutputBase, reviews: Reviews) {
+  constructor(agent: Pick<Agent<Answer>, "answerOf">, base: OutputBase, reviews: Reviews) {
     const { id, onError, runsEffects, ledger, initial } = base;
     this.errors = errorReports(id, onError);
     const listenerFailed = (error: unknown): void => this.errors.report({ source: "listener", error });

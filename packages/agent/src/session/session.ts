@@ -61,7 +61,8 @@ export interface Session<Answer = string, Data = unknown> {
   /**
    * Dispatches an input from outside: a message, a decision, a cancel, or a request for more context. Rejects with
    * `InputRefused` for an invalid input (`path` names the field), and for one that only the runner may dispatch
-   * (`not-allowed`).
+   * (`not-allowed`). A function of the state before the input may take its place, for all but decisions: it is called when its
+   * turn comes, and again if other inputs were first. It returns the input, or undefined to dispatch none (`nothing-new`).
    */
   dispatch(input: unknown): Promise<Receipt>;
   /**
@@ -117,9 +118,10 @@ export interface Session<Answer = string, Data = unknown> {
   /**
    * Tries a failed or canceled loop again, after a fix of the configuration, a key, or a budget. The next loop has the same task
    * and all that was done so far, and the limits of a new one; `running()` returns its run. Ignored as `not-failed` without
-   * a failed loop, and after a refusal of the provider, which withholds the task.
+   * a failed loop, and after a refusal of the provider, which withholds the task. `requestId` is recorded with the retry, for
+   * callers that recognize repeated requests by it.
    */
-  retry(): Promise<Receipt>;
+  retry(requestId?: string): Promise<Receipt>;
   /** The open questions to a human, with those of the sub-agents that run in this process. */
   questions(): readonly Question[];
   /** The current state, with the text that is being streamed. The same object until something changes. */

@@ -63,9 +63,12 @@ async function readPart({ log, id, seq = end }: SessionRef) {
 function commonLength(left: readonly LoggedInput[], right: readonly LoggedInput[]): number {
   const firstDifference = left.findIndex(({ input }, index) => {
     const other = right[index];
-    return other === undefined || textOf(input) !== textOf(other.input);
+    return other === undefined || !isSameInput(input, other.input);
   });
   return firstDifference < 0 ? left.length : firstDifference;
 }
+
+/** Whether two inputs are the same but for times, owners and random ids. */
+export const isSameInput = (a: AgentInput, b: AgentInput): boolean => textOf(a) === textOf(b);
 
 const textOf = (input: AgentInput): string => canonicalJson(comparableInput(input));

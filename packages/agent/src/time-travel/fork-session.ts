@@ -16,6 +16,7 @@ import { changeAt } from "../session/data-updater.ts";
 import { parseOrRefuse } from "../session/parse-or-refuse.ts";
 import { randomId } from "../user-message.ts";
 import { settlingInputs, closingInputs, withoutOpenWork } from "./open-work.ts";
+import { copyBlobs } from "./copy-blobs.ts";
 import { rebinder } from "./rebinder.ts";
 import { end, positionIn, positionOf, readSoundPart } from "./read-session.ts";
 import { writeSession } from "./write-session.ts";
@@ -95,6 +96,7 @@ export async function forkSession<Data = unknown>(
   };
   const inputs = inputsOf(open, edited, copy.state, reused);
   const fork = recordsOf(as, header, inputs, updateOf(options));
+  await copyBlobs(log, to, fork.records);
   await writeSession(to, as, headerToText(header), fork.records);
   return {
     id: as,

@@ -26,10 +26,15 @@ export async function exportSession(log: EventLog, id: string, seq: number = end
   const session = await sessionLog(log, id);
   const inspection = await session.inspect();
   const records = inspection.records.slice(0, recordsUpTo(inspection, seq));
+  return recordsToPortable({ id, header: session.header, records });
+}
+
+/** The portable text of a session with these records. */
+export function recordsToPortable({ id, header, records }: PortableSession): string {
   const lines = [
-    JSON.stringify({ mark: format, id, header: session.header }),
-    ...records.map(({ seq: at, body, changesDigest, digest }) =>
-      JSON.stringify({ seq: at, body, changesDigest, digest }),
+    JSON.stringify({ mark: format, id, header }),
+    ...records.map(({ seq, body, changesDigest, digest }) =>
+      JSON.stringify({ seq, body, changesDigest, digest }),
     ),
   ];
   return `${lines.join("\n")}\n${sealOf(lines)}\n`;

@@ -12,7 +12,7 @@ import {
   type DataPatch,
   type ToolCallRecord,
 } from "@moora/agent-core-state-machine";
-import { recordOf } from "@moora/agent-core-state-machine/internal";
+import { recordOf, toolNameOf } from "@moora/agent-core-state-machine/internal";
 import type { Decision } from "../agent-event.ts";
 import { canonicalJson } from "../durable/canonical-json.ts";
 import { patchesOfCalls, recipeOf } from "./recorded-data.ts";
@@ -47,6 +47,8 @@ export interface RecordedRun {
   readonly start: AgentState;
   readonly seq: number;
   readonly inputs: readonly AgentInput[];
+  /** The tools of the agent of the rerun, with the former names of each. */
+  readonly tools: AgentState["tools"];
 }
 
 /**
@@ -54,11 +56,12 @@ export interface RecordedRun {
  * they are needed only if such a call is made again.
  */
 export function recordingsOf(
-  { whole, start, seq, inputs }: RecordedRun,
+  { whole, start, seq, inputs, tools }: RecordedRun,
   unrecorded: "fail" | "run",
 ): Recordings {
   const outcomes = new RecordedQueue<RecordedOutcome>();
   const decisions = new RecordedQueue<RecordedDecision>();
+  const currentName = (name: string): string => toolNameOf({ tools }, name);
   const patchesOf = patchesOfCalls(inputs, start, seq);
   let missing = 0;
   let droppedUpdates = 0;
@@ -66,7 +69,8 @@ export function recordingsOf(
     (recordOf(start, id)?.result ?? null) !== null;
   const all = Object.entries(whole.toolCalls);
   for (const [id, record] of [...all.filter((call) => !isSettled(call)), ...all.filter(isSettled)]) {
-    const { name, parameters, original = parameters } = record;
+    const { parameters, original = parameters } = record;
+    const name = currentName(record.name);
     const outcome = outcomeOf(record);
     const patches = patchesOf.get(id) ?? [];
     if (outcome !== undefined) outcomes.put(keyOf(name, parsed(parameters)), { outcome, patches });
@@ -91,7 +95,7 @@ export function recordingsOf(
         };
       },
     }),
-    decisionOn: (name, parameters) => decisions.take(keyOf(name, parameters)),
+    decisionOn: (name, parameters) => decisions.take(keyOf(currentName(name), parameters)),
     get missing() {
       return missing;
     },

@@ -69,7 +69,8 @@ export async function rerunSession<Answer>(
   const recorded = positionOf(session, end);
   const { seq, state, moves } = positionOf(session, from);
   const inputs = withoutOpenWork(state, session.inputs.slice(0, seq));
-  const run = { whole: recorded.state, start: state, seq, inputs: session.inputs };
+  const tools = definitionsOf(agent);
+  const run = { whole: recorded.state, start: state, seq, inputs: session.inputs, tools };
   const recordings = recordingsOf(run, unrecorded);
   const rerun = startSession(
     // A handoff changes nothing but the session itself.
@@ -80,6 +81,8 @@ export async function rerunSession<Answer>(
       // The rerun has an id of its own, so that its idempotency keys differ from those of the recorded session.
       state: replay(inputs, headerToState(session.header)),
       ...(clock === undefined ? {} : { clock }),
+      // The recorded files are loaded; new ones stay in the state of the rerun.
+      ...(log.blobs === undefined ? {} : { blobs: { store: log.blobs, maxInlineBytes: Infinity } }),
     },
   );
   let droppedUpdates = 0;
@@ -107,6 +110,10 @@ export async function rerunSession<Answer>(
     droppedUpdates: droppedUpdates + recordings.droppedUpdates,
   };
 }
+
+/** The definitions of the tools of an agent, and of all agents of a team. */
+const definitionsOf = ({ tools, team }: Agent<unknown>): AgentState["tools"] =>
+  Object.assign({}, ...[...(team?.agents.values() ?? [])].map((member) => member.tools), tools);
 
 /** Makes a recorded change of the application. Returns false if it does not fit, or the agent has no data. */
 async function repeatUpdate<Answer>(

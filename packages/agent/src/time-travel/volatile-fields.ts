@@ -22,7 +22,7 @@ const volatileFields: ReadonlySet<string> = new Set([
 ]);
 
 /** Fields whose content is compared as it is: their keys belong to users or providers, or are never volatile. */
-const opaqueFields: ReadonlySet<string> = new Set(["config", "tools", "raw", "attachments", "files"]);
+const opaqueFields: ReadonlySet<string> = new Set(["config", "tools", "raw", "attachments", "files", "file"]);
 
 type Rename = (messageId: string) => string;
 

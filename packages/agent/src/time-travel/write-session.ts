@@ -23,7 +23,8 @@ export async function writeSession(
   }
 }
 
-function batchesOf(records: readonly LogRecord[]): readonly (readonly LogRecord[])[] {
+/** Records in batches that each log accepts as one append. */
+export function batchesOf(records: readonly LogRecord[]): readonly (readonly LogRecord[])[] {
   const batches: LogRecord[][] = [[]];
   let length = 0;
   for (const record of records) {

@@ -1,9 +1,7 @@
-import { memoryLog } from "@moora/event-log";
 import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
 import {
   agentTransition,
-  appendInputs,
   defineAgent,
   defineTool,
   effectsAt,
@@ -11,13 +9,11 @@ import {
   initialStateOf,
   interruptionOf,
   newSessionHeader,
-  performEffect,
   recordInputs,
   releaseInputs,
   sessionToStored,
   storedToSession,
   userMessage,
-  verifySession,
   type Agent,
   type AgentInput,
   type AgentState,
@@ -37,45 +33,6 @@ const agentWith = (replay: "safe" | "once", systemPrompt = ""): Agent =>
   });
 
 const asked = userMessage("Go.", { messageId: "m1", timestamp: 1 });
-
-describe("appendInputs", () => {
-  it("runs a session effect by effect, and leaves a log that verifies", async () => {
-    const [agent, log] = [agentWith("safe"), memoryLog()];
-    let session = await appendInputs(agent, { log, id: "a" }, [asked]);
-    for (;;) {
-      const [effect] = Object.values(effectsAt(session.state));
-      if (effect === undefined) break;
-      await performEffect(agent, effect, session.state, {
-        async dispatch(...inputs) {
-          const after = await appendInputs(agent, { log, id: "a", after: session }, inputs);
-          session = after;
-          return after.applied > 0;
-        },
-      });
-    }
-    expect(session.state.reActContext.control).toEqual({ type: "Done", answer: "Done." });
-    expect(await verifySession(log, "a")).toMatchObject({ ok: true, seq: session.head.seq });
-  });
-
-  it("applies the inputs of several processes one after the other, each once", async () => {
-    const [agent, log] = [agentWith("safe"), memoryLog()];
-    const messages = ["1", "2", "3", "1"].map((id) => userMessage(id, { messageId: id, timestamp: 1 }));
-    const appended = await Promise.all(
-      messages.map((message) => appendInputs(agent, { log, id: "a" }, [message])),
-    );
-    expect(appended.map(({ applied }) => applied)).toEqual([1, 1, 1, 0]);
-    const { state, applied } = await appendInputs(agent, { log, id: "a" }, []);
-    expect([state.messages.length, applied]).toEqual([3, 0]);
-    expect(await verifySession(log, "a")).toMatchObject({ ok: true });
-  });
-
-  it("refuses the session of another agent", async () => {
-    const log = memoryLog();
-    await appendInputs(agentWith("safe"), { log, id: "a" }, [asked]);
-    const other = defineAgent({ name: "other", llm: new MockLlmCaller([]) });
-    await expect(appendInputs(other, { log, id: "a" }, [])).rejects.toThrow('belongs to the agent "agent"');
-  });
-});
 
 describe("a session that a host stores as JSON", () => {
   it("continues with the records of one that was never stored", () => {

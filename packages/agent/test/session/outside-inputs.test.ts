@@ -1,4 +1,4 @@
-import { inputTraits, type InputType } from "@moora/agent-core-state-machine";
+import { inputTraits, type AgentState, type InputType } from "@moora/agent-core-state-machine";
 import { memoryLog } from "@moora/event-log";
 import { answers, callsTools, hangs, MockLlmCaller } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
@@ -53,6 +53,37 @@ describe("dispatch", () => {
     }
     expect(owner?.current()).toBe(before);
     for (const session of sessions) await session.close();
+  });
+
+  it("calls a function when the turn of its input comes, and again after the inputs that were first", async () => {
+    const world = new Restarts();
+    const agent = defineAgent({ llm: new MockLlmCaller(() => hangs()) });
+    const owner = await world.open(agent);
+    const poster = await world.open(agent, { access: "post" });
+    const loops: number[] = [];
+    const cancel = (session: DurableSession) =>
+      session.dispatch(({ reActContext: { loop } }: AgentState) => {
+        loops.push(loop);
+        return loop === 1 ? { type: "re-act-cancelled", timestamp: 1 } : undefined;
+      });
+    await owner.send("go");
+    expect(await cancel(owner)).toMatchObject({ status: "accepted" });
+    await owner.send("more");
+    await poster.refresh();
+    expect(await cancel(poster)).toEqual({ status: "ignored", reason: "nothing-new" });
+    expect(loops).toEqual([1, 2]);
+    for (const type of ["tool-call-decided", "session-opened"]) {
+      const forge = () => ({
+        type,
+        toolCallId: "call_1",
+        decision: { type: "approved" },
+        owner: "me",
+        timestamp: 1,
+      });
+      await expect(owner.dispatch(forge)).rejects.toMatchObject({ name: "InputRefused" });
+    }
+    await poster.close();
+    await owner.close();
   });
 
   it("takes messages, decisions, cancels, pauses and requests for more context", () => {

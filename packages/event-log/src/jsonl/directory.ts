@@ -4,8 +4,9 @@ import { isPromise } from "../maybe-promise.ts";
 import type { LogNotice, MaybePromise } from "../port.ts";
 import { type Attempt, retryWhileBusy } from "../retry-while-busy.ts";
 import { logClosed } from "../validation.ts";
-import { logExtension } from "./file-name.ts";
+import { leaseExtension, logExtension, snapshotExtension } from "./file-name.ts";
 import { type Files, withLogErrors } from "./files.ts";
+import { headerToLine } from "./header-line.ts";
 import { OpenFiles } from "./open-files.ts";
 
 /** A failed append that may have left bytes in a file: their offset, and the bytes. */
@@ -72,6 +73,15 @@ export class JsonlDirectory {
       const found = use();
       return this.#lock.isFree(name) ? found : undefined;
     });
+  }
+
+  /** Replaces the file of a session with a tombstone, and removes those beside it. Needs the lock. */
+  removeSession({ id, name, generation }: Readonly<Record<"id" | "name" | "generation", string>>): void {
+    const path = this.pathOf(name);
+    this.openFiles.close(path);
+    this.files.replaceDurably(path, headerToLine({ id, generation, header: undefined }));
+    this.files.remove(this.pathOf(name, leaseExtension));
+    this.files.remove(this.pathOf(name, snapshotExtension));
   }
 
   /** Queues a notice until the end of the current operation. */

@@ -117,8 +117,8 @@ export class Files {
   }
 
   /** The same, synced even in a relaxed log: a creation or removal is durable in both modes. */
-  replaceDurably(path: string, text: string): void {
-    this.#replace(path, text, true);
+  replaceDurably(path: string, content: string | Uint8Array): void {
+    this.#replace(path, content, true);
   }
 
   remove(path: string): void {
@@ -155,12 +155,12 @@ export class Files {
     }
   }
 
-  #replace(path: string, text: string, isDurable: boolean): void {
+  #replace(path: string, content: string | Uint8Array, isDurable: boolean): void {
     const temporary = `${path}.new`;
     const mode = this.withFile(path, "r", (fd) => this.#mode(fd)) ?? ownFileMode;
     this.withFile(temporary, "w", (fd) => {
       if (this.#mode(fd) !== mode) this.#fs.fchmodSync(fd, mode);
-      this.#writeAll(fd, Buffer.from(text), 0);
+      this.#writeAll(fd, typeof content === "string" ? Buffer.from(content) : content, 0);
       if (isDurable) this.#fs.fsyncSync(fd);
     });
     this.#fs.renameSync(temporary, path);

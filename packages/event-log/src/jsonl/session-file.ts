@@ -126,15 +126,27 @@ export class SessionFile {
 
   /** Runs an operation that writes to the session, while no other process does. Throws `LogRemoved` if this generation ended. */
   withLock<T>(use: (file: OpenFile) => T): MaybePromise<T> {
-    const check = (stat: FileStat): void => this.#checkNames(stat);
+    return this.#directory.withLock(this.generation.name, () => this.#useLocked(use));
+  }
+
+  /** Removes the session if its last record is `seq`; returns whether it did. */
+  removeAt(seq: number): MaybePromise<boolean> {
     return this.#directory.withLock(this.generation.name, () => {
-      const result = this.#directory.openFiles.use(this.path, check, (file) =>
-        this.#isCurrent(file.fd) ? { value: use(file) } : undefined,
-      );
-      if (result !== undefined) return result.value;
-      this.#directory.openFiles.close(this.path);
-      throw logRemoved(this.generation.id);
+      if (this.#useLocked((file) => this.#catchUp(file).head.seq) !== seq) return false;
+      this.#directory.removeSession(this.generation);
+      return true;
     });
+  }
+
+  /** Needs the lock. */
+  #useLocked<T>(use: (file: OpenFile) => T): T {
+    const check = (stat: FileStat): void => this.#checkNames(stat);
+    const result = this.#directory.openFiles.use(this.path, check, (file) =>
+      this.#isCurrent(file.fd) ? { value: use(file) } : undefined,
+    );
+    if (result !== undefined) return result.value;
+    this.#directory.openFiles.close(this.path);
+    throw logRemoved(this.generation.id);
   }
 
   /** Runs an operation that reads the session. Throws `LogRemoved` if this generation ended. */

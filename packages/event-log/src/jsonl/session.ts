@@ -126,6 +126,18 @@ export class JsonlSession implements SessionLog {
     );
   }
 
+  removeAt(seq: number): MaybePromise<boolean> {
+    return this.#queue.run(() =>
+      andThen(
+        this.#run("remove a session", () => this.#file.removeAt(seq)),
+        (isRemoved) => {
+          if (isRemoved) this.#watch.notify(this.#file.generation.name);
+          return isRemoved;
+        },
+      ),
+    );
+  }
+
   watch(listener: () => void): () => void {
     return this.#watch.add(this.#file.generation.name, listener, this);
   }

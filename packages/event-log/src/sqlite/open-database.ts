@@ -4,7 +4,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { errorCode } from "../error-code.ts";
 import { LogError } from "../log-error.ts";
-import { createTables, hasDueTable, hasTables } from "./schema.ts";
+import { createTables, hasLaterTables, hasTables } from "./schema.ts";
 import { isRefused, needsWriter } from "./sqlite-failure.ts";
 
 /** Opens a database. Tests pass implementations that fail. */
@@ -58,7 +58,7 @@ function openForWriting(file: string, durability: "full" | "relaxed", open: Open
   return setUpOrClose(open(file, options), (database) => {
     database.exec("PRAGMA journal_mode = WAL");
     database.exec(`PRAGMA synchronous = ${durability === "full" ? "FULL" : "NORMAL"}`);
-    if (!hasTables(database) || !hasDueTable(database)) createTables(database);
+    if (!hasTables(database) || !hasLaterTables(database)) createTables(database);
   });
 }
 

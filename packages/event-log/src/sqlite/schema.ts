@@ -52,11 +52,16 @@ const dueTable = `
   CREATE INDEX moora_due_by_time ON moora_due (due) WHERE due IS NOT NULL;
 `;
 
+/** The bytes beside the sessions. Logs of earlier releases get the table when they are opened. */
+const blobTable =
+  "CREATE TABLE IF NOT EXISTS moora_blobs (digest TEXT PRIMARY KEY, bytes BLOB NOT NULL) STRICT;";
+
 const hasTable = (database: DatabaseSync, name: string): boolean =>
   database.prepare("SELECT 1 FROM sqlite_schema WHERE name = ?").get(name) !== undefined;
 
-/** Whether the table of due sessions exists. */
-export const hasDueTable = (database: DatabaseSync): boolean => hasTable(database, "moora_due");
+/** Whether the tables exist that logs of earlier releases do not have. */
+export const hasLaterTables = (database: DatabaseSync): boolean =>
+  hasTable(database, "moora_due") && hasTable(database, "moora_blobs");
 
 /** Whether the tables exist. Throws `UnsupportedVersion` for tables of another format. */
 export function hasTables(database: DatabaseSync): boolean {
@@ -74,7 +79,8 @@ export function createTables(database: DatabaseSync): void {
   database.exec("BEGIN IMMEDIATE");
   try {
     if (!hasTables(database)) database.exec(tables);
-    if (!hasDueTable(database)) database.exec(dueTable);
+    if (!hasTable(database, "moora_due")) database.exec(dueTable);
+    if (!hasTable(database, "moora_blobs")) database.exec(blobTable);
     database.exec("COMMIT");
   } catch (error) {
     database.exec("ROLLBACK");

@@ -30,6 +30,7 @@ const sql = {
   saveLease: "UPDATE moora_sessions SET lease_owner = ?, lease_until = ? WHERE generation = ?",
   release: `UPDATE moora_sessions SET lease_owner = NULL, lease_until = NULL
     WHERE generation = ? AND lease_owner = ?`,
+  remove: "DELETE FROM moora_sessions WHERE generation = ?",
   snapshot: `SELECT seq, p.digest, version, body, body_digest, seal FROM moora_sessions s
     LEFT JOIN moora_snapshots p ON p.generation = s.generation WHERE s.generation = ?`,
   saveSnapshot: `INSERT OR REPLACE INTO moora_snapshots (generation, seq, digest, version, body, body_digest, seal,
@@ -91,6 +92,18 @@ export class SqliteSession implements SessionLog {
   saveDue(seq: number, due: number | null): MaybePromise<void> {
     return this.#write("save its due time", () => {
       if (this.#head().seq === seq) this.#connection.do(sql.saveDue, due, this.#generation);
+    });
+  }
+
+  removeAt(seq: number): MaybePromise<boolean> {
+    const remove = (): boolean => {
+      if (this.#head().seq !== seq) return false;
+      this.#connection.do(sql.remove, this.#generation);
+      return true;
+    };
+    return andThen(this.#write("remove a session", remove), (isRemoved) => {
+      if (isRemoved) this.#watch.notify(String(this.#generation));
+      return isRemoved;
     });
   }
 

@@ -4,11 +4,12 @@ const sqliteBusy = 5;
 
 /**
  * Result codes that mean damage: SQLITE_CORRUPT and SQLITE_NOTADB, and also SQLITE_ERROR and SQLITE_CONSTRAINT, which the
- * statements of a log can cause only when its tables were changed.
+ * statements of a log can cause only when its tables were changed, and SQLITE_TOOBIG: what a log stores is shorter.
  */
 const codes: Readonly<Record<number, LogErrorCode>> = {
   1: "LogCorrupt",
   11: "LogCorrupt",
+  18: "LogCorrupt",
   19: "LogCorrupt",
   26: "LogCorrupt",
 };

@@ -218,6 +218,14 @@ export class AgentBuilder {
     return this.#with({ prices });
   }
 
+  /**
+   * What the tools and handlers need of this process, such as a database connection: they read it as `context.context`. The log
+   * does not contain it. Without it, `build` throws `BuildError` for a tool that needs it. Default: none.
+   */
+  context(context: object): AgentBuilder {
+    return this.#with({ context });
+  }
+
   /** Stores the run in a log. Every acknowledged input is durable, and a crashed run resumes with `resume()`. */
   log(log: EventLog): AgentBuilder {
     return this.#with({ log });

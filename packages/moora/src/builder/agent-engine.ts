@@ -28,6 +28,8 @@ export interface EngineHost {
 export interface EngineOptions extends EngineHost {
   /** Decides the questions to a reviewer. Default: `run` and `runSync` reject them. */
   readonly onApproval?: OnApproval;
+  /** What the tools and handlers need of this process. Default: nothing. */
+  readonly context?: object;
   /** The log and session that store the run. Default: in memory only. */
   readonly storage?: RunStorage;
 }
@@ -84,13 +86,13 @@ export class AgentEngine {
    */
   runSync(): string {
     this.#refuseSecondRun();
-    const { clock, newId = randomId, onApproval = rejectQuestion, storage } = this.#options;
+    const { clock, newId = randomId, onApproval = rejectQuestion, storage, context } = this.#options;
     if (storage !== undefined) {
       throw new BuildError("A run with a log is asynchronous: use run().", {
         reason: "NotSynchronous",
       });
     }
-    const runner = new SyncRunner(this.agent, { clock, newId, onApproval });
+    const runner = new SyncRunner(this.agent, { clock, newId, onApproval, context });
     this.#runner = runner;
     return runner.run(this.task);
   }
@@ -140,10 +142,11 @@ export class AgentEngine {
 
   #ask(onApproval: OnApproval | undefined): AgentRun {
     this.#refuseSecondRun();
-    const { clock, newId = randomId } = this.#options;
+    const { clock, newId = randomId, context } = this.#options;
     const session = startSession(this.agent, {
       id: newId("task"),
       newId,
+      ...(context === undefined ? {} : { context }),
       ...(clock === undefined ? {} : { clock }),
       ...(onApproval === undefined ? {} : { onApproval }),
     });
@@ -160,8 +163,8 @@ export class AgentEngine {
 
   #durableRunner(storage: RunStorage, onApproval: OnApproval | undefined): DurableRunner {
     this.#refuseSecondRun();
-    const { clock, newId = randomId } = this.#options;
-    const runner = new DurableRunner(this.agent, this.task, { storage, clock, newId, onApproval });
+    const { clock, newId = randomId, context } = this.#options;
+    const runner = new DurableRunner(this.agent, this.task, { storage, clock, newId, onApproval, context });
     this.#runner = runner;
     return runner;
   }

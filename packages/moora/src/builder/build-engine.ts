@@ -1,6 +1,7 @@
 import {
   BuildError,
   defineAgent,
+  needsContext,
   type Agent,
   type AgentConfig,
   type AgentConfigChange,
@@ -43,6 +44,7 @@ export interface BuilderParts {
   readonly predicate?: ApprovalPredicate;
   readonly answer?: StandardSchema | JsonObject;
   readonly prices?: PriceList;
+  readonly context?: object;
   readonly log?: EventLog;
   readonly sessionId?: string;
   readonly resumes?: boolean;
@@ -53,7 +55,7 @@ export const predicateName = "approvalPolicy";
 
 /** Creates an engine from what a builder has collected. Throws `BuildError` where that does not define an agent. */
 export function buildEngine(collected: BuilderParts, host: EngineHost): AgentEngine {
-  const { task, tools, handlers, predicate, onApproval, answer, prices } = collected;
+  const { task, tools, handlers, predicate, onApproval, answer, prices, context } = collected;
   const llm = llmOf(collected);
   if (llm === undefined) throw new BuildError("Missing model: add llm(...) or openai().");
   if (typeof task !== "string") throw new BuildError(`The task must be a string, got ${shownValue(task)}.`);
@@ -68,9 +70,12 @@ export function buildEngine(collected: BuilderParts, host: EngineHost): AgentEng
     ...(prices === undefined ? {} : { prices }),
   };
   const agent = answer === undefined ? defineAgent(parts) : toTextAgent(defineAgent({ ...parts, answer }));
+  if (context === undefined && needsContext(agent))
+    throw new BuildError("A tool needs a context: add context(...).");
   return new AgentEngine(agent, task, {
     ...host,
     ...(onApproval === undefined ? {} : { onApproval }),
+    ...(context === undefined ? {} : { context }),
     ...(storage === undefined ? {} : { storage }),
   });
 }

@@ -34,6 +34,7 @@ export interface DurableRunnerOptions {
   readonly clock: Clock | undefined;
   readonly newId: (prefix: string) => string;
   readonly onApproval: OnApproval | undefined;
+  readonly context: object | undefined;
 }
 
 /** A running task, or one that has its answer already. */
@@ -128,11 +129,12 @@ export class DurableRunner {
   }
 
   async #startOrResume(): Promise<TaskRun> {
-    const { storage, clock, newId, onApproval } = this.#options;
+    const { storage, clock, newId, onApproval, context } = this.#options;
     const session = await openSession(this.#agent, {
       log: storage.log,
       id: storage.id,
       newId,
+      ...(context === undefined ? {} : { context }),
       ...(clock === undefined ? {} : { clock }),
       ...(onApproval === undefined ? {} : { onApproval }),
     });

@@ -33,6 +33,7 @@ export interface SyncRunnerHost {
   readonly clock: Clock | undefined;
   readonly newId: (prefix: string) => string;
   readonly onApproval: OnApproval;
+  readonly context: object | undefined;
 }
 
 /** Runs one task without waiting. */
@@ -46,7 +47,7 @@ export class SyncRunner {
   #state: AgentState;
 
   /** Throws `LlmError` for a model without `callSync`. */
-  constructor(agent: Agent, { clock = systemClock, newId, onApproval }: SyncRunnerHost) {
+  constructor(agent: Agent, { clock = systemClock, newId, onApproval, context }: SyncRunnerHost) {
     const { parts, runLimits: limits } = agent;
     if (parts.llm.callSync === undefined) {
       throw new AgentError("LlmError", `The model ${parts.llm.name} has no callSync: use run().`, {
@@ -60,6 +61,7 @@ export class SyncRunner {
     this.#host = {
       parts,
       limits,
+      context,
       sessionId: newId("task"),
       clock,
       digestOf,

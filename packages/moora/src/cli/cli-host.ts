@@ -23,6 +23,8 @@ export interface CliHost {
   readonly onTerminate: (listener: () => void) => () => void;
   /** The name of the user, under which decisions are recorded. */
   readonly user: string;
+  /** Opens an address in the browser of the user. Default: nothing. */
+  readonly openBrowser?: (url: string) => void;
   /** The name of this process as the owner of sessions. Default: the one that `openSession` gives it. */
   readonly owner?: string;
   /** Whether another owner is known to have ended, beside those that `openSession` knows of. */

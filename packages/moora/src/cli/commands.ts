@@ -1,6 +1,7 @@
 import type { Command } from "./command.ts";
 import { answerCommand } from "./commands/answer.ts";
 import { approveCommand } from "./commands/approve.ts";
+import { archiveCommand } from "./commands/archive.ts";
 import { retryCommand } from "./commands/retry.ts";
 import { cancelCommand } from "./commands/cancel.ts";
 import { chatCommand } from "./commands/chat.ts";
@@ -8,11 +9,14 @@ import { diffCommand } from "./commands/diff.ts";
 import { exportCommand } from "./commands/export.ts";
 import { forkCommand } from "./commands/fork.ts";
 import { importCommand } from "./commands/import.ts";
+import { inspectCommand } from "./commands/inspect.ts";
 import { logCommand } from "./commands/log.ts";
 import { mcpCommand } from "./commands/mcp.ts";
 import { pauseCommand } from "./commands/pause.ts";
+import { pruneCommand } from "./commands/prune.ts";
 import { rejectCommand } from "./commands/reject.ts";
 import { rerunCommand } from "./commands/rerun.ts";
+import { restoreCommand } from "./commands/restore.ts";
 import { resumeCommand } from "./commands/resume.ts";
 import { runCommand } from "./commands/run.ts";
 import { sendCommand } from "./commands/send.ts";
@@ -33,6 +37,7 @@ export const commands: readonly Command[] = [
   sessionsCommand,
   logCommand,
   showCommand,
+  inspectCommand,
   sendCommand,
   approveCommand,
   rejectCommand,
@@ -48,4 +53,7 @@ export const commands: readonly Command[] = [
   exportCommand,
   importCommand,
   rerunCommand,
+  pruneCommand,
+  archiveCommand,
+  restoreCommand,
 ];

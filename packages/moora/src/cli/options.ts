@@ -32,6 +32,7 @@ export type OptionName =
   | "agent"
   | "host"
   | "port"
+  | "out"
   | "worker"
   | "at"
   | "from"
@@ -40,6 +41,9 @@ export type OptionName =
   | "args"
   | "result"
   | "reason"
+  | "older-than"
+  | "archive"
+  | "dry-run"
   | "all"
   | "follow"
   | "json"
@@ -89,6 +93,7 @@ const optionRows: Readonly<Record<OptionName, OptionRow>> = {
     help: "The address to listen on. Default: 127.0.0.1, which only this machine reaches.",
   },
   port: { value: "N", help: "The port to listen on; 0 for any free one. Default: 8787." },
+  out: { value: "FILE", help: "Write the page to a new file instead, which opens without this program." },
   worker: { help: "Also run sessions whose work is due and that no process runs." },
   as: { value: "NAME", help: "The name that decisions are recorded under. Default: your user name." },
   at: { value: "N", help: "The record to look at; 0 is before the first. Default: the last." },
@@ -101,6 +106,15 @@ const optionRows: Readonly<Record<OptionName, OptionRow>> = {
   args: { value: "JSON", help: "Run the call with these arguments instead." },
   result: { value: "TEXT", help: "What the call returned, for worked: text or JSON." },
   reason: { value: "TEXT", help: "The reason; the model reads it." },
+  "older-than": {
+    value: "AGE",
+    help: "How long a session has not changed: a number with m, h or d, such as 30d.",
+  },
+  archive: {
+    value: "WHERE",
+    help: "Where archived sessions are kept: FILE.db, a folder, postgres://... Default: beside the log.",
+  },
+  "dry-run": { help: "Change nothing; print what would be pruned." },
   all: { help: "Show every difference of the two states." },
   follow: { help: "Keep showing new records until Ctrl-C." },
   trace: { help: "Show the path through the control graph at the end." },

@@ -1,5 +1,6 @@
 import { systemClock } from "@moora/agent";
 import type { CliHost } from "./cli-host.ts";
+import { openBrowser } from "./open-browser.ts";
 import { userName } from "./session/session-host.ts";
 
 /** This process as the host of the command line. */
@@ -21,4 +22,5 @@ export const processHost = (): CliHost => ({
     };
   },
   user: userName(),
+  ...(process.stdout.isTTY ? { openBrowser } : {}),
 });

@@ -1,5 +1,5 @@
-import type { Agent } from "@moora/agent";
-import type { Authorize } from "@moora/server";
+import { needsContext, type Agent } from "@moora/agent";
+import type { AgentServerOptions, Authorize } from "@moora/server";
 import { chooseLlm } from "./choose-llm.ts";
 import type { CliHost } from "./cli-host.ts";
 import { loadModule } from "./load-module.ts";
@@ -8,11 +8,15 @@ import { optionsToAgent } from "./options-to-agent.ts";
 import type { GivenOptions, OptionName } from "./options.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** The agents that a server has, and how it authenticates requests. */
+/** The agents that a server has, how it authenticates requests, and what it gives to their tools. */
 export interface ServedAgents {
   readonly agents: readonly Agent<unknown>[];
   readonly authorize?: Authorize;
+  readonly context?: MakeContext;
 }
+
+/** Makes the context of a session for the tools and handlers that need one. */
+type MakeContext = NonNullable<AgentServerOptions["context"]>;
 
 /** The options that describe the agent of the command line. `--agent` replaces them. */
 export const describingOptions: readonly OptionName[] = [
@@ -39,16 +43,30 @@ export async function servedAgents(options: GivenOptions, host: CliHost): Promis
   const useless = describingOptions.find((name) => options.has(name));
   if (useless !== undefined)
     throw new UsageError(`--${useless} cannot be used with --agent.`, "The module defines its agents.");
-  const { authorize, ...others } = await loadModule(
+  const { authorize, context, ...others } = await loadModule(
     file,
     host.cwd,
     "--agent needs a module that exports agents.",
   );
   const agents = agentsIn(others, file);
-  if (authorize === undefined) return { agents };
-  if (isAuthorize(authorize)) return { agents, authorize };
-  throw new UsageError(`authorize of ${file} must be a function.`, "It returns { user }, or undefined.");
+  if (authorize !== undefined && !isAuthorize(authorize))
+    throw new UsageError(`authorize of ${file} must be a function.`, "It returns { user }, or undefined.");
+  const makesContext = isMakeContext(context);
+  if (!makesContext && agents.some(needsContext)) {
+    throw new UsageError(
+      `An agent of ${file} needs a context.`,
+      "Export a function context that takes (user, session) and returns an object.",
+    );
+  }
+  return {
+    agents,
+    ...(authorize === undefined ? {} : { authorize }),
+    ...(makesContext ? { context } : {}),
+  };
 }
+
+/** What it returns is checked for each session. Other exports of this name are ignored. */
+const isMakeContext = (value: unknown): value is MakeContext => typeof value === "function";
 
 /** What it returns is checked for each request. */
 const isAuthorize = (value: unknown): value is Authorize => typeof value === "function";

@@ -49,7 +49,15 @@ export async function withServer(
       );
     }
     const onError = (error: unknown): void => screen.line(`moora: ${errorText(error)}`);
-    const server = createAgentServer({ ...served, log, worker, metrics: true, onError });
+    const { inspectorOfServer } = await import("@moora/inspector");
+    const server = createAgentServer({
+      ...served,
+      log,
+      worker,
+      metrics: true,
+      inspector: inspectorOfServer,
+      onError,
+    });
     return await use({ server, agents: served.agents, shown: target.shown, screen });
   } finally {
     await log.close();

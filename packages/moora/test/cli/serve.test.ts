@@ -82,6 +82,7 @@ describe("moora serve", () => {
   it("serves the agent of the command line, and keeps its sessions for other commands", async () => {
     const { host, ended, url } = await started();
     expect(host.stdout.text).toContain(`Agent moora: POST ${url}/agents/moora/sessions\n`);
+    expect(await (await fetch(`${url}/inspector/`)).text()).toContain("<title>Moora inspector</title>");
     expect(host.stdout.text).toContain("Sessions are kept in .moora/sessions.db. Ctrl-C stops the server.\n");
     const created = await fetch(`${url}/agents/moora/sessions`, { method: "POST" });
     const { id } = (await created.json()) as { id: string };
@@ -120,6 +121,19 @@ describe("moora serve", () => {
     expect((await create({})).status).toBe(401);
     expect((await create({ authorization: "Bearer ada" })).status).toBe(201);
     host.interrupt();
+    await ended;
+  });
+
+  it("needs the context that the agents of a module need, from the module", async () => {
+    const module = join(import.meta.dirname, "context-module.ts");
+    const host = new TestHost({ cwd: temporaryFolder() });
+    expect(await host.run(["serve", "--agent", module])).toBe(2);
+    expect(host.stderr.text).toContain("needs a context.");
+    const made = join(import.meta.dirname, "made-context-module.ts");
+    const { host: other, ended, url } = await started("--agent", made);
+    const created = await fetch(`${url}/agents/shop/sessions`, { method: "POST" });
+    expect(created.status).toBe(201);
+    other.interrupt();
     await ended;
   });
 

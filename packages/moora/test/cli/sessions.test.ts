@@ -1,6 +1,6 @@
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
-import { defineAgent, defineTool, openSession, type Tool } from "@moora/agent";
+import { defineAgent, defineTool, openSession, systemClock, type Tool } from "@moora/agent";
 import { sqliteLog } from "@moora/event-log/sqlite";
 import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -15,8 +15,15 @@ beforeEach(() => {
 afterEach(() => place[Symbol.dispose]());
 
 /** A command by itself: what it ends with and says. */
-async function said(...args: readonly string[]) {
-  const host = new TestHost({ cwd: place.path });
+const said = (...args: readonly string[]) => saidBy(new TestHost({ cwd: place.path }), args);
+
+/** A command two days from now. */
+const saidLater = (...args: readonly string[]) => {
+  const clock = { ...systemClock, now: () => systemClock.now() + 2 * 86_400_000 };
+  return saidBy(Object.assign(new TestHost({ cwd: place.path }), { clock }), args);
+};
+
+async function saidBy(host: TestHost, args: readonly string[]) {
   const code = await host.run(args, "");
   return { code, out: host.stdout.text, err: host.stderr.text };
 }
@@ -53,6 +60,38 @@ describe.each([
     expect(then.out).toMatch(/^ada at record 5, .*Z\nstate +Acting, loop 1, step 1 of 50\n/);
     expect(then.out).toContain('call_1 calculator {"expression":"2+2"}: started, attempt 1');
     expect((await cli("show", "ada")).out).toContain("assistant: According to calculator: 2+2 = 4.");
+  });
+
+  it("are archived, restored, and pruned when they are old", async () => {
+    const before = (await cli("export", "ada")).out;
+    const archived = await cli("archive", "ada");
+    expect(archived, archived.err).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^ada is in .*archive/),
+    });
+    expect((await cli("archive", "ada")).code).toBe(3);
+    expect((await cli("show", "ada")).code).toBe(3);
+    const restored = await cli("restore", "ada");
+    expect(restored, restored.err).toMatchObject({ code: 0, out: expect.stringMatching(/^ada is in /) });
+    expect((await cli("restore", "ada")).code).toBe(3);
+    expect((await cli("export", "ada")).out).toBe(before);
+    expect((await cli("prune", "--older-than", "1d")).out).toBe("Nothing to prune.\n");
+    const dry = await saidLater("prune", "--older-than", "1d", "--dry-run", ...log);
+    expect(dry.out).toBe("ada  would be removed\n");
+    const pruned = await saidLater("prune", "--older-than", "1d", "--archive", "old.db", "--json", ...log);
+    expect(JSON.parse(pruned.out)).toEqual({ pruned: ["ada"], kept: [], dryRun: false });
+    expect((await said("show", "ada", "--log", "old.db")).code).toBe(0);
+    expect((await cli("show", "ada")).code).toBe(3);
+  });
+
+  it.each([
+    [["prune"], "Missing --older-than."],
+    [["prune", "--older-than", "30"], '--older-than must be a number with m, h or d, got "30".'],
+    [["archive", "ada", "--archive", "same"], "The archive is the log itself."],
+  ])("%j is refused", async (args, message) => {
+    const { code, err } = await said(...args, ...(args.includes("same") ? ["--log", "same"] : []));
+    expect(code).toBe(2);
+    expect(err).toContain(message);
   });
 
   it("continue, and the next process that opens them finds the conversation", async () => {
@@ -153,6 +192,9 @@ describe.each([
     const logged = async (): Promise<string> => (await cli("log", "eve")).out;
     await expect.poll(logged, { timeout: 20_000 }).toContain("user: what is 3+3?");
     expect(host.stdout.text).not.toContain("6");
+    expect(host.stderr.text).toContain(
+      "The session is paused (Not now.). To continue it, in another terminal: moora resume eve",
+    );
     expect((await cli("resume", "eve")).out).toMatch(/^Resumed\. It is record \d+/);
     expect(await owner, host.stderr.text).toBe(0);
     expect(host.stdout.text).toContain("= 6");
@@ -374,6 +416,11 @@ describe("sessions in PostgreSQL", () => {
     expect(await cli("send", "ada", "1+1")).toMatch(/It is record \d+\./);
     expect(await cli("run", "--session", "ada")).toContain("= 2");
     expect(readdirSync(place.path)).toEqual([]);
+    expect(await cli("archive", "bob", "--archive", "old.db")).toBe("bob is in old.db.\n");
+    expect(await cli("sessions")).not.toContain("bob");
+    expect(await cli("restore", "bob", "--archive", "old.db")).toMatch(/^bob is in postgres/);
+    expect(await cli("verify", "bob")).toContain("is intact");
+    expect(await cli("prune", "--older-than", "1m")).toBe("Nothing to prune.\n");
   });
 });
 

@@ -87,6 +87,10 @@ export class TestHost implements CliHost {
     return () => void this.#terminations.delete(listener);
   };
 
+  /** The addresses that were opened in a browser. */
+  readonly opened: string[] = [];
+  readonly openBrowser = (url: string): void => void this.opened.push(url);
+
   readonly isOwnerGone = (): boolean => false;
 
   /** SIGTERM. */

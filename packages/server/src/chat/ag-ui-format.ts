@@ -1,5 +1,6 @@
 import type { AgentState, Question } from "@moora/agent";
 import type { LiveSession } from "../sessions/live-session.ts";
+import { contentWithFiles } from "./ag-ui-files.ts";
 import { AgUiDrafts } from "./ag-ui-drafts.ts";
 import type { ChatFormat } from "./chat-stream.ts";
 import type { UiChunk } from "./ui-chunk.ts";
@@ -32,6 +33,8 @@ class AgUiTranslator {
   /** The message that the calls of the step belong to. */
   #parentId: string | undefined;
   #steps = 0;
+  /** How many files of the last result follow. The result contains them. */
+  #filesOfResult = 0;
 
   constructor(run: AgUiRun, live: LiveSession) {
     this.#run = run;
@@ -72,19 +75,20 @@ class AgUiTranslator {
       case "tool-input-available":
         return this.#call(chunk);
       case "tool-output-available":
-        return [resultEvent(chunk.toolCallId, textOf(chunk.output)), ...this.#data()];
+        return [...this.#result(chunk.toolCallId, textOf(chunk.output)), ...this.#data()];
       case "tool-output-error":
-        return [resultEvent(chunk.toolCallId, chunk.errorText)];
+        return this.#result(chunk.toolCallId, chunk.errorText);
       case "tool-output-denied":
-        return [resultEvent(chunk.toolCallId, "The call was rejected.")];
+        return this.#result(chunk.toolCallId, "The call was rejected.");
       case "data-progress": {
         const value = { toolCallId: chunk.id, text: chunk.data };
         return [{ type: "CUSTOM", name: "moora.tool-progress", value }];
       }
       case "tool-approval-request":
       case "tool-approval-response":
-      case "file":
         return [];
+      case "file":
+        return this.#file(chunk);
       case "finish":
         return [...this.#data(), this.#finished(this.#outcome(chunk.finishReason))];
       case "abort":
@@ -110,7 +114,9 @@ class AgUiTranslator {
   #call(chunk: Extract<UiChunk, { type: "tool-input-available" }>): readonly AgUiEvent[] {
     const { toolCallId, input } = chunk;
     const call = this.#state.toolCalls[toolCallId];
-    const drafted = call && this.#drafts.complete(toolCallId, call);
+    // A question of a sub-agent is an interrupt, not a call.
+    if (call === undefined) return [];
+    const drafted = this.#drafts.complete(toolCallId, call);
     if (drafted !== undefined)
       return drafted.differs ? [...drafted.events, this.#snapshot()] : drafted.events;
     return [
@@ -120,8 +126,26 @@ class AgUiTranslator {
     ];
   }
 
+  /** A result with its files; none for a question of a sub-agent, which is an interrupt. */
+  #result(toolCallId: string, content: string): readonly AgUiEvent[] {
+    const call = this.#state.toolCalls[toolCallId];
+    if (call === undefined) return [];
+    const files = call.result?.isSuccess === true ? call.result.files : undefined;
+    this.#filesOfResult = files?.length ?? 0;
+    return [resultEvent(toolCallId, contentWithFiles({ text: content, files }, this.#toUrl))];
+  }
+
+  readonly #toUrl = (url: string): string => this.#live.viewerUrl(url);
+
+  /** A file that the model made. Messages of the assistant have no files in AG-UI, so it is an event of our own. */
+  #file({ mediaType, url }: Extract<UiChunk, { type: "file" }>): readonly AgUiEvent[] {
+    if (this.#filesOfResult === 0) return [{ type: "CUSTOM", name: "moora.file", value: { mediaType, url } }];
+    this.#filesOfResult -= 1;
+    return [];
+  }
+
   #snapshot(): AgUiEvent {
-    return { type: "MESSAGES_SNAPSHOT", messages: messagesOf(this.#state) };
+    return { type: "MESSAGES_SNAPSHOT", messages: messagesOf(this.#state, this.#toUrl) };
   }
 
   get #state(): AgentState {
@@ -176,7 +200,7 @@ const callsMessageId = (firstCallId: string): string => `calls_${firstCallId}`;
 
 const textOf = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
 
-const resultEvent = (toolCallId: string, content: string): AgUiEvent => ({
+const resultEvent = (toolCallId: string, content: string | readonly object[]): AgUiEvent => ({
   type: "TOOL_CALL_RESULT",
   messageId: `result_${toolCallId}`,
   toolCallId,
@@ -195,10 +219,12 @@ const payloadSchema = {
   },
 } as const;
 
+/** The interrupt of a question. One of a sub-agent belongs to the call of the session that leads to it. */
 const questionToInterrupt = ({
   digest,
   about,
   toolCallId,
+  path: [caller = toolCallId] = [],
   name,
   parameters,
   question,
@@ -206,26 +232,35 @@ const questionToInterrupt = ({
 }: Question): object => ({
   id: digest,
   reason: about,
-  toolCallId,
+  toolCallId: caller,
   message: question ?? `${name}(${textOf(parameters)})`,
   responseSchema: payloadSchema,
   ...(due === null ? {} : { expiresAt: new Date(due).toISOString() }),
 });
 
 /** The conversation as the log has it. */
-function messagesOf(state: AgentState): readonly object[] {
+function messagesOf(state: AgentState, toUrl: (url: string) => string): readonly object[] {
   return state.transcript.flatMap((entry): readonly object[] => {
     if (entry.type === "message") {
       const message = state.messages.find(({ id }) => id === entry.messageId);
-      return message?.role === "user" ? [{ id: message.id, role: "user", content: message.content }] : [];
+      if (message?.role !== "user") return [];
+      const { content, attachments } = message;
+      return [
+        {
+          id: message.id,
+          role: "user",
+          content: contentWithFiles({ text: content, files: attachments }, toUrl),
+        },
+      ];
     }
-    return entry.type === "turn" ? turnMessages(state, entry) : [];
+    return entry.type === "turn" ? turnMessages(state, entry, toUrl) : [];
   });
 }
 
 function turnMessages(
   { toolCalls }: AgentState,
   { loop, step, messageId, parts }: Extract<AgentState["transcript"][number], { type: "turn" }>,
+  toUrl: (url: string) => string,
 ): readonly object[] {
   const content = parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("");
   const calls = parts.flatMap((part) => {
@@ -246,7 +281,9 @@ function turnMessages(
             id: `result_${id}`,
             role: "tool",
             toolCallId: id,
-            content: result.isSuccess ? result.content : result.error,
+            content: result.isSuccess
+              ? contentWithFiles({ text: result.content, files: result.files }, toUrl)
+              : result.error,
           },
         ],
   );

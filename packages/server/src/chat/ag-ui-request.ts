@@ -1,11 +1,12 @@
 import type { Decision, Question } from "@moora/agent";
 import * as z from "zod/mini";
 import type { AnsweredQuestion, UserMessage } from "./chat-request.ts";
+import { partsToContent } from "./ag-ui-files.ts";
 import { HttpProblem } from "../problem.ts";
 
 const id = z.string().check(z.minLength(1), z.maxLength(200));
 
-const contentPartSchema = z.looseObject({ type: z.string(), text: z.optional(z.string()) });
+const contentPartSchema = z.looseObject({ type: z.string() });
 
 const payloadSchema = z.looseObject({
   approved: z.optional(z.boolean()),
@@ -38,14 +39,14 @@ export const runInputSchema = z.looseObject({
 
 type RunInput = z.infer<typeof runInputSchema>;
 
-/** The new message of a run. Throws `refused` if the last message is not one of the user. */
+/** The new message of a run. Throws `refused` if the last message is not one of the user, or has a part of another type. */
 export function newMessageOf({ messages }: RunInput): UserMessage {
   const last = messages.at(-1);
   if (last?.role !== "user")
     throw new HttpProblem("refused", "The last message must have the role user.", { path: "messages" });
-  const { content = "" } = last;
-  const text = typeof content === "string" ? content : content.map((part) => part.text ?? "").join("");
-  return { messageId: last.id, content: text.toWellFormed() };
+  const { content: given = "" } = last;
+  const { content, ...files } = typeof given === "string" ? { content: given } : partsToContent(given);
+  return { messageId: last.id, content: content.toWellFormed(), ...files };
 }
 
 /** The answers to the interrupts of the run before, as far as these are still open. */

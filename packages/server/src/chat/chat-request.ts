@@ -1,6 +1,7 @@
-import type { Decision, Question } from "@moora/agent";
+import type { AgentAttachment, Decision, Question } from "@moora/agent";
 import * as z from "zod/mini";
 import { HttpProblem } from "../problem.ts";
+import { questionPartId } from "./questions-below.ts";
 
 const partSchema = z.looseObject({ type: z.string() });
 
@@ -32,13 +33,13 @@ const filePartSchema = z.looseObject({
 export interface UserMessage {
   readonly messageId: string;
   readonly content: string;
-  readonly attachments?: readonly { mediaType: string; url: string; name?: string }[];
+  readonly attachments?: readonly AgentAttachment[];
 }
 
 /** A message of the user with its text and its files. Throws `refused` for a part that an agent cannot read. */
 export function userMessageOf({ id, parts }: ChatMessage): UserMessage {
   const texts: string[] = [];
-  const attachments: { mediaType: string; url: string; name?: string }[] = [];
+  const attachments: AgentAttachment[] = [];
   for (const part of parts) {
     const text = textPartSchema.safeParse(part);
     const file = filePartSchema.safeParse(part);
@@ -85,11 +86,15 @@ export function answersOf({ parts }: ChatMessage, open: readonly Question[]): re
     const output = outputPartSchema.safeParse(part);
     if (!output.success) return [];
     const { toolCallId, state, output: answer, errorText = "The question was not answered." } = output.data;
-    const asked = open.find((question) => question.toolCallId === toolCallId && question.about === "answer");
+    const asked = open.find((question) => question.about === "answer" && partIdOf(question) === toolCallId);
     if (asked === undefined) return [];
     return [{ question: asked, decision: state === "output-error" ? { reject: errorText } : { answer } }];
   });
 }
+
+/** The id of the part of a message that shows a question. */
+const partIdOf = (question: Question): string =>
+  question.path === undefined ? question.toolCallId : questionPartId(question);
 
 /** An approved call with an unknown outcome runs again; one that is not approved stays unknown. */
 function approvalOf({ about }: Question, approved: boolean, reason: string | undefined): Decision {

@@ -1,4 +1,4 @@
-import type { AgentInput, AgentState } from "@moora/agent";
+import type { AgentEvent, AgentInput, AgentState } from "@moora/agent";
 import { PacedStream } from "../events/paced-stream.ts";
 import { streamResponse } from "../events/event-stream.ts";
 import type { StreamHold } from "../routes/stream-hold.ts";
@@ -25,12 +25,21 @@ export const uiMessageFormat: ChatFormat = {
 
 /** What a client of a stream has already. */
 export type ChatStart =
-  /** Nothing: the newest loop is written from its beginning. */
-  | { readonly type: "replay" }
+  /** Nothing: a loop is written from its beginning. Default: the newest one. */
+  | { readonly type: "replay"; readonly loop?: number | undefined }
   /** The newest loop up to now. */
   | { readonly type: "continue" }
   /** Everything before this message. */
   | { readonly type: "message"; readonly messageId: string };
+
+/** The events of a sub-agent after which other questions may be open. */
+const showsQuestions: ReadonlySet<AgentEvent["type"]> = new Set([
+  "ApprovalRequested",
+  "ToolCallStarted",
+  "ToolCallFinished",
+  "FinalAnswer",
+  "Error",
+]);
 
 /** One loop of a session as a stream of one format. It begins to listen when it is created, and releases the session when it ends. */
 export class ChatStream {
@@ -96,11 +105,12 @@ export class ChatStream {
       this.#messageId = start.messageId;
       return;
     }
-    const writer = this.#newWriter(view.reActContext.loop);
-    if (start.type === "replay") writer.resume(view, view.streaming);
+    const questions = this.#live.session.questions();
+    if (start.type === "replay")
+      this.#newWriter(start.loop ?? view.reActContext.loop).resume(view, questions, view.streaming);
     else {
       this.#isHeld = true;
-      writer.skip(view);
+      this.#newWriter(view.reActContext.loop).skip(view, questions);
     }
     this.#paced.available();
   }
@@ -120,17 +130,23 @@ export class ChatStream {
     const { session } = this.#live;
     const stops = [
       session.onInput((input, state) => this.#input(input, state)),
-      session.onEvent((event) => this.#writer?.event(event, session.current())),
+      session.onEvent((event) => this.#event(event, session.current())),
     ];
     this.#detach = () => {
       for (const stop of stops) stop();
     };
   }
 
+  #event(event: AgentEvent<unknown>, state: AgentState): void {
+    this.#writer?.event(event, state);
+    // The state of the session does not show what a sub-agent asks.
+    if (event.type === "SubAgentEvent" && showsQuestions.has(event.event.type)) this.#update(state);
+  }
+
   #input(input: AgentInput, state: AgentState): void {
     // What a running loop has written before the message is not a part of the answer.
     if (input.type === "user-message-received" && input.messageId === this.#messageId)
-      this.#newWriter(state.reActContext.loop).skip(state);
+      this.#newWriter(state.reActContext.loop).skip(state, this.#live.session.questions());
     if (input.type === "tool-call-decided") this.#writer?.decided(input);
     this.#update(state);
   }
@@ -145,7 +161,7 @@ export class ChatStream {
   }
 
   #update(state: AgentState): void {
-    this.#writer?.update(state, !this.#isHeld);
+    this.#writer?.update(state, this.#live.session.questions(), !this.#isHeld);
     this.#paced.available();
   }
 
@@ -155,7 +171,8 @@ export class ChatStream {
   }
 
   #push(chunk: UiChunk): void {
-    for (const event of this.#toEvents(chunk)) {
+    const shown = chunk.type === "file" ? { ...chunk, url: this.#live.viewerUrl(chunk.url) } : chunk;
+    for (const event of this.#toEvents(shown)) {
       const text = `data: ${JSON.stringify(event)}\n\n`;
       this.#texts.push(text);
       this.#buffered += text.length;

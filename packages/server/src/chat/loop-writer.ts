@@ -1,6 +1,18 @@
-import type { AgentEvent, AgentInput, AgentState, ToolCallResult } from "@moora/agent";
+import type {
+  AgentAttachment,
+  AgentEvent,
+  AgentInput,
+  AgentState,
+  Question,
+  ToolCallResult,
+} from "@moora/agent";
 import { DraftCalls } from "./draft-calls.ts";
+import { askingCalls, endOf } from "./loop-end.ts";
+import { QuestionsBelow, resultChunk } from "./questions-below.ts";
 import { valueOf, type UiChunk } from "./ui-chunk.ts";
+
+/** The step of a message that contains questions of sub-agents. It is not a step of the loop. */
+const questionStep = -1;
 
 type Turn = Extract<AgentState["transcript"][number], { type: "turn" }>;
 
@@ -20,6 +32,7 @@ export class LoopWriter {
   readonly #calls = new Set<string>();
   readonly #results = new Set<string>();
   readonly #questions = new Set<string>();
+  readonly #below: QuestionsBelow;
   readonly #drafts: DraftCalls;
   readonly loop: number;
   #step: number | undefined;
@@ -34,12 +47,14 @@ export class LoopWriter {
     this.#write = (chunk) => {
       if (!this.isEnded) write(chunk);
     };
+    this.#below = new QuestionsBelow(this.#write);
     this.#drafts = new DraftCalls(this.#write);
     write({ type: "start", messageId: `loop_${loop}` });
   }
 
-  /** Marks everything of a state as written: the client has it. */
-  skip(state: AgentState): void {
+  /** Marks everything of a state as written, and the open questions: the client has them. */
+  skip(state: AgentState, questions: readonly Question[]): void {
+    this.#below.skip(questions);
     for (const turn of this.#turnsOf(state)) {
       this.#turns.add(keyOf(turn));
       for (const id of callsOf(turn)) {
@@ -51,26 +66,31 @@ export class LoopWriter {
   }
 
   /** Writes the text that has been streamed so far of a turn. */
-  resume(state: AgentState, streaming: { readonly messageId: string; readonly text: string } | null): void {
-    this.update(state);
+  resume(
+    state: AgentState,
+    questions: readonly Question[],
+    streaming: { readonly messageId: string; readonly text: string } | null,
+  ): void {
+    this.update(state, questions);
     if (streaming !== null && !this.isEnded) this.#token(state, streaming.messageId, streaming.text);
   }
 
   /**
    * Writes what a state has and the client does not. Ends the message when the loop has ended, or waits for a human only, unless
-   * `mayEnd` is false.
+   * `mayEnd` is false. `questions` are all that are open.
    */
-  update(state: AgentState, mayEnd = true): void {
+  update(state: AgentState, questions: readonly Question[], mayEnd = true): void {
     if (this.isEnded) return;
-    if (state.reActContext.loop > this.loop) return this.#end({ type: "finish", finishReason: "stop" });
     for (const turn of this.#turnsOf(state)) this.#writeTurn(state, turn);
     for (const id of this.#calls) this.#writeResult(id, state.toolCalls[id]?.result ?? null);
+    if (state.reActContext.loop > this.loop) return this.#end({ type: "finish", finishReason: "stop" });
+    this.#below.update(questions, () => this.#openStep(questionStep));
     for (const { id, digest, about } of askingCalls(state)) {
       if (about === "answer" || !this.#calls.has(id) || this.#questions.has(digest)) continue;
       this.#questions.add(digest);
       this.#write({ type: "tool-approval-request", toolCallId: id, approvalId: digest });
     }
-    const end = mayEnd ? endOf(state) : undefined;
+    const end = mayEnd ? endOf(state, questions) : undefined;
     if (end !== undefined) this.#end(end);
   }
 
@@ -98,6 +118,7 @@ export class LoopWriter {
     else if (event.type === "LlmAttemptEnded" && event.status !== "cut") this.#reset();
     else if (event.type === "ToolCallProgress" && this.#calls.has(event.toolCallId))
       this.#write({ type: "data-progress", id: event.toolCallId, data: event.text, transient: true });
+    else if (event.type === "SubAgentEvent") this.#below.event(event);
   }
 
   #turnsOf({ transcript }: AgentState): readonly Turn[] {
@@ -159,6 +180,7 @@ export class LoopWriter {
         skipped = Math.max(0, skipped - part.text.length);
       } else if (part.type === "reasoning" && !this.#streamed.reasoning)
         this.#writePart({ kind: "reasoning", id: this.#nextReasoning() }, part.text);
+      else if (part.type === "file") this.#writeFile(part.file);
     }
     this.#closePart();
     this.#streamed = { text: 0, reasoning: false };
@@ -183,12 +205,13 @@ export class LoopWriter {
   #writeResult(toolCallId: string, result: ToolCallResult | null): void {
     if (result === null || this.#results.has(toolCallId)) return;
     this.#results.add(toolCallId);
-    if (result.isSuccess) {
-      const output = valueOf(result.content);
-      this.#write({ type: "tool-output-available", toolCallId, output, dynamic: true });
-      for (const { mediaType, url } of result.files ?? []) this.#write({ type: "file", mediaType, url });
-    } else if (result.code === "rejected") this.#write({ type: "tool-output-denied", toolCallId });
-    else this.#write({ type: "tool-output-error", toolCallId, errorText: result.error, dynamic: true });
+    this.#below.callEnded(toolCallId);
+    this.#write(resultChunk(toolCallId, result));
+    for (const file of (result.isSuccess ? result.files : undefined) ?? []) this.#writeFile(file);
+  }
+
+  #writeFile({ mediaType, url }: AgentAttachment): void {
+    this.#write({ type: "file", mediaType, url });
   }
 
   #openStep(step: number): void {
@@ -228,52 +251,3 @@ const keyOf = ({ loop, step, messageId }: Turn): string => `${loop}_${step}_${me
 
 const callsOf = ({ parts }: Turn): readonly string[] =>
   parts.flatMap((part) => (part.type === "call" ? [part.toolCallId] : []));
-
-interface AskingCall {
-  readonly id: string;
-  readonly digest: string;
-  readonly about: "approval" | "outcome" | "answer";
-}
-
-function askingCalls({ reActContext: { control } }: AgentState): readonly AskingCall[] {
-  if (!("calls" in control)) return [];
-  return control.calls.flatMap(({ id, status }) =>
-    status.type === "asking" ? [{ id, digest: status.digest, about: status.about }] : [],
-  );
-}
-
-/** The end of a message at this state; undefined while work continues. */
-function endOf({ config, reActContext: { control } }: AgentState): UiChunk | undefined {
-  switch (control.type) {
-    case "Done":
-    case "Idle":
-      return { type: "finish", finishReason: "stop" };
-    case "Error":
-      return control.failure.kind === "Cancelled"
-        ? { type: "abort", reason: control.failure.message }
-        : { type: "error", errorText: control.failure.message };
-    case "Custom":
-      return config.graph.terminals.includes(control.name)
-        ? { type: "finish", finishReason: "stop" }
-        : undefined;
-    case "WaitingForHuman":
-    case "Acting":
-    case "ParallelActing": {
-      const isAsking = control.calls.some(({ status }) => status.type === "asking");
-      const isWorking = control.calls.some(
-        ({ status }) => status.type === "running" || status.type === "probing",
-      );
-      return isAsking && !isWorking ? { type: "finish", finishReason: "tool-calls" } : undefined;
-    }
-    case "Planning":
-    case "Observing":
-    case "Reflecting":
-      return undefined;
-  }
-}
-
-/** Whether a loop runs or waits, so that a stream of it can be resumed. */
-export function isResumable(state: AgentState): boolean {
-  const end = endOf(state);
-  return end === undefined || (end.type === "finish" && end.finishReason === "tool-calls");
-}

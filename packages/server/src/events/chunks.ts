@@ -1,10 +1,12 @@
-import type { AgentEvent, Question, SessionView } from "@moora/agent";
+import type { AgentEvent, Question, SessionView, SubAgentEvent } from "@moora/agent";
 import type { ChunkEvent } from "@moora/agent-webui-protocol";
 
 /** Makes the chunks of a stream from the events of a session. It counts where the text of a message begins. */
 export class ChunkMaker {
   #messageId = "";
   #length = 0;
+  /** The questions of sub-agents that the stream has shown, by their paths. */
+  readonly #asked = new Set<string>();
 
   /** The text that has been streamed so far, as one chunk. */
   begin(streaming: SessionView["streaming"]): ChunkEvent | undefined {
@@ -31,7 +33,7 @@ export class ChunkMaker {
       case "LlmWarning":
         return { type: "warning", text: event.text };
       case "SubAgentEvent":
-        return event.event.type === "ApprovalRequested" ? questionChunk(event.event) : undefined;
+        return this.#ofSubAgent(event);
       case "StateStarted":
       case "DataChanged":
       case "LlmRetryScheduled":
@@ -49,6 +51,22 @@ export class ChunkMaker {
     }
   }
 
+  /** The chunk of a question; undefined for one of the session itself, which a record shows. */
+  questionOf(question: Question): ChunkEvent | undefined {
+    const chunk = questionChunk(question);
+    if (chunk !== undefined) this.#asked.add(keyOf(question.path ?? [], question.toolCallId));
+    return chunk;
+  }
+
+  #ofSubAgent({ path, event }: SubAgentEvent): ChunkEvent | undefined {
+    if (event.type === "ApprovalRequested") return this.questionOf(event);
+    if (event.type !== "ToolCallStarted" && event.type !== "ToolCallFinished") return undefined;
+    const { toolCallId } = event;
+    return this.#asked.delete(keyOf(path, toolCallId))
+      ? { type: "question-closed", path, toolCallId }
+      : undefined;
+  }
+
   #text(token: Extract<AgentEvent<unknown>, { type: "LlmToken" }>): ChunkEvent {
     const { messageId, text } = token;
     const offset = messageId === this.#messageId ? this.#length : 0;
@@ -58,12 +76,33 @@ export class ChunkMaker {
   }
 }
 
-/** The chunk of a question of a sub-agent; undefined for one of the session itself, which a record shows. */
-export const questionChunk = ({
+const keyOf = (path: readonly string[], toolCallId: string): string => JSON.stringify([...path, toolCallId]);
+
+/** The chunk of a question of a sub-agent; undefined for one of the session itself. */
+const questionChunk = ({
   path = [],
   toolCallId,
   digest,
   about,
   name,
+  parameters,
+  question,
+  due,
+  reminder,
+  escalated,
 }: Question): ChunkEvent | undefined =>
-  path.length === 0 ? undefined : { type: "question", path, toolCallId, digest, about, name };
+  path.length === 0
+    ? undefined
+    : {
+        type: "question",
+        path,
+        toolCallId,
+        digest,
+        about,
+        name,
+        parameters,
+        due,
+        reminder,
+        escalated,
+        ...(question === undefined ? {} : { question }),
+      };

@@ -1,6 +1,6 @@
 import type { LoggedInput } from "@moora/agent";
 import type { LiveSession } from "../sessions/live-session.ts";
-import { ChunkMaker, questionChunk } from "./chunks.ts";
+import { ChunkMaker } from "./chunks.ts";
 import { chunkFrame, inputFrame, type StreamFrame } from "./sse.ts";
 
 /** What an event source needs beside its session. */
@@ -146,7 +146,7 @@ export class EventSource {
     const { session } = this.#live;
     const chunks = [
       this.#chunks.begin(session.current().streaming),
-      ...session.questions().map(questionChunk),
+      ...session.questions().map((question) => this.#chunks.questionOf(question)),
     ];
     for (const chunk of chunks) if (chunk !== undefined) this.#push(chunkFrame(chunk));
   }

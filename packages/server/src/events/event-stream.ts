@@ -1,5 +1,7 @@
-import { HttpProblem } from "../problem.ts";
+import type { EventLog } from "@moora/event-log";
+import { HttpProblem, unavailable } from "../problem.ts";
 import type { ServerContext } from "../server-options.ts";
+import type { LiveSession } from "../sessions/live-session.ts";
 import type { StreamHold } from "../routes/stream-hold.ts";
 import { EventSource } from "./event-source.ts";
 import { PacedStream } from "./paced-stream.ts";
@@ -19,17 +21,12 @@ export function cursorOf(request: Request): number {
 
 /** The response with the events of a session after a record. It releases the session when it ends. Throws `cursor-beyond-end`. */
 export async function eventStream(
-  { clock, limits, onError }: ServerContext,
+  { clock, limits, log, onError }: ServerContext,
   hold: StreamHold,
   after: number,
 ): Promise<Response> {
   const { live, drop } = hold;
-  if (after > live.session.seq()) await live.session.refresh();
-  const seq = live.session.seq();
-  if (after > seq) {
-    const detail = `The session has no record ${after}; the last one is ${seq}.`;
-    throw new HttpProblem("cursor-beyond-end", detail, { seq });
-  }
+  if (after > live.session.seq()) await checkCursor(log, live, after);
   const source = new EventSource(live, {
     after,
     maxBuffered: limits.maxBufferedBytes,
@@ -67,6 +64,16 @@ export async function eventStream(
   const stopListening = live.onEnded(() => paced.end());
   hold.endsBy(() => paced.end());
   return streamResponse(paced.stream);
+}
+
+/** Throws `cursor-beyond-end` for a record that the log does not have, and `unavailable` for one that cannot be read now. */
+async function checkCursor(log: EventLog, live: LiveSession, after: number): Promise<void> {
+  await live.refresh();
+  if (after <= live.session.seq()) return;
+  const seq = (await (await log.open(live.ref.id))?.head()) ?? 0;
+  if (after <= seq) throw unavailable("The session has not read its newest records yet. Retry.");
+  const detail = `The session has no record ${after}; the last one is ${seq}.`;
+  throw new HttpProblem("cursor-beyond-end", detail, { seq });
 }
 
 /** A response of server-sent events. Proxies do not buffer it. */

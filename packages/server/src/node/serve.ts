@@ -73,10 +73,10 @@ export async function serve(server: AgentServer, options: ServeOptions = {}): Pr
     keepAliveTimeout: 65_000,
   });
   http.maxConnections = maxConnections;
-  http.on(
-    "request",
-    (incoming: IncomingMessage, outgoing: ServerResponse) => void listener(incoming, outgoing),
-  );
+  http.on("request", (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    if (hasUnreadBody(incoming)) outgoing.setHeader("connection", "close");
+    void listener(incoming, outgoing);
+  });
   const address = await listen(http, port, hostname);
   const host = address.family === "IPv6" ? `[${address.address}]` : address.address;
   return {
@@ -90,6 +90,13 @@ export async function serve(server: AgentServer, options: ServeOptions = {}): Pr
     },
   };
 }
+
+/**
+ * Whether a request has a body that no web-standard request of its method can have. The listener drops what is left of other bodies.
+ */
+const hasUnreadBody = ({ method, headers }: IncomingMessage): boolean =>
+  (method === "GET" || method === "HEAD") &&
+  (headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0");
 
 function listen(http: Server, port: number, hostname: string): Promise<AddressInfo> {
   return new Promise((resolve, reject) => {

@@ -39,6 +39,12 @@ const post = (summary: string, body: SchemaName): OperationDescription => ({
   problems: [...bodyProblems, "forbidden", "not-found", "idempotency-key-reused"],
 });
 
+const dataPost = post("Changes the application data with operations of JSON Patch.", "DataBody");
+const postedData: OperationDescription = {
+  ...dataPost,
+  problems: [...(dataPost.problems ?? []), "test-failed"],
+};
+
 const uiStream = {
   description: "A UI message stream of the AI SDK, version 1.",
   mediaType: "text/event-stream",
@@ -75,15 +81,29 @@ export const descriptions: Readonly<Record<Operation, OperationDescription>> = {
     responses: { 200: { description: "The session.", schema: "SessionView" } },
     problems: ["invalid-request", "cursor-beyond-end", "not-found"],
   },
+  exportSession: {
+    summary: "Exports a session: its header, its records with their digests, and a seal.",
+    responses: { 200: { description: "Lines of JSON.", mediaType: "application/jsonl" } },
+    problems: ["not-found"],
+  },
   removeSession: {
-    summary: "Removes a session with all its records.",
+    summary: "Removes a session with all its records, and the sessions of its sub-agents.",
     responses: { 204: { description: "The session was removed." } },
     problems: ["forbidden", "not-found"],
   },
   postMessage: post("Posts a message of the user.", "MessageBody"),
   postDecision: post("Answers an open question. The reviewer is the user of the request.", "DecisionBody"),
   postCancel: post("Cancels the running loop.", "CancelBody"),
-  postData: post("Changes the application data with operations of JSON Patch.", "DataBody"),
+  postData: postedData,
+  postRetry: post("Tries a failed or canceled loop again.", "EmptyBody"),
+  postPause: post("Pauses the session: no new work starts until it is resumed.", "PauseBody"),
+  postResume: post("Continues a paused session.", "EmptyBody"),
+  readFile: {
+    summary:
+      "Reads a file of a session that is stored by the digest of its bytes: `ni:///sha-256;DIGEST` in its state.",
+    responses: { 200: { description: "The bytes, with their media type.", mediaType: "*/*" } },
+    problems: ["not-found"],
+  },
   streamEvents: {
     summary: "Streams the events of a session after a record.",
     query: { after: { description: "The record after which the stream begins. Default: 0.", schema: seq } },
@@ -129,6 +149,11 @@ export const descriptions: Readonly<Record<Operation, OperationDescription>> = {
       200: { description: "It is ready.", schema: "Health" },
       503: { description: "It is closing, or the log cannot be read.", schema: "Health" },
     },
+  },
+  readInspector: {
+    summary: "The inspector, a page that shows the sessions of its user.",
+    responses: { 200: { description: "The page.", mediaType: "text/html" } },
+    problems: ["not-found"],
   },
   describeApi: {
     summary: "Describes all routes.",

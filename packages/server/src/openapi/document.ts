@@ -16,7 +16,7 @@ export interface OpenApiDocument {
 
 /** The description of a server: its routes, bodies, responses and problems. */
 export function openApiOf(
-  context: Pick<ServerContext, "authorize" | "basePath" | "metrics">,
+  context: Pick<ServerContext, "authorize" | "basePath" | "metrics" | "inspector">,
 ): OpenApiDocument {
   const { authorize, basePath } = context;
   const paths: Record<string, Record<string, object>> = {};
@@ -52,11 +52,18 @@ const bearer = {
 } as const;
 
 /** The operations that a server answers. */
-function operationsOf({ metrics }: Pick<ServerContext, "metrics">): readonly Operation[] {
+function operationsOf({
+  metrics,
+  inspector,
+}: Pick<ServerContext, "metrics" | "inspector">): readonly Operation[] {
   // The keys of `addresses` are the operations.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const operations = Object.keys(addresses) as Operation[];
-  return operations.filter((operation) => operation !== "readMetrics" || metrics === true);
+  const off: ReadonlySet<Operation | undefined> = new Set([
+    metrics === true ? undefined : "readMetrics",
+    inspector === undefined ? "readInspector" : undefined,
+  ]);
+  return operations.filter((operation) => !off.has(operation));
 }
 
 function operationObject(operation: Operation, isAuthorized: boolean): object {

@@ -9,11 +9,16 @@ export type UserOperation =
   | "createSession"
   | "listSessions"
   | "readSession"
+  | "exportSession"
   | "removeSession"
   | "postMessage"
   | "postDecision"
   | "postCancel"
   | "postData"
+  | "postRetry"
+  | "postPause"
+  | "postResume"
+  | "readFile"
   | "streamEvents"
   | "postAgUi"
   | "postChat"
@@ -21,7 +26,7 @@ export type UserOperation =
   | "readMetrics";
 
 /** The operations that are answered without authentication. */
-export type PublicOperation = "readHealth" | "readReadiness" | "describeApi";
+export type PublicOperation = "readHealth" | "readReadiness" | "describeApi" | "readInspector";
 
 export type Operation = UserOperation | PublicOperation;
 
@@ -30,11 +35,16 @@ export const addresses: Readonly<Record<Operation, Address>> = {
   createSession: { method: "POST", path: "/agents/:agent/sessions" },
   listSessions: { method: "GET", path: "/sessions" },
   readSession: { method: "GET", path: "/sessions/:id" },
+  exportSession: { method: "GET", path: "/sessions/:id/export" },
   removeSession: { method: "DELETE", path: "/sessions/:id" },
   postMessage: { method: "POST", path: "/sessions/:id/messages" },
   postDecision: { method: "POST", path: "/sessions/:id/decisions" },
   postCancel: { method: "POST", path: "/sessions/:id/cancel" },
   postData: { method: "POST", path: "/sessions/:id/data" },
+  postRetry: { method: "POST", path: "/sessions/:id/retry" },
+  postPause: { method: "POST", path: "/sessions/:id/pause" },
+  postResume: { method: "POST", path: "/sessions/:id/resume" },
+  readFile: { method: "GET", path: "/sessions/:id/files/:digest" },
   streamEvents: { method: "GET", path: "/sessions/:id/events" },
   postAgUi: { method: "POST", path: "/agents/:agent/ag-ui" },
   postChat: { method: "POST", path: "/agents/:agent/chat" },
@@ -43,9 +53,15 @@ export const addresses: Readonly<Record<Operation, Address>> = {
   readHealth: { method: "GET", path: "/health" },
   readReadiness: { method: "GET", path: "/ready" },
   describeApi: { method: "GET", path: "/openapi.json" },
+  readInspector: { method: "GET", path: "/inspector/" },
 };
 
-const publicOperations: ReadonlySet<Operation> = new Set(["readHealth", "readReadiness", "describeApi"]);
+const publicOperations: ReadonlySet<Operation> = new Set([
+  "readHealth",
+  "readReadiness",
+  "describeApi",
+  "readInspector",
+]);
 
 /** Whether an operation is answered without authentication. */
 export const isPublic = (operation: Operation): operation is PublicOperation =>

@@ -14,7 +14,7 @@ export const postAgUi: Route = async (call) => {
   const format = agUiFormat({ threadId, runId });
   return await withStream(call, { ref, format }, async (stream, live) =>
     message === undefined
-      ? await postAnswers(call, { stream, live }, resumedAnswersOf(input, live.session.questions()))
+      ? await postAnswers(call, { stream, live }, (questions) => resumedAnswersOf(input, questions))
       : await postUserMessage(call, { stream, live }, message),
   );
 };

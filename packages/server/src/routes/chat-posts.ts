@@ -1,7 +1,8 @@
-import type { Receipt } from "@moora/agent";
+import { stateAt, type Question, type Receipt } from "@moora/agent";
 import type { AnsweredQuestion, UserMessage } from "../chat/chat-request.ts";
 import type { ChatStream } from "../chat/chat-stream.ts";
 import { HttpProblem } from "../problem.ts";
+import type { ServerContext } from "../server-options.ts";
 import type { LiveSession } from "../sessions/live-session.ts";
 import type { RouteCall } from "./route.ts";
 
@@ -33,18 +34,35 @@ export async function postUserMessage(
     );
   }
   // A repeated request, whose first answer was lost.
-  stream.begin({ type: "replay" });
+  stream.begin({ type: "replay", loop: await loopOf(parts.context, live, messageId) });
   return true;
+}
+
+/** The loop that a message has begun, or that was running when it came; undefined for the newest one. */
+async function loopOf(
+  { log }: Pick<ServerContext, "log">,
+  { session, ref }: LiveSession,
+  messageId: string,
+): Promise<number | undefined> {
+  const last = session.current().messages.findLast(({ role }) => role === "user");
+  if (last?.id === messageId) return undefined;
+  const posted = (await session.history()).find(
+    ({ input }) => input.type === "user-message-received" && input.messageId === messageId,
+  );
+  if (posted === undefined) return undefined;
+  return (await stateAt(log, ref.id, posted.seq)).state.reActContext.loop;
 }
 
 /** Answers questions, and continues the stream of their loop. */
 export async function postAnswers(
   { access, parts }: RouteCall,
   { stream, live }: ChatPost,
-  answered: readonly AnsweredQuestion[],
+  answersOf: (open: readonly Question[]) => readonly AnsweredQuestion[],
 ): Promise<true> {
+  // Another process may run the session, and have asked what this one has not read.
+  await live.refresh();
   stream.begin({ type: "continue" });
-  for (const { question, decision } of answered) {
+  for (const { question, decision } of answersOf(live.session.questions())) {
     if (!(await access.may("decide", live.ref))) throw new HttpProblem("forbidden", "You may not decide.");
     await parts.context.counters.countPost("decisions", () =>
       live.post((session) => session.decide(question, decision, access.user)),

@@ -1,7 +1,7 @@
 import { readBody } from "../body.ts";
 import { answersOf, chatBodySchema, userMessageOf } from "../chat/chat-request.ts";
 import { uiMessageFormat as format } from "../chat/chat-stream.ts";
-import { isResumable } from "../chat/loop-writer.ts";
+import { isResumable } from "../chat/loop-end.ts";
 import { HttpProblem } from "../problem.ts";
 import { postAnswers, postUserMessage } from "./chat-posts.ts";
 import { chatSession, withStream } from "./chat-session.ts";
@@ -21,7 +21,7 @@ export const postChat: Route = async (call) => {
   return await withStream(call, { ref, format }, async (stream, live) =>
     isUser
       ? await postUserMessage(call, { stream, live }, userMessageOf(last))
-      : await postAnswers(call, { stream, live }, answersOf(last, live.session.questions())),
+      : await postAnswers(call, { stream, live }, (questions) => answersOf(last, questions)),
   );
 };
 
@@ -29,7 +29,9 @@ export const postChat: Route = async (call) => {
 export const resumeChat: Route = async (call) => {
   const ref = await chatSession(call, call.param("id"), false);
   return await withStream(call, { ref, format }, async (stream, live) => {
-    if (!isResumable(live.session.current())) return false;
+    await live.refresh();
+    const { session } = live;
+    if (!isResumable(session.current(), session.questions())) return false;
     stream.begin({ type: "replay" });
     return true;
   });

@@ -3,10 +3,13 @@ import type { PublicOperation, UserOperation } from "./addresses.ts";
 import { postAgUi } from "./ag-ui-routes.ts";
 import { postChat, resumeChat } from "./chat-routes.ts";
 import { streamEvents } from "./event-routes.ts";
+import { readFile } from "./file-routes.ts";
 import { healthResponse, readyResponse } from "./health-routes.ts";
+import { exportRoute, readInspector } from "./inspector-routes.ts";
 import { readMetrics } from "./metrics-routes.ts";
 import { describeApi } from "./openapi-routes.ts";
 import { postCancel, postData, postDecision, postMessage } from "./post-routes.ts";
+import { postPause, postResume, postRetry } from "./loop-routes.ts";
 import type { Route } from "./route.ts";
 import { createSession, listSessions, readSessionView, removeSession } from "./session-routes.ts";
 
@@ -15,11 +18,16 @@ export const userHandlers: Readonly<Record<UserOperation, Route>> = {
   createSession,
   listSessions,
   readSession: readSessionView,
+  exportSession: exportRoute,
   removeSession,
   postMessage,
   postDecision,
   postCancel,
   postData,
+  postRetry,
+  postPause,
+  postResume,
+  readFile,
   streamEvents,
   postAgUi,
   postChat,
@@ -34,4 +42,5 @@ export const publicHandlers: Readonly<
   readHealth: healthResponse,
   readReadiness: readyResponse,
   describeApi,
+  readInspector,
 };

@@ -11,7 +11,7 @@ import type { SessionAction } from "../access/authorization.ts";
 import { readBody } from "../body.ts";
 import { HttpProblem } from "../problem.ts";
 import { applyOperations } from "../sessions/apply-operations.ts";
-import { requestIdOf, type PostLedger, type PostRequest, type RequestId } from "../sessions/request-ids.ts";
+import { requestIdOf, type PostRequest, type RequestId } from "../sessions/request-ids.ts";
 import { json, type Route } from "./route.ts";
 
 /** The idempotency key of a request; undefined if it has none. Throws `invalid-request`. */
@@ -36,7 +36,8 @@ interface PostKind<Schema extends z.ZodMiniType> {
 
 interface PostCall<Body> {
   readonly session: DurableSession<unknown>;
-  readonly ledger: PostLedger;
+  /** Whether the log contains this post. Called when the post is applied: another process may have recorded it meanwhile. */
+  readonly isRecorded: () => boolean;
   readonly id: RequestId;
   readonly user: string;
   readonly timestamp: number;
@@ -44,7 +45,7 @@ interface PostCall<Body> {
 }
 
 /** The route of a kind of post. It answers with the receipt after the input is durable. */
-const postRoute =
+export const postRoute =
   <Schema extends z.ZodMiniType>({ kind, action, schema, post, mayExist }: PostKind<Schema>): Route =>
   async ({ parts, request, access, param }) => {
     const { user } = access;
@@ -55,17 +56,23 @@ const postRoute =
     const ref = await parts.directory.findFor(access, action, param("id"));
     const id = requestIdOf({ kind, user, key, content: body });
     const receipt = await parts.pool.use(ref, async (live) => {
-      const ledger = parts.ledgerOf(live);
       return await parts.context.counters.countPost(kind, () =>
-        ledger.once(
+        parts.ledgerOf(live).once(
           id,
-          () => live.post((session) => post({ session, ledger, id, user, body, timestamp })),
-          () => mayExist?.(live.session, id) ?? true,
+          (session, isRecorded) => post({ session, isRecorded, id, user, body, timestamp }),
+          (session) => mayExist?.(session, id) ?? true,
         ),
       );
     });
     return json(receipt satisfies PostReceipt);
   };
+
+/** Dispatches an input unless the log contains it: a repetition would apply to what has happened since, such as the next loop. */
+export const dispatchOnce = async (
+  { session, isRecorded, id: { text: requestId }, timestamp }: PostCall<unknown>,
+  input: object,
+): Promise<Receipt> =>
+  await session.dispatch(() => (isRecorded() ? undefined : { ...input, requestId, timestamp }));
 
 /** Posts a message of the user. */
 export const postMessage: Route = postRoute({
@@ -76,7 +83,7 @@ export const postMessage: Route = postRoute({
     await session.dispatch({
       type: "user-message-received",
       messageId,
-      content: content.toWellFormed(),
+      content,
       ...(attachments === undefined ? {} : { attachments }),
       timestamp,
     }),
@@ -103,12 +110,20 @@ const questionOf = (session: DurableSession<unknown>, given: QuestionRef): Quest
       given)
     : given;
 
-/** Cancels the running loop. */
+/** Cancels the running loop. The input contains the text that was streamed so far. */
 export const postCancel: Route = postRoute({
   kind: "cancel",
   action: "cancel",
   schema: cancelBodySchema,
-  post: async ({ session, id, body: { reason } }) => await session.cancel(reason, id.text),
+  post: async (call) => {
+    const { reason } = call.body;
+    const partial = call.session.current().streaming?.text.toWellFormed() ?? "";
+    return await dispatchOnce(call, {
+      type: "re-act-cancelled",
+      ...(reason === undefined ? {} : { reason }),
+      ...(partial === "" ? {} : { partial }),
+    });
+  },
 });
 
 /** Changes the application data. */
@@ -116,12 +131,11 @@ export const postData: Route = postRoute({
   kind: "data",
   action: "update",
   schema: dataBodySchema,
-  post: async ({ session, ledger, id, user, body: { patches } }) => {
+  post: async ({ session, isRecorded, id, user, body: { patches } }) => {
     try {
       return await session.update(
         (draft) => {
-          // Another process may have recorded the same request since it was looked up.
-          if (ledger.isRecorded(id)) throw new AlreadyRecorded();
+          if (isRecorded()) throw new AlreadyRecorded();
           applyOperations(draft, patches);
         },
         user,

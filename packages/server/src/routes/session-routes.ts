@@ -1,4 +1,4 @@
-import { stateAt, SessionError } from "@moora/agent";
+import { removeSession as removeFromLog, stateAt, SessionError } from "@moora/agent";
 import { digestOf } from "@moora/event-log";
 import type { SessionPage, SessionSummary } from "@moora/agent-webui-protocol";
 import type { SessionRef } from "../access/authorization.ts";
@@ -56,17 +56,24 @@ export const readSessionView: Route = async (call) => {
   return at === undefined ? await currentView(call, ref) : await viewAt(call, ref, at);
 };
 
-const currentView = async ({ parts }: RouteCall, ref: SessionRef): Promise<Response> =>
-  await parts.pool.use(ref, async ({ session }) => {
-    await session.refresh();
+const currentView = async ({ parts, access }: RouteCall, ref: SessionRef): Promise<Response> =>
+  await parts.pool.use(ref, async (live) => {
+    await live.refresh();
+    const { session } = live;
     const { streaming: _, ...state } = session.current();
-    return json({ id: ref.id, agent: ref.agent, seq: session.seq(), state, questions: session.questions() });
+    const { id, agent } = ref;
+    const { user } = access;
+    return json({ id, agent, user, seq: session.seq(), state, questions: session.questions() });
   });
 
-async function viewAt({ parts }: RouteCall, { id, agent }: SessionRef, at: number): Promise<Response> {
+async function viewAt(
+  { parts, access }: RouteCall,
+  { id, agent }: SessionRef,
+  at: number,
+): Promise<Response> {
   try {
     const { seq, state } = await stateAt(parts.context.log, id, at);
-    return json({ id, agent, seq, state, questions: [] });
+    return json({ id, agent, user: access.user, seq, state, questions: [] });
   } catch (error) {
     if (!(error instanceof SessionError) || error.code !== "InvalidOption") throw error;
     const details = error.seq === undefined ? {} : { seq: error.seq };
@@ -74,11 +81,11 @@ async function viewAt({ parts }: RouteCall, { id, agent }: SessionRef, at: numbe
   }
 }
 
-/** Removes a session with all its records. */
+/** Removes a session with all its records, and the sessions of its sub-agents. */
 export const removeSession: Route = async ({ parts, access, param }) => {
   const { id } = await parts.directory.findFor(access, "remove", param("id"));
   await parts.pool.close(id);
-  if (!(await parts.context.log.remove(id))) throw sessionNotFound();
+  if ((await removeFromLog(parts.context.log, id)).length === 0) throw sessionNotFound();
   return new Response(null, { status: 204 });
 };
 

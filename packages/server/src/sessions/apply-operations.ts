@@ -1,10 +1,11 @@
 import { DataRefused, canonicalJson } from "@moora/agent";
 import type { DataOperation } from "@moora/agent-webui-protocol";
+import { HttpProblem } from "../problem.ts";
 
 /** The draft of application data: JSON that may be changed. */
 type Container = unknown[] | Record<string, unknown>;
 
-/** Applies operations of JSON Patch (RFC 6902) to a draft, in order. Throws `DataRefused` for one that does not apply. */
+/** Applies operations of JSON Patch (RFC 6902) to a draft, in order. Throws `DataRefused` for one that does not apply, and `test-failed`. */
 export function applyOperations(draft: unknown, operations: readonly DataOperation[]): void {
   for (const operation of operations) applyOperation(draft, operation);
 }
@@ -13,17 +14,23 @@ function applyOperation(draft: unknown, operation: DataOperation): void {
   const { op, path } = operation;
   const keys = pointerToKeys(path);
   const last = keys.pop();
+  if (op === "test" && last === undefined) return checkTest(draft, operation);
   if (last === undefined) throw refused(path, "the data as a whole cannot be replaced");
   const parent = keys.reduce((value: unknown, key) => childOf(value, key, path), draft);
   if (!isContainer(parent)) throw refused(path, "its parent is not an array or an object");
   if (op === "add")
     return Array.isArray(parent) ? insert(parent, last, operation) : put(parent, last, operation);
   const before = childOf(parent, last, path);
-  if (op === "test") {
-    if (canonicalJson(before) !== canonicalJson(operation.value)) throw refused(path, "it has another value");
-  } else if (op === "replace") put(parent, last, operation);
+  if (op === "test") checkTest(before, operation);
+  else if (op === "replace") put(parent, last, operation);
   else if (Array.isArray(parent)) parent.splice(Number(last), 1);
   else delete parent[last];
+}
+
+/** Throws `test-failed` unless a value is that of the operation. */
+function checkTest(value: unknown, { path, value: expected }: WithValue): void {
+  if (canonicalJson(value) === canonicalJson(expected)) return;
+  throw new HttpProblem("test-failed", `${JSON.stringify(path)} has another value. Nothing was changed.`);
 }
 
 /** The keys of a JSON Pointer. `__proto__` is refused, because it is not a field like others. */

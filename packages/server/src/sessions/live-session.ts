@@ -9,6 +9,7 @@ import {
 } from "@moora/agent";
 import type { SessionRef } from "../access/authorization.ts";
 import { sessionNotFound } from "../problem.ts";
+import { viewerUrl } from "../files/viewer-urls.ts";
 import type { ServerContext } from "../server-options.ts";
 
 /** How often the lease of a session that another process runs is read, in milliseconds. */
@@ -27,6 +28,7 @@ export class LiveSession {
   #session: DurableSession<unknown> | undefined;
   #cancelPoll: () => void = () => undefined;
   #changing: Promise<void> | undefined;
+  #onlyReads = false;
   #isEnded = false;
 
   private constructor(context: ServerContext, agent: Agent<unknown>, ref: SessionRef) {
@@ -67,20 +69,51 @@ export class LiveSession {
     return () => void this.#ended.delete(listener);
   }
 
-  /** Runs a post; once more if the session changed its owner in the middle of it. `work` must be safe to repeat. */
-  async post<Result>(work: (session: DurableSession<unknown>) => Promise<Result>): Promise<Result> {
+  /**
+   * Runs a post; once more, as a repetition, if the session changed its owner in the middle of it. The log may contain the post
+   * then: `work` must be safe to repeat.
+   */
+  async post<Result>(
+    work: (session: DurableSession<unknown>, isRepeated: boolean) => Promise<Result>,
+  ): Promise<Result> {
     await this.#changing;
     const { session } = this;
     try {
-      return await work(session);
+      return await work(session, false);
     } catch (error) {
-      const isLost = session.info().access === "read";
+      const isLost = this.#isLost(session);
       if (!isLost && session === this.#session && this.#changing === undefined) throw error;
       if (isLost && session === this.#session) await this.#reopen();
     }
     await this.#changing;
     if (this.#isEnded) throw sessionNotFound();
-    return await work(this.session);
+    return await work(this.session, true);
+  }
+
+  /** Whether a session is still behind this one: it was not closed or lost, and is not being replaced. */
+  isCurrent(session: DurableSession<unknown>): boolean {
+    return session === this.#session && this.#changing === undefined && !this.#isLost(session);
+  }
+
+  /** Whether a session was lost to another owner. One that a newer release wrote is only read from its opening on. */
+  #isLost(session: DurableSession<unknown>): boolean {
+    return !this.#onlyReads && session.info().access === "read";
+  }
+
+  /** Applies all records of the log, also if the session changes its owner meanwhile. */
+  async refresh(): Promise<void> {
+    await this.#changing;
+    const { session } = this;
+    await session.refresh();
+    if (this.isCurrent(session) || this.#isEnded) return;
+    if (session === this.#session && this.#isLost(session)) await this.#reopen();
+    await this.#changing;
+    if (!this.#isEnded) await this.session.refresh();
+  }
+
+  /** The URL at which viewers read a file of this session. */
+  viewerUrl(url: string): string {
+    return viewerUrl(this.#context, this.ref.id, url);
   }
 
   async close(graceMs: number): Promise<void> {
@@ -98,6 +131,8 @@ export class LiveSession {
 
   #adopt(session: DurableSession<unknown>): void {
     this.#session = session;
+    const { lastError } = session.info();
+    this.#onlyReads = lastError instanceof SessionError && lastError.code === "UnsupportedVersion";
     // Questions are shown by this server: without a listener they count as unseen.
     session.onEvent(() => undefined);
     if (session.info().access === "post") this.#poll();
@@ -109,7 +144,7 @@ export class LiveSession {
     if (!isTakeover && !isUnseen) this.#context.onError(error);
     // A session that is lost is lost after its report.
     queueMicrotask(() => {
-      if (this.#session?.info().access === "read") void this.#reopen();
+      if (this.#session !== undefined && this.#isLost(this.#session)) void this.#reopen();
     });
   }
 
@@ -154,7 +189,7 @@ export class LiveSession {
 
   /** Opens the session to run it; to post to it if another process runs it. */
   async #openAny(): Promise<DurableSession<unknown>> {
-    const { log, clock, owner, leaseMs } = this.#context;
+    const { log, clock, owner, leaseMs, blobs, context } = this.#context;
     const { id, user } = this.ref;
     const options: OpenOptions = {
       log,
@@ -163,6 +198,8 @@ export class LiveSession {
       owner,
       ...(leaseMs === undefined ? {} : { leaseMs }),
       ...(user === null ? {} : { user }),
+      ...(blobs === false ? {} : { blobs }),
+      ...(context === undefined ? {} : { context: await context(user, this.ref) }),
       onError: (report) => this.#failed(report),
     };
     try {

@@ -39,6 +39,12 @@ const made = (id: string, of: number): LlmPart => ({
 
 const said = (text: string): LlmPart => ({ type: "text", text, raw: { type: "text", text } });
 
+const drawn = (id: string): LlmPart => ({
+  type: "file",
+  file: { mediaType: "image/png", data: "iVBORw0KGgo=" },
+  raw: { type: "image_generation_call", id },
+});
+
 const sealed = (data: string): LlmPart => ({ type: "opaque", raw: { type: "redacted_thinking", data } });
 
 const numbered = (count: number, what: string): readonly string[] =>
@@ -52,6 +58,15 @@ export const chats: readonly Transcript[] = [
     { says: numbered(10, "Question") },
   ),
   inLoops("an answer in three parts", [[turnOf([said("One. "), said("Two. "), said("Three.")])]]),
+  inLoops(
+    "files that a model makes",
+    [
+      [turnOf([thought("A dot.", "sig-1"), said("Here it is."), drawn("ig_1")])],
+      [turnOf([drawn("ig_2")])],
+      [answersOnce("You are welcome.")],
+    ],
+    { says: ["Draw a dot.", "Another one.", "Thank you."] },
+  ),
   inLoops("an answer after reasoning", [[answers("Thus.", { reasoning: "First this, then that." })]]),
   inLoops("reasoning carried over two turns of calls", [
     [

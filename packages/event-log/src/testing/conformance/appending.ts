@@ -140,11 +140,12 @@ export const appendingCases: readonly LogCase[] = [
     "accepts a record of the maximum length, and rejects a longer one with both lengths",
     async (scene) => {
       const session = await scene.create();
-      const [longest] = recordsAfter(await headOf(session), JSON.stringify("x".repeat(maxRecordLength - 2)));
+      const limit = session.maxRecordLength ?? maxRecordLength;
+      const [longest] = recordsAfter(await headOf(session), JSON.stringify("x".repeat(limit - 2)));
       check(longest !== undefined, "there is a record to append");
       const tooLong = { ...longest, body: `${longest.body} ` };
       const error = await checkRejected("InvalidRecord", "append", () => session.append(0, [tooLong]));
-      for (const length of [maxRecordLength, maxRecordLength + 1])
+      for (const length of [limit, limit + 1])
         check(error.message.includes(String(length)), `the message contains the length ${length}`);
 
       checkEqual(error.seq, 1, "the record that the error names");

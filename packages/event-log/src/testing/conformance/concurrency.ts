@@ -3,6 +3,7 @@ import type { LogRecord, SessionLog } from "../../port.ts";
 import { bodies, appendBodies, headOf, recordsAfter } from "../chain-of.ts";
 import { check, checkEqual, checkRejected } from "../expectations.ts";
 import type { LogCase } from "../log-storage.ts";
+import { nextTurn } from "../next-turn.ts";
 import { logCase } from "../scene.ts";
 
 export const concurrencyCases: readonly LogCase[] = [
@@ -84,6 +85,8 @@ export const concurrencyCases: readonly LogCase[] = [
       do {
         checkEqual((await reader.head()) % 8, 0, "records beyond whole batches");
         checkEqual((await reader.read()).length % 8, 0, "records read beyond whole batches");
+        // A log may answer reads at once, and appends only after a turn.
+        await nextTurn();
       } while (!writing.isDone);
     };
     await Promise.all([write(), checkWholeBatches()]);

@@ -1,5 +1,6 @@
 import type { Ability, LogCase } from "../log-storage.ts";
 import { appendingCases } from "./appending.ts";
+import { blobCases } from "./blobs.ts";
 import { bodyCases } from "./bodies.ts";
 import { concurrencyCases } from "./concurrency.ts";
 import { crashCases } from "./crashes.ts";
@@ -9,6 +10,7 @@ import { idCases } from "./ids.ts";
 import { isolationCases } from "./isolation.ts";
 import { leaseCases } from "./leases.ts";
 import { readingCases } from "./reading.ts";
+import { removalCases } from "./removals.ts";
 import { sessionCases } from "./sessions.ts";
 import { snapshotCases } from "./snapshots.ts";
 import { watchingCases } from "./watching.ts";
@@ -19,11 +21,13 @@ const cases: readonly LogCase[] = [
   ...appendingCases,
   ...readingCases,
   ...bodyCases,
+  ...blobCases,
   ...isolationCases,
   ...concurrencyCases,
   ...crashCases,
   ...leaseCases,
   ...dueCases,
+  ...removalCases,
   ...watchingCases,
   ...snapshotCases,
   ...damageCases,

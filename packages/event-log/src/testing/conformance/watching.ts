@@ -3,6 +3,7 @@ import { bodies, appendBodies } from "../chain-of.ts";
 import { check, checkEqual } from "../expectations.ts";
 import type { LogCase } from "../log-storage.ts";
 import { logCase } from "../scene.ts";
+import { nextTurn } from "../next-turn.ts";
 
 /** A listener that reads the head whenever it is called. */
 class Listener {
@@ -47,7 +48,7 @@ class Listener {
 
 /** Resolves after this many turns of the event loop, in which reports of earlier appends may arrive. */
 async function turns(count: number): Promise<void> {
-  for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  for (let turn = 0; turn < count; turn += 1) await nextTurn();
 }
 
 /** A watch may need time to start: appends until the listener is called, and then expects a call for one more append. */
@@ -56,7 +57,7 @@ async function checkReported(listener: Listener, writer: SessionLog): Promise<vo
   const first = listener.sees(1).then(() => (waiting.isDone = true));
   while (!waiting.isDone) {
     await appendBodies(writer, "{}");
-    await Promise.race([first, new Promise((resolve) => setImmediate(resolve))]);
+    await Promise.race([first, nextTurn()]);
   }
   const single = listener.sees((await writer.head()) + 1);
   await appendBodies(writer, "{}");

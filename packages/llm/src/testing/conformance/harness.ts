@@ -24,6 +24,8 @@ export type LlmFeature =
   /** A call may have no id, or the id of another call. */
   | "loose-ids"
   | "images"
+  /** Answers contain files that the model made. */
+  | "files"
   | "cache-key";
 
 /** A tool call that the server sends. */
@@ -42,6 +44,8 @@ export interface ScriptedAnswer {
   /** The chunks of the text. */
   readonly text?: readonly string[];
   readonly calls?: readonly ScriptedCall[];
+  /** Files that the model made, as base64 data. They follow the text. */
+  readonly files?: readonly { readonly mediaType: string; readonly data: string }[];
   /** Whether the chunks of the calls are interleaved. Default: false. */
   readonly interleaved?: boolean;
   /** Default: by the content, `stop` or `tool-calls`. */

@@ -13,7 +13,10 @@ import {
 } from "./requests.ts";
 
 /** Expects that the server accepts a request. The server checks it by the provider's rules. Returns the body. */
-async function expectAccepted({ caller, serve, bodies }: LlmHarness, request: LlmRequest): Promise<string> {
+export async function expectAccepted(
+  { caller, serve, bodies }: LlmHarness,
+  request: LlmRequest,
+): Promise<string> {
   serve({ type: "answer", answer: text("ok") });
   expectSuccess(await caller.call(request, longTimeouts));
   return bodies.at(-1) ?? "";

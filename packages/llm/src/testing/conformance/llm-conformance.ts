@@ -1,4 +1,5 @@
 import { answerCases } from "./answers.ts";
+import { fileCases } from "./files.ts";
 import type { ConformanceSubject } from "./harness.ts";
 import { historyCases } from "./history.ts";
 import { httpFailureCases } from "./http-failures.ts";
@@ -12,6 +13,7 @@ const cases = [
   ...answerCases,
   ...toolCases,
   ...historyCases,
+  ...fileCases,
   ...reasoningCases,
   ...httpFailureCases,
   ...streamFailureCases,

@@ -73,6 +73,9 @@ function* itemProblems(items: readonly JsonObject[], issued: readonly string[]):
     } else if (type === "message" || (type === undefined && typeof item["role"] === "string")) {
       if (item["role"] !== "assistant") yield* calls.expectNoOpenCalls(`input[${index}]`);
       yield* contentProblems(item["content"], `input[${index}].content`);
+    } else if (type === "image_generation_call") {
+      if (typeof item["id"] !== "string" || typeof item["result"] !== "string")
+        yield `input[${index}] needs id and result`;
     } else if (type === "reasoning") yield* reasoningProblems(item, items[index + 1], issued);
     else yield `input[${index}] has an unknown type`;
   }

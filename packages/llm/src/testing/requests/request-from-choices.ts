@@ -106,6 +106,7 @@ const fileFrom = (draw: Draw): LlmFile =>
     { mediaType: "application/pdf", data: "AAAA" },
     { mediaType: "text/plain", name: "a.txt", data: "aGVsbG8=" },
     { mediaType: "video/mp4", data: "not base64" },
+    { mediaType: "image/png", url: "data:image/png;base64,iVBORw0KGgo=" },
   ]);
 
 const contentFrom = (draw: Draw): LlmContent =>
@@ -122,12 +123,12 @@ function messageFrom(draw: Draw, options: RequestChoiceOptions): LlmMessage {
 }
 
 function partFrom(draw: Draw, reasoning: readonly LlmPart[]): LlmPart {
-  const kind = draw.below(3);
+  const kind = draw.below(4);
   const thought = reasoning[draw.below(Math.max(1, reasoning.length))];
   if (kind === 2 && thought !== undefined) return thought;
   if (kind === 1)
     return { type: "tool-call", id: idFrom(draw), name: nameFrom(draw), arguments: argumentsFrom(draw) };
-  return { type: "text", text: textFrom(draw) };
+  return kind === 3 ? { type: "file", file: fileFrom(draw) } : { type: "text", text: textFrom(draw) };
 }
 
 const resultFrom = (draw: Draw): LlmToolResult => ({

@@ -1,11 +1,11 @@
 import { diffSessions, stateAt, type AgentInput, type SessionDiff } from "@moora/agent";
+import { oneLine } from "@moora/agent-core-effects/internal";
 import { exitCodes } from "../cli-host.ts";
 import type { Command } from "../command.ts";
 import { contentText, restText, type SideNames } from "../session/comparison-text.ts";
 import { conversationLines } from "../session/conversation-lines.ts";
 import { diffLines } from "../session/line-diff.ts";
 import { sessionCommand, unknownSessionError } from "../session/session-call.ts";
-import { oneLine } from "../terminal/one-line.ts";
 
 /** Compares two sessions. */
 export const diffCommand: Command = sessionCommand({

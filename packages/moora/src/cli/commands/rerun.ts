@@ -1,7 +1,7 @@
 import { answerTextAt, readHeader, rerunSession, stateAt } from "@moora/agent";
+import { oneLine } from "@moora/agent-core-effects/internal";
 import { exitCodes, type ExitCode } from "../cli-host.ts";
 import type { Command } from "../command.ts";
-import { oneLine } from "../terminal/one-line.ts";
 import { contentText, restText } from "../session/comparison-text.ts";
 import { conversationLines } from "../session/conversation-lines.ts";
 import { diffLines } from "../session/line-diff.ts";

@@ -3,6 +3,7 @@ import type { AgentServer } from "@moora/server";
 import type { ServedAgents as ListeningServer } from "@moora/server/node";
 import type { Command, CommandCall } from "../command.ts";
 import { describingOptions } from "../served-agents.ts";
+import { bindError, portOf } from "../listening.ts";
 import { graceMs, stopped, withServer } from "../with-server.ts";
 import { UsageError } from "../usage-error.ts";
 
@@ -18,6 +19,7 @@ export const serveCommand: Command = {
       async ({ server, agents, shown, screen }) => {
         const { url, close } = await listen(call, server);
         for (const { name } of agents) screen.result(`Agent ${name}: POST ${url}/agents/${name}/sessions\n`);
+        screen.result(`Inspector: ${url}/inspector/\n`);
         screen.result(`Listening on ${url}. Sessions are kept in ${shown}. Ctrl-C stops the server.\n`);
         const code = await stopped(host);
         await close({ graceMs });
@@ -27,7 +29,7 @@ export const serveCommand: Command = {
 };
 
 async function listen({ options }: CommandCall, server: AgentServer): Promise<ListeningServer> {
-  const port = portOf(options.text("port"));
+  const port = portOf(options.text("port"), 8787);
   const hostname = options.text("host") ?? "127.0.0.1";
   const { serve } = await import("@moora/server/node");
   try {
@@ -41,20 +43,4 @@ async function listen({ options }: CommandCall, server: AgentServer): Promise<Li
     }
     throw bindError(error, hostname, port) ?? error;
   }
-}
-
-/** An address that cannot be bound; undefined for any other error. */
-function bindError(error: unknown, hostname: string, port: number): UsageError | undefined {
-  if (!(error instanceof Error) || !("code" in error)) return undefined;
-  if (error.code === "EADDRINUSE")
-    return new UsageError(`Port ${port} of ${hostname} is in use.`, "Name another one with --port.");
-  return new UsageError(`Cannot listen on ${hostname}, port ${port}: ${String(error.code)}.`, "");
-}
-
-/** 0 is any free port. */
-function portOf(text: string | undefined): number {
-  if (text === undefined) return 8787;
-  const port = Number(text);
-  if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
-  throw new UsageError(`--port must be an integer from 0 to 65535, got "${text}".`, "");
 }

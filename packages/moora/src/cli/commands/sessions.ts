@@ -1,9 +1,9 @@
 import { controlName } from "@moora/agent-core-state-machine";
 import { SessionError, stateAt } from "@moora/agent";
+import { oneLine } from "@moora/agent-core-effects/internal";
 import { LogError, type LogInfo } from "@moora/event-log";
 import { exitCodes } from "../cli-host.ts";
 import type { Command } from "../command.ts";
-import { oneLine } from "../terminal/one-line.ts";
 import { sessionCommand, type SessionCall } from "../session/session-call.ts";
 import { timeToText } from "../session/timeline.ts";
 

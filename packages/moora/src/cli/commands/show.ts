@@ -1,10 +1,16 @@
-import { effectsAt, type AgentState, type AgentUsage, type Question, effectToQuestion } from "@moora/agent";
+import {
+  askedText,
+  effectsAt,
+  type AgentState,
+  type AgentUsage,
+  type Question,
+  effectToQuestion,
+} from "@moora/agent";
+import { oneLine } from "@moora/agent-core-effects/internal";
 import { controlName, type OpenCall } from "@moora/agent-core-state-machine";
 import { openCallsOf, recordOf } from "@moora/agent-core-state-machine/internal";
 import { exitCodes } from "../cli-host.ts";
 import type { Command } from "../command.ts";
-import { oneLine } from "../terminal/one-line.ts";
-import { askedText } from "../questions/question-text.ts";
 import { callToText } from "../session/open-question.ts";
 import { positionOf, sessionCommand, stateAtRecord, type SessionCall } from "../session/session-call.ts";
 import { timeToText } from "../session/timeline.ts";

@@ -1,8 +1,8 @@
 import { verifySession } from "@moora/agent";
+import { oneLine } from "@moora/agent-core-effects/internal";
 import { exitCodes } from "../cli-host.ts";
 import type { Command } from "../command.ts";
 import { sessionCommand } from "../session/session-call.ts";
-import { oneLine } from "../terminal/one-line.ts";
 
 /** Replays a session and compares each record with its digest. */
 export const verifyCommand: Command = sessionCommand({

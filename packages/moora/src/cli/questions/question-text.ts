@@ -1,4 +1,4 @@
-import type { Question } from "@moora/agent";
+import { askedText, type Question } from "@moora/agent";
 
 /** Characters of the arguments that are shown. Longer ones cannot be judged at a glance. */
 const maxShown = 4_000;
@@ -26,22 +26,6 @@ export function questionText(question: Question): string {
       return `The agent asks: ${text}${rest === undefined ? "" : `\n${shown(rest)}`}`;
     }
   }
-}
-
-/**
- * The text of a question: what a tool asks in the middle of its call, or of a question of the agent its field `question`, and the other fields, if there are any. Tools with their own
- * input schema may not have this field; then the text is all of their arguments.
- */
-export function askedText({ question: asked, parameters }: Pick<Question, "question" | "parameters">): {
-  readonly text: string;
-  readonly rest: object | undefined;
-} {
-  if (asked !== undefined) return { text: asked, rest: undefined };
-  if (typeof parameters !== "object" || parameters === null || !("question" in parameters))
-    return { text: jsonText(parameters), rest: undefined };
-  const { question, ...rest } = parameters;
-  if (typeof question !== "string") return { text: jsonText(parameters), rest: undefined };
-  return { text: question, rest: Object.keys(rest).length === 0 ? undefined : rest };
 }
 
 /** The arguments as one line of text that can be edited and parsed again. */

@@ -45,6 +45,8 @@ export interface SessionHints {
   readonly decisionCommands: (question: Question) => readonly string[];
   /** The command that resumes the session. */
   readonly resume: string;
+  /** The command that ends a pause of the session. */
+  readonly unpause: string;
   /** The command that shows all of its messages. */
   readonly show: string;
 }
@@ -114,6 +116,7 @@ async function openLoggedSession(
         decisionCommands: (question) => hints.decisionCommands(id, question),
         resume: hints.runCommand("run", "--session", id),
         show: hints.command("show", id),
+        unpause: hints.command("resume", id),
       },
       shutdown: () => session.close({ graceMs: settleMs }),
       async close() {

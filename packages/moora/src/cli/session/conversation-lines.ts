@@ -1,4 +1,5 @@
 import type { AgentState } from "@moora/agent";
+import { fileText } from "@moora/agent/internal";
 import type { ToolCallResult } from "@moora/agent-core-state-machine";
 import { recordOf } from "@moora/agent-core-state-machine/internal";
 
@@ -10,11 +11,14 @@ export function conversationLines(state: AgentState): readonly string[] {
     switch (entry.type) {
       case "message": {
         const message = messages.get(entry.messageId);
-        return message === undefined ? [] : [`${message.role}: ${message.content}`];
+        if (message === undefined) return [];
+        const files = (message.attachments ?? []).map((file) => `${message.role}: ${fileText(file)}`);
+        return message.content === "" ? files : [`${message.role}: ${message.content}`, ...files];
       }
       case "turn":
         return entry.parts.flatMap((part) => {
           if (part.type === "text") return part.text.trim() === "" ? [] : [`assistant: ${part.text}`];
+          if (part.type === "file") return [`assistant: ${fileText(part.file)}`];
           return part.type === "call" ? callLines(state, part.toolCallId) : [];
         });
       case "handoff":

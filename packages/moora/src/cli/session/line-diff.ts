@@ -1,4 +1,4 @@
-import { oneLine } from "../terminal/one-line.ts";
+import { oneLine } from "@moora/agent-core-effects/internal";
 
 /** A line that one side has and the other has not, or how many lines both have. */
 export type LineDifference =

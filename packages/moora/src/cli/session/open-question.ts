@@ -1,10 +1,8 @@
-import type { AgentState, Question, ToolCallResult } from "@moora/agent";
+import { askedText, type AgentState, type Question, type ToolCallResult } from "@moora/agent";
 import { recordOf } from "@moora/agent-core-state-machine/internal";
-import { namedCallId } from "@moora/agent-core-effects/internal";
+import { namedCallId, oneLine } from "@moora/agent-core-effects/internal";
 import { CliFailure } from "../cli-failure.ts";
 import { exitCodes } from "../cli-host.ts";
-import { oneLine } from "../terminal/one-line.ts";
-import { askedText } from "../questions/question-text.ts";
 import type { CommandHints } from "./command-hints.ts";
 
 export interface OpenQuestions {

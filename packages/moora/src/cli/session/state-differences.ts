@@ -1,5 +1,5 @@
 import type { Difference } from "@moora/agent";
-import { oneLine } from "../terminal/one-line.ts";
+import { oneLine } from "@moora/agent-core-effects/internal";
 
 /** Every difference of two states, for people. */
 export const stateDifferences = (

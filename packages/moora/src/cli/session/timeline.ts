@@ -1,14 +1,5 @@
-import type { AgentInput, ControlMove, SessionHeader } from "@moora/agent";
-import {
-  beginReplay,
-  initialAgentState,
-  type InputOf,
-  type InputType,
-  type ToolDefinition,
-} from "@moora/agent-core-state-machine";
-import { textToJson } from "@moora/llm/internal";
-import { oneLine, resultSummary } from "../terminal/one-line.ts";
-import { askedText } from "../questions/question-text.ts";
+import { inputDescriber, type AgentInput, type ControlMove, type SessionHeader } from "@moora/agent";
+import { beginReplay, initialAgentState } from "@moora/agent-core-state-machine";
 
 /** One record of a session, and its effect on the control state. */
 export interface TimelineRow {
@@ -22,136 +13,17 @@ export interface TimelineRow {
   readonly input: AgentInput;
 }
 
-/** Calls and tools of earlier records. */
-class CallNames {
-  readonly #names = new Map<string, string>();
-  #tools: Readonly<Record<string, ToolDefinition>>;
-
-  constructor(tools: Readonly<Record<string, ToolDefinition>>) {
-    this.#tools = tools;
-  }
-
-  learn(input: AgentInput): void {
-    if (input.type === "agent-configured") this.#tools = input.tools ?? this.#tools;
-    if (input.type === "re-act-observed" && input.observation.type === "continue-re-act")
-      for (const [id, { name }] of Object.entries(input.observation.toolCalls)) this.#names.set(id, name);
-  }
-
-  callOf(id: string): string {
-    return `${id} ${this.#names.get(id) ?? ""}`.trim();
-  }
-
-  /** Whether the calls of a tool are questions to a person. */
-  asksPerson(name: string): boolean {
-    return Object.hasOwn(this.#tools, name) && this.#tools[name]?.asksHuman === true;
-  }
-}
-
-type InputText<Type extends InputType> = (input: InputOf<Type>, calls: CallNames) => string;
-
-/** The text of each kind of record: one row each. */
-const inputTexts: { readonly [Type in InputType]: InputText<Type> } = {
-  "user-message-received": ({ content }) => `user: ${oneLine(content)}`,
-  "llm-call-started": ({ key }) => `model call started, ${key}`,
-  "llm-call-interrupted": ({ key }) => `model call interrupted, ${key}`,
-  "llm-message-started": () => "model started to write",
-  "llm-message-completed": ({ content }) => `model: ${oneLine(content)}`,
-  "llm-chunk-received": ({ text }) => `model: ${oneLine(text)}`,
-  "re-act-observed": observationText,
-  "llm-call-failed": ({ failure }) => `model call failed, ${failure.kind}: ${oneLine(failure.message)}`,
-  "history-reflected": ({ summary }) => `summarized: ${oneLine(summary)}`,
-  "tool-call-started": ({ toolCallId, attempt }, calls) =>
-    `${calls.callOf(toolCallId)} started${attempt > 1 ? `, attempt ${attempt}` : ""}`,
-  "tool-call-completed": ({ toolCallId, result }, calls) =>
-    `${calls.callOf(toolCallId)} ${result.isSuccess ? `returned ${resultSummary(result.content)}` : `failed: ${oneLine(result.error)}`}`,
-  "tool-call-asked": ({ toolCallId, question }, calls) =>
-    `${calls.callOf(toolCallId)} asks: ${oneLine(question)}`,
-  "tool-call-interrupted": ({ toolCallId, outcome }, calls) =>
-    `${calls.callOf(toolCallId)} interrupted, ${outcome === "unknown" ? "outcome unknown" : "not run"}`,
-  "tool-call-decided": decisionText,
-  "deadline-passed": ({ key }) => `deadline passed, ${key}`,
-  "re-act-cancelled": ({ reason }) => `canceled${withReason(reason)}`,
-  "session-paused": ({ reason }) => `paused${withReason(reason)}`,
-  "session-resumed": () => "resumed",
-  "loop-retried": () => "tried again",
-  "session-opened": ({ owner }) => `opened by ${owner}`,
-  "agent-configured": ({ config, tools }) =>
-    `configured: ${[...(config === undefined ? [] : ["settings"]), ...(tools === undefined ? [] : ["tools"])].join(" and ")}`,
-  "state-handled": ({ event }) => `state handled, ${event}`,
-  "context-window-expanded": () => "context window expanded",
-  "history-tool-calls-added": ({ toolCallIds }) => `earlier calls added: ${toolCallIds.join(", ")}`,
-  "context-note-added": ({ text }) => `note: ${oneLine(text)}`,
-  "data-changed": ({ by, patches }) => `data changed by ${by}: ${oneLine(JSON.stringify(patches))}`,
-  "state-handler-started": ({ key }) => `handler ${key} started`,
-  "state-handler-interrupted": ({ key }) => `handler ${key} interrupted`,
-  "usage-reported": ({ key }) => `usage of ${key}`,
-  "snapshot-taken": ({ seq }) => `snapshot of record ${seq}`,
-};
-
-function observationText({ observation, turn }: InputOf<"re-act-observed">, calls: CallNames): string {
-  if (observation.type === "continue-re-act") {
-    const texts = Object.entries(observation.toolCalls).map(([id, { name, parameters }]) =>
-      calls.asksPerson(name)
-        ? `${id} ${name} ${JSON.stringify(oneLine(askedText({ parameters: textToJson(parameters) ?? parameters }).text))}`
-        : `${id} ${name} ${oneLine(parameters)}`,
-    );
-    return texts.length === 0 ? "model continues" : `model calls ${texts.join("; ")}`;
-  }
-  const texts = (turn?.parts ?? []).flatMap((part) => (part.type === "text" ? [part.text] : []));
-  return texts.length === 0 ? "model answered" : `model: ${oneLine(texts.join(" "))}`;
-}
-
-function decisionText(
-  { toolCallId, by, decision, reason }: InputOf<"tool-call-decided">,
-  calls: CallNames,
-): string {
-  const about = `${calls.callOf(toolCallId)} ${decisionTexts[decision.type]} by ${by}`;
-  switch (decision.type) {
-    case "modified":
-      return `${about}: ${oneLine(decision.parameters)}`;
-    case "answered":
-    case "worked":
-      return `${about}: ${oneLine(decision.content)}`;
-    case "approved":
-    case "rejected":
-    case "run-again":
-    case "failed":
-    case "unknown":
-      return `${about}${withReason(reason)}`;
-  }
-}
-
-const decisionTexts: Readonly<Record<InputOf<"tool-call-decided">["decision"]["type"], string>> = {
-  approved: "approved",
-  rejected: "rejected",
-  modified: "approved with other arguments",
-  answered: "answered",
-  "run-again": "decided to run again",
-  worked: "reported as worked",
-  failed: "reported as failed",
-  unknown: "reported as unknown",
-};
-
-const withReason = (reason: string | undefined): string =>
-  reason === undefined || reason === "" ? "" : `: ${oneLine(reason)}`;
-
-const textOf = <Type extends InputType>(input: InputOf<Type> & { readonly type: Type }, calls: CallNames) => {
-  const toText: InputText<Type> = inputTexts[input.type];
-  return toText(input, calls);
-};
-
 /** Describes the records of a session, one after the other, from the first one on. */
 export function timelineOf(
   header: Pick<SessionHeader, "config" | "tools" | "data">,
 ): (seq: number, input: AgentInput) => TimelineRow {
   const replay = beginReplay(initialAgentState(header));
-  const calls = new CallNames(header.tools);
+  const describe = inputDescriber(header);
   let state = "Idle";
   return (seq, input) => {
     const moves = replay.apply(input)?.moves ?? [];
     state = moves.at(-1)?.to ?? state;
-    calls.learn(input);
-    return { seq, timestamp: input.timestamp, state, moves, text: textOf(input, calls), input };
+    return { seq, timestamp: input.timestamp, state, moves, text: describe(input), input };
   };
 }
 

@@ -6,6 +6,7 @@ import {
   type Question,
   type Session,
 } from "@moora/agent";
+import { oneLine } from "@moora/agent-core-effects/internal";
 import { chooseLlm, type ChosenLlm } from "../choose-llm.ts";
 import { exitCodes, type CliHost, type ExitCode } from "../cli-host.ts";
 import type { CommandCall } from "../command.ts";
@@ -14,7 +15,6 @@ import { createView } from "./create-view.ts";
 import { errorToExitCode, errorToMessage } from "../error-message.ts";
 import { createLineReader, type LineRead, type LineReader } from "./line-reader.ts";
 import { Interrupts } from "./interrupts.ts";
-import { oneLine } from "./one-line.ts";
 import { QuestionPrompt } from "../questions/question-prompt.ts";
 import { RunQuestions } from "../questions/run-questions.ts";
 import type { RunView } from "./run-view.ts";
@@ -143,12 +143,22 @@ export class AgentTerminal {
   async #showUntilEnd(begin: () => AgentRun): Promise<ExitCode> {
     this.#isWorking = true;
     const run = begin();
+    this.#showPause();
     const cancel = (): void => run.cancel("The user pressed Ctrl-C.");
     try {
       return await this.#interrupts.during(cancel, () => this.#showRun(run, cancel));
     } finally {
       this.#isWorking = false;
     }
+  }
+
+  /** A paused session starts no work: without this the command would wait in silence. */
+  #showPause(): void {
+    const { paused } = this.session.current();
+    const { hints } = this.cliSession;
+    if (paused === undefined || paused === null || hints === undefined) return;
+    const reason = paused.reason === undefined ? "" : ` (${oneLine(paused.reason)})`;
+    this.screen.line(`The session is paused${reason}. To continue it, in another terminal: ${hints.unpause}`);
   }
 
   /** Shows a run to its end, or until it waits only for decisions that cannot be made here. */

@@ -1,5 +1,11 @@
-import type { AgentError, AgentEvent, Question, RunResult, SubAgentEvent } from "@moora/agent";
-import { askedText } from "../questions/question-text.ts";
+import {
+  askedText,
+  type AgentError,
+  type AgentEvent,
+  type Question,
+  type RunResult,
+  type SubAgentEvent,
+} from "@moora/agent";
 import type { FailureOfRetry } from "./retry-failures.ts";
 import type { OpenQuestion, RunView } from "./run-view.ts";
 import type { Screen } from "./screen.ts";

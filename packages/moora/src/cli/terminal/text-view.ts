@@ -1,5 +1,5 @@
 import type { AgentError, AgentEvent, RunResult, SubAgentEvent, Trace } from "@moora/agent";
-import { oneLine, resultSummary } from "./one-line.ts";
+import { oneLine, resultSummary } from "@moora/agent-core-effects/internal";
 import { questionText } from "../questions/question-text.ts";
 import type { OpenQuestion, RunView } from "./run-view.ts";
 import type { Screen } from "./screen.ts";

@@ -1,0 +1,53 @@
+/**
+ * What sessions cost a PostgreSQL, measured; what a number of them that are open at the same time needs, and where one server reaches
+ * its limits, computed; and the renewals of their leases, simulated.
+ *
+ *   scale.ts [--sessions 1000000] [--stepsPerMinute 1] [--processes 100]
+ */
+import { parseArgs } from "node:util";
+import { demandOf, limitsOf } from "./scale/demand.ts";
+import { simulateLeases } from "./scale/lease-simulation.ts";
+import { PostgresLoad } from "./scale/postgres-load.ts";
+
+const { values } = parseArgs({
+  options: {
+    sessions: { type: "string", default: "1000000" },
+    stepsPerMinute: { type: "string", default: "1" },
+    processes: { type: "string", default: "100" },
+  },
+});
+const given = {
+  sessions: Number(values.sessions),
+  stepsPerMinute: Number(values.stepsPerMinute),
+  processes: Number(values.processes),
+};
+
+await using load = await PostgresLoad.start();
+const measured = {
+  ...(await load.measureSizes()),
+  ...(await load.measureAppends()),
+  ...(await load.measureLeases()),
+  ...(await load.measureNotifications()),
+  ...(await load.measureManySessions()),
+};
+console.log("measured", measured);
+console.log("needed", given, demandOf(given, measured));
+console.log("one server is at its limit with so many open sessions", limitsOf(given, measured));
+
+const { renewalsPerSecond } = measured;
+const most = limitsOf(given, measured).leases;
+const rows = [0.5, 0.9, 1.1, 2, 4].flatMap((share) =>
+  [0, 10_000, 25_000].map((pauseMs) => {
+    const sessions = Math.round(most * share);
+    const outcome = simulateLeases({
+      sessions,
+      leaseMs: 30_000,
+      renewalsPerSecond,
+      pauseMs,
+      durationMs: 600_000,
+    });
+    return { sessions, pauseMs, ...outcome };
+  }),
+);
+console.log("leases of 30 s in ten minutes, with a pause of the database");
+console.table(rows);

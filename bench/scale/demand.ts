@@ -1,0 +1,69 @@
+/** The sessions of an application that are open at the same time, each in one of its processes. */
+export interface Given {
+  readonly sessions: number;
+  /** Steps of each session in a minute, on average. */
+  readonly stepsPerMinute: number;
+  readonly processes: number;
+}
+
+/** What one PostgreSQL does, and what a step costs it. */
+export interface Measured {
+  readonly recordsPerStep: number;
+  readonly bytesPerRecord: number;
+  readonly walBytesPerStep: number;
+  /** Appends that notify, without a connection that listens. */
+  readonly appendsPerSecond: number;
+  readonly appendsPerSecondWithoutNotify: number;
+  readonly renewalsPerSecond: number;
+  /** Commits that notify, by the number of connections that listen. */
+  readonly notifiesPerSecond: readonly { readonly listeners: number; readonly rate: number }[];
+  readonly headsOf1000SessionsMs: number;
+}
+
+/** A step is two appends: the intent of the model call with what made it wanted, and the result with the next intents. */
+const appendsPerStep = 2;
+
+/** A lease is renewed three times in its time: each 10 seconds by default. */
+const renewalMs = 10_000;
+
+/** What the sessions ask of their PostgreSQL in each second. */
+export function demandOf({ sessions, stepsPerMinute, processes }: Given, measured: Measured) {
+  const steps = (sessions * stepsPerMinute) / 60;
+  const records = steps * measured.recordsPerStep;
+  return {
+    stepsPerSecond: Math.round(steps),
+    appendsPerSecond: Math.round(steps * appendsPerStep),
+    recordsPerSecond: Math.round(records),
+    gigabytesPerDay: Math.round((records * measured.bytesPerRecord * 86_400) / 1e9),
+    walMegabytesPerSecond: Math.round((steps * measured.walBytesPerStep) / 1e6),
+    leaseRenewalsPerSecond: Math.round((sessions * 1_000) / renewalMs),
+    notificationsPerSecond: Math.round(steps * appendsPerStep * processes),
+    headsPerSecond: sessions,
+  };
+}
+
+/** The number of open sessions at which one PostgreSQL has reached its measured rate, by what reaches it. */
+export function limitsOf({ stepsPerMinute, processes }: Given, measured: Measured) {
+  const appendsPerSession = (stepsPerMinute * appendsPerStep) / 60;
+  return {
+    leases: Math.round((measured.renewalsPerSecond * renewalMs) / 1_000),
+    notifications: Math.round(notifyRate(processes, measured) / appendsPerSession),
+    appends: Math.round(measured.appendsPerSecondWithoutNotify / appendsPerSession),
+    /** Of one processor core of the database. */
+    heads: Math.round(1_000_000 / measured.headsOf1000SessionsMs),
+  };
+}
+
+/**
+ * Appends in a second that notify a number of processes. Commits that notify are made one after the other, and the time of one grows
+ * by an amount for each connection that listens.
+ */
+export function notifyRate(
+  processes: number,
+  { appendsPerSecond, notifiesPerSecond }: Pick<Measured, "appendsPerSecond" | "notifiesPerSecond">,
+): number {
+  const [alone, many] = [notifiesPerSecond[0], notifiesPerSecond.at(-1)];
+  if (alone === undefined || many === undefined) throw new Error("Nothing was measured.");
+  const perListener = (1 / many.rate - 1 / alone.rate) / (many.listeners - alone.listeners);
+  return 1 / (1 / appendsPerSecond + perListener * processes);
+}

@@ -1,0 +1,66 @@
+import { defineAgent, defineData, defineTool, type Agent } from "@moora/agent";
+import { openai } from "@moora/llm-openai";
+import { z } from "zod";
+import { demoModel } from "./demo-model.ts";
+
+export interface Item {
+  name: string;
+  isDone: boolean;
+}
+
+/** The shopping list that the agent and all windows share. */
+const list = defineData({
+  schema: z.object({ items: z.array(z.object({ name: z.string(), isDone: z.boolean() })) }),
+  initial: { items: [] },
+});
+
+const addItems = defineTool({
+  name: "add_items",
+  description: "Add items to the shopping list.",
+  input: z.object({ names: z.array(z.string()) }),
+  data: list,
+  execute({ names }, { update }) {
+    update((draft) => void draft.items.push(...names.map((name) => ({ name, isDone: false }))));
+    return `Added ${names.join(", ")}.`;
+  },
+});
+
+const order = defineTool({
+  name: "order",
+  description: "Order everything on the list that is not done. It costs money.",
+  input: z.object({ note: z.optional(z.string()) }),
+  data: list,
+  approval: "always",
+  // The shop recognizes a repeated order by its key, so that a crash in the middle does no harm.
+  replay: "keyed",
+  async execute(_, { data, update, progress, signal }) {
+    const names = data.items.flatMap(({ name, isDone }) => (isDone ? [] : [name]));
+    for (const step of ["Calling the shop", "Paying", "Waiting for the receipt"]) {
+      progress(`${step} …`);
+      await passing(500, signal);
+    }
+    update((draft) => {
+      for (const item of draft.items) item.isDone = true;
+    });
+    return names.length === 0 ? "Nothing was open." : `Ordered ${names.join(", ")}.`;
+  },
+});
+
+const passing = (ms: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener("abort", () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+
+/** A shop assistant. With OPENAI_API_KEY it is a model of OpenAI, otherwise the scripted one. */
+export const shopper: Agent<string, { items: Item[] }> = defineAgent({
+  name: "shopper",
+  llm: process.env["OPENAI_API_KEY"] ? openai("gpt-5.5") : demoModel,
+  systemPrompt: "You keep a shopping list. Be brief.",
+  tools: [addItems, order],
+  data: list,
+  config: { showData: "changed" },
+});

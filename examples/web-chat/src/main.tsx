@@ -1,0 +1,31 @@
+import { connectSession, type RemoteSessionOf } from "@moora/client";
+import { AgentProvider } from "@moora/react";
+import { createRoot } from "react-dom/client";
+import type { shopper } from "../agent.ts";
+import { App } from "./app.tsx";
+
+export type ShopperSession = RemoteSessionOf<typeof shopper>;
+
+const page = document.querySelector("#page");
+if (page === null) throw new Error("The page has no #page.");
+const root = createRoot(page);
+root.render(<p className="notice">Connecting …</p>);
+
+// The address of the page has the id of the session, so that another window can show the same one.
+const id = location.hash.slice(1);
+try {
+  const session: ShopperSession = await connectSession({
+    url: location.origin,
+    ...(id === "" ? { agent: "shopper" } : { id }),
+  });
+  history.replaceState(null, "", `#${session.id}`);
+  addEventListener("hashchange", () => location.reload());
+  Object.assign(globalThis, { session });
+  root.render(
+    <AgentProvider session={session}>
+      <App />
+    </AgentProvider>,
+  );
+} catch (error) {
+  root.render(<p className="notice">{error instanceof Error ? error.message : String(error)}</p>);
+}

@@ -1,0 +1,51 @@
+import { useMessage, type ChatPart, type ToolCallPart } from "@moora/react";
+import { memo, type JSX } from "react";
+
+/** One message. While the model writes it, nothing else is rendered. */
+export const MessageView = memo(function MessageView({
+  id,
+  role,
+}: {
+  readonly id: string;
+  readonly role: "user" | "assistant";
+}): JSX.Element {
+  const message = useMessage(id);
+  return (
+    <li className={`message ${role}`} data-streaming={message?.streaming}>
+      <span className="author">{role === "user" ? "You" : "Agent"}</span>
+      {message?.parts.map((part, index) => (
+        <Part key={index} part={part} />
+      ))}
+      {message?.streaming === true && message.parts.length === 0 && <p className="thinking">…</p>}
+      {message?.status === "cut" && <small>Interrupted</small>}
+    </li>
+  );
+});
+
+function Part({ part }: { readonly part: ChatPart }): JSX.Element {
+  if (part.type === "tool-call") return <ToolCall call={part} />;
+  if (part.type === "file") return <a href={part.file.url}>{part.file.name ?? part.file.mediaType}</a>;
+  return part.type === "reasoning" ? <p className="reasoning">{part.text}</p> : <p>{part.text}</p>;
+}
+
+const statusTexts: Readonly<Record<ToolCallPart["status"], string>> = {
+  drafting: "is being written",
+  queued: "waits",
+  running: "runs",
+  retrying: "is tried again soon",
+  checking: "is checked after an interruption",
+  asking: "needs your approval",
+  done: "done",
+  failed: "failed",
+};
+
+function ToolCall({ call }: { readonly call: ToolCallPart }): JSX.Element {
+  const { name, status, parameters, progress, result } = call;
+  return (
+    <div className="call" data-status={status}>
+      <strong>{name}</strong> <code>{parameters}</code>
+      <span className="status">{(status === "running" && progress) || statusTexts[status]}</span>
+      {result !== null && <p>{result.isSuccess ? result.content : result.error}</p>}
+    </div>
+  );
+}

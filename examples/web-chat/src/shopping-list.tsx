@@ -1,0 +1,58 @@
+import { useAgent } from "@moora/react";
+import { useRef, type JSX } from "react";
+import type { shopper } from "../agent.ts";
+
+/** The data of the session: the agent and every window change the same list. */
+export function ShoppingList(): JSX.Element {
+  const { data, update } = useAgent<typeof shopper>();
+  const field = useRef<HTMLInputElement>(null);
+  const add = (): void => {
+    const name = field.current?.value.trim() ?? "";
+    if (field.current === null || name === "") return;
+    field.current.value = "";
+    void update((draft) => void draft.items.push({ name, isDone: false }));
+  };
+  const toggle = (name: string): void =>
+    void update((draft) => {
+      const item = draft.items.find((other) => other.name === name);
+      if (item !== undefined) item.isDone = !item.isDone;
+    });
+  const remove = (name: string): void =>
+    void update((draft) => void (draft.items = draft.items.filter((item) => item.name !== name)));
+  return (
+    <section className="list" aria-labelledby="list-title">
+      <h2 id="list-title">Shopping list</h2>
+      <ul>
+        {data.items.map(({ name, isDone }) => (
+          <li key={name}>
+            <label className={isDone ? "done" : ""}>
+              <input type="checkbox" checked={isDone} onChange={() => toggle(name)} />
+              {name}
+            </label>
+            <button
+              type="button"
+              className="quiet"
+              aria-label={`Remove ${name}`}
+              onClick={() => remove(name)}
+            >
+              ×
+            </button>
+          </li>
+        ))}
+      </ul>
+      {data.items.length === 0 && <p className="hint">The list is empty.</p>}
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          add();
+        }}
+      >
+        <label htmlFor="item">New item</label>
+        <div className="row">
+          <input id="item" ref={field} autoComplete="off" />
+          <button type="submit">Add</button>
+        </div>
+      </form>
+    </section>
+  );
+}

@@ -1,0 +1,160 @@
+import { canonicalJson } from "@moora/agent";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { countRenders } from "./count-renders.ts";
+import { rendersIn, ServedPage, ServerProcess, sessionIn, startChromium } from "./stage.ts";
+
+let browser: Browser;
+let server: ServerProcess;
+let served: ServedPage;
+
+beforeAll(async () => {
+  browser = await startChromium();
+  server = await ServerProcess.start();
+  served = await ServedPage.of(server);
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await served?.[Symbol.asyncDispose]();
+  await server?.[Symbol.asyncDispose]();
+});
+
+/** A window with the page; without an id it begins a session. */
+async function open(id = ""): Promise<Page> {
+  const context = await browser.newContext();
+  context.setDefaultTimeout(8_000);
+  await context.addInitScript(countRenders);
+  const page = await context.newPage();
+  page.on("pageerror", (error) => errors.push(error));
+  await page.goto(`${served.url}#${id}`);
+  await page.getByText("Connected", { exact: true }).waitFor();
+  return page;
+}
+
+const errors: Error[] = [];
+
+const idOf = async (page: Page): Promise<string> => (await sessionIn(page)).id;
+
+async function write(page: Page, text: string): Promise<void> {
+  await page.getByLabel("Message", { exact: true }).fill(text);
+  await page.keyboard.press("Enter");
+}
+
+const item = (page: Page, name: string) => page.getByRole("checkbox", { name });
+
+/** Waits until both windows have the same record, and compares their states with that of the server. */
+async function expectSameState(...pages: readonly Page[]): Promise<void> {
+  const last = Math.max(...(await Promise.all(pages.map(async (page) => (await sessionIn(page)).seq))));
+  for (const page of pages) {
+    await page.waitForFunction(
+      (least) => (globalThis as unknown as { session: { seq(): number } }).session.seq() >= least,
+      last,
+    );
+    const { id, seq, state } = await sessionIn(page);
+    expect(canonicalJson(state)).toBe(await server.stateOf(id, seq));
+  }
+  expect(errors).toEqual([]);
+}
+
+describe("the chat in a browser", () => {
+  it("shows one session in two windows, with the data that both change", async () => {
+    const first = await open();
+    const second = await open(await idOf(first));
+    await write(first, "add milk and bread");
+    await item(second, "milk").waitFor();
+    await item(second, "milk").click();
+    await expect.poll(() => item(first, "milk").isChecked()).toBe(true);
+    await second.getByLabel("New item").fill("tea");
+    await second.keyboard.press("Enter");
+    await item(first, "tea").waitFor();
+    await first.getByText("Added milk, bread.").last().waitFor();
+    await second.getByText("Added milk, bread.").last().waitFor();
+    await expectSameState(first, second);
+    await Promise.all([first.context().close(), second.context().close()]);
+  });
+
+  it("asks in both windows, and one decides while the other looks on", async () => {
+    const first = await open();
+    const second = await open(await idOf(first));
+    await write(first, "order");
+    const question = (page: Page) => page.getByRole("region", { name: "Approval of order" });
+    await Promise.all([question(first).waitFor(), question(second).waitFor()]);
+    // By keyboard only.
+    await question(second).getByRole("button", { name: "Reject" }).focus();
+    await second.keyboard.press("Enter");
+    await question(first).waitFor({ state: "detached" });
+    await question(second).waitFor({ state: "detached" });
+    await first.locator('.call[data-status="failed"]').waitFor();
+    expect(await first.locator(".call").textContent()).toContain("The user said no.");
+    await first.locator('.messages[aria-busy="false"]').waitFor();
+    await expectSameState(first, second);
+    await Promise.all([first.context().close(), second.context().close()]);
+  });
+
+  it("continues when the server is killed in the middle of a tool and started again", async () => {
+    const page = await open();
+    await write(page, "add milk");
+    await item(page, "milk").waitFor();
+    await page.locator('.messages[aria-busy="false"]').waitFor();
+    await write(page, "order");
+    await page.getByRole("button", { name: "Approve" }).click();
+    await page.locator('.call[data-status="running"]').getByText("Calling the shop").waitFor();
+    await server.kill();
+    await page.getByText("Offline.").waitFor();
+    await write(page, "add bread");
+    await page.getByText("Not sent yet").waitFor();
+    await server.start();
+    await page.getByText("Connected", { exact: true }).waitFor();
+    await page.getByText("Ordered milk.").first().waitFor();
+    await item(page, "bread").waitFor();
+    expect(await item(page, "milk").isChecked()).toBe(true);
+    await page.locator('.messages[aria-busy="false"]').waitFor();
+    await expectSameState(page);
+    const { id, seq } = await sessionIn(page);
+    const inputs = await server.inputsOf(id, seq);
+    expect(inputs.filter(({ type }) => type === "user-message-received")).toHaveLength(3);
+    expect(await page.locator(".message.user").count()).toBe(3);
+    await page.context().close();
+  });
+
+  it("goes offline and comes back, and sends what was written once and in order", async () => {
+    const first = await open();
+    const second = await open(await idOf(first));
+    await first.context().setOffline(true);
+    // A connection that is open stays open: a lost network is noticed when it is used.
+    await first.evaluate(() =>
+      (globalThis as unknown as { session: { reconnect(): void } }).session.reconnect(),
+    );
+    await write(first, "add tea");
+    await write(first, "add salt");
+    await first.getByText("Not sent yet").nth(1).waitFor();
+    await second.getByLabel("New item").fill("oil");
+    await second.keyboard.press("Enter");
+    await item(second, "oil").waitFor();
+    await first.context().setOffline(false);
+    for (const page of [first, second])
+      for (const name of ["oil", "tea", "salt"]) await item(page, name).waitFor();
+    const texts = await second.locator(".message.user p").allTextContents();
+    expect(texts).toEqual(["add tea", "add salt"]);
+    await first.locator('.messages[aria-busy="false"]').waitFor();
+    await expectSameState(first, second);
+    await Promise.all([first.context().close(), second.context().close()]);
+  });
+
+  it("renders one component for a token", async () => {
+    const page = await open();
+    await write(page, "What is this?");
+    await page.locator('.message[data-streaming="true"]').getByText("I keep your").waitFor();
+    await rendersIn(page);
+    await page.getByText("in every window").waitFor();
+    const renders = await rendersIn(page);
+    expect(Object.keys(renders).toSorted()).toEqual(["MessageView", "Part"]);
+    expect(renders["MessageView"]).toBeGreaterThan(3);
+    expect(renders["Part"]).toBe(renders["MessageView"]);
+    await page.keyboard.press("Escape");
+    await page.getByText("Stopped.").waitFor();
+    await expectSameState(page);
+    await page.context().close();
+  });
+});

@@ -1,0 +1,206 @@
+import { inputAt, type Clock, type DispatchedInput } from "@moora/agent-core-effects";
+import { step, type AgentInput, type AgentState } from "@moora/agent-core-state-machine";
+import { checkedChain, LogError, type ChainHead, type EventLog, type LogRecord } from "@moora/event-log";
+import { checkIsAgent, checkIsLog, checkIsText } from "../check-arguments.ts";
+import { systemClock } from "../clock.ts";
+import type { Agent } from "../define-agent.ts";
+import { checkAgent, openingInputs, openLog } from "../open-session.ts";
+import { parseOrRefuse } from "../session/parse-or-refuse.ts";
+import { randomId } from "../user-message.ts";
+import { appendInTurn, longestAppend, splitIntoAppends } from "./appends.ts";
+import { logHandle, type LogHandle } from "./log-handle.ts";
+import { restoreSession } from "./restore.ts";
+import { identityOf } from "./session-header.ts";
+import { inputToRecord, recordToInput } from "./session-record.ts";
+
+/** The options of `openSharedSession`. */
+export interface SharedSessionOptions {
+  /** The log that has the session, or in which it is created. */
+  readonly log: EventLog;
+  /** The id of the session in the log. */
+  readonly id: string;
+  /** The name of this runner in the first record of a session that it creates. Default: a random name. */
+  readonly owner?: string;
+  /** The user to whom a new session belongs. Default: none. */
+  readonly user?: string;
+  /** Default: `systemClock`. */
+  readonly clock?: Clock;
+}
+
+/** What inputs did to a shared session. */
+export interface AppendedInputs {
+  /** How many of them changed the state, and are in the log now. */
+  readonly applied: number;
+  /** The state after them. */
+  readonly state: AgentState;
+}
+
+/**
+ * A session in a log that several runners execute at the same time, each of them some of its effects, as the workflows of an
+ * engine do. There is no owner and no lease: each append is a compare-and-set, and the reducer decides whether an input
+ * still applies.
+ */
+export interface SharedSession {
+  readonly id: string;
+  /** The identity of the session in idempotency keys and in the digests of questions: pass it to `performEffect` as `sessionId`. */
+  readonly identity: string;
+  /** The state after the last record that this runner knows. */
+  current(): AgentState;
+  /** Reads the new records. Resolves with the newest state. Rejects with `LogError` and `SessionError`. */
+  refresh(): Promise<AgentState>;
+  /**
+   * Appends the inputs that change the newest state, all with one append. A late-bound input is computed for the state before it,
+   * again if another runner was first. Rejects with `LogError`; it is then unknown whether the inputs are in the log.
+   */
+  append(inputs: readonly DispatchedInput[]): Promise<AppendedInputs>;
+  /** Appends the configuration, the tools and the data of the agent, if they are not those of the session. */
+  configure(): Promise<void>;
+  /** Calls back when the log may have new records. Returns a function that unsubscribes. */
+  watch(listener: () => void): () => void;
+}
+
+/**
+ * Opens a session that several runners execute at the same time, and creates it if the log has none of this id. For hosts that
+ * start the effects of a state by an engine of their own; all others use `openSession`. Throws `BuildError` for an invalid
+ * argument, and rejects with `SessionError` (`WrongAgent`, `UnsupportedVersion`) and `LogError`.
+ */
+export async function openSharedSession(
+  agent: Agent<unknown>,
+  options: SharedSessionOptions,
+): Promise<SharedSession> {
+  checkIsAgent("openSharedSession", agent);
+  checkIsLog(options.log);
+  checkIsText("id", options.id);
+  const { clock = systemClock, owner = randomId("runner") } = options;
+  const handle = logHandle(options.log, await openLog(agent, options, "run"));
+  const found = await restoreSession(handle.log);
+  checkAgent(agent, found);
+  if (found.stoppedBy !== undefined) throw found.stoppedBy;
+  const identity = identityOf(options.id, found.header);
+  const session = new FoldedSession({ agent, handle, clock, identity }, found);
+  if (found.head.seq === 0) await session.append(openingInputs(agent, found, owner, clock));
+  return session;
+}
+
+interface FoldedParts {
+  readonly agent: Agent<unknown>;
+  readonly handle: LogHandle;
+  readonly clock: Clock;
+  readonly identity: string;
+}
+
+interface Fold {
+  readonly state: AgentState;
+  readonly head: ChainHead;
+}
+
+class FoldedSession implements SharedSession {
+  readonly #parts: FoldedParts;
+  #fold: Fold;
+  /** Reads and appends of one runner run one after the other, in the order of the calls. */
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(parts: FoldedParts, { state, head }: Fold) {
+    this.#parts = parts;
+    this.#fold = { state, head };
+  }
+
+  get id(): string {
+    return this.#parts.handle.log.id;
+  }
+
+  get identity(): string {
+    return this.#parts.identity;
+  }
+
+  current(): AgentState {
+    return this.#fold.state;
+  }
+
+  refresh(): Promise<AgentState> {
+    return this.#inTurn(async () => {
+      await this.#read();
+      return this.#fold.state;
+    });
+  }
+
+  append(inputs: readonly DispatchedInput[]): Promise<AppendedInputs> {
+    return this.#inTurn(() => this.#append(() => inputs));
+  }
+
+  async configure(): Promise<void> {
+    const { agent, clock } = this.#parts;
+    const changed = (state: AgentState): readonly AgentInput[] =>
+      openingInputs(agent, { state }, "", clock).filter(({ type }) => type !== "session-opened");
+    await this.#inTurn(() => this.#append(changed));
+  }
+
+  watch(listener: () => void): () => void {
+    return this.#parts.handle.watch(listener);
+  }
+
+  #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    const result = this.#turn.then(work);
+    this.#turn = result.catch(() => undefined);
+    return result;
+  }
+
+  /** Appends to the state that this runner knows. If another one has changed it, reads its records and tries again. */
+  async #append(inputsAt: (state: AgentState) => readonly DispatchedInput[]): Promise<AppendedInputs> {
+    for (let isNewest = false; ; isNewest = true) {
+      const { records, fold } = foldInputs(this.#fold, inputsAt(this.#fold.state));
+      if (records.length === 0 && isNewest) return { applied: 0, state: this.#fold.state };
+      if (records.length > 0 && (await this.#isAppended(records))) {
+        this.#fold = fold;
+        return { applied: records.length, state: fold.state };
+      }
+      await this.#read();
+    }
+  }
+
+  /** Returns false if another runner was first. After a failed write, reads whether the records are in the log all the same. */
+  async #isAppended(records: readonly LogRecord[]): Promise<boolean> {
+    const { handle } = this.#parts;
+    const { seq } = this.#fold.head;
+    try {
+      await appendInTurn(handle, splitIntoAppends(records, longestAppend(handle)));
+      return true;
+    } catch (error) {
+      if (!(error instanceof LogError)) throw error;
+      if (error.code === "Conflict") return false;
+      if (error.code !== "LogWrite") throw error;
+      await handle.renew();
+      const stored = await handle.log.read(seq);
+      if (stored.some(({ digest }) => digest === records.at(-1)?.digest)) return true;
+      throw error;
+    }
+  }
+
+  async #read(): Promise<void> {
+    const { handle } = this.#parts;
+    const records = await handle.log.read(this.#fold.head.seq);
+    for (const record of checkedChain(this.#fold.head, records)) {
+      const { seq, digest } = record;
+      const { state } = step(recordToInput(record))(this.#fold.state);
+      this.#fold = { state, head: { seq, digest } };
+    }
+  }
+}
+
+/** The records of the inputs that apply to a fold, and the fold after them. */
+function foldInputs(
+  { state, head }: Fold,
+  inputs: readonly DispatchedInput[],
+): { readonly records: readonly LogRecord[]; readonly fold: Fold } {
+  const records: LogRecord[] = [];
+  let fold = { state, head };
+  for (const dispatched of inputs) {
+    const input = parseOrRefuse(inputAt(dispatched, fold.state));
+    const stepped = step(input)(fold.state);
+    if (stepped.state === fold.state) continue;
+    const record = inputToRecord(fold.head, input, stepped.changes);
+    records.push(record);
+    fold = { state: stepped.state, head: { seq: record.seq, digest: record.digest } };
+  }
+  return { records, fold };
+}

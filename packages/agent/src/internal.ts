@@ -1,0 +1,8 @@
+/** Exports for the other packages of this repository. Not a public API: they may change in any release. */
+export { contentProblem } from "./user-message.ts";
+export { isSameJson } from "./durable/canonical-json.ts";
+export { RunControl } from "./run-control.ts";
+export { questionsAt } from "./session/questions.ts";
+export { checkedListener, checkOptionalText, checkQuestion } from "./session/session-arguments.ts";
+export { SessionOutput } from "./session/session-output.ts";
+export { fileText } from "./time-travel/file-text.ts";

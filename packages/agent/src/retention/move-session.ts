@@ -1,0 +1,92 @@
+import type { Clock } from "@moora/agent-core-effects";
+import { LogError, type EventLog, type SessionLog } from "@moora/event-log";
+import { checkIsId, checkIsLog } from "../check-arguments.ts";
+import { checkLogOptions, type OptionForms } from "../check-options.ts";
+import { systemClock } from "../clock.ts";
+import { SessionError } from "../durable/session-error.ts";
+import { batchesOf } from "../time-travel/write-session.ts";
+import { holdSession, withHeld, type HeldSession } from "./hold-sessions.ts";
+import { listFamilies } from "./session-family.ts";
+
+/** The options of `moveSession`. */
+export interface MoveOptions {
+  /** Default: `systemClock`. */
+  readonly clock?: Clock;
+}
+
+const forms: OptionForms<MoveOptions> = { clock: "clock" };
+
+/**
+ * Moves a session to another log, with the sessions of its sub-agents: to an archive, and back from it. The records are copied
+ * unchanged, and each session is removed from the first log when the other one has its last record. A move that was interrupted is
+ * completed by the next one. Returns the ids of the moved sessions. Rejects with `SessionUnknown`, with `SessionBusy` if
+ * a process runs one of them, with `LogExists` if the other log has a different session of the same id, with `LogCorrupt` for a
+ * damaged one, and with `InvalidOption` for one without records and for a log whose sessions have no `removeAt`.
+ */
+export async function moveSession(
+  from: EventLog,
+  id: string,
+  to: EventLog,
+  options: MoveOptions = {},
+): Promise<readonly string[]> {
+  checkIsLog(from);
+  checkIsId(id);
+  checkIsLog(to);
+  const { clock = systemClock } = options;
+  checkLogOptions("moveSession", options, forms);
+  const families = await listFamilies(from);
+  const session = families.sessions.find((each) => each.id === id);
+  if (session === undefined) throw new SessionError("SessionUnknown", `Session "${id}" not found.`);
+  const ids = families.familyOf(session).map((member) => member.id);
+  await withHeld(from, { ids, clock }, async (held) => {
+    for (const index of held.keys()) await moveFirst(held.slice(index), to, clock);
+  });
+  return ids;
+}
+
+/** Moves the first of the sessions whose leases are held. */
+async function moveFirst(held: readonly HeldSession[], to: EventLog, clock: Clock): Promise<void> {
+  const [source] = held;
+  if (source === undefined) return;
+  const { id } = source.session;
+  if ((await source.session.head()) === 0)
+    throw new SessionError("InvalidOption", `Session "${id}" has no records. Remove it instead.`);
+  await createSession(source.session, to);
+  const target = await holdSession(to, id, clock);
+  try {
+    for (;;) {
+      for (const each of [...held, target]) await each.renew();
+      const seq = await copyRecords(source.session, target);
+      // Another process may have posted to the session meanwhile.
+      if (await source.removeAt(seq)) return;
+    }
+  } finally {
+    await target.release();
+  }
+}
+
+/** Creates the session in the other log, unless an interrupted move has done that. */
+async function createSession({ id, header }: SessionLog, to: EventLog): Promise<void> {
+  const target = await to.open(id);
+  if (target === undefined) await to.create(id, header);
+  else if (target.header !== header) throw exists(id);
+}
+
+/** Copies the records that the other log does not have. Returns the last sequence number. */
+async function copyRecords(source: SessionLog, { session: target, renew }: HeldSession): Promise<number> {
+  const { records, damage } = await source.inspect();
+  if (damage !== undefined) throw damage;
+  const last = (await target.read()).at(-1);
+  const seq = last?.seq ?? 0;
+  if (last !== undefined && records[seq - 1]?.digest !== last.digest) throw exists(source.id);
+  let copied = seq;
+  for (const batch of batchesOf(records.slice(seq))) {
+    await renew();
+    await target.append(copied, batch);
+    copied += batch.length;
+  }
+  return copied;
+}
+
+const exists = (id: string): LogError =>
+  new LogError("LogExists", `The other log has a different session "${id}".`);

@@ -1,0 +1,142 @@
+import type { Clock } from "@moora/agent-core-effects";
+import { LogError, type EventLog } from "@moora/event-log";
+import { checkIsLog } from "../check-arguments.ts";
+import { checkLogOptions, type OptionForms } from "../check-options.ts";
+import { systemClock } from "../clock.ts";
+import { SessionError } from "../durable/session-error.ts";
+import type { SessionHeader } from "../durable/session-header.ts";
+import { recordToInput } from "../durable/session-record.ts";
+import { isLeased, withHeld } from "./hold-sessions.ts";
+import { moveSession } from "./move-session.ts";
+import { listFamilies, type ListedSession, type SessionFamilies } from "./session-family.ts";
+
+/** A session that is old enough to be pruned. */
+export interface PrunableSession {
+  readonly id: string;
+  readonly header: SessionHeader;
+  /** The time of its last record, in milliseconds since 1970. */
+  readonly updatedAt: number;
+}
+
+/** The options of `pruneSessions`. */
+export interface PruneOptions {
+  /** Sessions whose last record is older than this time are pruned, in milliseconds since 1970. */
+  readonly before: number;
+  /** The log that the sessions are moved to. Default: none, they are removed. */
+  readonly archive?: EventLog;
+  /** Returns whether a session is kept although it is old, such as one with an open question. Default: none is kept. */
+  readonly keep?: (session: PrunableSession) => boolean | Promise<boolean>;
+  /** Whether to change nothing and to report what would be pruned. Default: false. */
+  readonly dryRun?: boolean;
+  /** Default: `systemClock`. */
+  readonly clock?: Clock;
+}
+
+/**
+ * Why an old session was not pruned. `kept`: by `keep`. `leased`: a process runs it, or one of its sub-agents. `changed`: a record
+ * was added meanwhile. `unreadable`: its log is damaged, or a newer release wrote it. `exists`: the archive has another session
+ * of this id.
+ */
+export type KeptReason = "kept" | "leased" | "changed" | "unreadable" | "exists";
+
+/** The result of `pruneSessions`. */
+export interface PruneReport {
+  /** The ids of the pruned sessions, with those of their sub-agents. */
+  readonly pruned: readonly string[];
+  /** The old sessions that were not pruned, and why. */
+  readonly kept: readonly { readonly id: string; readonly reason: KeptReason }[];
+}
+
+const forms: OptionForms<PruneOptions> = {
+  before: "number",
+  archive: "any",
+  keep: "function",
+  dryRun: "boolean",
+  clock: "clock",
+};
+
+/**
+ * Removes the sessions of a log whose last record is older than a time, or moves them to an archive, each with the sessions of
+ * its sub-agents, which are never pruned alone. A session that a process runs is left, and so is one without records. Rejects
+ * with `InvalidOption` for an option that is missing or of the wrong form, and with the errors of the logs.
+ */
+export async function pruneSessions(log: EventLog, options: PruneOptions): Promise<PruneReport> {
+  checkIsLog(log);
+  checkLogOptions("pruneSessions", options, forms);
+  if (options.archive !== undefined) checkIsLog(options.archive);
+  if (!Number.isFinite(options.before)) {
+    throw new SessionError(
+      "InvalidOption",
+      `before must be a time in milliseconds since 1970, got ${options.before}.`,
+    );
+  }
+  const families = await listFamilies(log);
+  const pruned: string[] = [];
+  const kept: { id: string; reason: KeptReason }[] = [];
+  for (const session of families.sessions) {
+    if (session.head === 0 || families.callerOf(session) !== undefined) continue;
+    const outcome = await pruneFamily(log, families, session, options);
+    if (typeof outcome === "string") kept.push({ id: session.id, reason: outcome });
+    else pruned.push(...outcome);
+  }
+  return { pruned, kept };
+}
+
+/** Prunes one session with its sub-agents; returns their ids, none for a session that is not old, or why it was not pruned. */
+async function pruneFamily(
+  log: EventLog,
+  families: SessionFamilies,
+  session: ListedSession,
+  { before, archive, keep, dryRun, clock = systemClock }: PruneOptions,
+): Promise<readonly string[] | KeptReason> {
+  try {
+    const updatedAt = await lastTimeOf(log, session);
+    if (updatedAt === undefined || updatedAt >= before) return [];
+    const { id, parsed: header } = session;
+    if (header === undefined) return "unreadable";
+    if ((await keep?.({ id, header, updatedAt })) === true) return "kept";
+    const members = families.familyOf(session);
+    if (archive !== undefined && dryRun !== true) return await moveSession(log, id, archive, { clock });
+    if (dryRun !== true) return await removeHeld(log, members, clock);
+    for (const member of members) if (await isLeased(log, member.id, clock)) return "leased";
+    return idsOf(members);
+  } catch (error) {
+    const reason =
+      error instanceof SessionError || error instanceof LogError ? reasons[error.code] : undefined;
+    if (reason === undefined) throw error;
+    return reason;
+  }
+}
+
+/** The errors of one session that do not end the work on the others. */
+const reasons: Readonly<Partial<Record<string, KeptReason>>> = {
+  SessionBusy: "leased",
+  SessionUnknown: "changed",
+  LogRemoved: "changed",
+  LogCorrupt: "unreadable",
+  UnsupportedVersion: "unreadable",
+  LogExists: "exists",
+};
+
+const idsOf = (members: readonly ListedSession[]): readonly string[] => members.map(({ id }) => id);
+
+const removeHeld = async (
+  log: EventLog,
+  members: readonly ListedSession[],
+  clock: Clock,
+): Promise<readonly string[] | KeptReason> =>
+  await withHeld(log, { ids: idsOf(members), clock }, async (held) => {
+    for (const [index, { removeAt, session }] of held.entries()) {
+      const head = members[index]?.head ?? 0;
+      // A session without records has nothing to lose.
+      const isRemoved = head === 0 ? await log.remove(session.id) : await removeAt(head);
+      if (!isRemoved) return "changed";
+    }
+    return idsOf(members);
+  });
+
+/** The time of the last record. */
+async function lastTimeOf(log: EventLog, { id, head }: ListedSession): Promise<number | undefined> {
+  const record = (await (await log.open(id))?.read(head - 1))?.at(-1);
+  return record === undefined ? undefined : recordToInput(record).timestamp;
+}

@@ -1,0 +1,3 @@
+import { runUnderLock } from "./agent.ts";
+
+void runUnderLock(() => postMessage("opened"));

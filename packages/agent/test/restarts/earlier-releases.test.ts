@@ -1,0 +1,312 @@
+import { memoryLog } from "@moora/event-log";
+import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import * as z from "zod";
+import {
+  agentTool,
+  defineAgent,
+  defineTool,
+  rerunSession,
+  verifySession,
+  type Agent,
+  type AgentConfigChange,
+  type Tool,
+} from "../../src/index.ts";
+import { callsThenAnswers, never, questionOf, Restarts, resultOf, textOf, turns } from "./restarts.ts";
+
+/** Hangs at its first attempt and works at each later one; `more` is what a release changes. */
+const pay = (ran: string[], more: object = {}): Tool =>
+  defineTool({
+    name: "pay",
+    description: "Pays.",
+    input: z.object({ amount: z.number() }),
+    replay: "keyed",
+    ...more,
+    execute: (input: unknown, { attempt, idempotencyKey }) => {
+      ran.push(`${JSON.stringify(input)} ${idempotencyKey}`);
+      return attempt === 1 ? never() : "paid";
+    },
+  });
+
+const transfer = { name: "transfer", formerNames: ["pay"] };
+
+/** The input of a later release, and the conversion of what earlier ones recorded. */
+const inCents = {
+  input: z.object({ cents: z.number() }),
+  upcast: ({ amount }: { readonly amount: number }) => ({ cents: amount * 100 }),
+};
+
+const call = { name: "pay", arguments: { amount: 7 } };
+
+const agentWith = (tools: readonly Tool[], config: AgentConfigChange = {}): Agent =>
+  defineAgent({ llm: callsThenAnswers(call), tools, config });
+
+describe("a tool that was renamed between two processes", () => {
+  it("runs an interrupted call again, with the same idempotency key", async () => {
+    const ran: string[] = [];
+    const world = new Restarts();
+    await world.crash(agentWith([pay(ran)]));
+    const next = await world.open(agentWith([pay(ran, transfer)]));
+    expect(ran).toHaveLength(2);
+    expect(ran[1]).toBe(ran[0]);
+    expect(resultOf(next.current())).toMatchObject({ isSuccess: true, content: "paid" });
+    expect(next.current().toolCalls["call_1"]?.name).toBe("pay");
+    await next.close();
+    expect(await verifySession(world.log, "ada")).toMatchObject({ ok: true });
+  });
+
+  it("keeps the open approval of a call", async () => {
+    const ran: string[] = [];
+    const policy = { approval: { policy: "always" as const } };
+    const world = new Restarts();
+    await world.crash(agentWith([pay(ran)], policy));
+    const next = await world.open(agentWith([pay(ran, transfer)], policy));
+    await next.decide(questionOf(next), "approve");
+    await turns();
+    expect(ran).toHaveLength(1);
+    await next.close();
+  });
+
+  it("checks the arguments of a reviewer by its schema", async () => {
+    const ran: string[] = [];
+    const policy = { approval: { policy: "always" as const } };
+    const world = new Restarts();
+    await world.crash(agentWith([pay(ran)], policy));
+    const next = await world.open(agentWith([pay(ran, transfer)], policy));
+    await expect(next.decide(questionOf(next), { approve: { amount: "all" } })).rejects.toMatchObject({
+      code: "invalid-arguments",
+    });
+    await next.close();
+  });
+
+  it("asks its probe about a call that must not run twice", async () => {
+    const ran: string[] = [];
+    const once = { replay: "once", probe: () => ({ output: "found" }) };
+    const world = new Restarts();
+    await world.crash(agentWith([pay(ran, once)]));
+    const next = await world.open(agentWith([pay(ran, { ...once, ...transfer })]));
+    expect(ran).toHaveLength(1);
+    expect(textOf(resultOf(next.current()))).toBe("found");
+    await next.close();
+  });
+
+  it("is blacklisted for calls with its former name", async () => {
+    const ran: string[] = [];
+    const world = new Restarts();
+    await world.crash(agentWith([pay(ran)]));
+    const blacklist = { toolCalls: { blacklist: ["transfer"] } };
+    const next = await world.open(agentWith([pay(ran, transfer)], blacklist));
+    expect(ran).toHaveLength(1);
+    expect(resultOf(next.current())).toMatchObject({ code: "outcome-unknown" });
+    await next.close();
+  });
+
+  it("needs the approval that the policy requires of its new name", async () => {
+    const ran: string[] = [];
+    const other = defineTool({ name: "wait", description: "Waits.", input: z.object({}), execute: never });
+    const llm = callsThenAnswers({ name: "wait" }, call);
+    const one = { toolCalls: { maxParallel: 1 } };
+    const world = new Restarts();
+    await world.crash(defineAgent({ llm, tools: [other, pay(ran)], config: one }));
+    const config = { ...one, approval: { policy: { tools: ["transfer"] } } };
+    const next = await world.open(defineAgent({ llm, tools: [other, pay(ran, transfer)], config }));
+    expect(questionOf(next)).toMatchObject({ name: "pay", about: "approval" });
+    expect(ran).toEqual([]);
+    await next.close();
+  });
+
+  it("counts calls with its former name in its maxParallel", async () => {
+    let running = 0;
+    const one = (name: string, formerNames: readonly string[]): Tool =>
+      defineTool({
+        name,
+        formerNames,
+        description: "Waits.",
+        input: z.object({}),
+        replay: "safe",
+        maxParallel: 1,
+        execute: () => {
+          running += 1;
+          return never();
+        },
+      });
+    const llm = callsThenAnswers({ name: "old" }, { name: "old" });
+    const world = new Restarts();
+    await world.crash(defineAgent({ llm, tools: [one("old", [])] }));
+    running = 0;
+    const next = await world.open(defineAgent({ llm, tools: [one("new", ["old"])] }));
+    expect(running).toBe(1);
+    await next.close();
+  });
+
+  it("records a call with its former name, which a model repeats, under its new one", async () => {
+    const ran: string[] = [];
+    const session = await new Restarts().open(agentWith([pay(ran, transfer)]));
+    session.ask("go").then(undefined, () => undefined);
+    await turns();
+    expect(session.current().toolCalls["call_1"]?.name).toBe("transfer");
+    expect(ran).toHaveLength(1);
+    await session.close();
+  });
+
+  it("gets its recorded results in a rerun", async () => {
+    const ran: string[] = [];
+    const world = new Restarts();
+    await world.crash(agentWith([pay(ran)]));
+    await (await world.open(agentWith([pay(ran)]))).close();
+    const llm = callsThenAnswers({ ...call, name: "transfer" });
+    const later = defineAgent({ llm, tools: [pay(ran, transfer)] });
+    const rerun = await rerunSession(later, world.log, "ada", { from: 0 });
+    expect(rerun).toMatchObject({ unrecordedCalls: 0 });
+    expect(textOf(resultOf(rerun.state))).toBe("paid");
+    expect(ran).toHaveLength(2);
+  });
+
+  it("continues the session of a sub-agent", async () => {
+    const log = memoryLog();
+    const tasks: string[] = [];
+    const helper = (isDown: boolean): Agent =>
+      defineAgent({
+        name: "helper",
+        llm: new MockLlmCaller(({ messages }) => {
+          tasks.push(`${messages.length}`);
+          return isDown ? never() : answers("helped");
+        }),
+      });
+    const options = { description: "Helps.", log };
+    const llm = callsThenAnswers({ name: "help", arguments: { task: "Help." } });
+    const world = new Restarts();
+    const before = agentTool(helper(true), { ...options, name: "help" });
+    await world.crash(defineAgent({ llm, tools: [before] }));
+    const after = agentTool(helper(false), { ...options, name: "assist", formerNames: ["help"] });
+    const next = await world.open(defineAgent({ llm, tools: [after] }));
+    await next.settled();
+    expect(textOf(resultOf(next.current()))).toBe("helped");
+    expect(await log.list()).toHaveLength(1);
+    await next.close();
+  });
+});
+
+describe("a tool that takes other arguments than before", () => {
+  it("runs an interrupted call with the converted ones", async () => {
+    const ran: string[] = [];
+    const world = new Restarts();
+    await world.crash(agentWith([pay(ran)]));
+    const next = await world.open(agentWith([pay(ran, inCents)]));
+    expect(ran.map((line) => line.split(" ")[0])).toEqual(['{"amount":7}', '{"cents":700}']);
+    expect(next.current().toolCalls["call_1"]?.parameters).toBe('{"amount":7}');
+    await next.close();
+    expect(await verifySession(world.log, "ada")).toMatchObject({ ok: true });
+  });
+
+  it("runs a call with the former ones, which a model repeats", async () => {
+    const ran: string[] = [];
+    const session = await new Restarts().open(agentWith([pay(ran, inCents)]));
+    session.ask("go").then(undefined, () => undefined);
+    await turns();
+    expect(ran.map((line) => line.split(" ")[0])).toEqual(['{"cents":700}']);
+    await session.close();
+  });
+
+  it.each([
+    [
+      "throws",
+      () => {
+        throw new Error("Unknown form.");
+      },
+    ],
+    ["returns what does not fit", () => ({ cents: "many" })],
+  ])("reports an interrupted call as unknown if its conversion %s", async (_, upcast) => {
+    const ran: string[] = [];
+    const world = new Restarts();
+    await world.crash(agentWith([pay(ran)]));
+    const next = await world.open(agentWith([pay(ran, { ...inCents, upcast })]));
+    expect(ran).toHaveLength(1);
+    expect(resultOf(next.current())).toMatchObject({ code: "outcome-unknown" });
+    expect(textOf(resultOf(next.current()))).toContain("may have had its effect");
+    await next.close();
+  });
+
+  it("fails an open call without a conversion", async () => {
+    const ran: string[] = [];
+    const world = new Restarts();
+    await world.crash(agentWith([pay(ran)], { approval: { policy: "always" } }));
+    const next = await world.open(agentWith([pay(ran, { input: inCents.input })]));
+    expect(resultOf(next.current())).toMatchObject({ code: "tool-changed" });
+    await next.close();
+  });
+});
+
+describe("a tool that was retired", () => {
+  const other = defineTool({ name: "other", description: "x", input: z.object({}), execute: () => "ok" });
+
+  it("leaves an interrupted call with an unknown outcome, and the loop continues", async () => {
+    const ran: string[] = [];
+    const world = new Restarts();
+    await world.crash(agentWith([pay(ran)]));
+    const next = await world.open(agentWith([other]));
+    await next.settled();
+    expect(resultOf(next.current())).toMatchObject({ code: "outcome-unknown" });
+    expect(next.current().reActContext.control).toMatchObject({ type: "Done", answer: "done" });
+    await next.close();
+  });
+
+  it("closes the open approval of a call, which did not run", async () => {
+    const world = new Restarts();
+    await world.crash(agentWith([pay([])], { approval: { policy: "always" } }));
+    const next = await world.open(agentWith([other]));
+    expect(next.questions()).toEqual([]);
+    expect(resultOf(next.current())).toMatchObject({ code: "tool-changed" });
+    expect(textOf(resultOf(next.current()))).toBe("Not run. The tool was changed or removed.");
+    await next.close();
+  });
+
+  it("fails a call that the model repeats, with the names of the tools that there are", async () => {
+    const world = new Restarts();
+    const session = await world.open(agentWith([other]));
+    await session.ask("go");
+    expect(resultOf(session.current())).toMatchObject({
+      code: "unknown-tool",
+      error: "There is no tool pay. There are: other.",
+    });
+    await session.close();
+  });
+});
+
+describe("any sequence of releases", () => {
+  it("ends a call that each of them can run with one result, under one idempotency key", async () => {
+    const changes = fc.array(fc.constantFrom("rename", "cents", "same"), { minLength: 1, maxLength: 4 });
+    await fc.assert(
+      fc.asyncProperty(changes, fc.boolean(), async (releases, opensAll) => {
+        const ran: string[] = [];
+        const world = new Restarts();
+        const names = ["pay"];
+        let form: object = {};
+        const release = (): Agent => {
+          const [name, ...formerNames] = names.toReversed();
+          return defineAgent({
+            llm: new MockLlmCaller(({ messages }) =>
+              messages.some(({ role }) => role === "assistant") ? answers("done") : callsTools([call]),
+            ),
+            tools: [pay(ran, { ...form, name, formerNames })],
+          });
+        };
+        await world.crash(release());
+        for (const [index, change] of releases.entries()) {
+          if (change === "rename") names.push(`pay_${index}`);
+          if (change === "cents") form = inCents;
+          if (opensAll) await (await world.open(release())).close();
+        }
+        const last = await world.open(release());
+        await last.settled();
+        expect(textOf(resultOf(last.current()))).toBe("paid");
+        expect(Object.keys(last.current().toolCalls)).toEqual(["call_1"]);
+        expect(new Set(ran.map((line) => line.split(" ")[1])).size).toBe(1);
+        await last.close();
+        expect(await verifySession(world.log, "ada")).toMatchObject({ ok: true });
+      }),
+      { numRuns: 30 },
+    );
+  });
+});

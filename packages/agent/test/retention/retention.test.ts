@@ -1,0 +1,291 @@
+import { chainStart, memoryLog, recordAfter, type EventLog } from "@moora/event-log";
+import { withSessions } from "@moora/event-log/testing";
+import { answers, MockLlmCaller } from "@moora/llm/testing";
+import { storageOf, storeNames } from "@moora/testbed/durable/places";
+import { TestClock } from "@moora/testbed/test-clock";
+import { describe, expect, it } from "vitest";
+import {
+  agentTool,
+  defineAgent,
+  moveSession,
+  openSession,
+  pruneSessions,
+  readHeader,
+  readSession,
+  removeSession,
+  stateAt,
+  verifySession,
+  type Agent,
+  type DurableSession,
+} from "../../src/index.ts";
+import { callsThenAnswers, turns } from "../restarts/restarts.ts";
+
+const day = 86_400_000;
+
+/** An agent that has its sub-agent do the work, whose sub-agent does it. */
+function bossOf({ log, clock }: Pick<World, "log" | "clock">): Agent {
+  const llm = (): MockLlmCaller => new MockLlmCaller(() => answers("Done."));
+  const delegating = (name: string): MockLlmCaller =>
+    callsThenAnswers({ name, arguments: { task: "Do it." } });
+  const worker = defineAgent({ name: "worker", llm: llm() });
+  const lead = defineAgent({
+    name: "lead",
+    llm: delegating("worker"),
+    tools: [agentTool(worker, { name: "worker", description: "Works.", log, clock })],
+  });
+  return defineAgent({
+    name: "boss",
+    llm: delegating("lead"),
+    tools: [agentTool(lead, { name: "lead", description: "Leads.", log, clock })],
+  });
+}
+
+const plain = defineAgent({ name: "plain", llm: new MockLlmCaller(() => answers("Hello.")) });
+
+interface World {
+  readonly log: EventLog;
+  readonly clock: TestClock;
+  open(id: string, agent?: Agent, access?: "run" | "post"): Promise<DurableSession>;
+  /** Runs one loop of a session and closes it. */
+  record(id: string, agent?: Agent): Promise<void>;
+  ids(): Promise<readonly string[]>;
+}
+
+function worldOn(log: EventLog): World {
+  const clock = new TestClock(10 * day);
+  const open: World["open"] = async (id, agent = plain, access = "run") =>
+    await openSession(agent, { log, id, clock, access, owner: `host of ${id}`, isOwnerGone: () => false });
+  return {
+    log,
+    clock,
+    open,
+    async record(id, agent) {
+      const session = await open(id, agent);
+      await session.ask("Hello?");
+      await session.close();
+    },
+    ids: async () => (await log.list()).map(({ id }) => id.replace(/-.*/, "")),
+  };
+}
+
+describe.each(storeNames)("sessions in %s", (store) => {
+  it("are removed with their sub-agents, at any depth, and no others", async () => {
+    await using storage = storageOf(store);
+    const world = worldOn(storage.open());
+    await world.record("ada", bossOf(world));
+    await world.record("bob", bossOf(world));
+    const removed = await removeSession(world.log, "ada");
+    expect(removed.map((id) => id.replace(/-.*/, ""))).toEqual(["worker", "lead", "ada"]);
+    expect(await world.ids()).toEqual(["bob", "lead", "worker"]);
+    expect(await removeSession(world.log, "ada")).toEqual([]);
+  });
+
+  it("are archived with their sub-agents, can be read there, and are restored unchanged", async () => {
+    await using storage = storageOf(store);
+    const world = worldOn(storage.open());
+    const archive = memoryLog();
+    await world.record("ada", bossOf(world));
+    await world.record("bob");
+    const before = await readSession(world.log, "ada");
+    const moved = await moveSession(world.log, "ada", archive, { clock: world.clock });
+    expect(moved).toHaveLength(3);
+    expect(await world.ids()).toEqual(["bob"]);
+    expect(await readSession(archive, "ada")).toEqual(before);
+    expect((await stateAt(archive, "ada")).state.messages.at(-1)?.content).toBe("done");
+    for (const id of moved) expect(await verifySession(archive, id)).toMatchObject({ ok: true });
+    expect(await moveSession(archive, "ada", world.log, { clock: world.clock })).toEqual(moved);
+    expect(await archive.list()).toEqual([]);
+    const session = await world.open("ada", bossOf(world));
+    expect((await session.ask("And now?")).text).toBe("done");
+    await session.close();
+  });
+
+  it("are pruned when they are old, without those that a process runs", async () => {
+    await using storage = storageOf(store);
+    const world = worldOn(storage.open());
+    const { log, clock } = world;
+    await world.record("ada", bossOf(world));
+    const running = await world.open("bob");
+    clock.set(20 * day);
+    await world.record("new");
+    await running.refresh();
+    const before = 15 * day;
+    clock.set(10 * day + 1);
+    const dry = await pruneSessions(log, { before, clock, dryRun: true });
+    expect(dry).toMatchObject({ kept: [{ id: "bob", reason: "leased" }] });
+    expect(dry.pruned).toHaveLength(3);
+    expect(await world.ids()).toEqual(["ada", "bob", "lead", "new", "worker"]);
+    expect(await pruneSessions(log, { before, clock })).toEqual(dry);
+    expect(await world.ids()).toEqual(["bob", "new"]);
+    await running.close();
+    expect(await pruneSessions(log, { before, clock })).toEqual({ pruned: ["bob"], kept: [] });
+  });
+});
+
+describe("pruning", () => {
+  it("moves sessions to an archive, and keeps those that the caller wants", async () => {
+    const world = worldOn(memoryLog());
+    const archive = memoryLog();
+    for (const id of ["ada", "bob", "eve"]) await world.record(id);
+    await archive.create("eve", "{}");
+    const report = await pruneSessions(world.log, {
+      before: 11 * day,
+      clock: world.clock,
+      archive,
+      keep: ({ id, header, updatedAt }) =>
+        id === "bob" && header.agent.name === "plain" && updatedAt === 10 * day,
+    });
+    expect(report).toEqual({
+      pruned: ["ada"],
+      kept: [
+        { id: "bob", reason: "kept" },
+        { id: "eve", reason: "exists" },
+      ],
+    });
+    expect(await world.ids()).toEqual(["bob", "eve"]);
+  });
+
+  it("never prunes a sub-agent while its caller is there, and prunes it alone when it is not", async () => {
+    const world = worldOn(memoryLog());
+    const { log, clock } = world;
+    await world.record("ada", bossOf(world));
+    clock.set(20 * day);
+    await world.record("ada", bossOf(world));
+    const before = 15 * day;
+    expect(await pruneSessions(log, { before, clock })).toEqual({ pruned: [], kept: [] });
+    await log.remove("ada");
+    expect((await pruneSessions(log, { before, clock })).pruned).toHaveLength(2);
+  });
+
+  it("leaves a session to which something was posted meanwhile", async () => {
+    const world = worldOn(memoryLog());
+    await world.record("ada");
+    const post = await world.open("ada", plain, "post");
+    const report = await pruneSessions(world.log, {
+      before: 11 * day,
+      clock: world.clock,
+      async keep() {
+        await post.send("Wait.");
+        return false;
+      },
+    });
+    expect(report).toEqual({ pruned: [], kept: [{ id: "ada", reason: "changed" }] });
+    const { inputs } = await readSession(world.log, "ada");
+    expect(inputs.at(-1)?.type).toBe("user-message-received");
+    await post.close();
+  });
+
+  it("reports a session that it cannot read, and skips one without records", async () => {
+    const { log, clock } = worldOn(memoryLog());
+    await log.create("empty", "{}");
+    const broken = await log.create("broken", "not a header");
+    const body = JSON.stringify({ type: "re-act-cancelled", timestamp: 1 });
+    await broken.append(0, [recordAfter(chainStart(broken.header), body, "changed")]);
+    const unreadable = { pruned: [], kept: [{ id: "broken", reason: "unreadable" }] };
+    expect(await pruneSessions(log, { before: day, clock })).toEqual(unreadable);
+    expect(await removeSession(log, "broken")).toEqual(["broken"]);
+  });
+
+  it("refuses options that are missing or of the wrong form", async () => {
+    const refused = { name: "SessionError", code: "InvalidOption" };
+    await expect(pruneSessions(memoryLog(), { before: Number.NaN })).rejects.toMatchObject(refused);
+    await expect(pruneSessions(memoryLog(), JSON.parse("{}"))).rejects.toMatchObject(refused);
+    await expect(pruneSessions(memoryLog(), JSON.parse('{"before":1,"age":2}'))).rejects.toMatchObject(
+      refused,
+    );
+  });
+});
+
+describe("a move to another log", () => {
+  it("keeps a message that is posted while the records are copied", async () => {
+    const world = worldOn(memoryLog());
+    await world.record("ada");
+    const post = await world.open("ada", plain, "post");
+    const target = memoryLog();
+    let posted = false;
+    const slow = withSessions(target, (session) => ({
+      async append(seq, records) {
+        await session.append(seq, records);
+        if (posted) return;
+        posted = true;
+        await post.send("Wait.");
+      },
+      ...(session.removeAt === undefined ? {} : { removeAt: session.removeAt.bind(session) }),
+    }));
+    await moveSession(world.log, "ada", slow, { clock: world.clock });
+    const { inputs } = await readSession(target, "ada");
+    expect(inputs.at(-1)).toMatchObject({ type: "user-message-received" });
+    expect((await stateAt(target, "ada")).state.messages.at(-1)?.content).toBe("Wait.");
+    await expect(post.send("Later.")).rejects.toMatchObject({ code: "LogRemoved" });
+    await post.close().catch(() => undefined);
+  });
+
+  it("is completed after an interruption at any append", async () => {
+    const world = worldOn(memoryLog());
+    await world.record("ada", bossOf(world));
+    const whole = await readSession(world.log, "ada");
+    const target = memoryLog();
+    let left = 2;
+    const failing = withSessions(target, (session) => ({
+      append(seq, records) {
+        left -= 1;
+        if (left === 0) throw new Error("The disk is full.");
+        return session.append(seq, records);
+      },
+      ...(session.removeAt === undefined ? {} : { removeAt: session.removeAt.bind(session) }),
+    }));
+    await expect(moveSession(world.log, "ada", failing, { clock: world.clock })).rejects.toThrow("full");
+    expect(await readSession(world.log, "ada")).toEqual(whole);
+    await moveSession(world.log, "ada", target, { clock: world.clock });
+    expect(await readSession(target, "ada")).toEqual(whole);
+    expect(await world.log.list()).toEqual([]);
+    expect(await target.list()).toHaveLength(3);
+  });
+
+  it("is refused while a process runs the session, and for one that is not there or has no records", async () => {
+    const world = worldOn(memoryLog());
+    const session = await world.open("ada");
+    const move = async (id: string): Promise<unknown> =>
+      await moveSession(world.log, id, memoryLog(), { clock: world.clock });
+    await expect(move("ada")).rejects.toMatchObject({ code: "SessionBusy", owner: "host of ada" });
+    await session.close();
+    await expect(move("eve")).rejects.toMatchObject({ code: "SessionUnknown" });
+    await world.log.create("empty", (await world.log.open("ada"))?.header ?? "");
+    await expect(move("empty")).rejects.toMatchObject({ code: "InvalidOption" });
+  });
+
+  it("is refused if the other log has another session of the id, and changes neither", async () => {
+    const world = worldOn(memoryLog());
+    const other = worldOn(memoryLog());
+    await world.record("ada");
+    await other.record("ada");
+    const before = await readSession(other.log, "ada");
+    await expect(moveSession(world.log, "ada", other.log, { clock: world.clock })).rejects.toMatchObject({
+      code: "LogExists",
+    });
+    expect(await readSession(other.log, "ada")).toEqual(before);
+    expect(await world.ids()).toEqual(["ada"]);
+  });
+
+  it("is refused for a log whose sessions have no removeAt", async () => {
+    const world = worldOn(memoryLog());
+    await world.record("ada");
+    const old = withSessions(world.log, () => ({}));
+    await expect(moveSession(old, "ada", memoryLog(), { clock: world.clock })).rejects.toMatchObject({
+      code: "InvalidOption",
+      message: expect.stringContaining("removeAt"),
+    });
+  });
+});
+
+describe("the session of a sub-agent", () => {
+  it("names the call that it was opened for", async () => {
+    const log = memoryLog();
+    const world = worldOn(log);
+    await world.record("ada", bossOf(world));
+    await turns();
+    const lead = (await log.list()).find(({ id }) => id.startsWith("lead-"));
+    const { caller } = await readHeader(log, lead?.id ?? "");
+    expect(caller).toMatch(/^ada\/incarnation_.*\/call_1$/);
+  });
+});

@@ -1,0 +1,86 @@
+import { systemClock, type Clock, type ErrorListener } from "@moora/agent";
+import { checkOptions, refuse, shownValue, type OptionForms } from "@moora/agent-core-effects/internal";
+import type { Fetch, RequestHeaders } from "./server-api.ts";
+
+/** The options of `connectSession`. Exactly one of `id` and `agent` is required. */
+export interface ConnectOptions<Answer = string> {
+  /** The address of the server, with its base path; a path in a page means the server of the page. */
+  readonly url: string;
+  /** The id of a session. */
+  readonly id?: string;
+  /** The name of an agent: creates a session of it. */
+  readonly agent?: string;
+  /** Headers of every request, or a function that returns them. Default: none. */
+  readonly headers?: RequestHeaders;
+  /** Sends requests. Default: `fetch` of the platform. */
+  readonly fetch?: Fetch;
+  /** Default: the system clock. */
+  readonly clock?: Clock;
+  /**
+   * Reads the answer from the text of the model; `schema` is the JSON Schema of the agent, or null. Default: the text, or its
+   * JSON value if the agent has a schema.
+   */
+  readonly answerOf?: (text: string, schema: string | null) => Answer | Promise<Answer>;
+  /** How long the answer to a request may take before it is sent again, in milliseconds. Default: 30,000. */
+  readonly requestTimeoutMs?: number;
+  /** After how many milliseconds without a byte the connection counts as lost. Default: 45,000. */
+  readonly streamIdleMs?: number;
+  /** The wait after the first failed attempt, in milliseconds; each further one doubles it. Default: 500. */
+  readonly retryDelayMs?: number;
+  /** The longest wait between attempts, in milliseconds. Default: 15,000. */
+  readonly maxRetryDelayMs?: number;
+  /** Receives errors that no call waits for. Default: `console.error` prints them. */
+  readonly onError?: ErrorListener;
+  /** Gives up before the session is connected. */
+  readonly signal?: AbortSignal;
+}
+
+const forms: OptionForms<ConnectOptions> = {
+  url: "string",
+  id: "string",
+  agent: "string",
+  headers: { expectation: "an object or a function", fits: isHeaders },
+  fetch: "function",
+  clock: "clock",
+  answerOf: "function",
+  requestTimeoutMs: "positive",
+  streamIdleMs: "positive",
+  retryDelayMs: "positive",
+  maxRetryDelayMs: "positive",
+  onError: "function",
+  signal: "signal",
+};
+
+function isHeaders(value: unknown): boolean {
+  return typeof value === "function" || (typeof value === "object" && value !== null);
+}
+
+/** Options with their defaults. */
+export type ConnectSettings<Answer> = ConnectOptions<Answer> &
+  Required<Omit<ConnectOptions<Answer>, "id" | "agent" | "onError" | "signal">>;
+
+/** Throws `BuildError` for options that do not fit. */
+export function settingsOf<Answer>(options: ConnectOptions<Answer>): ConnectSettings<Answer> {
+  checkOptions("connectSession", options, forms);
+  const { url, id, agent } = options;
+  if (typeof url !== "string") refuse(`url of connectSession must be a string, got ${shownValue(url)}.`);
+  if ((id === undefined) === (agent === undefined))
+    refuse("connectSession needs either id, the id of a session, or agent, the name of an agent.");
+  return {
+    headers: {},
+    fetch: (address, init) => globalThis.fetch(address, init),
+    clock: systemClock,
+    // The caller names the type of the answer; the server has checked that it fits.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    answerOf: answerOfText as (text: string, schema: string | null) => Answer,
+    requestTimeoutMs: 30_000,
+    streamIdleMs: 45_000,
+    retryDelayMs: 500,
+    maxRetryDelayMs: 15_000,
+    ...options,
+    url: url.replace(/\/+$/, ""),
+  };
+}
+
+const answerOfText = (text: string, schema: string | null): unknown =>
+  schema === null ? text : JSON.parse(text);

@@ -1,0 +1,24 @@
+import type { Agent } from "@moora/agent";
+import { settingsOf, type ConnectOptions } from "./connect-options.ts";
+import { ConnectedSession } from "./connected-session.ts";
+import { openView } from "./open-view.ts";
+import type { RemoteSession } from "./remote-session.ts";
+import { ServerApi } from "./server-api.ts";
+
+/** The session of an agent: `RemoteSessionOf<typeof agent>` has the types of its answers and its data. */
+export type RemoteSessionOf<Type> =
+  Type extends Agent<infer Answer, infer Data> ? RemoteSession<Answer, Data> : never;
+
+/**
+ * Connects to a session of a server, or creates one. The session starts with the newest state, receives each later record once, and
+ * resumes after lost connections. Waits until the server can be reached; abort `signal` to give up. Rejects with `ClientError` for
+ * what the server refuses, and throws `BuildError` for invalid options.
+ */
+export async function connectSession<Answer = string, Data = unknown>(
+  options: ConnectOptions<Answer>,
+): Promise<RemoteSession<Answer, Data>> {
+  const settings = settingsOf(options);
+  const api = new ServerApi(settings);
+  const snapshot = await openView(api, settings);
+  return new ConnectedSession<Answer, Data>(api, settings, snapshot).session;
+}

@@ -1,0 +1,225 @@
+import { inputTraits, step } from "@moora/agent-core-state-machine";
+import {
+  AgentError,
+  canonicalJson,
+  type AgentInput,
+  type AgentState,
+  type Question,
+  type Recipe,
+  type SessionView,
+} from "@moora/agent";
+import { checkedListener, questionsAt, SessionOutput } from "@moora/agent/internal";
+import type { ChunkEvent } from "@moora/agent-webui-protocol";
+import { QuestionsBelow, type AskedBelow } from "./asked-below.ts";
+import { ChunkReader } from "./chunks.ts";
+import { ClientError, closedError } from "./client-error.ts";
+import type { ConnectSettings } from "./connect-options.ts";
+import { EventStream } from "./event-stream.ts";
+import { sessionPath, snapshotOf, type SessionSnapshot } from "./open-view.ts";
+import { Outbox } from "./outbox.ts";
+import { SessionPosts } from "./session-posts.ts";
+import type { Connection, RemoteSession } from "./remote-session.ts";
+import type { ServerApi } from "./server-api.ts";
+
+/** The state of the connection without the posts. */
+type Link = Connection extends infer Each ? (Each extends unknown ? Omit<Each, "pending"> : never) : never;
+
+/** A session that folds the records of its server. */
+export class ConnectedSession<Answer, Data> {
+  readonly session: RemoteSession<Answer, Data>;
+  readonly #api: ServerApi;
+  readonly #path: string;
+  readonly #output: SessionOutput<Answer>;
+  readonly #chunks = new ChunkReader();
+  readonly #below: QuestionsBelow;
+  readonly #stream: EventStream;
+  readonly #outbox: Outbox;
+  readonly #posts: SessionPosts<Answer>;
+  readonly #stopOnline: () => void;
+  readonly #end = new AbortController();
+  #state: AgentState;
+  #seq: number;
+  #link: Link = { status: "connecting" };
+  #connection: Connection | undefined;
+
+  constructor(api: ServerApi, settings: ConnectSettings<Answer>, snapshot: SessionSnapshot) {
+    const { id, state, seq, questions } = snapshot;
+    const { clock, onError, answerOf } = settings;
+    this.#api = api;
+    this.#path = sessionPath(id);
+    this.#state = state;
+    this.#seq = seq;
+    this.#below = new QuestionsBelow(questions);
+    this.#output = new SessionOutput<Answer>(
+      { answerOf: async (text, schema = state.config.answerSchema) => await answerOf(text, schema) },
+      { id, initial: state, onError, runsEffects: false },
+      {
+        questions: () => this.#questions(),
+        decide: (question, decision) => this.#posts.decide(question, decision),
+      },
+    );
+    const link = { api, clock, path: this.#path, delays: settings };
+    this.#outbox = new Outbox({ ...link, onChange: () => this.#connectionChanged() });
+    this.#posts = new SessionPosts({
+      user: snapshot.user,
+      outbox: this.#outbox,
+      output: this.#output,
+      state: () => this.#state,
+      seq: () => this.#seq,
+      closed: () => (this.#end.signal.aborted ? closedError(this.#end.signal.reason) : undefined),
+      onDecided: (question) => this.#closeBelow(question),
+    });
+    this.#stream = new EventStream({
+      ...link,
+      path: `${this.#path}/events`,
+      streamIdleMs: settings.streamIdleMs,
+      seq: () => this.#seq,
+      onInput: (recordSeq, input) => this.#fold(recordSeq, input),
+      onChunk: (chunk) => this.#takeChunk(chunk),
+      onConnecting: () => this.#setLink({ status: "connecting" }),
+      onConnected: () => {
+        this.#setLink({ status: "connected" });
+        this.#outbox.wake();
+      },
+      onWaiting: (ms, cause) => this.#setLink({ status: "waiting", retryAt: clock.now() + ms, cause }),
+      onFatal: (error) => this.#close(error),
+    });
+    this.#stopOnline = onOnline(() => this.#reconnect());
+    this.session = this.#methods(snapshot);
+    void this.#stream.run();
+  }
+
+  #methods({ id, agent, user }: SessionSnapshot): RemoteSession<Answer, Data> {
+    const output = this.#output;
+    const posts = this.#posts;
+    const close = async (): Promise<void> => this.#close();
+    return {
+      id,
+      agent,
+      user,
+      ask: posts.ask,
+      running: posts.running,
+      send: posts.send,
+      decide: posts.decide,
+      // The caller names the type of the data; the server checks that it fits.
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+      update: (recipe) => posts.update(recipe as Recipe<unknown>),
+      cancel: posts.cancel,
+      retry: posts.retry,
+      pause: posts.pause,
+      resume: posts.resume,
+      questions: () => this.#questions(),
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+      current: () => output.overlay.viewOf(this.#state) as SessionView<Data>,
+      seq: () => this.#seq,
+      subscribe: (listener) => output.changes.add(checkedListener(listener)),
+      onEvent: (listener) => output.questions.listen(output.events, checkedListener(listener)),
+      onInput: (listener) => output.inputs.add(checkedListener(listener)),
+      onError: (listener) => output.errors.listen(checkedListener(listener)),
+      trace: () => output.runs.trace(),
+      connection: () => this.#currentConnection(),
+      reconnect: () => this.#reconnect(),
+      verify: () => this.#verify(),
+      close,
+      [Symbol.asyncDispose]: close,
+    };
+  }
+
+  #questions(): readonly Question[] {
+    return [...questionsAt(this.#state), ...this.#below.all];
+  }
+
+  #fold(seq: number, input: AgentInput): void {
+    if (!Object.hasOwn(inputTraits, input.type)) {
+      const message = `Record ${seq} has the type "${input.type}", which this release does not know. Use the release of the server.`;
+      throw new ClientError("Unsupported", message);
+    }
+    const next = step(input)(this.#state);
+    this.#state = next.state;
+    this.#seq = seq;
+    this.#below.closeEnded(next.state);
+    this.#output.published({ input, step: next, seq, position: undefined });
+    this.#posts.follow();
+  }
+
+  #takeChunk(chunk: ChunkEvent): void {
+    if (chunk.type === "question") return this.#askBelow(this.#below.ask(chunk));
+    if (chunk.type === "question-closed") return this.#closeBelow(chunk);
+    const progress = this.#chunks.progressOf(chunk);
+    if (progress !== undefined) this.#output.progress(progress);
+  }
+
+  #askBelow(question: AskedBelow | undefined): void {
+    if (question === undefined) return;
+    const { path } = question;
+    this.#output.runs.emit({
+      type: "SubAgentEvent",
+      toolCallId: path[0] ?? "",
+      path,
+      event: {
+        type: "ApprovalRequested",
+        ...question,
+        decide: (decision) => this.#posts.decide(question, decision),
+      },
+    });
+    this.#output.changes.emit();
+  }
+
+  #closeBelow(question: Pick<Question, "toolCallId" | "path">): void {
+    if (this.#below.close(question)) this.#output.changes.emit();
+  }
+
+  #currentConnection(): Connection {
+    this.#connection ??= { ...this.#link, pending: this.#outbox.pending };
+    return this.#connection;
+  }
+
+  #setLink(link: Link): void {
+    if (this.#end.signal.aborted) return;
+    this.#link = link;
+    this.#connectionChanged();
+  }
+
+  #connectionChanged(): void {
+    this.#connection = undefined;
+    this.#output.changes.emit();
+  }
+
+  #reconnect(): void {
+    this.#stream.wake();
+    this.#outbox.wake();
+  }
+
+  /** Reads the state of the server at the record that this session has. */
+  async #verify(): Promise<void> {
+    if (this.#end.signal.aborted) throw closedError(this.#end.signal.reason);
+    const [seq, state] = [this.#seq, this.#state];
+    const { signal } = this.#end;
+    const snapshot = snapshotOf(await this.#api.json(`${this.#path}?at=${seq}`, { signal }));
+    if (canonicalJson(snapshot.state) === canonicalJson(state)) return;
+    throw new ClientError("Diverged", `The state at record ${seq} is not that of the server. Connect again.`);
+  }
+
+  #close(cause?: unknown): void {
+    if (this.#end.signal.aborted) return;
+    if (cause !== undefined) this.#output.errors.report({ source: "log", error: cause });
+    this.#link = cause instanceof ClientError ? { status: "closed", error: cause } : { status: "closed" };
+    this.#end.abort(cause ?? closedError());
+    this.#stopOnline();
+    this.#stream.close();
+    this.#outbox.close(cause);
+    const message = closedError(cause).message;
+    const about = { reason: "SessionClosed", state: this.#state, trace: this.#output.runs.trace(), cause };
+    this.#output.runs.failAll(new AgentError("Cancelled", message, about));
+    this.#posts.follow();
+    this.#connectionChanged();
+  }
+}
+
+/** Calls back when a browser is online again. Returns a function that stops this. Elsewhere it does nothing. */
+function onOnline(listener: () => void): () => void {
+  const target: unknown = globalThis;
+  if (!(target instanceof EventTarget)) return () => undefined;
+  target.addEventListener("online", listener);
+  return () => target.removeEventListener("online", listener);
+}

@@ -1,0 +1,74 @@
+import { DataRefused, type Json, type Recipe } from "@moora/agent";
+import { isSameJson } from "@moora/agent/internal";
+import type { DataOperation } from "@moora/agent-webui-protocol";
+
+/**
+ * The operations of a recipe on application data: a test that the data is what the recipe read, and the changes. None if the
+ * recipe changes nothing. Throws `DataRefused`, and what the recipe throws.
+ */
+export function changeToOperations(data: Json, recipe: Recipe<unknown>): readonly DataOperation[] {
+  const draft = structuredClone(data);
+  // Callers without types may pass an asynchronous recipe.
+  const result: unknown = recipe(draft);
+  if (result instanceof Promise)
+    throw new DataRefused("the recipe must be synchronous, and returned a promise.");
+  const changes = [...differences("", data, jsonOf(draft))];
+  return changes.length === 0 ? [] : [{ op: "test", path: "", value: data }, ...changes];
+}
+
+/** A draft as JSON keeps it. */
+function jsonOf(draft: unknown): unknown {
+  try {
+    return JSON.parse(JSON.stringify(draft));
+  } catch (cause) {
+    throw new DataRefused("it is not JSON.", { cause });
+  }
+}
+
+function* differences(path: string, from: unknown, to: unknown): Generator<DataOperation, void, undefined> {
+  if (isSameJson(from, to)) return;
+  if (isRecord(from) && isRecord(to)) return yield* fieldDifferences(path, from, to);
+  if (Array.isArray(from) && Array.isArray(to)) return yield* itemDifferences(path, from, to);
+  yield { op: "replace", path, value: to };
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function* fieldDifferences(
+  path: string,
+  from: Fields,
+  to: Fields,
+): Generator<DataOperation, void, undefined> {
+  for (const key of Object.keys(from))
+    if (!Object.hasOwn(to, key)) yield { op: "remove", path: fieldPath(path, key) };
+  for (const [key, value] of Object.entries(to)) {
+    if (Object.hasOwn(from, key)) yield* differences(fieldPath(path, key), from[key], value);
+    else yield { op: "add", path: fieldPath(path, key), value };
+  }
+}
+
+/** The items between the equal ones at the beginning and at the end are changed, removed or added. */
+function* itemDifferences(
+  path: string,
+  from: readonly unknown[],
+  to: readonly unknown[],
+): Generator<DataOperation, void, undefined> {
+  const most = Math.min(from.length, to.length);
+  let start = 0;
+  while (start < most && isSameJson(from[start], to[start])) start += 1;
+  let end = 0;
+  while (end < most - start && isSameJson(from.at(-1 - end), to.at(-1 - end))) end += 1;
+  const kept = most - end;
+  for (let index = start; index < kept; index += 1)
+    yield* differences(`${path}/${index}`, from[index], to[index]);
+  for (let index = from.length - end; index > kept; index -= 1)
+    yield { op: "remove", path: `${path}/${index - 1}` };
+  for (let index = kept; index < to.length - end; index += 1)
+    yield { op: "add", path: `${path}/${index}`, value: to[index] };
+}
+
+const fieldPath = (path: string, key: string): string =>
+  `${path}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+
+const isRecord = (value: unknown): value is Fields =>
+  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,0 +1,138 @@
+import type { AgentInput, Clock } from "@moora/agent";
+import type { ChunkEvent } from "@moora/agent-webui-protocol";
+import { ClientError } from "./client-error.ts";
+import { RetryWait, type RetryDelays } from "./retry-wait.ts";
+import { Unreachable, type ServerApi } from "./server-api.ts";
+import { readEvents } from "./sse-reader.ts";
+
+export interface StreamHost {
+  readonly api: ServerApi;
+  readonly clock: Clock;
+  readonly path: string;
+  readonly delays: RetryDelays;
+  /** After how many milliseconds without a byte the connection counts as lost. */
+  readonly streamIdleMs: number;
+  /** The last record that was folded. */
+  readonly seq: () => number;
+  readonly onInput: (seq: number, input: AgentInput) => void;
+  readonly onChunk: (chunk: ChunkEvent) => void;
+  readonly onConnected: () => void;
+  /** The connection is lost, and made again after a wait of `ms` milliseconds. */
+  readonly onWaiting: (ms: number, cause: unknown) => void;
+  readonly onConnecting: () => void;
+  /** The session cannot continue. */
+  readonly onFatal: (error: unknown) => void;
+}
+
+/** The connection over which the records of a session arrive. It is made again when it is lost, and resumes after the last record. */
+export class EventStream {
+  readonly #host: StreamHost;
+  readonly #wait: RetryWait;
+  readonly #end = new AbortController();
+
+  constructor(host: StreamHost) {
+    this.#host = host;
+    this.#wait = new RetryWait(host.clock, host.delays);
+  }
+
+  /** Reads until `close`, or until the session cannot continue. Never rejects. */
+  async run(): Promise<void> {
+    const { onConnecting, onWaiting, onFatal } = this.#host;
+    while (!this.#end.signal.aborted) {
+      onConnecting();
+      const cause = await this.#connect();
+      if (this.#end.signal.aborted) return;
+      if (!(cause instanceof Unreachable)) return onFatal(cause);
+      const ms = this.#wait.failed(cause.retryAfterMs);
+      onWaiting(ms, cause.cause);
+      await this.#wait.wait(ms);
+    }
+  }
+
+  /** Connects at once instead of at the end of the wait. */
+  wake(): void {
+    this.#wait.wake();
+  }
+
+  close(): void {
+    this.#end.abort();
+    this.#wait.wake();
+  }
+
+  /** Reads one connection to its end, and returns why it ended: `Unreachable` if another one may succeed. */
+  async #connect(): Promise<unknown> {
+    const { api, path, seq, onConnected } = this.#host;
+    const idle = new IdleTimer(this.#host);
+    const signal = AbortSignal.any([this.#end.signal, idle.signal]);
+    try {
+      const headers = { accept: "text/event-stream", "last-event-id": String(seq()) };
+      const { body } = await api.open(path, { headers, signal });
+      if (body === null) return new Unreachable(new Error("The stream has no body."));
+      onConnected();
+      for await (const { event, data } of readEvents(body, () => idle.restart())) {
+        this.#wait.succeeded();
+        this.#take(event, data);
+      }
+      return new Unreachable(new Error("The stream ended."));
+    } catch (error) {
+      const isLost = idle.signal.aborted || !(error instanceof ClientError || error instanceof FoldFailed);
+      return isLost && !(error instanceof Unreachable) ? new Unreachable(error) : causeOfFold(error);
+    } finally {
+      idle.stop();
+    }
+  }
+
+  #take(event: string, data: string): void {
+    const { seq: last, onInput, onChunk } = this.#host;
+    // What the server of this protocol sends; events of later releases are left out.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    if (event === "chunk") return onChunk(JSON.parse(data) as ChunkEvent);
+    if (event !== "input") return;
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    const { seq, input } = JSON.parse(data) as { readonly seq: number; readonly input: AgentInput };
+    if (seq <= last()) return;
+    if (seq !== last() + 1) throw new Error(`Record ${seq} follows record ${last()}.`);
+    try {
+      onInput(seq, input);
+    } catch (error) {
+      throw new FoldFailed(error);
+    }
+  }
+}
+
+/** The reducer threw: reading the record again does not help. */
+class FoldFailed extends Error {
+  constructor(cause: unknown) {
+    super("The record could not be folded.", { cause });
+  }
+}
+
+const causeOfFold = (error: unknown): unknown => (error instanceof FoldFailed ? error.cause : error);
+
+/** Aborts a connection on which nothing has arrived for a while: a lost one may never say so. */
+class IdleTimer {
+  readonly #host: Pick<StreamHost, "clock" | "streamIdleMs">;
+  readonly #late = new AbortController();
+  #cancel: () => void = () => undefined;
+
+  constructor(host: Pick<StreamHost, "clock" | "streamIdleMs">) {
+    this.#host = host;
+    this.restart();
+  }
+
+  get signal(): AbortSignal {
+    return this.#late.signal;
+  }
+
+  restart(): void {
+    const { clock, streamIdleMs } = this.#host;
+    this.#cancel();
+    this.#cancel = clock.after(streamIdleMs, () => this.#late.abort(new Error("The connection is silent.")), {
+      keepsAlive: false,
+    });
+  }
+
+  stop(): void {
+    this.#cancel();
+  }
+}

@@ -1,0 +1,62 @@
+import type { AgentState, Question } from "@moora/agent";
+import { stateVersion } from "@moora/agent-core-state-machine/internal";
+import { ClientError } from "./client-error.ts";
+import type { ConnectSettings } from "./connect-options.ts";
+import { RetryWait } from "./retry-wait.ts";
+import { Unreachable, type ServerApi } from "./server-api.ts";
+
+/** A session at one of its records, as its server sends it. */
+export interface SessionSnapshot {
+  readonly id: string;
+  readonly agent: string;
+  readonly user: string;
+  readonly seq: number;
+  readonly state: AgentState;
+  readonly questions: readonly Question[];
+}
+
+/** The address of a session, after that of the server. */
+export const sessionPath = (id: string): string => `/sessions/${encodeURIComponent(id)}`;
+
+/** Reads the session, which is created first if `agent` is given. Waits for a server that cannot be reached. */
+export async function openView<Answer>(
+  api: ServerApi,
+  { id, agent, clock, signal = new AbortController().signal, ...delays }: ConnectSettings<Answer>,
+): Promise<SessionSnapshot> {
+  const wait = new RetryWait(clock, delays);
+  const wake = (): void => wait.wake();
+  signal.addEventListener("abort", wake);
+  // The same key at every attempt, so that one session is created.
+  const headers = { "idempotency-key": crypto.randomUUID() };
+  try {
+    for (;;) {
+      signal.throwIfAborted();
+      try {
+        const path = `/agents/${encodeURIComponent(agent ?? "")}/sessions`;
+        const found = id ?? idOf(await api.json(path, { method: "POST", headers, signal }));
+        return snapshotOf(await api.json(sessionPath(found), { signal }));
+      } catch (error) {
+        signal.throwIfAborted();
+        if (!(error instanceof Unreachable)) throw error;
+        await wait.wait(wait.failed(error.retryAfterMs));
+      }
+    }
+  } finally {
+    signal.removeEventListener("abort", wake);
+  }
+}
+
+const idOf = (created: unknown): string =>
+  typeof created === "object" && created !== null && "id" in created ? String(created.id) : "";
+
+/** Checks that this release can fold the state of a view. What the server of this protocol sends is not checked further. */
+export function snapshotOf(view: unknown): SessionSnapshot {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  const snapshot = view as SessionSnapshot;
+  const version: unknown = snapshot?.state?.version;
+  if (version === stateVersion && typeof snapshot.user === "string") return snapshot;
+  throw new ClientError(
+    "Unsupported",
+    `The server sends states of version ${String(version)}; this client reads version ${stateVersion}. Use the same release.`,
+  );
+}

@@ -1,0 +1,72 @@
+import type { Recipe, Session } from "@moora/agent";
+import type { ClientError } from "./client-error.ts";
+import type { PendingPost } from "./outbox.ts";
+
+/**
+ * The connection of a session to its server. `connecting`: it is being made. `waiting`: it is lost, and made again at `retryAt`, in
+ * milliseconds since 1970. `closed`: the session has ended, because of `error` unless it was closed here.
+ */
+export type Connection = {
+  /** The posts that the server has not confirmed, oldest first. */
+  readonly pending: readonly PendingPost[];
+} & (
+  | { readonly status: "connecting" | "connected" }
+  | { readonly status: "waiting"; readonly retryAt: number; readonly cause: unknown }
+  | { readonly status: "closed"; readonly error?: ClientError }
+);
+
+/** The methods that a remote session has in common with a local one. */
+type SharedMethods =
+  | "id"
+  | "ask"
+  | "running"
+  | "send"
+  | "questions"
+  | "current"
+  | "seq"
+  | "subscribe"
+  | "onEvent"
+  | "onInput"
+  | "onError"
+  | "trace"
+  | "close";
+
+/**
+ * A session that a server runs: the same reducer folds the same records here. Posts resolve when the server has made them durable
+ * and this session contains them; they wait while the server cannot be reached. They reject with `ClientError`. Reviewer and
+ * author of a change are the authenticated user.
+ */
+export interface RemoteSession<Answer = string, Data = unknown>
+  extends Pick<Session<Answer, Data>, SharedMethods>, AsyncDisposable {
+  /** The name of the agent. */
+  readonly agent: string;
+  /** The authenticated user. */
+  readonly user: string;
+  /** Answers a question, also one of a sub-agent. */
+  readonly decide: (
+    question: Parameters<Session["decide"]>[0],
+    decision: Parameters<Session["decide"]>[1],
+  ) => ReturnType<Session["decide"]>;
+  /**
+   * Changes the application data with a recipe. It runs when the post is sent, and again if others have changed the data before.
+   * Rejects with `ClientError` for data that does not fit the schema of the agent, and with what the recipe throws.
+   */
+  readonly update: (recipe: Recipe<Data>) => ReturnType<Session["update"]>;
+  /** Cancels the running loop. */
+  readonly cancel: (reason?: string) => ReturnType<Session["cancel"]>;
+  /** Tries a failed or canceled loop again. */
+  readonly retry: () => ReturnType<Session["retry"]>;
+  /** Pauses the session: no new work starts. */
+  readonly pause: (reason?: string) => ReturnType<Session["pause"]>;
+  /** Continues a paused session. */
+  readonly resume: () => ReturnType<Session["resume"]>;
+  /** The state of the connection. The same object until it changes; `subscribe` reports that, too. */
+  readonly connection: () => Connection;
+  /** Connects and sends what is pending at once, instead of after the current wait. */
+  readonly reconnect: () => void;
+  /**
+   * Compares the state of this session with that of the server at the same record. Rejects with `Diverged` if they differ, and
+   * with `Closed`.
+   */
+  readonly verify: () => Promise<void>;
+}

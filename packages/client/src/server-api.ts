@@ -1,0 +1,120 @@
+import type { Clock } from "@moora/agent";
+import { protocolVersion, type Problem } from "@moora/agent-webui-protocol";
+import { problemToError, type ClientError } from "./client-error.ts";
+
+/** Sends a request. `fetch` of the platform fits. */
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+/** Headers of every request, or a function that returns them, such as one that renews a token. */
+export type RequestHeaders =
+  | Readonly<Record<string, string>>
+  | (() => Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>);
+
+/** What requests need of the options. */
+export interface ApiOptions {
+  readonly url: string;
+  readonly headers: RequestHeaders;
+  readonly fetch: Fetch;
+  readonly clock: Clock;
+  readonly requestTimeoutMs: number;
+}
+
+/** A request failed in a way that may not last: the server was not reached, or it asked to be asked again. */
+export class Unreachable extends Error {
+  /** How long the server asks to wait, in milliseconds. */
+  readonly retryAfterMs: number;
+
+  constructor(cause: unknown, retryAfterMs = 0) {
+    super("The server cannot be reached.", { cause });
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+interface ApiRequest {
+  readonly method?: "GET" | "POST";
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+}
+
+/** The statuses after which the same request may succeed: nothing was applied, or its idempotency key repeats it safely. */
+const transient: ReadonlySet<number> = new Set([408, 425, 429, 502, 503, 504]);
+
+/** Requests to one server. They throw `Unreachable`, and `ClientError` for what the server refuses. */
+export class ServerApi {
+  readonly #options: ApiOptions;
+
+  constructor(options: ApiOptions) {
+    this.#options = options;
+  }
+
+  /** The JSON of a response. */
+  async json(path: string, request: ApiRequest): Promise<unknown> {
+    const { clock, requestTimeoutMs } = this.#options;
+    const late = new AbortController();
+    const cancelTimer = clock.after(requestTimeoutMs, () =>
+      late.abort(new Error("The server did not answer.")),
+    );
+    const signal = AbortSignal.any([request.signal, late.signal]);
+    try {
+      const response = await this.open(path, { ...request, signal });
+      return await response.json();
+    } catch (error) {
+      // A body that ends early, or that a proxy made, is not an answer.
+      throw error instanceof SyntaxError || error instanceof TypeError ? new Unreachable(error) : error;
+    } finally {
+      cancelTimer();
+    }
+  }
+
+  /** A successful response. Aborting `signal` ends it. */
+  async open(path: string, { method = "GET", body, headers, signal }: ApiRequest): Promise<Response> {
+    const { url, headers: common, fetch } = this.#options;
+    const own = typeof common === "function" ? await common() : common;
+    let response: Response;
+    try {
+      response = await fetch(`${url}${path}`, {
+        method,
+        signal,
+        headers: {
+          ...own,
+          "moora-protocol": String(protocolVersion),
+          ...(method === "GET" ? {} : { "content-type": "application/json" }),
+          ...headers,
+        },
+        ...(method === "GET" ? {} : { body: JSON.stringify(body ?? {}) }),
+      });
+    } catch (error) {
+      throw new Unreachable(error);
+    }
+    if (response.ok) return response;
+    throw await refusalOf(response);
+  }
+}
+
+async function refusalOf(response: Response): Promise<Unreachable | ClientError> {
+  const { status, statusText, headers } = response;
+  const text = await response.text().catch(() => "");
+  const problem = problemOf(text);
+  if (transient.has(status)) {
+    const seconds = Number(headers.get("retry-after") ?? 0);
+    return new Unreachable(problem ?? status, Number.isFinite(seconds) ? seconds * 1_000 : 0);
+  }
+  // A proxy whose server is away answers without a problem.
+  if (problem === undefined && status >= 500) return new Unreachable(status);
+  return problemToError(
+    problem ?? { type: "about:blank", title: statusText || `HTTP ${status}`, status, code: "unknown" },
+  );
+}
+
+function problemOf(text: string): Problem | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isProblem(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const isProblem = (value: unknown): value is Problem =>
+  typeof value === "object" && value !== null && "code" in value && "status" in value && "title" in value;

@@ -1,0 +1,205 @@
+import {
+  AgentError,
+  InputRefused,
+  type AgentRun,
+  type AgentState,
+  type Decision,
+  type Question,
+  type Receipt,
+  type Recipe,
+  type UserContent,
+} from "@moora/agent";
+import { isLoopRunning } from "@moora/agent-core-state-machine";
+import { dataOf } from "@moora/agent-core-state-machine/internal";
+import {
+  checkOptionalText,
+  checkQuestion,
+  contentProblem,
+  RunControl,
+  type SessionOutput,
+} from "@moora/agent/internal";
+import type { MessageBody } from "@moora/agent-webui-protocol";
+import { digestOf } from "@moora/event-log";
+import type { ClientError } from "./client-error.ts";
+import { changeToOperations } from "./data-change.ts";
+import type { Outbox, PendingPost, Post, PostKind } from "./outbox.ts";
+
+export interface PostsHost<Answer> {
+  readonly user: string;
+  readonly outbox: Outbox;
+  readonly output: SessionOutput<Answer>;
+  readonly state: () => AgentState;
+  readonly seq: () => number;
+  /** The error of calls after the end of the session; undefined before. */
+  readonly closed: () => ClientError | undefined;
+  /** The question of a sub-agent is no longer open. */
+  readonly onDecided: (question: Pick<Question, "toolCallId" | "path">) => void;
+}
+
+type QuestionRef = Pick<Question, "toolCallId" | "digest" | "path">;
+
+/** The methods of a session that post. */
+export class SessionPosts<Answer> {
+  readonly #host: PostsHost<Answer>;
+  /** Calls that wait for later records. */
+  readonly #waiting = new Set<() => void>();
+
+  constructor(host: PostsHost<Answer>) {
+    this.#host = host;
+  }
+
+  readonly send = async (content: UserContent): Promise<Receipt> =>
+    await this.#sendMessage(newKey(), bodyOf(content));
+
+  readonly ask = (content: UserContent): AgentRun<Answer> => {
+    const { runs } = this.#host.output;
+    const control = this.#newRun();
+    let body: MessageBody;
+    try {
+      body = bodyOf(content);
+    } catch (cause) {
+      const message = cause instanceof Error ? cause.message : "Invalid message.";
+      control.fail(new AgentError("AgentFailed", message, { reason: "InputRefused", cause }));
+      return control.run;
+    }
+    const key = newKey();
+    runs.add(messageIdOf(this.#host.user, key), control);
+    this.#sendMessage(key, body).then(
+      (receipt) => {
+        if (receipt.status === "ignored") runs.fail(control, ignoredError(receipt.reason));
+      },
+      (cause: unknown) => runs.fail(control, postError(cause)),
+    );
+    return control.run;
+  };
+
+  readonly running = (): AgentRun<Answer> | undefined => {
+    if (!isLoopRunning(this.#host.state())) return undefined;
+    const control = this.#newRun();
+    const closed = this.#host.closed();
+    if (closed === undefined) this.#host.output.runs.join(control);
+    else control.fail(postError(closed));
+    return control.run;
+  };
+
+  readonly decide = async (question: QuestionRef, decision: Decision): Promise<Receipt> => {
+    checkQuestion(question);
+    const { toolCallId, digest, path } = question;
+    const isBelow = path !== undefined && path.length > 0;
+    const body = { toolCallId, digest, decision, ...(isBelow ? { path } : {}) };
+    if (!isBelow) return await this.#post("decisions", body);
+    // Its record is in the log of the sub-agent.
+    const receipt = await this.#host.outbox.add(postOf("decisions", body));
+    if (receipt.status === "accepted" || receipt.reason !== "wrong-decision") this.#host.onDecided(question);
+    return receipt;
+  };
+
+  readonly update = async (recipe: Recipe<unknown>): Promise<Receipt> => {
+    if (typeof recipe !== "function")
+      throw new InputRefused({ code: "wrong-shape", path: "recipe", message: "must be a function." });
+    return await this.#caughtUp(await this.#host.outbox.add(this.#updateOf(recipe)));
+  };
+
+  readonly cancel = async (reason?: string): Promise<Receipt> =>
+    await this.#post("cancel", withReason(reason));
+
+  readonly pause = async (reason?: string): Promise<Receipt> => await this.#post("pause", withReason(reason));
+
+  readonly resume = async (): Promise<Receipt> => await this.#post("resume", {});
+
+  readonly retry = async (): Promise<Receipt> => await this.#post("retry", {});
+
+  /** Continues the calls that wait for a record that has arrived, or for the end of the session. */
+  follow(): void {
+    for (const check of this.#waiting) check();
+  }
+
+  async #post(kind: PostKind, body: object): Promise<Receipt> {
+    return await this.#caughtUp(await this.#host.outbox.add(postOf(kind, body)));
+  }
+
+  async #sendMessage(key: string, body: MessageBody): Promise<Receipt> {
+    const pending = { key, kind: "messages", content: body.content } as const;
+    return await this.#caughtUp(await this.#host.outbox.add({ pending, body: () => body }));
+  }
+
+  /** Waits until the session contains the record of a receipt. */
+  async #caughtUp(receipt: Receipt): Promise<Receipt> {
+    if (receipt.status === "accepted") await this.#until(() => this.#host.seq() >= receipt.seq);
+    return receipt;
+  }
+
+  async #until(isReached: () => boolean): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const check = (): void => {
+      if (isReached() || this.#host.closed() !== undefined) resolve();
+    };
+    this.#waiting.add(check);
+    check();
+    await promise;
+    this.#waiting.delete(check);
+  }
+
+  /** A change of data. The server refuses it if the data is not what the recipe has read; then the recipe runs again. */
+  #updateOf(recipe: Recipe<unknown>): Post {
+    let read: unknown;
+    return {
+      pending: { key: newKey(), kind: "data" },
+      body: () => {
+        const data = dataOf(this.#host.state());
+        read = data;
+        const patches = changeToOperations(data, recipe);
+        return patches.length === 0 ? undefined : { patches };
+      },
+      remake: async ({ problem }) => {
+        if (problem?.code !== "test-failed") return undefined;
+        await this.#until(() => dataOf(this.#host.state()) !== read);
+        return this.#host.closed() === undefined ? this.#updateOf(recipe) : undefined;
+      },
+    };
+  }
+
+  #newRun(): RunControl<Answer> {
+    const { runs, questions } = this.#host.output;
+    const control: RunControl<Answer> = new RunControl(
+      (reason) => {
+        this.cancel(reason).catch((cause: unknown) => runs.fail(control, postError(cause)));
+      },
+      () => [...runs.started(), ...questions.events()],
+    );
+    return control;
+  }
+}
+
+const newKey = (): string => crypto.randomUUID();
+
+const postOf = (kind: PendingPost["kind"], body: object): Post => ({
+  pending: { key: newKey(), kind },
+  body: () => body,
+});
+
+/** The id that a server gives the message of a user. */
+const messageIdOf = (user: string, key: string): string =>
+  `post_${digestOf("messages", user.toWellFormed(), key)}`;
+
+function bodyOf(content: UserContent): MessageBody {
+  const problem = contentProblem(content);
+  if (problem !== undefined) throw new InputRefused(problem);
+  return typeof content === "string" ? { content } : content;
+}
+
+function withReason(reason: string | undefined): object {
+  checkOptionalText("reason", reason);
+  return reason === undefined ? {} : { reason };
+}
+
+const ignoredError = (reason: string): AgentError =>
+  new AgentError("AgentFailed", `The message was ignored: ${reason}.`, { reason });
+
+const postError = (cause: unknown): AgentError =>
+  cause instanceof AgentError
+    ? cause
+    : new AgentError("Conflict", cause instanceof Error ? cause.message : "The post failed.", {
+        ...(cause instanceof Error && "code" in cause ? { reason: String(cause.code) } : {}),
+        cause,
+      });

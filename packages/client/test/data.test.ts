@@ -1,0 +1,92 @@
+import { defineData } from "@moora/agent";
+import { answers } from "@moora/llm/testing";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { agentOf, Scene, stateOf } from "./support.ts";
+
+interface Cart {
+  items: string[];
+  note?: string;
+  [field: string]: unknown;
+}
+
+const cart = (schema: object = { type: "object" }) =>
+  agentOf(() => answers("Yes."), {
+    data: defineData({ schema: { ...schema }, initial: { items: ["tea"] } }),
+  });
+
+describe("an update of a remote session", () => {
+  it("applies a recipe, and runs it again when another client was first", async () => {
+    await using scene = new Scene(cart());
+    const { session: ada } = await scene.connect<string, Cart>();
+    const { session: bob } = await scene.connect<string, Cart>({ id: ada.id });
+    const runs = { ada: 0, bob: 0 };
+    const receipts = await Promise.all([
+      ada.update((draft) => {
+        runs.ada += 1;
+        draft.items.push(`${draft.items.length} milk`);
+      }),
+      bob.update((draft) => {
+        runs.bob += 1;
+        draft.items.push(`${draft.items.length} salt`);
+      }),
+    ]);
+    expect(receipts.map(({ status }) => status)).toEqual(["accepted", "accepted"]);
+    expect(runs.ada + runs.bob).toBe(3);
+    await ada.update((draft) => void (draft.note = "soon"));
+    const { items, note } = ada.current().data;
+    expect(items.map((item) => item.replace(/^\d /, "")).toSorted()).toEqual(["milk", "salt", "tea"]);
+    expect(items.slice(1).map((item) => item[0])).toEqual(["1", "2"]);
+    expect(note).toBe("soon");
+    await ada.verify();
+  });
+
+  it("changes nothing for a recipe that changes nothing, throws, or does not fit", async () => {
+    const schema = { type: "object", properties: { items: { type: "array", items: { type: "string" } } } };
+    await using scene = new Scene(cart(schema));
+    const { session } = await scene.connect<string, Cart>();
+    const before = stateOf(session);
+    expect(await session.update(() => undefined)).toEqual({ status: "ignored", reason: "nothing-new" });
+    await expect(
+      session.update(() => {
+        throw new RangeError("Too much.");
+      }),
+    ).rejects.toThrow("Too much.");
+    await expect(session.update((draft) => void (draft["items"] = [5] as never))).rejects.toMatchObject({
+      name: "ClientError",
+      code: "Refused",
+      problem: { status: 422, code: "refused" },
+    });
+    await expect(session.update(() => Promise.resolve() as unknown)).rejects.toThrow(/must be synchronous/);
+    await expect(session.update("recipe" as never)).rejects.toMatchObject({
+      name: "InputRefused",
+      path: "recipe",
+    });
+    expect(stateOf(session)).toBe(before);
+  });
+
+  it("leads to what the recipe makes, for any data", async () => {
+    await using scene = new Scene(cart());
+    const { session } = await scene.connect<string, { [field: string]: unknown }>();
+    const key = fc.constantFrom("a", "b/c", "d~e", "items");
+    const value = fc.letrec((tie) => ({
+      value: fc.oneof(
+        { depthSize: "small" },
+        fc.integer({ min: 0, max: 3 }),
+        fc.array(tie("value"), { maxLength: 4 }),
+        fc.dictionary(key, tie("value"), { maxKeys: 3 }),
+      ),
+    })).value;
+    await fc.assert(
+      fc.asyncProperty(fc.dictionary(key, value, { maxKeys: 4 }), async (made) => {
+        await session.update((draft) => {
+          for (const field of Object.keys(draft)) delete draft[field];
+          Object.assign(draft, made);
+        });
+        expect(session.current().data).toEqual(JSON.parse(JSON.stringify(made)));
+      }),
+      { numRuns: 40 },
+    );
+    await session.verify();
+  });
+});

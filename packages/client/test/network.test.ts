@@ -1,0 +1,156 @@
+import { memoryLog } from "@moora/event-log";
+import { answers, callsTools, hangs } from "@moora/llm/testing";
+import { turn, untilPasses } from "@moora/testbed/test-clock";
+import { describe, expect, it } from "vitest";
+import { agentOf, Network, Scene, stateOf, toolOf } from "./support.ts";
+
+const talker = () => agentOf(() => answers("Yes."));
+
+const contentsOf = (session: { current(): { messages: readonly { role: string; content: string }[] } }) =>
+  session
+    .current()
+    .messages.filter(({ role }) => role === "user")
+    .map(({ content }) => content);
+
+describe("a remote session without a network", () => {
+  it("queues posts, shows them, and sends each once and in order", async () => {
+    await using scene = new Scene(talker());
+    const { session, network } = await scene.connect();
+    await session.send("One");
+    network.goOffline();
+    await untilPasses(() => expect(session.connection().status).toBe("waiting"));
+    const sent = [session.send("Two"), session.send("Three"), session.cancel()];
+    expect(session.connection().pending.map(({ kind, content }) => [kind, content])).toEqual([
+      ["messages", "Two"],
+      ["messages", "Three"],
+      ["cancel", undefined],
+    ]);
+    await scene.clock.advanceAsync(60_000);
+    expect(contentsOf(session)).toEqual(["One"]);
+    network.goOnline();
+    await scene.clock.advanceAsync(20_000);
+    expect(await Promise.all(sent)).toMatchObject([{ status: "accepted" }, { status: "accepted" }, {}]);
+    expect(contentsOf(session)).toEqual(["One", "Two", "Three"]);
+    expect(session.connection()).toEqual({ status: "connected", pending: [] });
+    await untilPasses(() => expect(session.running()).toBeUndefined());
+    await session.verify();
+  });
+
+  it("applies a post once whose receipt was lost", async () => {
+    await using scene = new Scene(talker());
+    const { session, network } = await scene.connect();
+    network.losesNextReceipt = true;
+    const sent = session.send("Once");
+    expect(await scene.settles(sent)).toMatchObject({ status: "accepted" });
+    expect(network.requests.filter((request) => request === "POST /messages")).toHaveLength(2);
+    expect(contentsOf(session)).toEqual(["Once"]);
+  });
+
+  it("resumes after its last record, with nothing missing and nothing twice", async () => {
+    await using scene = new Scene(
+      agentOf([callsTools([{ name: "look" }]), hangs("It is"), answers("It is there.")], {
+        tools: [toolOf("look")],
+      }),
+    );
+    const { session, network } = await scene.connect();
+    const { session: other } = await scene.connect({ id: session.id });
+    const seqs: number[] = [];
+    session.onInput((_input, _state, seq) => void seqs.push(seq));
+    const begin = session.seq();
+    await session.send("Look");
+    await untilPasses(() => expect(session.current().streaming?.text).toBe("It is"));
+    network.goOffline();
+    await other.cancel();
+    await other.ask("Again");
+    network.goOnline();
+    session.reconnect();
+    await untilPasses(() => expect(session.seq()).toBe(other.seq()));
+    expect(seqs).toEqual(Array.from({ length: session.seq() - begin }, (_, index) => begin + 1 + index));
+    expect(stateOf(session)).toBe(await scene.stateOf(session.id));
+  });
+
+  it("shows streamed text once when a connection is made again", async () => {
+    await using scene = new Scene(agentOf([hangs("It is a tree.")]));
+    const { session, network } = await scene.connect();
+    const tokens: string[] = [];
+    session.onEvent((event) => event.type === "LlmToken" && void tokens.push(event.text));
+    await session.send("What?");
+    await untilPasses(() => expect(session.current().streaming?.text).toBe("It is a tree."));
+    network.drop();
+    await untilPasses(() => expect(session.connection().status).toBe("waiting"));
+    session.reconnect();
+    await untilPasses(() => expect(session.connection().status).toBe("connected"));
+    for (let turns = 0; turns < 20; turns += 1) await turn();
+    expect(session.current().streaming?.text).toBe("It is a tree.");
+    expect(tokens.join("")).toBe("It is a tree.");
+  });
+
+  it("waits longer after each failed attempt, up to a limit", async () => {
+    await using scene = new Scene(talker());
+    const { session, network } = await scene.connect({ retryDelayMs: 100, maxRetryDelayMs: 1_000 });
+    network.goOffline();
+    await untilPasses(() => expect(session.connection().status).toBe("waiting"));
+    network.attempts.length = 0;
+    await scene.clock.advanceAsync(10_000);
+    const { attempts } = network;
+    const waits = attempts.slice(1).map((at, index) => at - (attempts[index] ?? 0));
+    expect(waits.length).toBeGreaterThan(8);
+    for (const [index, wait] of waits.entries()) {
+      const longest = Math.min(1_000, 100 * 2 ** (index + 1));
+      expect(wait).toBeGreaterThanOrEqual(longest / 2);
+      expect(wait).toBeLessThanOrEqual(longest);
+    }
+  });
+
+  it("makes a silent connection again", async () => {
+    await using scene = new Scene(talker(), { limits: { keepAliveMs: 3_600_000 } });
+    const { session, network } = await scene.connect({ streamIdleMs: 1_000 });
+    await untilPasses(() => expect(session.connection().status).toBe("connected"));
+    await scene.clock.advanceAsync(1_000);
+    await untilPasses(() => expect(session.connection().status).toBe("waiting"));
+    await scene.clock.advanceAsync(1_000);
+    await untilPasses(() => expect(session.connection().status).toBe("connected"));
+    expect(network.requests.filter((request) => request === "GET /events")).toHaveLength(2);
+  });
+
+  it("waits as long as a busy server asks, and treats the error page of a proxy as a lost connection", async () => {
+    await using scene = new Scene(talker());
+    const { session, network } = await scene.connect();
+    await untilPasses(() => expect(session.connection().status).toBe("connected"));
+    network.nextResponse = new Response('{"title":"Busy","status":503,"code":"unavailable"}', {
+      status: 503,
+      headers: { "retry-after": "5" },
+    });
+    expect(await scene.settles(session.send("One"))).toMatchObject({ status: "accepted" });
+    const [refused = 0, accepted = 0] = network.attempts.slice(-2);
+    expect(accepted - refused).toBeGreaterThanOrEqual(5_000);
+    network.nextResponse = new Response("<html>Bad gateway</html>", { status: 502 });
+    expect(await scene.settles(session.send("Two"))).toMatchObject({ status: "accepted" });
+    expect(contentsOf(session)).toEqual(["One", "Two"]);
+  });
+
+  it("connects when the server can be reached, and creates one session", async () => {
+    await using scene = new Scene(talker());
+    const network = new Network(scene);
+    network.losesNextReceipt = true;
+    network.isOnline = false;
+    const connected = scene.connect({}, network);
+    await scene.clock.whenWaiting(1);
+    network.goOnline();
+    const { session } = await scene.settles(connected);
+    expect((await scene.log.list()).map(({ id }) => id)).toEqual([session.id]);
+  });
+
+  it("continues with a server that was started again", async () => {
+    const log = memoryLog();
+    await using scene = new Scene(talker(), { log });
+    const { session } = await scene.connect();
+    await session.ask("One");
+    await scene.restart();
+    await untilPasses(() => expect(session.connection().status).toBe("waiting"));
+    const run = session.ask("Two");
+    await scene.clock.advanceAsync(1_000);
+    expect((await run).answer).toBe("Yes.");
+    await session.verify();
+  });
+});

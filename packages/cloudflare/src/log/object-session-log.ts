@@ -1,0 +1,241 @@
+import {
+  checkedChain,
+  type ChainHead,
+  chainStart,
+  type Lease,
+  type LeaseClaim,
+  LogError,
+  type LogInspection,
+  type LogNotice,
+  type LogRecord,
+  type SessionLog,
+  type Snapshot,
+} from "@moora/event-log";
+import {
+  copyRecords,
+  inspectChain,
+  isUndamaged,
+  leaseAfter,
+  type Listeners,
+  logCorrupt,
+  logRemoved,
+  readStart,
+  rowToRecord,
+  rowToSnapshot,
+  snapshotSeal,
+  validateAppend,
+} from "@moora/event-log/store";
+import { sqlText } from "../sql-text.ts";
+import type { Database, Row } from "./database.ts";
+
+/** One generation of a session: its number in the database, its id and header. */
+export interface ObjectGeneration {
+  readonly generation: number;
+  readonly id: string;
+  readonly header: string;
+}
+
+/** What the handles of one log share. */
+export interface ObjectLogParts {
+  readonly database: Database;
+  /** Of all logs on one storage. */
+  readonly listeners: Listeners;
+  /** Functions that stop the watches of this log. */
+  readonly stops: Set<() => void>;
+  readonly onNotice: (notice: LogNotice) => void;
+  /** Runs in the turn of each append: what it writes is stored with the records, or not at all. */
+  readonly onAppend: () => void;
+}
+
+/** The longest body of a record, in UTF-16 code units: an object has 128 MB of memory for all that it does. */
+export const maxObjectRecordLength: number = 8 * 1024 * 1024;
+
+const rowsPerChunk = 1_000;
+
+/** A handle on one session in the storage of an object. Writes run in the order of the calls. */
+export class ObjectSessionLog implements SessionLog {
+  readonly id: string;
+  readonly header: string;
+  readonly maxRecordLength: number = maxObjectRecordLength;
+  readonly #generation: number;
+  readonly #parts: ObjectLogParts;
+  /** The part of the chain that this handle has verified. */
+  #verified: ChainHead;
+
+  constructor({ generation, id, header }: ObjectGeneration, parts: ObjectLogParts) {
+    this.id = id;
+    this.header = header;
+    this.#generation = generation;
+    this.#parts = parts;
+    this.#verified = chainStart(header);
+  }
+
+  async append(expectedSeq: number, records: readonly LogRecord[]): Promise<void> {
+    const mine = copyRecords(records);
+    const { database, listeners, onAppend } = this.#parts;
+    const write = (): void => {
+      const before = this.#head();
+      if (before.seq === expectedSeq) checkLength(before.seq, mine);
+      const head = validateAppend(before, expectedSeq, mine);
+      for (const record of mine) this.#insert(record);
+      if (mine.length === 0) return;
+      const update = "UPDATE moora_sessions SET head = ?, digest = ?, due = 0 WHERE generation = ?";
+      database.do(update, head.seq, head.digest, this.#generation);
+    };
+    await database.writeDurably("append", write, mine.length > 0 ? onAppend : undefined);
+    if (mine.length > 0) listeners.notify(String(this.#generation), { by: this });
+  }
+
+  read(afterSeq?: number): readonly LogRecord[] {
+    const seq = readStart(afterSeq);
+    return this.#parts.database.read("read", () => {
+      const head = this.#head();
+      if (seq >= head.seq) return [];
+      const records = this.#records(seq);
+      const before = seq === 0 ? chainStart(this.header) : records.shift();
+      if (before?.seq !== seq) throw logCorrupt(seq);
+      const { damage } = inspectChain(before, records, head);
+      if (damage !== undefined) throw damage;
+      return records;
+    });
+  }
+
+  inspect(): LogInspection {
+    return this.#parts.database.read("be inspected", () => {
+      const head = this.#head();
+      return { ...inspectChain(chainStart(this.header), this.#records(0), head), unfinishedBytes: 0 };
+    });
+  }
+
+  checkUpTo(seq: number): void {
+    this.#parts.database.read("check its records", () => {
+      const head = this.#head();
+      if (seq > head.seq) throw logCorrupt(head.seq + 1);
+      while (this.#verified.seq < seq) {
+        const records = checkedChain(this.#verified, this.#records(this.#verified.seq + 1, rowsPerChunk));
+        const last = records.at(-1);
+        if (last === undefined) throw logCorrupt(this.#verified.seq + 1);
+        this.#verified = { seq: last.seq, digest: last.digest };
+      }
+    });
+  }
+
+  head(): number {
+    return this.#parts.database.read("read the head", () => this.#head().seq);
+  }
+
+  lease(claim: LeaseClaim): Lease {
+    const { database } = this.#parts;
+    return database.write("take the lease", () => {
+      const lease = leaseAfter(rowToLease(this.#row()), claim);
+      const update = "UPDATE moora_sessions SET lease_owner = ?, lease_until = ? WHERE generation = ?";
+      database.do(update, lease.owner, lease.until, this.#generation);
+      return lease;
+    });
+  }
+
+  currentLease(): Lease | undefined {
+    return this.#parts.database.read("read the lease", () => rowToLease(this.#row()));
+  }
+
+  release(owner: string): void {
+    const { database } = this.#parts;
+    const update = `UPDATE moora_sessions SET lease_owner = NULL, lease_until = NULL
+      WHERE generation = ? AND lease_owner = ?`;
+    database.write("release the lease", () => database.do(update, this.#generation, owner));
+  }
+
+  saveDue(seq: number, due: number | null): void {
+    const { database } = this.#parts;
+    database.write("save its due time", () => {
+      if (this.#head().seq !== seq) return;
+      database.do("UPDATE moora_sessions SET due = ? WHERE generation = ?", due, this.#generation);
+    });
+  }
+
+  watch(listener: () => void): () => void {
+    const { listeners, stops } = this.#parts;
+    const stopListening = listeners.add(String(this.#generation), listener, this);
+    const stop = (): void => {
+      stops.delete(stop);
+      stopListening();
+    };
+    stops.add(stop);
+    return stop;
+  }
+
+  snapshot(): Snapshot | undefined {
+    const { database, onNotice } = this.#parts;
+    return database.read("read the snapshot", () => {
+      this.#row();
+      const row = database.one("SELECT * FROM moora_snapshots WHERE generation = ?", this.#generation);
+      if (row === undefined) return undefined;
+      const body = database.texts.read(this.#generation, "snapshot", sqlText(row["body"]));
+      const snapshot = { ...rowToSnapshot(row), body };
+      if (isUndamaged(snapshot, row["seal"])) return snapshot;
+      const droppedBytes = new TextEncoder().encode(body).length;
+      onNotice({ type: "damaged-snapshot", id: this.id, afterSeq: snapshot.seq, droppedBytes });
+      return undefined;
+    });
+  }
+
+  saveSnapshot(snapshot: Snapshot): void {
+    const { seq, digest, version, bodyDigest } = snapshot;
+    const { database } = this.#parts;
+    database.write("save the snapshot", () => {
+      this.#row();
+      database.texts.clear(this.#generation, "snapshot");
+      const body = database.texts.write(this.#generation, "snapshot", snapshot.body);
+      const values = [seq, digest, version, body, bodyDigest, snapshotSeal(snapshot)] as const;
+      database.do(
+        "INSERT OR REPLACE INTO moora_snapshots VALUES (?, ?, ?, ?, ?, ?, ?)",
+        this.#generation,
+        ...values,
+      );
+    });
+  }
+
+  #insert({ seq, body, changesDigest, digest }: LogRecord): void {
+    const { database } = this.#parts;
+    const first = database.texts.write(this.#generation, `record ${seq}`, body);
+    const insert = `INSERT INTO moora_records (generation, seq, changes_digest, digest, body) VALUES (?, ?, ?, ?, ?)`;
+    database.do(insert, this.#generation, seq, changesDigest, digest, first);
+  }
+
+  #records(from: number, limit = -1): LogRecord[] {
+    const { database } = this.#parts;
+    const query = `SELECT seq, changes_digest, digest, body FROM moora_records
+      WHERE generation = ? AND seq >= ? ORDER BY seq LIMIT ?`;
+    return database.all(query, this.#generation, from, limit).map((row) => {
+      const record = rowToRecord(row);
+      return { ...record, body: database.texts.read(this.#generation, `record ${record.seq}`, record.body) };
+    });
+  }
+
+  #head(): ChainHead {
+    const row = this.#row();
+    return { seq: Number(row["head"]), digest: sqlText(row["digest"]) };
+  }
+
+  #row(): Row {
+    const query = "SELECT head, digest, lease_owner, lease_until FROM moora_sessions WHERE generation = ?";
+    const row = this.#parts.database.one(query, this.#generation);
+    if (row === undefined) throw logRemoved(this.id);
+    return row;
+  }
+}
+
+/** Throws `InvalidRecord` for records that are too long for an object. */
+function checkLength(headSeq: number, records: readonly LogRecord[]): void {
+  const length = records.reduce((sum, { body }) => sum + body.length, 0);
+  if (length <= maxObjectRecordLength) return;
+  throw new LogError(
+    "InvalidRecord",
+    `The bodies of this append are ${length} characters long; the limit in a Durable Object is ${maxObjectRecordLength}.`,
+    { seq: headSeq + 1 },
+  );
+}
+
+function rowToLease({ lease_owner: owner, lease_until: until }: Row): Lease | undefined {
+  return typeof owner === "string" && typeof until === "number" ? { owner, until } : undefined;
+}

@@ -1,0 +1,291 @@
+import {
+  openSession,
+  systemClock,
+  type Agent,
+  type Clock,
+  type DurableSession,
+  type ErrorReport,
+  type OpenOptions,
+} from "@moora/agent";
+import { ObjectAlarm } from "./alarm.ts";
+import { type DurableObjectLog, openObjectLog } from "./durable-object-log.ts";
+import { ObjectId } from "./object-id.ts";
+import type { ObjectSocket, ObjectState } from "./platform.ts";
+import { errorToProblem, Problem } from "./problem.ts";
+import { SessionKeeper } from "./session-keeper.ts";
+import { checkSessionObjectOptions, type SessionObjectOptions } from "./session-object-options.ts";
+import { Viewers } from "./viewers.ts";
+
+/** A Durable Object with one session. The platform calls its methods. */
+export interface SessionObject {
+  fetch(request: Request): Promise<Response>;
+  alarm(): Promise<void>;
+  webSocketMessage(socket: ObjectSocket, message: unknown): void;
+  webSocketClose(socket: ObjectSocket, code: number): void;
+  webSocketError(socket: ObjectSocket): void;
+}
+
+/** The class of such objects, which a worker exports under the name that its configuration has. */
+export type SessionObjectClass<Env> = new (state: ObjectState, env: Env) => SessionObject;
+
+declare const WebSocketPair: new () => { readonly 0: unknown; readonly 1: ObjectSocket };
+
+/** One instance of an object runs at a time, so all of them have one name, and the next one takes over at once. */
+const owner = "durable object";
+
+/** No other process claims the lease: it is not renewed while the object is in memory. */
+const leaseMs = 24 * 60 * 60 * 1_000;
+
+/**
+ * Makes a class of Durable Objects, each of which runs one session of an agent: its log is the SQLite storage of the object, its due
+ * times are alarms, and its viewers are sockets that stay open while the object is not in memory. `fetch` answers:
+ *
+ * - `POST /sessions/:id/inputs`: dispatches an input from outside, such as `userMessage(...)`; answers with its receipt when it is durable;
+ * - `GET /sessions/:id`: `{ id, seq, state, questions }`;
+ * - `GET /sessions/:id/events?after=SEQ`: a WebSocket with {@link ViewerMessage};
+ * - `GET /sessions/:id/records?after=SEQ`: `{ id, header, records }`, as they are in the log;
+ * - `DELETE /sessions/:id`: removes the session.
+ *
+ * The object answers every caller: the worker in front of it authenticates requests, and sends those of a session to the object of
+ * its id. Throws `BuildError` for an invalid option.
+ */
+export function sessionObject<Env = unknown>(options: SessionObjectOptions<Env>): SessionObjectClass<Env> {
+  checkSessionObjectOptions(options);
+  return class extends AgentSessionObject<Env> {
+    constructor(state: ObjectState, env: Env) {
+      super(state, env, options);
+    }
+  };
+}
+
+class AgentSessionObject<Env> implements SessionObject {
+  readonly #options: SessionObjectOptions<Env>;
+  readonly #env: Env;
+  readonly #clock: Clock;
+  readonly #log: DurableObjectLog;
+  readonly #id: ObjectId;
+  readonly #alarm: ObjectAlarm;
+  readonly #viewers: Viewers;
+  readonly #keeper: SessionKeeper;
+  #agent: Agent<unknown> | undefined;
+
+  constructor(state: ObjectState, env: Env, options: SessionObjectOptions<Env>) {
+    const { storage } = state;
+    const { clock = () => systemClock, heartbeatMs = 30_000, idleMs = 10_000 } = options;
+    const onError = (error: unknown): void => this.#report({ source: "log", error });
+    this.#options = options;
+    this.#env = env;
+    this.#clock = clock(env);
+    this.#alarm = new ObjectAlarm({ storage, clock: this.#clock, heartbeatMs, onError });
+    this.#log = openObjectLog(
+      storage,
+      () => undefined,
+      () => this.#alarm.guard(),
+    );
+    this.#id = new ObjectId(storage);
+    this.#viewers = new Viewers(state, (afterSeq) => this.#read((session) => session.history(afterSeq)));
+    this.#keeper = new SessionKeeper({ open: () => this.#open(), idleMs, onError });
+  }
+
+  async fetch(request: Request): Promise<Response> {
+    try {
+      return await this.#answer(request);
+    } catch (error) {
+      const problem = errorToProblem(error);
+      if (problem.code === "internal") this.#report({ source: "log", error });
+      return problem.toResponse();
+    }
+  }
+
+  async alarm(): Promise<void> {
+    this.#alarm.fired();
+    if (this.#id.read() === undefined) return;
+    try {
+      await this.#keeper.use(async (session) => {
+        await session.refresh();
+        this.#alarm.plan(session.current());
+      });
+    } catch (error) {
+      // The platform repeats an alarm that fails a few times only.
+      this.#report({ source: "log", error });
+      this.#alarm.guard();
+    }
+  }
+
+  /** Viewers only read. */
+  webSocketMessage(): void {}
+
+  webSocketClose(socket: ObjectSocket, code: number): void {
+    // 1005 and 1006 report that there was no code; they cannot be sent.
+    closeSocket(socket, code === 1005 || code === 1006 ? 1000 : code);
+  }
+
+  webSocketError(socket: ObjectSocket): void {
+    closeSocket(socket, 1011);
+  }
+
+  async #answer(request: Request): Promise<Response> {
+    const { pathname, searchParams } = new URL(request.url);
+    const [, encodedId = "", resource = ""] = /\/sessions\/([^/]+)(?:\/(\w+))?$/.exec(pathname) ?? [];
+    const id = decodedId(encodedId);
+    const route = `${request.method} ${resource}`.trimEnd();
+    const after = afterOf(searchParams);
+    if (route === "POST inputs") return await this.#post(id, request);
+    if (route === "GET events" && this.#id.read() === undefined) return this.#awaitSession(request);
+    this.#checkId(id);
+    if (route === "GET") return Response.json(await this.#view(id));
+    if (route === "GET events") return await this.#watch(id, request, after);
+    if (route === "GET records") return Response.json(await this.#records(id, after ?? 0));
+    if (route === "DELETE") return await this.#remove(id);
+    throw new Problem(404, "not-found", "There is no such resource.");
+  }
+
+  async #post(id: string, request: Request): Promise<Response> {
+    const input: unknown = await request.json().catch(() => {
+      throw new Problem(400, "invalid-request", "The body must be an input as JSON.");
+    });
+    if (this.#id.read() === undefined && id !== "") this.#id.write(id);
+    this.#checkId(id);
+    const receipt = await this.#keeper.use(async (session) => await session.dispatch(input));
+    return Response.json(receipt);
+  }
+
+  /** An object has one session, which the first input names. */
+  #checkId(id: string): void {
+    const own = this.#id.read();
+    if (own === id) return;
+    if (own === undefined || id === "") throw new Problem(404, "not-found", "There is no such session.");
+    throw new Problem(409, "wrong-object", `This object has the session ${JSON.stringify(own)}.`);
+  }
+
+  #view(id: string): Promise<object> {
+    return this.#read(async (session) => {
+      const { streaming: _, ...state } = session.current();
+      return { id, seq: session.seq(), state, questions: session.questions() };
+    });
+  }
+
+  async #watch(id: string, request: Request, after: number | undefined): Promise<Response> {
+    const pair = newSockets(request);
+    if (after === undefined) {
+      const { seq, state } = await this.#read(async (session) => {
+        const { streaming: _, ...current } = session.current();
+        return { seq: session.seq(), state: current };
+      });
+      await this.#viewers.add(pair[1], seq, { type: "state", id, seq, state });
+    } else await this.#viewers.add(pair[1], after);
+    return toUpgrade(pair);
+  }
+
+  /** A viewer may connect before the first input. */
+  #awaitSession(request: Request): Response {
+    const pair = newSockets(request);
+    this.#viewers.await(pair[1]);
+    return toUpgrade(pair);
+  }
+
+  async #records(id: string, after: number): Promise<object> {
+    const session = this.#log.open(id);
+    if (session === undefined) throw new Problem(404, "not-found", "There is no such session.");
+    return { id, header: session.header, records: await session.read(after) };
+  }
+
+  async #remove(id: string): Promise<Response> {
+    await this.#keeper.close();
+    for (const session of this.#log.list()) await this.#log.remove(session.id);
+    this.#id.clear();
+    this.#alarm.clear();
+    this.#viewers.close(`The session ${id} was removed.`.slice(0, 100));
+    return new Response(null, { status: 204 });
+  }
+
+  /** Reads the session. One that is not open stays closed. */
+  async #read<Result>(read: (session: DurableSession<unknown>) => Promise<Result>): Promise<Result> {
+    if (this.#keeper.isOpen) return await this.#keeper.use(read);
+    const session = await openSession(this.#agentOfObject(), { ...this.#openOptions(), access: "read" });
+    try {
+      return await read(session);
+    } finally {
+      await session.close();
+    }
+  }
+
+  async #open(): Promise<DurableSession<unknown>> {
+    const session = await openSession(this.#agentOfObject(), this.#openOptions());
+    const onError = (error: unknown): void => this.#report({ source: "listener", error });
+    session.onInput((input, state, seq) => {
+      this.#planFor(seq, state);
+      const id = this.#id.read() ?? "";
+      this.#viewers.input({ seq, input }, { type: "state", id, seq, state }).catch(onError);
+    });
+    session.onEvent((event) => void this.#viewers.event(event).catch(onError));
+    this.#planFor(session.seq(), session.current());
+    return session;
+  }
+
+  /** Sets the alarm, unless an append is on its way: that has set one, and the state after it decides. */
+  #planFor(seq: number, state: Parameters<ObjectAlarm["plan"]>[0]): void {
+    if (this.#log.headOf(this.#id.read() ?? "") === seq) this.#alarm.plan(state);
+  }
+
+  #agentOfObject(): Agent<unknown> {
+    this.#agent ??= this.#options.agent(this.#env);
+    return this.#agent;
+  }
+
+  #openOptions(): OpenOptions {
+    const { context, onApproval } = this.#options;
+    return {
+      log: this.#log,
+      id: this.#id.read() ?? "",
+      owner,
+      leaseMs,
+      clock: this.#clock,
+      ...(context === undefined ? {} : { context: context(this.#env) }),
+      ...(onApproval === undefined ? {} : { onApproval }),
+      onError: (report) => this.#report(report),
+    };
+  }
+
+  #report(report: ErrorReport): void {
+    const { onError = ({ error }: ErrorReport): void => console.error(error) } = this.#options;
+    onError(report);
+  }
+}
+
+function decodedId(encoded: string): string {
+  try {
+    return decodeURIComponent(encoded);
+  } catch {
+    throw new Problem(400, "invalid-request", "The id of the session is not valid in a URL.");
+  }
+}
+
+type Sockets = InstanceType<typeof WebSocketPair>;
+
+function newSockets(request: Request): Sockets {
+  if (request.headers.get("upgrade")?.toLowerCase() !== "websocket")
+    throw new Problem(426, "upgrade-required", "Connect with a WebSocket.");
+  return new WebSocketPair();
+}
+
+/** The response that gives one of the sockets to the client. */
+function toUpgrade(pair: Sockets): Response {
+  const init: ResponseInit & { readonly webSocket: unknown } = { status: 101, webSocket: pair[0] };
+  return new Response(null, init);
+}
+
+function closeSocket(socket: ObjectSocket, code: number): void {
+  try {
+    socket.close(code);
+  } catch {
+    // The platform has closed it already.
+  }
+}
+
+function afterOf(params: URLSearchParams): number | undefined {
+  const text = params.get("after");
+  if (text === null) return undefined;
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw new Problem(400, "invalid-request", "after must be an integer from 0.");
+}

@@ -1,0 +1,179 @@
+import type * as platform from "@cloudflare/workers-types";
+import { userMessage } from "@moora/agent";
+import { durableObjectLog, sessionObject, type ObjectState, type ViewerMessage } from "@moora/cloudflare";
+import type { Miniflare } from "miniflare";
+import { afterAll, beforeAll, describe, expect, expectTypeOf, it } from "vitest";
+import { bundleWorker, startWorkerd, StorageFolder } from "./workerd.ts";
+
+let workerd: Miniflare;
+const folder = new StorageFolder();
+
+beforeAll(async () => {
+  workerd = startWorkerd({
+    code: await bundleWorker("object-worker"),
+    objects: { SESSIONS: "Sessions" },
+    folder: folder.path,
+  });
+  await workerd.ready;
+});
+
+afterAll(async () => {
+  await workerd.dispose();
+  folder[Symbol.dispose]();
+});
+
+interface Call {
+  readonly method?: string;
+  readonly body?: unknown;
+  /** The object, if it is not that of the session. */
+  readonly object?: string;
+}
+
+async function call(id: string, path = "", { method = "GET", body, object = id }: Call = {}) {
+  const response = await workerd.dispatchFetch(`http://localhost/sessions/${id}${path}`, {
+    method,
+    headers: { object },
+    ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return { status: response.status, body: text === "" ? undefined : (JSON.parse(text) as unknown) };
+}
+
+const post = (id: string, text: string) =>
+  call(id, "/inputs", { method: "POST", body: userMessage(text, { messageId: text }) });
+
+/** A viewer of a session: its messages so far. */
+class Viewer {
+  readonly messages: ViewerMessage[] = [];
+  #onMessage: () => void = () => undefined;
+
+  static async connect(id: string, after?: number): Promise<Viewer> {
+    const query = after === undefined ? "" : `?after=${after}`;
+    const { webSocket } = await workerd.dispatchFetch(`http://localhost/sessions/${id}/events${query}`, {
+      headers: { upgrade: "websocket", object: id },
+    });
+    if (webSocket === null) throw new Error("The object accepts no socket.");
+    const viewer = new Viewer();
+    webSocket.addEventListener("message", ({ data }) => {
+      viewer.messages.push(JSON.parse(data as string) as ViewerMessage);
+      viewer.#onMessage();
+    });
+    webSocket.accept();
+    return viewer;
+  }
+
+  /** The numbers of the records that were sent, in order. */
+  get seqs(): readonly number[] {
+    return this.messages.flatMap((message) => (message.type === "input" ? [message.seq] : []));
+  }
+
+  get text(): string {
+    return this.messages
+      .map((message) =>
+        message.type === "event" && message.event.type === "LlmToken" ? message.event.text : "",
+      )
+      .join("");
+  }
+
+  async until(isReached: () => boolean): Promise<void> {
+    while (!isReached()) await new Promise<void>((resolve) => (this.#onMessage = resolve));
+  }
+}
+
+describe("a session object", () => {
+  it("answers a repeated input with the reason why it does not apply again", async () => {
+    expect(await post("repeated", "One.")).toMatchObject({ status: 200, body: { status: "accepted" } });
+    expect(await post("repeated", "One.")).toMatchObject({ status: 200, body: { status: "ignored" } });
+  });
+
+  it("shows a viewer that was there before the session its state, its text and each record once", async () => {
+    const viewer = await Viewer.connect("awaited");
+    await post("awaited", "One.");
+    await viewer.until(() => viewer.text === "One.");
+    const [first] = viewer.messages;
+    expect(first).toMatchObject({ type: "state", id: "awaited" });
+    await post("awaited", "Two.");
+    await viewer.until(() => viewer.text === "One.Two.");
+    const from = viewer.seqs[0] ?? 0;
+    expect(viewer.seqs).toEqual(viewer.seqs.map((_, index) => from + index));
+  });
+
+  it("sends a viewer that connects again the records that it missed", async () => {
+    const before = await Viewer.connect("missed");
+    await post("missed", "One.");
+    await before.until(() => before.text === "One.");
+    const after = await Viewer.connect("missed", 2);
+    await after.until(() => after.seqs.length > 0);
+    expect(after.seqs[0]).toBe(3);
+    expect(after.messages.map(({ type }) => type)).not.toContain("state");
+  });
+
+  it("shows its state, and the records as they are in the log", async () => {
+    await post("shown", "One.");
+    expect(await call("shown")).toMatchObject({ status: 200, body: { id: "shown", questions: [] } });
+    expect(await call("shown", "/records?after=1")).toMatchObject({
+      body: { id: "shown", records: expect.arrayContaining([expect.objectContaining({ seq: 2 })]) },
+    });
+  });
+
+  it("removes its session, and begins a new one with the next input, which the viewers of the old one do not see", async () => {
+    const before = await Viewer.connect("removed");
+    await post("removed", "One.");
+    await before.until(() => before.text === "One.");
+    expect(await call("removed", "", { method: "DELETE" })).toMatchObject({ status: 204 });
+    expect(await call("removed")).toMatchObject({ status: 404 });
+    const after = await Viewer.connect("removed");
+    expect(await post("removed", "Two.")).toMatchObject({ body: { status: "accepted" } });
+    await after.until(() => after.text === "Two.");
+    expect(before.text).toBe("One.");
+  });
+
+  it.each([
+    ["an unknown session", "unknown", "", {}, 404, "not-found"],
+    ["an unknown resource", "known", "/secrets", {}, 404, "not-found"],
+    [
+      "an input that only the runner may dispatch",
+      "known",
+      "/inputs",
+      { method: "POST", body: { type: "session-opened" } },
+      422,
+      "refused",
+    ],
+    ["a body that is not JSON", "known", "/inputs", { method: "POST", body: "{" }, 400, "invalid-request"],
+    ["a position that is not a number", "known", "/records?after=x", {}, 400, "invalid-request"],
+    ["a request for events without a socket", "known", "/events", {}, 426, "upgrade-required"],
+    ["an id that is not valid in a URL", "%ff", "", {}, 400, "invalid-request"],
+    ["the session of another object", "other", "", { object: "known" }, 409, "wrong-object"],
+  ] as const)("refuses %s", async (_, id, path, details, status, code) => {
+    await post("known", "One.");
+    expect(await call(id, path, details)).toMatchObject({ status, body: { code } });
+  });
+});
+
+describe("the options of the package", () => {
+  it.each<[unknown, RegExp]>([
+    [undefined, /sessionObject needs options/],
+    [{}, /agent of sessionObject must be a function that returns an agent/],
+    [{ agent: () => undefined, idle: 1 }, /Unknown option "idle" of sessionObject. Known options: agent/],
+    [
+      { agent: () => undefined, idleMs: 0 },
+      /idleMs of sessionObject must be a positive number of milliseconds/,
+    ],
+  ])("sessionObject(%o) throws", (options, message) => {
+    // Callers without types may pass any value.
+    expect(() => sessionObject(options as never)).toThrow(message);
+  });
+
+  it("the log needs the SQLite backend", () => {
+    const storage = {
+      get sql(): never {
+        throw new Error("SQL is not enabled for this Durable Object class.");
+      },
+    };
+    expect(() => durableObjectLog(storage as never)).toThrow(/new_sqlite_classes/);
+  });
+
+  it("the types of the platform fit", () => {
+    expectTypeOf<platform.DurableObjectState>().toExtend<ObjectState>();
+  });
+});

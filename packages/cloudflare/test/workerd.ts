@@ -1,0 +1,65 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { build } from "esbuild";
+import { Miniflare } from "miniflare";
+
+const bundles = new Map<string, Promise<string>>();
+
+/** The code of a worker in `workers/`, as it is deployed: one module. */
+export function bundleWorker(name: string): Promise<string> {
+  const code = bundles.get(name) ?? bundle(name);
+  bundles.set(name, code);
+  return code;
+}
+
+async function bundle(name: string): Promise<string> {
+  const { outputFiles } = await build({
+    entryPoints: [join(import.meta.dirname, "workers", `${name}.ts`)],
+    bundle: true,
+    conditions: ["@moora/source", "workerd", "import"],
+    // As the platform's own bundler does.
+    define: { "process.env.NODE_ENV": '"production"' },
+    format: "esm",
+    logLevel: "error",
+    mainFields: ["module", "main"],
+    platform: "neutral",
+    target: "es2024",
+    write: false,
+  });
+  return outputFiles.map(({ text }) => text).join("");
+}
+
+export interface WorkerdOptions {
+  /** The code of the worker. */
+  readonly code: string;
+  /** The binding of its objects, and their class. */
+  readonly objects: Readonly<Record<string, string>>;
+  readonly bindings?: Readonly<Record<string, string>>;
+  /** The folder in which the storage of the objects is kept. */
+  readonly folder: string;
+}
+
+/** Starts Cloudflare's runtime with a worker. It listens on a free port of a loopback address. */
+export function startWorkerd({ code, objects, bindings = {}, folder }: WorkerdOptions): Miniflare {
+  return new Miniflare({
+    modules: [{ type: "ESModule", path: "worker.js", contents: code }],
+    compatibilityDate: "2026-07-01",
+    durableObjects: Object.fromEntries(
+      Object.entries(objects).map(([binding, className]) => [binding, { className, useSQLite: true }]),
+    ),
+    durableObjectsPersist: folder,
+    bindings: { ...bindings },
+    cf: false,
+    telemetry: { enabled: false },
+  });
+}
+
+/** A folder for the storage of objects, removed at the end. */
+export class StorageFolder implements Disposable {
+  readonly path: string = mkdtempSync(join(tmpdir(), "moora-objects-"));
+
+  [Symbol.dispose](): void {
+    rmSync(this.path, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,25 @@
+import { DBOS } from "@dbos-inc/dbos-sdk";
+import { BuildError, type Agent } from "@moora/agent";
+import { checkAgent, checkOptions, type OptionForms } from "@moora/agent-core-effects/internal";
+import type { DbosHostOptions } from "./dbos-host.ts";
+
+const forms: OptionForms<DbosHostOptions> = {
+  log: "any",
+  takeOver: "any",
+  takeOverPollMs: "positive",
+  context: "any",
+  onProgress: "function",
+  onError: "function",
+};
+
+/** Throws `BuildError` for an invalid argument of `dbosHost`, and if DBOS runs already. */
+export function checkArguments(agent: Agent<unknown>, options: DbosHostOptions): void {
+  checkAgent("dbosHost", agent, ["parts", "runLimits"]);
+  checkOptions("dbosHost", options, forms);
+  if (typeof options.log?.open !== "function")
+    throw new BuildError("dbosHost needs log, an event log. Give one, such as postgresLog(url).");
+  if (options.takeOver !== undefined && typeof options.takeOver.connect !== "function")
+    throw new BuildError("takeOver must be a pool of pg. Give one: new pg.Pool({ connectionString }).");
+  if (DBOS.isInitialized())
+    throw new BuildError("dbosHost registers workflows. Call it before DBOS.launch().");
+}

@@ -1,0 +1,61 @@
+import type { AgentInput, AgentState, Agent, EventLog, Progress } from "@moora/agent";
+import { checkArguments } from "./check-arguments.ts";
+import { SessionWorkflows } from "./session-workflows.ts";
+import type { LockPool } from "./take-over.ts";
+
+/** The options of `dbosHost`. */
+export interface DbosHostOptions {
+  /** The log with the sessions. No worker and no `openSession` with access `run` may use it for this agent. */
+  readonly log: EventLog;
+  /**
+   * A pool of `pg` for the database of DBOS. With it, processes take over the workflows of others that have ended; each process
+   * needs an `executorID` of its own, and all of them this option. It keeps one connection. Default: DBOS continues the
+   * workflows of a process when one with its `executorID` is launched again.
+   */
+  readonly takeOver?: LockPool;
+  /** How often processes that have ended are looked for, in milliseconds. Default: 1,000. */
+  readonly takeOverPollMs?: number;
+  /** What the tools and handlers of the agent need of this process. Default: none. */
+  readonly context?: unknown;
+  /** Receives the progress of the effects that run in this process: text, reasoning, what tools report. Default: dropped. */
+  readonly onProgress?: (id: string, progress: Progress) => void;
+  /** Receives errors that no caller waits for. Default: `console.error`. */
+  readonly onError?: (error: unknown) => void;
+}
+
+/** How an input is posted. */
+export interface DbosPostOptions {
+  /** Equal keys of one session are one post, also after a lost connection. Default: a random key. */
+  readonly key?: string;
+  /** The user to whom the session belongs if this post creates it. Default: none. */
+  readonly user?: string;
+}
+
+/** The sessions of one agent as workflows of DBOS. */
+export interface DbosHost {
+  /**
+   * Posts an input to a session, which is created if there is none of this id. Resolves with whether it applied, after it is
+   * durable. Rejects with `InputRefused` for an invalid input.
+   */
+  post(id: string, input: AgentInput, options?: DbosPostOptions): Promise<boolean>;
+  /** The newest state of a session, which is created if there is none of this id. */
+  stateOf(id: string): Promise<AgentState>;
+  /** Resolves with the first state, from the newest on, that is as `isReached` says. */
+  waitFor(id: string, isReached: (state: AgentState) => boolean): Promise<AgentState>;
+}
+
+/**
+ * Registers the workflows of an agent with DBOS: call it once, before `DBOS.launch()`. Each post is a workflow, and so is each
+ * effect: a model call, a tool call, a wait. DBOS decides when they run, and the log whether they still may: a repeated
+ * run of an effect is reported as an interruption, and the replay policy of its tool decides what follows. Throws
+ * `BuildError` for an invalid argument.
+ */
+export function dbosHost(agent: Agent<unknown>, options: DbosHostOptions): DbosHost {
+  checkArguments(agent, options);
+  const workflows = new SessionWorkflows(agent, options);
+  return {
+    post: async (id, input, post = {}) => await workflows.post(id, input, post),
+    stateOf: async (id) => await (await workflows.sessions.open(id)).refresh(),
+    waitFor: async (id, isReached) => await (await workflows.sessions.open(id)).waitFor(isReached),
+  };
+}

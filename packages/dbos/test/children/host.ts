@@ -1,0 +1,56 @@
+/**
+ * A process that hosts batches of three tools on DBOS. Its orders are the JSON of its argument. With `holds`, a tool waits for ever
+ * in the phase that its argument names.
+ */
+import { appendFileSync } from "node:fs";
+import { defineAgent, defineTool } from "@moora/agent";
+import { dbosHost } from "@moora/dbos";
+import { postgresLog } from "@moora/event-log-postgres";
+import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
+import pg from "pg";
+import { serveCommands, type LaunchOrders } from "./commands.ts";
+
+export interface Orders extends LaunchOrders {
+  readonly takesOver: boolean;
+  readonly holds: boolean;
+  /** The file with a line for each run of a tool. */
+  readonly file: string;
+}
+
+const orders: Orders = JSON.parse(process.argv[2] ?? "");
+
+const hold = async (is: boolean): Promise<void> => {
+  if (orders.holds && is) await new Promise(() => undefined);
+};
+
+const tools = (["read", "write", "pay"] as const).map((name) =>
+  defineTool({
+    name,
+    description: `Does ${name}.`,
+    input: { type: "object", properties: { phase: { type: "string" } } },
+    replay: name === "read" ? "safe" : name === "write" ? "keyed" : "once",
+    async execute({ phase }, { idempotencyKey }) {
+      appendFileSync(orders.file, `${name} began ${idempotencyKey}\n`);
+      await hold(phase === "begun");
+      appendFileSync(orders.file, `${name} worked ${idempotencyKey}\n`);
+      await hold(phase === "worked");
+      return `${name} is done`;
+    },
+  }),
+);
+
+/** Calls the three tools with the phases that the message names. */
+const llm = new MockLlmCaller(({ messages }) => {
+  const last = messages.at(-1);
+  if (last?.role !== "user") return answers("Done.");
+  const [, ...phases] = /(\w+) (\w+) (\w+)/.exec(JSON.stringify(last.content)) ?? [];
+  return callsTools(tools.map(({ name }, index) => ({ name, arguments: { phase: phases[index] ?? "" } })));
+});
+
+const host = dbosHost(defineAgent({ name: "batch", llm, tools }), {
+  log: postgresLog(orders.url),
+  ...(orders.takesOver
+    ? { takeOver: new pg.Pool({ connectionString: orders.url }), takeOverPollMs: 100 }
+    : {}),
+});
+await serveCommands(host, orders);

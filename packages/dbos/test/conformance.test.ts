@@ -1,0 +1,32 @@
+import { hostConformance, type HostCase } from "@moora/agent-testing/hosts";
+import { poolOn, PostgresServer } from "@moora/testbed/postgres/server";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { dbosConformanceHost } from "./conformance-host.ts";
+
+let server: PostgresServer;
+let pool: ReturnType<typeof poolOn>;
+
+beforeAll(async () => {
+  server = await PostgresServer.start();
+  pool = poolOn(server.url);
+}, 60_000);
+
+afterAll(async () => {
+  await pool.end();
+  await server[Symbol.asyncDispose]();
+});
+
+const host = dbosConformanceHost({
+  query: (sql) => pool.query(sql),
+  urlOf: (database) => server.url.replace(/postgres$/, database),
+});
+
+/** Without those that take minutes: `proofs/dbos.ts` runs the whole suite, and `crashes.test.ts` the same batches at once. */
+const isRun = ({ reason, group, name }: HostCase): boolean =>
+  reason === undefined && group !== "a batch of three tools" && !name.includes("before or after any record");
+
+describe("an agent on DBOS", { timeout: 240_000 }, () => {
+  it.each(hostConformance(host).filter(isRun))("$group: $name", async ({ run }) => {
+    await expect(run()).resolves.toBeUndefined();
+  });
+});

@@ -1,0 +1,106 @@
+import * as fake from "fake-indexeddb";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { indexedDbStorage } from "@moora/testbed/indexeddb-storage";
+import { checkCase, everything, isProof } from "@moora/testbed/stores";
+import { indexedDbLog } from "../src/indexeddb.ts";
+import type { DisposableLog, LogErrorCode, SessionLog } from "../src/index.ts";
+import { appendBodies, headOf, logConformance, recordsAfter } from "../src/testing/index.ts";
+
+// Sets the globals of a browser. packages/event-log/test-browser runs the same suite in Chromium.
+vi.stubGlobal("indexedDB", fake.indexedDB);
+vi.stubGlobal("IDBKeyRange", fake.IDBKeyRange);
+
+const durabilities = isProof ? (["full", "relaxed"] as const) : (["full"] as const);
+
+describe.each(durabilities)("(B13) the indexeddb log, durability %s", (durability) => {
+  it.each(logConformance(everything))("$name", async (logCase) =>
+    checkCase(logCase, indexedDbStorage({ durability })),
+  );
+});
+
+/** The log under test, a handle on a session with one record, and the name of the database. */
+async function openWithOneRecord(): Promise<{ log: DisposableLog; session: SessionLog; name: string }> {
+  const name = `log-${crypto.randomUUID()}`;
+  const log = indexedDbLog(name);
+  const session = await log.create("a", "{}");
+  await appendBodies(session, "{}");
+  return { log, session, name };
+}
+
+const settled = (request: IDBRequest): Promise<unknown> =>
+  new Promise((resolve) => {
+    for (const type of ["success", "error", "blocked"]) request.addEventListener(type, resolve);
+  });
+
+const refusal = (code: LogErrorCode): unknown => expect.objectContaining({ name: "LogError", code });
+
+describe("the indexeddb log", () => {
+  afterEach(() => vi.restoreAllMocks());
+
+  it("lets the user delete its data, and no handle reads the session that is created in its place", async () => {
+    const { log, session, name } = await openWithOneRecord();
+    const deletion = indexedDB.deleteDatabase(name);
+    expect(await settled(deletion)).toMatchObject({ type: "success" });
+    await expect(session.read()).rejects.toEqual(refusal("LogRemoved"));
+    const other = await log.create("a", "{}");
+    await expect(session.head()).rejects.toEqual(refusal("LogRemoved"));
+    expect(await other.head()).toBe(0);
+    await log.close();
+  });
+
+  it("lets a newer release change its stores, and reports that it cannot read them", async () => {
+    const { log, session, name } = await openWithOneRecord();
+    const upgrade = indexedDB.open(name, 2);
+    expect(await settled(upgrade)).toMatchObject({ type: "success" });
+    await expect(session.read()).rejects.toEqual(refusal("UnsupportedVersion"));
+    upgrade.result.close();
+    await log.close();
+  });
+
+  it("refuses the database of another program and changes nothing in it", async () => {
+    const name = `other-${crypto.randomUUID()}`;
+    const creation = indexedDB.open(name, 1);
+    creation.addEventListener("upgradeneeded", () => void creation.result.createObjectStore("notes"));
+    await settled(creation);
+    const log = indexedDbLog(name);
+    await expect(log.create("a", "{}")).rejects.toEqual(refusal("InvalidOption"));
+    expect([...creation.result.objectStoreNames]).toEqual(["notes"]);
+    creation.result.close();
+    await log.close();
+  });
+
+  it("stores nothing of an append for which there is no space, and accepts the next one", async () => {
+    const { log, session } = await openWithOneRecord();
+    const records = recordsAfter(await headOf(session), "[1]", "[2]");
+    vi.spyOn(fake.IDBObjectStore.prototype, "put")
+      .mockImplementationOnce(fake.IDBObjectStore.prototype.put)
+      .mockImplementationOnce(() => {
+        throw new DOMException("The disk is full.", "QuotaExceededError");
+      });
+    await expect(session.append(1, records)).rejects.toMatchObject({
+      code: "LogWrite",
+      message: expect.stringContaining("The disk is full."),
+    });
+    expect(await session.head()).toBe(1);
+    await session.append(1, records);
+    expect((await session.read()).slice(1)).toEqual(records);
+    await log.close();
+  });
+
+  it("rejects every call after it was closed", async () => {
+    const { log, session } = await openWithOneRecord();
+    await log.close();
+    await expect(session.read()).rejects.toEqual(refusal("LogWrite"));
+    await expect(log.open("a")).rejects.toEqual(refusal("LogWrite"));
+    expect(session.watch(() => undefined)).toBeTypeOf("function");
+  });
+
+  it("refuses invalid options, and a runtime without IndexedDB", () => {
+    expect(() => indexedDbLog("")).toThrow(/indexedDbLog needs the name of a database/);
+    // Callers without types may pass any value.
+    expect(() => indexedDbLog("a", { durable: "full" } as object)).toThrow(/Did you mean "durability"\?/);
+    vi.stubGlobal("indexedDB", undefined);
+    expect(() => indexedDbLog("a")).toThrow(/This runtime has no IndexedDB/);
+    vi.stubGlobal("indexedDB", fake.indexedDB);
+  });
+});

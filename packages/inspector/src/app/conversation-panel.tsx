@@ -1,0 +1,116 @@
+/** @jsxImportSource preact */
+import type { JSX } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import type { ConversationItem } from "../session/conversation.ts";
+import { Composer, Questions, streamingText } from "./live-panel.tsx";
+import { goTo, showEarlier, view, find } from "./store.ts";
+
+/** The conversation as the user saw it at the position. */
+export function ConversationPanel(): JSX.Element {
+  const end = useRef<HTMLDivElement>(null);
+  const shown = view.value;
+  const items = shown?.conversation.items ?? [];
+  const omitted = shown?.conversation.omitted ?? 0;
+  const streamed = streamingText.value;
+  useEffect(() => end.current?.scrollIntoView({ block: "nearest" }), [shown?.seq, items.length, streamed]);
+  return (
+    <section class="conversation" aria-label="Conversation">
+      <div class="messages" tabIndex={0} role="log" aria-live="off">
+        {omitted > 0 ? (
+          <button type="button" class="quiet" onClick={showEarlier}>
+            Show earlier messages ({omitted} more)
+          </button>
+        ) : null}
+        {items.length === 0 ? <p class="empty">No message at this position.</p> : null}
+        {items.map((item, index) => (
+          <Item key={index} item={item} />
+        ))}
+        {streamed === "" ? null : (
+          <div class="bubble assistant streaming">
+            <p class="content">{streamed}</p>
+          </div>
+        )}
+        <div ref={end} />
+      </div>
+      <Questions />
+      <Composer />
+    </section>
+  );
+}
+
+function Item({ item }: { readonly item: ConversationItem }): JSX.Element {
+  switch (item.kind) {
+    case "message":
+      return (
+        <div class={`bubble ${item.role}${item.isStreaming ? " streaming" : ""}`}>
+          <p class="who">
+            {item.role === "user" ? "User" : "Agent"}
+            {item.status === undefined ? null : <span class="badge">{item.status}</span>}
+          </p>
+          <p class="content">{item.isStreaming && item.content === "" ? "Writing…" : item.content}</p>
+          {item.attachments.map((name) => (
+            <span key={name} class="badge">
+              {name}
+            </span>
+          ))}
+        </div>
+      );
+    case "call":
+      return <Call item={item} />;
+    case "handoff":
+      return (
+        <p class="handoff">
+          {item.from} → {item.to}
+        </p>
+      );
+    case "failure":
+      return (
+        <p class="failure" role="note">
+          {item.text}
+        </p>
+      );
+  }
+}
+
+function Call({
+  item: { id, call },
+}: {
+  readonly item: Extract<ConversationItem, { kind: "call" }>;
+}): JSX.Element {
+  const { name, parameters, result, decision } = call;
+  const status = result === null ? "open" : result.isSuccess ? "returned" : "failed";
+  return (
+    <details class={`call ${status}`}>
+      <summary>
+        <span class="tool">{name}</span>
+        <span class="arguments">{parameters}</span>
+        {decision === undefined ? null : (
+          <span class="badge">
+            {decision.type} by {decision.by}
+          </span>
+        )}
+        <span class={`badge ${status}`}>{status}</span>
+      </summary>
+      <h2>Arguments</h2>
+      <pre tabIndex={0}>{parameters}</pre>
+      {result === null ? null : (
+        <>
+          <h2>
+            {result.isSuccess ? "Result" : `Error${result.code === undefined ? "" : `, ${result.code}`}`}
+          </h2>
+          <pre tabIndex={0}>{result.isSuccess ? result.content : result.error}</pre>
+        </>
+      )}
+      <button
+        type="button"
+        class="quiet"
+        onClick={() => {
+          goTo(0);
+          void find(id);
+        }}
+      >
+        Show the records of {id}
+      </button>
+    </details>
+  );
+}

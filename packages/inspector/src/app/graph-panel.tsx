@@ -1,0 +1,84 @@
+/** @jsxImportSource preact */
+import type { JSX } from "preact";
+import { drawGraph, nodeHeight, nodeWidth, type GraphArrow } from "./graph-layout.ts";
+import { stateClass } from "./state-colors.ts";
+import { view } from "./store.ts";
+
+/** The control graph with the present state and the edges that the record took. */
+export function GraphPanel(): JSX.Element | null {
+  const shown = view.value;
+  if (shown === undefined) return null;
+  const { graph, moves, control, loop, step, stepLimit } = shown;
+  const { nodes, arrows, width, height } = drawGraph(graph.states, graph.edges, moves);
+  const walked = moves.map(({ from, event, to }) => `${from} —${event}→ ${to}`);
+  const label = `Control graph. State: ${control}.${walked.length === 0 ? "" : ` Taken: ${walked.join(", ")}.`}`;
+  const sorted = arrows.toSorted((a, b) => a.taken.length - b.taken.length);
+  return (
+    <div class="graph">
+      <p class="facts">
+        <span class={`pill ${stateClass(control)}`}>{control}</span>
+        <span>
+          loop {loop}, step {step} of {stepLimit}
+        </span>
+      </p>
+      <svg viewBox={`0 0 ${width} ${height}`} role="img" aria-label={label}>
+        <defs>
+          {["plain", "taken"].map((kind) => (
+            <marker
+              key={kind}
+              id={`arrow-${kind}`}
+              class={`arrow-${kind}`}
+              viewBox="0 0 8 8"
+              refX="7"
+              refY="4"
+              markerWidth="7"
+              markerHeight="7"
+              orient="auto-start-reverse"
+            >
+              <path d="M0,0 L8,4 L0,8 z" />
+            </marker>
+          ))}
+        </defs>
+        {sorted.map((arrow) => (
+          <Arrow key={`${arrow.from} ${arrow.to}`} arrow={arrow} />
+        ))}
+        {nodes.map(({ name, x, y }) => (
+          <g key={name} class={`node ${stateClass(name)}${name === control ? " current" : ""}`}>
+            <rect x={x - nodeWidth / 2} y={y - nodeHeight / 2} width={nodeWidth} height={nodeHeight} rx="9" />
+            <text x={x} y={y + 4}>
+              {name}
+            </text>
+          </g>
+        ))}
+        {sorted.map((arrow) => (
+          <Label key={`${arrow.from} ${arrow.to}`} arrow={arrow} />
+        ))}
+      </svg>
+      {walked.length === 0 ? <p class="empty">This record took no edge.</p> : null}
+      <ol class="moves">
+        {moves.map(({ from, event, to }, index) => (
+          <li key={index}>
+            {from} <b>{event}</b> {to}
+          </li>
+        ))}
+      </ol>
+    </div>
+  );
+}
+
+const Arrow = ({ arrow: { path, events, taken, from, to } }: { readonly arrow: GraphArrow }): JSX.Element => (
+  <path
+    class={taken.length > 0 ? "edge taken" : "edge"}
+    d={path}
+    marker-end={`url(#arrow-${taken.length > 0 ? "taken" : "plain"})`}
+  >
+    <title>{`${from} → ${to}: ${events.join(", ")}`}</title>
+  </path>
+);
+
+const Label = ({ arrow: { taken, labelX, labelY } }: { readonly arrow: GraphArrow }): JSX.Element | null =>
+  taken.length === 0 ? null : (
+    <text class="edge-label" x={labelX} y={labelY + 4}>
+      {taken.join(", ")}
+    </text>
+  );

@@ -1,0 +1,95 @@
+/** @jsxImportSource preact */
+import { effect } from "@preact/signals";
+import { render, type JSX } from "preact";
+import { Notice } from "./copy.tsx";
+import { HelpDialog } from "./help-dialog.tsx";
+import { listenToKeys } from "./keyboard.ts";
+import { beginLive, isLive, liveId } from "./live-source.ts";
+import { hashToLink, linkToHash, pageText } from "./page-data.ts";
+import { chosen, Panels } from "./panels.tsx";
+import { ShareDialog } from "./share-dialog.tsx";
+import { StartScreen } from "./start-screen.tsx";
+import { count, expected, goTo, openSession, phase, position } from "./store.ts";
+import { followTheme } from "./theme.ts";
+import { Timeline } from "./timeline.tsx";
+import { Problems, TopBar } from "./top-bar.tsx";
+
+const App = (): JSX.Element => (
+  <>
+    <TopBar />
+    <Problems />
+    <Opening />
+    {phase.value === "open" ? (
+      <>
+        <Timeline />
+        <Panels />
+      </>
+    ) : null}
+    {phase.value === "start" ? <StartScreen /> : null}
+    <HelpDialog />
+    <ShareDialog />
+    <Notice />
+  </>
+);
+
+const Opening = (): JSX.Element | null =>
+  phase.value === "opening" ? (
+    <main class="opening">
+      <p>
+        Reading {count.value.toLocaleString("en-US")} of {expected.value.toLocaleString("en-US")} records…
+      </p>
+      <progress value={count.value} max={Math.max(expected.value, 1)} aria-label="Reading" />
+    </main>
+  ) : null;
+
+/** Opens a file that is dropped anywhere on the page. */
+function acceptDrops(): void {
+  addEventListener("dragover", (event) => {
+    event.preventDefault();
+    document.body.classList.add("dragging");
+  });
+  addEventListener("dragleave", (event) => {
+    if (event.relatedTarget === null) document.body.classList.remove("dragging");
+  });
+  addEventListener("drop", (event) => {
+    event.preventDefault();
+    document.body.classList.remove("dragging");
+    const file = event.dataTransfer?.files[0];
+    if (file !== undefined) void openSession(file);
+  });
+}
+
+const linkDelayMs = 150;
+
+/** Keeps the address in step with the position, and follows links to other positions. */
+function followLinks(): void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  effect(() => {
+    const hash = linkToHash({ session: liveId.value, at: position.value, tab: chosen.value });
+    if (phase.value !== "open") return;
+    clearTimeout(timer);
+    // Browsers limit how often an address may change.
+    timer = setTimeout(() => history.replaceState(null, "", hash), linkDelayMs);
+  });
+  addEventListener("hashchange", () => {
+    const { at, tab } = hashToLink(location.hash);
+    if (tab !== undefined) chosen.value = tab;
+    if (at !== undefined && phase.value === "open") goTo(at);
+  });
+}
+
+async function begin(): Promise<void> {
+  const { at, session, tab } = hashToLink(location.hash);
+  if (tab !== undefined) chosen.value = tab;
+  isLive.value = document.documentElement.dataset["live"] === "true";
+  const log = pageText("moora-log");
+  if (log !== undefined) await openSession(log, at);
+  if (isLive.value) await beginLive({ session, at });
+}
+
+followTheme();
+listenToKeys();
+acceptDrops();
+followLinks();
+render(<App />, document.body);
+void begin();

@@ -1,0 +1,80 @@
+/** @jsxImportSource preact */
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import { isLive, listed, needsToken, openLive, useToken } from "./live-source.ts";
+import { openSession } from "./store.ts";
+
+/** What is shown before a session is open. */
+export const StartScreen = (): JSX.Element => (
+  <main class="start">
+    <div class="drop">
+      <h2>Open a session</h2>
+      <p>Drop an exported session here, or choose one. It does not leave this page.</p>
+      <label class="file button primary">
+        Choose a file
+        <input
+          type="file"
+          accept=".jsonl"
+          onChange={(event) => {
+            const file = event.currentTarget.files?.[0];
+            if (file !== undefined) void openSession(file);
+          }}
+        />
+      </label>
+      <p>
+        <code>moora export SESSION session.jsonl</code>
+      </p>
+    </div>
+    {isLive.value ? <Sessions /> : null}
+  </main>
+);
+
+function Sessions(): JSX.Element {
+  if (needsToken.value) return <Token />;
+  const sessions = listed.value;
+  return (
+    <section class="sessions" aria-label="Sessions of this server">
+      <h2>Sessions of this server</h2>
+      {sessions === undefined ? <p>Loading…</p> : null}
+      {sessions?.length === 0 ? <p class="empty">There is no session yet.</p> : null}
+      <ul>
+        {(sessions ?? []).map(({ id, agent, seq }) => (
+          <li key={id}>
+            <button type="button" onClick={() => void openLive(id)}>
+              <b>{id}</b>
+              <span>{agent}</span>
+              <span>{seq} records</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Token(): JSX.Element {
+  const [text, setText] = useState("");
+  return (
+    <form
+      class="sessions"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void useToken(text);
+      }}
+    >
+      <h2>Authentication is required</h2>
+      <label>
+        Bearer token
+        <input
+          type="password"
+          autocomplete="off"
+          value={text}
+          onInput={(event) => setText(event.currentTarget.value)}
+        />
+      </label>
+      <button type="submit" class="primary">
+        Use this token
+      </button>
+    </form>
+  );
+}

@@ -1,0 +1,151 @@
+/** @jsxImportSource preact */
+import type { JSX } from "preact";
+import { isHelpOpen } from "./help-dialog.tsx";
+import { isConnected, isLive, listed, listSessions, liveId, openLive } from "./live-source.ts";
+import { isSharing } from "./share-dialog.tsx";
+import { stateClass } from "./state-colors.ts";
+import {
+  find,
+  firstDamage,
+  goTo,
+  goToMatch,
+  matches,
+  openSession,
+  phase,
+  position,
+  problem,
+  session,
+  typed,
+  view,
+} from "./store.ts";
+import { isDark, toggleTheme } from "./theme.ts";
+
+/** The name of the session, its state, the search and the actions. */
+export const TopBar = (): JSX.Element => (
+  <header class="top">
+    <h1>
+      <Logo />
+      <span>{session.value?.id ?? "Moora inspector"}</span>
+    </h1>
+    {session.value === undefined ? null : (
+      <span class="agent">
+        {session.value.agent}
+        {session.value.parent === undefined
+          ? ""
+          : `, fork of ${session.value.parent.id} at ${session.value.parent.seq}`}
+      </span>
+    )}
+    {view.value === undefined ? null : (
+      <span class={`pill ${stateClass(view.value.control)}`}>{view.value.control}</span>
+    )}
+    <LiveState />
+    <span class="space" />
+    {phase.value === "open" ? <Search /> : null}
+    <Actions />
+  </header>
+);
+
+/** The mark of Moora: three states and the way between them. */
+const Logo = (): JSX.Element => (
+  <svg class="logo" viewBox="0 0 24 24" aria-hidden="true">
+    <path d="M5 17 L9 7 L14 15 L19 6" />
+    <circle cx="5" cy="17" r="2.6" />
+    <circle cx="14" cy="15" r="2.6" />
+    <circle cx="19" cy="6" r="2.6" />
+  </svg>
+);
+
+const LiveState = (): JSX.Element | null =>
+  isLive.value && liveId.value !== undefined ? (
+    <>
+      <span class={isConnected.value ? "live on" : "live"}>{isConnected.value ? "live" : "connecting"}</span>
+      <select
+        aria-label="Session"
+        value={liveId.value}
+        onFocus={() => void listSessions()}
+        onChange={(event) => void openLive(event.currentTarget.value)}
+      >
+        {[...new Set([liveId.value, ...(listed.value ?? []).map(({ id }) => id)])].map((id) => (
+          <option key={id} value={id}>
+            {id}
+          </option>
+        ))}
+      </select>
+    </>
+  ) : null;
+
+function Search(): JSX.Element {
+  const found = matches.value;
+  const onKeyDown = (event: KeyboardEvent & { readonly currentTarget: HTMLInputElement }): void => {
+    if (event.key === "Enter") goToMatch(event.shiftKey ? -1 : 1);
+    if (event.key === "Escape") {
+      void find("");
+      event.currentTarget.blur();
+    }
+  };
+  return (
+    <div class="search" role="search">
+      <input
+        id="search"
+        type="search"
+        value={typed.value}
+        placeholder="Search, or is:failure tool:NAME"
+        aria-label="Search"
+        onInput={(event) => void find(event.currentTarget.value)}
+        onKeyDown={onKeyDown}
+      />
+      <output>
+        {found === undefined
+          ? ""
+          : `${found.filter((seq) => seq <= position.value).length} / ${found.length}`}
+      </output>
+    </div>
+  );
+}
+
+const Actions = (): JSX.Element => (
+  <div class="group">
+    <label class="file button">
+      Open
+      <input type="file" accept=".jsonl" onChange={(event) => void openFile(event.currentTarget)} />
+    </label>
+    <button type="button" disabled={phase.value !== "open"} onClick={() => void (isSharing.value = true)}>
+      Share
+    </button>
+    <button
+      type="button"
+      aria-label={isDark.value ? "Light" : "Dark"}
+      title="Light or dark (l)"
+      onClick={toggleTheme}
+    >
+      {isDark.value ? "☀" : "☾"}
+    </button>
+    <button type="button" aria-label="Keys" title="Keys (?)" onClick={() => void (isHelpOpen.value = true)}>
+      ?
+    </button>
+  </div>
+);
+
+async function openFile(input: HTMLInputElement): Promise<void> {
+  const file = input.files?.[0];
+  if (file === undefined) return;
+  await openSession(file);
+  // The same file can be chosen again.
+  input.value = "";
+}
+
+/** What is wrong with the session. */
+export const Problems = (): JSX.Element | null =>
+  problem.value === undefined && firstDamage.value === undefined ? null : (
+    <div class="problems" role="alert">
+      {problem.value === undefined ? null : <p>{problem.value}</p>}
+      {firstDamage.value === undefined ? null : (
+        <p>
+          Record {firstDamage.value} is not the one that was written: its digest is wrong.{" "}
+          <button type="button" onClick={() => goTo(firstDamage.value ?? 0)}>
+            Go to record {firstDamage.value}
+          </button>
+        </p>
+      )}
+    </div>
+  );

@@ -1,0 +1,117 @@
+import {
+  effectsAt,
+  effectToQuestion,
+  type AgentEffect,
+  type AgentUsage,
+  type Budget,
+  type Question,
+} from "@moora/agent";
+import {
+  controlEdges,
+  controlName,
+  type ControlEdge,
+  type ControlMove,
+} from "@moora/agent-core-state-machine";
+import { conversationAt, type Conversation } from "./conversation.ts";
+import { marksIn, type Mark } from "./marks.ts";
+import { requestViewAt, type RequestView } from "./request-view.ts";
+import type { HistoryStep, SessionHistory } from "./session-history.ts";
+
+/** Everything that is shown of one position, except what is read on demand. */
+export interface PositionView {
+  readonly seq: number;
+  readonly control: string;
+  /** The edges that this record took. */
+  readonly moves: readonly ControlMove[];
+  readonly graph: { readonly states: readonly string[]; readonly edges: readonly ControlEdge[] };
+  readonly loop: number;
+  readonly step: number;
+  readonly stepLimit: number;
+  readonly conversation: Conversation;
+  readonly request: RequestView | undefined;
+  readonly effects: readonly AgentEffect[];
+  readonly questions: readonly Question[];
+  readonly data: { readonly version: number; readonly json: string; readonly isChanged: boolean } | undefined;
+  readonly usage: { readonly session: AgentUsage; readonly loop: AgentUsage; readonly budget: Budget };
+  readonly isRunning: boolean;
+  readonly record: RecordView | undefined;
+}
+
+/** The record of a position. `body` is JSON with indentation. */
+export interface RecordView {
+  readonly type: string;
+  readonly timestamp: number;
+  readonly text: string;
+  readonly marks: readonly Mark[];
+  readonly body: string;
+  readonly digest: string | undefined;
+  readonly changesDigest: string | undefined;
+  /** The changes of the state by this record, as JSON with indentation. */
+  readonly changes: string;
+}
+
+/** The entries of the conversation that are shown at first. */
+export const firstEntries = 60;
+
+/** The longest JSON text that is shown as a whole. */
+const maxJson = 60_000;
+
+/** The position after the first `seq` records. `entries` is how many entries of the conversation are shown. */
+export function positionViewAt(
+  history: SessionHistory,
+  seq: number,
+  entries: number = firstEntries,
+): PositionView {
+  const step = history.stepAt(seq);
+  const { state, moves, before } = step;
+  const { reActContext: context, config, dataStatus } = state;
+  const effects = Object.values(effectsAt(state));
+  const edges = controlEdges(config.graph);
+  return {
+    seq,
+    control: controlName(context.control),
+    moves,
+    graph: { states: [...new Set(edges.flatMap(({ from, to }) => [from, to]))], edges },
+    loop: context.loop,
+    step: context.step,
+    stepLimit: context.stepLimit,
+    conversation: conversationAt(state, entries),
+    request: requestViewAt(history, seq),
+    effects,
+    questions: effects.flatMap((effect) => (effect.type === "ask-human" ? [effectToQuestion(effect)] : [])),
+    data:
+      dataStatus === null
+        ? undefined
+        : { version: dataStatus.version, json: shownJson(state.data), isChanged: before.data !== state.data },
+    usage: { session: state.usage, loop: context.usage, budget: config.budget },
+    isRunning: !["Idle", "Done", "Error", ...config.graph.terminals].includes(controlName(context.control)),
+    record: recordViewAt(history, seq, step),
+  };
+}
+
+function recordViewAt(
+  { records, rows }: SessionHistory,
+  seq: number,
+  { changes }: HistoryStep,
+): RecordView | undefined {
+  const record = records[seq - 1];
+  const row = rows[seq - 1];
+  if (record === undefined || row === undefined) return undefined;
+  return {
+    type: row.type,
+    timestamp: row.timestamp,
+    text: row.text,
+    marks: marksIn(row.marks),
+    body: shownJson(JSON.parse(record.body)),
+    digest: record.digest,
+    changesDigest: record.changesDigest,
+    changes: shownJson(changes),
+  };
+}
+
+function shownJson(value: unknown): string {
+  const text = JSON.stringify(value, null, 2);
+  return text.length <= maxJson
+    ? text
+    : `${text.slice(0, maxJson).toWellFormed()}\n… (${text.length} characters)`;
+}

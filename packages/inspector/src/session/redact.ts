@@ -1,0 +1,155 @@
+import {
+  headerToState,
+  inputToRecord,
+  recordsToPortable,
+  type AgentInput,
+  type SessionHeader,
+} from "@moora/agent";
+import { beginReplay } from "@moora/agent-core-state-machine";
+import { parseStoredInput } from "@moora/agent-core-state-machine/internal";
+import { chainStart, type ChainHead, type LogRecord } from "@moora/event-log";
+import type { SessionHistory } from "./session-history.ts";
+
+/**
+ * What is removed before a session is shared. `texts`: every text of people, models, tools and data, with its length kept. `words`:
+ * these words wherever they are, in any case.
+ */
+export type Redaction =
+  | { readonly what: "texts" }
+  | { readonly what: "words"; readonly words: readonly string[] };
+
+/**
+ * An exported session without private texts. It is a new chain of digests: the redacted session replays as the original one does,
+ * and opens in every inspector. Names of tools, ids, keys of objects, schemas, times and
+ * numbers stay.
+ */
+export function redactedExport(history: SessionHistory, redaction: Redaction): string {
+  const redact = redaction.what === "texts" ? hideText : hideWords(redaction.words);
+  const header = redactedHeader(history.header, redact);
+  const headerText = JSON.stringify(header);
+  const replay = beginReplay(headerToState(header), { changes: true });
+  const records: LogRecord[] = [];
+  let head: ChainHead = chainStart(headerText);
+  for (const input of history.inputs) {
+    const redacted = redactedInput(input, redact);
+    const record = inputToRecord(head, redacted, replay.apply(redacted)?.changes ?? []);
+    records.push(record);
+    head = record;
+  }
+  return recordsToPortable({
+    id: redaction.what === "words" ? redact(history.id) : "redacted",
+    header: headerText,
+    records,
+  });
+}
+
+type Redact = (text: string) => string;
+
+/** Each letter and digit becomes a block; blanks and line breaks stay, so that a text looks as it did. */
+const hideText: Redact = (text) => text.replaceAll(/[^\s]/gu, "▮");
+
+function hideWords(words: readonly string[]): Redact {
+  const given = words.filter((word) => word.trim() !== "");
+  if (given.length === 0) return (text) => text;
+  const escaped = given.map((word) => word.trim().replaceAll(/[$()*+.?[\\\]^{|}/-]/g, String.raw`\$&`));
+  const form = new RegExp(escaped.join("|"), "giu");
+  return (text) => text.replaceAll(form, (found) => "▮".repeat(found.length));
+}
+
+/** Fields whose text is a part of the machine: its types, ids, keys, names and digests. */
+const machineFields: ReadonlySet<string> = new Set([
+  "type",
+  "kind",
+  "key",
+  "messageId",
+  "toolCallId",
+  "toolCallIds",
+  "digest",
+  "name",
+  "event",
+  "outcome",
+  "code",
+  "unified",
+  "source",
+  "op",
+  "path",
+  "to",
+  "activeAgent",
+  "agentVersion",
+  "requestId",
+  "mediaType",
+  "risk",
+  "replay",
+  "approval",
+  "onUnknown",
+  "schema",
+  "answerSchema",
+]);
+
+/** Fields that are JSON text: their values are redacted, and they stay JSON. */
+const jsonFields: ReadonlySet<string> = new Set(["parameters", "original", "arguments"]);
+
+function redactedInput(input: AgentInput, redact: Redact): AgentInput {
+  const parsed = parseStoredInput(redactedValue(input, redact));
+  // A redaction keeps the form of an input, so that this does not happen.
+  return parsed.ok ? parsed.input : input;
+}
+
+function redactedValue(value: unknown, redact: Redact): unknown {
+  if (typeof value === "string") return redact(value);
+  if (Array.isArray(value)) return value.map((item) => redactedValue(item, redact));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, field]) => [key, redactedField(key, field, redact)]),
+  );
+}
+
+function redactedField(key: string, field: unknown, redact: Redact): unknown {
+  if (typeof field === "string" && jsonFields.has(key)) return redactedJson(field, redact);
+  if (machineFields.has(key)) return field;
+  if (key === "config" && isFields(field)) return redactedConfig(field, redact);
+  if (key === "tools" && isFields(field)) return redactedTools(field, redact);
+  return redactedValue(field, redact);
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const isFields = (value: unknown): value is Fields => typeof value === "object" && value !== null;
+
+/** A configuration, or a change of one. */
+const redactedConfig = (config: Fields, redact: Redact): Fields =>
+  typeof config["systemPrompt"] === "string"
+    ? { ...config, systemPrompt: redact(config["systemPrompt"]) }
+    : config;
+
+const redactedTools = (tools: Fields, redact: Redact): Fields =>
+  Object.fromEntries(
+    Object.entries(tools).map(([name, tool]) => [
+      name,
+      isFields(tool) ? { ...tool, description: redact(String(tool["description"])) } : tool,
+    ]),
+  );
+
+function redactedJson(text: string, redact: Redact): string {
+  try {
+    return JSON.stringify(redactedValue(JSON.parse(text), redact));
+  } catch {
+    return redact(text);
+  }
+}
+
+function redactedHeader(header: SessionHeader, redact: Redact): SessionHeader {
+  const { user, data, config, tools, ...rest } = header;
+  const hidden = redactedValue(data?.initial ?? null, redact);
+  return {
+    ...rest,
+    ...(user === undefined ? {} : { user: redact(user) }),
+    ...(data === undefined
+      ? {}
+      : { data: { version: data.version, initial: JSON.parse(JSON.stringify(hidden)) } }),
+    config: { ...config, systemPrompt: redact(config.systemPrompt) },
+    tools: Object.fromEntries(
+      Object.entries(tools).map(([name, tool]) => [name, { ...tool, description: redact(tool.description) }]),
+    ),
+  };
+}

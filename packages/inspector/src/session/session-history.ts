@@ -1,0 +1,168 @@
+import {
+  headerToState,
+  inputDescriber,
+  recordToInput,
+  type AgentChange,
+  type AgentInput,
+  type AgentState,
+  type ControlMove,
+  type SessionHeader,
+} from "@moora/agent";
+import { agentTransition, controlName, step, type Control } from "@moora/agent-core-state-machine";
+import { marksOf } from "./marks.ts";
+import { SpanTracker, type Span } from "./spans.ts";
+import { controlAfter, workAt, type Work } from "./work.ts";
+
+/** A record as the inspector has it. A streamed record has no digests. */
+export interface HistoryRecord {
+  readonly seq: number;
+  readonly body: string;
+  readonly changesDigest?: string;
+  readonly digest?: string;
+}
+
+/** One record in the list of records. */
+export interface RecordRow {
+  readonly seq: number;
+  readonly type: AgentInput["type"];
+  /** In milliseconds since 1970, by the clock of the process that wrote it. */
+  readonly timestamp: number;
+  readonly text: string;
+  /** The control state after it. */
+  readonly state: string;
+  readonly loop: number;
+  readonly step: number;
+  readonly marks: number;
+}
+
+/** The effect of one record: the states before and after it, its moves in the control graph, and its changes. */
+export interface HistoryStep {
+  readonly input: AgentInput | undefined;
+  readonly before: AgentState;
+  readonly state: AgentState;
+  readonly moves: readonly ControlMove[];
+  readonly changes: readonly AgentChange[];
+}
+
+/** The number of records between two checkpoints: a position is at most this many inputs away from one. */
+export const checkpointDistance = 25;
+
+const maxRecent = 16;
+
+/**
+ * A session whose every position can be visited. Records are folded once, in order, with a checkpoint every
+ * `checkpointDistance` records; checkpoints share the parts that did not change.
+ */
+export class SessionHistory {
+  readonly header: SessionHeader;
+  readonly id: string;
+  readonly records: HistoryRecord[] = [];
+  readonly inputs: AgentInput[] = [];
+  readonly rows: RecordRow[] = [];
+  /** The records after which the model was called with the request of their position. */
+  readonly modelCalls: number[] = [];
+  readonly #checkpoints: AgentState[];
+  /** The state after the last record. */
+  #last: AgentState;
+  readonly #describe: (input: AgentInput) => string;
+  readonly #spans = new SpanTracker();
+  readonly #callNames = new Map<string, string>();
+  /** States that were visited last: the parts of one view ask for the same ones. */
+  readonly #recent = new Map<number, AgentState>();
+  #control: Control;
+  #work: readonly Work[] = [];
+  #loop = 0;
+  #step = 0;
+  #owner: string | null;
+
+  /** `initial` is the state before the first record. Default: the one of the header. */
+  constructor(id: string, header: SessionHeader, initial: AgentState = headerToState(header)) {
+    this.id = id;
+    this.header = header;
+    this.#checkpoints = [initial];
+    this.#last = initial;
+    this.#describe = inputDescriber(header);
+    this.#control = initial.reActContext.control;
+    this.#owner = initial.owner;
+  }
+
+  /** The number of records. */
+  get length(): number {
+    return this.records.length;
+  }
+
+  /**
+   * Adds the next record. Returns its row, and the spans that began or ended with it. Throws `SessionError` for a record that a
+   * newer release wrote.
+   */
+  append(record: HistoryRecord): { readonly row: RecordRow; readonly spans: readonly Span[] } {
+    const input = recordToInput(record);
+    const seq = this.records.length + 1;
+    const { state, moves, changes } = step(input)(this.#last);
+    this.#last = state;
+    this.#learn(input, moves);
+    const before = this.#work;
+    this.#control = controlAfter(this.#control, changes);
+    this.#work = workAt(this.#control, {
+      loop: this.#loop,
+      step: this.#step,
+      callName: (id) => this.#callNames.get(id) ?? "",
+    });
+    const row: RecordRow = {
+      seq,
+      type: input.type,
+      timestamp: input.timestamp,
+      text: this.#describe(input),
+      state: controlName(this.#control),
+      loop: this.#loop,
+      step: this.#step,
+      marks: marksOf({ input, moves, changes, before, after: this.#work, owner: this.#owner }),
+    };
+    if (input.type === "session-opened") this.#owner = input.owner;
+    if (input.type === "llm-call-started") this.modelCalls.push(seq);
+    this.records.push(record);
+    this.inputs.push(input);
+    this.rows.push(row);
+    if (seq % checkpointDistance === 0) this.#checkpoints.push(state);
+    return { row, spans: this.#spans.next(seq, this.#work) };
+  }
+
+  #learn(input: AgentInput, moves: readonly ControlMove[]): void {
+    const last = moves.at(-1);
+    if (last !== undefined) {
+      this.#loop = last.loop;
+      this.#step = last.step;
+    }
+    if (input.type === "re-act-observed" && input.observation.type === "continue-re-act")
+      for (const [id, { name }] of Object.entries(input.observation.toolCalls)) this.#callNames.set(id, name);
+  }
+
+  /** The state after the first `seq` records. */
+  stateAt(seq: number): AgentState {
+    const recent = this.#recent.get(seq);
+    if (recent !== undefined) return recent;
+    const index = Math.min(Math.floor(seq / checkpointDistance), this.#checkpoints.length - 1);
+    let state = this.#checkpoints[index] ?? this.#last;
+    // One transition for each input, and not a replay: it shares the collections of a long session instead of copying them.
+    for (const input of this.inputs.slice(index * checkpointDistance, seq))
+      state = agentTransition(input)(state);
+    this.#remember(seq, state);
+    return state;
+  }
+
+  /** What record `seq` has done; for 0, the state before the first record. */
+  stepAt(seq: number): HistoryStep {
+    const input = this.inputs[seq - 1];
+    const before = this.stateAt(Math.max(0, seq - 1));
+    if (input === undefined) return { input, before, state: before, moves: [], changes: [] };
+    const { state, moves, changes } = step(input)(before);
+    this.#remember(seq, state);
+    return { input, before, state, moves, changes };
+  }
+
+  #remember(seq: number, state: AgentState): void {
+    this.#recent.set(seq, state);
+    const [oldest] = this.#recent.keys();
+    if (this.#recent.size > maxRecent && oldest !== undefined) this.#recent.delete(oldest);
+  }
+}

@@ -1,0 +1,288 @@
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { parsePortable } from "@moora/agent";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { startBrowser, watch, type Watched } from "./browser.ts";
+import { Files } from "./files.ts";
+import { sampleSession } from "./sample-session.ts";
+
+let browser: Browser;
+let sample = "";
+let files = new Files();
+let page: Page;
+let watched: Watched;
+
+beforeAll(async () => {
+  [browser, sample] = await Promise.all([startBrowser(), sampleSession()]);
+});
+afterAll(() => browser.close());
+
+beforeEach(async () => {
+  files = new Files();
+  page = await browser.newPage({ viewport: { width: 1_280, height: 800 } });
+  watched = watch(page);
+});
+afterEach(async () => {
+  await page.close();
+  files[Symbol.dispose]();
+});
+
+/** Opens the sample at a record. */
+async function open(hash = "", exported = sample): Promise<void> {
+  await page.goto(`${await files.page(exported)}${hash}`);
+  await page.getByRole("listbox").waitFor();
+}
+
+const position = () => page.locator(".position");
+const tab = (name: string) => page.getByRole("tab", { name, exact: true });
+const panel = () => page.getByRole("tabpanel");
+
+describe("a file that is opened", () => {
+  it("is chosen or dropped, and the page requests nothing", async () => {
+    await page.goto(await files.page());
+    await page.getByText("Drop an exported session here").waitFor();
+    await page.locator(".drop input[type=file]").setInputFiles(files.write("session.jsonl", sample));
+    await page.getByRole("heading", { name: "refund-1042" }).waitFor();
+    expect(await position().textContent()).toBe("33 / 33");
+    const other = await page.evaluateHandle(
+      (text) => {
+        const data = new DataTransfer();
+        data.items.add(new File([text], "other.jsonl"));
+        return data;
+      },
+      sample.replace("refund-1042", "dropped-one"),
+    );
+    await page.dispatchEvent("body", "drop", { dataTransfer: other });
+    await page.getByRole("heading", { name: "dropped-one" }).waitFor();
+    expect(watched.problems).toEqual([]);
+    expect(watched.requests.filter((url) => !/^(file|blob|data):/.test(url))).toEqual([]);
+  });
+
+  it("is refused with what to do, and a damaged one shows where it is damaged", async () => {
+    await page.goto(await files.page());
+    const input = page.locator(".drop input[type=file]");
+    await input.setInputFiles(files.write("notes.jsonl", "hello\n"));
+    await page.getByRole("alert").getByText("moora export").waitFor();
+    const lines = sample.split("\n");
+    const changed = lines.with(9, (lines[9] ?? "").replace("30 days", "99 days")).join("\n");
+    expect(changed).not.toBe(sample);
+    await input.setInputFiles(files.write("changed.jsonl", changed));
+    await page.getByRole("button", { name: "Go to record 9" }).click();
+    expect(await position().textContent()).toBe("9 / 33");
+    await tab("Record").click();
+    await panel().getByText("The digest is wrong").waitFor();
+    await page.getByRole("slider", { name: "Record" }).press("ArrowRight");
+    await panel().getByText("The digests are valid").waitFor();
+  });
+
+  it("shows hostile content as text", async () => {
+    const hostile = "</script><img src=x onerror=alert(1)><b>bold</b><!--";
+    const text = sample.replaceAll("My lamp arrived broken.", hostile);
+    await open("#at=33", text);
+    await page.getByRole("log").getByText(hostile).waitFor();
+    for (const name of ["Request", "State", "Record", "Diff"]) await tab(name).click();
+    expect(await page.locator("img, b:text('bold')").count()).toBe(0);
+    expect(watched.problems).toEqual([]);
+  });
+});
+
+describe("a position", () => {
+  it("is reached by the scrubber, by keys, by the list, by marks and by a link", async () => {
+    await open("#at=13");
+    expect(await position().textContent()).toBe("13 / 33");
+    await page.getByRole("slider", { name: "Record" }).fill("5");
+    expect(await position().textContent()).toBe("5 / 33");
+    await page.locator("body").press("ArrowRight");
+    await page.locator("body").press("Shift+ArrowRight");
+    expect(await position().textContent()).toBe("16 / 33");
+    await page.getByRole("option").filter({ hasText: "refund_policy started" }).click();
+    expect(await position().textContent()).toBe("7 / 33");
+    const reached: (string | null)[] = [];
+    for (const key of ["Home", "f", "f", "f", "Shift+F", "r", "a", "Shift+C", "c", "Shift+A", "t", "End"]) {
+      await page.locator("body").press(key);
+      reached.push(await position().textContent());
+    }
+    expect(reached.map((text) => text?.split(" ")[0])).toEqual([
+      "0",
+      "22",
+      "27",
+      "27",
+      "22",
+      "23",
+      "29",
+      "14",
+      "14",
+      "12",
+      "14",
+      "33",
+    ]);
+  });
+
+  it("shows the conversation, the graph, the request, the state, the data and the usage", async () => {
+    await open("#at=16");
+    await page.getByRole("log").getByText("approved by maria").waitFor();
+    const graph = panel().getByRole("img");
+    expect(await graph.getAttribute("aria-label")).toContain("Acting —ToolSuccess→ Observing");
+    await tab("Request").click();
+    await panel().getByText("The model would get this request now.").waitFor();
+    expect(await panel().locator(".request-messages > .stable").count()).toBeGreaterThan(0);
+    expect(await panel().locator(".request-messages > .new").count()).toBe(1);
+    await tab("State").click();
+    await panel().locator(".changed > details > summary").getByText("data", { exact: true }).waitFor();
+    await tab("Data").click();
+    await panel().getByText('"euros": 59.9').waitFor();
+    await tab("Usage").click();
+    await panel().getByRole("row", { name: "Input tokens 1,846 1,846" }).waitFor();
+    await tab("Effects").click();
+    await panel().getByText("plan/1/3/1").first().waitFor();
+    expect(watched.problems).toEqual([]);
+  });
+
+  it("keeps its address, with which it is opened again", async () => {
+    await open("#at=13&tab=record");
+    await page.locator("body").press("ArrowLeft");
+    await page.waitForFunction(() => location.hash.includes("at=12"));
+    await page.reload();
+    await page.getByRole("listbox").waitFor();
+    expect(await position().textContent()).toBe("12 / 33");
+    expect(await tab("Record").getAttribute("aria-selected")).toBe("true");
+  });
+});
+
+describe("a search", () => {
+  it("lists what it finds, goes from one to the next, and ends with Escape", async () => {
+    await open("#at=0");
+    await page.locator("body").press("/");
+    await page.keyboard.type("tool:refund");
+    await page.getByRole("listbox", { name: "Records that match" }).waitFor();
+    const found = await page.getByRole("option").allTextContents();
+    expect(found.length).toBeGreaterThan(5);
+    await page.keyboard.press("Enter");
+    expect(await position().textContent()).toBe("11 / 33");
+    await page.keyboard.press("Escape");
+    await page.getByRole("listbox", { name: "Records", exact: true }).waitFor();
+    await page.getByRole("searchbox").fill("no such text anywhere");
+    await page.getByText("No record matches.").waitFor();
+  });
+});
+
+describe("two positions or sessions", () => {
+  it("are compared: a pinned record with another one", async () => {
+    await open("#at=12&tab=diff");
+    await page.locator("body").press("p");
+    await page.locator("body").press("End");
+    const row = panel().getByRole("row", { name: /^data\.refunded\[0\]/ });
+    await row.waitFor();
+    expect(await row.textContent()).toContain("1042");
+  });
+
+  it("are compared: a session with its fork, from the record at which they part", async () => {
+    await open("#tab=compare");
+    const lines = sample.split("\n");
+    const { records } = parsePortable(sample);
+    expect(records).toHaveLength(33);
+    await panel()
+      .locator("input[type=file]")
+      .setInputFiles(files.write("fork.jsonl", `${lines.slice(0, 21).join("\n")}\n`));
+    await panel().getByText("Both have the same records until").waitFor();
+    expect(await panel().getByRole("button", { name: "20", exact: true }).count()).toBe(1);
+    await panel().getByText("No further record.").waitFor();
+  });
+});
+
+describe("sharing", () => {
+  it("saves a golden log and a redacted copy, and copies a test and a command", async () => {
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    await open("#at=16");
+    await page.locator("body").press("s");
+    const dialog = page.getByRole("dialog");
+    const saved = async (name: string): Promise<string> => {
+      const [download] = await Promise.all([
+        page.waitForEvent("download"),
+        dialog.getByRole("button", { name }).click(),
+      ]);
+      return readFileSync(await download.path(), "utf8");
+    };
+    expect(parsePortable(await saved("Save the golden log")).records).toHaveLength(16);
+    const redacted = await saved("Save the redacted session");
+    expect(redacted).not.toContain("lamp arrived");
+    expect(parsePortable(redacted).records).toHaveLength(33);
+    const clipboard = () => page.evaluate(() => navigator.clipboard.readText());
+    await dialog.getByRole("button", { name: "a transcript" }).click();
+    await page.getByText("The test is in the clipboard.").waitFor();
+    expect(await clipboard()).toContain(').shows("Planning", "plan/1/3/1");');
+    await dialog.getByRole("button", { name: "forks here" }).click();
+    await page.getByText("The command is in the clipboard.").waitFor();
+    expect(await clipboard()).toBe("moora fork refund-1042 --at 16 --to refund-1042-fork");
+    await page.keyboard.press("Escape");
+    expect(await dialog.count()).toBe(0);
+  });
+});
+
+describe("a reader with a keyboard, a screen reader or a small screen", () => {
+  const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+  it.each(["light", "dark"] as const)("finds no barrier that axe knows: %s", async (colorScheme) => {
+    // axe is added to the page, whose policy allows no other code.
+    const context = await browser.newContext({
+      bypassCSP: true,
+      colorScheme,
+      viewport: { width: 1_280, height: 800 },
+    });
+    const own = await context.newPage();
+    await own.goto(`${await files.page(sample)}#at=27`);
+    await own.getByRole("listbox").waitFor();
+    await own.evaluate(axe);
+    for (const name of [
+      "Graph",
+      "Request",
+      "State",
+      "Record",
+      "Effects",
+      "Data",
+      "Usage",
+      "Diff",
+      "Compare",
+    ]) {
+      await own.getByRole("tab", { name, exact: true }).click();
+      await own.locator(".tabpanel > *").first().waitFor();
+      const found: readonly string[] = await own.evaluate(
+        "axe.run().then(({ violations }) => violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`))",
+      );
+      expect(found, name).toEqual([]);
+    }
+    await context.close();
+  });
+
+  it("reaches every panel at 400 pixels, and nothing is wider than the page", async () => {
+    await page.setViewportSize({ width: 400, height: 800 });
+    await page.goto(`${await files.page(sample)}#at=27`);
+    for (const name of [
+      "Records",
+      "Chat",
+      "Graph",
+      "Request",
+      "State",
+      "Record",
+      "Usage",
+      "Diff",
+      "Compare",
+    ]) {
+      await tab(name).click();
+      expect(await tab(name).getAttribute("aria-selected")).toBe("true");
+      expect(await page.evaluate(() => document.documentElement.scrollWidth), name).toBeLessThanOrEqual(400);
+    }
+  });
+
+  it("selects panels with numbers and arrows, and sees the keys with a question mark", async () => {
+    await open("#at=3");
+    await page.locator("body").press("3");
+    expect(await tab("State").getAttribute("aria-selected")).toBe("true");
+    await tab("State").press("ArrowRight");
+    expect(await tab("Record").getAttribute("aria-selected")).toBe("true");
+    expect(await position().textContent()).toBe("3 / 33");
+    await page.locator("body").press("?");
+    await page.getByRole("dialog", { name: "Keys" }).waitFor();
+  });
+});

@@ -1,0 +1,83 @@
+import { memoryLog } from "@moora/event-log";
+import { answers, callsTools, type MockScript } from "@moora/llm/testing";
+import { createAgentServer, type AgentServerOptions } from "@moora/server";
+import { serve, type ServedAgents } from "@moora/server/node";
+import { inspectorOfServer } from "@moora/inspector";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startBrowser, watch } from "./browser.ts";
+import { sampleAgent } from "./sample-session.ts";
+
+const script: MockScript = [
+  callsTools([{ name: "refund", arguments: { order: "7", euros: 12 } }]),
+  answers("Order 7 is refunded."),
+  answers("You are welcome."),
+];
+
+/** A server with the inspector, whose refunds always work. */
+async function served(options: Partial<AgentServerOptions> = {}): Promise<ServedAgents> {
+  const agents = [sampleAgent(script, async (order) => `paid ${order}`)];
+  const server = createAgentServer({ agents, log: memoryLog(), inspector: inspectorOfServer, ...options });
+  return await serve(server, { port: 0 });
+}
+
+async function createSession(url: string, headers: Record<string, string> = {}): Promise<string> {
+  const response = await fetch(`${url}/agents/support/sessions`, { method: "POST", headers });
+  return ((await response.json()) as { id: string }).id;
+}
+
+describe("the inspector of a server", () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await startBrowser();
+  });
+  afterAll(() => browser.close());
+
+  const count = async (page: Page): Promise<number> =>
+    Number((await page.locator(".position").textContent())?.split("/")[1]);
+
+  it("follows a session, sends a message, approves a call, and shows the result", async () => {
+    const { url, close } = await served({ basePath: "/api" });
+    const id = await createSession(`${url}/api`);
+    const page = await browser.newPage();
+    const watched = watch(page);
+    await page.goto(`${url}/api/inspector`);
+    await page.getByRole("button", { name: id }).click();
+    await page.getByText("live", { exact: true }).waitFor();
+    await page.getByRole("textbox", { name: "Message" }).fill("Refund order 7.");
+    await page.getByRole("button", { name: "Send" }).click();
+    await page.getByText("Approve this call?").waitFor();
+    const before = await count(page);
+    await page.locator("body").press("ArrowLeft");
+    expect(await page.getByRole("button", { name: "Approve" }).count()).toBe(0);
+    await page.getByRole("button", { name: "Go to the newest record to act" }).click();
+    await page.getByRole("button", { name: "Approve", exact: true }).click();
+    await page.getByRole("log").getByText("Order 7 is refunded.").waitFor();
+    expect(await count(page)).toBeGreaterThan(before);
+    await page.getByRole("tab", { name: "Data" }).click();
+    await page.getByRole("tabpanel").getByText('"euros": 12').waitFor();
+    expect(watched.problems).toEqual([]);
+    expect(new Set(watched.requests.map((request) => new URL(request).origin))).toEqual(new Set([url]));
+    await page.close();
+    await close();
+  });
+
+  it("asks for a token where the server needs one, and opens a link to a session", async () => {
+    const authorize: AgentServerOptions["authorize"] = (request) =>
+      request.headers.get("authorization") === "Bearer secret" ? { user: "ada" } : undefined;
+    const { url, close } = await served({ authorize });
+    const id = await createSession(url, { authorization: "Bearer secret" });
+    const page = await browser.newPage();
+    await page.goto(`${url}/inspector/#session=${id}&at=0`);
+    const token = page.getByLabel("Bearer token");
+    await token.fill("wrong");
+    await page.getByRole("button", { name: "Use this token" }).click();
+    await page.getByText("Authentication is required.").waitFor();
+    await token.fill("secret");
+    await page.getByRole("button", { name: "Use this token" }).click();
+    await page.getByRole("heading", { name: id }).waitFor();
+    expect(await page.locator(".position").textContent()).toBe("0 / 1");
+    await page.close();
+    await close();
+  });
+});

@@ -1,0 +1,77 @@
+import { headerToState, parsePortable, recordToInput, textToHeader } from "@moora/agent";
+import { replay } from "@moora/agent-core-state-machine";
+import { describe, expect, it } from "vitest";
+import { hasMark } from "../src/session/marks.ts";
+import { checkpointDistance, SessionHistory } from "../src/session/session-history.ts";
+import { readExport } from "../src/session/read-export.ts";
+import { corpus, exportOf, historyOf } from "./support.ts";
+
+const positionsOf = (length: number): readonly number[] =>
+  [
+    ...new Set([
+      0,
+      1,
+      checkpointDistance - 1,
+      checkpointDistance,
+      checkpointDistance + 1,
+      length - 1,
+      length,
+    ]),
+  ].filter((seq) => seq >= 0 && seq <= length);
+
+describe("a history", () => {
+  it.each(corpus)("%s has the state of a replay at every position", (name) => {
+    const text = exportOf(name);
+    const { header, records } = parsePortable(text);
+    const history = historyOf(text);
+    const inputs = records.map(recordToInput);
+    for (const seq of positionsOf(inputs.length)) {
+      const expected = replay(inputs.slice(0, seq), headerToState(textToHeader(header)));
+      expect(JSON.stringify(history.stateAt(seq)), `record ${seq}`).toBe(JSON.stringify(expected));
+    }
+  });
+
+  it.each(corpus)("%s has a row for each record, with the control state after it", (name) => {
+    const history = historyOf(exportOf(name));
+    for (const { seq, state } of history.rows) {
+      const { control } = history.stateAt(seq).reActContext;
+      expect(state).toBe(control.type === "Custom" ? control.name : control.type);
+    }
+  });
+
+  it.each(corpus)("%s has spans that do not overlap within a state or a loop", (name) => {
+    const reader = readExport(exportOf(name));
+    const history = new SessionHistory(reader.id, reader.header);
+    const spans = new Map(
+      reader
+        .next(Number.MAX_SAFE_INTEGER)
+        .flatMap((record) => history.append(record).spans.map((span) => [span.id, span])),
+    );
+    for (const lane of ["state", "loop"]) {
+      const own = [...spans.values()].filter((span) => span.lane === lane);
+      for (const [index, span] of own.entries()) {
+        expect(span.to ?? history.length).toBeGreaterThanOrEqual(span.from);
+        const next = own[index + 1];
+        if (next !== undefined) expect(next.from).toBeGreaterThanOrEqual(span.to ?? Number.POSITIVE_INFINITY);
+      }
+    }
+  });
+
+  it.each(corpus)("%s marks each failed call", (name) => {
+    const history = historyOf(exportOf(name));
+    const failed = history.inputs.flatMap((input, index) =>
+      input.type === "tool-call-completed" && !input.result.isSuccess
+        ? [history.rows[index]?.marks ?? 0]
+        : [],
+    );
+    for (const marks of failed) expect(hasMark(marks, "failure")).toBe(true);
+  });
+
+  it("marks a crash where a process ended in the middle of work, and no crash where it was idle", () => {
+    const crashed = corpus.filter((name) =>
+      historyOf(exportOf(name)).rows.some(({ marks }) => hasMark(marks, "crash")),
+    );
+    expect(crashed.length).toBeGreaterThan(0);
+    expect(crashed).not.toContain("a-budget-of-tokens");
+  });
+});

@@ -1,0 +1,50 @@
+import { describe, expect, it } from "vitest";
+import { SessionWorker } from "../src/worker/session-worker.ts";
+import type { WorkerEvent } from "../src/worker/protocol.ts";
+import { exportOf } from "./support.ts";
+
+async function scene(name: string): Promise<{ worker: SessionWorker; events: readonly WorkerEvent[] }> {
+  const events: WorkerEvent[] = [];
+  const worker = new SessionWorker(
+    (event) => void events.push(event),
+    async () => undefined,
+  );
+  await worker.handlers.open(exportOf(name));
+  return { worker, events };
+}
+
+describe("the worker", () => {
+  it("reports all rows and spans while it opens a session, and answers with a summary", async () => {
+    const { worker, events } = await scene("two-hundred-turns");
+    const rows = events.flatMap((event) => (event.event === "rows" ? event.rows : []));
+    expect(rows.map(({ seq }) => seq)).toEqual(Array.from({ length: rows.length }, (_, index) => index + 1));
+    expect(events[0]).toEqual({ event: "opening", id: "recorded", total: rows.length });
+    expect((await worker.handlers.view(3, 60)).seq).toBe(3);
+  });
+
+  it("checks all records after that", async () => {
+    const { events } = await scene("two-hundred-turns");
+    await new Promise((resolve) => setImmediate(resolve));
+    const checks = events.flatMap((event) => (event.event === "checked" ? event.checks : []));
+    expect(checks).toHaveLength(exportOf("two-hundred-turns").split("\n").length - 3);
+    expect(new Set(checks)).toEqual(new Set(["valid"]));
+  });
+
+  it("adds streamed records once and in order", async () => {
+    const { worker, events } = await scene("twenty-steps");
+    const { seq = 0 } = events.flatMap((event) => (event.event === "rows" ? event.rows : [])).at(-1) ?? {};
+    const opened = (at: number) => ({ seq: at, body: '{"type":"session-opened","owner":"b","timestamp":9}' });
+    await worker.handlers.append([opened(seq + 1), opened(seq + 1), opened(seq + 3)]);
+    const added = events.flatMap((event) => (event.event === "rows" ? event.rows : [])).slice(seq);
+    expect(added.map((row) => row.seq)).toEqual([seq + 1]);
+  });
+
+  it("refuses calls before a session is open, and files that are not sessions", async () => {
+    const worker = new SessionWorker(
+      () => undefined,
+      async () => undefined,
+    );
+    expect(() => worker.handlers.view(0, 1)).toThrow("No session is open.");
+    await expect(async () => worker.handlers.open("nothing")).rejects.toThrow("not an exported session");
+  });
+});

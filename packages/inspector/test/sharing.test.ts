@@ -1,0 +1,86 @@
+import { parsePortable } from "@moora/agent";
+import { replayPortable } from "@moora/agent-testing";
+import { describe, expect, it } from "vitest";
+import { readExport } from "../src/session/read-export.ts";
+import { redactedExport } from "../src/session/redact.ts";
+import { forkCommand, goldenTest } from "../src/session/commands.ts";
+import { goldenLog, transcriptTest } from "../src/session/test-text.ts";
+import { corpus, exportOf, historyOf } from "./support.ts";
+
+describe("a golden log", () => {
+  it.each(corpus.slice(0, 12))("%s is cut at any record, and replays", async (name) => {
+    const text = exportOf(name);
+    const history = historyOf(text);
+    const seq = Math.ceil(history.length / 2);
+    const cut = goldenLog(history, readExport(text).headerText, seq) ?? "";
+    expect(parsePortable(cut).records).toHaveLength(seq);
+    await expect(replayPortable(cut)).resolves.toMatchObject({ inputs: { length: seq } });
+    expect(goldenLog(history, readExport(text).headerText, history.length)).toBe(text);
+  });
+
+  it("is not made of records that were streamed without digests", () => {
+    const history = historyOf(exportOf("twenty-steps"));
+    history.append({ seq: history.length + 1, body: '{"type":"session-opened","owner":"b","timestamp":9}' });
+    expect(goldenLog(history, "{}", history.length)).toBeUndefined();
+  });
+});
+
+describe("a transcript", () => {
+  it.each(corpus.slice(0, 16))("%s is a test that passes, at any record", async (name) => {
+    const history = historyOf(exportOf(name));
+    for (const seq of [0, Math.floor(history.length / 2), history.length]) {
+      const run = programOf(transcriptTest(history, seq));
+      expect(await run()).toBe(1);
+    }
+  });
+});
+
+/** The program of a test, which returns the number of its cases. */
+function programOf(text: string): () => Promise<number> {
+  return async () => {
+    const { givenAgent } = await import("@moora/agent-testing");
+    let count = 0;
+    const test = (_name: string, check: () => void): void => {
+      check();
+      count += 1;
+    };
+    const body = text.split("\n").filter((line) => !line.startsWith("import "));
+    // The text was made by the function under test.
+    // oxlint-disable-next-line typescript/no-implied-eval, no-new-func
+    new Function("givenAgent", "it", body.join("\n"))(givenAgent, test);
+    return count;
+  };
+}
+
+describe("what is copied", () => {
+  it("quotes names for the shell and for a test", () => {
+    expect(forkCommand("ada", 4)).toBe("moora fork ada --at 4 --to ada-fork");
+    expect(forkCommand("a'b; rm", 4)).toBe(String.raw`moora fork 'a'\''b; rm' --at 4 --to 'a'\''b; rm-fork'`);
+    expect(goldenTest('a"b', "runs/a.jsonl")).toContain(String.raw`"a\"b still replays"`);
+  });
+});
+
+describe("a redacted session", () => {
+  it.each(corpus)("%s walks the same way and has no text of people, models and tools", async (name) => {
+    const history = historyOf(exportOf(name));
+    const text = redactedExport(history, { what: "texts" });
+    const redacted = historyOf(text);
+    expect(redacted.rows.map(({ state }) => state)).toEqual(history.rows.map(({ state }) => state));
+    expect(parsePortable(text).records).toHaveLength(history.length);
+    for (const { content } of history.stateAt(history.length).messages)
+      if (content.length > 12) expect(text).not.toContain(JSON.stringify(content).slice(1, -1));
+  });
+
+  it("hides words wherever they are, also in arguments, which stay JSON", () => {
+    const history = historyOf(exportOf("twenty-steps"));
+    const [word = ""] = history
+      .stateAt(history.length)
+      .messages.map(({ content }) => content.split(/\s/)[0] ?? "");
+    const text = redactedExport(history, { what: "words", words: [word, ""] });
+    expect(word.length).toBeGreaterThan(2);
+    expect(
+      parsePortable(text).records.some(({ body }) => body.toLowerCase().includes(`"${word.toLowerCase()}`)),
+    ).toBe(false);
+    expect(redactedExport(history, { what: "words", words: [] })).toContain(word);
+  });
+});

@@ -1,0 +1,56 @@
+import { writeFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { readHeader, recordsToPortable } from "@moora/agent";
+import { errorText } from "@moora/agent-core-effects/internal";
+import type { InspectorPage } from "@moora/inspector";
+import { exitCodes } from "../cli-host.ts";
+import type { Command } from "../command.ts";
+import { serveInspector } from "../inspector-server.ts";
+import { portOf } from "../listening.ts";
+import { sessionCommand, unknownSessionError, type SessionCall } from "../session/session-call.ts";
+import { useFile } from "../session/use-file.ts";
+import { stopped } from "../with-server.ts";
+
+/** Opens a session in the inspector: in a browser, or as a file. */
+export const inspectCommand: Command = sessionCommand({
+  name: "inspect",
+  usage: "<session>",
+  summary: "Show a session as a page: timeline and state at every record.",
+  options: ["out", "port"],
+  optionHelp: {
+    port: "The port to listen on. Default: any free one.",
+    json: "Print the address, or the file, as one JSON object.",
+  },
+  async run(call) {
+    const { id, log, options, host, print, screen } = call;
+    await readHeader(log, id);
+    const file = options.text("out");
+    if (file !== undefined) {
+      const { html } = await pageOf(call);
+      useFile(file, () => writeFileSync(resolve(host.cwd, file), html, { flag: "wx" }));
+      print({ id, file }, `${id} is in ${file}. Open it in a browser.`);
+      return exitCodes.answered;
+    }
+    const server = await serveInspector(
+      portOf(options.text("port"), 0),
+      () => pageOf(call),
+      (error) => screen.line(`moora: ${errorText(error)}`),
+    );
+    print({ id, url: server.url }, `${id} is at ${server.url}. A reload shows new records. Ctrl-C stops it.`);
+    if (!options.has("json")) host.openBrowser?.(server.url);
+    const code = await stopped(host);
+    await server.close();
+    return code;
+  },
+});
+
+/** The page with the records before the first damage, which is reported. */
+async function pageOf(call: SessionCall): Promise<InspectorPage> {
+  const { id, log, screen } = call;
+  const session = await log.open(id);
+  if (session === undefined) throw unknownSessionError(id, call);
+  const { records, damage } = await session.inspect();
+  if (damage !== undefined) screen.line(damage.message);
+  const { inspectorFile } = await import("@moora/inspector");
+  return await inspectorFile(recordsToPortable({ id, header: session.header, records }));
+}

@@ -1,0 +1,38 @@
+import { defineContext, defineTool } from "@moora/agent";
+import { memoryLog } from "@moora/event-log";
+import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
+import { describe, expect, it } from "vitest";
+import { AgentBuilder } from "../../src/index.ts";
+
+const who = defineTool({
+  name: "who",
+  description: "Returns the user.",
+  input: { type: "object" },
+  context: defineContext<{ readonly user: string }>(),
+  execute: (_input, { context }) => context.user,
+});
+
+const builder = () =>
+  new AgentBuilder("Who am I?")
+    .llm(new MockLlmCaller([callsTools([{ name: "who" }]), answers("Ada.")]))
+    .tool(who);
+
+describe("the context of a builder", () => {
+  it("reaches the tools in every way to run", async () => {
+    const engines = [
+      builder().context({ user: "ada" }).build(),
+      builder().context({ user: "ada" }).build(),
+      builder().context({ user: "ada" }).log(memoryLog()).build(),
+    ] as const;
+    const [sync, inMemory, durable] = engines;
+    sync.runSync();
+    await inMemory.run();
+    await durable.run();
+    for (const { state } of engines)
+      expect(Object.values(state.toolCalls)[0]?.result).toMatchObject({ content: "ada" });
+  });
+
+  it("is required for a tool that needs one", () => {
+    expect(() => builder().build()).toThrow("A tool needs a context: add context(...).");
+  });
+});

@@ -1,0 +1,61 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { TemporaryFolder } from "./temporary-folder.ts";
+import { TestHost } from "./test-host.ts";
+
+let place = new TemporaryFolder();
+beforeEach(async () => {
+  place = new TemporaryFolder();
+  await new TestHost({ cwd: place.path }).run(["run", "what is 2+2?", "--session", "ada"]);
+});
+afterEach(() => place[Symbol.dispose]());
+
+/** The records that a page contains. */
+const recordsIn = (html: string): number =>
+  /<script type="application\/jsonl" id="moora-log">(.*?)<\/script>/s.exec(html)?.[1]?.trim().split("\n")
+    .length ?? 0;
+
+describe("moora inspect", () => {
+  it("writes a page with the session to a new file, and does not replace one", async () => {
+    const host = new TestHost({ cwd: place.path });
+    expect(await host.run(["inspect", "ada", "--out", "ada.html"])).toBe(0);
+    expect(host.stdout.text).toBe("ada is in ada.html. Open it in a browser.\n");
+    const html = readFileSync(join(place.path, "ada.html"), "utf8");
+    expect(recordsIn(html)).toBeGreaterThan(5);
+    expect(html).toContain("connect-src 'none'");
+    const again = new TestHost({ cwd: place.path });
+    expect(await again.run(["inspect", "ada", "--out", "ada.html"])).toBe(5);
+    expect(again.stderr.text).toContain("The file ada.html exists already.");
+  });
+
+  it("serves the page at an address with a token, only there, and shows new records after a reload", async () => {
+    const host = new TestHost({ cwd: place.path });
+    const ended = host.start(["inspect", "ada"]);
+    await host.stdout.shows("Ctrl-C stops it.");
+    const [, url = ""] = /is at (\S+)\. A reload/.exec(host.stdout.text) ?? [];
+    expect(host.opened).toEqual([url]);
+    const first = await fetch(url);
+    expect(first.headers.get("content-security-policy")).toContain("frame-ancestors 'none'");
+    const count = recordsIn(await first.text());
+    await new TestHost({ cwd: place.path }).run(["run", "what is 3+3?", "--session", "ada"]);
+    expect(recordsIn(await (await fetch(url)).text())).toBeGreaterThan(count);
+    for (const other of [new URL("/", url), new URL("/token/", url), `${url}x`])
+      expect((await fetch(other)).status).toBe(404);
+    expect((await fetch(url, { method: "POST" })).status).toBe(404);
+    host.interrupt();
+    expect(await ended).toBe(130);
+    await expect(fetch(url)).rejects.toThrow("fetch failed");
+  });
+
+  it.each([
+    [["inspect", "bob"], 3, 'Session "bob" not found'],
+    [["inspect"], 2, 'Missing <session> for "moora inspect"'],
+    [["inspect", "ada", "--port", "x"], 2, "--port must be an integer"],
+  ])("refuses %j", async (args, code, message) => {
+    const host = new TestHost({ cwd: place.path });
+    expect(await host.run(args)).toBe(code);
+    expect(host.stderr.text).toContain(message);
+    expect(existsSync(join(place.path, "bob.html"))).toBe(false);
+  });
+});

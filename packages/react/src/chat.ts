@@ -1,0 +1,108 @@
+import type {
+  AgentAttachment,
+  AgentEvent,
+  AgentFailure,
+  AgentMessage,
+  Question,
+  Receipt,
+  Recipe,
+  Session,
+  SessionView,
+  ToolCallResult,
+} from "@moora/agent";
+
+/** The connection of a session to its server; `connection()` of `@moora/client` returns one. */
+export interface ChatConnection {
+  readonly status: "connecting" | "connected" | "waiting" | "closed";
+  /** The posts that the server has not confirmed. `content` is the text of a message. */
+  readonly pending: readonly { readonly key: string; readonly kind: string; readonly content?: string }[];
+}
+
+/** A session that hooks show: local ones, and those of `@moora/client`. */
+export interface ChatSession<Data = unknown> extends Pick<
+  Session<unknown, Data>,
+  "id" | "seq" | "subscribe" | "questions"
+> {
+  readonly current: () => SessionView<Data>;
+  readonly onEvent: (listener: (event: AgentEvent<unknown>) => void) => () => void;
+  readonly send: Session["send"];
+  readonly decide: (
+    question: Parameters<Session["decide"]>[0],
+    decision: Parameters<Session["decide"]>[1],
+  ) => Promise<Receipt>;
+  readonly update: (recipe: Recipe<Data>) => Promise<Receipt>;
+  readonly cancel: (reason?: string) => Promise<Receipt>;
+  readonly retry: () => Promise<Receipt>;
+  readonly pause: (reason?: string) => Promise<Receipt>;
+  readonly resume: () => Promise<Receipt>;
+  /** Only remote sessions have a connection. */
+  readonly connection?: () => ChatConnection;
+}
+
+/**
+ * The status of a tool call. `drafting`: the model is writing its arguments. `asking`: a person is asked. `checking`: its outcome
+ * after an interruption is looked up.
+ */
+export type ToolCallStatus =
+  | "drafting"
+  | "queued"
+  | "running"
+  | "retrying"
+  | "checking"
+  | "asking"
+  | "done"
+  | "failed";
+
+/** A tool call of a message. */
+export interface ToolCallPart {
+  readonly type: "tool-call";
+  readonly toolCallId: string;
+  readonly name: string;
+  readonly status: ToolCallStatus;
+  /** The JSON text of the arguments; while the model is writing, its beginning. */
+  readonly parameters: string;
+  /** Null while the call is open. */
+  readonly result: ToolCallResult | null;
+  /** What the tool has reported last; absent if it has not reported. */
+  readonly progress?: string;
+}
+
+/** A part of a message, in the order of the model. */
+export type ChatPart =
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "reasoning"; readonly text: string }
+  /** A file that the model made. */
+  | { readonly type: "file"; readonly file: AgentAttachment }
+  | ToolCallPart;
+
+/** A message with its parts. The same object until one of them changes. */
+export interface ChatMessage {
+  readonly id: string;
+  readonly role: AgentMessage["role"];
+  readonly parts: readonly ChatPart[];
+  /** Whether the model is writing it. */
+  readonly streaming: boolean;
+  /** `cut`: it ended early. `dropped`: it was not accepted. `withheld`: the model does not get it. Absent for a complete one. */
+  readonly status?: AgentMessage["status"];
+  readonly attachments?: readonly AgentAttachment[];
+}
+
+/** `waiting`: only a person can continue. `failed`: the newest loop ended with `failure`. */
+export type ChatStatus = "idle" | "running" | "waiting" | "paused" | "failed";
+
+/** What a session shows, without what is being streamed: the same object while a model or a tool streams. */
+export interface Chat<Data = unknown> extends Pick<
+  ChatSession<Data>,
+  "send" | "decide" | "update" | "cancel" | "retry" | "pause" | "resume"
+> {
+  readonly session: ChatSession<Data>;
+  /** Without the text that is being streamed, which `useMessage` adds. */
+  readonly messages: readonly ChatMessage[];
+  readonly status: ChatStatus;
+  readonly failure?: AgentFailure;
+  /** The open questions, with those of sub-agents. */
+  readonly questions: readonly Question[];
+  readonly data: SessionView<Data>["data"];
+  /** Undefined for a local session. */
+  readonly connection: ChatConnection | undefined;
+}

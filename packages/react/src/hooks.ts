@@ -1,0 +1,89 @@
+import type { Agent, SessionView } from "@moora/agent";
+import {
+  createContext,
+  createElement,
+  use,
+  useRef,
+  useSyncExternalStore,
+  type ReactElement,
+  type ReactNode,
+} from "react";
+import type { Chat, ChatMessage, ChatSession } from "./chat.ts";
+import { storeOf } from "./chat-store.ts";
+
+const SessionContext = createContext<ChatSession | undefined>(undefined);
+
+/** Gives the components in it the session that hooks without one show. */
+export function AgentProvider<Data>({
+  session,
+  children,
+}: {
+  readonly session: ChatSession<Data>;
+  readonly children?: ReactNode;
+}): ReactElement {
+  // Hooks name the type of the data again.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return createElement(SessionContext, { value: session as ChatSession }, children);
+}
+
+/** The session of a hook. Throws without one. */
+function useSession<Data>(given: ChatSession<Data> | undefined): ChatSession<Data> {
+  const provided = use(SessionContext);
+  const session = given ?? provided;
+  if (session === undefined) {
+    throw new Error(
+      "This hook has no session. Pass one, or put the component into <AgentProvider session={...}>.",
+    );
+  }
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return session as ChatSession<Data>;
+}
+
+/** The type of the data of an agent. */
+export type DataOf<Type> = Type extends Pick<Agent<never, infer Data>, "~data"> ? Data : unknown;
+
+/**
+ * What a session shows: messages, status, questions, data, and the methods that post. A component is rendered again when one of these
+ * changes, and not while a message is streamed; `useMessage` adds the streamed parts. Without a session it uses that of
+ * `AgentProvider`; `useAgent<typeof agent>()` has the type of its data. Throws without either.
+ */
+export function useAgent<Type>(): Chat<DataOf<Type>>;
+/** The same for a session that is given. */
+export function useAgent<Data>(session: ChatSession<Data>): Chat<Data>;
+/** Both forms of the hook. */
+export function useAgent<Data>(session?: ChatSession<Data>): Chat<Data> {
+  const store = storeOf(useSession(session));
+  return useSyncExternalStore(store.subscribe, store.chat, store.chat);
+}
+
+/**
+ * A message with the text, the reasoning, the drafts of tool calls and the progress of tools that are being streamed; undefined for an
+ * unknown id. A component is rendered again when this message changes.
+ */
+export function useMessage(id: string, session?: ChatSession<never>): ChatMessage | undefined {
+  const store = storeOf(useSession(session));
+  const message = (): ChatMessage | undefined => store.message(id);
+  return useSyncExternalStore(store.subscribe, message, message);
+}
+
+/**
+ * A value of the state of a session. A component is rendered again when the value changes by `isEqual` (default: `Object.is`).
+ */
+export function useAgentValue<Value, Data = unknown>(
+  select: (view: SessionView<Data>) => Value,
+  session?: ChatSession<Data>,
+  isEqual: (a: Value, b: Value) => boolean = Object.is,
+): Value {
+  const source = useSession(session);
+  const last = useRef<{ readonly view: unknown; readonly select: unknown; readonly value: Value }>(null);
+  const value = (): Value => {
+    const view = source.current();
+    const { current: known } = last;
+    if (known !== null && known.view === view && known.select === select) return known.value;
+    const selected = select(view);
+    const kept = known !== null && isEqual(known.value, selected) ? known.value : selected;
+    last.current = { view, select, value: kept };
+    return kept;
+  };
+  return useSyncExternalStore(source.subscribe, value, value);
+}

@@ -1,0 +1,12 @@
+export type {
+  Chat,
+  ChatConnection,
+  ChatMessage,
+  ChatPart,
+  ChatSession,
+  ChatStatus,
+  ToolCallPart,
+  ToolCallStatus,
+} from "./chat.ts";
+export { AgentProvider, useAgent, useAgentValue, useMessage } from "./hooks.ts";
+export type { DataOf } from "./hooks.ts";

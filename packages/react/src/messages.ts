@@ -1,0 +1,162 @@
+import type { AgentMessage, AgentState, ContextEntry, ToolCallRecord } from "@moora/agent";
+import type { ChatMessage, ChatPart, ToolCallPart, ToolCallStatus } from "./chat.ts";
+import { turnPrefix } from "./streamed.ts";
+
+type ChatState = Pick<AgentState, "messages" | "transcript" | "toolCalls" | "reActContext">;
+type TurnEntry = Extract<ContextEntry, { type: "turn" }>;
+type OpenCall = Extract<AgentState["reActContext"]["control"], { calls: unknown }>["calls"][number];
+
+/** The id of a turn without text, which has no message in the state. */
+const turnId = (loop: number, step: number): string => `${turnPrefix}${loop}_${step}`;
+
+/** Makes the messages of states, and returns the same objects for what has not changed. */
+export class MessageList {
+  #messages: readonly ChatMessage[] = [];
+  #byId: ReadonlyMap<string, ChatMessage> = new Map();
+  #calls: ReadonlyMap<string, { readonly part: ToolCallPart; readonly record: ToolCallRecord }> = new Map();
+
+  /** The messages of a state. With `isDrafting`, the model writes a call before any text: a message for it is the last one. */
+  of(state: ChatState, isDrafting: boolean): readonly ChatMessage[] {
+    const open = openCallsOf(state);
+    const calls = new Map<string, { readonly part: ToolCallPart; readonly record: ToolCallRecord }>();
+    const partOf = (toolCallId: string): readonly ToolCallPart[] => {
+      const record = state.toolCalls[toolCallId];
+      if (record === undefined) return [];
+      const status = statusOf(record, open.get(toolCallId));
+      const known = this.#calls.get(toolCallId);
+      const isKnown = known?.record === record && known.part.status === status;
+      const part = isKnown ? known.part : callPart(toolCallId, record, status);
+      calls.set(toolCallId, { part, record });
+      return [part];
+    };
+    const made = inOrder(state).map((item) => itemToMessage(item, partOf));
+    const { loop, step } = state.reActContext;
+    if (isDrafting) made.push({ id: turnId(loop, step), role: "assistant", parts: [], streaming: true });
+    this.#calls = calls;
+    return this.#keep(made.filter(isShown));
+  }
+
+  byId(id: string): ChatMessage | undefined {
+    return this.#byId.get(id);
+  }
+
+  #keep(made: readonly ChatMessage[]): readonly ChatMessage[] {
+    const messages = made.map((message) => {
+      const known = this.#byId.get(message.id);
+      return known !== undefined && isSameMessage(known, message) ? known : message;
+    });
+    const isKept =
+      messages.length === this.#messages.length &&
+      messages.every((message, index) => message === this.#messages[index]);
+    if (isKept) return this.#messages;
+    this.#messages = messages;
+    this.#byId = new Map(messages.map((message) => [message.id, message]));
+    return messages;
+  }
+}
+
+interface Item {
+  readonly message?: AgentMessage;
+  readonly turn?: TurnEntry;
+}
+
+/** The messages and the turns of a state, in the order of the conversation. A turn without text has no message. */
+function inOrder({ messages, transcript, toolCalls }: ChatState): readonly Item[] {
+  const places = new Map<string, number>();
+  const loose: { readonly turn: TurnEntry; readonly place: number }[] = [];
+  for (const [place, entry] of transcript.entries()) {
+    if (entry.type === "turn" && entry.messageId === null) loose.push({ turn: entry, place });
+    else if (entry.type === "turn" || entry.type === "message") places.set(entry.messageId ?? "", place);
+  }
+  const items: Item[] = [];
+  let next = 0;
+  for (const message of messages) {
+    const own = places.get(message.id);
+    for (let before = loose[next]; before !== undefined; before = loose[++next]) {
+      const { turn, place } = before;
+      if (own === undefined ? !isEarlier(turn, message, toolCalls) : place > own) break;
+      items.push({ turn });
+    }
+    const entry = own === undefined ? undefined : transcript[own];
+    items.push(entry?.type === "turn" ? { message, turn: entry } : { message });
+  }
+  return [...items, ...loose.slice(next).map(({ turn }) => ({ turn }))];
+}
+
+/** Whether a turn precedes a message that no request contains, such as one that was cut. */
+function isEarlier(
+  { parts }: TurnEntry,
+  { receivedAt }: AgentMessage,
+  calls: ChatState["toolCalls"],
+): boolean {
+  const call = parts.find((part) => part.type === "call");
+  const calledAt = call?.type === "call" ? calls[call.toolCallId]?.calledAt : undefined;
+  return calledAt === undefined || calledAt <= receivedAt;
+}
+
+function itemToMessage(
+  { message, turn }: Item,
+  callPartsOf: (toolCallId: string) => readonly ToolCallPart[],
+): ChatMessage {
+  const parts = (turn?.parts ?? []).flatMap((part): readonly ChatPart[] => {
+    if (part.type === "text" || part.type === "reasoning")
+      return part.text === "" ? [] : [{ type: part.type, text: part.text }];
+    if (part.type === "file") return [{ type: "file", file: part.file }];
+    return part.type === "call" ? callPartsOf(part.toolCallId) : [];
+  });
+  if (message === undefined) {
+    const id = turn === undefined ? "" : turnId(turn.loop, turn.step);
+    return { id, role: "assistant", parts, streaming: false };
+  }
+  const { id, role, content, streaming, status, attachments } = message;
+  const hasText = turn !== undefined || content === "";
+  return {
+    id,
+    role,
+    parts: hasText ? parts : [{ type: "text", text: content }],
+    streaming,
+    ...(status === undefined ? {} : { status }),
+    ...(attachments === undefined ? {} : { attachments }),
+  };
+}
+
+function openCallsOf({ reActContext: { control } }: ChatState): ReadonlyMap<string, OpenCall> {
+  return new Map("calls" in control ? control.calls.map((call) => [call.id, call]) : []);
+}
+
+function statusOf({ result }: ToolCallRecord, open: OpenCall | undefined): ToolCallStatus {
+  if (result !== null) return result.isSuccess ? "done" : "failed";
+  if (open === undefined) return "queued";
+  return open.status.type === "probing" ? "checking" : open.status.type;
+}
+
+const callPart = (
+  toolCallId: string,
+  { name, parameters, result }: ToolCallRecord,
+  status: ToolCallStatus,
+): ToolCallPart => ({ type: "tool-call", toolCallId, name, status, parameters, result });
+
+/** Whether a message has something to show. */
+const isShown = ({ parts, streaming, attachments }: ChatMessage): boolean =>
+  parts.length > 0 || streaming || attachments !== undefined;
+
+/** Whether two messages show the same. */
+export const isSameMessage = (a: ChatMessage, b: ChatMessage): boolean =>
+  a.streaming === b.streaming &&
+  a.status === b.status &&
+  a.attachments === b.attachments &&
+  a.parts.length === b.parts.length &&
+  a.parts.every((part, index) => isSamePart(part, b.parts[index]));
+
+function isSamePart(a: ChatPart, b: ChatPart | undefined): boolean {
+  if (a === b) return true;
+  if (a.type === "tool-call" && b?.type === "tool-call") return isSameCall(a, b);
+  if (a.type === "file" && b?.type === "file") return a.file === b.file;
+  return "text" in a && b !== undefined && "text" in b && a.type === b.type && a.text === b.text;
+}
+
+const isSameCall = (a: ToolCallPart, b: ToolCallPart): boolean =>
+  a.status === b.status &&
+  a.parameters === b.parameters &&
+  a.result === b.result &&
+  a.progress === b.progress;

@@ -1,0 +1,86 @@
+import type { AgentEvent, Question, ToolCallResult } from "@moora/agent";
+import { valueOf, type UiChunk } from "./ui-chunk.ts";
+
+/** A question of a sub-agent. */
+type QuestionBelow = Question & Required<Pick<Question, "path">>;
+
+const isBelow = (question: Question): question is QuestionBelow =>
+  question.path !== undefined && question.path.length > 0;
+
+/** The id of the part of a message that shows a question of a sub-agent. Calls of sub-agents have ids of their own. */
+export const questionPartId = ({ digest }: Pick<Question, "digest">): string => `question_${digest}`;
+
+/** The calls of a session whose sub-agents wait for a human. */
+export const callsAsking = (questions: readonly Question[]): ReadonlySet<string> =>
+  new Set(questions.flatMap(({ path = [] }) => path.slice(0, 1)));
+
+/**
+ * The questions of sub-agents in one message: each is shown as a call of its own, which ends with the call of the sub-agent, or
+ * with the call of the session that leads to it.
+ */
+export class QuestionsBelow {
+  readonly #write: (chunk: UiChunk) => void;
+  readonly #open = new Map<string, QuestionBelow>();
+  readonly #ended = new Set<string>();
+
+  constructor(write: (chunk: UiChunk) => void) {
+    this.#write = write;
+  }
+
+  /** Marks questions as written: the client has them. */
+  skip(questions: readonly Question[]): void {
+    for (const question of questions.filter(isBelow)) this.#open.set(question.digest, question);
+  }
+
+  /**
+   * Writes the questions that the client does not have. `openStep` is called before: a page sends its answers when the last step is
+   * complete, and the step before contains the call of the sub-agent, which is not.
+   */
+  update(questions: readonly Question[], openStep: () => void): void {
+    for (const question of questions.filter(isBelow)) {
+      const { digest, about, name, parameters } = question;
+      if (this.#open.has(digest) || this.#ended.has(digest)) continue;
+      openStep();
+      this.#open.set(digest, question);
+      const toolCallId = questionPartId(question);
+      this.#write({
+        type: "tool-input-available",
+        toolCallId,
+        toolName: name,
+        input: parameters,
+        dynamic: true,
+      });
+      if (about !== "answer") this.#write({ type: "tool-approval-request", toolCallId, approvalId: digest });
+    }
+  }
+
+  /** Writes the result of a call of a sub-agent that was asked about. */
+  event({ path, event }: Extract<AgentEvent<unknown>, { type: "SubAgentEvent" }>): void {
+    if (event.type !== "ToolCallFinished") return;
+    for (const question of this.#open.values()) {
+      const isAbout = question.toolCallId === event.toolCallId && question.path.join("/") === path.join("/");
+      if (isAbout) this.#end(question, event.result);
+    }
+  }
+
+  /** Ends the questions below a call of the session that has a result. What became of them is not known here. */
+  callEnded(toolCallId: string): void {
+    for (const question of this.#open.values()) if (question.path[0] === toolCallId) this.#end(question);
+  }
+
+  #end(question: QuestionBelow, result?: ToolCallResult): void {
+    this.#open.delete(question.digest);
+    this.#ended.add(question.digest);
+    this.#write(resultChunk(questionPartId(question), result ?? unknownResult));
+  }
+}
+
+const unknownResult = { isSuccess: true, content: "null", receivedAt: 0 } as const;
+
+/** The chunk of a result of a call. */
+export function resultChunk(toolCallId: string, result: ToolCallResult): UiChunk {
+  if (result.isSuccess)
+    return { type: "tool-output-available", toolCallId, output: valueOf(result.content), dynamic: true };
+  if (result.code === "rejected") return { type: "tool-output-denied", toolCallId };
+  return { type: "tool-output-error", toolCallId, errorText: result.error, dynamic: true };
+}

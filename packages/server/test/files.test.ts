@@ -1,0 +1,132 @@
+import { defineAgent, defineContext, defineTool, toolReply, type AgentState } from "@moora/agent";
+import { blobUrl, memoryLog } from "@moora/event-log";
+import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
+import { createAgentServer } from "@moora/server";
+import { describe, expect, it } from "vitest";
+import * as z from "zod";
+import { agentOf, Scene, toolOf } from "./support.ts";
+
+const bytes = Uint8Array.from({ length: 70_000 }, (_, index) => index % 256);
+const dataUrl = `data:image/png;base64,${Buffer.from(bytes).toString("base64")}`;
+const url = blobUrl(bytes);
+const digest = url.slice("ni:///sha-256;".length);
+
+const page = Uint8Array.from(Buffer.from("<script>alert(1)</script>"));
+const pageUrl = `data:text/html;base64,${Buffer.from(page).toString("base64")}`;
+
+const post = { content: "What is it?", attachments: [{ mediaType: "image/png", url: dataUrl }] };
+
+/** The state of a session whose loop is done. */
+async function settled(scene: Scene, id: string): Promise<AgentState> {
+  for (let round = 0; round < 1_000; round += 1) {
+    const { body } = await scene.as("ada").get(`/sessions/${id}`);
+    const state = body.state as AgentState;
+    if (state.reActContext.control.type === "Done") return state;
+  }
+  throw new Error("The loop of the session does not end.");
+}
+
+describe("a file of a session", () => {
+  it("is stored outside the records, and read by its digest by those who may read the session", async () => {
+    await using scene = new Scene(agentOf([answers("A picture.")]));
+    const ada = scene.as("ada");
+    const id = await ada.create();
+    await ada.post(`/sessions/${id}/messages`, post);
+    const state = await settled(scene, id);
+    expect(state.messages[0]?.attachments).toEqual([{ mediaType: "image/png", url }]);
+    const response = await ada.send(`/sessions/${id}/files/${digest}`, {});
+    expect(new Uint8Array(await response.arrayBuffer())).toEqual(bytes);
+    expect(response.headers.get("content-type")).toBe("image/png");
+    expect(response.headers.get("cache-control")).toContain("private");
+    const guesses = [
+      await scene.as("bob").get(`/sessions/${id}/files/${digest}`),
+      await ada.get(`/sessions/${id}/files/${"A".repeat(43)}`),
+      await ada.get(`/sessions/${await ada.create()}/files/${digest}`),
+    ];
+    expect(guesses.map(({ status }) => status)).toEqual([404, 404, 404]);
+  });
+
+  it("does not run as a page of the server", async () => {
+    const scan = toolOf("scan", () =>
+      toolReply({ content: "scanned", files: [{ mediaType: "text/html", url: pageUrl }] }),
+    );
+    const agent = agentOf([callsTools([{ name: "scan" }]), answers("Scanned.")], { tools: [scan] });
+    await using scene = new Scene(agent, { blobs: { maxInlineBytes: 0 } });
+    const ada = scene.as("ada");
+    const id = await ada.create();
+    await ada.post(`/sessions/${id}/messages`, { content: "Scan." });
+    await settled(scene, id);
+    const { headers } = await ada.send(`/sessions/${id}/files/${blobUrl(page).slice(14)}`, {});
+    expect(headers.get("content-disposition")).toBe("attachment");
+    expect(headers.get("content-security-policy")).toContain("sandbox");
+    expect(headers.get("x-content-type-options")).toBe("nosniff");
+  });
+
+  it("is the same for a repeated post after a restart", async () => {
+    const log = memoryLog();
+    const agent = agentOf(() => answers("A picture."));
+    const key = { "idempotency-key": "once" };
+    const first = new Scene(agent, { log });
+    const id = await first.as("ada").create();
+    const { body: receipt } = await first.as("ada").post(`/sessions/${id}/messages`, post, key);
+    await first.server.close();
+    await using again = new Scene(agent, { log });
+    const repeated = await again.as("ada").post(`/sessions/${id}/messages`, post, key);
+    expect(repeated.body).toEqual(receipt);
+    const other = { ...post, attachments: [{ mediaType: "image/png", url: pageUrl }] };
+    const reused = await again.as("ada").post(`/sessions/${id}/messages`, other, key);
+    expect(reused.body.code).toBe("idempotency-key-reused");
+  });
+
+  it("stays in the records where the server stores no files", async () => {
+    await using scene = new Scene(agentOf([answers("A picture.")]), { blobs: false });
+    const id = await scene.as("ada").create();
+    await scene.as("ada").post(`/sessions/${id}/messages`, post);
+    expect((await settled(scene, id)).messages[0]?.attachments).toEqual(post.attachments);
+  });
+});
+
+describe("the context of sessions", () => {
+  const user = defineContext<{ readonly user: string | null; readonly agent: string }>();
+  const whoAmI = defineTool({
+    name: "who",
+    description: "Returns the user.",
+    input: z.object({}),
+    context: user,
+    execute: (_input, { context }) => `${context.user} of ${context.agent}`,
+  });
+  const agent = () =>
+    defineAgent({
+      name: "helper",
+      llm: new MockLlmCaller([callsTools([{ name: "who" }]), answers("You are Ada.")]),
+      tools: [whoAmI],
+    });
+
+  it("is made for the user to whom a session belongs", async () => {
+    const context = async (owner: string | null, { agent: name }: { agent: string }) => ({
+      user: owner,
+      agent: name,
+    });
+    await using scene = new Scene(agent(), { context });
+    const id = await scene.as("ada").create();
+    await scene.as("ada").post(`/sessions/${id}/messages`, { content: "Who am I?" });
+    const { toolCalls } = await settled(scene, id);
+    expect(Object.values(toolCalls)[0]?.result).toMatchObject({ content: "ada of helper" });
+  });
+
+  it("is required for an agent that needs one", () => {
+    expect(() => createAgentServer({ agents: [agent()], log: memoryLog() })).toThrow(
+      'The agent "helper" needs a context. Give createAgentServer the option context.',
+    );
+  });
+
+  it("fails the request, and is reported, if it cannot be made", async () => {
+    const context = (): never => {
+      throw new Error("The directory of users is down.");
+    };
+    await using scene = new Scene(agent(), { context });
+    const { status, body } = await scene.as("ada").post("/agents/helper/sessions");
+    expect([status, body.code]).toEqual([500, "internal"]);
+    expect(scene.errors).toMatchObject([{ message: "The directory of users is down." }]);
+  });
+});

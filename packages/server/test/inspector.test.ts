@@ -1,0 +1,64 @@
+import { parsePortable } from "@moora/agent";
+import { answers } from "@moora/llm/testing";
+import { describe, expect, it } from "vitest";
+import { agentOf, Scene } from "./support.ts";
+
+const page = { html: "<!doctype html><title>page</title>", contentSecurityPolicy: "default-src 'none'" };
+const inspector = async () => page;
+const talker = () => agentOf(() => answers("Hello."));
+
+describe("the page of the inspector", () => {
+  it("is sent with its own policy, also without authentication, because it contains no session", async () => {
+    await using scene = new Scene(talker(), { inspector, basePath: "/api" });
+    const response = await scene.server.fetch(new Request("http://localhost/api/inspector/"));
+    expect(response.status).toBe(200);
+    expect(response.headers.get("content-type")).toBe("text/html; charset=utf-8");
+    expect(response.headers.get("content-security-policy")).toBe(page.contentSecurityPolicy);
+    expect(response.headers.get("x-frame-options")).toBe("DENY");
+    expect(await response.text()).toBe(page.html);
+  });
+
+  it("is also found without the final slash, from which its requests are relative", async () => {
+    await using scene = new Scene(talker(), { inspector, basePath: "/api" });
+    const response = await scene.server.fetch(new Request("http://localhost/api/inspector"));
+    expect([response.status, response.headers.get("location")]).toEqual([308, "/api/inspector/"]);
+  });
+
+  it("is not found where it is not given, and then the description does not have it", async () => {
+    await using scene = new Scene(talker());
+    const ada = scene.as("ada");
+    expect((await ada.get("/inspector/")).status).toBe(404);
+    expect((await ada.get("/openapi.json")).body.paths).not.toHaveProperty("/inspector/");
+  });
+
+  it("is refused in another form", () => {
+    // @ts-expect-error The page is made by a function.
+    expect(() => new Scene(talker(), { inspector: true })).toThrow("inspector must be a function");
+  });
+});
+
+describe("the export of a session", () => {
+  it("has all records with their digests", async () => {
+    await using scene = new Scene(talker());
+    const ada = scene.as("ada");
+    const id = await ada.create();
+    await using stream = await ada.events(id);
+    await ada.post(`/sessions/${id}/messages`, { content: "Hi" });
+    await stream.until("re-act-observed");
+    const response = await ada.send(`/sessions/${id}/export`, {});
+    expect(response.headers.get("content-type")).toBe("application/jsonl");
+    const { records } = parsePortable(await response.text());
+    expect(records.map(({ body }) => JSON.parse(body))).toEqual(stream.inputs.map(({ input }) => input));
+  });
+
+  it("of another user is as unknown as one that does not exist", async () => {
+    await using scene = new Scene(talker());
+    const id = await scene.as("ada").create();
+    const foreign = await scene.as("bob").get(`/sessions/${id}/export`);
+    const missing = await scene.as("bob").get("/sessions/nothing/export");
+    expect([foreign.status, foreign.body]).toEqual([404, missing.body]);
+    expect((await scene.server.fetch(new Request(`http://localhost/sessions/${id}/export`))).status).toBe(
+      401,
+    );
+  });
+});

@@ -1,0 +1,65 @@
+/**
+ * Servers and workers in several processes on one PostgreSQL: nothing is lost or doubled while they are killed and restarted, a
+ * session that fails does not stop the others, and figures of throughput and take-over.
+ *
+ *   cluster.ts [--short] [--ends N]
+ */
+import { parseArgs } from "node:util";
+import { provePoison } from "./cluster/poison.ts";
+import { proveRolling } from "./cluster/rolling.ts";
+import { measureTakeOver } from "./cluster/take-over.ts";
+import { measureThroughput } from "./cluster/throughput.ts";
+import { World } from "./cluster/world.ts";
+import { conclude } from "./parts/summary.ts";
+
+const startedAt = performance.now();
+const { values: options } = parseArgs({
+  options: { short: { type: "boolean", default: false }, ends: { type: "string" } },
+});
+const ends = Number(options.ends ?? (options.short ? 6 : 60));
+
+async function rolling() {
+  await using world = await World.start(false);
+  return await proveRolling(world, {
+    servers: 3,
+    conversations: 12,
+    ends,
+    answersBetween: 100,
+    leaseMs: 1_500,
+  });
+}
+
+const rolled = await rolling();
+console.log("kills and restarts under load", rolled);
+const poison = await provePoison(options.short ? 20 : 100);
+console.log("poison sessions", poison);
+
+if (!options.short) {
+  // A model that answers at once shows what the processes can do, one that takes its time what they wait for.
+  for (const processes of [1, 2, 4]) {
+    console.log(await measureThroughput(processes, { sessions: 600, modelMs: 0, maxSessions: 20 }));
+    console.log(
+      await measureThroughput(processes, { sessions: 100 * processes, modelMs: 500, maxSessions: 10 }),
+    );
+  }
+  for (const leaseMs of [1_500, 5_000, 30_000]) {
+    const delaysMs = (await measureTakeOver({ sessions: 20, leaseMs })).delaysMs.toSorted(
+      (one, other) => one - other,
+    );
+    console.log({ leaseMs, takenOverAfterMs: [delaysMs.at(0), delaysMs.at(-1)] });
+  }
+}
+
+const problems = [...rolled.problems, ...poison.problems];
+for (const problem of problems) console.log(`FAILED ${problem}`);
+conclude(
+  {
+    proof: "cluster",
+    cases: rolled.messages + poison.sessions,
+    failures: problems.length,
+    kills: rolled.kills,
+    restarts: rolled.restarts,
+    records: rolled.records,
+  },
+  startedAt,
+);

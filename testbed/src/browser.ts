@@ -1,0 +1,88 @@
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { build } from "esbuild";
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+
+/** What a {@link TestBrowser} serves besides its page. */
+export interface TestSite {
+  /** The modules of the site: the name of a script, such as `page`, and the path of its source. The page loads `page`. */
+  readonly scripts: Readonly<Record<string, string>>;
+  /** Answers all other requests, with text. Default: with the status 404. */
+  readonly answer?: (path: string) => Promise<string> | string | undefined;
+}
+
+const html = `<!doctype html><title>test</title><script type="module" src="/page.js"></script>`;
+
+const flags = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"];
+
+/** A headless Chromium with a site of its own: all its pages share one origin and its storage. */
+export class TestBrowser implements AsyncDisposable {
+  readonly url: string;
+  readonly #server: Server;
+  readonly #browser: Browser;
+  readonly #context: BrowserContext;
+
+  constructor(url: string, server: Server, browser: Browser, context: BrowserContext) {
+    this.url = url;
+    this.#server = server;
+    this.#browser = browser;
+    this.#context = context;
+  }
+
+  static async start(site: TestSite): Promise<TestBrowser> {
+    const server = await serve(site);
+    // A server on a port always has an address with a port.
+    const { port } = server.address() as AddressInfo;
+    const executablePath = process.env["CHROMIUM_PATH"] ?? "/usr/bin/chromium";
+    const browser = await chromium.launch({ executablePath, args: flags });
+    return new TestBrowser(`http://127.0.0.1:${port}/`, server, browser, await browser.newContext());
+  }
+
+  /** Opens a tab; resolves when its script has run. */
+  async open(): Promise<Page> {
+    const page = await this.#context.newPage();
+    await page.goto(this.url, { waitUntil: "load" });
+    return page;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#browser.close();
+    this.#server.closeAllConnections();
+    this.#server.close();
+    await once(this.#server, "close");
+  }
+}
+
+async function serve({ scripts, answer }: TestSite): Promise<Server> {
+  const files = new Map<string, string>([["/", html]]);
+  for (const [name, path] of Object.entries(scripts)) files.set(`/${name}.js`, await bundle(path));
+  const server = createServer((request, response) => {
+    const path = request.url ?? "/";
+    const respond = async (): Promise<void> => {
+      const text = files.get(path) ?? (await answer?.(path));
+      const type = path === "/" ? "text/html" : path.endsWith(".js") ? "text/javascript" : "text/plain";
+      response.writeHead(text === undefined ? 404 : 200, { "content-type": type });
+      response.end(text);
+    };
+    void respond();
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return server;
+}
+
+async function bundle(path: string): Promise<string> {
+  const { outputFiles } = await build({
+    entryPoints: [path],
+    bundle: true,
+    conditions: ["@moora/source"],
+    // Imported by modules of the same package that the page does not use.
+    external: ["node:*"],
+    format: "esm",
+    logLevel: "error",
+    target: "es2024",
+    write: false,
+  });
+  return outputFiles.map(({ text }) => text).join("");
+}

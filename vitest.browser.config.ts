@@ -1,0 +1,16 @@
+import { defineConfig } from "vitest/config";
+import base from "./vitest.config.ts";
+
+const { projects: _, ...test } = base.test ?? {};
+
+/** The tests that need Chromium: `pnpm run test:browser`. `CHROMIUM_PATH` names another program than /usr/bin/chromium. */
+export default defineConfig({
+  ...base,
+  test: {
+    ...test,
+    include: ["packages/*/test-browser/**/*.test.ts", "examples/*/test-browser/**/*.test.ts"],
+    // Browsers of several files at the same time slow each other down.
+    fileParallelism: false,
+    hookTimeout: 60_000,
+  },
+});
