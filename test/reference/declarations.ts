@@ -28,6 +28,7 @@ const entryFiles: Readonly<Record<string, string>> = {
   "@moora/llm-anthropic": "llm-anthropic/src/index.ts",
   "@moora/llm-openai": "llm-openai/src/index.ts",
   "@moora/otel": "otel/src/index.ts",
+  "@moora/restate": "restate/src/index.ts",
   "@moora/client": "client/src/index.ts",
   "@moora/dbos": "dbos/src/index.ts",
   "@moora/mcp": "mcp/src/index.ts",
