@@ -48,7 +48,9 @@ export type DataOf<Type> = Type extends Pick<Agent<never, infer Data>, "~data"> 
  * `AgentProvider`; `useAgent<typeof agent>()` has the type of its data. Throws without either.
  */
 export function useAgent<Type>(): Chat<DataOf<Type>>;
+/** The same for a session that is given. */
 export function useAgent<Data>(session: ChatSession<Data>): Chat<Data>;
+/** Both forms of the hook. */
 export function useAgent<Data>(session?: ChatSession<Data>): Chat<Data> {
   const store = storeOf(useSession(session));
   return useSyncExternalStore(store.subscribe, store.chat, store.chat);

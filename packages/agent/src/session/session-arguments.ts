@@ -47,6 +47,7 @@ export function checkText(path: string, value: unknown): void {
   if (typeof value !== "string") throw refusal(path, `must be a string, got ${shownValue(value)}.`);
 }
 
+/** Checks a text that may be left out. */
 export function checkOptionalText(path: string, value: unknown): void {
   if (value !== undefined) checkText(path, value);
 }
