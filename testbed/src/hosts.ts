@@ -15,6 +15,12 @@ export const restateCannot: ConformanceHost["cannot"] = {
   "take-over": "A session on Restate has no owner: each effect is an invocation of its own.",
 };
 
+/** What a Durable Object cannot do. */
+export const cloudflareCannot: ConformanceHost["cannot"] = {
+  "death-at-commit": "The runtime of Cloudflare does not end at a given write.",
+  "take-over": "The platform runs one instance of an object at a time.",
+};
+
 /** The hosts of this repository, in the order of the table in docs/hosts.md. */
 export const knownHosts: readonly KnownHost[] = [
   { ...memoryHost, test: logs },
@@ -22,4 +28,14 @@ export const knownHosts: readonly KnownHost[] = [
   { name: "SQLite", cannot: {}, test: logs },
   { name: "PostgreSQL", cannot: {}, test: logs },
   { name: "Restate", cannot: restateCannot, test: "packages/restate/test/conformance.test.ts" },
+  {
+    name: "IndexedDB, in a worker",
+    cannot: {},
+    test: "packages/agent-testing/test-browser/hosts.test.ts",
+  },
+  {
+    name: "Cloudflare",
+    cannot: cloudflareCannot,
+    test: "packages/cloudflare/test/host-conformance.test.ts",
+  },
 ];

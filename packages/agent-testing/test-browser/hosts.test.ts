@@ -21,7 +21,10 @@ beforeAll(async () => {
 afterAll(async () => browser[Symbol.asyncDispose]());
 
 describe("an agent in a worker of Chromium, on the IndexedDB log", () => {
-  it.each(hostConformance(logHost("names", () => memoryLogStorage())))("$group: $name", async ({ name }) => {
-    expect(await page.evaluate((wanted) => runInWorker(wanted), name)).toBe("");
-  });
+  it.each(hostConformance(logHost("IndexedDB", () => memoryLogStorage())))(
+    "$group: $name",
+    async ({ name }) => {
+      expect(await page.evaluate((wanted) => runInWorker(wanted), name)).toBe("");
+    },
+  );
 });

@@ -13,16 +13,14 @@ import {
 } from "@moora/agent-testing/hosts";
 import { memoryLog, type EventLog, type LogRecord } from "@moora/event-log";
 import type { ViewerMessage } from "@moora/cloudflare";
+import { cloudflareCannot } from "@moora/testbed/hosts";
 import type { Miniflare } from "miniflare";
 import { bundleWorker, startWorkerd, StorageFolder } from "./workerd.ts";
 
 /** Cloudflare's runtime, with a Durable Object for each session. `kill` kills its process. */
 export const workerdHost: ConformanceHost = {
   name: "Cloudflare Durable Objects",
-  cannot: {
-    "take-over": "The platform runs one instance of an object at a time.",
-    "death-at-commit": "The runtime does not end at a given write.",
-  },
+  cannot: cloudflareCannot,
   async prepare(setup) {
     return new WorkerdSessions(await bundleWorker("conformance-worker"), await WorldServer.start(setup));
   },
