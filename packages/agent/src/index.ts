@@ -99,7 +99,6 @@ export type {
   WithNeed,
 } from "@moora/agent-core-effects";
 export type {
-  ChainHead,
   BlobStore,
   ChainHead,
   EventLog,
