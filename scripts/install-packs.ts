@@ -33,6 +33,7 @@ const projects: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     ),
     ...installed("packages/moora", "@anthropic-ai/sdk", "openai", "pg"),
     ...installed("packages/otel", "@opentelemetry/api"),
+    ...installed("packages/restate", "@restatedev/restate-sdk"),
     ...installed("packages/dbos", "@dbos-inc/dbos-sdk"),
     ...installed(".", "@types/node", "@types/react", "react", "zod"),
   },

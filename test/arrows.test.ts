@@ -32,6 +32,12 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   tools: ["@moora/agent-core-effects", "@moora/llm", "htmlparser2"],
   cloudflare: ["@moora/agent", "@moora/event-log"],
   planner: ["@moora/agent-core-effects", "@moora/llm"],
+  restate: [
+    "@moora/agent",
+    "@moora/agent-core-effects",
+    "@moora/agent-core-state-machine",
+    "@moora/event-log",
+  ],
   otel: ["@moora/agent", "@moora/agent-core-effects", "@moora/agent-core-state-machine", "@moora/event-log"],
   inspector: [],
   server: [
@@ -94,6 +100,7 @@ const optionalPeers: Readonly<Record<string, readonly string[]>> = {
 const requiredPeers: Readonly<Record<string, readonly string[]>> = {
   dbos: ["@dbos-inc/dbos-sdk"],
   otel: ["@opentelemetry/api"],
+  restate: ["@restatedev/restate-sdk"],
   react: ["react"],
 };
 

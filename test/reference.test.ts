@@ -80,6 +80,7 @@ const described: readonly string[] = [
   "TelemetryOptions",
   "AttachOptions",
   "ReadOptions",
+  "RestateOptions",
   "McpToolsOptions",
   "McpConnectOptions",
   "McpServerOptions",
@@ -248,6 +249,7 @@ describe("the reference of errors", () => {
       import("@moora/agent-core-effects"),
       import("@moora/agent-core-state-machine"),
       import("@moora/agent-testing"),
+      import("@moora/agent-testing/hosts"),
       import("@moora/client"),
       import("@moora/dbos"),
       import("@moora/cloudflare"),
@@ -261,6 +263,7 @@ describe("the reference of errors", () => {
       import("@moora/moorex"),
       import("@moora/otel"),
       import("@moora/planner"),
+      import("@moora/restate"),
       import("@moora/tools"),
       import("moora"),
     ]);

@@ -33,6 +33,7 @@ export { programOf } from "./run/run-effect.ts";
 export { runProgram, runProgramSync, NotSynchronous } from "./run/effect-program.ts";
 export type { DispatchBatch, EffectProgram, EffectInstruction } from "./run/effect-program.ts";
 export { intentOf, isIntentRecorded } from "./run/intent-of.ts";
+export { interruptionOf } from "./run/interruption-of.ts";
 export type { IntentHost } from "./run/intent-of.ts";
 export { applyInputs, inputAt } from "./run/dispatched-input.ts";
 export type { AppliedInputs, DispatchedInput } from "./run/dispatched-input.ts";

@@ -30,6 +30,7 @@ const owned = (about: InputTraits["about"], role: InputTraits["role"]): InputTra
 export const inputTraits: { readonly [Type in InputType]: InputTraits } = /* @__PURE__ */ Object.freeze({
   "user-message-received": fact("anyone"),
   "llm-call-started": owned("model-call", "intent"),
+  "llm-call-interrupted": owned("model-call", "interruption"),
   "llm-message-started": owned("model-call", "progress"),
   "llm-chunk-received": owned("model-call", "progress"),
   "llm-message-completed": owned("model-call", "progress"),
@@ -49,6 +50,7 @@ export const inputTraits: { readonly [Type in InputType]: InputTraits } = /* @__
   "session-opened": fact("owner"),
   "agent-configured": fact("host"),
   "state-handler-started": owned("handler", "intent"),
+  "state-handler-interrupted": owned("handler", "interruption"),
   "state-handled": owned("handler", "answer"),
   "context-window-expanded": fact("anyone"),
   "history-tool-calls-added": fact("anyone"),

@@ -59,6 +59,8 @@ export const inputSchemas = {
   }),
   /** The intent to call a model, durable before the call is made. */
   "llm-call-started": input("llm-call-started", { key: text }),
+  /** The host of a model call has ended. Its next attempt sends the same request. */
+  "llm-call-interrupted": input("llm-call-interrupted", { key: text }),
   "llm-message-started": input("llm-message-started", { messageId: id, key }),
   /** A chunk for viewers: `text` starts at `offset` of the message. The reducer ignores it, and logs do not contain it. */
   "llm-chunk-received": input("llm-chunk-received", {
@@ -186,6 +188,8 @@ export const inputSchemas = {
   }),
   /** The intent to run the handler of a custom state, durable before it runs. */
   "state-handler-started": input("state-handler-started", { key: text }),
+  /** The host of a handler has ended. Whether it runs again is decided by the replay policy of its state. */
+  "state-handler-interrupted": input("state-handler-interrupted", { key: text }),
   "state-handled": input("state-handled", {
     key: text,
     event: text,
@@ -248,6 +252,8 @@ export type InputOf<Type extends InputType> = Extract<AgentInput, { type: Type }
 export type UserMessageInput = InputOf<"user-message-received">;
 /** The intent to call the model, which is durable before the call is made. */
 export type LlmCallStartedInput = InputOf<"llm-call-started">;
+/** A model call was interrupted, and other work was not. */
+export type LlmCallInterruptedInput = InputOf<"llm-call-interrupted">;
 /** The model has started to stream a message. */
 export type LlmMessageStartedInput = InputOf<"llm-message-started">;
 /** A piece of text for viewers. The reducer ignores it, and no log contains it. */
@@ -286,6 +292,8 @@ export type SessionOpenedInput = InputOf<"session-opened">;
 export type AgentConfiguredInput = InputOf<"agent-configured">;
 /** The intent to run the handler of a custom state, which is durable before it runs. */
 export type StateHandlerStartedInput = InputOf<"state-handler-started">;
+/** A run of the handler of a custom state was interrupted, and other work was not. */
+export type StateHandlerInterruptedInput = InputOf<"state-handler-interrupted">;
 /** The usage of work that ended without an answer. */
 export type UsageReportedInput = InputOf<"usage-reported">;
 /** The handler of a custom state has decided which event leaves the state. */

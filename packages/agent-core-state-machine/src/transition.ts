@@ -15,7 +15,7 @@ import {
 } from "./inputs/context.ts";
 import { dataChanged } from "./inputs/data.ts";
 import { deadlinePassed } from "./inputs/deadline-passed.ts";
-import { historyReflected, llmCallFailed, llmCallStarted } from "./inputs/llm-call.ts";
+import { historyReflected, llmCallFailed, llmCallInterrupted, llmCallStarted } from "./inputs/llm-call.ts";
 import { llmMessageCompleted, llmMessageStarted } from "./inputs/llm-message.ts";
 import { sessionPaused, sessionResumed } from "./inputs/pause.ts";
 import { reActObserved } from "./inputs/re-act-observed.ts";
@@ -26,6 +26,7 @@ import {
   reActCancelled,
   sessionOpened,
   snapshotTaken,
+  stateHandlerInterrupted,
   usageReported,
 } from "./inputs/session.ts";
 import { toolCallDecided } from "./inputs/tool-call-decided.ts";
@@ -42,6 +43,7 @@ import type { AgentState } from "./state.ts";
 const handlers: { readonly [Type in InputType]: InputHandler<InputOf<Type>> } = {
   "user-message-received": userMessageReceived,
   "llm-call-started": llmCallStarted,
+  "llm-call-interrupted": llmCallInterrupted,
   "llm-message-started": llmMessageStarted,
   "llm-chunk-received": llmChunkReceived,
   "llm-message-completed": llmMessageCompleted,
@@ -61,6 +63,7 @@ const handlers: { readonly [Type in InputType]: InputHandler<InputOf<Type>> } = 
   "session-opened": sessionOpened,
   "agent-configured": agentConfigured,
   "state-handler-started": stateHandlerStarted,
+  "state-handler-interrupted": stateHandlerInterrupted,
   "state-handled": stateHandled,
   "context-window-expanded": contextWindowExpanded,
   "history-tool-calls-added": historyToolCallsAdded,

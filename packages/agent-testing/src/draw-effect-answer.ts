@@ -50,7 +50,9 @@ type Call = Extract<AgentEffect, { type: "call-llm" }>;
 function drawLlmAnswer(state: AgentState, effect: Call, choose: Choose, timestamp: number): AgentInput {
   const { key, messageId, purpose } = effect;
   const dice = choose(12);
-  if (dice === 0) return { type: "llm-call-started", key, timestamp };
+  const { control } = state.reActContext;
+  const isStarted = "started" in control && control.started;
+  if (dice === 0) return { type: isStarted ? "llm-call-interrupted" : "llm-call-started", key, timestamp };
   if (purpose === "reflect") {
     return dice < 3
       ? llmFailed(key, choose, timestamp)

@@ -52,9 +52,8 @@ function namesIn(template: string): readonly string[] {
 
 function checkedValues(names: readonly string[], given: unknown): ReadonlyMap<string, PromptValue> {
   if (!isObject(given)) return refuse(`The values of a prompt must be an object, got ${shownValue(given)}.`);
-  for (const name of Object.keys(given)) {
+  for (const name of Object.keys(given))
     if (!names.includes(name)) refuse(`The prompt has no variable "${name}".${didYouMean(name, names)}`);
-  }
   return new Map(
     names.map((name) => [name, checkedValue(name, Object.hasOwn(given, name) ? given[name] : undefined)]),
   );

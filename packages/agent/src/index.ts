@@ -43,6 +43,7 @@ export {
   defineData,
   defineTool,
   effectsAt,
+  interruptionOf,
   llmRequestAt,
   MooraError,
   toolAsks,
@@ -98,7 +99,9 @@ export type {
   WithNeed,
 } from "@moora/agent-core-effects";
 export type {
+  ChainHead,
   BlobStore,
+  ChainHead,
   EventLog,
   Lease,
   LeaseClaim,
@@ -167,9 +170,13 @@ export type { OwnerOptions } from "./durable/lease-keeper.ts";
 export { SessionError } from "./durable/session-error.ts";
 export type { SessionErrorCode } from "./durable/session-error.ts";
 export { openSharedSession } from "./durable/shared-session.ts";
-export type { AppendedInputs, SharedSession, SharedSessionOptions } from "./durable/shared-session.ts";
+export type { SharedAppend, SharedSession, SharedSessionOptions } from "./durable/shared-session.ts";
 export { headerToState, identityOf, textToHeader } from "./durable/session-header.ts";
 export type { SessionHeader } from "./durable/session-header.ts";
+export { foldHeader, newSessionHeader, recordInputs, releaseInputs } from "./host/folded-session.ts";
+export type { FoldedSession, RecordedInputs } from "./host/folded-session.ts";
+export { sessionToStored, storedToSession } from "./host/stored-session.ts";
+export type { StoredSession } from "./host/stored-session.ts";
 export { digestOfChanges, inputToRecord, recordToInput } from "./durable/session-record.ts";
 export { performEffect } from "./perform-effect.ts";
 export type { PerformOptions } from "./perform-effect.ts";

@@ -4,9 +4,7 @@ import type { AgentInput } from "@moora/agent-core-state-machine";
 import { LogError, type EventLog, type LogNotice, type SessionLog } from "@moora/event-log";
 import { checkIsAgent, checkOpenOptions } from "./check-arguments.ts";
 import { systemClock } from "./clock.ts";
-import { dataInputs } from "./data-inputs.ts";
 import type { Agent } from "./define-agent.ts";
-import { isSameJson } from "./durable/canonical-json.ts";
 import {
   durableSession,
   type Access,
@@ -20,12 +18,13 @@ import { localProcess } from "./durable/local-process.ts";
 import { SessionError } from "./durable/session-error.ts";
 import { headerOf, headerToText } from "./durable/session-header.ts";
 import type { ErrorListener } from "./error-reports.ts";
+import { releaseInputs } from "./host/folded-session.ts";
 import type { OnApproval } from "./session/host-approvals.ts";
 import { parseOrRefuse } from "./session/parse-or-refuse.ts";
 import { filesOf } from "./session/files-of.ts";
 import type { BlobOptions } from "./session/session-files.ts";
 import { contextProblem, type OpeningContext } from "./session-context.ts";
-import { joinedTeam, memberAt, notAMember } from "./team/member-at.ts";
+import { memberAt, notAMember } from "./team/member-at.ts";
 import { randomId } from "./user-message.ts";
 
 /** The options of `openSession`. */
@@ -250,19 +249,9 @@ export function openingInputs(
   owner: string,
   clock: Clock,
 ): readonly AgentInput[] {
-  const { activeAgent } = state;
-  const member = memberAt(agent, state);
-  if (member === undefined) throw new SessionError("WrongAgent", notAMember(agent, activeAgent ?? ""));
-  const { version } = agent;
-  const { config, tools } = member;
+  if (memberAt(agent, state) === undefined)
+    throw new SessionError("WrongAgent", notAMember(agent, state.activeAgent ?? ""));
   const timestamp = clock.now();
-  const data = dataInputs(agent, state, timestamp).map(parseOrRefuse);
-  const opened = parseOrRefuse({ type: "session-opened", owner, agentVersion: version, timestamp });
-  const joined = joinedTeam(agent, state);
-  const same =
-    joined.activeAgent === undefined && isSameJson(state.config, config) && isSameJson(state.tools, tools);
-  const configured = same
-    ? []
-    : [parseOrRefuse({ type: "agent-configured", config, tools, ...joined, timestamp })];
-  return [opened, ...configured, ...data];
+  const opened = { type: "session-opened", owner, agentVersion: agent.version, timestamp };
+  return [opened, ...releaseInputs(agent, state, timestamp)].map(parseOrRefuse);
 }

@@ -21,7 +21,7 @@ import {
 } from "@moora/event-log/store";
 import { Database } from "./log/database.ts";
 import { type ObjectGeneration, type ObjectLogParts, ObjectSessionLog } from "./log/object-session-log.ts";
-import { tablesOfGeneration } from "./log/tables.ts";
+import { deleteGeneration } from "./log/tables.ts";
 import type { ObjectStorage, SqlValue } from "./platform.ts";
 import { sqlText } from "./sql-text.ts";
 
@@ -165,11 +165,10 @@ export class DurableObjectLog implements DisposableLog {
     validId(id);
     const { database, listeners } = this.#parts;
     const generation = await database.writeDurably("remove a session", () => {
-      const row = database.one("DELETE FROM moora_sessions WHERE id = ? RETURNING generation", id);
+      const row = database.one("SELECT generation FROM moora_sessions WHERE id = ?", id);
       if (row === undefined) return undefined;
       const removed = Number(row["generation"]);
-      for (const table of tablesOfGeneration)
-        database.do(`DELETE FROM ${table} WHERE generation = ?`, removed);
+      deleteGeneration(database, removed);
       return removed;
     });
     if (generation === undefined) return false;

@@ -4,7 +4,7 @@ import {
   openSharedSession,
   type Agent,
   type AgentState,
-  type AppendedInputs,
+  type SharedAppend,
   type Clock,
   type DispatchedInput,
   type EventLog,
@@ -49,7 +49,7 @@ export class HostedSession {
     return this.#changed(await this.#session.refresh());
   }
 
-  async append(inputs: readonly DispatchedInput[]): Promise<AppendedInputs> {
+  async append(inputs: readonly DispatchedInput[]): Promise<SharedAppend> {
     const appended = await this.#session.append(inputs);
     this.#changed(appended.state);
     return appended;

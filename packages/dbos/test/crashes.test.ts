@@ -31,7 +31,7 @@ function resultOf(state: AgentState, tool: string): string | undefined {
 }
 
 /** Posts a batch for each case, kills the process in the middle of all of them, and lets another one continue. */
-async function proveMatrix(
+async function checkMatrix(
   scene: Scene,
   next: { readonly executor: string; readonly takesOver: boolean },
 ): Promise<void> {
@@ -67,11 +67,11 @@ async function proveMatrix(
 describe("a batch of three tools whose process is killed in each combination of phases", () => {
   it("continues when the process is launched again", { timeout: 120_000 }, async () => {
     await using scene = await Scene.start();
-    await proveMatrix(scene, { executor: "one", takesOver: false });
+    await checkMatrix(scene, { executor: "one", takesOver: false });
   });
 
   it("continues in another process that takes over", { timeout: 120_000 }, async () => {
     await using scene = await Scene.start();
-    await proveMatrix(scene, { executor: "two", takesOver: true });
+    await checkMatrix(scene, { executor: "two", takesOver: true });
   });
 });

@@ -1,10 +1,11 @@
 import type { Attributes } from "@opentelemetry/api";
-import type {
-  AgentInput,
-  AgentState,
-  ReActObservedInput,
-  ToolCallResultInput,
-  UsageReport,
+import {
+  inputTraits,
+  type AgentInput,
+  type AgentState,
+  type ReActObservedInput,
+  type ToolCallResultInput,
+  type UsageReport,
 } from "@moora/agent-core-state-machine";
 import { recordOf } from "@moora/agent-core-state-machine/internal";
 import type { Content } from "./content.ts";
@@ -44,7 +45,7 @@ export interface AfterInput {
 
 /** The end of work that had no answer, by the input that ended it. */
 function endedBy(input: AgentInput): WorkEnd {
-  if (input.type === "session-opened" || input.type === "tool-call-interrupted")
+  if (input.type === "session-opened" || inputTraits[input.type].role === "interruption")
     return { attributes: {}, errorType: endedEarly.interrupted };
   const isCancel = input.type === "re-act-cancelled" || input.type === "user-message-received";
   return { attributes: {}, errorType: isCancel ? endedEarly.cancelled : endedEarly.replaced };

@@ -441,17 +441,27 @@ describe("a chat of the AI SDK", () => {
     expect(edited.error?.message).toContain("Messages cannot be edited.");
   });
 
+  it("has nothing to resume before its first message", async () => {
+    await using scene = new ChatScene(agentOf(() => answers("Hello.")));
+    const chat = scene.chat();
+    await chat.resumeStream();
+    expect(scene.responses.at(-1)?.status).toBe(204);
+    expect(chat.status).toBe("ready");
+    expect(scene.errors).toEqual([]);
+    expect((await scene.scene.as("ada").get("/sessions")).body.sessions).toEqual([]);
+  });
+
   it("belongs to its user, whatever its id", async () => {
     await using scene = new ChatScene(agentOf(() => answers("Hello.")));
     await scene.chat("same", "ada").sendMessage({ text: "Mine" });
     const other = scene.chat("same", "eve");
     await other.resumeStream();
-    expect(scene.responses.at(-1)?.status).toBe(404);
+    expect(scene.responses.at(-1)?.status).toBe(204);
     await other.sendMessage({ text: "Hi" });
     const [{ id }] = (await scene.scene.as("ada").get("/sessions")).body.sessions;
     const stolen = scene.chat(id, "eve");
     await stolen.resumeStream();
-    expect(scene.responses.at(-1)?.status).toBe(404);
+    expect(scene.responses.at(-1)?.status).toBe(204);
     const own = scene.chat(id, "ada");
     await own.sendMessage({ text: "Still mine" });
     const { body } = await scene.scene.as("ada").get(`/sessions/${id}`);

@@ -12,7 +12,12 @@ import {
 import { closeStreamedMessage } from "../control/streamed-message.ts";
 import type { AgentFailure } from "../failure.ts";
 import type { StateEdit } from "../state-edit.ts";
-import type { HistoryReflectedInput, LlmCallFailedInput, LlmCallStartedInput } from "../input.ts";
+import type {
+  HistoryReflectedInput,
+  LlmCallFailedInput,
+  LlmCallInterruptedInput,
+  LlmCallStartedInput,
+} from "../input.ts";
 import { planKey, reflectKey } from "../keys.ts";
 import type { AgentState } from "../state.ts";
 import { awaitUsageOfModel } from "../unreported-usage.ts";
@@ -42,6 +47,12 @@ export const llmCallStarted: InputHandler<LlmCallStartedInput> = (state, { key }
   if (control.started) return "already-started";
   if (isPaused(state)) return "paused";
   return (edit) => edit.setContext({ control: { ...control, started: true } });
+};
+
+export const llmCallInterrupted: InputHandler<LlmCallInterruptedInput> = (state, { key }) => {
+  const control = callingState(state, key);
+  if (control === undefined) return "wrong-key";
+  return control.started ? interruptLlmCall : "not-open";
 };
 
 export const llmCallFailed: InputHandler<LlmCallFailedInput> = (state, input) => {

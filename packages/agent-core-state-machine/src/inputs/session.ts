@@ -8,6 +8,7 @@ import type { FiredEvent } from "../control/enter.ts";
 import { interruptCall, interruptProbe, settleUnknown } from "../control/interruptions.ts";
 import { move } from "../control/move.ts";
 import { advanceBatch } from "../control/tool-batch.ts";
+import { stateKey } from "../keys.ts";
 import type { StateEdit } from "../state-edit.ts";
 import type {
   AgentConfiguredInput,
@@ -15,6 +16,7 @@ import type {
   ReActCancelledInput,
   SessionOpenedInput,
   SnapshotTakenInput,
+  StateHandlerInterruptedInput,
   UsageReportedInput,
 } from "../input.ts";
 import type { AgentState, ToolDefinition } from "../state.ts";
@@ -67,6 +69,13 @@ function interruptStartedHandler(edit: StateEdit): void {
   const fired = control.type === "Custom" && control.started ? interruptHandler(edit, control) : undefined;
   if (fired !== undefined) move<"Custom">(edit, fired);
 }
+
+export const stateHandlerInterrupted: InputHandler<StateHandlerInterruptedInput> = (state, { key }) => {
+  const { reActContext: context } = state;
+  const { control } = context;
+  if (control.type !== "Custom" || stateKey(context, control) !== key) return "wrong-key";
+  return control.started ? interruptStartedHandler : "not-open";
+};
 
 export const agentConfigured: InputHandler<AgentConfiguredInput> = (state, input) => {
   const before = configurationOf(state);

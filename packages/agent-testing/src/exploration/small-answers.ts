@@ -56,13 +56,9 @@ function answersTo(effect: AgentEffect, state: AgentState, world: SmallWorld): r
     case "ask-human":
       return decisions(effect);
     case "run-state": {
+      const { key } = effect;
       const events = Object.keys(state.config.graph.rows[effect.name] ?? {});
-      return [...events, "Nonsense"].map((event) => ({
-        type: "state-handled",
-        key: effect.key,
-        event,
-        timestamp,
-      }));
+      return [...events, "Nonsense"].map((event) => ({ type: "state-handled", key, event, timestamp }));
     }
     case "wait-until":
       return [{ type: "deadline-passed", key: effect.key, timestamp }];

@@ -28,7 +28,7 @@ export interface SharedSessionOptions {
 }
 
 /** What inputs did to a shared session. */
-export interface AppendedInputs {
+export interface SharedAppend {
   /** How many of them changed the state, and are in the log now. */
   readonly applied: number;
   /** The state after them. */
@@ -52,7 +52,7 @@ export interface SharedSession {
    * Appends the inputs that change the newest state, all with one append. A late-bound input is computed for the state before it,
    * again if another runner was first. Rejects with `LogError`; it is then unknown whether the inputs are in the log.
    */
-  append(inputs: readonly DispatchedInput[]): Promise<AppendedInputs>;
+  append(inputs: readonly DispatchedInput[]): Promise<SharedAppend>;
   /** Appends the configuration, the tools and the data of the agent, if they are not those of the session. */
   configure(): Promise<void>;
   /** Calls back when the log may have new records. Returns a function that unsubscribes. */
@@ -124,7 +124,7 @@ class FoldedSession implements SharedSession {
     });
   }
 
-  append(inputs: readonly DispatchedInput[]): Promise<AppendedInputs> {
+  append(inputs: readonly DispatchedInput[]): Promise<SharedAppend> {
     return this.#inTurn(() => this.#append(() => inputs));
   }
 
@@ -146,7 +146,7 @@ class FoldedSession implements SharedSession {
   }
 
   /** Appends to the state that this runner knows. If another one has changed it, reads its records and tries again. */
-  async #append(inputsAt: (state: AgentState) => readonly DispatchedInput[]): Promise<AppendedInputs> {
+  async #append(inputsAt: (state: AgentState) => readonly DispatchedInput[]): Promise<SharedAppend> {
     for (let isNewest = false; ; isNewest = true) {
       const { records, fold } = foldInputs(this.#fold, inputsAt(this.#fold.state));
       if (records.length === 0 && isNewest) return { applied: 0, state: this.#fold.state };

@@ -36,6 +36,7 @@ type InputText<Type extends InputType> = (input: InputOf<Type>, calls: CallNames
 const inputTexts: { readonly [Type in InputType]: InputText<Type> } = {
   "user-message-received": ({ content }) => `user: ${oneLine(content)}`,
   "llm-call-started": ({ key }) => `model call started, ${key}`,
+  "llm-call-interrupted": ({ key }) => `model call interrupted, ${key}`,
   "llm-message-started": () => "model started to write",
   "llm-message-completed": ({ content }) => `model: ${oneLine(content)}`,
   "llm-chunk-received": ({ text }) => `model: ${oneLine(text)}`,
@@ -65,6 +66,7 @@ const inputTexts: { readonly [Type in InputType]: InputText<Type> } = {
   "context-note-added": ({ text }) => `note: ${oneLine(text)}`,
   "data-changed": ({ by, patches }) => `data changed by ${by}: ${oneLine(JSON.stringify(patches))}`,
   "state-handler-started": ({ key }) => `handler ${key} started`,
+  "state-handler-interrupted": ({ key }) => `handler ${key} interrupted`,
   "usage-reported": ({ key }) => `usage of ${key}`,
   "snapshot-taken": ({ seq }) => `snapshot of record ${seq}`,
 };

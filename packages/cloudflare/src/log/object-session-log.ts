@@ -27,6 +27,7 @@ import {
 } from "@moora/event-log/store";
 import { sqlText } from "../sql-text.ts";
 import type { Database, Row } from "./database.ts";
+import { deleteGeneration } from "./tables.ts";
 
 /** One generation of a session: its number in the database, its id and header. */
 export interface ObjectGeneration {
@@ -143,6 +144,17 @@ export class ObjectSessionLog implements SessionLog {
     const update = `UPDATE moora_sessions SET lease_owner = NULL, lease_until = NULL
       WHERE generation = ? AND lease_owner = ?`;
     database.write("release the lease", () => database.do(update, this.#generation, owner));
+  }
+
+  async removeAt(seq: number): Promise<boolean> {
+    const { database, listeners } = this.#parts;
+    const isRemoved = await database.writeDurably("remove a session", () => {
+      if (this.#head().seq !== seq) return false;
+      deleteGeneration(database, this.#generation);
+      return true;
+    });
+    if (isRemoved) listeners.notify(String(this.#generation));
+    return isRemoved;
   }
 
   saveDue(seq: number, due: number | null): void {

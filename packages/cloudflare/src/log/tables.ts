@@ -1,5 +1,6 @@
 import { LogError } from "@moora/event-log";
 import type { ObjectStorage } from "../platform.ts";
+import type { Database } from "./database.ts";
 
 const format = 1;
 
@@ -47,8 +48,13 @@ const tables = `
   ) STRICT;
 `;
 
-/** Every table of a log in which a generation has rows, apart from `moora_sessions`. */
-export const tablesOfGeneration = ["moora_records", "moora_snapshots", "moora_parts"] as const;
+const tablesOfGeneration = ["moora_sessions", "moora_records", "moora_snapshots", "moora_parts"] as const;
+
+/** Deletes the rows of a generation. */
+export function deleteGeneration(database: Pick<Database, "do">, generation: number): void {
+  for (const table of tablesOfGeneration)
+    database.do(`DELETE FROM ${table} WHERE generation = ?`, generation);
+}
 
 /** Creates the tables if the object has none. Throws `UnsupportedVersion` for those of a newer release. */
 export function prepareTables(storage: ObjectStorage): void {

@@ -78,7 +78,11 @@ function turnItems(
     const call = part.type === "call" ? recordOf(state, part.toolCallId) : undefined;
     return call === undefined || part.type !== "call" ? [] : [{ kind: "call", id: part.toolCallId, call }];
   });
-  if (message.length > 0 || text.trim() === "") return [...message, ...calls];
+  const files = parts.flatMap((part) =>
+    part.type === "file" ? [part.file.name ?? part.file.mediaType] : [],
+  );
+  const spoke = text.trim() !== "" || files.length > 0;
+  if (message.length > 0 || !spoke) return [...message.map((item) => withFiles(item, files)), ...calls];
   const spoken: ConversationItem = {
     kind: "message",
     id: "",
@@ -86,7 +90,11 @@ function turnItems(
     content: text,
     isStreaming: false,
     status: undefined,
-    attachments: [],
+    attachments: files,
   };
   return [spoken, ...calls];
 }
+
+/** A message with the files that the model made. */
+const withFiles = (item: ConversationItem, files: readonly string[]): ConversationItem =>
+  item.kind === "message" ? { ...item, attachments: [...item.attachments, ...files] } : item;

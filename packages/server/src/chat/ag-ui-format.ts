@@ -1,9 +1,10 @@
-import type { AgentState, Question } from "@moora/agent";
+import type { AgentState } from "@moora/agent";
 import type { LiveSession } from "../sessions/live-session.ts";
 import { contentWithFiles } from "./ag-ui-files.ts";
 import { AgUiDrafts } from "./ag-ui-drafts.ts";
+import { questionToInterrupt } from "./ag-ui-interrupts.ts";
 import type { ChatFormat } from "./chat-stream.ts";
-import type { UiChunk } from "./ui-chunk.ts";
+import { textOf, type UiChunk } from "./ui-chunk.ts";
 
 /** An event of AG-UI 1.0. Fields without a value are left out: a null is invalid. */
 export type AgUiEvent = { readonly type: string } & Readonly<Record<string, unknown>>;
@@ -198,44 +199,12 @@ class AgUiTranslator {
 /** The id of the message of a turn without text, which only contains calls. */
 const callsMessageId = (firstCallId: string): string => `calls_${firstCallId}`;
 
-const textOf = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
-
 const resultEvent = (toolCallId: string, content: string | readonly object[]): AgUiEvent => ({
   type: "TOOL_CALL_RESULT",
   messageId: `result_${toolCallId}`,
   toolCallId,
   role: "tool",
   content,
-});
-
-/** What the payload of an answer to a question may contain. */
-const payloadSchema = {
-  type: "object",
-  properties: {
-    approved: { type: "boolean" },
-    reason: { type: "string" },
-    editedArgs: {},
-    answer: {},
-  },
-} as const;
-
-/** The interrupt of a question. One of a sub-agent belongs to the call of the session that leads to it. */
-const questionToInterrupt = ({
-  digest,
-  about,
-  toolCallId,
-  path: [caller = toolCallId] = [],
-  name,
-  parameters,
-  question,
-  due,
-}: Question): object => ({
-  id: digest,
-  reason: about,
-  toolCallId: caller,
-  message: question ?? `${name}(${textOf(parameters)})`,
-  responseSchema: payloadSchema,
-  ...(due === null ? {} : { expiresAt: new Date(due).toISOString() }),
 });
 
 /** The conversation as the log has it. */

@@ -61,3 +61,6 @@ export function valueOf(text: string): unknown {
     return text;
   }
 }
+
+/** The text of a value: a text itself, and any other as JSON. */
+export const textOf = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));

@@ -51,7 +51,9 @@ const uiStream = {
   headers: ["x-vercel-ai-ui-message-stream"],
 } as const satisfies ResponseDescription;
 
-const nothingToResume = { description: "No answer is being written: the newest one is complete." };
+const nothingToResume = {
+  description: "No answer is being written: the newest one is complete, or there is no message yet.",
+};
 
 const streamProblems = ["not-found", "too-many-streams"] as const;
 

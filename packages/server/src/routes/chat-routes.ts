@@ -4,7 +4,7 @@ import { uiMessageFormat as format } from "../chat/chat-stream.ts";
 import { isResumable } from "../chat/loop-end.ts";
 import { HttpProblem } from "../problem.ts";
 import { postAnswers, postUserMessage } from "./chat-posts.ts";
-import { chatSession, withStream } from "./chat-session.ts";
+import { chatSession, findChat, nothingToResume, withStream } from "./chat-session.ts";
 import type { Route } from "./route.ts";
 
 /** Answers a message of `useChat`, or continues after its approvals, with a UI message stream. */
@@ -25,9 +25,13 @@ export const postChat: Route = async (call) => {
   );
 };
 
-/** Resumes the stream of a chat: the newest loop from its beginning. 204 if it has ended. */
+/**
+ * Resumes the stream of a chat: the newest loop from its beginning. 204 if it has ended, and for a chat without messages: a page asks
+ * before it has sent its first one.
+ */
 export const resumeChat: Route = async (call) => {
-  const ref = await chatSession(call, call.param("id"), false);
+  const ref = await findChat(call, call.param("id"));
+  if (ref === undefined) return nothingToResume();
   return await withStream(call, { ref, format }, async (stream, live) => {
     await live.refresh();
     const { session } = live;

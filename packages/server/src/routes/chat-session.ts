@@ -8,13 +8,20 @@ import { holdForStream } from "./stream-hold.ts";
 
 /**
  * The session of a chat: an own one of this id, or the one that belongs to the chat of this user and agent. A client chooses the
- * ids of its chats, so that they are unique only for their user.
+ * ids of its chats, so that they are unique only for their user. A missing one is created by its first message if `creates`.
  */
-export async function chatSession(
+export async function chatSession(call: RouteCall, chatId: string, creates: boolean): Promise<SessionRef> {
+  const found = await findChat(call, chatId, creates);
+  if (found === undefined) throw sessionNotFound();
+  return found;
+}
+
+/** The session of a chat as `chatSession` finds it; undefined for a missing one, unless `creates`. */
+export async function findChat(
   { parts, access, param }: RouteCall,
   chatId: string,
-  creates: boolean,
-): Promise<SessionRef> {
+  creates = false,
+): Promise<SessionRef | undefined> {
   const agent = param("agent");
   if (!parts.context.agents.has(agent)) throw agentNotFound();
   const own = await parts.directory.find(chatId);
@@ -24,13 +31,13 @@ export async function chatSession(
   if (own?.agent === agent && (await mayAlsoRead("post", own))) return own;
   const id = `chat_${digestOf("chat", access.user.toWellFormed(), agent, chatId.toWellFormed())}`;
   const found = await parts.directory.find(id);
-  if (found === undefined && !creates) throw sessionNotFound();
+  if (found === undefined && !creates) return undefined;
   const ref: SessionRef = found ?? { id, agent, user: access.user };
   if (await mayAlsoRead(found === undefined ? "create" : "post", ref)) return ref;
   throw new HttpProblem("forbidden", "You may not post to this chat.");
 }
 
-/** Opens a stream of a session. It is closed again if `begin` returns false, or throws. */
+/** Opens a stream of a session. It is closed again if `begin` returns false, because there is nothing to stream, or throws. */
 export async function withStream(
   call: RouteCall,
   { ref, format }: { readonly ref: SessionRef; readonly format: ChatFormat },
@@ -45,5 +52,8 @@ export async function withStream(
     throw error;
   }
   stream.end();
-  return new Response(null, { status: 204 });
+  return nothingToResume();
 }
+
+/** The response of a chat in which no answer is being written. */
+export const nothingToResume = (): Response => new Response(null, { status: 204 });

@@ -60,7 +60,7 @@ await exchange("POST", `${session}/messages`, { body: { content: "Pay" }, key: "
 await exchange("POST", `${session}/messages`, { body: { content: "Pay twice" }, key: "message" });
 await stream(`${session}/events`, {}, "re-act-observed");
 const { questions } = await exchange("GET", session);
-const [{ toolCallId, digest }] = questions as { toolCallId: string; digest: string }[];
+const [{ toolCallId, digest }] = questions as [{ toolCallId: string; digest: string }];
 const decision = { toolCallId, digest, decision: "approve" };
 await exchange("POST", `${session}/decisions`, { body: decision, key: "decision" });
 await stream(`${session}/events?after=2`, { "last-event-id": "4" }, "tool-call-completed");

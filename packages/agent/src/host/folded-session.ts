@@ -1,0 +1,72 @@
+import { inputAt, type DispatchedInput } from "@moora/agent-core-effects";
+import { step, type AgentInput, type AgentState } from "@moora/agent-core-state-machine";
+import { chainStart, type ChainHead, type LogRecord } from "@moora/event-log";
+import type { Agent } from "../define-agent.ts";
+import { dataInputs } from "../data-inputs.ts";
+import { isSameJson } from "../durable/canonical-json.ts";
+import { headerOf, headerToState, headerToText, textToHeader } from "../durable/session-header.ts";
+import { inputToRecord } from "../durable/session-record.ts";
+import { joinedTeam, memberAt } from "../team/member-at.ts";
+
+/** A session as a host keeps it between inputs: its state, and the sequence number and digest of its last record. */
+export interface FoldedSession {
+  readonly state: AgentState;
+  readonly head: ChainHead;
+}
+
+/** A session after inputs. `records` are those of the inputs that changed it, for the log of the host. */
+export interface RecordedInputs extends FoldedSession {
+  readonly records: readonly LogRecord[];
+}
+
+/**
+ * The header of a new session of an agent, as JSON text, for a host that keeps records itself. `incarnation` is random, so that a
+ * session with the id of a removed one is another one. `user` is the user to whom it belongs.
+ */
+export const newSessionHeader = (agent: Agent<unknown>, incarnation: string, user?: string): string =>
+  headerToText(headerOf(agent, incarnation, user === undefined ? {} : { user }));
+
+/** The session before its first record. Throws `SessionError` for a header of a newer release. */
+export const foldHeader = (header: string): FoldedSession => ({
+  state: headerToState(textToHeader(header)),
+  head: chainStart(header),
+});
+
+/**
+ * Applies inputs in order, and makes the records of those that change the session. A late-bound input is computed for the state
+ * before it. Pure: append the records, and dispatch nothing else until they are durable.
+ */
+export function recordInputs(session: FoldedSession, inputs: readonly DispatchedInput[]): RecordedInputs {
+  let { state, head } = session;
+  const records: LogRecord[] = [];
+  for (const dispatched of inputs) {
+    const input = inputAt(dispatched, state);
+    const after = step(input)(state);
+    if (after.state === state) continue;
+    const record = inputToRecord(head, input, after.changes);
+    records.push(record);
+    head = { seq: record.seq, digest: record.digest };
+    state = after.state;
+  }
+  return { state, head, records };
+}
+
+/**
+ * The inputs that bring a session to this release of its agent: its configuration, its tools and the version of its data, as far as
+ * they differ. Unlike an opening, they interrupt no work. Throws `DataRefused` for data that the agent cannot use.
+ */
+export function releaseInputs(
+  agent: Agent<unknown>,
+  state: AgentState,
+  timestamp: number,
+): readonly AgentInput[] {
+  const member = memberAt(agent, state);
+  const data = dataInputs(agent, state, timestamp);
+  if (member === undefined) return data;
+  const { config, tools } = member;
+  const joined = joinedTeam(agent, state);
+  const isSame =
+    joined.activeAgent === undefined && isSameJson(state.config, config) && isSameJson(state.tools, tools);
+  if (isSame) return data;
+  return [{ type: "agent-configured", config, tools, ...joined, timestamp }, ...data];
+}

@@ -1,0 +1,71 @@
+import { createHash } from "node:crypto";
+import { gzipSync } from "node:zlib";
+import { inspectorFile, inspectorOfServer } from "@moora/inspector";
+import { describe, expect, it } from "vitest";
+import { blockToEvent, readEvents } from "../src/app/event-lines.ts";
+import { hashToLink, linkToHash } from "../src/app/page-data.ts";
+import { exportOf } from "./support.ts";
+
+const hashOf = (text: string): string => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
+
+describe("the page", () => {
+  it("is at most 300 KB gzipped, and allows its own script and style and nothing else", async () => {
+    const { html, contentSecurityPolicy } = await inspectorFile();
+    expect(gzipSync(html).length).toBeLessThan(300_000);
+    const [, script = ""] = /<script>(.*)<\/script><\/body>/s.exec(html) ?? [];
+    const [, style = ""] = /<style>(.*)<\/style>/s.exec(html) ?? [];
+    expect(contentSecurityPolicy).toBe(
+      `default-src 'none'; script-src ${hashOf(script)}; style-src ${hashOf(style)}; worker-src blob:; img-src data:; connect-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+    );
+    expect(html.includes(contentSecurityPolicy.replace("; frame-ancestors 'none'", ""))).toBe(true);
+  });
+
+  it("of a server connects to its own origin", async () => {
+    const { html, contentSecurityPolicy } = await inspectorOfServer();
+    expect(contentSecurityPolicy).toContain("connect-src 'self';");
+    expect(html.includes('data-live="true"')).toBe(true);
+    expect(html.includes('id="moora-log"')).toBe(false);
+  });
+
+  it("contains a session whose texts cannot end its element", async () => {
+    const exported = exportOf("twenty-steps").replace("twenty", "</script><!--<script>");
+    const { html } = await inspectorFile(exported);
+    const [, log = ""] = /<script type="application\/jsonl" id="moora-log">(.*?)<\/script>/s.exec(html) ?? [];
+    expect(log).not.toContain("<");
+    const parsed = (text: string): unknown =>
+      text
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line));
+    expect(parsed(log)).toEqual(parsed(exported));
+  });
+});
+
+describe("a link", () => {
+  it("names a session, a record and a panel, and anything else is ignored", () => {
+    const link = { session: "a b&c=1", at: 12, tab: "state" };
+    expect(hashToLink(linkToHash(link))).toEqual(link);
+    expect(hashToLink("#at=-1&x=2")).toEqual({ session: undefined, at: undefined, tab: undefined });
+    expect(linkToHash({ session: undefined, at: 3, tab: undefined })).toBe("#at=3");
+  });
+});
+
+describe("the events of a server", () => {
+  it("are read also where they are sent in pieces", async () => {
+    const text =
+      'retry: 1000\n\nid: 1\nevent: input\ndata: {"seq":1}\n\n: keep-alive\n\nevent: chunk\ndata: {"text":"é"}\n\n';
+    const bytes = new TextEncoder().encode(text);
+    const pieces = new ReadableStream<Uint8Array<ArrayBuffer>>({
+      start(controller) {
+        for (const byte of bytes) controller.enqueue(Uint8Array.of(byte));
+        controller.close();
+      },
+    });
+    const events = await Array.fromAsync(readEvents(new Response(pieces)));
+    expect(events).toEqual([
+      { type: "input", data: '{"seq":1}' },
+      { type: "chunk", data: '{"text":"é"}' },
+    ]);
+    expect(blockToEvent(": comment")).toBeUndefined();
+  });
+});

@@ -1,0 +1,139 @@
+import {
+  agentTransition,
+  effectsAt,
+  interruptionOf,
+  performEffect,
+  systemClock,
+  type Agent,
+  type AgentEffect,
+  type AgentState,
+  type DispatchedInput,
+} from "@moora/agent";
+import { inputAt } from "@moora/agent-core-effects";
+import * as restate from "@restatedev/restate-sdk";
+import { callSession } from "./ingress.ts";
+import { sessionIdOf } from "./posted-inputs.ts";
+import { serviceNames, type RestateOptions } from "./options.ts";
+import type { Posted, PostedResult, ViewedSession } from "./session-messages.ts";
+
+/** One effect of a session. */
+export interface SessionEffect {
+  readonly id: string;
+  readonly effect: AgentEffect;
+}
+
+export interface EffectHandlers {
+  run(ctx: restate.Context, effect: SessionEffect): Promise<void>;
+}
+
+export type EffectService = restate.ServiceDefinition<string, EffectHandlers>;
+
+const halfAnHour = 1_800_000;
+
+/** The service that runs the effects of sessions, one invocation for each. */
+export function effectService(agent: Agent<unknown>, options: RestateOptions): EffectService {
+  const { effects: name } = serviceNames(agent.name);
+  const { longestEffectMs: milliseconds = halfAnHour } = options;
+  return restate.service({
+    name,
+    options: {
+      ingressPrivate: true,
+      explicitCancellation: true,
+      // An effect that streams for minutes writes nothing to its journal: Restate must not take that for a hang.
+      inactivityTimeout: { milliseconds },
+      abortTimeout: { milliseconds },
+      retryPolicy: { initialInterval: 50, maxInterval: 10_000 },
+    },
+    handlers: {
+      run: async (ctx: restate.Context, { id, effect }: SessionEffect) => {
+        const abort = new AbortController();
+        ctx.request().attemptCompletedSignal.addEventListener("abort", () => abort.abort());
+        const perform = ctx.run(effect.key, () =>
+          new EffectAttempt(agent, options, id).run(effect, abort.signal),
+        );
+        await restate.RestatePromise.race([perform, cancellationOf(ctx, abort)]);
+      },
+    },
+  });
+}
+
+/** Rejects when the invocation is canceled, and aborts its work first. */
+function cancellationOf(ctx: restate.Context, abort: AbortController): restate.RestatePromise<void> {
+  // The only way to learn of a cancel while a step runs is in the part of the SDK that is marked as internal.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  const internal = ctx as unknown as restate.internal.ContextInternal;
+  return internal.cancellation().map(() => {
+    abort.abort(new DOMException("The session no longer wants this work.", "AbortError"));
+    throw new restate.TerminalError("canceled", { errorCode: 409 });
+  });
+}
+
+/** One attempt of Restate to run an effect. It talks to the session from outside the journal, so that its calls may vary. */
+class EffectAttempt {
+  readonly #agent: Agent<unknown>;
+  readonly #options: RestateOptions;
+  readonly #id: string;
+
+  constructor(agent: Agent<unknown>, options: RestateOptions, id: string) {
+    this.#agent = agent;
+    this.#options = options;
+    this.#id = id;
+  }
+
+  /** Runs an effect that the session wants. If its intent is recorded, an earlier attempt had begun: that is reported instead. */
+  async run(effect: AgentEffect, signal: AbortSignal): Promise<void> {
+    const { header, state } = await this.#view();
+    if (!Object.hasOwn(effectsAt(state), effect.key)) return;
+    const interruption = interruptionOf(effect, state, systemClock.now());
+    if (interruption !== undefined) {
+      await this.#report({ inputs: [interruption], from: effect.key });
+      return;
+    }
+    const { context, onProgress } = this.#options;
+    await performEffect(this.#agent, effect, state, {
+      sessionId: sessionIdOf(this.#id, header),
+      signal,
+      dispatch: (...inputs) => this.#dispatch(inputs, effect.key),
+      ...(context === undefined ? {} : { context }),
+      ...(onProgress === undefined ? {} : { notify: (progress) => onProgress(this.#id, progress) }),
+    });
+  }
+
+  async #dispatch(dispatched: readonly DispatchedInput[], from: string): Promise<boolean> {
+    for (;;) {
+      const posted = dispatched.some((input) => typeof input === "function")
+        ? bound(dispatched, await this.#view())
+        : { inputs: dispatched.filter((input) => typeof input !== "function") };
+      const { applied } = await this.#report({ ...posted, from });
+      if (applied !== undefined) return applied > 0;
+    }
+  }
+
+  async #view(): Promise<ViewedSession> {
+    const viewed = await this.#call("view", null);
+    // The object answers with what its handler returns.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    return viewed as ViewedSession;
+  }
+
+  async #report(posted: Posted): Promise<PostedResult> {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as above
+    return (await this.#call("report", posted)) as PostedResult;
+  }
+
+  async #call(handler: string, body: unknown): Promise<unknown> {
+    const { session: service } = serviceNames(this.#agent.name);
+    return await callSession(this.#options.ingressUrl, { service, id: this.#id, handler }, body);
+  }
+}
+
+/** Inputs that are computed for a state apply only to that state. */
+function bound(dispatched: readonly DispatchedInput[], { state, seq }: ViewedSession): Posted {
+  let current: AgentState = state;
+  const inputs = dispatched.map((input) => {
+    const computed = inputAt(input, current);
+    current = agentTransition(computed)(current);
+    return computed;
+  });
+  return { inputs, after: seq };
+}

@@ -1,0 +1,9 @@
+export type { RestateOptions } from "./options.ts";
+export { restateServices, type RestateServices } from "./services.ts";
+export {
+  restateSession,
+  type RestateSession,
+  type SessionOptions,
+  type SessionSnapshot,
+} from "./restate-session.ts";
+export { RestateFailure } from "./ingress.ts";

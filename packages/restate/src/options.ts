@@ -1,0 +1,29 @@
+import { BuildError, type Progress } from "@moora/agent-core-effects";
+
+/** The options of `restateServices`. */
+export interface RestateOptions {
+  /** The URL of the ingress of Restate, such as "http://127.0.0.1:8080". Effects report their results to it. */
+  readonly ingressUrl: string;
+  /**
+   * What the tools and handlers of the agent need of this process: they read it as `context.context`. Default: none.
+   */
+  readonly context?: unknown;
+  /** Receives the progress of the effects that run in this process, such as the text of the model. Default: none. */
+  readonly onProgress?: (sessionId: string, progress: Progress) => void;
+  /**
+   * How long an effect may take, in milliseconds: after it, Restate interrupts its run. Longer than the longest model call and the
+   * longest tool. Default: 1,800,000, half an hour.
+   */
+  readonly longestEffectMs?: number;
+}
+
+/** The names of the services of an agent. Throws `BuildError` for an agent whose name is not the name of a service. */
+export function serviceNames(agent: string): { readonly session: string; readonly effects: string } {
+  if (!/^[a-zA-Z][a-zA-Z0-9._-]*$/.test(agent)) {
+    const got = JSON.stringify(agent);
+    throw new BuildError(
+      `The name of an agent on Restate must start with a letter and consist of letters, digits, ".", "_" and "-", got ${got}.`,
+    );
+  }
+  return { session: `${agent}-session`, effects: `${agent}-effects` };
+}

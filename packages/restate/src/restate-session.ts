@@ -1,0 +1,97 @@
+import {
+  userMessage,
+  type AgentInput,
+  type AgentState,
+  type Decision,
+  type Question,
+  type UserContent,
+} from "@moora/agent";
+import { memoryLog, type EventLog, type LogRecord } from "@moora/event-log";
+import { callSession } from "./ingress.ts";
+import { serviceNames } from "./options.ts";
+import type { PostedResult, ViewedSession } from "./session-messages.ts";
+
+/** Which session of which agent. */
+export interface SessionOptions {
+  /** The URL of the ingress of Restate. */
+  readonly ingressUrl: string;
+  /** The name of the agent. */
+  readonly agent: string;
+  readonly id: string;
+}
+
+/** The state of a session, and the sequence number of its last record. */
+export interface SessionSnapshot {
+  readonly state: AgentState;
+  readonly seq: number;
+}
+
+/** A session on Restate, from any process. Its methods reject with `RestateFailure`, and as `fetch` does. */
+export interface RestateSession {
+  /** Sends a message. Resolves with whether it applied, when it is durable. */
+  send(content: UserContent): Promise<boolean>;
+  /**
+   * Answers a question. `by` names the reviewer (default: "user"). Resolves with whether the decision applied. Rejects with
+   * `RestateFailure`, status 400, for one that does not fit the question or the schema of the tool.
+   */
+  decide(
+    question: Pick<Question, "toolCallId" | "digest">,
+    decision: Decision,
+    by?: string,
+  ): Promise<boolean>;
+  /** Cancels the running loop. Resolves with whether one ran. */
+  cancel(reason?: string): Promise<boolean>;
+  /** Posts an input that anyone may dispatch. Resolves with whether it applied. */
+  post(input: AgentInput): Promise<boolean>;
+  /** Resolves with the session; undefined if it has received nothing. */
+  current(): Promise<SessionSnapshot | undefined>;
+  /** Copies the session to a log in memory, where it can be verified, replayed and exported. */
+  toLog(): Promise<EventLog>;
+}
+
+/** A handle on a session on Restate. It opens nothing, and needs not be closed. */
+export function restateSession({ ingressUrl, agent, id }: SessionOptions): RestateSession {
+  const { session: service } = serviceNames(agent);
+  // The object answers with what its handlers return.
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters
+  const call = async <Result>(handler: string, body: unknown): Promise<Result> =>
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as above
+    (await callSession(ingressUrl, { service, id, handler }, body)) as Result;
+  const post = async (input: AgentInput): Promise<boolean> => {
+    const { applied = 0 } = await call<PostedResult>("post", { inputs: [input] });
+    return applied > 0;
+  };
+  const view = (): Promise<ViewedSession | null> => call<ViewedSession | null>("view", null);
+  return {
+    post,
+    send: (content) => post(userMessage(content)),
+    async decide(question, decision, by = "user") {
+      const { applied = 0 } = await call<PostedResult>("decide", { question, decision, by });
+      return applied > 0;
+    },
+    cancel: (reason) =>
+      post({ type: "re-act-cancelled", ...(reason === undefined ? {} : { reason }), timestamp: Date.now() }),
+    async current() {
+      const stored = await view();
+      return stored === null ? undefined : { state: stored.state, seq: stored.seq };
+    },
+    async toLog() {
+      const log = memoryLog();
+      const stored = await view();
+      if (stored === null) return log;
+      const session = await log.create(id, stored.header);
+      for (let after = 0; after < stored.seq;) {
+        const page = await call<readonly LogRecord[]>("records", {
+          after,
+          limit: Math.min(pageSize, stored.seq - after),
+        });
+        await session.append(after, page);
+        after += page.length;
+      }
+      return log;
+    },
+  };
+}
+
+/** The number of records that are read at once. */
+const pageSize = 200;

@@ -1,0 +1,16 @@
+import type { Agent } from "@moora/agent";
+import { effectService, type EffectService } from "./effect-service.ts";
+import type { RestateOptions } from "./options.ts";
+import { sessionObject, type SessionObject } from "./session-object.ts";
+
+/** The services of an agent: the object of its sessions, and the service of their effects. */
+export type RestateServices = [SessionObject, EffectService];
+
+/**
+ * The services that host the sessions of an agent on Restate, for `createEndpointHandler({ services })` of its SDK. They are named
+ * after the agent. Throws `BuildError` for an agent whose name is not the name of a service.
+ */
+export const restateServices = (agent: Agent<unknown>, options: RestateOptions): RestateServices => [
+  sessionObject(agent),
+  effectService(agent, options),
+];

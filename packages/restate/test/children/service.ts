@@ -1,0 +1,19 @@
+import { createServer } from "node:http2";
+import { conformanceAgent, remoteWorld } from "@moora/agent-testing/hosts";
+import { createEndpointHandler } from "@restatedev/restate-sdk";
+import { restateServices } from "../../src/index.ts";
+
+/** Serves the agent of the suite: the address, the ingress, the world and the release are arguments. */
+const [port = "", ingressUrl = "", worldUrl = "", release = "1"] = process.argv.slice(2);
+
+const agent = conformanceAgent(remoteWorld(worldUrl), Number(release));
+const services = restateServices(agent, {
+  ingressUrl,
+  onProgress(sessionId, progress) {
+    if (progress.type === "llm-text") process.send?.({ sessionId, text: progress.text });
+  },
+});
+
+createServer(createEndpointHandler({ services })).listen(Number(port), "127.0.0.1", () => {
+  process.send?.("ready");
+});

@@ -1,0 +1,167 @@
+import { fork, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import { text } from "node:stream/consumers";
+import { setTimeout as pause } from "node:timers/promises";
+import { initialStateOf, type AgentInput, type AgentState } from "@moora/agent";
+import {
+  conformanceAgent,
+  worldHandler,
+  type HostSetup,
+  type HostWorld,
+  type PreparedHost,
+  type ProcessOptions,
+} from "@moora/agent-testing/hosts";
+import { memoryLog, type EventLog } from "@moora/event-log";
+import { restateSession, type RestateSession } from "../src/index.ts";
+import { freePort, RestateServer } from "./restate-server.ts";
+
+/** Restate with a process that serves the agent of the suite. Cases share them, and have sessions of their own. */
+export class RestateHost implements AsyncDisposable {
+  readonly #server: RestateServer;
+  readonly #world: Server;
+  readonly #port: number;
+  readonly #worlds = new Map<string, HostWorld>();
+  readonly #listeners = new Map<string, (text: string) => void>();
+  #child: { readonly process: ChildProcess; readonly release: number } | undefined;
+  #cases = 0;
+
+  private constructor(server: RestateServer, port: number) {
+    this.#server = server;
+    this.#port = port;
+    this.#world = createServer((request, response) => {
+      void text(request).then(async (body) => {
+        const moment: { readonly key: string } = JSON.parse(body);
+        const answer = await worldHandler(this.#worldOf(moment.key))(
+          new Request("http://world", { method: "POST", body }),
+        );
+        response.statusCode = answer.status;
+        response.end(await answer.text());
+      });
+    });
+  }
+
+  static async start(): Promise<RestateHost> {
+    const host = new RestateHost(await RestateServer.start(), await freePort());
+    host.#world.listen(0, "127.0.0.1");
+    await once(host.#world, "listening");
+    await host.serve(1);
+    await host.#server.register(`http://127.0.0.1:${host.#port}`);
+    return host;
+  }
+
+  async prepare({ world }: HostSetup): Promise<PreparedHost> {
+    this.#cases += 1;
+    const id = `case-${this.#cases}`;
+    this.#worlds.set(id, world);
+    const { ingressUrl } = this.#server;
+    const session = restateSession({ ingressUrl, agent: "conformance", id });
+    return new RestateCase(this, session, {
+      listen: (listener) => void this.#listeners.set(id, listener),
+      end: () => {
+        this.#worlds.delete(id);
+        this.#listeners.delete(id);
+      },
+    });
+  }
+
+  get ingressUrl(): string {
+    return this.#server.ingressUrl;
+  }
+
+  /** Starts the process, unless one of this release runs. */
+  async serve(release: number): Promise<void> {
+    if (this.#child?.release === release) return;
+    await this.kill();
+    const address = this.#world.address();
+    const world = typeof address === "object" ? `http://127.0.0.1:${address?.port}` : "";
+    const args = [this.#port, this.#server.ingressUrl, world, release].map(String);
+    const child = fork(`${import.meta.dirname}/children/service.ts`, args, {
+      execArgv: ["--conditions=@moora/source"],
+      env: { ...process.env, RESTATE_LOGGING: "ERROR" },
+      stdio: "ignore",
+    });
+    this.#child = { process: child, release };
+    await once(child, "message");
+    child.on("message", ({ sessionId, text: piece }: { readonly sessionId: string; readonly text: string }) =>
+      this.#listeners.get(sessionId)?.(piece),
+    );
+  }
+
+  async kill(): Promise<void> {
+    const child = this.#child?.process;
+    this.#child = undefined;
+    if (child === undefined || child.exitCode !== null) return;
+    child.kill("SIGKILL");
+    await once(child, "exit");
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.kill();
+    this.#world.closeAllConnections();
+    this.#world.close();
+    await this.#server[Symbol.asyncDispose]();
+  }
+
+  /** The world of the case to whose session an idempotency key belongs; a silent one if that has ended. */
+  #worldOf(key: string): HostWorld {
+    const [, world] = [...this.#worlds].find(([id]) => key.split(/[^a-z0-9-]/).includes(id)) ?? [];
+    return world ?? { reach: () => new Promise(() => undefined) };
+  }
+}
+
+interface CaseHooks {
+  readonly listen: (listener: (text: string) => void) => void;
+  readonly end: () => void;
+}
+
+class RestateCase implements PreparedHost {
+  readonly #host: RestateHost;
+  readonly #session: RestateSession;
+  readonly #hooks: CaseHooks;
+
+  constructor(host: RestateHost, session: RestateSession, hooks: CaseHooks) {
+    this.#host = host;
+    this.#session = session;
+    this.#hooks = hooks;
+  }
+
+  async start({ release = 1 }: ProcessOptions = {}): Promise<void> {
+    await this.#host.serve(release);
+  }
+
+  async kill(): Promise<void> {
+    await this.#host.kill();
+  }
+
+  async post(_id: string, input: AgentInput): Promise<boolean> {
+    return await this.#session.post(input);
+  }
+
+  async waitFor(_id: string, isReached: (state: AgentState) => boolean): Promise<AgentState> {
+    for (;;) {
+      const state = (await this.#session.current())?.state ?? initialState;
+      if (isReached(state)) return state;
+      await pause(10);
+    }
+  }
+
+  async watch(_id: string, listener: (text: string) => void): Promise<() => void> {
+    this.#hooks.listen(listener);
+    return () => undefined;
+  }
+
+  async log(id: string): Promise<EventLog> {
+    const [copied] = await (await this.#session.toLog()).list();
+    const found = await (await this.#session.toLog()).open(copied?.id ?? "");
+    const log = memoryLog();
+    if (found !== undefined) await (await log.create(id, found.header)).append(0, await found.read());
+    return log;
+  }
+
+  async dispose(): Promise<void> {
+    this.#hooks.end();
+  }
+}
+
+const initialState = initialStateOf(conformanceAgent({ reach: () => Promise.resolve() }));

@@ -1,0 +1,49 @@
+import { defineAgent, userMessage } from "@moora/agent";
+import { answers, MockLlmCaller } from "@moora/llm/testing";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { RestateFailure, restateServices, restateSession, type RestateSession } from "../src/index.ts";
+import { RestateHost } from "./restate-host.ts";
+
+let host: RestateHost;
+
+beforeAll(async () => {
+  host = await RestateHost.start();
+}, 60_000);
+
+afterAll(async () => {
+  await host[Symbol.asyncDispose]();
+});
+
+const session = (id: string): RestateSession =>
+  restateSession({ ingressUrl: host.ingressUrl, agent: "conformance", id });
+
+describe("a session on Restate", () => {
+  it("is undefined before its first input, and has an empty log", async () => {
+    expect(await session("new").current()).toBeUndefined();
+    expect(await (await session("new").toLog()).list()).toEqual([]);
+  });
+
+  it("refuses an input that only its services may dispatch, and an invalid one", async () => {
+    const started = session("a").post({ type: "llm-call-started", key: "plan/1/1/1", timestamp: 1 });
+    await expect(started).rejects.toThrow(RestateFailure);
+    await expect(started).rejects.toMatchObject({ status: 403 });
+    const blank = { ...userMessage("?"), messageId: "" };
+    await expect(session("a").post(blank)).rejects.toMatchObject({ status: 400 });
+  });
+
+  it("accepts a message once", async () => {
+    const message = userMessage("Hello.", { messageId: "m1" });
+    expect([await session("b").post(message), await session("b").post(message)]).toEqual([true, false]);
+  });
+
+  it("reports a cancel without a running loop as not applied", async () => {
+    expect(await session("c").cancel()).toBe(false);
+  });
+});
+
+describe("restateServices", () => {
+  it("refuses an agent whose name is not the name of a service", () => {
+    const agent = defineAgent({ name: "the clerk", llm: new MockLlmCaller([answers("")]) });
+    expect(() => restateServices(agent, { ingressUrl: "http://127.0.0.1" })).toThrow('got "the clerk"');
+  });
+});

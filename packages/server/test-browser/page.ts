@@ -1,0 +1,59 @@
+/// <reference lib="dom" />
+/** A page with `useChat` of the AI SDK and its default transport, as an application has it. It knows nothing of Moora. */
+import { useChat } from "@ai-sdk/react";
+import {
+  DefaultChatTransport,
+  isToolUIPart,
+  lastAssistantMessageIsCompleteWithApprovalResponses,
+  type UIMessage,
+} from "ai";
+import { createElement, type ReactElement } from "react";
+import { createRoot } from "react-dom/client";
+
+declare global {
+  /** Shows the chat of an agent at this address. */
+  var showChat: (api: string) => void;
+}
+
+type Approve = ReturnType<typeof useChat>["addToolApprovalResponse"];
+
+function part(
+  { id, role }: UIMessage,
+  given: UIMessage["parts"][number],
+  index: number,
+  approve: Approve,
+): ReactElement {
+  const key = `${id}-${index}`;
+  if (given.type === "text") return createElement("p", { key, className: role }, given.text);
+  if (!isToolUIPart(given)) return createElement("hr", { key });
+  const { state } = given;
+  if (state !== "approval-requested") return createElement("p", { key, className: "tool" }, state);
+  const { id: approvalId } = given.approval;
+  const onClick = (): void => void approve({ id: approvalId, approved: true });
+  return createElement("button", { key, onClick }, `Approve ${JSON.stringify(given.input)}`);
+}
+
+function Chat({ transport }: { readonly transport: DefaultChatTransport<UIMessage> }): ReactElement {
+  const { messages, sendMessage, addToolApprovalResponse, status, error } = useChat({
+    id: "chat-1",
+    resume: true,
+    transport,
+    sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
+  });
+  const send = (text: string): ReactElement =>
+    createElement("button", { key: text, onClick: () => void sendMessage({ text }) }, text);
+  return createElement(
+    "main",
+    undefined,
+    createElement("output", undefined, error === undefined ? status : error.message),
+    ...["Pay", "Sing"].map(send),
+    ...messages.flatMap((message) =>
+      message.parts.map((given, index) => part(message, given, index, addToolApprovalResponse)),
+    ),
+  );
+}
+
+globalThis.showChat = (api) => {
+  const transport = new DefaultChatTransport<UIMessage>({ api });
+  createRoot(document.body).render(createElement(Chat, { transport }));
+};

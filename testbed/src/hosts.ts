@@ -1,0 +1,25 @@
+import { memoryHost, type ConformanceHost } from "@moora/agent-testing/hosts";
+
+/** A host of this repository, as far as the table of hosts shows it. */
+export type KnownHost = Pick<ConformanceHost, "name" | "cannot"> & {
+  /** The test file that runs the suite on it. */
+  readonly test: string;
+};
+
+const logs = "packages/agent-testing/test/hosts/hosts.test.ts";
+
+/** What Restate cannot do. */
+export const restateCannot: ConformanceHost["cannot"] = {
+  clock: "The clock of Restate is that of the system.",
+  "death-at-commit": "Records become durable in the server of Restate, not in the process that dies.",
+  "take-over": "A session on Restate has no owner: each effect is an invocation of its own.",
+};
+
+/** The hosts of this repository, in the order of the table in docs/hosts.md. */
+export const knownHosts: readonly KnownHost[] = [
+  { ...memoryHost, test: logs },
+  { name: "JSONL", cannot: {}, test: logs },
+  { name: "SQLite", cannot: {}, test: logs },
+  { name: "PostgreSQL", cannot: {}, test: logs },
+  { name: "Restate", cannot: restateCannot, test: "packages/restate/test/conformance.test.ts" },
+];
