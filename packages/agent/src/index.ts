@@ -101,7 +101,6 @@ export type {
 export type {
   ChainHead,
   BlobStore,
-  ChainHead,
   EventLog,
   Lease,
   LeaseClaim,
