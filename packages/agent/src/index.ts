@@ -100,7 +100,6 @@ export type {
 } from "@moora/agent-core-effects";
 export type {
   BlobStore,
-  ChainHead,
   EventLog,
   Lease,
   LeaseClaim,
