@@ -30,7 +30,6 @@ const entryFiles: Readonly<Record<string, string>> = {
   "@moora/otel": "otel/src/index.ts",
   "@moora/restate": "restate/src/index.ts",
   "@moora/client": "client/src/index.ts",
-  "@moora/dbos": "dbos/src/index.ts",
   "@moora/mcp": "mcp/src/index.ts",
   "@moora/server": "server/src/index.ts",
   "@moora/server/node": "server/src/node.ts",

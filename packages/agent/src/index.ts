@@ -99,9 +99,7 @@ export type {
   WithNeed,
 } from "@moora/agent-core-effects";
 export type {
-  ChainHead,
   BlobStore,
-  ChainHead,
   EventLog,
   Lease,
   LeaseClaim,

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { DBOS } from "@dbos-inc/dbos-sdk";
 import {
   effectsAt,
+  interruptionOf,
   LogError,
   performEffect,
   systemClock,
@@ -9,11 +10,9 @@ import {
   type AgentEffect,
   type AgentInput,
 } from "@moora/agent";
-import { isIntentRecorded } from "@moora/agent-core-effects";
 import { isPaused } from "@moora/agent-core-state-machine";
 import type { DbosHostOptions, DbosPostOptions } from "./dbos-host.ts";
 import { HostedSessions, type HostedSession } from "./hosted-sessions.ts";
-import { interruptionOf } from "./interruption.ts";
 import { isPostRecorded, withPostId } from "./recorded-post.ts";
 import { TakeOver } from "./take-over.ts";
 
@@ -125,9 +124,9 @@ export class SessionWorkflows {
       (newest) => !isPaused(newest) || effectsAt(newest)[effect.key] !== undefined,
     );
     if (effectsAt(state)[effect.key] === undefined) return;
-    if (isIntentRecorded(effect, state)) {
-      const interruption = interruptionOf(effect, DBOS.executorID, systemClock.now());
-      if (interruption !== undefined) await session.append([interruption]);
+    const interruption = interruptionOf(effect, state, systemClock.now());
+    if (interruption !== undefined) {
+      await session.append([interruption]);
       return;
     }
     const { context, onProgress } = this.#options;
