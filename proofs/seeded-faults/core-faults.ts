@@ -371,4 +371,26 @@ export const coreFaults: readonly Fault[] = [
     toolRetries,
     /is work that a session waits for until it is settled/,
   ),
+  fault(
+    191,
+    "what an input changes depends on which objects two states share",
+    {
+      file: `${core}/inputs/loop.ts`,
+      text: "...(hasUsage(last.usage) ? { usage: noAgentUsage } : {}),",
+      replacement: "usage: noAgentUsage,",
+    },
+    ["packages/agent-testing/test/laws.test.ts"],
+    /inputs drawn from the state > keep every law at every step/,
+  ),
+  fault(
+    192,
+    "equal tools of a configuration count as a change if they are other objects",
+    {
+      file: `${core}/inputs/session.ts`,
+      text: "tools === undefined || sameJson(tools, before.tools) ? before.tools : tools",
+      replacement: "tools ?? before.tools",
+    },
+    ["packages/agent-core-state-machine/test/changes.test.ts"],
+    /are the same for a state that has other objects/,
+  ),
 ];

@@ -15,6 +15,11 @@ export const restateCannot: ConformanceHost["cannot"] = {
   "take-over": "A session on Restate has no owner: each effect is an invocation of its own.",
 };
 
+/** What DBOS cannot do. */
+export const dbosCannot: ConformanceHost["cannot"] = {
+  clock: "DBOS waits by the clock of the system, which cannot be moved.",
+};
+
 /** What a Durable Object cannot do. */
 export const cloudflareCannot: ConformanceHost["cannot"] = {
   "death-at-commit": "The runtime of Cloudflare does not end at a given write.",
@@ -28,6 +33,7 @@ export const knownHosts: readonly KnownHost[] = [
   { name: "SQLite", cannot: {}, test: logs },
   { name: "PostgreSQL", cannot: {}, test: logs },
   { name: "Restate", cannot: restateCannot, test: "packages/restate/test/conformance.test.ts" },
+  { name: "DBOS", cannot: dbosCannot, test: "packages/dbos/test/conformance.test.ts" },
   {
     name: "IndexedDB, in a worker",
     cannot: {},

@@ -46,6 +46,9 @@ export const noAgentUsage: AgentUsage = {
   cost: 0,
 };
 
+/** Whether anything was used. */
+export const hasUsage = (usage: AgentUsage): boolean => Object.values(usage).some((amount) => amount !== 0);
+
 /** Adds a report to a usage. Returns a new object. */
 export const addAgentUsage = (a: AgentUsage, b: UsageReport): AgentUsage => ({
   inputTokens: a.inputTokens + (b.inputTokens ?? 0),

@@ -100,6 +100,7 @@ export type {
 } from "@moora/agent-core-effects";
 export type {
   BlobStore,
+  ChainHead,
   EventLog,
   Lease,
   LeaseClaim,
@@ -173,8 +174,6 @@ export { headerToState, identityOf, textToHeader } from "./durable/session-heade
 export type { SessionHeader } from "./durable/session-header.ts";
 export { foldHeader, newSessionHeader, recordInputs, releaseInputs } from "./host/folded-session.ts";
 export type { FoldedSession, RecordedInputs } from "./host/folded-session.ts";
-export { sessionToStored, storedToSession } from "./host/stored-session.ts";
-export type { StoredSession } from "./host/stored-session.ts";
 export { digestOfChanges, inputToRecord, recordToInput } from "./durable/session-record.ts";
 export { performEffect } from "./perform-effect.ts";
 export type { PerformOptions } from "./perform-effect.ts";

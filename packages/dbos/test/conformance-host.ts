@@ -13,6 +13,7 @@ import {
 } from "@moora/agent-testing/hosts";
 import type { EventLog } from "@moora/event-log";
 import { postgresLog } from "@moora/event-log-postgres";
+import { dbosCannot } from "@moora/testbed/hosts";
 import type { ConformanceOrders } from "./children/conformance.ts";
 import { HostProcess } from "./support.ts";
 
@@ -33,7 +34,7 @@ export function dbosConformanceHost({ query, urlOf }: Databases): ConformanceHos
   };
   return {
     name: "DBOS",
-    cannot: { clock: "DBOS waits by the clock of the system, which cannot be moved." },
+    cannot: dbosCannot,
     async prepare({ world }) {
       await (template ??= createTemplate());
       cases += 1;

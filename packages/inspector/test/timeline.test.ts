@@ -56,11 +56,11 @@ function painted(
   damaged = 0,
 ): readonly (readonly [color: string, x: number, y: number])[] {
   const rectangles: [string, number, number][] = [];
-  const painter: Painter = {
+  const painter = {
     fillStyle: "",
-    fillRect: (x, y) => void rectangles.push([String(painter.fillStyle), x, y]),
+    fillRect: (x: number, y: number) => void rectangles.push([painter.fillStyle, x, y]),
     clearRect: () => undefined,
-  };
+  } satisfies Painter;
   const axis = new Axis("seq", rows);
   const spans = [
     { id: 0, lane: "state", line: 0, name: "Planning", from: 1, to: 2 },
@@ -114,10 +114,10 @@ describe("the graph", () => {
       expect(node.x - nodeWidth / 2).toBeGreaterThanOrEqual(0);
       expect(node.x + nodeWidth / 2).toBeLessThanOrEqual(width);
       expect(node.y + nodeHeight / 2).toBeLessThanOrEqual(height);
-      for (const other of nodes.slice(index + 1))
-        expect(Math.abs(node.x - other.x) >= nodeWidth || Math.abs(node.y - other.y) >= nodeHeight).toBe(
-          true,
-        );
+      for (const other of nodes.slice(index + 1)) {
+        const isApart = Math.abs(node.x - other.x) >= nodeWidth || Math.abs(node.y - other.y) >= nodeHeight;
+        expect(isApart).toBe(true);
+      }
     }
   });
 

@@ -7,10 +7,7 @@ import {
   type Agent,
   type AgentEffect,
   type AgentState,
-  sessionToStored,
-  storedToSession,
   type FoldedSession,
-  type StoredSession,
 } from "@moora/agent";
 import type { LogRecord } from "@moora/event-log";
 import * as restate from "@restatedev/restate-sdk";
@@ -29,7 +26,7 @@ import type {
 /** What the object of a session stores, besides its records, which are stored as `log/1`, `log/2` and so on. */
 interface Stored {
   header: string;
-  session: StoredSession;
+  session: FoldedSession;
   /** The release of the agent whose configuration the session has. */
   version: string;
   /** The invocations of the effects that are under way, by their keys. */
@@ -113,7 +110,7 @@ async function apply(
   const { records, ...session } = recordInputs(released, inputs);
   if (!isNew && released.records.length + records.length === 0) return { applied: 0 };
   for (const record of [...released.records, ...records]) ctx.set(`log/${record.seq}`, record);
-  ctx.set("session", sessionToStored(session));
+  ctx.set("session", session);
   ctx.set("version", agent.version);
   await startAndStop(agent, ctx, { before: before.state, after: session.state, from });
   return { applied: records.length };
@@ -124,7 +121,7 @@ async function load(
   ctx: Context,
 ): Promise<{ readonly session: FoldedSession; readonly isNew: boolean }> {
   const stored = await ctx.get("session");
-  if (stored !== null) return { session: storedToSession(stored), isNew: false };
+  if (stored !== null) return { session: stored, isNew: false };
   const header = newSessionHeader(agent, ctx.rand.uuidv4());
   ctx.set("header", header);
   return { session: foldHeader(header), isNew: true };

@@ -7,7 +7,7 @@ import { closeStreamedMessage, streamedMessage } from "../control/streamed-messa
 import type { StateEdit } from "../state-edit.ts";
 import type { AgentState, ContextEntry, ReActContext } from "../state.ts";
 import { awaitUsageOfHandler, awaitUsageOfModel } from "../unreported-usage.ts";
-import { noAgentUsage } from "../usage.ts";
+import { hasUsage, noAgentUsage } from "../usage.ts";
 import { wording } from "../wording.ts";
 
 /** Whether a loop is running: the state can change without a new user message. */
@@ -58,7 +58,8 @@ function startLoop(edit: StateEdit, given: NewLoop): void {
     truncatedCount: 0,
     summariesFailed: 0,
     confidence: null,
-    usage: noAgentUsage,
+    // A state that was read from JSON has another object: what changed must not depend on it.
+    ...(hasUsage(last.usage) ? { usage: noAgentUsage } : {}),
     inputTokens: 0,
     widen: false,
     entries: 0,

@@ -117,7 +117,7 @@ export const configured = (
 ): Configuration => ({
   ...before,
   config: config === undefined ? before.config : changeConfig(before.config, config),
-  tools: tools ?? before.tools,
+  tools: tools === undefined || sameJson(tools, before.tools) ? before.tools : tools,
   ...(activeAgent === undefined ? {} : { activeAgent }),
 });
 

@@ -4,6 +4,7 @@ import {
   controlName,
   isLoopRunning,
   parseState,
+  step,
   ignoredReason,
   type AgentInput,
   type AgentState,
@@ -13,10 +14,21 @@ import { nextStateName, openCallOf, openCallsOf, recordOf } from "@moora/agent-c
 import { assertLaw, firstDifference } from "./law-broken.ts";
 import { checkRequest } from "./request-laws.ts";
 
-/** L1: the same state and input give the same next state. */
+/** L1: the same state and input give the same next state and the same changes, also if the state was read from JSON. */
 export function checkSame(input: AgentInput, before: AgentState, next: AgentState): void {
-  const difference = firstDifference(agentTransition(input)(before), next);
+  const again = step(input)(before);
+  const difference = firstDifference(again.state, next);
   assertLaw(difference === undefined, "L1", () => `the same state and input give two states: ${difference}`);
+  // L2 holds that the copy is a state.
+  const copy: AgentState = JSON.parse(JSON.stringify(before));
+  const fromJson = step(input)(copy);
+  const changed =
+    firstDifference(fromJson.state, next) ?? firstDifference(fromJson.changes, again.changes, "changes");
+  assertLaw(
+    changed === undefined,
+    "L1",
+    () => `a state that was read from JSON changes otherwise: ${changed}`,
+  );
 }
 
 /** L2: a state survives JSON, and matches its schema. */

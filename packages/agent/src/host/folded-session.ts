@@ -8,7 +8,10 @@ import { headerOf, headerToState, headerToText, textToHeader } from "../durable/
 import { inputToRecord } from "../durable/session-record.ts";
 import { joinedTeam, memberAt } from "../team/member-at.ts";
 
-/** A session as a host keeps it between inputs: its state, and the sequence number and digest of its last record. */
+/**
+ * A session as a host keeps it between inputs: its state, and the sequence number and digest of its last record. Plain JSON: one that
+ * was stored and read again continues with the same records.
+ */
 export interface FoldedSession {
   readonly state: AgentState;
   readonly head: ChainHead;
