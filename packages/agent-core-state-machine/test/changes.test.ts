@@ -4,7 +4,9 @@ import { initialAgentState, step, type AgentInput, type AgentState } from "../sr
 const tools = { look: { description: "Looks.", schema: '{"type":"object"}' } };
 
 const fieldsOf = (input: AgentInput, state: AgentState): readonly string[] =>
-  step(input)(state).changes.flatMap((change) => (change.op === "set-state" ? Object.keys(change.fields) : []));
+  step(input)(state).changes.flatMap((change) =>
+    change.op === "set-state" ? Object.keys(change.fields) : [],
+  );
 
 describe("the changes of an input", () => {
   it("are the same for a state that has other objects with the same values", () => {
