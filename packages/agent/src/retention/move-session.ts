@@ -1,9 +1,10 @@
 import type { Clock } from "@moora/agent-core-effects";
-import { LogError, type EventLog, type SessionLog } from "@moora/event-log";
+import { LogError, type EventLog, type LogRecord, type SessionLog } from "@moora/event-log";
 import { checkIsId, checkIsLog } from "../check-arguments.ts";
 import { checkLogOptions, type OptionForms } from "../check-options.ts";
 import { systemClock } from "../clock.ts";
 import { SessionError } from "../durable/session-error.ts";
+import { copyBlobs } from "../time-travel/copy-blobs.ts";
 import { batchesOf } from "../time-travel/write-session.ts";
 import { holdSession, withHeld, type HeldSession } from "./hold-sessions.ts";
 import { listFamilies } from "./session-family.ts";
@@ -18,8 +19,8 @@ const forms: OptionForms<MoveOptions> = { clock: "clock" };
 
 /**
  * Moves a session to another log, with the sessions of its sub-agents: to an archive, and back from it. The records are copied
- * unchanged, and each session is removed from the first log when the other one has its last record. A move that was interrupted is
- * completed by the next one. Returns the ids of the moved sessions. Rejects with `SessionUnknown`, with `SessionBusy` if
+ * unchanged, with the bytes of their files if both logs have a store for them. Each session is removed from the first log when
+ * the other one has its last record; bytes stay. A move that was interrupted is completed by the next one. Returns the ids of the moved sessions. Rejects with `SessionUnknown`, with `SessionBusy` if
  * a process runs one of them, with `LogExists` if the other log has a different session of the same id, with `LogCorrupt` for a
  * damaged one, and with `InvalidOption` for one without records and for a log whose sessions have no `removeAt`.
  */
@@ -39,13 +40,19 @@ export async function moveSession(
   if (session === undefined) throw new SessionError("SessionUnknown", `Session "${id}" not found.`);
   const ids = families.familyOf(session).map((member) => member.id);
   await withHeld(from, { ids, clock }, async (held) => {
-    for (const index of held.keys()) await moveFirst(held.slice(index), to, clock);
+    for (const index of held.keys()) await moveFirst(held.slice(index), { from, to, clock });
   });
   return ids;
 }
 
+interface Move {
+  readonly from: EventLog;
+  readonly to: EventLog;
+  readonly clock: Clock;
+}
+
 /** Moves the first of the sessions whose leases are held. */
-async function moveFirst(held: readonly HeldSession[], to: EventLog, clock: Clock): Promise<void> {
+async function moveFirst(held: readonly HeldSession[], { from, to, clock }: Move): Promise<void> {
   const [source] = held;
   if (source === undefined) return;
   const { id } = source.session;
@@ -56,7 +63,7 @@ async function moveFirst(held: readonly HeldSession[], to: EventLog, clock: Cloc
   try {
     for (;;) {
       for (const each of [...held, target]) await each.renew();
-      const seq = await copyRecords(source.session, target);
+      const seq = await copyRecords(source.session, target, (records) => copyBlobs(from, to, records));
       // Another process may have posted to the session meanwhile.
       if (await source.removeAt(seq)) return;
     }
@@ -72,8 +79,12 @@ async function createSession({ id, header }: SessionLog, to: EventLog): Promise<
   else if (target.header !== header) throw exists(id);
 }
 
-/** Copies the records that the other log does not have. Returns the last sequence number. */
-async function copyRecords(source: SessionLog, { session: target, renew }: HeldSession): Promise<number> {
+/** Copies the records that the other log does not have, and before them their files. Returns the last sequence number. */
+async function copyRecords(
+  source: SessionLog,
+  { session: target, renew }: HeldSession,
+  copyFiles: (records: readonly LogRecord[]) => Promise<void>,
+): Promise<number> {
   const { records, damage } = await source.inspect();
   if (damage !== undefined) throw damage;
   const last = (await target.read()).at(-1);
@@ -81,6 +92,7 @@ async function copyRecords(source: SessionLog, { session: target, renew }: HeldS
   if (last !== undefined && records[seq - 1]?.digest !== last.digest) throw exists(source.id);
   let copied = seq;
   for (const batch of batchesOf(records.slice(seq))) {
+    await copyFiles(batch);
     await renew();
     await target.append(copied, batch);
     copied += batch.length;

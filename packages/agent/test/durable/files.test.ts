@@ -7,6 +7,7 @@ import {
   defineAgent,
   exportSession,
   forkSession,
+  moveSession,
   openSession,
   rerunSession,
   startSession,
@@ -205,6 +206,16 @@ describe("a session that stores bytes outside its records", () => {
     await rerunSession(agent, log, "s", { from: 0 });
     expect(llm.requests[1]?.messages).toEqual(llm.requests[0]?.messages);
     expect(await exportSession(log, "s")).toContain(url);
+  });
+
+  it("goes with its session to an archive", async () => {
+    const { open, log } = scene([answers("A picture.")]);
+    const session = await open();
+    await say(session, "What is it?", inline);
+    await session.close();
+    const archive = memoryLog();
+    await moveSession(log, "s", archive);
+    expect(await archive.blobs?.get(url)).toEqual(bytes);
   });
 
   it("can be in memory, with a store", async () => {
