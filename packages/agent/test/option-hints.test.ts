@@ -47,7 +47,9 @@ describe("an option under the name that another library gives it", () => {
     expect(() => askHuman(untyped({ anwser: input }))).toThrow(
       'Unknown option "anwser" of askHuman. Did you mean "answer"?',
     );
-    expect(() => askHuman(untyped({ zzz: 1 }))).toThrow("Known options: name, description, input, answer.");
+    expect(() => askHuman(untyped({ zzz: 1 }))).toThrow(
+      "Known options: name, description, input, answer, formerNames.",
+    );
   });
 });
 
