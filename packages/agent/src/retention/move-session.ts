@@ -20,9 +20,10 @@ const forms: OptionForms<MoveOptions> = { clock: "clock" };
 /**
  * Moves a session to another log, with the sessions of its sub-agents: to an archive, and back from it. The records are copied
  * unchanged, with the bytes of their files if both logs have a store for them. Each session is removed from the first log when
- * the other one has its last record; bytes stay. A move that was interrupted is completed by the next one. Returns the ids of the moved sessions. Rejects with `SessionUnknown`, with `SessionBusy` if
- * a process runs one of them, with `LogExists` if the other log has a different session of the same id, with `LogCorrupt` for a
- * damaged one, and with `InvalidOption` for one without records and for a log whose sessions have no `removeAt`.
+ * the other one has its last record; bytes stay. A move that was interrupted is completed by the next one. Returns the ids of the
+ * moved sessions. Rejects with `SessionUnknown`, with `SessionBusy` if a process runs one of them, with `LogExists` if the other log
+ * has a different session of the same id, with `LogCorrupt` for a damaged one, and with `InvalidOption` for one without records and
+ * for a log whose sessions have no `removeAt`.
  */
 export async function moveSession(
   from: EventLog,
