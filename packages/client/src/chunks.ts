@@ -8,7 +8,10 @@ export class ChunkReader {
   #length = 0;
   #drafts = new Map<string, number>();
 
-  /** The progress of a chunk; undefined for one that repeats what is known, or whose beginning was not seen. */
+  /**
+   * The progress of a chunk; undefined for one that repeats what is known or whose beginning was not seen, and for questions,
+   * which are not progress.
+   */
   progressOf(chunk: ChunkEvent): Progress | undefined {
     switch (chunk.type) {
       case "text":

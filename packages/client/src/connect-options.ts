@@ -67,18 +67,18 @@ export function settingsOf<Answer>(options: ConnectOptions<Answer>): ConnectSett
   if ((id === undefined) === (agent === undefined))
     refuse("connectSession needs either id, the id of a session, or agent, the name of an agent.");
   return {
-    headers: {},
-    fetch: (address, init) => globalThis.fetch(address, init),
-    clock: systemClock,
-    // The caller names the type of the answer; the server has checked that it fits.
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-    answerOf: answerOfText as (text: string, schema: string | null) => Answer,
-    requestTimeoutMs: 30_000,
-    streamIdleMs: 45_000,
-    retryDelayMs: 500,
-    maxRetryDelayMs: 15_000,
     ...options,
     url: url.replace(/\/+$/, ""),
+    headers: options.headers ?? {},
+    fetch: options.fetch ?? ((address, init) => globalThis.fetch(address, init)),
+    clock: options.clock ?? systemClock,
+    // The caller names the type of the answer; the server has checked that it fits.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    answerOf: options.answerOf ?? (answerOfText as (text: string, schema: string | null) => Answer),
+    requestTimeoutMs: options.requestTimeoutMs ?? 30_000,
+    streamIdleMs: options.streamIdleMs ?? 45_000,
+    retryDelayMs: options.retryDelayMs ?? 500,
+    maxRetryDelayMs: options.maxRetryDelayMs ?? 15_000,
   };
 }
 

@@ -18,7 +18,7 @@ export interface Post {
   readonly pending: PendingPost;
   /** The body, computed when it is sent for the first time; undefined if there is nothing to send. */
   readonly body: () => unknown;
-  /** Whether the post is made again as another one, with a new body, after the server has refused it. */
+  /** The post that replaces this one after the server has refused it; undefined to reject with the error. */
   readonly remake?: (error: ClientError) => Promise<Post | undefined>;
 }
 

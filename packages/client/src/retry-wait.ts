@@ -13,17 +13,13 @@ export interface RetryDelays {
 export class RetryWait {
   readonly #clock: Clock;
   readonly #delays: RetryDelays;
+  /** The number of attempts that have failed since the last success. */
   #failures = 0;
   #wake: (() => void) | undefined;
 
   constructor(clock: Clock, delays: RetryDelays) {
     this.#clock = clock;
     this.#delays = delays;
-  }
-
-  /** The number of attempts that have failed since the last success. */
-  get failures(): number {
-    return this.#failures;
   }
 
   succeeded(): void {

@@ -22,7 +22,7 @@ import type { MessageBody } from "@moora/agent-webui-protocol";
 import { digestOf } from "@moora/event-log";
 import type { ClientError } from "./client-error.ts";
 import { changeToOperations } from "./data-change.ts";
-import type { Outbox, PendingPost, Post, PostKind } from "./outbox.ts";
+import type { Outbox, Post, PostKind } from "./outbox.ts";
 
 export interface PostsHost<Answer> {
   readonly user: string;
@@ -173,7 +173,7 @@ export class SessionPosts<Answer> {
 
 const newKey = (): string => crypto.randomUUID();
 
-const postOf = (kind: PendingPost["kind"], body: object): Post => ({
+const postOf = (kind: PostKind, body: object): Post => ({
   pending: { key: newKey(), kind },
   body: () => body,
 });

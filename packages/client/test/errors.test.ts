@@ -23,6 +23,16 @@ describe("the options of connectSession", () => {
   });
 });
 
+describe("an option of connectSession that is undefined", () => {
+  it("has its default", async () => {
+    await using scene = new Scene(talker());
+    const names = ["headers", "answerOf", "requestTimeoutMs", "streamIdleMs", "retryDelayMs", "onError"];
+    const options: Partial<ConnectOptions> = Object.fromEntries(names.map((name) => [name, undefined]));
+    const { session } = await scene.connect(options);
+    expect((await session.ask("One")).answer).toBe("Yes.");
+  });
+});
+
 describe("a session that cannot be connected", () => {
   it("is reported with what the server answered", async () => {
     await using scene = new Scene(talker(), {

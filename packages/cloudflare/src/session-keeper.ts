@@ -39,16 +39,16 @@ export class SessionKeeper {
     }
   }
 
+  /** Closes the session, after an earlier one. Rejects if this one cannot be closed. */
   async close(): Promise<void> {
     this.#cancelClose();
-    const opening = this.#opening;
+    const [opening, before] = [this.#opening, this.#closing];
     this.#opening = undefined;
-    if (opening !== undefined) {
-      this.#closing = (async () => {
-        await this.#closing;
-        await (await opening).close();
-      })();
-    }
+    this.#closing = (async () => {
+      await before?.catch(() => undefined);
+      const session = await opening?.catch(() => undefined);
+      await session?.close();
+    })();
     await this.#closing;
   }
 

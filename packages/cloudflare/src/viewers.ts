@@ -12,6 +12,9 @@ export type ViewerMessage =
   | { readonly type: "input"; readonly seq: number; readonly input: AgentInput }
   | { readonly type: "event"; readonly event: AgentEvent<unknown> };
 
+/** The part of a Durable Object that viewers use. */
+type SocketHost = Pick<ObjectState, "acceptWebSocket" | "getWebSockets">;
+
 /** Reads the records of the session after a position. */
 export type ReadInputs = (afterSeq: number) => Promise<readonly LoggedInput[]>;
 
@@ -32,12 +35,12 @@ const streamed: ReadonlySet<AgentEvent["type"]> = new Set<AgentEvent["type"]>([
  * record that was sent to it.
  */
 export class Viewers {
-  readonly #state: ObjectState;
+  readonly #state: SocketHost;
   readonly #read: ReadInputs;
   /** Messages are sent one after the other, since a gap is read from the log. */
   #sending: Promise<void> = Promise.resolve();
 
-  constructor(state: ObjectState, read: ReadInputs) {
+  constructor(state: SocketHost, read: ReadInputs) {
     this.#state = state;
     this.#read = read;
   }
@@ -51,7 +54,7 @@ export class Viewers {
   async add(socket: ObjectSocket, afterSeq: number, first?: ViewerMessage): Promise<void> {
     this.#accept(socket, afterSeq);
     if (first !== undefined) send(socket, first);
-    await this.#queue(() => this.#catchUp(socket, afterSeq));
+    await this.#queue(() => this.#catchUp(socket));
   }
 
   /** Sends a record to all viewers, with those that they miss. `first` is the message for those that have no state yet. */
@@ -61,7 +64,7 @@ export class Viewers {
         const sent = sentTo(socket);
         if (sent === "none") send(socket, first);
         else if (sent === seq - 1) send(socket, { type: "input", seq, input });
-        else if (sent < seq) await this.#catchUp(socket, sent);
+        else if (sent < seq) await this.#catchUp(socket);
       }
     });
   }
@@ -83,8 +86,11 @@ export class Viewers {
     this.#state.acceptWebSocket(socket);
   }
 
-  async #catchUp(socket: ObjectSocket, afterSeq: number): Promise<void> {
-    for (const { seq, input } of await this.#read(afterSeq)) send(socket, { type: "input", seq, input });
+  /** Sends a viewer the records that it misses now: work that waited before may have sent some. */
+  async #catchUp(socket: ObjectSocket): Promise<void> {
+    const sent = sentTo(socket);
+    if (sent === "none") return;
+    for (const { seq, input } of await this.#read(sent)) send(socket, { type: "input", seq, input });
   }
 
   #queue(work: () => Promise<void>): Promise<void> {

@@ -59,7 +59,7 @@ export class HostedSession {
     await this.#session.configure();
   }
 
-  /** Runs an effect with a signal that aborts when no state wants it any more. */
+  /** Runs an effect with a signal that aborts when the state no longer wants it. */
   async run(key: string, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
     const abort = new AbortController();
     this.#runs.set(key, abort);
@@ -97,7 +97,7 @@ export class HostedSession {
     const wanted = effectsAt(state);
     for (const [key, abort] of this.#runs) {
       if (wanted[key] === undefined)
-        abort.abort(new DOMException("The session does not want this work any more.", "AbortError"));
+        abort.abort(new DOMException("The session no longer wants this work.", "AbortError"));
     }
     for (const listener of this.#listeners) listener(state);
     return state;

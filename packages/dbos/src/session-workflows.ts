@@ -117,7 +117,7 @@ export class SessionWorkflows {
     }
   }
 
-  /** Runs an effect, unless the state does not want it any more. Reports an earlier run that had begun. */
+  /** Runs an effect, unless the state no longer wants it. Reports an earlier run that had begun. */
   async #perform(id: string, session: HostedSession, effect: WorkflowEffect): Promise<void> {
     // A pause holds work that has not started. Its workflow waits: the resumed session wants the same work.
     const state = await session.waitFor(

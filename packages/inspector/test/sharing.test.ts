@@ -1,5 +1,7 @@
-import { parsePortable } from "@moora/agent";
+import { defineAgent, defineData, defineTool, exportSession, openSession, parsePortable } from "@moora/agent";
 import { replayPortable } from "@moora/agent-testing";
+import { memoryLog } from "@moora/event-log";
+import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
 import { readExport } from "../src/session/read-export.ts";
 import { redactedExport } from "../src/session/redact.ts";
@@ -83,4 +85,39 @@ describe("a redacted session", () => {
     ).toBe(false);
     expect(redactedExport(history, { what: "words", words: [] })).toContain(word);
   });
+
+  it.each([{ what: "texts" }, { what: "words", words: ["Lovelace"] }] as const)(
+    "hides $what in arguments, data and files also where the fields have the names of those of the machine",
+    async (redaction) => {
+      const history = historyOf(await orderOfLovelace());
+      const text = redactedExport(history, redaction);
+      expect(text).not.toMatch(/lovelace/i);
+      expect(historyOf(text).rows.map(({ state }) => state)).toEqual(history.rows.map(({ state }) => state));
+    },
+  );
 });
+
+/** An exported session in which a private name is the value of fields such as `name`, `to` and `path`. */
+async function orderOfLovelace(): Promise<string> {
+  const secrets = { name: "Ada Lovelace", to: "lovelace@example.com", path: ["lovelace"], code: "Lovelace" };
+  const order = defineData({ schema: { type: "object" }, initial: { customer: { ...secrets } } });
+  const send = defineTool({
+    name: "send",
+    description: "Sends an order.",
+    input: { type: "object" },
+    data: order,
+    execute: (_, { update }) => {
+      update((draft) => void Object.assign(draft as object, { sent: { ...secrets, config: secrets } }));
+      return "Sent.";
+    },
+  });
+  const llm = new MockLlmCaller([
+    callsTools([{ name: "send", arguments: { ...secrets, config: secrets } }]),
+    answers("Done."),
+  ]);
+  const log = memoryLog();
+  await using session = await openSession(defineAgent({ llm, tools: [send], data: order }), { log, id: "order" });
+  const attachments = [{ mediaType: "text/plain", url: "data:,", name: "lovelace.txt" }];
+  await session.ask({ content: "Send it.", attachments });
+  return await exportSession(log, "order");
+}

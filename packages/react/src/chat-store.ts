@@ -1,6 +1,6 @@
-import type { AgentEvent, Question } from "@moora/agent";
+import type { AgentEvent, AgentState, Question } from "@moora/agent";
 import { isLoopRunning, isPaused } from "@moora/agent-core-state-machine";
-import { answerMessageId } from "@moora/agent-core-state-machine/internal";
+import { answerMessageId, openCallsOf } from "@moora/agent-core-state-machine/internal";
 import type { Chat, ChatConnection, ChatMessage, ChatSession, ChatStatus } from "./chat.ts";
 import { isSameMessage, MessageList } from "./messages.ts";
 import { Streamed } from "./streamed.ts";
@@ -149,11 +149,11 @@ export class ChatStore<Data> {
   }
 }
 
-function statusOf(state: Parameters<typeof isLoopRunning>[0]): ChatStatus {
+function statusOf(state: AgentState): ChatStatus {
   const { control } = state.reActContext;
   if (control.type === "Error") return "failed";
   if (!isLoopRunning(state)) return "idle";
-  const calls = "calls" in control ? control.calls : [];
+  const calls = openCallsOf(control);
   return calls.length > 0 && calls.every(({ status }) => status.type === "asking") ? "waiting" : "running";
 }
 

@@ -1,10 +1,11 @@
 import type { AgentMessage, AgentState, ContextEntry, ToolCallRecord } from "@moora/agent";
+import { openCallsOf } from "@moora/agent-core-state-machine/internal";
 import type { ChatMessage, ChatPart, ToolCallPart, ToolCallStatus } from "./chat.ts";
 import { turnPrefix } from "./streamed.ts";
 
 type ChatState = Pick<AgentState, "messages" | "transcript" | "toolCalls" | "reActContext">;
 type TurnEntry = Extract<ContextEntry, { type: "turn" }>;
-type OpenCall = Extract<AgentState["reActContext"]["control"], { calls: unknown }>["calls"][number];
+type OpenCall = ReturnType<typeof openCallsOf>[number];
 
 /** The id of a turn without text, which has no message in the state. */
 const turnId = (loop: number, step: number): string => `${turnPrefix}${loop}_${step}`;
@@ -17,7 +18,7 @@ export class MessageList {
 
   /** The messages of a state. With `isDrafting`, the model writes a call before any text: a message for it is the last one. */
   of(state: ChatState, isDrafting: boolean): readonly ChatMessage[] {
-    const open = openCallsOf(state);
+    const open = new Map(openCallsOf(state.reActContext.control).map((call) => [call.id, call]));
     const calls = new Map<string, { readonly part: ToolCallPart; readonly record: ToolCallRecord }>();
     const partOf = (toolCallId: string): readonly ToolCallPart[] => {
       const record = state.toolCalls[toolCallId];
@@ -109,19 +110,16 @@ function itemToMessage(
     return { id, role: "assistant", parts, streaming: false };
   }
   const { id, role, content, streaming, status, attachments } = message;
-  const hasText = turn !== undefined || content === "";
+  // The parts of a turn contain its text.
+  const isInParts = turn !== undefined || content === "";
   return {
     id,
     role,
-    parts: hasText ? parts : [{ type: "text", text: content }],
+    parts: isInParts ? parts : [{ type: "text", text: content }],
     streaming,
     ...(status === undefined ? {} : { status }),
     ...(attachments === undefined ? {} : { attachments }),
   };
-}
-
-function openCallsOf({ reActContext: { control } }: ChatState): ReadonlyMap<string, OpenCall> {
-  return new Map("calls" in control ? control.calls.map((call) => [call.id, call]) : []);
 }
 
 function statusOf({ result }: ToolCallRecord, open: OpenCall | undefined): ToolCallStatus {

@@ -7,7 +7,7 @@ import { SessionError } from "../durable/session-error.ts";
 import { copyBlobs } from "../time-travel/copy-blobs.ts";
 import { batchesOf } from "../time-travel/write-session.ts";
 import { holdSession, withHeld, type HeldSession } from "./hold-sessions.ts";
-import { listFamilies } from "./session-family.ts";
+import { listFamilies, type ListedSession } from "./session-family.ts";
 
 /** The options of `moveSession`. */
 export interface MoveOptions {
@@ -20,9 +20,10 @@ const forms: OptionForms<MoveOptions> = { clock: "clock" };
 /**
  * Moves a session to another log, with the sessions of its sub-agents: to an archive, and back from it. The records are copied
  * unchanged, with the bytes of their files if both logs have a store for them. Each session is removed from the first log when
- * the other one has its last record; bytes stay. A move that was interrupted is completed by the next one. Returns the ids of the moved sessions. Rejects with `SessionUnknown`, with `SessionBusy` if
- * a process runs one of them, with `LogExists` if the other log has a different session of the same id, with `LogCorrupt` for a
- * damaged one, and with `InvalidOption` for one without records and for a log whose sessions have no `removeAt`.
+ * the other one has its last record; bytes stay, and so does a sub-agent without records. A move that was interrupted is completed
+ * by the next one. Returns the ids of the moved sessions. Rejects with `SessionUnknown`, with `SessionBusy` if a process runs one of
+ * them, with `LogExists` if the other log has a different session of the same id, with `LogCorrupt` for a damaged one, and with
+ * `InvalidOption` for a session without records and for a log whose sessions have no `removeAt`.
  */
 export async function moveSession(
   from: EventLog,
@@ -38,12 +39,18 @@ export async function moveSession(
   const families = await listFamilies(from);
   const session = families.sessions.find((each) => each.id === id);
   if (session === undefined) throw new SessionError("SessionUnknown", `Session "${id}" not found.`);
-  const ids = families.familyOf(session).map((member) => member.id);
+  if (session.head === 0)
+    throw new SessionError("InvalidOption", `Session "${id}" has no records. Remove it instead.`);
+  const ids = idsToMove(families.familyOf(session));
   await withHeld(from, { ids, clock }, async (held) => {
     for (const index of held.keys()) await moveFirst(held.slice(index), { from, to, clock });
   });
   return ids;
 }
+
+/** The ids of the sessions of a family that a move moves: those with records. */
+export const idsToMove = (family: readonly ListedSession[]): readonly string[] =>
+  family.flatMap(({ id, head }) => (head === 0 ? [] : [id]));
 
 interface Move {
   readonly from: EventLog;
@@ -55,11 +62,8 @@ interface Move {
 async function moveFirst(held: readonly HeldSession[], { from, to, clock }: Move): Promise<void> {
   const [source] = held;
   if (source === undefined) return;
-  const { id } = source.session;
-  if ((await source.session.head()) === 0)
-    throw new SessionError("InvalidOption", `Session "${id}" has no records. Remove it instead.`);
   await createSession(source.session, to);
-  const target = await holdSession(to, id, clock);
+  const target = await holdSession(to, source.session.id, clock);
   try {
     for (;;) {
       for (const each of [...held, target]) await each.renew();

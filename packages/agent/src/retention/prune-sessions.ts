@@ -7,7 +7,7 @@ import { SessionError } from "../durable/session-error.ts";
 import type { SessionHeader } from "../durable/session-header.ts";
 import { recordToInput } from "../durable/session-record.ts";
 import { isLeased, withHeld } from "./hold-sessions.ts";
-import { moveSession } from "./move-session.ts";
+import { idsToMove, moveSession } from "./move-session.ts";
 import { listFamilies, type ListedSession, type SessionFamilies } from "./session-family.ts";
 
 /** A session that is old enough to be pruned. */
@@ -99,7 +99,7 @@ async function pruneFamily(
     if (archive !== undefined && dryRun !== true) return await moveSession(log, id, archive, { clock });
     if (dryRun !== true) return await removeHeld(log, members, clock);
     for (const member of members) if (await isLeased(log, member.id, clock)) return "leased";
-    return idsOf(members);
+    return archive === undefined ? idsOf(members) : idsToMove(members);
   } catch (error) {
     const reason =
       error instanceof SessionError || error instanceof LogError ? reasons[error.code] : undefined;

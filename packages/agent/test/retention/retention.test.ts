@@ -7,6 +7,7 @@ import { describe, expect, it } from "vitest";
 import {
   agentTool,
   defineAgent,
+  identityOf,
   moveSession,
   openSession,
   pruneSessions,
@@ -252,6 +253,21 @@ describe("a move to another log", () => {
     await expect(move("eve")).rejects.toMatchObject({ code: "SessionUnknown" });
     await world.log.create("empty", (await world.log.open("ada"))?.header ?? "");
     await expect(move("empty")).rejects.toMatchObject({ code: "InvalidOption" });
+  });
+
+  it("leaves a sub-agent without records, whose process ended before its first one", async () => {
+    const { log, clock, record } = worldOn(memoryLog());
+    await record("ada");
+    const header = await readHeader(log, "ada");
+    const caller = `${identityOf("ada", header)}/call_1`;
+    await log.create("sub", JSON.stringify({ ...header, incarnation: "other", caller }));
+    const archive = memoryLog();
+    for (const dryRun of [true, false]) {
+      const report = await pruneSessions(log, { before: clock.now() + 1, archive, clock, dryRun });
+      expect(report).toEqual({ pruned: ["ada"], kept: [] });
+    }
+    expect((await archive.list()).map(({ id }) => id)).toEqual(["ada"]);
+    expect((await log.list()).map(({ id }) => id)).toEqual(["sub"]);
   });
 
   it("is refused if the other log has another session of the id, and changes neither", async () => {

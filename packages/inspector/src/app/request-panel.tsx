@@ -27,9 +27,7 @@ export function RequestPanel(): JSX.Element | null {
         )}
       </p>
       <p class="prefix">
-        <b>{stable}</b> of {messages.length + omitted} messages and{" "}
-        {request.hasSameHead ? "the beginning" : "no beginning"} are those of the request before: the provider
-        can take them from its cache.
+        <b>{stable}</b> of {messages.length + omitted} messages are those of the request before. {headText(request)}
       </p>
       <details class={request.hasSameHead ? "stable" : "new"}>
         <summary>System prompt, {tools.length} tools, settings</summary>
@@ -62,6 +60,13 @@ const titleOf = ({ sentAt }: RequestView): string =>
   sentAt === undefined
     ? "The model would get this request now."
     : `The model got this request with record ${sentAt}.`;
+
+const headText = ({ previousAt, hasSameHead }: RequestView): string => {
+  if (previousAt === undefined) return "There is none: this is the first one.";
+  return hasSameHead
+    ? "The system prompt, the tools and the settings are the same: the provider can take the beginning from its cache."
+    : "The system prompt, the tools or the settings differ.";
+};
 
 const copyRequest = async (seq: number): Promise<void> =>
   copyText((await worker.call("requestJson", seq)) ?? "", "The request");

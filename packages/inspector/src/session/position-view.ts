@@ -9,6 +9,7 @@ import {
 import {
   controlEdges,
   controlName,
+  isLoopRunning,
   type ControlEdge,
   type ControlMove,
 } from "@moora/agent-core-state-machine";
@@ -84,7 +85,7 @@ export function positionViewAt(
         ? undefined
         : { version: dataStatus.version, json: shownJson(state.data), isChanged: before.data !== state.data },
     usage: { session: state.usage, loop: context.usage, budget: config.budget },
-    isRunning: !["Idle", "Done", "Error", ...config.graph.terminals].includes(controlName(context.control)),
+    isRunning: isLoopRunning(state),
     record: recordViewAt(history, seq, step),
   };
 }

@@ -20,8 +20,7 @@ export type Redaction =
 
 /**
  * An exported session without private texts. It is a new chain of digests: the redacted session replays as the original one does,
- * and opens in every inspector. Names of tools, ids, keys of objects, schemas, times and
- * numbers stay.
+ * and opens in every inspector. Names of tools, ids, keys of objects, schemas, times and numbers stay.
  */
 export function redactedExport(history: SessionHistory, redaction: Redaction): string {
   const redact = redaction.what === "texts" ? hideText : hideWords(redaction.words);
@@ -45,8 +44,8 @@ export function redactedExport(history: SessionHistory, redaction: Redaction): s
 
 type Redact = (text: string) => string;
 
-/** Each letter and digit becomes a block; blanks and line breaks stay, so that a text looks as it did. */
-const hideText: Redact = (text) => text.replaceAll(/[^\s]/gu, "▮");
+/** Each character becomes a block, but blanks and line breaks stay, so that a text looks as it did. */
+const hideText: Redact = (text) => text.replaceAll(/\S/gu, "▮");
 
 function hideWords(words: readonly string[]): Redact {
   const given = words.filter((word) => word.trim() !== "");
@@ -86,30 +85,50 @@ const machineFields: ReadonlySet<string> = new Set([
   "answerSchema",
 ]);
 
-/** Fields that are JSON text: their values are redacted, and they stay JSON. */
+/** Fields that are JSON text: all texts in it are redacted, and they stay JSON. */
 const jsonFields: ReadonlySet<string> = new Set(["parameters", "original", "arguments"]);
 
+/** Fields with JSON of tools, providers and application data, in which no field is a part of the machine. */
+const freeFields: ReadonlySet<string> = new Set(["value", "state", "raw"]);
+
+/** Fields with files, whose names and URLs are texts of people and models. */
+const fileFields: ReadonlySet<string> = new Set(["attachments", "files", "file"]);
+
 function redactedInput(input: AgentInput, redact: Redact): AgentInput {
-  const parsed = parseStoredInput(redactedValue(input, redact));
-  // A redaction keeps the form of an input, so that this does not happen.
-  return parsed.ok ? parsed.input : input;
+  const parsed = parseStoredInput(redactedValue(input, redact, redactedField));
+  if (parsed.ok) return parsed.input;
+  // A redaction keeps the form of an input. If it did not, the input must not be shared as it is.
+  throw new Error(`The redacted ${input.type} is not an input: ${parsed.problem.message}`);
 }
 
-function redactedValue(value: unknown, redact: Redact): unknown {
+type RedactField = (key: string, field: unknown, redact: Redact) => unknown;
+
+/** A value whose texts are redacted; `ofField` redacts the fields of its objects. */
+function redactedValue(value: unknown, redact: Redact, ofField: RedactField): unknown {
   if (typeof value === "string") return redact(value);
-  if (Array.isArray(value)) return value.map((item) => redactedValue(item, redact));
+  if (Array.isArray(value)) return value.map((item) => redactedValue(item, redact, ofField));
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([key, field]) => [key, redactedField(key, field, redact)]),
+    Object.entries(value).map(([key, field]) => [key, ofField(key, field, redact)]),
   );
 }
 
+/** JSON of tools, providers and application data: all of its texts are redacted, whatever their fields are called. */
+const redactedFree = (value: unknown, redact: Redact): unknown =>
+  redactedValue(value, redact, (_, field) => redactedFree(field, redact));
+
+const redactedFiles = (files: unknown, redact: Redact): unknown =>
+  redactedValue(files, redact, (key, field) => (key === "mediaType" ? field : redactedFree(field, redact)));
+
+/** A field of an input. */
 function redactedField(key: string, field: unknown, redact: Redact): unknown {
   if (typeof field === "string" && jsonFields.has(key)) return redactedJson(field, redact);
+  if (freeFields.has(key)) return redactedFree(field, redact);
+  if (fileFields.has(key)) return redactedFiles(field, redact);
   if (machineFields.has(key)) return field;
   if (key === "config" && isFields(field)) return redactedConfig(field, redact);
   if (key === "tools" && isFields(field)) return redactedTools(field, redact);
-  return redactedValue(field, redact);
+  return redactedValue(field, redact, redactedField);
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -132,7 +151,7 @@ const redactedTools = (tools: Fields, redact: Redact): Fields =>
 
 function redactedJson(text: string, redact: Redact): string {
   try {
-    return JSON.stringify(redactedValue(JSON.parse(text), redact));
+    return JSON.stringify(redactedFree(JSON.parse(text), redact));
   } catch {
     return redact(text);
   }
@@ -140,7 +159,7 @@ function redactedJson(text: string, redact: Redact): string {
 
 function redactedHeader(header: SessionHeader, redact: Redact): SessionHeader {
   const { user, data, config, tools, ...rest } = header;
-  const hidden = redactedValue(data?.initial ?? null, redact);
+  const hidden = redactedFree(data?.initial ?? null, redact);
   return {
     ...rest,
     ...(user === undefined ? {} : { user: redact(user) }),

@@ -1,4 +1,5 @@
 import { controlName, type AgentChange, type Control, type OpenCall } from "@moora/agent-core-state-machine";
+import { openCallsOf } from "@moora/agent-core-state-machine/internal";
 
 /** The lanes of the timeline, from top to bottom. */
 export const lanes = ["loop", "state", "model", "tool", "human", "wait"] as const;
@@ -58,7 +59,7 @@ export function workAt(control: Control, place: Place): readonly Work[] {
     name: `loop ${place.loop}`,
     isStarted: false,
   };
-  return [loop, state, ...ownWork(control, at), ...callsOf(control).flatMap((call) => callWork(call, place))];
+  return [loop, state, ...ownWork(control, at), ...openCallsOf(control).flatMap((call) => callWork(call, place))];
 }
 
 function ownWork(control: Control, at: string): readonly Work[] {
@@ -97,8 +98,6 @@ function ownWork(control: Control, at: string): readonly Work[] {
 }
 
 const model = (key: string, isStarted: boolean): Work => ({ key, lane: "model", name: key, isStarted });
-
-const callsOf = (control: Control): readonly OpenCall[] => ("calls" in control ? control.calls : []);
 
 function callWork({ id, attempt, status }: OpenCall, place: Place): readonly Work[] {
   const name = `${id} ${place.callName(id)}`.trim();
