@@ -111,7 +111,9 @@ const questionSchema = z.looseObject({
 
 /**
  * The schema of a session at one of its records. `user` is the user of the request. `state` is the state of
- * `@moora/agent-core-state-machine`; `questions` are open and can be decided.
+ * `@moora/agent-core-state-machine`; `questions` are open and can be decided. `incarnation` and `digest` identify the history up to
+ * `seq` for a stream that begins after it: `digest` is `digestOf` of the canonical JSON of the input of record `seq`, "" before the
+ * first record. A view with `?at=SEQ` and servers of older releases do not have them.
  */
 export const sessionViewSchema = z.object({
   id,
@@ -120,6 +122,8 @@ export const sessionViewSchema = z.object({
   seq,
   state: z.looseObject({}),
   questions: z.array(questionSchema),
+  incarnation: optionalText,
+  digest: optionalText,
 });
 
 /**

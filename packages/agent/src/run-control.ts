@@ -58,11 +58,12 @@ export class RunControl<Answer = string> {
     this.#outcome.resolve(result);
   }
 
-  fail(error: AgentError): void {
+  /** Ends the run with an error for its events. `thrown` is what its promise rejects with; default: the same error. */
+  fail(error: AgentError, thrown: Error = error): void {
     if (this.#isEnded) return;
     this.emit({ type: "Error", error });
     this.#finish();
-    this.#outcome.reject(error);
+    this.#outcome.reject(thrown);
   }
 
   /** The promise of the result, for a caller that waits for it. */

@@ -6,9 +6,11 @@ import type { Problem } from "@moora/agent-webui-protocol";
  *
  * - `Unauthorized`, `Forbidden`, `NotFound`: the server refused the user, the action, or knows no such session.
  * - `Refused`: the server refused the request; `problem` says why.
+ * - `Unreachable`: the server could not be reached for `verify`; posts wait instead.
  * - `ServerFailed`: the server failed while it handled the request, which may have been applied.
  * - `Unsupported`: the server is of another release, whose protocol or inputs this one cannot read.
- * - `HistoryChanged`: the session has fewer records than were read before, as after the restore of a backup.
+ * - `HistoryChanged`: the session has other records than were read before: it was removed and created again with the same id,
+ *   or a backup was restored.
  * - `Diverged`: the state that was folded here is not that of the server.
  * - `Closed`: the session was closed, here or because of another of these errors, which is the `cause`.
  */
@@ -17,6 +19,7 @@ export type ClientErrorCode =
   | "Forbidden"
   | "NotFound"
   | "Refused"
+  | "Unreachable"
   | "ServerFailed"
   | "Unsupported"
   | "HistoryChanged"
@@ -49,7 +52,7 @@ export function problemToError(problem: Problem): ClientError {
 
 function codeOf({ status, code }: Problem): ClientErrorCode {
   if (code === "unsupported-protocol") return "Unsupported";
-  if (code === "cursor-beyond-end") return "HistoryChanged";
+  if (code === "cursor-beyond-end" || code === "history-changed") return "HistoryChanged";
   if (status === 401) return "Unauthorized";
   if (status === 403) return "Forbidden";
   if (status === 404) return "NotFound";

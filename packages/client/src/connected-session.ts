@@ -15,11 +15,12 @@ import { ChunkReader } from "./chunks.ts";
 import { ClientError, closedError } from "./client-error.ts";
 import type { ConnectSettings } from "./connect-options.ts";
 import { EventStream } from "./event-stream.ts";
-import { sessionPath, snapshotOf, type SessionSnapshot } from "./open-view.ts";
+import { HistoryMark } from "./history-mark.ts";
+import { fileUrlOf, sessionPath, snapshotOf, type SessionSnapshot } from "./open-view.ts";
 import { Outbox } from "./outbox.ts";
 import { SessionPosts } from "./session-posts.ts";
 import type { Connection, RemoteSession } from "./remote-session.ts";
-import type { ServerApi } from "./server-api.ts";
+import { Unreachable, type ServerApi } from "./server-api.ts";
 
 /** The state of the connection without the posts. */
 type Link = Connection extends infer Each ? (Each extends unknown ? Omit<Each, "pending"> : never) : never;
@@ -31,6 +32,7 @@ export class ConnectedSession<Answer, Data> {
   readonly #path: string;
   readonly #output: SessionOutput<Answer>;
   readonly #chunks = new ChunkReader();
+  readonly #history: HistoryMark;
   readonly #below: QuestionsBelow;
   readonly #stream: EventStream;
   readonly #outbox: Outbox;
@@ -49,6 +51,7 @@ export class ConnectedSession<Answer, Data> {
     this.#path = sessionPath(id);
     this.#state = state;
     this.#seq = seq;
+    this.#history = new HistoryMark(snapshot);
     this.#below = new QuestionsBelow(questions);
     this.#output = new SessionOutput<Answer>(
       { answerOf: async (text, schema = state.config.answerSchema) => await answerOf(text, schema) },
@@ -67,6 +70,8 @@ export class ConnectedSession<Answer, Data> {
       state: () => this.#state,
       seq: () => this.#seq,
       closed: () => (this.#end.signal.aborted ? closedError(this.#end.signal.reason) : undefined),
+      clock,
+      onBehind: () => this.#stream.restart(),
       onDecided: (question) => this.#closeBelow(question),
     });
     this.#stream = new EventStream({
@@ -74,6 +79,7 @@ export class ConnectedSession<Answer, Data> {
       path: `${this.#path}/events`,
       streamIdleMs: settings.streamIdleMs,
       seq: () => this.#seq,
+      query: () => this.#history.query(),
       onInput: (recordSeq, input) => this.#fold(recordSeq, input),
       onChunk: (chunk) => this.#takeChunk(chunk),
       onConnecting: () => this.#setLink({ status: "connecting" }),
@@ -85,11 +91,11 @@ export class ConnectedSession<Answer, Data> {
       onFatal: (error) => this.#close(error),
     });
     this.#stopOnline = onOnline(() => this.#reconnect());
-    this.session = this.#methods(snapshot);
+    this.session = this.#methods(snapshot, settings.url);
     void this.#stream.run();
   }
 
-  #methods({ id, agent, user }: SessionSnapshot): RemoteSession<Answer, Data> {
+  #methods({ id, agent, user }: SessionSnapshot, server: string): RemoteSession<Answer, Data> {
     const output = this.#output;
     const posts = this.#posts;
     const close = async (): Promise<void> => this.#close();
@@ -117,6 +123,7 @@ export class ConnectedSession<Answer, Data> {
       onInput: (listener) => output.inputs.add(checkedListener(listener)),
       onError: (listener) => output.errors.listen(checkedListener(listener)),
       trace: () => output.runs.trace(),
+      fileUrl: ({ url }) => fileUrlOf(server, id, url),
       connection: () => this.#currentConnection(),
       reconnect: () => this.#reconnect(),
       verify: () => this.#verify(),
@@ -137,6 +144,7 @@ export class ConnectedSession<Answer, Data> {
     const next = step(input)(this.#state);
     this.#state = next.state;
     this.#seq = seq;
+    this.#history.add(input);
     this.#below.closeEnded(next.state);
     this.#output.published({ input, step: next, seq, position: undefined });
     this.#posts.follow();
@@ -195,7 +203,13 @@ export class ConnectedSession<Answer, Data> {
     if (this.#end.signal.aborted) throw closedError(this.#end.signal.reason);
     const [seq, state] = [this.#seq, this.#state];
     const { signal } = this.#end;
-    const snapshot = snapshotOf(await this.#api.json(`${this.#path}?at=${seq}`, { signal }));
+    const view = await this.#api.json(`${this.#path}?at=${seq}`, { signal }).catch((error: unknown) => {
+      if (signal.aborted) throw closedError(signal.reason);
+      if (!(error instanceof Unreachable)) throw error;
+      const message = "The state could not be compared: the server cannot be reached. Retry.";
+      throw new ClientError("Unreachable", message, { cause: error.cause });
+    });
+    const snapshot = snapshotOf(view);
     if (canonicalJson(snapshot.state) === canonicalJson(state)) return;
     throw new ClientError("Diverged", `The state at record ${seq} is not that of the server. Connect again.`);
   }

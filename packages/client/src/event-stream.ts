@@ -14,6 +14,8 @@ export interface StreamHost {
   readonly streamIdleMs: number;
   /** The last record that was folded. */
   readonly seq: () => number;
+  /** The query that identifies what was folded. */
+  readonly query: () => string;
   readonly onInput: (seq: number, input: AgentInput) => void;
   readonly onChunk: (chunk: ChunkEvent) => void;
   readonly onConnected: () => void;
@@ -29,6 +31,8 @@ export class EventStream {
   readonly #host: StreamHost;
   readonly #wait: RetryWait;
   readonly #end = new AbortController();
+  /** The connection over which records can arrive now. */
+  #connected: IdleTimer | undefined;
 
   constructor(host: StreamHost) {
     this.#host = host;
@@ -54,6 +58,11 @@ export class EventStream {
     this.#wait.wake();
   }
 
+  /** Gives up the connection, if there is one, and makes another one: it does not show what the server has. */
+  restart(): void {
+    this.#connected?.expire(new Error("The connection does not show the newest records."));
+  }
+
   close(): void {
     this.#end.abort();
     this.#wait.wake();
@@ -61,13 +70,14 @@ export class EventStream {
 
   /** Reads one connection to its end, and returns why it ended: `Unreachable` if another one may succeed. */
   async #connect(): Promise<unknown> {
-    const { api, path, seq, onConnected } = this.#host;
+    const { api, path, seq, query, onConnected } = this.#host;
     const idle = new IdleTimer(this.#host);
     const signal = AbortSignal.any([this.#end.signal, idle.signal]);
     try {
       const headers = { accept: "text/event-stream", "last-event-id": String(seq()) };
-      const { body } = await api.open(path, { headers, signal });
+      const { body } = await api.open(`${path}${query()}`, { headers, signal });
       if (body === null) return new Unreachable(new Error("The stream has no body."));
+      this.#connected = idle;
       onConnected();
       for await (const { event, data } of readEvents(body, () => idle.restart())) {
         this.#wait.succeeded();
@@ -78,6 +88,7 @@ export class EventStream {
       const isLost = idle.signal.aborted || !(error instanceof ClientError || error instanceof FoldFailed);
       return isLost && !(error instanceof Unreachable) ? new Unreachable(error) : causeOfFold(error);
     } finally {
+      this.#connected = undefined;
       idle.stop();
     }
   }
@@ -127,9 +138,13 @@ class IdleTimer {
   restart(): void {
     const { clock, streamIdleMs } = this.#host;
     this.#cancel();
-    this.#cancel = clock.after(streamIdleMs, () => this.#late.abort(new Error("The connection is silent.")), {
-      keepsAlive: false,
-    });
+    const expire = (): void => this.expire(new Error("The connection is silent."));
+    this.#cancel = clock.after(streamIdleMs, expire, { keepsAlive: false });
+  }
+
+  /** Aborts the connection. */
+  expire(reason: Error): void {
+    this.#late.abort(reason);
   }
 
   stop(): void {

@@ -13,10 +13,23 @@ export interface SessionSnapshot {
   readonly seq: number;
   readonly state: AgentState;
   readonly questions: readonly Question[];
+  /** Undefined for a server of an older release. */
+  readonly incarnation?: string;
+  /** The digest of record `seq`. Undefined for a server of an older release. */
+  readonly digest?: string;
 }
 
 /** The address of a session, after that of the server. */
 export const sessionPath = (id: string): string => `/sessions/${encodeURIComponent(id)}`;
+
+/** The URL of bytes that are stored outside the records. */
+const storedUrl = /^ni:\/\/\/sha-256;([\w-]{43})$/;
+
+/** The URL at which a page reads a file of a session. */
+export function fileUrlOf(server: string, id: string, url: string): string {
+  const digest = storedUrl.exec(url)?.[1];
+  return digest === undefined ? url : `${server}${sessionPath(id)}/files/${digest}`;
+}
 
 /** Reads the session, which is created first if `agent` is given. Waits for a server that cannot be reached. */
 export async function openView<Answer>(

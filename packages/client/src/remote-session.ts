@@ -1,4 +1,4 @@
-import type { Recipe, Session } from "@moora/agent";
+import type { AgentAttachment, Recipe, Session } from "@moora/agent";
 import type { ClientError } from "./client-error.ts";
 import type { PendingPost } from "./outbox.ts";
 
@@ -62,11 +62,16 @@ export interface RemoteSession<Answer = string, Data = unknown>
   readonly resume: () => ReturnType<Session["resume"]>;
   /** The state of the connection. The same object until it changes; `subscribe` reports that, too. */
   readonly connection: () => Connection;
+  /**
+   * The URL at which a page reads a file of this session: an address of the server for one whose bytes are stored outside the
+   * records, and the URL of any other file. The address needs the rights of the user: cookies, or a `fetch` with `headers`.
+   */
+  readonly fileUrl: (file: Pick<AgentAttachment, "url">) => string;
   /** Connects and sends what is pending at once, instead of after the current wait. */
   readonly reconnect: () => void;
   /**
-   * Compares the state of this session with that of the server at the same record. Rejects with `Diverged` if they differ, and
-   * with `Closed`.
+   * Compares the state of this session with that of the server at the same record. Rejects with `Diverged` if they differ, with
+   * `Unreachable` if the server cannot be reached now, and with `Closed`.
    */
   readonly verify: () => Promise<void>;
 }

@@ -3,6 +3,7 @@ import {
   InputRefused,
   type AgentRun,
   type AgentState,
+  type Clock,
   type Decision,
   type Question,
   type Receipt,
@@ -32,9 +33,15 @@ export interface PostsHost<Answer> {
   readonly seq: () => number;
   /** The error of calls after the end of the session; undefined before. */
   readonly closed: () => ClientError | undefined;
+  readonly clock: Clock;
+  /** The stream does not show a record that the server has. */
+  readonly onBehind: () => void;
   /** The question of a sub-agent is no longer open. */
   readonly onDecided: (question: Pick<Question, "toolCallId" | "path">) => void;
 }
+
+/** How long a record that the server has may be missing in the stream, in milliseconds. */
+const maxLagMs = 5_000;
 
 type QuestionRef = Pick<Question, "toolCallId" | "digest" | "path">;
 
@@ -68,7 +75,7 @@ export class SessionPosts<Answer> {
       (receipt) => {
         if (receipt.status === "ignored") runs.fail(control, ignoredError(receipt.reason));
       },
-      (cause: unknown) => runs.fail(control, postError(cause)),
+      (cause: unknown) => runs.fail(control, ...postErrors(cause)),
     );
     return control.run;
   };
@@ -78,7 +85,7 @@ export class SessionPosts<Answer> {
     const control = this.#newRun();
     const closed = this.#host.closed();
     if (closed === undefined) this.#host.output.runs.join(control);
-    else control.fail(postError(closed));
+    else control.fail(...postErrors(closed));
     return control.run;
   };
 
@@ -135,9 +142,27 @@ export class SessionPosts<Answer> {
       if (isReached() || this.#host.closed() !== undefined) resolve();
     };
     this.#waiting.add(check);
+    const stopWatch = this.#watchStream();
     check();
     await promise;
+    stopWatch();
     this.#waiting.delete(check);
+  }
+
+  /** Calls `onBehind` when no record arrives: the stream may have been lost without a sign. Returns a function that stops it. */
+  #watchStream(): () => void {
+    const { clock, seq, onBehind } = this.#host;
+    let cancel: () => void = () => undefined;
+    const watch = (known: number, ms: number): void => {
+      const look = (): void => {
+        const isBehind = seq() === known;
+        if (isBehind) onBehind();
+        watch(seq(), isBehind ? ms * 2 : ms);
+      };
+      cancel = clock.after(ms, look, { keepsAlive: false });
+    };
+    watch(seq(), maxLagMs);
+    return () => cancel();
   }
 
   /** A change of data. The server refuses it if the data is not what the recipe has read; then the recipe runs again. */
@@ -163,7 +188,7 @@ export class SessionPosts<Answer> {
     const { runs, questions } = this.#host.output;
     const control: RunControl<Answer> = new RunControl(
       (reason) => {
-        this.cancel(reason).catch((cause: unknown) => runs.fail(control, postError(cause)));
+        this.cancel(reason).catch((cause: unknown) => runs.fail(control, ...postErrors(cause)));
       },
       () => [...runs.started(), ...questions.events()],
     );
@@ -196,10 +221,10 @@ function withReason(reason: string | undefined): object {
 const ignoredError = (reason: string): AgentError =>
   new AgentError("AgentFailed", `The message was ignored: ${reason}.`, { reason });
 
-const postError = (cause: unknown): AgentError =>
-  cause instanceof AgentError
-    ? cause
-    : new AgentError("Conflict", cause instanceof Error ? cause.message : "The post failed.", {
-        ...(cause instanceof Error && "code" in cause ? { reason: String(cause.code) } : {}),
-        cause,
-      });
+/** The error that the events of a run show for a post that failed, and what the run rejects with: the `ClientError` itself. */
+function postErrors(cause: unknown): [error: AgentError, thrown: Error] {
+  if (cause instanceof AgentError) return [cause, cause];
+  const thrown = cause instanceof Error ? cause : new Error("The post failed.", { cause });
+  const reason = "code" in thrown ? { reason: String(thrown.code) } : {};
+  return [new AgentError("Conflict", thrown.message, { ...reason, cause }), thrown];
+}

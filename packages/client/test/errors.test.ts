@@ -83,7 +83,7 @@ describe("a session that cannot continue", () => {
       pending: [],
     });
     await expect(session.send("More")).rejects.toMatchObject({ code: "Closed", cause: { code: "NotFound" } });
-    await expect(session.ask("More")).rejects.toMatchObject({ kind: "Conflict", reason: "Closed" });
+    await expect(session.ask("More")).rejects.toMatchObject({ name: "ClientError", code: "Closed" });
     await expect(session.verify()).rejects.toMatchObject({ code: "Closed" });
   });
 
@@ -145,5 +145,75 @@ describe("a session that cannot continue", () => {
     await expect(run).rejects.toMatchObject({ kind: "Cancelled", reason: "SessionClosed" });
     expect(session.connection()).toEqual({ status: "closed", pending: [] });
     expect(scene.clock.waiting).toBe(0);
+  });
+});
+
+describe("a call that fails", () => {
+  it("rejects ask with the error that send rejects with", async () => {
+    let isValid = true;
+    await using scene = new Scene(talker(), { authorize: () => (isValid ? { user: "ada" } : undefined) });
+    const { session } = await scene.connect();
+    const attachments = [{ mediaType: "text/plain", url: `data:,${"x".repeat(1_200_000)}` }];
+    const refused = { name: "ClientError", code: "Refused", problem: { code: "body-too-large" } };
+    await expect(session.send({ content: "Look", attachments })).rejects.toMatchObject(refused);
+    const run = session.ask({ content: "Look", attachments });
+    const events: unknown[] = [];
+    const read = (async () => {
+      for await (const event of run) events.push(event);
+    })();
+    await expect(run).rejects.toMatchObject(refused);
+    await read;
+    expect(events).toMatchObject([{ type: "Error", error: { kind: "Conflict", cause: refused } }]);
+    isValid = false;
+    const unauthorized = { name: "ClientError", code: "Unauthorized" };
+    await expect(session.send("Hello")).rejects.toMatchObject(unauthorized);
+    await expect(session.ask("Hello")).rejects.toMatchObject(unauthorized);
+  });
+
+  it("rejects verify with Unreachable while the connection is lost", async () => {
+    await using scene = new Scene(talker());
+    const { session, network } = await scene.connect();
+    network.goOffline();
+    await expect(session.verify()).rejects.toMatchObject({
+      name: "ClientError",
+      code: "Unreachable",
+      cause: { message: "There is no network." },
+    });
+    network.goOnline();
+    await session.verify();
+  });
+
+  it("rejects verify with Closed when the session is closed meanwhile", async () => {
+    await using scene = new Scene(talker());
+    const network = new Network(scene);
+    const fetch: typeof network.fetch = async (url, init) => {
+      if (!url.includes("?at=")) return await network.fetch(url, init);
+      const { promise, reject } = Promise.withResolvers<Response>();
+      init.signal?.addEventListener("abort", () => reject(new Error("Aborted.")));
+      return await promise;
+    };
+    const { session } = await scene.connect({ fetch }, network);
+    const verified = session.verify();
+    await session.close();
+    await expect(verified).rejects.toMatchObject({ name: "ClientError", code: "Closed" });
+  });
+});
+
+describe("the URL of a file", () => {
+  it("is an address of the server for stored bytes, and that of the file otherwise", async () => {
+    await using scene = new Scene(talker());
+    const { session, network } = await scene.connect();
+    const bytes = Buffer.alloc(70_000, 7);
+    const attachments = [
+      { mediaType: "image/png", url: `data:image/png;base64,${bytes.toString("base64")}` },
+    ];
+    await session.send({ content: "Look", attachments });
+    const [file] = session.current().messages[0]?.attachments ?? [];
+    expect(file?.url).toMatch(/^ni:/);
+    const url = session.fileUrl(file ?? { url: "" });
+    const response = await network.fetch(url, { method: "GET" });
+    expect(Buffer.from(await response.arrayBuffer()).equals(bytes)).toBe(true);
+    expect(session.fileUrl({ url: "https://example.com/a.png" })).toBe("https://example.com/a.png");
+    expect(session.fileUrl({ url: "data:,a" })).toBe("data:,a");
   });
 });

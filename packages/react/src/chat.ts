@@ -35,6 +35,8 @@ export interface ChatSession<Data = unknown> extends Pick<
   readonly retry: () => Promise<Receipt>;
   readonly pause: (reason?: string) => Promise<Receipt>;
   readonly resume: () => Promise<Receipt>;
+  /** Only remote sessions have it: the URL at which a page reads a file. */
+  readonly fileUrl?: (file: Pick<AgentAttachment, "url">) => string;
   /** Only remote sessions have a connection. */
   readonly connection?: () => ChatConnection;
 }
@@ -71,7 +73,7 @@ export interface ToolCallPart {
 export type ChatPart =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "reasoning"; readonly text: string }
-  /** A file that the model made. */
+  /** A file that the model made, or that a user has attached. */
   | { readonly type: "file"; readonly file: AgentAttachment }
   | ToolCallPart;
 

@@ -1,4 +1,4 @@
-import type { AgentMessage, AgentState, ContextEntry, ToolCallRecord } from "@moora/agent";
+import type { AgentAttachment, AgentMessage, AgentState, ContextEntry, ToolCallRecord } from "@moora/agent";
 import { openCallsOf } from "@moora/agent-core-state-machine/internal";
 import type { ChatMessage, ChatPart, ToolCallPart, ToolCallStatus } from "./chat.ts";
 import { turnPrefix } from "./streamed.ts";
@@ -102,7 +102,7 @@ function itemToMessage(
   const parts = (turn?.parts ?? []).flatMap((part): readonly ChatPart[] => {
     if (part.type === "text" || part.type === "reasoning")
       return part.text === "" ? [] : [{ type: part.type, text: part.text }];
-    if (part.type === "file") return [{ type: "file", file: part.file }];
+    if (part.type === "file") return [filePart(part.file)];
     return part.type === "call" ? callPartsOf(part.toolCallId) : [];
   });
   if (message === undefined) {
@@ -110,17 +110,22 @@ function itemToMessage(
     return { id, role: "assistant", parts, streaming: false };
   }
   const { id, role, content, streaming, status, attachments } = message;
-  // The parts of a turn contain its text.
-  const isInParts = turn !== undefined || content === "";
+  const ownParts = (): readonly ChatPart[] => [
+    ...(content === "" ? [] : [{ type: "text", text: content } as const]),
+    ...(attachments ?? []).map(filePart),
+  ];
   return {
     id,
     role,
-    parts: isInParts ? parts : [{ type: "text", text: content }],
+    // The parts of a turn contain its text and its files.
+    parts: turn === undefined ? ownParts() : parts,
     streaming,
     ...(status === undefined ? {} : { status }),
     ...(attachments === undefined ? {} : { attachments }),
   };
 }
+
+const filePart = (file: AgentAttachment): ChatPart => ({ type: "file", file });
 
 function statusOf({ result }: ToolCallRecord, open: OpenCall | undefined): ToolCallStatus {
   if (result !== null) return result.isSuccess ? "done" : "failed";

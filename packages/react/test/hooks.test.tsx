@@ -88,6 +88,18 @@ describe.each(kinds)("a %s session in React", (kind) => {
     expect(chat.messages[0]).toBe(first);
   });
 
+  it("shows the files that a user attaches, with their text and without", async () => {
+    await using scene = await sessionOf(
+      kind,
+      agentOf(() => answers("I see.")),
+    );
+    await using screen = await show(scene.session);
+    const attachments = [{ mediaType: "image/png", url: "data:image/png;base64,AA==" }];
+    for (const content of ["Look:", ""])
+      await act(async () => void (await chat.send({ content, attachments })));
+    await shows(() => expect(screen.text).toBe("Look:(image/png)I see.(image/png)I see."));
+  });
+
   it("shows the files that the model makes", async () => {
     const outcome = answers("Here it is.");
     if (!outcome.ok) throw new Error("No answer.");

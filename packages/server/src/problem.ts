@@ -13,6 +13,7 @@ export const problems = {
   "not-found": { status: 404, title: "Not found" },
   "method-not-allowed": { status: 405, title: "Method not allowed" },
   "body-timeout": { status: 408, title: "Body not received in time" },
+  "history-changed": { status: 409, title: "History changed" },
   "test-failed": { status: 409, title: "Test failed" },
   "body-too-large": { status: 413, title: "Body too large" },
   "unsupported-media-type": { status: 415, title: "Unsupported media type" },

@@ -85,6 +85,29 @@ describe("a stream of events", () => {
     expect(stream.seqs).toEqual(range(1, last));
   });
 
+  it("is refused to a reader whose history is another one", async () => {
+    await using scene = new Scene(talker());
+    const { ada, id, last } = await answered(scene);
+    const { incarnation, digest } = (await ada.get(`/sessions/${id}`)).body as Record<string, string>;
+    const send = async (query: Record<string, string>) => {
+      const answer = await ada.send(`/sessions/${id}/events?${new URLSearchParams(query)}`, {});
+      const isStream = answer.headers.get("content-type") === "text/event-stream";
+      if (isStream) await answer.body?.cancel();
+      return isStream ? { status: answer.status } : ((await answer.json()) as object);
+    };
+    const refused = { status: 409, code: "history-changed" };
+    const after = String(last);
+    expect(await send({ after, incarnation: incarnation ?? "", digest: digest ?? "" })).toEqual({
+      status: 200,
+    });
+    expect(await send({ after: "0", incarnation: incarnation ?? "", digest: "" })).toEqual({ status: 200 });
+    expect(await send({ after: String(last - 1), digest: digest ?? "" })).toMatchObject(refused);
+    expect(await send({ after, incarnation: "another" })).toMatchObject(refused);
+    expect(await send({ after: "99", incarnation: "another" })).toMatchObject(refused);
+    expect(await send({ after, digest: "another" })).toMatchObject(refused);
+    expect(await send({ after: "0", digest: "another" })).toMatchObject(refused);
+  });
+
   it("resumes after every record: nothing is missing, nothing comes twice", async () => {
     await using scene = new Scene(talker());
     const { ada, id, last } = await answered(scene);

@@ -105,10 +105,10 @@ export class RunTracker<Answer> {
     this.#reportOpen();
   }
 
-  fail(run: RunControl<Answer>, error: AgentError): void {
+  fail(run: RunControl<Answer>, error: AgentError, thrown: Error = error): void {
     this.#waiting.delete(run);
     this.#active.delete(run);
-    run.fail(error);
+    run.fail(error, thrown);
     this.#reportOpen();
   }
 

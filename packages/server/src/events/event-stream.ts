@@ -1,5 +1,6 @@
 import type { EventLog } from "@moora/event-log";
 import { HttpProblem, unavailable } from "../problem.ts";
+import { historyMark, incarnationOf } from "../sessions/history-mark.ts";
 import type { ServerContext } from "../server-options.ts";
 import type { LiveSession } from "../sessions/live-session.ts";
 import type { StreamHold } from "../routes/stream-hold.ts";
@@ -19,14 +20,39 @@ export function cursorOf(request: Request): number {
   throw new HttpProblem("invalid-cursor", "A cursor must be the number of a record, an integer from 0.");
 }
 
-/** The response with the events of a session after a record. It releases the session when it ends. Throws `cursor-beyond-end`. */
+/** A record that a reader has, after which its stream begins. */
+export interface Cursor {
+  readonly after: number;
+  /** The incarnation of the session that the reader knows; null if it does not say. */
+  readonly incarnation: string | null;
+  /** The digest of the record that the reader has; null if it does not say. */
+  readonly digest: string | null;
+}
+
+/** The cursor of a request. Throws `invalid-cursor`. */
+export function cursorOfRequest(request: Request): Cursor {
+  const { searchParams } = new URL(request.url);
+  return {
+    after: cursorOf(request),
+    incarnation: searchParams.get("incarnation"),
+    digest: searchParams.get("digest"),
+  };
+}
+
+/**
+ * The response with the events of a session after a record. It releases the session when it ends. Throws `cursor-beyond-end` and
+ * `history-changed`.
+ */
 export async function eventStream(
   { clock, limits, log, onError }: ServerContext,
   hold: StreamHold,
-  after: number,
+  cursor: Cursor,
 ): Promise<Response> {
   const { live, drop } = hold;
+  const { after } = cursor;
+  checkIncarnation(live, cursor);
   if (after > live.session.seq()) await checkCursor(log, live, after);
+  await checkRecord(live, cursor);
   const source = new EventSource(live, {
     after,
     maxBuffered: limits.maxBufferedBytes,
@@ -74,6 +100,21 @@ async function checkCursor(log: EventLog, live: LiveSession, after: number): Pro
   if (after <= seq) throw unavailable("The session has not read its newest records yet. Retry.");
   const detail = `The session has no record ${after}; the last one is ${seq}.`;
   throw new HttpProblem("cursor-beyond-end", detail, { seq });
+}
+
+/** Throws `history-changed` for a reader of an earlier session with the same id. */
+function checkIncarnation(live: LiveSession, { incarnation }: Cursor): void {
+  if (incarnation === null || incarnation === incarnationOf(live.session)) return;
+  throw new HttpProblem("history-changed", "The session was removed, and created again with the same id.");
+}
+
+/** Throws `history-changed` for a reader whose last record is not the one of the log. */
+async function checkRecord(live: LiveSession, { after, digest }: Cursor): Promise<void> {
+  if (digest === null || digest === (await historyMark(live.session, after))) return;
+  throw new HttpProblem(
+    "history-changed",
+    `Record ${after} of the session is not the one that was sent before.`,
+  );
 }
 
 /** A response of server-sent events. Proxies do not buffer it. */

@@ -108,7 +108,19 @@ export const descriptions: Readonly<Record<Operation, OperationDescription>> = {
   },
   streamEvents: {
     summary: "Streams the events of a session after a record.",
-    query: { after: { description: "The record after which the stream begins. Default: 0.", schema: seq } },
+    query: {
+      after: { description: "The record after which the stream begins. Default: 0.", schema: seq },
+      incarnation: {
+        description:
+          "The `incarnation` of the session that the reader knows. Another one is refused as `history-changed`.",
+        schema: { type: "string" },
+      },
+      digest: {
+        description:
+          "The `digest` of the record after which the stream begins. Another one is refused as `history-changed`.",
+        schema: { type: "string" },
+      },
+    },
     requestHeaders: ["last-event-id"],
     responses: {
       200: {
@@ -117,7 +129,7 @@ export const descriptions: Readonly<Record<Operation, OperationDescription>> = {
         mediaType: "text/event-stream",
       },
     },
-    problems: ["invalid-cursor", "cursor-beyond-end", ...streamProblems],
+    problems: ["invalid-cursor", "cursor-beyond-end", "history-changed", ...streamProblems],
   },
   postAgUi: {
     summary: "Runs an agent for a client of AG-UI 1.0.",

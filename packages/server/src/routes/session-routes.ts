@@ -3,6 +3,7 @@ import { digestOf } from "@moora/event-log";
 import type { SessionPage, SessionSummary } from "@moora/agent-webui-protocol";
 import type { SessionRef } from "../access/authorization.ts";
 import { agentNotFound, HttpProblem, sessionNotFound } from "../problem.ts";
+import { historyMark, incarnationOf } from "../sessions/history-mark.ts";
 import { idempotencyKeyOf } from "./post-routes.ts";
 import { json, type Route, type RouteCall } from "./route.ts";
 
@@ -63,7 +64,9 @@ const currentView = async ({ parts, access }: RouteCall, ref: SessionRef): Promi
     const { streaming: _, ...state } = session.current();
     const { id, agent } = ref;
     const { user } = access;
-    return json({ id, agent, user, seq: session.seq(), state, questions: session.questions() });
+    const view = { id, agent, user, seq: session.seq(), state, questions: session.questions() };
+    const digest = await historyMark(session, view.seq);
+    return json({ ...view, incarnation: incarnationOf(session), digest });
   });
 
 async function viewAt(

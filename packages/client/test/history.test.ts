@@ -1,0 +1,145 @@
+import { exportSession, importSession, type EventLog } from "@moora/agent";
+import { memoryLog } from "@moora/event-log";
+import { answers } from "@moora/llm/testing";
+import { untilPasses } from "@moora/testbed/test-clock";
+import { describe, expect, it } from "vitest";
+import type { RemoteSession } from "../src/index.ts";
+import { agentOf, Network, Scene } from "./support.ts";
+
+const talker = () => agentOf(() => answers("Yes."));
+
+/** A log with the first records of a session, as a backup has them. */
+async function backupOf(log: EventLog, id: string, seq?: number): Promise<EventLog> {
+  const backup = memoryLog();
+  await importSession(backup, await exportSession(log, id, seq));
+  return backup;
+}
+
+async function goOffline(session: RemoteSession, network: Network): Promise<void> {
+  network.goOffline();
+  await untilPasses(() => expect(session.connection().status).toBe("waiting"));
+}
+
+async function reconnect(session: RemoteSession, network: Network): Promise<void> {
+  network.goOnline();
+  session.reconnect();
+  await untilPasses(() => expect(["connected", "closed"]).toContain(session.connection().status));
+}
+
+const historyChanged = { status: "closed", error: { code: "HistoryChanged", problem: { status: 409 } } };
+
+describe("a session that connects again", () => {
+  it.each([0, 1, 2])(
+    "ends when its chat was removed and used again, with %i messages more than before",
+    async (more) => {
+      await using scene = new Scene(talker());
+      const chat = async (text: string): Promise<void> => {
+        const message = { id: `m_${text}`, role: "user", parts: [{ type: "text", text }] };
+        const response = await scene.server.fetch(
+          new Request("http://localhost/agents/helper/chat", {
+            method: "POST",
+            headers: { "content-type": "application/json" },
+            body: JSON.stringify({ id: "c", messages: [message] }),
+          }),
+        );
+        await response.text();
+      };
+      await chat("one");
+      const id = (await scene.log.list())[0]?.id ?? "";
+      const { session, network } = await scene.connect({ id });
+      await goOffline(session, network);
+      await scene.server.fetch(new Request(`http://localhost/sessions/${id}`, { method: "DELETE" }));
+      for (let count = 0; count <= more; count += 1) await chat(`new${count}`);
+      const seen = session.current().messages;
+      await reconnect(session, network);
+      expect(session.connection()).toMatchObject(historyChanged);
+      expect(session.current().messages).toBe(seen);
+    },
+  );
+
+  it("ends when a restored backup has grown past its last record", async () => {
+    await using scene = new Scene(talker());
+    const { session, network } = await scene.connect();
+    await session.ask("One");
+    const seq = session.seq();
+    await session.ask("Two");
+    const backup = await backupOf(scene.log, session.id, seq);
+    await goOffline(session, network);
+    await scene.restart(backup);
+    const { session: other } = await scene.connect({ id: session.id });
+    await other.ask("Three");
+    await other.ask("Four");
+    expect(other.seq()).toBeGreaterThan(session.seq());
+    await reconnect(session, network);
+    expect(session.connection()).toMatchObject(historyChanged);
+    await expect(session.send("More")).rejects.toMatchObject({
+      code: "Closed",
+      cause: { code: "HistoryChanged" },
+    });
+  });
+
+  it.each(["with records of the stream", "with its first state only"])(
+    "continues with a server that has the same records: %s",
+    async (start) => {
+      await using scene = new Scene(talker());
+      const { session: first } = await scene.connect();
+      await first.ask("One");
+      const { session, network } = await scene.connect({ id: first.id });
+      if (start === "with records of the stream") await session.ask("Two");
+      await goOffline(session, network);
+      await scene.restart(await backupOf(scene.log, session.id));
+      const { session: other } = await scene.connect({ id: session.id });
+      await other.ask("Three");
+      await reconnect(session, network);
+      await untilPasses(() => expect(session.seq()).toBe(other.seq()));
+      await session.verify();
+    },
+  );
+
+  it("continues with a server of a release that does not compare records", async () => {
+    await using scene = new Scene(talker());
+    const network = new Network(scene);
+    const urls: string[] = [];
+    const fetch: typeof network.fetch = async (url, init) => {
+      urls.push(url);
+      const response = await network.fetch(url, init);
+      if (!/\/sessions\/[^/]+$/.test(url) || init.method !== "GET") return response;
+      const { incarnation: _, digest: __, ...view } = (await response.json()) as Record<string, unknown>;
+      return Response.json(view);
+    };
+    const { session } = await scene.connect({ fetch }, network);
+    await session.ask("One");
+    await goOffline(session, network);
+    await reconnect(session, network);
+    await session.ask("Two");
+    await session.verify();
+    const streams = urls.filter((url) => url.includes("/events"));
+    expect(streams.length).toBeGreaterThan(1);
+    expect(streams.filter((url) => url.includes("?"))).toEqual([]);
+  });
+});
+
+describe("a stream that stays open although the server behind it has ended", () => {
+  it("is made again when it does not show the record of a receipt", async () => {
+    await using scene = new Scene(talker());
+    const network = new Network(scene);
+    let isStuck = true;
+    const fetch: typeof network.fetch = async (url, init) => {
+      const response = await network.fetch(url, init);
+      if (!isStuck || !url.includes("/events")) return response;
+      isStuck = false;
+      await response.body?.cancel();
+      const signal = init.signal ?? new AbortController().signal;
+      return new Response(new ReadableStream().pipeThrough(new TransformStream(), { signal }));
+    };
+    const { session } = await scene.connect({ fetch }, network);
+    await untilPasses(() => expect(session.connection().status).toBe("connected"));
+    const begin = scene.clock.now();
+    const run = session.ask("One");
+    expect(await scene.settles(Promise.resolve(run))).toMatchObject({ answer: "Yes." });
+    expect(scene.clock.now() - begin).toBeLessThanOrEqual(7_000);
+    expect(network.requests.filter((request) => request === "GET /events")).toHaveLength(2);
+    await session.close();
+    await untilPasses(() => expect(scene.clock.waiting).toBe(0));
+  });
+});
