@@ -3,7 +3,7 @@ import base from "./vitest.config.ts";
 
 const { projects: _, ...test } = base.test ?? {};
 
-/** The tests that need Chromium: `pnpm run test:browser`. `CHROMIUM_PATH` names another program than /usr/bin/chromium. */
+/** The tests that need Chromium: `pnpm run test:browser`. `CHROMIUM_PATH` names one that is not on the path. */
 export default defineConfig({
   ...base,
   test: {

@@ -1,8 +1,10 @@
 import { execFileSync, type ExecFileSyncOptionsWithStringEncoding } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { chromiumPath } from "@moora/testbed/chromium";
+import { onPath } from "@moora/testbed/on-path";
 import type { Answer, Question } from "./fold.ts";
 
 /** Something that runs JavaScript and answers questions about sessions. */
@@ -105,14 +107,6 @@ export function installedNode(major: number, folder: string, bundle: string): En
   }
 }
 
-/** The first executable of this name that the system has, apart from what packages brought. */
-export const onPath = (name: string): string | undefined =>
-  (process.env["PATH"] ?? "")
-    .split(delimiter)
-    .filter((folder) => folder !== "" && !folder.includes("node_modules"))
-    .map((folder) => join(folder, name))
-    .find((path) => existsSync(path));
-
 /** The Node of the system. */
 export function systemNode(bundle: string): Engine | Missing {
   const executable = onPath("node");
@@ -121,7 +115,7 @@ export function systemNode(bundle: string): Engine | Missing {
 }
 
 export function chromium(bundle: string): Engine | Missing {
-  const executable = process.env["CHROMIUM_PATH"] ?? onPath("chromium") ?? onPath("google-chrome");
+  const executable = chromiumPath();
   if (executable === undefined)
     return { name: "Chromium", why: "It is not installed; Debian has it as `chromium`." };
   const version = /[\d.]+/.exec(execFileSync(executable, ["--version"], most))?.[0] ?? "";

@@ -2,7 +2,8 @@ import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { build } from "esbuild";
-import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { launchChromium } from "./chromium.ts";
 
 /** What a {@link TestBrowser} serves besides its page. */
 export interface TestSite {
@@ -13,8 +14,6 @@ export interface TestSite {
 }
 
 const html = `<!doctype html><title>test</title><script type="module" src="/page.js"></script>`;
-
-const flags = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"];
 
 /** A headless Chromium with a site of its own: all its pages share one origin and its storage. */
 export class TestBrowser implements AsyncDisposable {
@@ -34,8 +33,7 @@ export class TestBrowser implements AsyncDisposable {
     const server = await serve(site);
     // A server on a port always has an address with a port.
     const { port } = server.address() as AddressInfo;
-    const executablePath = process.env["CHROMIUM_PATH"] ?? "/usr/bin/chromium";
-    const browser = await chromium.launch({ executablePath, args: flags });
+    const browser = await launchChromium();
     return new TestBrowser(`http://127.0.0.1:${port}/`, server, browser, await browser.newContext());
   }
 

@@ -1,40 +1,14 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { createServer as createTcpServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { canonicalJson } from "@moora/agent";
-import { chromium, type Browser, type Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { build, preview, type PreviewServer } from "vite";
 import config from "../vite.config.ts";
 import { root } from "../../../scripts/workspace.ts";
-
-/** Where Chromium is: the environment names it, or it is that of the system. */
-const chromiumPath = [process.env["CHROMIUM_PATH"], "/usr/bin/chromium", "/usr/bin/chromium-browser"].find(
-  (path) => path !== undefined && existsSync(path),
-);
-
-const chromiumArguments = [
-  "--headless",
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-quic",
-  "--no-first-run",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-];
-
-/** Starts Chromium. Throws with the way to get it where there is none. */
-export async function startChromium(): Promise<Browser> {
-  if (chromiumPath === undefined) {
-    throw new Error(
-      "The browser tests need Chromium. Install it (Debian: apt-get install chromium), or set CHROMIUM_PATH to its path.",
-    );
-  }
-  return await chromium.launch({ executablePath: chromiumPath, args: chromiumArguments });
-}
 
 /** The server of the example as a process of its own, on one port and one log. */
 export class ServerProcess implements AsyncDisposable {

@@ -1,15 +1,16 @@
+import { launchChromium } from "@moora/testbed/chromium";
 import { canonicalJson } from "@moora/agent";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { countRenders } from "./count-renders.ts";
-import { rendersIn, ServedPage, ServerProcess, sessionIn, startChromium } from "./stage.ts";
+import { rendersIn, ServedPage, ServerProcess, sessionIn } from "./stage.ts";
 
 let browser: Browser;
 let server: ServerProcess;
 let served: ServedPage;
 
 beforeAll(async () => {
-  browser = await startChromium();
+  browser = await launchChromium();
   server = await ServerProcess.start();
   served = await ServedPage.of(server);
 });

@@ -1,26 +1,4 @@
-import { existsSync } from "node:fs";
-import { chromium, type Browser, type Page } from "playwright-core";
-
-const places = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
-
-/** Starts Chromium. `CHROMIUM_PATH` names another place of it. */
-export async function startBrowser(): Promise<Browser> {
-  const executablePath = [process.env["CHROMIUM_PATH"] ?? "", ...places].find((place) => existsSync(place));
-  if (executablePath === undefined)
-    throw new Error(`No Chromium found at ${places.join(", ")}. Install it, or set CHROMIUM_PATH.`);
-  return await chromium.launch({
-    executablePath,
-    args: [
-      "--no-sandbox",
-      "--disable-gpu",
-      "--disable-quic",
-      "--no-first-run",
-      "--disable-sync",
-      "--disable-background-networking",
-      "--disable-component-update",
-    ],
-  });
-}
+import type { Page } from "playwright-core";
 
 /** What a page must not do: throw, report an error, or request anything but itself. */
 export interface Watched {

@@ -1,9 +1,10 @@
+import { launchChromium } from "@moora/testbed/chromium";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { parsePortable } from "@moora/agent";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { startBrowser, watch, type Watched } from "./browser.ts";
+import { watch, type Watched } from "./browser.ts";
 import { Files } from "./files.ts";
 import { sampleSession } from "./sample-session.ts";
 
@@ -14,7 +15,7 @@ let page: Page;
 let watched: Watched;
 
 beforeAll(async () => {
-  [browser, sample] = await Promise.all([startBrowser(), sampleSession()]);
+  [browser, sample] = await Promise.all([launchChromium(), sampleSession()]);
 });
 afterAll(() => browser.close());
 

@@ -1,3 +1,4 @@
+import { launchChromium } from "@moora/testbed/chromium";
 import { memoryLog } from "@moora/event-log";
 import { answers, callsTools, type MockScript } from "@moora/llm/testing";
 import { createAgentServer, type AgentServerOptions } from "@moora/server";
@@ -5,7 +6,7 @@ import { serve, type ServedAgents } from "@moora/server/node";
 import { inspectorOfServer } from "@moora/inspector";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startBrowser, watch } from "./browser.ts";
+import { watch } from "./browser.ts";
 import { sampleAgent } from "./sample-session.ts";
 
 const script: MockScript = [
@@ -29,7 +30,7 @@ async function createSession(url: string, headers: Record<string, string> = {}):
 describe("the inspector of a server", () => {
   let browser: Browser;
   beforeAll(async () => {
-    browser = await startBrowser();
+    browser = await launchChromium();
   });
   afterAll(() => browser.close());
 

@@ -1,6 +1,7 @@
+import { launchChromium } from "@moora/testbed/chromium";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startBrowser, watch } from "./browser.ts";
+import { watch } from "./browser.ts";
 import { Files } from "./files.ts";
 import { longSession } from "./long-session.ts";
 
@@ -12,7 +13,7 @@ describe("a session of 100,000 records", () => {
   const files = new Files();
 
   beforeAll(async () => {
-    browser = await startBrowser();
+    browser = await launchChromium();
     page = await browser.newPage({ viewport: { width: 1_280, height: 800 } });
     await page.goto(await files.page());
     await page.locator(".drop input[type=file]").setInputFiles(files.write("long.jsonl", longSession(count)));

@@ -1,13 +1,13 @@
+import { launchChromium } from "@moora/testbed/chromium";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { expect, it } from "vitest";
-import { startBrowser } from "./browser.ts";
 import { takeScreenshots } from "./screenshots.ts";
 
 it("the pictures of the documentation can be taken", async () => {
   const folder = mkdtempSync(join(tmpdir(), "moora-screenshots-"));
-  const browser = await startBrowser();
+  const browser = await launchChromium();
   const paths = await takeScreenshots(browser, folder);
   const sizes = paths.map((path) => {
     const png = readFileSync(path);

@@ -1,7 +1,7 @@
+import { launchChromium } from "@moora/testbed/chromium";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser } from "playwright-core";
-import { startBrowser } from "./browser.ts";
 import { Files } from "./files.ts";
 import { sampleSession } from "./sample-session.ts";
 
@@ -44,7 +44,7 @@ export async function takeScreenshots(browser: Browser, folder: string): Promise
 }
 
 if (import.meta.main) {
-  const browser = await startBrowser();
+  const browser = await launchChromium();
   const folder = join(import.meta.dirname, "../../../docs/images");
   for (const path of await takeScreenshots(browser, folder)) console.log(path);
   await browser.close();
