@@ -78,6 +78,20 @@ describe("a file of a session", () => {
     expect(reused.body.code).toBe("idempotency-key-reused");
   });
 
+  it("can be shown by an element with `crossorigin` in a page of an allowed origin", async () => {
+    const origin = "https://app.example";
+    await using scene = new Scene(agentOf([answers("A picture.")]), { allowedOrigins: [origin] });
+    const ada = scene.as("ada");
+    const id = await ada.create();
+    await ada.post(`/sessions/${id}/messages`, post);
+    const { status, headers } = await ada.send(`/sessions/${id}/files/${digest}`, {
+      headers: { origin, "sec-fetch-site": "cross-site", "sec-fetch-mode": "cors" },
+    });
+    expect(status).toBe(200);
+    expect(headers.get("access-control-allow-origin")).toBe(origin);
+    expect(headers.get("access-control-allow-credentials")).toBe("true");
+  });
+
   it("stays in the records where the server stores no files", async () => {
     await using scene = new Scene(agentOf([answers("A picture.")]), { blobs: false });
     const id = await scene.as("ada").create();
@@ -89,7 +103,8 @@ describe("a file of a session", () => {
 describe("the URL of a stored file", () => {
   const stored = { mediaType: "image/png", url };
   const posts: Readonly<Record<string, (user: Client, id: string) => Promise<Answer>>> = {
-    messages: (user, id) => user.post(`/sessions/${id}/messages`, { content: "Mine?", attachments: [stored] }),
+    messages: (user, id) =>
+      user.post(`/sessions/${id}/messages`, { content: "Mine?", attachments: [stored] }),
     chats: (user, id) => {
       const parts = [{ type: "file", ...stored }];
       return user.post("/agents/helper/chat", { id, messages: [{ id: "m1", role: "user", parts }] });
@@ -123,7 +138,13 @@ describe("the URL of a stored file", () => {
     await using scene = new Scene(agentOf([]));
     const ada = scene.as("ada");
     const id = await ada.create();
-    for (const other of [url, url.replace("ni:", "NI:"), ` ${url}`, `${url}?ct=image/png`, "ni:///sha-256;x"]) {
+    for (const other of [
+      url,
+      url.replace("ni:", "NI:"),
+      ` ${url}`,
+      `${url}?ct=image/png`,
+      "ni:///sha-256;x",
+    ]) {
       const attachments = [{ mediaType: "image/png", url: other }];
       const { status, body } = await ada.post(`/sessions/${id}/messages`, { content: "?", attachments });
       expect([status, body.code, body.detail], other).toEqual([
@@ -159,7 +180,10 @@ describe("the URL of a stored file", () => {
       get: (given) => blobs.get(given.slice(address.length)),
       remove: (given) => blobs.remove(given.slice(address.length)),
     };
-    await using scene = new Scene(agentOf(() => answers("A picture.")), { blobs: { store } });
+    await using scene = new Scene(
+      agentOf(() => answers("A picture.")),
+      { blobs: { store } },
+    );
     const adas = await scene.as("ada").create();
     await scene.as("ada").post(`/sessions/${adas}/messages`, post);
     expect((await settled(scene, adas)).messages[0]?.attachments?.[0]?.url).toBe(address + url);

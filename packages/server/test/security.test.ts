@@ -196,7 +196,10 @@ describe("a grant of the wrong form", () => {
   it.each([
     [{ user: "rev", mayForeign: ["read"] }, `The mayForeign that authorize returns ${form} an array.`],
     [{ user: "rev", may: "read" }, `The may that authorize returns ${form} "read".`],
-    [{ user: "rev", mayReadMetrics: "no" }, 'The mayReadMetrics that authorize returns must be true or false, got "no".'],
+    [
+      { user: "rev", mayReadMetrics: "no" },
+      'The mayReadMetrics that authorize returns must be true or false, got "no".',
+    ],
     [null, "authorize must return { user } or undefined, got null."],
     ["rev", 'authorize must return { user } or undefined, got "rev".'],
   ])("is refused at each request, and reported: %j", async (grant, message) => {

@@ -112,7 +112,10 @@ export function checkIsOther(from: EventLog, to: EventLog): void {
 }
 
 const sameLog = (): SessionError =>
-  new SessionError("InvalidOption", "The log to which sessions are moved is the log that has them. Give another log.");
+  new SessionError(
+    "InvalidOption",
+    "The log to which sessions are moved is the log that has them. Give another log.",
+  );
 
 const exists = (id: string): LogError =>
   new LogError("LogExists", `The other log has a different session "${id}".`);
