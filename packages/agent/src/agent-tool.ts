@@ -11,20 +11,20 @@ import {
 import { refuse, shownValue } from "@moora/agent-core-effects/internal";
 import type { Spending } from "@moora/agent-core-state-machine";
 import { cappedBudget } from "@moora/agent-core-state-machine/internal";
-import { digestOf, type EventLog } from "@moora/event-log";
+import type { EventLog } from "@moora/event-log";
 import type { JsonObject } from "@moora/llm";
 import { checkOptions, type OptionForms } from "./check-options.ts";
 import { checkIsAgent, logProblem } from "./check-arguments.ts";
 import { refusalOf } from "./decision-to-input.ts";
 import { systemClock } from "./clock.ts";
 import type { Agent } from "./define-agent.ts";
+import { openForCall, openedSessionId } from "./open-for-call.ts";
 import { openSession } from "./open-session.ts";
 import type { OnApproval } from "./session/host-approvals.ts";
 import { needsContext } from "./session-context.ts";
 import { failed, runToReply, showIn } from "./session-of-call.ts";
 import type { Session } from "./session/session.ts";
 import { postsTo, SubAgents } from "./session/sub-agents.ts";
-import { startSession } from "./start-session.ts";
 
 /** The options of `agentTool`. Those that it shares with `defineTool` have the same meaning and the same defaults. */
 export interface AgentToolOptions extends Pick<
@@ -154,62 +154,12 @@ function toolOfAgent<Answer>(agent: Agent<Answer>, options: AgentToolOptions): T
   return tool;
 }
 
-/** What the session of a call is opened with. */
-interface CallHost extends Pick<AgentToolOptions, "name" | "formerNames" | "log"> {
-  readonly clock: Clock;
-  readonly onApproval: OnApproval | undefined;
-  readonly caller: SubAgents | undefined;
-}
-
-/** Opens the session of a call: the one in the log, if there is a log. */
-async function openForCall<Answer>(
-  agent: Agent<Answer>,
-  context: ToolContext,
-  { name, formerNames, log, clock, onApproval, caller }: CallHost,
-): Promise<Session<Answer>> {
-  const host = {
-    clock,
-    ...("context" in context ? { context: context.context } : {}),
-    ...(onApproval === undefined ? {} : { onApproval }),
-    ...(caller === undefined ? {} : { onError: caller.report }),
-  };
-  if (log === undefined) return startSession(agent, host);
-  const before =
-    formerNames === undefined ? undefined : await openedSessionId({ name, formerNames, log }, context);
-  const id = before ?? agentToolSessionId(name, context);
-  // Only the owner of the caller's session runs this tool, so the previous owner of this session has ended.
-  return await openSession(agent, { ...host, log, id, caller: context.idempotencyKey, isOwnerGone });
-}
-
-/** The id of the session that an earlier attempt of a call has opened, under any name of the tool; undefined if none has. */
-async function openedSessionId(
-  { name, formerNames = [], log }: Pick<ToolOptions, "name" | "formerNames"> & { readonly log: EventLog },
-  call: Pick<ToolContext, "idempotencyKey">,
-): Promise<string | undefined> {
-  for (const each of [name, ...formerNames]) {
-    const id = agentToolSessionId(each, call);
-    if ((await log.open(id)) !== undefined) return id;
-  }
-  return undefined;
-}
-
 const defaultMaxDepth = 8;
 
 /** The task of a call. The schema of the input makes it a string. */
 const taskOf = ({ task }: JsonObject): string => (typeof task === "string" ? task : "");
 
 const rejectQuestion: OnApproval = (question) => refusalOf(question, "No reviewer is available.");
-
-const isOwnerGone = (): boolean => true;
-
-/**
- * The id of the session of a call of `agentTool` with a log: the same for every attempt of the call, different for every other
- * call. `name` is that of the tool.
- */
-export const agentToolSessionId = (
-  name: string,
-  { idempotencyKey }: Pick<ToolContext, "idempotencyKey">,
-): string => `${name}-${digestOf(idempotencyKey)}`;
 
 const smallestOf = (...limits: readonly (number | undefined)[]): number | undefined => {
   const given = limits.filter((limit) => limit !== undefined);

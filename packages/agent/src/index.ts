@@ -142,7 +142,7 @@ export type {
 export type { AgentRun, RunResult } from "./agent-run.ts";
 export { defineTeam, type TeamMember, type TeamOptions } from "./team/define-team.ts";
 export type { Team } from "./team/member-at.ts";
-export { agentTool, agentToolSessionId } from "./agent-tool.ts";
+export { agentTool } from "./agent-tool.ts";
 export type { AgentToolOptions } from "./agent-tool.ts";
 export { askedText } from "./asked-text.ts";
 export { answerTextAt } from "./answer-text-at.ts";
@@ -158,6 +158,7 @@ export type { Prompt, PromptValue, PromptValues, PromptVariable } from "./define
 export type { ErrorListener, ErrorReport, ErrorReportSource } from "./error-reports.ts";
 export { needsContext } from "./session-context.ts";
 export type { OpeningContext, OptionsParameter } from "./session-context.ts";
+export { agentToolSessionId } from "./open-for-call.ts";
 export { openSession } from "./open-session.ts";
 export type { OpenOptions } from "./open-session.ts";
 export type { BlobOptions } from "./session/session-files.ts";

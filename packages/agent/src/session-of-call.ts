@@ -84,7 +84,8 @@ async function waitForUsage(session: Pick<Session, "current" | "subscribe">, clo
   unsubscribe();
 }
 
-const isShutdown = ({ reason }: AbortSignal): boolean =>
+/** Whether a call was aborted because its host shuts down: its work continues in the next process. */
+export const isShutdown = ({ reason }: AbortSignal): boolean =>
   reason instanceof Error && reason.name === "ShutdownError";
 
 /**

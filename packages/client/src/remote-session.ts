@@ -71,7 +71,7 @@ export interface RemoteSession<Answer = string, Data = unknown>
   readonly reconnect: () => void;
   /**
    * Compares the state of this session with that of the server at the same record. Rejects with `Diverged` if they differ, with
-   * `Unreachable` if the server cannot be reached now, and with `Closed`.
+   * `Unreachable`, whose `cause` is the error of the connection, at once if the server cannot be reached, and with `Closed`.
    */
   readonly verify: () => Promise<void>;
 }

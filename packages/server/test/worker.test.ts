@@ -1,9 +1,9 @@
-import { openSession, type Agent } from "@moora/agent";
+import { agentTool, openSession, type Agent } from "@moora/agent";
 import { chainStart, memoryLog, MemoryStorage, recordAfter, type EventLog } from "@moora/event-log";
 import { jsonlLog } from "@moora/event-log/jsonl";
 import { answers, callsTools, fails, hangs } from "@moora/llm/testing";
 import { Place } from "@moora/testbed/durable/places";
-import { TestClock } from "@moora/testbed/test-clock";
+import { TestClock, turn } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
 import { createAgentServer } from "../src/index.ts";
 import { agentOf, pollsUntil, Scene, toolOf } from "./support.ts";
@@ -187,5 +187,82 @@ describe("a worker", () => {
     const withWorker = (worker: object) => () => createAgentServer({ agents, log: memoryLog(), worker });
     expect(withWorker({ pollMs: 0 })).toThrow("worker.pollMs must be a positive integer, got 0.");
     expect(withWorker({ maxSession: 5 })).toThrow('Unknown option of worker "maxSession".');
+  });
+});
+
+/** A lead that has a sub-agent, both of which a host has left in the middle of the work of the sub-agent. */
+async function leftInSubAgent() {
+  const clock = new TestClock();
+  const log = memoryLog();
+  const sub = agentOf(() => answers("It is Oslo."), { name: "sub" });
+  const leadOf = (below: Agent<unknown>) =>
+    agentOf(
+      ({ messages }) =>
+        messages.some(({ role }) => role === "assistant")
+          ? answers("Done.")
+          : callsTools([{ name: "research", arguments: { task: "Find it." } }]),
+      {
+        name: "lead",
+        tools: [agentTool(below, { name: "research", description: "Finds out.", log, clock })],
+      },
+    );
+  const host = await openSession(leadOf(agentOf([hangs("Hm")], { name: "sub" })), { log, id: "lead", clock });
+  await host.send("Find it.");
+  const childId = async () => (await log.list()).find(({ id }) => id !== "lead")?.id ?? "none";
+  while (!(await typesOf(log, await childId())).includes("user-message-received")) await turn();
+  await host.close();
+  const id = await childId();
+  while ((await (await log.open(id))?.currentLease()) !== undefined) await turn();
+  expect(await isDue(log, clock, id)).toBe(true);
+  /** Posts to the lead without running it. */
+  const post = async (work: (session: Awaited<ReturnType<typeof openSession>>) => Promise<unknown>) => {
+    const poster = await openSession(leadOf(sub), { log, id: "lead", clock, access: "post" });
+    await work(poster);
+    await poster.close();
+  };
+  return { clock, log, sub, lead: leadOf(sub), id, post };
+}
+
+describe("a worker and the session of a sub-agent", () => {
+  it("continues it with the session of its caller, which is due", async () => {
+    const { clock, log, sub, lead, id } = await leftInSubAgent();
+    expect(await isDue(log, clock, "lead")).toBe(true);
+    await using worker = workerOf([sub, lead], log, clock);
+    await pollsUntil(clock, async () => expect(await isDue(log, clock, "lead")).toBe(false));
+    const types = await typesOf(log, "lead");
+    expect(types.filter((type) => type === "tool-call-completed")).toHaveLength(1);
+    expect((await typesOf(log, id)).filter((type) => type === "re-act-observed")).toHaveLength(1);
+    expect(await isDue(log, clock, id)).toBe(false);
+    expect(worker.errors).toEqual([]);
+  });
+
+  it("does not run it while its caller is paused, and continues it when the caller is resumed", async () => {
+    const { clock, log, sub, lead, id, post } = await leftInSubAgent();
+    await post((session) => session.pause("Wait."));
+    await using worker = workerOf([sub, lead], log, clock);
+    await clock.advanceAsync(60_000);
+    expect(await typesOf(log, id)).not.toContain("re-act-observed");
+    await post((session) => session.resume());
+    await pollsUntil(clock, async () => expect(await isDue(log, clock, "lead")).toBe(false));
+    expect((await typesOf(log, id)).filter((type) => type === "re-act-observed")).toHaveLength(1);
+    expect(worker.errors).toEqual([]);
+  });
+
+  it("does not run it after a cancel of its caller", async () => {
+    const { clock, log, sub, lead, id, post } = await leftInSubAgent();
+    await post((session) => session.cancel("Enough."));
+    await using worker = workerOf([sub, lead], log, clock);
+    await clock.advanceAsync(60_000);
+    expect(await typesOf(log, id)).not.toContain("re-act-observed");
+    expect(worker.errors).toEqual([]);
+  });
+
+  it("leaves it as it is if the worker does not have the agent of its caller", async () => {
+    const { clock, log, sub, id } = await leftInSubAgent();
+    const { length } = await typesOf(log, id);
+    await using worker = workerOf(sub, log, clock);
+    await clock.advanceAsync(60_000);
+    expect(await typesOf(log, id)).toHaveLength(length);
+    expect(worker.errors).toEqual([]);
   });
 });

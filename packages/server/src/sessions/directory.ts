@@ -8,6 +8,7 @@ import type { ServerContext } from "../server-options.ts";
 const headerSchema = z.object({
   agent: z.object({ name: z.string() }),
   user: z.exactOptional(z.string()),
+  caller: z.exactOptional(z.string()),
 });
 
 /** The session of a header; undefined for a header that is not one of a session. */
@@ -16,6 +17,12 @@ function headerToRef(id: string, header: string): SessionRef | undefined {
   if (!parsed.success) return undefined;
   const { agent, user = null } = parsed.data;
   return { id, agent: agent.name, user };
+}
+
+/** Whether a header is that of the session of a sub-agent, which only the owner of its caller's session runs. */
+export function isOfSubAgent(header: string): boolean {
+  const parsed = headerSchema.safeParse(textToJson(header));
+  return parsed.success && parsed.data.caller !== undefined;
 }
 
 function textToJson(text: string): unknown {

@@ -2,7 +2,7 @@ import type { DueSession } from "@moora/event-log";
 import type { SessionRef } from "../access/authorization.ts";
 import { HttpProblem } from "../problem.ts";
 import type { ServerContext } from "../server-options.ts";
-import type { SessionDirectory } from "../sessions/directory.ts";
+import { isOfSubAgent, type SessionDirectory } from "../sessions/directory.ts";
 import type { SessionPool } from "../sessions/session-pool.ts";
 import { PutOffs } from "./put-offs.ts";
 import type { WorkerOptions } from "./worker-options.ts";
@@ -85,10 +85,14 @@ export class SessionWorker {
     return !this.#isClosed && this.#running.size < this.#options.maxSessions;
   }
 
-  /** The session if it is to be run: not one that is open here, that failed a moment ago, or of an agent of other servers. */
+  /**
+   * The session if it is to be run: not one that is open here, that failed a moment ago, of an agent of other servers, or of a
+   * sub-agent, which runs in the session of its caller.
+   */
   #refOf({ id, header }: DueSession): SessionRef | undefined {
     const { directory, pool } = this.#parts;
     if (this.#running.has(id) || pool.has(id) || this.#putOffs.has(id)) return undefined;
+    if (isOfSubAgent(header)) return undefined;
     return directory.refOf(id, header);
   }
 

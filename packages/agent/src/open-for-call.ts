@@ -1,0 +1,114 @@
+import type { Clock, ToolContext, ToolOptions } from "@moora/agent-core-effects";
+import { isLoopRunning } from "@moora/agent-core-state-machine";
+import { digestOf, type EventLog } from "@moora/event-log";
+import type { Agent } from "./define-agent.ts";
+import type { DurableSession } from "./durable/durable-session.ts";
+import { localProcess } from "./durable/local-process.ts";
+import { SessionError } from "./durable/session-error.ts";
+import { openSession, type OpenOptions } from "./open-session.ts";
+import type { OnApproval } from "./session/host-approvals.ts";
+import type { Session } from "./session/session.ts";
+import type { SubAgents } from "./session/sub-agents.ts";
+import { isShutdown } from "./session-of-call.ts";
+import { startSession } from "./start-session.ts";
+import { randomId } from "./user-message.ts";
+
+/** What the session of a call is opened with. */
+interface CallHost extends Pick<ToolOptions, "name" | "formerNames"> {
+  readonly log?: EventLog;
+  readonly clock: Clock;
+  readonly onApproval: OnApproval | undefined;
+  readonly caller: SubAgents | undefined;
+}
+
+/** Opens the session of a call: the one in the log, if there is a log. Rejects if the call is aborted before it is open. */
+export async function openForCall<Answer>(
+  agent: Agent<Answer>,
+  context: ToolContext,
+  { name, formerNames, log, clock, onApproval, caller }: CallHost,
+): Promise<Session<Answer>> {
+  const host = {
+    clock,
+    ...("context" in context ? { context: context.context } : {}),
+    ...(onApproval === undefined ? {} : { onApproval }),
+    ...(caller === undefined ? {} : { onError: caller.report }),
+  };
+  if (log === undefined) return startSession(agent, host);
+  const before =
+    formerNames === undefined ? undefined : await openedSessionId({ name, formerNames, log }, context);
+  const id = before ?? agentToolSessionId(name, context);
+  return await openWhenFree(agent, context, { ...host, log, id, caller: context.idempotencyKey });
+}
+
+/** How long one attempt to open a session waits for another owner, in milliseconds. */
+const busyWaitMs = 1_000;
+
+/**
+ * Opens the session of a call. An earlier attempt of the call is superseded: only the owner of the caller's session runs the tool, so
+ * the session is taken over from it at once. Any other owner keeps the session until it has finished the task, closes the session,
+ * or is known to have ended, or its lease ends.
+ */
+async function openWhenFree<Answer>(
+  agent: Agent<Answer>,
+  { signal, idempotencyKey }: ToolContext,
+  host: OpenOptions,
+): Promise<DurableSession<Answer>> {
+  const suffix = `, call ${digestOf(idempotencyKey)}`;
+  const options: OpenOptions = {
+    ...host,
+    owner: `${localProcess()?.name ?? randomId("host")}${suffix}`,
+    isOwnerGone: (owner) => owner.endsWith(suffix),
+  };
+  for (let waitMs: number | undefined; ; waitMs = busyWaitMs) {
+    try {
+      return await openSession(agent, { ...options, ...(waitMs === undefined ? {} : { waitMs }) });
+    } catch (error) {
+      if (!(error instanceof SessionError && error.code === "SessionBusy")) throw error;
+    }
+    const finished = await finishedElsewhere(agent, signal, host);
+    if (finished !== undefined) return finished;
+    signal.throwIfAborted();
+  }
+}
+
+/**
+ * The session that another owner runs, if it has finished the task; otherwise undefined. An abort of the call cancels the session,
+ * unless the host shuts down.
+ */
+async function finishedElsewhere<Answer>(
+  agent: Agent<Answer>,
+  signal: AbortSignal,
+  options: OpenOptions,
+): Promise<DurableSession<Answer> | undefined> {
+  const { onApproval: _, ...host } = options;
+  const session = await openSession(agent, { ...host, access: "post" });
+  const hasTask = session.current().messages.some(({ role }) => role === "user");
+  if (hasTask && !isLoopRunning(session.current())) return session;
+  try {
+    if (signal.aborted && !isShutdown(signal)) await session.cancel("The call was cancelled.");
+  } finally {
+    await session.close();
+  }
+  return undefined;
+}
+
+/** The id of the session that an earlier attempt of a call has opened, under any name of the tool; undefined if none has. */
+export async function openedSessionId(
+  { name, formerNames = [], log }: Pick<ToolOptions, "name" | "formerNames"> & { readonly log: EventLog },
+  call: Pick<ToolContext, "idempotencyKey">,
+): Promise<string | undefined> {
+  for (const each of [name, ...formerNames]) {
+    const id = agentToolSessionId(each, call);
+    if ((await log.open(id)) !== undefined) return id;
+  }
+  return undefined;
+}
+
+/**
+ * The id of the session of a call of `agentTool` with a log: the same for every attempt of the call, different for every other
+ * call. `name` is that of the tool.
+ */
+export const agentToolSessionId = (
+  name: string,
+  { idempotencyKey }: Pick<ToolContext, "idempotencyKey">,
+): string => `${name}-${digestOf(idempotencyKey)}`;

@@ -1,0 +1,187 @@
+import { memoryLog } from "@moora/event-log";
+import { answers, callsTools, hangs, MockLlmCaller } from "@moora/llm/testing";
+import { turn, TestClock } from "@moora/testbed/test-clock";
+import { describe, expect, it } from "vitest";
+import {
+  agentTool,
+  defineAgent,
+  defineTool,
+  openSession,
+  readSession,
+  stateAt,
+  type Agent,
+} from "../../src/index.ts";
+
+/** A lead whose host has closed while the model of its sub-agent was asked, and how to continue it. */
+async function leftByHost() {
+  const log = memoryLog();
+  const clock = new TestClock();
+  const work = Promise.withResolvers<string>();
+  const runs: AbortSignal[] = [];
+  const look = defineTool({
+    name: "look",
+    description: "Looks.",
+    replay: "once",
+    input: { type: "object" },
+    execute: async (_input, { signal }) => {
+      runs.push(signal);
+      return await work.promise;
+    },
+  });
+  const subOf = (llm: MockLlmCaller): Agent<unknown> => defineAgent({ name: "sub", llm, tools: [look] });
+  const leadOf = (sub: Agent<unknown>): Agent<unknown> =>
+    defineAgent({
+      name: "lead",
+      llm: new MockLlmCaller(({ messages }) =>
+        messages.some(({ role }) => role === "assistant")
+          ? answers("Done.")
+          : callsTools([{ name: "research", arguments: { task: "Look." } }]),
+      ),
+      tools: [agentTool(sub, { name: "research", description: "Finds out.", log, clock })],
+    });
+  const sub = subOf(
+    new MockLlmCaller(({ messages }) =>
+      messages.some(({ role }) => role === "assistant") ? answers("Seen.") : callsTools([{ name: "look" }]),
+    ),
+  );
+  const lead = leadOf(sub);
+  const leadOfFirst = leadOf(subOf(new MockLlmCaller([hangs("Hm")])));
+  // A host that is taken over reports it.
+  const first = await openSession(leadOfFirst, { log, id: "lead", clock, onError: () => undefined });
+  await first.send("Look.");
+  await rest();
+  const id = (await log.list()).find((session) => session.id !== "lead")?.id ?? "none";
+  const ownerCount = async (): Promise<number> =>
+    (await readSession(log, id)).inputs.filter(({ type }) => type === "session-opened").length;
+  const typeOf = async (session: string): Promise<string> =>
+    (await stateAt(log, session)).state.reActContext.control.type;
+  return { log, clock, work, runs, sub, lead, id, first, ownerCount, typeOf };
+}
+
+/** Waits until nothing can continue without the clock. */
+async function rest(): Promise<void> {
+  for (let turns = 0; turns < 60; turns += 1) await turn();
+}
+
+describe("the session of a sub-agent that another owner runs", () => {
+  it("is left to the owner, whose tool runs once, and its end is the result of the call", async () => {
+    const { log, clock, work, runs, sub, lead, id, first, ownerCount, typeOf } = await leftByHost();
+    await first.close();
+    await rest();
+    const other = await openSession(sub, { log, id, clock, owner: "other" });
+    await rest();
+    expect(runs).toHaveLength(1);
+    const session = await openSession(lead, { log, id: "lead", clock });
+    await clock.advanceAsync(90_000);
+    expect(await ownerCount()).toBe(2);
+    expect(runs[0]?.aborted).toBe(false);
+    work.resolve("seen");
+    await rest();
+    expect(await typeOf(id)).toBe("Done");
+    // The other owner keeps the session open.
+    await clock.advanceAsync(2_000);
+    await rest();
+    expect(await ownerCount()).toBe(2);
+    expect(session.current().toolCalls["call_1"]?.result).toMatchObject({
+      isSuccess: true,
+      content: "Seen.",
+    });
+    expect(runs).toHaveLength(1);
+    await session.close();
+    await other.close();
+  });
+
+  it("is continued when the other owner closes it before its end", async () => {
+    const { log, clock, work, sub, lead, id, first, ownerCount, typeOf } = await leftByHost();
+    await first.close();
+    await rest();
+    const other = await openSession(sub, { log, id, clock, owner: "other" });
+    const session = await openSession(lead, { log, id: "lead", clock });
+    await rest();
+    await other.close();
+    work.resolve("seen");
+    for (let polls = 0; polls < 20; polls += 1) {
+      await clock.advanceAsync(250);
+      await rest();
+    }
+    expect(await ownerCount()).toBe(3);
+    expect(await typeOf(id)).toBe("Done");
+    expect(session.current().toolCalls["call_1"]?.result).toBeDefined();
+    await session.close();
+  });
+
+  it("is continued when the lease of an owner ends that no longer renews it", async () => {
+    const { log, clock, work, runs, lead, id, first, ownerCount } = await leftByHost();
+    await first.close();
+    await rest();
+    const handle = await log.open(id);
+    await handle?.lease({ owner: "other##1", now: clock.now(), ttlMs: 30_000 });
+    work.resolve("seen");
+    const session = await openSession(lead, { log, id: "lead", clock });
+    await clock.advanceAsync(20_000);
+    await rest();
+    expect(await ownerCount()).toBe(1);
+    for (let polls = 0; polls < 50; polls += 1) {
+      await clock.advanceAsync(250);
+      await rest();
+    }
+    expect(await ownerCount()).toBe(2);
+    expect(runs).toHaveLength(1);
+    expect(session.current().toolCalls["call_1"]?.result).toMatchObject({ isSuccess: true });
+    await session.close();
+  });
+
+  it("is cancelled there when its caller is cancelled", async () => {
+    const { log, clock, runs, sub, lead, id, first, typeOf } = await leftByHost();
+    await first.close();
+    await rest();
+    const other = await openSession(sub, { log, id, clock, owner: "other" });
+    await rest();
+    const session = await openSession(lead, { log, id: "lead", clock });
+    await rest();
+    await session.cancel("Enough.");
+    await clock.advanceAsync(2_000);
+    await rest();
+    expect(await typeOf(id)).toBe("Error");
+    await other.refresh();
+    await rest();
+    expect(runs[0]?.aborted).toBe(true);
+    await session.close();
+    await other.close();
+  });
+
+  it("lets the host of its caller shut down while it waits", async () => {
+    const { log, clock, runs, sub, lead, id, first, typeOf } = await leftByHost();
+    await first.close();
+    await rest();
+    const other = await openSession(sub, { log, id, clock, owner: "other" });
+    const session = await openSession(lead, { log, id: "lead", clock });
+    await rest();
+    await session.close();
+    await clock.advanceAsync(2_000);
+    await rest();
+    expect(await typeOf(id)).toBe("Acting");
+    expect(runs[0]?.aborted).toBe(false);
+    await other.close();
+    await rest();
+    expect(clock.waiting).toBe(0);
+  });
+});
+
+describe("the session of a sub-agent that an earlier attempt of its call has open", () => {
+  it("is taken over at once, though the lease of the earlier owner is valid", async () => {
+    const { log, clock, work, lead, id, ownerCount } = await leftByHost();
+    work.resolve("seen");
+    const lease = await (await log.open(id))?.currentLease();
+    expect(lease?.until).toBeGreaterThan(clock.now());
+    // The first host is left as a crash leaves it.
+    const session = await openSession(lead, { log, id: "lead", clock, isOwnerGone: () => true });
+    await rest();
+    expect(await ownerCount()).toBe(2);
+    expect(session.current().toolCalls["call_1"]?.result).toMatchObject({
+      isSuccess: true,
+      content: "Seen.",
+    });
+    await session.close();
+  });
+});
