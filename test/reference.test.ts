@@ -86,6 +86,7 @@ const described: readonly string[] = [
   "McpServerOptions",
   "ListenOptions",
   "AgentServerOptions",
+  "Grant",
   "ServerLimits",
   "WorkerOptions",
   "ServeOptions",

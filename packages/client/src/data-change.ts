@@ -1,4 +1,5 @@
 import { DataRefused, type Json, type Recipe } from "@moora/agent";
+import { jsonCopy } from "@moora/agent-core-state-machine/internal";
 import { isSameJson } from "@moora/agent/internal";
 import type { DataOperation } from "@moora/agent-webui-protocol";
 
@@ -16,13 +17,12 @@ export function changeToOperations(data: Json, recipe: Recipe<unknown>): readonl
   return changes.length === 0 ? [] : [{ op: "test", path: "", value: data }, ...changes];
 }
 
-/** A draft as JSON keeps it. */
-function jsonOf(draft: unknown): unknown {
-  try {
-    return JSON.parse(JSON.stringify(draft));
-  } catch (cause) {
-    throw new DataRefused("it is not JSON.", { cause });
-  }
+/** A draft as JSON keeps it. Throws `DataRefused` where JSON would change a value. */
+function jsonOf(draft: unknown): Json {
+  const copied = jsonCopy(draft);
+  if ("copy" in copied) return copied.copy;
+  const { path, message } = copied.problem;
+  throw new DataRefused(path === "" ? message : `${path}: ${message}`);
 }
 
 function* differences(path: string, from: unknown, to: unknown): Generator<DataOperation, void, undefined> {

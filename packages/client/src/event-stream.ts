@@ -45,7 +45,8 @@ export class EventStream {
       if (!(cause instanceof Unreachable)) return onFatal(cause);
       const ms = this.#wait.failed(cause.retryAfterMs);
       onWaiting(ms, cause.cause);
-      await this.#wait.wait(ms);
+      // A listener may have closed the session.
+      if (!this.#end.signal.aborted) await this.#wait.wait(ms);
     }
   }
 

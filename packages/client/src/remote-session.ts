@@ -65,8 +65,8 @@ export interface RemoteSession<Answer = string, Data = unknown>
   /** Connects and sends what is pending at once, instead of after the current wait. */
   readonly reconnect: () => void;
   /**
-   * Compares the state of this session with that of the server at the same record. Rejects with `Diverged` if they differ, and
-   * with `Closed`.
+   * Compares the state of this session with that of the server at the same record. Rejects with `Diverged` if they differ, with
+   * `Closed`, and at once if the server cannot be reached: the error of the connection is the `cause`.
    */
   readonly verify: () => Promise<void>;
 }

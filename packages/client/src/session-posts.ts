@@ -4,13 +4,14 @@ import {
   type AgentRun,
   type AgentState,
   type Decision,
+  type Json,
   type Question,
   type Receipt,
   type Recipe,
   type UserContent,
 } from "@moora/agent";
 import { isLoopRunning } from "@moora/agent-core-state-machine";
-import { dataOf } from "@moora/agent-core-state-machine/internal";
+import { dataOf, jsonCopy } from "@moora/agent-core-state-machine/internal";
 import {
   checkOptionalText,
   checkQuestion,
@@ -86,7 +87,7 @@ export class SessionPosts<Answer> {
     checkQuestion(question);
     const { toolCallId, digest, path } = question;
     const isBelow = path !== undefined && path.length > 0;
-    const body = { toolCallId, digest, decision, ...(isBelow ? { path } : {}) };
+    const body = { toolCallId, digest, decision: jsonOf(decision), ...(isBelow ? { path } : {}) };
     if (!isBelow) return await this.#post("decisions", body);
     // Its record is in the log of the sub-agent.
     const receipt = await this.#host.outbox.add(postOf("decisions", body));
@@ -187,6 +188,18 @@ function bodyOf(content: UserContent): MessageBody {
   if (problem !== undefined) throw new InputRefused(problem);
   return typeof content === "string" ? { content } : content;
 }
+
+/** A decision as JSON keeps it. Throws `InputRefused` where JSON would change a value: the call would run with others. */
+function jsonOf(decision: Decision): Json {
+  const given = typeof decision === "object" ? withoutUndefined(decision) : decision;
+  const copied = jsonCopy(given);
+  if ("copy" in copied) return copied.copy;
+  const { code, path, message } = copied.problem;
+  throw new InputRefused({ code, path: path === "" ? "decision" : `decision.${path}`, message });
+}
+
+const withoutUndefined = (fields: object): object =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 
 function withReason(reason: string | undefined): object {
   checkOptionalText("reason", reason);

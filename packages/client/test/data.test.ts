@@ -58,6 +58,8 @@ describe("an update of a remote session", () => {
       problem: { status: 422, code: "refused" },
     });
     await expect(session.update(() => Promise.resolve() as unknown)).rejects.toThrow(/must be synchronous/);
+    for (const value of [Number.NaN, new Date(0), new Map([["a", 1]]), undefined])
+      await expect(session.update((draft) => void (draft["new"] = value))).rejects.toThrow(/new: .*JSON/);
     await expect(session.update("recipe" as never)).rejects.toMatchObject({
       name: "InputRefused",
       path: "recipe",

@@ -1,6 +1,6 @@
 import { memoryLog } from "@moora/event-log";
 import { answers, hangs } from "@moora/llm/testing";
-import { untilPasses } from "@moora/testbed/test-clock";
+import { turn, untilPasses } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
 import { connectSession, type ConnectOptions } from "../src/index.ts";
 import { agentOf, Network, Scene } from "./support.ts";
@@ -130,6 +130,19 @@ describe("a session that cannot continue", () => {
     network.nextResponse = Response.json({ user: "local", seq: 1, state: { ...state, opened: 99 } });
     await expect(session.verify()).rejects.toMatchObject({ code: "Diverged" });
     await session.verify();
+  });
+
+  it("waits for nothing when a listener closes it as soon as the connection is lost", async () => {
+    await using scene = new Scene(talker());
+    const { session, network } = await scene.connect();
+    await untilPasses(() => expect(session.connection().status).toBe("connected"));
+    session.subscribe(() => {
+      if (session.connection().status === "waiting") void session.close();
+    });
+    network.goOffline();
+    await untilPasses(() => expect(session.connection().status).toBe("closed"));
+    for (let turns = 0; turns < 20; turns += 1) await turn();
+    expect(scene.clock.waiting).toBe(0);
   });
 
   it("is closed by its owner", async () => {

@@ -104,6 +104,9 @@ describe("a remote session", () => {
     if (question === undefined) throw new Error("No question.");
     expect(question).toMatchObject({ name: "pay", path: ["call_1"], parameters: { cents: 5 }, due: null });
     expect(seen).toContainEqual(expect.objectContaining({ type: "SubAgentEvent", path: question.path }));
+    await expect(ada.decide(question, { approve: { cents: Number.NaN } })).rejects.toThrow(
+      "decision.approve.cents: JSON does not keep NaN.",
+    );
     expect(await ada.decide(question, "approve")).toMatchObject({ status: "accepted" });
     expect(ada.questions()).toEqual([]);
     expect((await run).answer).toBe("Done.");

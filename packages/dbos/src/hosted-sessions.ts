@@ -4,10 +4,10 @@ import {
   openSharedSession,
   type Agent,
   type AgentState,
-  type SharedAppend,
   type Clock,
   type DispatchedInput,
   type EventLog,
+  type SharedAppend,
   type SharedSession,
 } from "@moora/agent";
 
@@ -162,7 +162,9 @@ export class HostedSessions {
   async #forgetOldest(): Promise<void> {
     for (const [id, opening] of this.#sessions) {
       if (this.#sessions.size <= mostSessions) return;
-      if (!(await opening).isUsed) this.#sessions.delete(id);
+      // The caller that opens a session gets the error if that fails.
+      const session = await opening.catch(() => undefined);
+      if (session?.isUsed === false) this.#sessions.delete(id);
     }
   }
 }

@@ -116,7 +116,10 @@ async function orderOfLovelace(): Promise<string> {
     answers("Done."),
   ]);
   const log = memoryLog();
-  await using session = await openSession(defineAgent({ llm, tools: [send], data: order }), { log, id: "order" });
+  await using session = await openSession(defineAgent({ llm, tools: [send], data: order }), {
+    log,
+    id: "order",
+  });
   const attachments = [{ mediaType: "text/plain", url: "data:,", name: "lovelace.txt" }];
   await session.ask({ content: "Send it.", attachments });
   return await exportSession(log, "order");

@@ -1,12 +1,11 @@
 import { BuildError, type Progress } from "@moora/agent-core-effects";
+import { checkOptions, refuse, type OptionForms } from "@moora/agent-core-effects/internal";
 
 /** The options of `restateServices`. */
 export interface RestateOptions {
   /** The URL of the ingress of Restate, such as "http://127.0.0.1:8080". Effects report their results to it. */
   readonly ingressUrl: string;
-  /**
-   * What the tools and handlers of the agent need of this process: they read it as `context.context`. Default: none.
-   */
+  /** What the tools and handlers of the agent need of this process: they read it as `context.context`. Default: none. */
   readonly context?: unknown;
   /** Receives the progress of the effects that run in this process, such as the text of the model. Default: none. */
   readonly onProgress?: (sessionId: string, progress: Progress) => void;
@@ -15,6 +14,31 @@ export interface RestateOptions {
    * longest tool. Default: 1,800,000, half an hour.
    */
   readonly longestEffectMs?: number;
+}
+
+const forms: OptionForms<RestateOptions> = {
+  ingressUrl: "string",
+  context: "any",
+  onProgress: "function",
+  longestEffectMs: "positive",
+};
+
+/** Throws `BuildError` for invalid options of `restateServices`. */
+export const checkRestateOptions = (options: RestateOptions): void =>
+  checkRequired("restateServices", options, { forms, required: ["ingressUrl"] });
+
+/** Throws `BuildError` for invalid options, and for one that is required and missing. `caller` is the function with the options. */
+export function checkRequired<Options extends object>(
+  caller: string,
+  options: Options,
+  {
+    forms: known,
+    required,
+  }: { readonly forms: OptionForms<Options>; readonly required: readonly (keyof Options & string)[] },
+): void {
+  checkOptions(caller, options, known);
+  const missing = required.find((name) => options[name] === undefined);
+  if (missing !== undefined) refuse(`${caller} needs ${missing}.`);
 }
 
 /** The names of the services of an agent. Throws `BuildError` for an agent whose name is not the name of a service. */

@@ -6,9 +6,10 @@ import {
   type Question,
   type UserContent,
 } from "@moora/agent";
+import type { OptionForms } from "@moora/agent-core-effects/internal";
 import { memoryLog, type EventLog, type LogRecord } from "@moora/event-log";
 import { callSession } from "./ingress.ts";
-import { serviceNames } from "./options.ts";
+import { checkRequired, serviceNames } from "./options.ts";
 import type { PostedResult, ViewedSession } from "./session-messages.ts";
 
 /** Which session of which agent. */
@@ -41,7 +42,7 @@ export interface RestateSession {
   ): Promise<boolean>;
   /** Cancels the running loop. Resolves with whether one ran. */
   cancel(reason?: string): Promise<boolean>;
-  /** Posts an input that anyone may dispatch. Resolves with whether it applied. */
+  /** Posts an input that any caller may dispatch. Resolves with whether it applied. */
   post(input: AgentInput): Promise<boolean>;
   /** Resolves with the session; undefined if it has received nothing. */
   current(): Promise<SessionSnapshot | undefined>;
@@ -49,8 +50,15 @@ export interface RestateSession {
   toLog(): Promise<EventLog>;
 }
 
-/** A handle on a session on Restate. It opens nothing, and needs not be closed. */
-export function restateSession({ ingressUrl, agent, id }: SessionOptions): RestateSession {
+const forms: OptionForms<SessionOptions> = { ingressUrl: "string", agent: "string", id: "string" };
+
+/**
+ * A handle on a session on Restate. It opens nothing, and does not have to be closed. Throws `BuildError` for invalid options, and
+ * for an agent whose name is not the name of a service.
+ */
+export function restateSession(options: SessionOptions): RestateSession {
+  checkRequired("restateSession", options, { forms, required: ["ingressUrl", "agent", "id"] });
+  const { ingressUrl, agent, id } = options;
   const { session: service } = serviceNames(agent);
   // The object answers with what its handlers return.
   // oxlint-disable-next-line typescript/no-unnecessary-type-parameters

@@ -1,6 +1,6 @@
 import type { Agent } from "@moora/agent";
 import { effectService, type EffectService } from "./effect-service.ts";
-import type { RestateOptions } from "./options.ts";
+import { checkRestateOptions, type RestateOptions } from "./options.ts";
 import { sessionObject, type SessionObject } from "./session-object.ts";
 
 /** The services of an agent: the object of its sessions, and the service of their effects. */
@@ -8,9 +8,9 @@ export type RestateServices = [SessionObject, EffectService];
 
 /**
  * The services that host the sessions of an agent on Restate, for `createEndpointHandler({ services })` of its SDK. They are named
- * after the agent. Throws `BuildError` for an agent whose name is not the name of a service.
+ * after the agent. Throws `BuildError` for an agent whose name is not the name of a service, and for invalid options.
  */
-export const restateServices = (agent: Agent<unknown>, options: RestateOptions): RestateServices => [
-  sessionObject(agent),
-  effectService(agent, options),
-];
+export function restateServices(agent: Agent<unknown>, options: RestateOptions): RestateServices {
+  checkRestateOptions(options);
+  return [sessionObject(agent), effectService(agent, options)];
+}

@@ -37,7 +37,7 @@ interface Stored {
 type Context = restate.ObjectContext<Stored & Record<`log/${number}`, LogRecord>>;
 type SharedContext = restate.ObjectSharedContext<Stored & Record<`log/${number}`, LogRecord>>;
 
-/** The handlers of the object of a session: `post` and `decide` for everyone, `report` for effects, `expire` for timers. */
+/** The handlers of the object of a session: `post` and `decide` for callers, `report` for effects, `expire` for timers. */
 export interface SessionHandlers {
   post(ctx: Context, posted: Posted): Promise<PostedResult>;
   decide(ctx: Context, decided: Decided): Promise<PostedResult>;

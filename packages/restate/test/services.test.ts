@@ -1,7 +1,6 @@
-import { defineAgent, userMessage } from "@moora/agent";
-import { answers, MockLlmCaller } from "@moora/llm/testing";
+import { userMessage } from "@moora/agent";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { RestateFailure, restateServices, restateSession, type RestateSession } from "../src/index.ts";
+import { RestateFailure, restateSession, type RestateSession } from "../src/index.ts";
 import { RestateHost } from "./restate-host.ts";
 
 let host: RestateHost;
@@ -38,12 +37,5 @@ describe("a session on Restate", () => {
 
   it("reports a cancel without a running loop as not applied", async () => {
     expect(await session("c").cancel()).toBe(false);
-  });
-});
-
-describe("restateServices", () => {
-  it("refuses an agent whose name is not the name of a service", () => {
-    const agent = defineAgent({ name: "the clerk", llm: new MockLlmCaller([answers("")]) });
-    expect(() => restateServices(agent, { ingressUrl: "http://127.0.0.1" })).toThrow('got "the clerk"');
   });
 });

@@ -1,10 +1,10 @@
 import { defineAgent, defineContext, defineTool, toolReply, type AgentState } from "@moora/agent";
-import { blobUrl, memoryLog } from "@moora/event-log";
+import { blobUrl, memoryLog, type BlobStore } from "@moora/event-log";
 import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
 import { createAgentServer } from "@moora/server";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
-import { agentOf, Scene, toolOf } from "./support.ts";
+import { agentOf, Scene, toolOf, type Answer, type Client } from "./support.ts";
 
 const bytes = Uint8Array.from({ length: 70_000 }, (_, index) => index % 256);
 const dataUrl = `data:image/png;base64,${Buffer.from(bytes).toString("base64")}`;
@@ -78,11 +78,122 @@ describe("a file of a session", () => {
     expect(reused.body.code).toBe("idempotency-key-reused");
   });
 
+  it("can be shown by an element with `crossorigin` in a page of an allowed origin", async () => {
+    const origin = "https://app.example";
+    await using scene = new Scene(agentOf([answers("A picture.")]), { allowedOrigins: [origin] });
+    const ada = scene.as("ada");
+    const id = await ada.create();
+    await ada.post(`/sessions/${id}/messages`, post);
+    const { status, headers } = await ada.send(`/sessions/${id}/files/${digest}`, {
+      headers: { origin, "sec-fetch-site": "cross-site", "sec-fetch-mode": "cors" },
+    });
+    expect(status).toBe(200);
+    expect(headers.get("access-control-allow-origin")).toBe(origin);
+    expect(headers.get("access-control-allow-credentials")).toBe("true");
+  });
+
   it("stays in the records where the server stores no files", async () => {
     await using scene = new Scene(agentOf([answers("A picture.")]), { blobs: false });
     const id = await scene.as("ada").create();
     await scene.as("ada").post(`/sessions/${id}/messages`, post);
     expect((await settled(scene, id)).messages[0]?.attachments).toEqual(post.attachments);
+  });
+});
+
+describe("the URL of a stored file", () => {
+  const stored = { mediaType: "image/png", url };
+  const posts: Readonly<Record<string, (user: Client, id: string) => Promise<Answer>>> = {
+    messages: (user, id) =>
+      user.post(`/sessions/${id}/messages`, { content: "Mine?", attachments: [stored] }),
+    chats: (user, id) => {
+      const parts = [{ type: "file", ...stored }];
+      return user.post("/agents/helper/chat", { id, messages: [{ id: "m1", role: "user", parts }] });
+    },
+    "AG-UI": (user, id) => {
+      const source = { type: "url", value: url, mimeType: "image/png" };
+      const messages = [{ id: "m1", role: "user", content: [{ type: "image", source }] }];
+      return user.post("/agents/helper/ag-ui", { threadId: id, runId: "r1", messages });
+    },
+  };
+
+  it.each(Object.keys(posts))("does not give a user the file of another session: %s", async (kind) => {
+    const llm = new MockLlmCaller(() => answers("A picture."));
+    await using scene = new Scene(agentOf(llm));
+    const adas = await scene.as("ada").create();
+    await scene.as("ada").post(`/sessions/${adas}/messages`, post);
+    await settled(scene, adas);
+    const bob = scene.as("bob");
+    const id = await bob.create();
+    expect(await posts[kind]?.(bob, id)).toMatchObject({
+      status: 422,
+      body: { code: "refused", path: kind === "messages" ? "attachments" : "messages" },
+    });
+    expect((await bob.get(`/sessions/${id}/files/${digest}`)).status).toBe(404);
+    expect((await bob.get(`/sessions/${id}`)).body.state.messages).toEqual([]);
+    expect(llm.requests).toHaveLength(1);
+    expect(scene.errors).toEqual([]);
+  });
+
+  it("is refused in the same way whether the server has such a file or not, in every form", async () => {
+    await using scene = new Scene(agentOf([]));
+    const ada = scene.as("ada");
+    const id = await ada.create();
+    for (const other of [
+      url,
+      url.replace("ni:", "NI:"),
+      ` ${url}`,
+      `${url}?ct=image/png`,
+      "ni:///sha-256;x",
+    ]) {
+      const attachments = [{ mediaType: "image/png", url: other }];
+      const { status, body } = await ada.post(`/sessions/${id}/messages`, { content: "?", attachments });
+      expect([status, body.code, body.detail], other).toEqual([
+        422,
+        "refused",
+        "An attachment has the URL of a stored file that the session does not have. Send its bytes as a data URL.",
+      ]);
+    }
+  });
+
+  it("may be posted again to a session that has the file, also at a server that does not run it", async () => {
+    const log = memoryLog();
+    const llm = new MockLlmCaller(() => answers("A picture."));
+    await using scene = new Scene(agentOf(llm), { log });
+    const id = await scene.as("ada").create();
+    await using other = new Scene(agentOf(llm), { log });
+    expect((await other.as("ada").get(`/sessions/${id}`)).status).toBe(200);
+    await scene.as("ada").post(`/sessions/${id}/messages`, post);
+    await settled(scene, id);
+    const again = { content: "And now?", attachments: [stored] };
+    const key = { "idempotency-key": "again" };
+    const { body: receipt } = await other.as("ada").post(`/sessions/${id}/messages`, again, key);
+    expect(receipt.status).toBe("accepted");
+    expect((await scene.as("ada").post(`/sessions/${id}/messages`, again, key)).body).toEqual(receipt);
+  });
+
+  it("is also one of a store with addresses of its own", async () => {
+    const { blobs } = memoryLog();
+    if (blobs === undefined) throw new Error("A log in memory stores bytes.");
+    const address = "https://files.test/";
+    const store: BlobStore = {
+      put: async (given, mediaType) => address + (await blobs.put(given, mediaType)),
+      get: (given) => blobs.get(given.slice(address.length)),
+      remove: (given) => blobs.remove(given.slice(address.length)),
+    };
+    await using scene = new Scene(
+      agentOf(() => answers("A picture.")),
+      { blobs: { store } },
+    );
+    const adas = await scene.as("ada").create();
+    await scene.as("ada").post(`/sessions/${adas}/messages`, post);
+    expect((await settled(scene, adas)).messages[0]?.attachments?.[0]?.url).toBe(address + url);
+    const id = await scene.as("bob").create();
+    const send = async (own: string): Promise<Answer> => {
+      const attachments = [{ mediaType: "image/png", url: own }];
+      return await scene.as("bob").post(`/sessions/${id}/messages`, { content: "Mine?", attachments });
+    };
+    expect((await send(address + url)).body.code).toBe("refused");
+    expect((await send("https://pictures.test/a.png")).body.status).toBe("accepted");
   });
 });
 

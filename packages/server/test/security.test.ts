@@ -191,6 +191,28 @@ describe("a decision", () => {
   });
 });
 
+describe("a grant of the wrong form", () => {
+  const form = "must be a function (action, session) that returns whether the user may do it, got";
+  it.each([
+    [{ user: "rev", mayForeign: ["read"] }, `The mayForeign that authorize returns ${form} an array.`],
+    [{ user: "rev", may: "read" }, `The may that authorize returns ${form} "read".`],
+    [
+      { user: "rev", mayReadMetrics: "no" },
+      'The mayReadMetrics that authorize returns must be true or false, got "no".',
+    ],
+    [null, "authorize must return { user } or undefined, got null."],
+    ["rev", 'authorize must return { user } or undefined, got "rev".'],
+  ])("is refused at each request, and reported: %j", async (grant, message) => {
+    // Callers without types may return any value.
+    await using scene = new Scene(talker(), { authorize: () => grant as never });
+    expect(await scene.as("rev").get("/sessions")).toMatchObject({
+      status: 500,
+      body: { code: "internal", detail: "The server failed." },
+    });
+    expect(scene.errors).toMatchObject([{ message }]);
+  });
+});
+
 describe("a page of another site", () => {
   const foreign: readonly Readonly<Record<string, string>>[] = [
     { origin: "https://evil.example" },

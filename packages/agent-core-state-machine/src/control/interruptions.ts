@@ -1,6 +1,6 @@
 import type { StateEdit } from "../state-edit.ts";
 import { wording } from "../wording.ts";
-import { runAgain } from "./admission.ts";
+import { runAgain, waitsForStart } from "./admission.ts";
 import { recordOf } from "../collections/state-lists.ts";
 import { failAsUnknown, failCall, toolOf, withQuestion } from "./calls.ts";
 import type { OpenCall } from "./control.ts";
@@ -29,9 +29,11 @@ export const replayOf = (edit: StateEdit, { id }: OpenCall): "safe" | "keyed" | 
 export function settleUnknown(edit: StateEdit, call: OpenCall): void {
   const tool = toolOf(edit, recordOf(edit, call.id)?.name ?? "");
   const unknown = { ...call, mayHaveRun: true };
-  // Also after the last attempt: only the probe can find out its outcome.
-  if (call.status.type !== "probing" && tool?.probe === true)
-    return edit.putOpenCall({ ...unknown, attempt: call.attempt + 1, status: { type: "probing" } });
+  // Also after the last attempt: only the probe can find out its outcome. It takes the place of an attempt that has not started.
+  if (call.status.type !== "probing" && tool?.probe === true) {
+    const attempt = waitsForStart(call.status) ? call.attempt : call.attempt + 1;
+    return edit.putOpenCall({ ...unknown, attempt, status: { type: "probing" } });
+  }
   if (tool?.onUnknown === "ask") return edit.putOpenCall(withQuestion(edit, unknown, "outcome"));
   failAsUnknown(edit, call.id, "It was interrupted.");
 }

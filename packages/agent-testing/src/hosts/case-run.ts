@@ -149,9 +149,7 @@ function questionAt(state: AgentState): Question | undefined {
 }
 
 const isReported = (state: AgentState, tool: string): boolean =>
-  Object.values(state.toolCalls).some(
-    ({ name, result }) => name === tool && result !== null && result !== undefined,
-  );
+  Object.values(state.toolCalls).some(({ name, result }) => name === tool && result !== null);
 
 /** Whether nothing is left to do: the session has all messages, and its loop has ended. */
 const hasEnded = (state: AgentState, messages: number): boolean =>

@@ -14,7 +14,7 @@ export type HostStep =
   | { readonly type: "ask"; readonly message: string; readonly from?: "elsewhere" }
   /** Posts two messages at the same time, the second one from another process. Both must apply. */
   | { readonly type: "ask-both"; readonly messages: readonly [string, string] }
-  /** Decides the open question `times` times at once, in turn from here and from elsewhere. Exactly one must apply. */
+  /** Decides the open question `times` times at once. Exactly one must apply. */
   | { readonly type: "decide"; readonly decision: Decision; readonly times: number }
   | { readonly type: "cancel" | "pause" | "resume" }
   /** Makes work wait at a moment, from this time on (default: 1, the first). */

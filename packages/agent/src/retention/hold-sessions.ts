@@ -7,6 +7,8 @@ import { randomId } from "../user-message.ts";
 /** A session whose lease is held, so that no process runs it. */
 export interface HeldSession {
   readonly session: SessionLog;
+  /** The owner of the lease: no other one has this name. */
+  readonly owner: string;
   /** Removes the session if its last record is `seq`. */
   removeAt(seq: number): Promise<boolean>;
   /** Renews the lease. Throws `SessionBusy` if it was lost. */
@@ -52,6 +54,7 @@ export async function holdSession(log: EventLog, id: string, clock: Clock): Prom
   await claim();
   return {
     session,
+    owner,
     removeAt: async (seq) => (await session.removeAt?.(seq)) === true,
     renew: claim,
     release: async () => await session.release(owner),

@@ -23,7 +23,7 @@ const forms: OptionForms<MoveOptions> = { clock: "clock" };
  * the other one has its last record; bytes stay, and so does a sub-agent without records. A move that was interrupted is completed
  * by the next one. Returns the ids of the moved sessions. Rejects with `SessionUnknown`, with `SessionBusy` if a process runs one of
  * them, with `LogExists` if the other log has a different session of the same id, with `LogCorrupt` for a damaged one, and with
- * `InvalidOption` for a session without records and for a log whose sessions have no `removeAt`.
+ * `InvalidOption` for a session without records, for a log whose sessions have no `removeAt`, and if both logs are the same.
  */
 export async function moveSession(
   from: EventLog,
@@ -34,6 +34,7 @@ export async function moveSession(
   checkIsLog(from);
   checkIsId(id);
   checkIsLog(to);
+  checkIsOther(from, to);
   const { clock = systemClock } = options;
   checkLogOptions("moveSession", options, forms);
   const families = await listFamilies(from);
@@ -62,7 +63,7 @@ interface Move {
 async function moveFirst(held: readonly HeldSession[], { from, to, clock }: Move): Promise<void> {
   const [source] = held;
   if (source === undefined) return;
-  await createSession(source.session, to);
+  await createSession(source, to);
   const target = await holdSession(to, source.session.id, clock);
   try {
     for (;;) {
@@ -77,9 +78,10 @@ async function moveFirst(held: readonly HeldSession[], { from, to, clock }: Move
 }
 
 /** Creates the session in the other log, unless an interrupted move has done that. */
-async function createSession({ id, header }: SessionLog, to: EventLog): Promise<void> {
+async function createSession({ session: { id, header }, owner }: HeldSession, to: EventLog): Promise<void> {
   const target = await to.open(id);
   if (target === undefined) await to.create(id, header);
+  else if ((await target.currentLease())?.owner === owner) throw sameLog();
   else if (target.header !== header) throw exists(id);
 }
 
@@ -103,6 +105,17 @@ async function copyRecords(
   }
   return copied;
 }
+
+/** Throws `InvalidOption` if the log to which sessions are moved is the one that has them. */
+export function checkIsOther(from: EventLog, to: EventLog): void {
+  if (from === to) throw sameLog();
+}
+
+const sameLog = (): SessionError =>
+  new SessionError(
+    "InvalidOption",
+    "The log to which sessions are moved is the log that has them. Give another log.",
+  );
 
 const exists = (id: string): LogError =>
   new LogError("LogExists", `The other log has a different session "${id}".`);

@@ -7,7 +7,7 @@ import { SessionError } from "../durable/session-error.ts";
 import type { SessionHeader } from "../durable/session-header.ts";
 import { recordToInput } from "../durable/session-record.ts";
 import { isLeased, withHeld } from "./hold-sessions.ts";
-import { idsToMove, moveSession } from "./move-session.ts";
+import { checkIsOther, idsToMove, moveSession } from "./move-session.ts";
 import { listFamilies, type ListedSession, type SessionFamilies } from "./session-family.ts";
 
 /** A session that is old enough to be pruned. */
@@ -58,12 +58,15 @@ const forms: OptionForms<PruneOptions> = {
 /**
  * Removes the sessions of a log whose last record is older than a time, or moves them to an archive, each with the sessions of
  * its sub-agents, which are never pruned alone. A session that a process runs is left, and so is one without records. Rejects
- * with `InvalidOption` for an option that is missing or of the wrong form, and with the errors of the logs.
+ * with `InvalidOption` for an option that is missing or of the wrong form, such as an archive that is the log itself, and with the errors of the logs.
  */
 export async function pruneSessions(log: EventLog, options: PruneOptions): Promise<PruneReport> {
   checkIsLog(log);
   checkLogOptions("pruneSessions", options, forms);
-  if (options.archive !== undefined) checkIsLog(options.archive);
+  if (options.archive !== undefined) {
+    checkIsLog(options.archive);
+    checkIsOther(log, options.archive);
+  }
   if (!Number.isFinite(options.before)) {
     throw new SessionError(
       "InvalidOption",

@@ -83,6 +83,18 @@ describe("a policy that is tightened between two processes", () => {
     await next.close();
   });
 
+  it("counts one crash as one attempt when the tool may run only once from now on", async () => {
+    const ran: string[] = [];
+    const world = new Restarts();
+    await world.crash(agentWith([pay(ran)]));
+    const once = { replay: "once", probe: () => Promise.resolve("not-run") };
+    const next = await world.open(agentWith([pay(ran, once)]));
+    await turns();
+    expect(ran).toEqual(["pay 1", "pay 3"]);
+    expect(resultOf(next.current())).toMatchObject({ isSuccess: true, content: "paid" });
+    await next.close();
+  });
+
   it.each([approvalAlways, blacklist])("applies to a sibling that never began: %j", async (config) => {
     const ran: string[] = [];
     const send = defineTool({

@@ -101,6 +101,22 @@ describe.each(storeNames)("sessions in %s", (store) => {
     await session.close();
   });
 
+  it("are not moved into the log that has them, also by another handle", async () => {
+    await using storage = storageOf(store);
+    const world = worldOn(storage.open());
+    const { log, clock } = world;
+    await world.record("ada");
+    const other = store === "memory" ? log : storage.open();
+    const same = { code: "InvalidOption", message: expect.stringContaining("is the log that has them") };
+    for (const to of [log, other]) {
+      await expect(moveSession(log, "ada", to, { clock })).rejects.toMatchObject(same);
+      const pruning = pruneSessions(log, { before: 20 * day, archive: to, clock });
+      await expect(pruning).rejects.toMatchObject(same);
+    }
+    expect(await world.ids()).toEqual(["ada"]);
+    await world.record("ada");
+  });
+
   it("are pruned when they are old, without those that a process runs", async () => {
     await using storage = storageOf(store);
     const world = worldOn(storage.open());

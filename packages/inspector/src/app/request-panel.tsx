@@ -27,7 +27,8 @@ export function RequestPanel(): JSX.Element | null {
         )}
       </p>
       <p class="prefix">
-        <b>{stable}</b> of {messages.length + omitted} messages are those of the request before. {headText(request)}
+        <b>{stable}</b> of {messages.length + omitted} messages are those of the request before.{" "}
+        {headText(request)}
       </p>
       <details class={request.hasSameHead ? "stable" : "new"}>
         <summary>System prompt, {tools.length} tools, settings</summary>

@@ -141,7 +141,8 @@ export const Problems = (): JSX.Element | null =>
       {problem.value === undefined ? null : <p>{problem.value}</p>}
       {firstDamage.value === undefined ? null : (
         <p>
-          Record {firstDamage.value} was changed, or changes the state in another way than when it was written.{" "}
+          Record {firstDamage.value} was changed, or changes the state in another way than when it was
+          written.{" "}
           <button type="button" onClick={() => goTo(firstDamage.value ?? 0)}>
             Go to record {firstDamage.value}
           </button>

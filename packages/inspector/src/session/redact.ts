@@ -108,9 +108,7 @@ function redactedValue(value: unknown, redact: Redact, ofField: RedactField): un
   if (typeof value === "string") return redact(value);
   if (Array.isArray(value)) return value.map((item) => redactedValue(item, redact, ofField));
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, field]) => [key, ofField(key, field, redact)]),
-  );
+  return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, ofField(key, field, redact)]));
 }
 
 /** JSON of tools, providers and application data: all of its texts are redacted, whatever their fields are called. */

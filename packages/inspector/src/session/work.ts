@@ -59,7 +59,12 @@ export function workAt(control: Control, place: Place): readonly Work[] {
     name: `loop ${place.loop}`,
     isStarted: false,
   };
-  return [loop, state, ...ownWork(control, at), ...openCallsOf(control).flatMap((call) => callWork(call, place))];
+  return [
+    loop,
+    state,
+    ...ownWork(control, at),
+    ...openCallsOf(control).flatMap((call) => callWork(call, place)),
+  ];
 }
 
 function ownWork(control: Control, at: string): readonly Work[] {

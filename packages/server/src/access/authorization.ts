@@ -1,3 +1,4 @@
+import { isObject, shownValue, valuesProblem, type OptionForms } from "@moora/agent-core-effects/internal";
 import { HttpProblem } from "../problem.ts";
 import type { ServerContext } from "../server-options.ts";
 
@@ -45,6 +46,24 @@ async function authorizedBy(authorize: Authorize, request: Request): Promise<Gra
   }
 }
 
+const right = {
+  expectation: "a function (action, session) that returns whether the user may do it",
+  fits: (value: unknown) => typeof value === "function",
+};
+
+const forms: Partial<OptionForms<Grant>> = { may: right, mayForeign: right, mayReadMetrics: "boolean" };
+
+/** Throws an `Error` for a grant of the wrong form: callers without types may return any value. */
+function checkGrant(grant: unknown): void {
+  if (!isObject(grant))
+    throw new Error(`authorize must return { user } or undefined, got ${shownValue(grant)}.`);
+  const { user } = grant;
+  if (typeof user !== "string" || user === "" || !user.isWellFormed())
+    throw new Error("authorize must return { user } with a non-empty name, or undefined.");
+  const problem = valuesProblem(grant, forms, (name) => `The ${name} that authorize returns`);
+  if (problem !== undefined) throw new Error(problem);
+}
+
 /** The rights of one request. */
 export interface Access {
   readonly user: string;
@@ -72,9 +91,8 @@ export async function accessOf({ authorize }: ServerContext, request: Request): 
       headers: { "www-authenticate": "Bearer" },
     });
   }
+  checkGrant(grant);
   const { user, may = () => true, mayForeign = () => false, mayReadMetrics = false } = grant;
-  if (typeof user !== "string" || user === "" || !user.isWellFormed())
-    throw new Error("authorize must return { user } with a non-empty name, or undefined.");
   return {
     user,
     mayReadMetrics,

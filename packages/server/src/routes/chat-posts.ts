@@ -1,6 +1,7 @@
 import { stateAt, type Question, type Receipt } from "@moora/agent";
 import type { AnsweredQuestion, UserMessage } from "../chat/chat-request.ts";
 import type { ChatStream } from "../chat/chat-stream.ts";
+import { checkAttachments } from "../files/files-of-session.ts";
 import { HttpProblem } from "../problem.ts";
 import type { ServerContext } from "../server-options.ts";
 import type { LiveSession } from "../sessions/live-session.ts";
@@ -18,11 +19,15 @@ export async function postUserMessage(
   { stream, live }: ChatPost,
   message: UserMessage,
 ): Promise<true> {
-  const { messageId } = message;
-  const timestamp = parts.context.clock.now();
+  const { messageId, attachments } = message;
+  const { context } = parts;
+  const timestamp = context.clock.now();
   stream.begin({ type: "message", messageId });
-  const receipt = await parts.context.counters.countPost("messages", () =>
-    live.post((session) => session.dispatch({ type: "user-message-received", ...message, timestamp })),
+  const receipt = await context.counters.countPost("messages", () =>
+    live.post(async (session) => {
+      await checkAttachments(context, session, { attachments, path: "messages" });
+      return await session.dispatch({ type: "user-message-received", ...message, timestamp });
+    }),
   );
   if (receipt.status === "accepted") return true;
   if (receipt.reason !== "duplicate-id") throw refused(receipt);
@@ -34,7 +39,7 @@ export async function postUserMessage(
     );
   }
   // A repeated request, whose first answer was lost.
-  stream.begin({ type: "replay", loop: await loopOf(parts.context, live, messageId) });
+  stream.begin({ type: "replay", loop: await loopOf(context, live, messageId) });
   return true;
 }
 

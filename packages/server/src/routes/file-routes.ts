@@ -1,5 +1,5 @@
-import type { AgentState } from "@moora/agent";
 import { HttpProblem } from "../problem.ts";
+import { mediaTypeIn, storeOf } from "../files/files-of-session.ts";
 import { digestOfUrl, urlOfDigest } from "../files/viewer-urls.ts";
 import type { Route } from "./route.ts";
 
@@ -11,9 +11,7 @@ export const readFile: Route = async ({ parts, access, param }) => {
     await session.refresh();
     return mediaTypeIn(session.current(), url);
   });
-  const { blobs, log } = parts.context;
-  const store = (blobs === false ? undefined : blobs.store) ?? log.blobs;
-  const bytes = mediaType === undefined ? undefined : await store?.get(url);
+  const bytes = mediaType === undefined ? undefined : await storeOf(parts.context)?.get(url);
   if (mediaType === undefined || bytes === undefined)
     throw new HttpProblem("not-found", "The session has no such file.");
   return new Response(bytes.slice(), {
@@ -32,12 +30,3 @@ const isHeaderValue = (text: string): boolean => /^[\w.+-]+\/[\w.+-]+$/.test(tex
 
 /** Whether a browser may show a file in place: pictures without scripts, sound and film. */
 const isShown = (mediaType: string): boolean => /^(image\/(?!svg)|audio\/|video\/)/.test(mediaType);
-
-/** The media type of a file in the messages, or in the results of calls; undefined if they do not have it. */
-function mediaTypeIn({ messages, toolCalls }: AgentState, url: string): string | undefined {
-  const results = Object.values(toolCalls).flatMap(({ result }) =>
-    result?.isSuccess === true ? (result.files ?? []) : [],
-  );
-  const files = [...messages.flatMap(({ attachments = [] }) => attachments), ...results];
-  return files.find((file) => file.url === url)?.mediaType;
-}

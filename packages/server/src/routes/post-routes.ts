@@ -9,7 +9,9 @@ import {
 import type * as z from "zod/mini";
 import type { SessionAction } from "../access/authorization.ts";
 import { readBody } from "../body.ts";
+import { checkAttachments } from "../files/files-of-session.ts";
 import { HttpProblem } from "../problem.ts";
+import type { ServerContext } from "../server-options.ts";
 import { applyOperations } from "../sessions/apply-operations.ts";
 import { requestIdOf, type PostRequest, type RequestId } from "../sessions/request-ids.ts";
 import { json, type Route } from "./route.ts";
@@ -35,6 +37,7 @@ interface PostKind<Schema extends z.ZodMiniType> {
 }
 
 interface PostCall<Body> {
+  readonly context: ServerContext;
   readonly session: DurableSession<unknown>;
   /** Whether the log contains this post. Called when the post is applied: another process may have recorded it meanwhile. */
   readonly isRecorded: () => boolean;
@@ -49,17 +52,18 @@ export const postRoute =
   <Schema extends z.ZodMiniType>({ kind, action, schema, post, mayExist }: PostKind<Schema>): Route =>
   async ({ parts, request, access, param }) => {
     const { user } = access;
-    const timestamp = parts.context.clock.now();
+    const { context } = parts;
+    const timestamp = context.clock.now();
     const key = idempotencyKeyOf(request);
-    const body = await readBody(request, schema, parts.context);
+    const body = await readBody(request, schema, context);
     // After the body, which may take a while: opening a session that was removed meanwhile would create it again.
     const ref = await parts.directory.findFor(access, action, param("id"));
     const id = requestIdOf({ kind, user, key, content: body });
     const receipt = await parts.pool.use(ref, async (live) => {
-      return await parts.context.counters.countPost(kind, () =>
+      return await context.counters.countPost(kind, () =>
         parts.ledgerOf(live).once(
           id,
-          (session, isRecorded) => post({ session, isRecorded, id, user, body, timestamp }),
+          (session, isRecorded) => post({ context, session, isRecorded, id, user, body, timestamp }),
           (session) => mayExist?.(session, id) ?? true,
         ),
       );
@@ -79,14 +83,16 @@ export const postMessage: Route = postRoute({
   kind: "messages",
   action: "post",
   schema: messageBodySchema,
-  post: async ({ session, id: { messageId }, body: { content, attachments }, timestamp }) =>
-    await session.dispatch({
+  post: async ({ context, session, id: { messageId }, body: { content, attachments }, timestamp }) => {
+    await checkAttachments(context, session, { attachments, path: "attachments" });
+    return await session.dispatch({
       type: "user-message-received",
       messageId,
       content,
       ...(attachments === undefined ? {} : { attachments }),
       timestamp,
-    }),
+    });
+  },
   mayExist: (session, { messageId }) => session.current().messages.some(({ id }) => id === messageId),
 });
 

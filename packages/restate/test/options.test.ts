@@ -1,0 +1,37 @@
+import { defineAgent } from "@moora/agent";
+import { answers, MockLlmCaller } from "@moora/llm/testing";
+import { describe, expect, it } from "vitest";
+import { restateServices, restateSession, type RestateOptions, type SessionOptions } from "../src/index.ts";
+
+const agent = defineAgent({ name: "clerk", llm: new MockLlmCaller([answers("")]) });
+const ingressUrl = "http://127.0.0.1:8080";
+
+describe("restateServices", () => {
+  it("refuses an agent whose name is not the name of a service", () => {
+    const clerk = defineAgent({ name: "the clerk", llm: new MockLlmCaller([answers("")]) });
+    expect(() => restateServices(clerk, { ingressUrl })).toThrow('got "the clerk"');
+  });
+});
+
+describe("the options of restateServices", () => {
+  it.each<[unknown, RegExp]>([
+    [undefined, /restateServices needs an object of options/],
+    [{}, /restateServices needs ingressUrl/],
+    [{ ingressUrl: 8080 }, /ingressUrl must be a string, got 8080/],
+    [{ ingressUrl, longestEffectMs: 0 }, /longestEffectMs must be a positive number, got 0/],
+    [{ ingressUrl, onprogress: () => undefined }, /Unknown option "onprogress"/],
+  ])("are checked: %j", (options, message) => {
+    expect(() => restateServices(agent, options as RestateOptions)).toThrow(message);
+  });
+});
+
+describe("the options of restateSession", () => {
+  it.each<[unknown, RegExp]>([
+    [{ agent: "clerk", id: "ada" }, /restateSession needs ingressUrl/],
+    [{ ingressUrl, id: "ada" }, /restateSession needs agent/],
+    [{ ingressUrl, agent: "clerk" }, /restateSession needs id/],
+    [{ ingressUrl, agent: "clerk", id: "ada", by: "ada" }, /Unknown option "by"/],
+  ])("are checked: %j", (options, message) => {
+    expect(() => restateSession(options as SessionOptions)).toThrow(message);
+  });
+});

@@ -1,0 +1,46 @@
+import type { AgentAttachment, AgentState, DurableSession } from "@moora/agent";
+import type { BlobStore } from "@moora/event-log";
+import { HttpProblem } from "../problem.ts";
+import type { ServerContext } from "../server-options.ts";
+
+/** The store of the bytes of files; undefined for a server without one. */
+export const storeOf = ({ blobs, log }: Pick<ServerContext, "blobs" | "log">): BlobStore | undefined =>
+  (blobs === false ? undefined : blobs.store) ?? log.blobs;
+
+/** The media type of a file in the messages, or in the results of calls; undefined if they do not have it. */
+export function mediaTypeIn({ messages, toolCalls }: AgentState, url: string): string | undefined {
+  const results = Object.values(toolCalls).flatMap(({ result }) =>
+    result?.isSuccess === true ? (result.files ?? []) : [],
+  );
+  const files = [...messages.flatMap(({ attachments = [] }) => attachments), ...results];
+  return files.find((file) => file.url === url)?.mediaType;
+}
+
+/** The files of a message of a user, and the field of the request that has them. */
+export interface PostedFiles {
+  readonly attachments: readonly AgentAttachment[] | undefined;
+  readonly path: string;
+}
+
+/**
+ * Checks the files of a message of a user. The URL of stored bytes names a file of any session, and a session that has it may read
+ * the bytes: a user may post it only to a session that has the file. Throws `refused`.
+ */
+export async function checkAttachments(
+  context: Pick<ServerContext, "blobs" | "log">,
+  session: DurableSession<unknown>,
+  { attachments = [], path }: PostedFiles,
+): Promise<void> {
+  const store = storeOf(context);
+  for (const { url } of attachments) {
+    if (url.startsWith("data:") || mediaTypeIn(session.current(), url) !== undefined) continue;
+    // A URL by digest is refused also where no bytes are stored, so that the answer does not say what the store has.
+    if (!/^\s*ni:/i.test(url) && (await store?.get(url)) === undefined) continue;
+    await session.refresh();
+    if (mediaTypeIn(session.current(), url) === undefined)
+      throw new HttpProblem("refused", notOfSession, { path });
+  }
+}
+
+const notOfSession =
+  "An attachment has the URL of a stored file that the session does not have. Send its bytes as a data URL.";
