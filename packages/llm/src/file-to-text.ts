@@ -1,3 +1,4 @@
+import { base64OfUrl, base64ToBytes } from "./data-url.ts";
 import type { LlmFile } from "./request.ts";
 import { unsupportedWarning } from "./warnings.ts";
 
@@ -6,12 +7,8 @@ const textTypes = /^(text\/|application\/(json|xml|yaml|x-yaml|javascript|sql)\b
 /** The text of a text file whose data is in the request; undefined for any other file, and for data that is not base64. */
 export function fileToText(file: LlmFile): string | undefined {
   if (!("data" in file) || !textTypes.test(file.mediaType)) return undefined;
-  try {
-    const bytes = Uint8Array.from(atob(file.data), (character) => character.charCodeAt(0));
-    return new TextDecoder().decode(bytes).toWellFormed();
-  } catch {
-    return undefined;
-  }
+  const bytes = base64ToBytes(file.data);
+  return bytes === undefined ? undefined : new TextDecoder().decode(bytes).toWellFormed();
 }
 
 /** Replaces a file that an API does not accept: by its text, otherwise by its name, type and URL, with a warning. */
@@ -34,7 +31,7 @@ export function urlToFile(file: {
   readonly name?: string;
 }): LlmFile {
   const { mediaType, url, name } = file;
-  const data = /^data:[^,]*;base64,(.*)$/is.exec(url)?.[1];
+  const data = base64OfUrl(url);
   return { mediaType, ...(name === undefined ? {} : { name }), ...(data === undefined ? { url } : { data }) };
 }
 

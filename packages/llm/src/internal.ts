@@ -1,4 +1,5 @@
 /** Helpers that other packages of Moora share. Not a public API: anything here may change in any release. */
+export { base64OfUrl, base64ToBytes } from "./data-url.ts";
 export { fileToUrl, urlToFile } from "./file-to-text.ts";
 export { endOfJsonString, hasMoreItemsThan, isJsonObject, textToJson, withWellFormedText } from "./json.ts";
 export { isMissing } from "./load-sdk.ts";

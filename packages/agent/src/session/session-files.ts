@@ -2,6 +2,7 @@ import type { HostFiles } from "@moora/agent-core-effects";
 import type { AgentAttachment, AgentInput } from "@moora/agent-core-state-machine";
 import type { BlobStore } from "@moora/event-log";
 import type { LlmFile } from "@moora/llm";
+import { base64OfUrl, base64ToBytes } from "@moora/llm/internal";
 
 /** How a session stores the bytes of its files outside its records. */
 export interface BlobOptions {
@@ -59,7 +60,7 @@ export class SessionFiles implements HostFiles {
   #dataToStore({ url }: AgentAttachment): string | undefined {
     // Four characters of base64 are three bytes. A shorter URL needs no look at its content.
     if (!url.startsWith("data:") || url.length * 0.75 <= this.#maxInlineBytes) return undefined;
-    const data = /^data:[^,]*;base64,(.*)$/is.exec(url)?.[1];
+    const data = base64OfUrl(url);
     return data !== undefined && data.length * 0.75 > this.#maxInlineBytes ? data : undefined;
   }
 
@@ -67,14 +68,6 @@ export class SessionFiles implements HostFiles {
   async #stored(file: AgentAttachment, data: string): Promise<AgentAttachment> {
     const bytes = base64ToBytes(data);
     return bytes === undefined ? file : { ...file, url: await this.#blobs.put(bytes, file.mediaType) };
-  }
-}
-
-function base64ToBytes(data: string): Uint8Array | undefined {
-  try {
-    return Uint8Array.from(atob(data), (character) => character.charCodeAt(0));
-  } catch {
-    return undefined;
   }
 }
 

@@ -63,7 +63,7 @@ const titleOf = ({ sentAt }: RequestView): string =>
     : `The model got this request with record ${sentAt}.`;
 
 const headText = ({ previousAt, hasSameHead }: RequestView): string => {
-  if (previousAt === undefined) return "There is none: this is the first one.";
+  if (previousAt === undefined) return "This is the first one.";
   return hasSameHead
     ? "The system prompt, the tools and the settings are the same: the provider can take the beginning from its cache."
     : "The system prompt, the tools or the settings differ.";

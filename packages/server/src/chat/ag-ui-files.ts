@@ -1,4 +1,5 @@
 import type { AgentAttachment } from "@moora/agent";
+import { base64OfUrl } from "@moora/agent/internal";
 import * as z from "zod/mini";
 import { HttpProblem } from "../problem.ts";
 
@@ -70,7 +71,7 @@ export const contentWithFiles = (
       ];
 
 function attachmentToPart({ mediaType, url }: AgentAttachment): object {
-  const data = /^data:[^,]*;base64,(.*)$/is.exec(url)?.[1];
+  const data = base64OfUrl(url);
   const source =
     data === undefined
       ? { type: "url", value: url, mimeType: mediaType }

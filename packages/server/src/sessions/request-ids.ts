@@ -1,4 +1,5 @@
 import { canonicalJson, type AgentInput } from "@moora/agent";
+import { base64OfUrl, base64ToBytes } from "@moora/agent/internal";
 import { blobUrl, digestOf } from "@moora/event-log";
 
 /** A post of a user: its kind, its idempotency key, and what it asks for. */
@@ -51,13 +52,9 @@ const withStoredUrl = (file: unknown): unknown =>
     : file;
 
 function storedUrl(url: string): string {
-  const data = /^data:[^,]*;base64,(.*)$/is.exec(url)?.[1];
-  if (data === undefined) return url;
-  try {
-    return blobUrl(Uint8Array.from(atob(data), (character) => character.charCodeAt(0)));
-  } catch {
-    return url;
-  }
+  const data = base64OfUrl(url);
+  const bytes = data === undefined ? undefined : base64ToBytes(data);
+  return bytes === undefined ? url : blobUrl(bytes);
 }
 
 const contentDigestOf = (content: unknown): string =>
