@@ -19,6 +19,8 @@ export class Notifications {
   readonly #listeners = new Set<ChannelListener>();
   #client: PostgresClient | undefined;
   #stop: AbortController | undefined;
+  /** Settles when the statements so far have ended: a connection takes one at a time. */
+  #sent: Promise<unknown> = Promise.resolve();
   #isClosed = false;
 
   constructor(database: Database) {
@@ -34,7 +36,8 @@ export class Notifications {
     return () => {
       if (!this.#listeners.delete(listener)) return;
       if (this.#listeners.size === 0) this.#end();
-      else void this.#client?.query(`UNLISTEN "${listener.channel()}"`).catch(() => undefined);
+      else if (this.#client !== undefined)
+        void this.#query(this.#client, `UNLISTEN "${listener.channel()}"`).catch(() => undefined);
     };
   }
 
@@ -90,8 +93,14 @@ export class Notifications {
   }
 
   async #begin(client: PostgresClient, listener: ChannelListener): Promise<void> {
-    await client.query(`LISTEN "${listener.channel()}"`);
+    await this.#query(client, `LISTEN "${listener.channel()}"`);
     if (this.#listeners.has(listener)) listener.onConnect?.();
+  }
+
+  async #query(client: PostgresClient, sql: string): Promise<void> {
+    const sent = this.#sent.then(async () => client.query(sql));
+    this.#sent = sent.catch(() => undefined);
+    await sent;
   }
 }
 

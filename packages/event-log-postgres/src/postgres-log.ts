@@ -122,10 +122,7 @@ class PostgresLog implements DisposableLog {
   readonly blobs: BlobStore;
   readonly live?: LiveChannel;
 
-  constructor(
-    database: Database,
-    { live, onNotice }: Required<Pick<PostgresOptions, "live" | "onNotice">>,
-  ) {
+  constructor(database: Database, { live, onNotice }: Required<Pick<PostgresOptions, "live" | "onNotice">>) {
     this.blobs = new PostgresBlobs(database);
     this.#database = database;
     this.#notifications = new Notifications(database);

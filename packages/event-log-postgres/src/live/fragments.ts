@@ -55,7 +55,9 @@ export class FragmentReader {
     if (index === "1") this.#partial = { sender, number, fragments: [] };
     const partial = this.#partial;
     const continues =
-      partial?.sender === sender && partial.number === number && partial.fragments.length + 1 === Number(index);
+      partial?.sender === sender &&
+      partial.number === number &&
+      partial.fragments.length + 1 === Number(index);
     if (partial === undefined || !continues) {
       this.#partial = undefined;
       return undefined;

@@ -8,6 +8,9 @@ import { FragmentReader, FragmentWriter } from "./fragments.ts";
 /** The most UTF-16 code units that wait to be sent; further texts are lost. */
 const maxWaiting = 4 * maxLiveTextLength;
 
+const publish =
+  "SELECT pg_notify(channel, payload) FROM unnest($1::text[], $2::text[]) AS sent (channel, payload)";
+
 interface Outgoing {
   readonly topic: string;
   readonly text: string;
@@ -87,7 +90,7 @@ export class PostgresLive implements LiveChannel {
           payloads.push(payload);
         }
       }
-      await query(this.#database.statements.publish, channels, payloads);
+      await query(publish, channels, payloads);
     });
   }
 

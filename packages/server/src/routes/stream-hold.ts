@@ -23,6 +23,7 @@ export async function holdForStream(
     uncount();
     throw error;
   });
+  const leave = hold.live.stream.view();
   let registered: (() => void) | undefined;
   return {
     live: hold.live,
@@ -38,6 +39,7 @@ export async function holdForStream(
     },
     release() {
       uncount();
+      leave();
       hold.release();
       if (registered !== undefined) {
         parts.streamEnds.delete(registered);

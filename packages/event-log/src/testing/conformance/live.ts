@@ -65,23 +65,26 @@ export const liveCases: readonly LogCase[] = [
       reader.stop();
     }
   }),
-  liveCase("a text of another topic does not arrive, and none after the subscription has ended", async (live, scene) => {
-    const channel = await elsewhere(scene);
-    const one = new Reader(channel, "one");
-    const other = new Reader(channel, "other");
-    await one.isHeardBy(live, "one");
-    await other.isHeardBy(live, "other");
-    one.texts.length = 0;
-    live.publish("other", "for the other");
-    await other.has((text) => text === "for the other");
-    checkEqual(one.texts, [], "the texts of the first topic");
-    one.stop();
-    live.publish("one", "too late");
-    live.publish("other", "last");
-    await other.has((text) => text === "last");
-    checkEqual(one.texts, [], "the texts after the end");
-    other.stop();
-  }),
+  liveCase(
+    "a text of another topic does not arrive, and none after the subscription has ended",
+    async (live, scene) => {
+      const channel = await elsewhere(scene);
+      const one = new Reader(channel, "one");
+      const other = new Reader(channel, "other");
+      await one.isHeardBy(live, "one");
+      await other.isHeardBy(live, "other");
+      one.texts.length = 0;
+      live.publish("other", "for the other");
+      await other.has((text) => text === "for the other");
+      checkEqual(one.texts, [], "the texts of the first topic");
+      one.stop();
+      live.publish("one", "too late");
+      live.publish("other", "last");
+      await other.has((text) => text === "last");
+      checkEqual(one.texts, [], "the texts after the end");
+      other.stop();
+    },
+  ),
   liveCase("a text that is too long is lost, and the next one arrives", async (live) => {
     const reader = new Reader(live, "topic");
     await reader.isHeardBy(live, "topic");
