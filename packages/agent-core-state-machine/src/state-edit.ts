@@ -4,7 +4,7 @@ import { Written, type AgentChange, type StateFields } from "./changes.ts";
 import { createState } from "./collections/finished-state.ts";
 import { ListsEdit } from "./collections/lists-edit.ts";
 import { listsKey } from "./collections/state-lists.ts";
-import { listOf, openCallOf, toList, withList, type Calling } from "./collections/open-call-list.ts";
+import { listOf, toList, withList, type Calling } from "./collections/open-call-list.ts";
 import type { OpenCall } from "./control/control.ts";
 import type { DataPatch } from "./data/patches.ts";
 import type { AgentState, ContextEntry, ReActContext, ToolCallRecord, ToolDefinition } from "./state.ts";
@@ -238,16 +238,16 @@ export class StateEdit implements AgentState {
   /** Puts `call` in the place of the open call with this id, or nothing. Does nothing if the call is not open. */
   #writeOpenCall(id: string, ...call: readonly [] | readonly [OpenCall]): void {
     const { control } = this.reActContext;
-    if (!("calls" in control) || openCallOf(control, id) === undefined) return;
+    if (!("calls" in control)) return;
     const list = listOf(control) ?? toList(control.calls);
     if (list === undefined) {
-      const calls = this.#writableOpenCalls(control);
-      calls.splice(
-        calls.findIndex((open) => open.id === id),
-        1,
-        ...call,
-      );
-    } else this.#writableContext().control = withList(control, list.with(id, call[0]));
+      const index = control.calls.findIndex((open) => open.id === id);
+      if (index < 0) return;
+      this.#writableOpenCalls(control).splice(index, 1, ...call);
+    } else {
+      if (list.get(id) === undefined) return;
+      this.#writableContext().control = withList(control, list.with(id, call[0]));
+    }
     this.#written?.openCall(id);
   }
 

@@ -16,8 +16,11 @@ const bits: Readonly<Record<CallMark, number>> = {
 const bitsOf = ({ status, reserved }: OpenCall): number =>
   bits[status.type] | (reserved === undefined ? 0 : bits.reserved);
 
-/** The length of a part. Up to this many open calls are a plain array. */
+/** The length of a part. */
 const partLength = 32;
+
+/** Up to this many open calls are a plain array, which is faster to copy than a list. */
+const maxArrayCalls = 64;
 
 /** A settled call leaves its place empty. `bits` are those of all calls of the part. */
 interface Part {
@@ -80,7 +83,7 @@ export class OpenCallList {
 
 /** Calls as a list; undefined if there are few, or if two have the same id. */
 export function toList(calls: readonly OpenCall[]): OpenCallList | undefined {
-  if (calls.length <= partLength) return undefined;
+  if (calls.length <= maxArrayCalls) return undefined;
   const places = new Map(calls.map(({ id }, place) => [id, place]));
   if (places.size < calls.length) return undefined;
   const parts: Part[] = [];
@@ -113,15 +116,16 @@ export const listOf = (control: Control & WithList): OpenCallList | undefined =>
 
 /** A control state whose open calls are those of a list. */
 export function withList(control: Calling, list: OpenCallList): Calling {
-  const copy: object = {};
-  for (const key of Object.keys(control)) {
+  const fields: Readonly<Record<string, unknown>> = control;
+  const copy: Record<string, unknown> = {};
+  for (const key of Object.keys(fields)) {
     if (key === "calls") Object.defineProperty(copy, key, lazyCalls);
-    else Reflect.set(copy, key, Reflect.get(control, key));
+    else copy[key] = fields[key];
   }
   Object.defineProperty(copy, listKey, { value: list });
   // It has the properties of the control state.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  return copy as Calling;
+  return copy as unknown as Calling;
 }
 
 /** The open calls of a control state; none in a state without calls. */
