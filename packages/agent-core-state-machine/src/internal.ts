@@ -11,10 +11,10 @@ export {
   settingsSchema,
 } from "./config.ts";
 export { isBlacklisted } from "./control/admission.ts";
+export { needsHuman, questionReasonOf, riskOf } from "./control/approval-rule.ts";
 export {
   callIdsOf,
   deciderOf,
-  needsHuman,
   openCallOf,
   openCallsOf,
   toolNameOf,

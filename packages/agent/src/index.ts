@@ -24,6 +24,7 @@ export type {
   IgnoredReason,
   Immutable,
   Json,
+  QuestionReason,
   ReActContext,
   Risk,
   ToolCallDecidedInput,

@@ -8,7 +8,6 @@ import {
   failAsUnknown,
   failCall,
   namesTool,
-  needsHuman,
   openCallOf,
   openCallsOf,
   toolNameOf,
@@ -16,6 +15,7 @@ import {
   withoutReservation,
   withQuestion,
 } from "./calls.ts";
+import { needsHuman } from "./approval-rule.ts";
 import type { Control, OpenCall, OpenCallStatus } from "./control.ts";
 
 /**

@@ -93,7 +93,9 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
     if (output.runs.isOpen && outside.stopped !== undefined) failRuns(outside.stopped);
   };
 
-  const answerAtHost = hostApprovals(approvalHost(base, output, decisions, () => subAgents.watch()));
+  const answerAtHost = hostApprovals(
+    approvalHost(base, output, decisions, { current: state, watch: () => subAgents.watch() }),
+  );
   const machine = agentMachine(agent, base, {
     session: subAgents,
     ...progressHooks(output),
@@ -177,8 +179,9 @@ const approvalHost = <Answer>(
   { onApproval, rejectsWithoutReviewer = false }: Pick<SessionBase, "onApproval" | "rejectsWithoutReviewer">,
   { errors, runs }: Pick<SessionOutput<Answer>, "errors" | "runs">,
   decisions: Decisions,
-  watch: () => void,
+  { current, watch }: Pick<ApprovalHost, "current"> & { readonly watch: () => void },
 ): ApprovalHost => ({
+  current,
   onApproval,
   hasNoReviewer: () => rejectsWithoutReviewer && !runs.isWatched,
   emit(event) {
