@@ -13,7 +13,8 @@ export {
 } from "./config.ts";
 export { isBlacklisted } from "./control/admission.ts";
 export { hasCallWith, openCallOf, openCallsOf } from "./collections/open-call-list.ts";
-export { callIdsOf, deciderOf, needsHuman, toolNameOf, toolOf, toolQuestionOf } from "./control/calls.ts";
+export { needsHuman, questionReasonOf, riskOf } from "./control/approval-rule.ts";
+export { callIdsOf, deciderOf, toolNameOf, toolOf, toolQuestionOf } from "./control/calls.ts";
 export { maxEntriesWithoutPlan, maxMovesPerInput } from "./control/move.ts";
 export { reflectTaskType } from "./control/reflecting.ts";
 export { nextStateName } from "./control/transition-table.ts";

@@ -2,6 +2,7 @@
 export { base64OfUrl, base64ToBytes } from "@moora/llm/internal";
 export { contentProblem } from "./user-message.ts";
 export { isSameJson } from "./durable/canonical-json.ts";
+export { Logger, logLevels } from "./logger.ts";
 export { RunControl } from "./run-control.ts";
 export { questionsAt } from "./session/questions.ts";
 export { checkedListener, checkOptionalText, checkQuestion } from "./session/session-arguments.ts";
