@@ -130,20 +130,18 @@ describe("the digests of a redacted session", () => {
   );
 
   it("replace the arguments that bind a decision in an old log, whose calls have no digests", () => {
-    const [first, changed] = ['{"iban":"DE021"}', '{"iban":"DE022"}'];
-    const [digest, changedDigest] = [first, changed].map((parameters) =>
-      JSON.stringify(["refund", parameters]),
-    );
+    const [first, changed] = ['{"iban":"DE021"}', '{"iban":"DE022"}'] as const;
+    const boundTo = (parameters: string): string => JSON.stringify(["refund", parameters]);
     const calls = callsMade("plan/1/1/1", { call_1: { name: "refund", parameters: first, digest: "none" } });
     const text = exportOfInputs([
       opened("server"),
       asked("Refund it."),
       llmStarted("plan/1/1/1"),
       JSON.parse(JSON.stringify(calls).replace(',"digest":"none"', "")),
-      decided("call_1", { modified: changed }, { digest }),
+      decided("call_1", { modified: changed }, { digest: boundTo(first) }),
       started("call_1"),
       interrupted("call_1", "unknown"),
-      decided("call_1", "failed", { digest: changedDigest + "#2" }),
+      decided("call_1", "failed", { digest: `${boundTo(changed)}#2` }),
     ]);
     const history = historyOf(text);
     expect(history.rows.map(({ state }) => state).slice(-5)).toEqual([

@@ -1,7 +1,6 @@
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import {
-  chainStart, type ChainHead, type LogRecord } from "@moora/event-log";
+import { chainStart, type ChainHead, type LogRecord } from "@moora/event-log";
 import { headerToState, inputToRecord, recordsToPortable, textToHeader, type AgentInput } from "@moora/agent";
 import { beginReplay, defaultAgentConfig } from "@moora/agent-core-state-machine";
 import { readExport } from "../src/session/read-export.ts";
@@ -26,7 +25,9 @@ export function historyOf(text: string): SessionHistory {
 /** An exported session with these inputs, in which each call needs an approval. Throws for an input that does not apply. */
 export function exportOfInputs(inputs: readonly AgentInput[]): string {
   const config = { ...defaultAgentConfig, approval: { policy: "always" } };
-  const tools = { refund: { description: "Pays back.", schema: '{"type":"object"}', replay: "once", onUnknown: "ask" } };
+  const tools = {
+    refund: { description: "Pays back.", schema: '{"type":"object"}', replay: "once", onUnknown: "ask" },
+  };
   const header = JSON.stringify({ format: 1, agent: { name: "shop", version: "0" }, config, tools });
   const replay = beginReplay(headerToState(textToHeader(header)), { changes: true });
   const records: LogRecord[] = [];

@@ -4,7 +4,7 @@ import { render, type JSX } from "preact";
 import { Notice } from "./copy.tsx";
 import { HelpDialog } from "./help-dialog.tsx";
 import { listenToKeys } from "./keyboard.ts";
-import { beginLive, isLive, liveId } from "./live-source.ts";
+import { beginLive, isLive, liveId, openFile } from "./live-source.ts";
 import { hashToLink, linkToHash, pageText } from "./page-data.ts";
 import { chosen, Panels } from "./panels.tsx";
 import { ShareDialog } from "./share-dialog.tsx";
@@ -55,7 +55,7 @@ function acceptDrops(): void {
     event.preventDefault();
     document.body.classList.remove("dragging");
     const file = event.dataTransfer?.files[0];
-    if (file !== undefined) void openSession(file);
+    if (file !== undefined) void openFile(file);
   });
 }
 

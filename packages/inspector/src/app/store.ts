@@ -16,7 +16,7 @@ export const session = signal<OpenedSession | undefined>(undefined);
 /** The number of records that the file names. */
 export const expected = signal(0);
 
-/** Rows, spans and checks are added in place: 100,000 of them are not copied. `count` and `checked` report it. */
+/** Rows, spans and checks are added in place: 100,000 of them are not copied. A change of `count` or `checked` reports it. */
 export const rows: RecordRow[] = [];
 export const spans: Span[] = [];
 export const checks: RecordCheck[] = [];
@@ -79,9 +79,11 @@ function onEvent(event: WorkerEvent): void {
       count.value = rows.length;
       return;
     case "checked":
-      checks.push(...event.checks);
+      // Records are checked again when they get digests.
+      event.checks.forEach((check, index) => void (checks[event.from - 1 + index] = check));
       batch(() => {
-        checked.value = checks.length;
+        if (event.from === 1) firstDamage.value = undefined;
+        checked.value += event.checks.length;
         const damage = event.checks.findIndex((check) => check === "damaged" || check === "differs");
         if (damage >= 0) firstDamage.value ??= event.from + damage;
       });

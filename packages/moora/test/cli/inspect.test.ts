@@ -40,7 +40,9 @@ describe("moora inspect", () => {
     expect(host.stdout.text).toBe("bob is in bob.html. Open it in a browser.\n");
     expect(host.stderr.text).toContain("The log is damaged: record 3 is");
     const html = readFileSync(place.at("bob.html"), "utf8");
-    expect(html).toContain('id="moora-problem">"Record 3 of the log is damaged. This page ends with record 1."<');
+    expect(html).toContain(
+      'id="moora-problem">"Record 3 of the log is damaged. This page ends with record 1."<',
+    );
     expect(recordsIn(html)).toBe(3);
   });
 

@@ -68,4 +68,6 @@ async function pageOf(call: SessionCall): Promise<PageOfLog> {
 const problemOf = (damage: LogError | undefined, last: number): { readonly problem?: string } =>
   damage === undefined
     ? {}
-    : { problem: `Record ${damage.seq ?? last + 1} of the log is damaged. This page ends with record ${last}.` };
+    : {
+        problem: `Record ${damage.seq ?? last + 1} of the log is damaged. This page ends with record ${last}.`,
+      };
