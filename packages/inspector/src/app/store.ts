@@ -23,6 +23,12 @@ export const checks: RecordCheck[] = [];
 export const count = signal(0);
 export const checked = signal(0);
 export const firstDamage = signal<number | undefined>(undefined);
+/** The marks that records have, as bits. */
+const seenMarks = signal(0);
+
+/** Whether a record has the mark. */
+export const hasRecordWith = (mark: Mark): boolean =>
+  mark === "damage" ? firstDamage.value !== undefined : hasMark(seenMarks.value, mark);
 
 export const position = signal(0);
 export const view = signal<PositionView | undefined>(undefined);
@@ -65,6 +71,7 @@ function onEvent(event: WorkerEvent): void {
         count.value = 0;
         checked.value = 0;
         firstDamage.value = undefined;
+        seenMarks.value = 0;
         expected.value = event.total;
         range.value = undefined;
         matches.value = undefined;
@@ -76,7 +83,10 @@ function onEvent(event: WorkerEvent): void {
     case "rows":
       rows.push(...event.rows);
       for (const span of event.spans) spans[span.id] = span;
-      count.value = rows.length;
+      batch(() => {
+        seenMarks.value = event.rows.reduce((seen, { marks }) => seen | marks, seenMarks.value);
+        count.value = rows.length;
+      });
       return;
     case "checked":
       // Records are checked again when they get digests.

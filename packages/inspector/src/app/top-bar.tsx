@@ -24,7 +24,7 @@ export const TopBar = (): JSX.Element => (
   <header class="top">
     <h1>
       <Logo />
-      <span>{session.value?.id ?? "Moora inspector"}</span>
+      <span title={session.value?.id ?? ""}>{session.value?.id ?? "Moora inspector"}</span>
     </h1>
     {session.value === undefined ? null : (
       <span class="agent">
@@ -84,7 +84,7 @@ function Search(): JSX.Element {
     }
   };
   return (
-    <div class="search" role="search">
+    <div class={found === undefined ? "search" : "search found"} role="search">
       <input
         id="search"
         type="search"
