@@ -91,6 +91,7 @@ const described: readonly string[] = [
   "WorkerOptions",
   "ServeOptions",
   "ConnectOptions",
+  "InspectorFileOptions",
   "SharedSessionOptions",
   "DbosHostOptions",
   "DbosPostOptions",

@@ -49,11 +49,10 @@ describe("in a live session", () => {
     page = await browser.newPage({ viewport: { width: 1_280, height: 800 } });
     watched = watch(page);
   });
-  afterEach(async () => {
-    await page.close();
-    // The browser reports a refused answer as well.
-    expect(watched.problems.filter((text) => !text.includes("status of 422"))).toEqual([]);
-  });
+  afterEach(() => page.close());
+
+  /** What the page must not report. The browser reports a refused decision as well. */
+  const problems = () => watched.problems.filter((text) => !text.includes("status of 422"));
 
   const button = (name: string) => page.getByRole("button", { name, exact: true });
   const said = (text: string) => page.getByRole("log").getByText(text).waitFor();
@@ -83,6 +82,7 @@ describe("in a live session", () => {
       .getByText(String.raw`{\"size\":42,\"color\":\"blue\",\"lines\":[\"Ada\"]}`)
       .first()
       .waitFor();
+    expect(problems()).toEqual([]);
   });
 
   it("a question of a sub-agent is answered with its path", async () => {
@@ -106,6 +106,7 @@ describe("in a live session", () => {
     await button("Answer").click();
     await said("All done.");
     expect(await page.getByText("A sub-agent asks").count()).toBe(0);
+    expect(problems()).toEqual([]);
   });
 
   it("a call is approved with other arguments", async () => {
@@ -120,6 +121,7 @@ describe("in a live session", () => {
     await said("Done.");
     await page.getByRole("tab", { name: "Data" }).click();
     await page.getByRole("tabpanel").getByText('"euros": 9').waitFor();
+    expect(problems()).toEqual([]);
   });
 
   it("the session is paused and resumed, and a failed loop is tried again", async () => {
@@ -135,6 +137,7 @@ describe("in a live session", () => {
     expect(await button("Cancel").isDisabled()).toBe(true);
     await button("Retry loop").click();
     await said("Done.");
+    expect(problems()).toEqual([]);
   });
 
   it("a golden log also has the records that were streamed, and they are checked", async () => {
@@ -156,5 +159,6 @@ describe("in a live session", () => {
     expect(records.length).toBeGreaterThan(6);
     await page.keyboard.press("Escape");
     await page.getByText("The digests are valid").waitFor();
+    expect(problems()).toEqual([]);
   });
 });

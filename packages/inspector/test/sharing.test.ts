@@ -162,10 +162,11 @@ const marksOf = (text: string): unknown => historyOf(text).rows.map(({ state, ma
 
 /** The digests of calls, questions and posts in an input. */
 function digestsIn(value: unknown, key = ""): readonly string[] {
-  if (typeof value === "string")
+  if (typeof value === "string") {
     return key === "digest" || key === "requestId" || value.startsWith("post_")
       ? value.split(/post_|[.#]/).filter((part) => part.length > 0)
       : [];
+  }
   return typeof value === "object" && value !== null
     ? Object.entries(value).flatMap(([name, field]) => digestsIn(field, name))
     : [];

@@ -32,17 +32,7 @@ type CallRef = Pick<QuestionBelow, "toolCallId" | "path">;
 const isSame = (a: CallRef, b: CallRef): boolean =>
   a.toolCallId === b.toolCallId && JSON.stringify(a.path) === JSON.stringify(b.path);
 
-const chunkToQuestion = ({
-  type: _,
-  parameters = null,
-  due = null,
-  reminder = 0,
-  escalated = false,
-  ...question
-}: Extract<ChunkEvent, { type: "question" }>): QuestionBelow => ({
-  ...question,
-  parameters,
-  due,
-  reminder,
-  escalated,
-});
+const chunkToQuestion = (chunk: Extract<ChunkEvent, { type: "question" }>): QuestionBelow => {
+  const { parameters = null, due = null, reminder = 0, escalated = false } = chunk;
+  return { ...chunk, parameters, due, reminder, escalated };
+};
