@@ -92,6 +92,7 @@ const described: readonly string[] = [
   "WorkerOptions",
   "ServeOptions",
   "ConnectOptions",
+  "InspectorFileOptions",
   "SharedSessionOptions",
   "DbosHostOptions",
   "DbosPostOptions",
