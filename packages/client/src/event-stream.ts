@@ -1,9 +1,9 @@
 import type { AgentInput, Clock } from "@moora/agent";
 import type { ChunkEvent } from "@moora/agent-webui-protocol";
+import { readServerSentEvents } from "@moora/agent-webui-protocol/server-sent-events";
 import { ClientError } from "./client-error.ts";
 import { RetryWait, type RetryDelays } from "./retry-wait.ts";
 import { Unreachable, type ServerApi } from "./server-api.ts";
-import { readEvents } from "./sse-reader.ts";
 
 export interface StreamHost {
   readonly api: ServerApi;
@@ -80,7 +80,7 @@ export class EventStream {
       if (body === null) return new Unreachable(new Error("The stream has no body."));
       this.#connected = idle;
       onConnected();
-      for await (const { event, data } of readEvents(body, () => idle.restart())) {
+      for await (const { event, data } of readServerSentEvents(body, () => idle.restart())) {
         this.#wait.succeeded();
         this.#take(event, data);
       }

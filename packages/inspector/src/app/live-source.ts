@@ -1,6 +1,6 @@
+import { readServerSentEvents, type StreamEvent } from "@moora/agent-webui-protocol/server-sent-events";
 import { batch, signal } from "@preact/signals";
 import { notify } from "./copy.tsx";
-import { readEvents, type StreamEvent } from "./event-lines.ts";
 import { count, goTo, messageOf, openSession, position, rows, worker } from "./store.ts";
 
 /** A session in the list of a server. */
@@ -107,7 +107,8 @@ async function follow(id: string, aborts: AbortSignal): Promise<void> {
         signal: aborts,
       });
       isConnected.value = true;
-      for await (const event of readEvents(response)) await onEvent(event);
+      if (response.body !== null)
+        for await (const event of readServerSentEvents(response.body)) await onEvent(event);
     } catch (error) {
       if (!aborts.aborted && needsToken.value) notify(messageOf(error));
     }
@@ -116,17 +117,17 @@ async function follow(id: string, aborts: AbortSignal): Promise<void> {
   }
 }
 
-async function onEvent({ type, data }: StreamEvent): Promise<void> {
+async function onEvent({ event, data }: StreamEvent): Promise<void> {
   const fields: unknown = JSON.parse(data);
   if (typeof fields !== "object" || fields === null) return;
-  if (type === "input" && "seq" in fields && "input" in fields && typeof fields.seq === "number") {
+  if (event === "input" && "seq" in fields && "input" in fields && typeof fields.seq === "number") {
     const isAtEnd = position.value === count.value;
     await worker.call("append", [{ seq: fields.seq, body: JSON.stringify(fields.input) }]);
     batch(() => {
       if (endsStreaming(fields.input)) streaming.value = undefined;
       if (isAtEnd) goTo(rows.length);
     });
-  } else if (type === "chunk" && "messageId" in fields && "text" in fields && "offset" in fields)
+  } else if (event === "chunk" && "messageId" in fields && "text" in fields && "offset" in fields)
     addChunk(fields);
 }
 
