@@ -91,6 +91,7 @@ const described: readonly string[] = [
   "WorkerOptions",
   "ServeOptions",
   "ConnectOptions",
+  "LocalPostStorageOptions",
   "SharedSessionOptions",
   "DbosHostOptions",
   "DbosPostOptions",

@@ -8,7 +8,7 @@ export interface StreamEvent {
 
 /**
  * Reads the events of a body by the rules of server-sent events (WHATWG HTML, section 9.2): lines end with CR LF, LF or CR, a byte order
- * mark at the beginning is skipped, and an event without data or without its blank line is none. The fields `id` and `retry` are
+ * mark at the beginning is skipped, and an event without data or without its blank line is left out. The fields `id` and `retry` are
  * ignored: a record contains its number, and a client has waits of its own. `onBytes` is called for each piece that arrives, also for
  * comments. The body is canceled when the iteration ends; errors of the body are thrown.
  */

@@ -36,11 +36,9 @@ describe("a stream of server-sent events", () => {
   });
 
   it("has lines that end with LF, CR LF or CR", async () => {
+    const lines = ["event: a", "data: 1", "data: 2", "", "data: 3", "", ""];
     for (const end of ["\n", "\r\n", "\r"])
-      expect(await eventsOf(["event: a", "data: 1", "data: 2", "", "data: 3", "", ""].join(end))).toEqual([
-        { event: "a", data: "1\n2" },
-        message("3"),
-      ]);
+      expect(await eventsOf(lines.join(end))).toEqual([{ event: "a", data: "1\n2" }, message("3")]);
     expect(await eventsOf("data: 1\r\rdata: 2\n\r\ndata: 3\r\n\n")).toEqual([
       message("1"),
       message("2"),

@@ -16,6 +16,7 @@ import { ClientError, closedError } from "./client-error.ts";
 import type { ConnectSettings } from "./connect-options.ts";
 import { EventStream } from "./event-stream.ts";
 import { HistoryMark } from "./history-mark.ts";
+import { KeptPosts, scopeOf, type StoredPost } from "./kept-posts.ts";
 import { fileUrlOf, sessionPath, snapshotOf, type SessionSnapshot } from "./open-view.ts";
 import { Outbox } from "./outbox.ts";
 import { SessionPosts } from "./session-posts.ts";
@@ -44,9 +45,14 @@ export class ConnectedSession<Answer, Data> {
   #link: Link = { status: "connecting" };
   #connection: Connection | undefined;
 
-  constructor(api: ServerApi, settings: ConnectSettings<Answer>, snapshot: SessionSnapshot) {
+  constructor(
+    api: ServerApi,
+    settings: ConnectSettings<Answer>,
+    snapshot: SessionSnapshot,
+    stored: readonly StoredPost[],
+  ) {
     const { id, state, seq, questions } = snapshot;
-    const { clock, onError, answerOf } = settings;
+    const { clock, onError, answerOf, storage, url } = settings;
     this.#api = api;
     this.#path = sessionPath(id);
     this.#state = state;
@@ -62,7 +68,13 @@ export class ConnectedSession<Answer, Data> {
       },
     );
     const link = { api, clock, path: this.#path, delays: settings };
-    this.#outbox = new Outbox({ ...link, onChange: () => this.#connectionChanged() });
+    const scope = scopeOf(url, snapshot);
+    this.#outbox = new Outbox({
+      ...link,
+      seq: () => this.#seq,
+      kept: new KeptPosts({ storage, scope, report: this.#output.errors.report }),
+      onChange: () => this.#connectionChanged(),
+    });
     this.#posts = new SessionPosts({
       user: snapshot.user,
       outbox: this.#outbox,
@@ -92,6 +104,7 @@ export class ConnectedSession<Answer, Data> {
     });
     this.#stopOnline = onOnline(() => this.#reconnect());
     this.session = this.#methods(snapshot, settings.url);
+    this.#posts.restore(stored);
     void this.#stream.run();
   }
 
@@ -146,6 +159,9 @@ export class ConnectedSession<Answer, Data> {
     this.#seq = seq;
     this.#history.add(input);
     this.#below.closeEnded(next.state);
+    // Before `published`: what a listener renders has a message once, as pending or in the state.
+    if (this.#outbox.folded(input.type === "user-message-received" ? input.messageId : undefined))
+      this.#connection = undefined;
     this.#output.published({ input, step: next, seq, position: undefined });
     this.#posts.follow();
   }
@@ -194,7 +210,7 @@ export class ConnectedSession<Answer, Data> {
   }
 
   #reconnect(): void {
-    this.#stream.wake();
+    this.#stream.reconnect();
     this.#outbox.wake();
   }
 
