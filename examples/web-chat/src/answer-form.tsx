@@ -61,7 +61,7 @@ function Field({ name, title, schema, isRequired }: FieldProps): JSX.Element {
 function Control({ name, schema: { type, enum: choices, items }, isRequired }: FieldProps): JSX.Element {
   const isList = type === "array" && items?.enum !== undefined;
   const options = isList ? items.enum : choices;
-  if (options !== undefined)
+  if (options !== undefined) {
     return (
       <select name={name} multiple={isList} required={isRequired && !isList}>
         {!isList && !isRequired && <option value="">–</option>}
@@ -70,6 +70,7 @@ function Control({ name, schema: { type, enum: choices, items }, isRequired }: F
         ))}
       </select>
     );
+  }
   if (type === "boolean") return <input type="checkbox" name={name} />;
   if (type === "number" || type === "integer")
     return <input type="number" name={name} step={type === "integer" ? 1 : "any"} required={isRequired} />;

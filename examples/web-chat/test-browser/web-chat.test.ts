@@ -169,7 +169,10 @@ describe("the chat in a browser", () => {
     await page.getByText("Not accepted: digest-mismatch.").waitFor();
     await page.unroute("**/decisions");
     await page.getByRole("button", { name: "Reject" }).click();
-    await page.getByText("The user said no.").first().waitFor();
+    await page.locator('.call[data-status="failed"]').waitFor();
+    expect(await page.locator(".call").textContent()).toContain("The user said no.");
+    await page.locator('.messages[aria-busy="false"]').waitFor();
+    await expectSameState(page);
     await page.context().close();
   });
 

@@ -52,7 +52,7 @@ export class ConnectedSession<Answer, Data> {
     stored: readonly StoredPost[],
   ) {
     const { id, state, seq, questions } = snapshot;
-    const { clock, onError, answerOf, storage, url } = settings;
+    const { clock, onError, answerOf, storage, url, streamIdleMs } = settings;
     this.#api = api;
     this.#path = sessionPath(id);
     this.#state = state;
@@ -67,12 +67,11 @@ export class ConnectedSession<Answer, Data> {
         decide: (question, decision) => this.#posts.decide(question, decision),
       },
     );
-    const link = { api, clock, path: this.#path, delays: settings };
-    const scope = scopeOf(url, snapshot);
+    const link = { api, clock, path: this.#path, delays: settings, seq: () => this.#seq };
+    const { report } = this.#output.errors;
     this.#outbox = new Outbox({
       ...link,
-      seq: () => this.#seq,
-      kept: new KeptPosts({ storage, scope, report: this.#output.errors.report }),
+      kept: new KeptPosts({ storage, scope: scopeOf(url, snapshot), report }),
       onChange: () => this.#connectionChanged(),
     });
     this.#posts = new SessionPosts({
@@ -89,8 +88,7 @@ export class ConnectedSession<Answer, Data> {
     this.#stream = new EventStream({
       ...link,
       path: `${this.#path}/events`,
-      streamIdleMs: settings.streamIdleMs,
-      seq: () => this.#seq,
+      streamIdleMs,
       query: () => this.#history.query(),
       onInput: (recordSeq, input) => this.#fold(recordSeq, input),
       onChunk: (chunk) => this.#takeChunk(chunk),
@@ -103,7 +101,11 @@ export class ConnectedSession<Answer, Data> {
       onFatal: (error) => this.#close(error),
     });
     this.#stopOnline = onOnline(() => this.#reconnect());
-    this.session = this.#methods(snapshot, settings.url);
+    this.session = this.#methods(snapshot, url);
+    this.#start(stored);
+  }
+
+  #start(stored: readonly StoredPost[]): void {
     this.#posts.restore(stored);
     void this.#stream.run();
   }

@@ -42,6 +42,8 @@ const forms: OptionForms<LocalPostStorageOptions> = {
 /** The keys of items are `moora-post/TIME-COUNT/SCOPE/KEY`: they sort in the order of the posts. */
 const prefix = "moora-post/";
 
+const fullText = "The storage of posts is full: the post is lost if the page is closed before it is sent.";
+
 interface Item {
   readonly name: string;
   readonly postedAt: number;
@@ -74,10 +76,7 @@ export function localPostStorage(options: LocalPostStorageOptions = {}): LocalPo
       const items = current();
       const text = JSON.stringify({ kind: post.kind, body: post.body });
       const used = items.reduce((sum, { name }) => sum + (store.getItem(name)?.length ?? 0), text.length);
-      if (items.length >= maxPosts || used > maxCharacters)
-        throw new RangeError(
-          "The storage of posts is full: the post is lost if the page is closed before it is sent.",
-        );
+      if (items.length >= maxPosts || used > maxCharacters) throw new RangeError(fullText);
       const order = `${String(clock.now()).padStart(15, "0")}-${String(count++).padStart(6, "0")}`;
       store.setItem(`${prefix}${order}/${scope}/${post.key}`, text);
     },

@@ -96,15 +96,9 @@ export class SessionPosts<Answer> {
     const { toolCallId, digest, path } = question;
     const isBelow = path !== undefined && path.length > 0;
     const body = { toolCallId, digest, decision: jsonOf(decision), ...(isBelow ? { path } : {}) };
-    if (!isBelow)
-      return await this.#caughtUp(
-        await this.#host.outbox.add({ ...postOf("decisions", body), isKept: true }),
-      );
-    const receipt = await this.#host.outbox.add({
-      ...postOf("decisions", body),
-      isKept: true,
-      isBelow: true,
-    });
+    const post: Post = { ...postOf("decisions", body), isKept: true, isBelow };
+    const receipt = await this.#host.outbox.add(post);
+    if (!isBelow) return await this.#caughtUp(receipt);
     if (receipt.status === "accepted" || receipt.reason !== "wrong-decision") this.#host.onDecided(question);
     return receipt;
   };

@@ -92,5 +92,6 @@ describe("the program of the README", () => {
     await shows(screen, "approval of pay");
     await click(screen, "Approve");
     await shows(screen, "Not accepted: digest-mismatch");
+    expect(screen.text).toContain("approval of pay");
   });
 });
