@@ -93,6 +93,7 @@ const described: readonly string[] = [
   "ServeOptions",
   "ConnectOptions",
   "InspectorFileOptions",
+  "LocalPostStorageOptions",
   "SharedSessionOptions",
   "DbosHostOptions",
   "DbosPostOptions",
