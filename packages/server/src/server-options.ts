@@ -6,6 +6,7 @@ import {
   type BlobOptions,
   type Clock,
   type EventLog,
+  type LogListener,
 } from "@moora/agent";
 import { blobProblem, optionHint } from "@moora/agent-core-effects/internal";
 import type { Authorize, SessionRef } from "./access/authorization.ts";
@@ -123,6 +124,8 @@ export interface AgentServerOptions {
   readonly clock?: Clock;
   /** Receives every error that a client sees as `internal`, and every error of a session. Default: `console.error`. */
   readonly onError?: (error: unknown) => void;
+  /** Receives the log entries of the sessions and of their streams, as `onLog` of `openSession` does. Default: none. */
+  readonly onLog?: LogListener;
 }
 
 /** The options of a server with their defaults. */
@@ -163,6 +166,7 @@ const knownOptions: Readonly<Record<keyof AgentServerOptions, true>> = {
   leaseMs: true,
   clock: true,
   onError: true,
+  onLog: true,
 };
 
 /** Throws `BuildError` for an unknown or invalid option. */

@@ -9,6 +9,8 @@ export interface SourceOptions {
   readonly after: number;
   /** The most characters of new events that wait in memory. */
   readonly maxBuffered: number;
+  /** Called when the events that wait are more than `maxBuffered`: their chunks are dropped. */
+  readonly onBehind: () => void;
   /** Called when an event may have become available. */
   readonly onAvailable: () => void;
 }
@@ -95,7 +97,10 @@ export class EventSource {
     if (this.#isBehind) return;
     this.#waiting.push(frame);
     this.#buffered += frame.text.length;
-    if (this.#buffered > this.#options.maxBuffered) this.#fallBehind();
+    if (this.#buffered > this.#options.maxBuffered) {
+      this.#fallBehind();
+      this.#options.onBehind();
+    }
     this.#options.onAvailable();
   }
 

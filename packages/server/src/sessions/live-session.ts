@@ -195,7 +195,7 @@ export class LiveSession {
 
   /** Opens the session to run it; to post to it if another process runs it. */
   async #openAny(): Promise<DurableSession<unknown>> {
-    const { log, clock, owner, leaseMs, blobs, context } = this.#context;
+    const { log, clock, owner, leaseMs, blobs, context, onLog } = this.#context;
     const { id, user } = this.ref;
     const options: OpenOptions = {
       log,
@@ -207,6 +207,7 @@ export class LiveSession {
       ...(blobs === false ? {} : { blobs }),
       ...(context === undefined ? {} : { context: await context(user, this.ref) }),
       onError: (report) => this.#failed(report),
+      ...(onLog === undefined ? {} : { onLog }),
     };
     try {
       return await openSession(this.agent, options);
