@@ -174,16 +174,16 @@ describe("the URL of a stored file", () => {
   it("is the same for a repeated post after a restart, also at an address that the store chose", async () => {
     const log = memoryLog();
     let count = 0;
-    const stored = new Map<string, Uint8Array>();
+    const kept = new Map<string, Uint8Array>();
     const store: BlobStore = {
       put(given) {
         count += 1;
         const address = `https://files.test/${count}`;
-        stored.set(address, given);
+        kept.set(address, given);
         return address;
       },
-      get: (address) => stored.get(address),
-      remove: (address) => void stored.delete(address),
+      get: (address) => kept.get(address),
+      remove: (address) => void kept.delete(address),
     };
     const agent = agentOf(() => answers("A picture."));
     const key = { "idempotency-key": "once" };
@@ -197,7 +197,7 @@ describe("the URL of a stored file", () => {
     expect((await repeat(post)).body).toEqual(receipt);
     const other = { ...post, attachments: [{ mediaType: "image/png", url: pageUrl }] };
     expect((await repeat(other)).body.code).toBe("idempotency-key-reused");
-    stored.clear();
+    kept.clear();
     expect((await repeat(post)).body.code).toBe("idempotency-key-reused");
   });
 
