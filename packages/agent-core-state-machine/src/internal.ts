@@ -12,16 +12,9 @@ export {
   settingsSchema,
 } from "./config.ts";
 export { isBlacklisted } from "./control/admission.ts";
-export {
-  callIdsOf,
-  deciderOf,
-  needsHuman,
-  openCallOf,
-  openCallsOf,
-  toolNameOf,
-  toolOf,
-  toolQuestionOf,
-} from "./control/calls.ts";
+export { hasCallWith, openCallOf, openCallsOf } from "./collections/open-call-list.ts";
+export { needsHuman, questionReasonOf, riskOf } from "./control/approval-rule.ts";
+export { callIdsOf, deciderOf, toolNameOf, toolOf, toolQuestionOf } from "./control/calls.ts";
 export { maxEntriesWithoutPlan, maxMovesPerInput } from "./control/move.ts";
 export { reflectTaskType } from "./control/reflecting.ts";
 export { nextStateName } from "./control/transition-table.ts";
