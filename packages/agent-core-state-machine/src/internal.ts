@@ -11,7 +11,7 @@ export {
   settingsSchema,
 } from "./config.ts";
 export { isBlacklisted } from "./control/admission.ts";
-export { hasCallWith, openCallOf, openCallsOf } from "./collections/open-call-list.ts";
+export { callMarks, hasOpenCall, openCallOf, openCallsOf } from "./collections/open-call-list.ts";
 export { callIdsOf, deciderOf, needsHuman, toolNameOf, toolOf, toolQuestionOf } from "./control/calls.ts";
 export { maxEntriesWithoutPlan, maxMovesPerInput } from "./control/move.ts";
 export { reflectTaskType } from "./control/reflecting.ts";
