@@ -15,12 +15,12 @@ import {
   failAsUnknown,
   failCall,
   namesTool,
-  needsHuman,
   toolNameOf,
   toolOf,
   withoutReservation,
   withQuestion,
 } from "./calls.ts";
+import { needsHuman } from "./approval-rule.ts";
 import type { Control, OpenCall, OpenCallStatus } from "./control.ts";
 
 /**

@@ -97,7 +97,7 @@ function newQuestions(initial: AgentState): (state: AgentState) => readonly Ques
     const asked = asksAt(state);
     const added = asked.filter(({ key }) => !known.has(key));
     if (added.length > 0 || asked.length < known.size) known = new Set(asked.map(({ key }) => key));
-    return added.map(effectToQuestion);
+    return added.map((effect) => effectToQuestion(effect, state));
   };
 }
 
