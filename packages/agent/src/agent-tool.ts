@@ -24,7 +24,8 @@ import type { OnApproval } from "./session/host-approvals.ts";
 import { needsContext } from "./session-context.ts";
 import { failed, runToReply, showIn } from "./session-of-call.ts";
 import type { Session } from "./session/session.ts";
-import { postsTo, SubAgents } from "./session/sub-agents.ts";
+import { postsTo } from "./session/post-to-sub-agent.ts";
+import { SubAgents } from "./session/sub-agents.ts";
 
 /** The options of `agentTool`. Those that it shares with `defineTool` have the same meaning and the same defaults. */
 export interface AgentToolOptions extends Pick<
@@ -148,7 +149,7 @@ function toolOfAgent<Answer>(agent: Agent<Answer>, options: AgentToolOptions): T
       const id = await openedSessionId({ ...definition, log }, call);
       // A session that was never opened has no question.
       if (id === undefined) return undefined;
-      return await openSession(agent, { log, id, clock, access: "post" });
+      return { agent, session: await openSession(agent, { log, id, clock, access: "post" }) };
     });
   }
   return tool;

@@ -2,6 +2,7 @@ import { AgentError } from "@moora/agent-core-effects";
 import type { AgentInput, AgentState } from "@moora/agent-core-state-machine";
 import { LogError, type Lease } from "@moora/event-log";
 import type { Agent } from "../define-agent.ts";
+import { cancelAbandoned } from "../session/cancel-abandoned.ts";
 import { hostSession, type HostedSession, type SessionBase } from "../session/create-session.ts";
 import type { PendingStep, PublishedStep } from "../session/machine.ts";
 import { nextWorkAt } from "../session/next-work-at.ts";
@@ -34,6 +35,7 @@ const isFinal = (error: unknown): error is SessionError | LogError =>
 
 /** Runs a session on its log: writes to the log, follows it, and releases the session when it is closed or lost. */
 export class DurableHost<Answer> {
+  readonly #agent: Agent<Answer>;
   readonly #options: DurableOptions;
   readonly #writer: LogWriter;
   readonly #ledger: RetriedLedger;
@@ -50,6 +52,7 @@ export class DurableHost<Answer> {
 
   constructor(agent: Agent<Answer>, options: DurableOptions) {
     const { handle, found, access, clock } = options;
+    this.#agent = agent;
     this.#options = options;
     this.#lastError = found.stoppedBy;
     this.#writer = new LogWriter({ handle, start: found.head, runsEffects: access === "run" });
@@ -100,6 +103,10 @@ export class DurableHost<Answer> {
   async becomeOwner(lease: LeaseKeeper, inputs: readonly AgentInput[]): Promise<void> {
     this.#lease = lease;
     await this.#hosted.dispatch(...inputs.map((input) => new PendingInput(input)));
+    const { handle, found } = this.#options;
+    const identity = identityOf(handle.log.id, found.header);
+    const failed = (error: unknown): void => this.#hosted.report({ source: "effect", error });
+    await cancelAbandoned({ agent: this.#agent, state: this.#hosted.state(), identity, failed });
   }
 
   reportListenerError(error: unknown): void {

@@ -3,9 +3,9 @@ import { callHostOf } from "@moora/agent-core-effects/internal";
 import type { AgentEvent, Decision, Question, SubAgentEvent } from "../agent-event.ts";
 import { refusalOf } from "../decision-to-input.ts";
 import type { Agent } from "../define-agent.ts";
-import type { DurableSession } from "../durable/durable-session.ts";
 import type { ErrorReport } from "../error-reports.ts";
 import type { OnApproval } from "./host-approvals.ts";
+import { openToPost } from "./post-to-sub-agent.ts";
 import { SerialQueue } from "./serial-queue.ts";
 import type { Receipt, Session } from "./session.ts";
 
@@ -37,17 +37,6 @@ export interface SubAgentsHost {
 
 /** The session that calls an agent, by the copy of the agent that `agentTool` makes for one call. */
 const callers = new WeakMap<Pick<Agent<unknown>, "parts">, SubAgents>();
-
-/** Opens the session of a call in a log, to post to it. Resolves with undefined if there is none. */
-type OpenToPost = (
-  call: Pick<ToolContext, "idempotencyKey">,
-) => Promise<Pick<DurableSession, "decide" | "close"> | undefined>;
-
-/** How to post to the sub-agents of a tool. */
-const posts = new WeakMap<Tool, OpenToPost>();
-
-/** Lets sessions post decisions to the sub-agents of a tool that run in another process. */
-export const postsTo = (tool: Tool, open: OpenToPost): void => void posts.set(tool, open);
 
 /** The sub-agents of a session that run in this process: their events and questions, and the way of decisions to them. */
 export class SubAgents {
@@ -154,12 +143,12 @@ export class SubAgents {
     const child = children.find((each) => each.questions().some(isSame(asked))) ?? children[0];
     if (child !== undefined) return await child.decide(asked, decision, by);
     const { tool, idempotencyKey } = this.#host.callOf(toolCallId);
-    const posted = tool === undefined ? undefined : await posts.get(tool)?.({ idempotencyKey });
+    const posted = tool === undefined ? undefined : await openToPost(tool, { idempotencyKey });
     if (posted === undefined) return { status: "ignored", reason: "no-sub-agent" };
     try {
-      return await posted.decide(asked, decision, by);
+      return await posted.session.decide(asked, decision, by);
     } finally {
-      await posted.close();
+      await posted.session.close();
     }
   }
 }
