@@ -128,19 +128,27 @@ function toolOfAgent<Answer>(agent: Agent<Answer>, options: AgentToolOptions): T
       const capped = withBudgetOfCaller(agent, context);
       if (capped === undefined) return failed("AgentFailed: The budget is spent.");
       caller?.adopt(capped);
+      const pauses = caller?.notePauses();
       const reviewer =
         onApproval ?? (caller === undefined ? rejectQuestion : caller.reviewerOf(context.toolCallId));
-      const session = await openForCall(capped, context, { ...options, clock, onApproval: reviewer, caller });
-      const detach = showIn(caller, context, session);
-      let unfollow: (() => void) | undefined;
       try {
-        unfollow = await caller?.pauseWith(session);
-        onSession?.(session, context);
-        return await runToReply(capped, session, taskOf(args), { signal: context.signal, clock });
+        const session = await openForCall(capped, context, {
+          ...options,
+          clock,
+          onApproval: reviewer,
+          caller,
+        });
+        const detach = showIn(caller, context, session);
+        try {
+          await pauses?.pause(session);
+          onSession?.(session, context);
+          return await runToReply(capped, session, taskOf(args), { signal: context.signal, clock });
+        } finally {
+          await session.close();
+          detach();
+        }
       } finally {
-        unfollow?.();
-        await session.close();
-        detach();
+        pauses?.end();
       }
     },
   });

@@ -94,32 +94,36 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
   };
 
   const answerAtHost = hostApprovals(approvalHost(base, output, decisions, () => subAgents.watch()));
-  const machine = agentMachine(agent, base, {
-    session: subAgents,
-    ...progressHooks(output),
-    async ask(effect) {
-      // The effects of the initial state start while the session is being created.
-      if (!isCreated) await Promise.resolve();
-      return await answerAtHost(effect);
-    },
-    published(published) {
-      base.onPublished?.(published);
-      output.published(published);
-    },
-    commitFailed: (error, key) => base.onCommitFailed?.(error, key),
-    foreignFailed: (error) => base.onForeignFailed?.(error),
-    failed: output.errors.report,
-    broken: loopBreaker({
-      state,
-      failRuns,
-      now: () => base.clock.now(),
-      dispatch: (input) => dispatch(new PendingInput(input)),
-      stop(error) {
-        base.onBroken?.(error);
-        stop(() => error);
+  const machine = agentMachine(
+    agent,
+    { ...base, isHeldAbove: () => subAgents.isHeldAbove },
+    {
+      session: subAgents,
+      ...progressHooks(output),
+      async ask(effect) {
+        // The effects of the initial state start while the session is being created.
+        if (!isCreated) await Promise.resolve();
+        return await answerAtHost(effect);
       },
-    }),
-  });
+      published(published) {
+        base.onPublished?.(published);
+        output.published(published);
+      },
+      commitFailed: (error, key) => base.onCommitFailed?.(error, key),
+      foreignFailed: (error) => base.onForeignFailed?.(error),
+      failed: output.errors.report,
+      broken: loopBreaker({
+        state,
+        failRuns,
+        now: () => base.clock.now(),
+        dispatch: (input) => dispatch(new PendingInput(input)),
+        stop(error) {
+          base.onBroken?.(error);
+          stop(() => error);
+        },
+      }),
+    },
+  );
   const methods = sessionMethods(agent, { base, output, machine, outside, decisions, subAgents, stop });
   isCreated = true;
   return {

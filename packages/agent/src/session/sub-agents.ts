@@ -5,26 +5,20 @@ import { refusalOf } from "../decision-to-input.ts";
 import type { Agent } from "../define-agent.ts";
 import type { ErrorReport } from "../error-reports.ts";
 import type { OnApproval } from "./host-approvals.ts";
+import { CallerPauses, type PausingHost } from "./caller-pauses.ts";
 import { openToPost } from "./post-to-sub-agent.ts";
-import { SerialQueue } from "./serial-queue.ts";
 import type { Receipt, Session } from "./session.ts";
 
 /** The session of a sub-agent, as its caller uses it. */
-export type ChildSession = Pick<
-  Session<unknown>,
-  "onEvent" | "onInput" | "questions" | "decide" | "current" | "pause" | "resume"
->;
+export type ChildSession = Pick<Session<unknown>, "onEvent" | "onInput" | "questions" | "decide" | "current">;
 
 /** The session that calls sub-agents. */
-export interface SubAgentsHost {
+export interface SubAgentsHost extends PausingHost {
   readonly onApproval: OnApproval | undefined;
   /** Whether questions are rejected when no reviewer can answer, instead of left open. */
   readonly rejectsWithoutReviewer: boolean;
   readonly hasNoReviewer: () => boolean;
   readonly emit: (event: SubAgentEvent) => void;
-  readonly isPaused: () => boolean;
-  /** Calls the listener when the session may have been paused or resumed. Returns a function that unsubscribes. */
-  readonly onPause: (listener: () => void) => () => void;
   /** The tool of a call of this session, and the idempotency key of the call. */
   readonly callOf: (toolCallId: string) => {
     readonly tool: Tool | undefined;
@@ -32,7 +26,6 @@ export interface SubAgentsHost {
   };
   /** Checks, after a question was asked, that this process can show it. */
   readonly watch: () => void;
-  readonly report: (report: ErrorReport) => void;
 }
 
 /** The session that calls an agent, by the copy of the agent that `agentTool` makes for one call. */
@@ -64,6 +57,12 @@ export class SubAgents {
     callers.set(agent, this);
   }
 
+  /** Whether a session above this one is paused. */
+  get isHeldAbove(): boolean {
+    const above = this.#caller;
+    return above !== undefined && (above.#host.isPaused() || above.isHeldAbove);
+  }
+
   get report(): (report: ErrorReport) => void {
     return this.#host.report;
   }
@@ -90,28 +89,9 @@ export class SubAgents {
     };
   }
 
-  /**
-   * Pauses and resumes the session of a sub-agent with this one, until the returned function is called. A pause that another caller
-   * has recorded there stays. Resolves when the session is paused if this one is.
-   */
-  async pauseWith(child: ChildSession): Promise<() => void> {
-    const { isPaused, onPause, report } = this.#host;
-    let isFollowing = true;
-    const queue = new SerialQueue((error) => {
-      if (isFollowing) report({ source: "effect", error });
-    });
-    const follow = async (): Promise<void> => {
-      const { paused } = child.current();
-      if (isPaused() && paused == null) await child.pause(pausedWithCaller);
-      else if (!isPaused() && paused?.reason === pausedWithCaller) await child.resume();
-    };
-    const unsubscribe = onPause(() => queue.add(follow));
-    if (isPaused() || child.current().paused != null)
-      await new Promise<void>((resolve) => queue.add(() => follow().finally(resolve)));
-    return () => {
-      isFollowing = false;
-      unsubscribe();
-    };
+  /** Notes the pauses of this session, from before the session of a sub-agent is opened. */
+  notePauses(): CallerPauses {
+    return new CallerPauses(this.#host);
   }
 
   /** A question waits for `decide` of this session: checks that a process shows it, here or above. */
@@ -152,9 +132,6 @@ export class SubAgents {
     }
   }
 }
-
-/** The reason of a pause that the calling session has recorded in the session of a sub-agent. */
-const pausedWithCaller = "The session that calls this agent is paused.";
 
 type QuestionRef = Pick<Question, "toolCallId" | "digest" | "path">;
 

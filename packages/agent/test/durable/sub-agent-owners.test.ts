@@ -170,6 +170,47 @@ describe("the session of a sub-agent that another owner runs", () => {
   });
 });
 
+describe("the session of a sub-agent that is opened while its caller is paused", () => {
+  it.each(["after", "before"] as const)(
+    "starts nothing, and continues when the caller is resumed %s that",
+    async (when) => {
+      const { log, clock, work, leadOn, id, first, typeOf } = await leftByHost();
+      await first.close();
+      await rest();
+      const opening = Promise.withResolvers<void>();
+      let isHeld = true;
+      const slow: EventLog = {
+        ...log,
+        async open(session) {
+          if (isHeld) await opening.promise;
+          return await log.open(session);
+        },
+      };
+      const session = await openSession(leadOn(slow), { log, id: "lead", clock });
+      await rest();
+      await session.pause("Wait.");
+      if (when === "before") await session.resume();
+      isHeld = false;
+      opening.resolve();
+      await rest();
+      if (when === "after") {
+        const types = (await readSession(log, id)).inputs.map(({ type }) => type);
+        expect(types.slice(types.lastIndexOf("session-opened"))).toEqual([
+          "session-opened",
+          "session-paused",
+        ]);
+        await session.resume();
+        await rest();
+      }
+      expect(await typeOf(id)).toBe("Acting");
+      work.resolve("seen");
+      await rest();
+      expect(session.current().toolCalls["call_1"]?.result).toMatchObject({ isSuccess: true });
+      await session.close();
+    },
+  );
+});
+
 describe("the session of a sub-agent whose caller is cancelled while no process runs it", () => {
   it("is cancelled when its caller is opened next, and does not run", async () => {
     const { log, clock, runs, lead, id, first, ownerCount, typeOf } = await leftByHost();
