@@ -3,6 +3,7 @@ import type { AgentInput, AgentState } from "@moora/agent-core-state-machine";
 import { LogError, type Lease } from "@moora/event-log";
 import type { Agent } from "../define-agent.ts";
 import type { Logger } from "../logger.ts";
+import { cancelAbandoned } from "../session/cancel-abandoned.ts";
 import { hostSession, type HostedSession, type SessionBase } from "../session/create-session.ts";
 import type { PendingStep, PublishedStep } from "../session/machine.ts";
 import { nextWorkAt } from "../session/next-work-at.ts";
@@ -35,6 +36,7 @@ const isFinal = (error: unknown): error is SessionError | LogError =>
 
 /** Runs a session on its log: writes to the log, follows it, and releases the session when it is closed or lost. */
 export class DurableHost<Answer> {
+  readonly #agent: Agent<Answer>;
   readonly #options: DurableOptions;
   readonly #writer: LogWriter;
   readonly #ledger: RetriedLedger;
@@ -51,6 +53,7 @@ export class DurableHost<Answer> {
 
   constructor(agent: Agent<Answer>, options: DurableOptions) {
     const { handle, found, access, clock } = options;
+    this.#agent = agent;
     this.#options = options;
     this.#lastError = found.stoppedBy;
     this.#writer = new LogWriter({
@@ -110,6 +113,10 @@ export class DurableHost<Answer> {
     this.#lease = lease;
     await this.#hosted.dispatch(...inputs.map((input) => new PendingInput(input)));
     if (this.#lifecycle.isLive) this.#logOpened();
+    const { handle, found } = this.#options;
+    const identity = identityOf(handle.log.id, found.header);
+    const failed = (error: unknown): void => this.#hosted.report({ source: "effect", error });
+    await cancelAbandoned({ agent: this.#agent, state: this.#hosted.state(), identity, failed });
   }
 
   #logOpened(): void {

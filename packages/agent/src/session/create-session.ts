@@ -99,33 +99,29 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
   const answerAtHost = hostApprovals(
     approvalHost(base, output, decisions, { current: state, watch: () => subAgents.watch() }),
   );
-  const machine = agentMachine(agent, base, {
-    session: subAgents,
-    ...progressHooks(output),
-    async ask(effect) {
-      // The effects of the initial state start while the session is being created.
-      if (!isCreated) await Promise.resolve();
-      return await answerAtHost(effect);
-    },
-    published(published) {
-      base.onPublished?.(published);
-      output.published(published);
-    },
-    commitFailed: (error, key) => base.onCommitFailed?.(error, key),
-    foreignFailed: (error) => base.onForeignFailed?.(error),
-    failed: output.errors.report,
-    logger: output.logger,
-    broken: loopBreaker({
-      state,
-      failRuns,
-      now: () => base.clock.now(),
-      dispatch: (input) => dispatch(new PendingInput(input)),
-      stop(error) {
-        base.onBroken?.(error);
-        stop(() => error);
+  const machine = agentMachine(
+    agent,
+    { ...base, isHeldAbove: () => subAgents.isHeldAbove },
+    {
+      session: subAgents,
+      ...outputHooks(base, output),
+      async ask(effect) {
+        // The effects of the initial state start while the session is being created.
+        if (!isCreated) await Promise.resolve();
+        return await answerAtHost(effect);
       },
-    }),
-  });
+      broken: loopBreaker({
+        state,
+        failRuns,
+        now: () => base.clock.now(),
+        dispatch: (input) => dispatch(new PendingInput(input)),
+        stop(error) {
+          base.onBroken?.(error);
+          stop(() => error);
+        },
+      }),
+    },
+  );
   const methods = sessionMethods(agent, { base, output, machine, outside, decisions, subAgents, stop });
   isCreated = true;
   return {
@@ -140,11 +136,21 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
   };
 }
 
-const progressHooks = <Answer>(
+/** What the machine reports to the output of the session, and to its base. */
+const outputHooks = <Answer>(
+  base: SessionBase,
   output: SessionOutput<Answer>,
-): Pick<MachineHooks, "notify" | "isObserved"> => ({
+): Omit<MachineHooks, "session" | "ask" | "broken"> => ({
   notify: (notice) => output.progress(notice),
   isObserved: () => output.runs.isObserved,
+  published(published) {
+    base.onPublished?.(published);
+    output.published(published);
+  },
+  commitFailed: (error, key) => base.onCommitFailed?.(error, key),
+  foreignFailed: (error) => base.onForeignFailed?.(error),
+  failed: output.errors.report,
+  logger: output.logger,
 });
 
 /** The host of the sub-agents of a session. */
