@@ -92,6 +92,8 @@ const described: readonly string[] = [
   "WorkerOptions",
   "ServeOptions",
   "ConnectOptions",
+  "InspectorFileOptions",
+  "LocalPostStorageOptions",
   "SharedSessionOptions",
   "DbosHostOptions",
   "DbosPostOptions",

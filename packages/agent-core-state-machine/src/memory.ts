@@ -1,8 +1,8 @@
 import type { AgentConfig } from "./agent-config.ts";
 import { messageOf, recordOf } from "./collections/state-lists.ts";
 import type { Budget, Risk } from "./config.ts";
+import { openCallsOf } from "./collections/open-call-list.ts";
 import { questionReasonOf, riskOf, type QuestionReason } from "./control/approval-rule.ts";
-import { openCallsOf } from "./control/calls.ts";
 import { loopEntries, taskEntryOf } from "./control/loop-entries.ts";
 import type { AgentFailure } from "./failure.ts";
 import { controlName } from "./control/enter.ts";

@@ -10,6 +10,7 @@ import {
 } from "@moora/agent";
 import { blobProblem, optionHint } from "@moora/agent-core-effects/internal";
 import type { Authorize, SessionRef } from "./access/authorization.ts";
+import { LiveHub } from "./live/live-hub.ts";
 import { checkNumbers, checkValues } from "./check-values.ts";
 import { ServerCounters } from "./metrics/server-counters.ts";
 import { workerOptionsOf, type WorkerOptions } from "./worker/worker-options.ts";
@@ -141,6 +142,8 @@ export interface ServerContext extends Omit<
   readonly worker: Required<WorkerOptions> | undefined;
   readonly blobs: BlobOptions | false;
   readonly counters: ServerCounters;
+  /** Undefined for a log without a live channel. */
+  readonly liveHub: LiveHub | undefined;
   readonly owner: string;
   readonly clock: Clock;
   readonly onError: (error: unknown) => void;
@@ -183,6 +186,8 @@ export function contextOf(options: AgentServerOptions): ServerContext {
   checkContexts(options);
   if (!/^(\/[A-Za-z0-9._~-]+)*$/.test(basePath))
     throw new BuildError(`basePath must be a path such as "/api", got ${JSON.stringify(basePath)}.`);
+  const clock = options.clock ?? systemClock;
+  const { live } = options.log;
   return {
     ...options,
     agents: agentsByName(agents),
@@ -194,7 +199,8 @@ export function contextOf(options: AgentServerOptions): ServerContext {
     worker: workerOptionsOf(options.worker ?? false, options.log),
     counters: new ServerCounters(),
     owner: options.owner ?? `server-${crypto.randomUUID()}`,
-    clock: options.clock ?? systemClock,
+    liveHub: live === undefined ? undefined : new LiveHub(live, clock),
+    clock,
     onError: options.onError ?? ((error) => console.error(error)),
   };
 }

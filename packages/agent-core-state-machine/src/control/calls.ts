@@ -1,4 +1,5 @@
 import type { Approval } from "../config.ts";
+import { openCallOf } from "../collections/open-call-list.ts";
 import { recordOf, transcriptOf } from "../collections/state-lists.ts";
 import type { StateEdit } from "../state-edit.ts";
 import type {
@@ -12,15 +13,7 @@ import type {
 } from "../state.ts";
 import { callIdsIn } from "../turn-parts.ts";
 import { wording } from "../wording.ts";
-import type { AskingStatus, Control, OpenCall } from "./control.ts";
-
-/** The open calls of a control state; none in a state without calls. */
-export const openCallsOf = (control: Control): readonly OpenCall[] =>
-  "calls" in control ? control.calls : [];
-
-/** The open call with this id; undefined if it is not open. */
-export const openCallOf = (control: Control, id: string): OpenCall | undefined =>
-  openCallsOf(control).find((call) => call.id === id);
+import type { AskingStatus, OpenCall } from "./control.ts";
 
 /** The current name of a tool that had this name in an earlier release; a name that no tool had is returned unchanged. */
 export function toolNameOf({ tools }: Pick<AgentState, "tools">, name: string): string {

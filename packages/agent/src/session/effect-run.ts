@@ -21,6 +21,7 @@ export interface SharedHost extends Required<
     | "clock"
     | "requests"
     | "current"
+    | "untilResumed"
     | "dispatchLate"
     | "notify"
     | "isObserved"
@@ -170,6 +171,10 @@ class RunHost implements EffectHost {
 
   get current(): SharedHost["current"] {
     return this.#shared.current;
+  }
+
+  get untilResumed(): SharedHost["untilResumed"] {
+    return this.#shared.untilResumed;
   }
 
   get dispatchLate(): SharedHost["dispatchLate"] {

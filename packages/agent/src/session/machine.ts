@@ -8,7 +8,13 @@ import {
   type Progress,
 } from "@moora/agent-core-effects";
 import { isPromise, isRetryWait } from "@moora/agent-core-effects/internal";
-import { step, type AgentInput, type AgentState, type AgentStep } from "@moora/agent-core-state-machine";
+import {
+  isPaused,
+  step,
+  type AgentInput,
+  type AgentState,
+  type AgentStep,
+} from "@moora/agent-core-state-machine";
 import { digestOf, type ChainHead, type MaybePromise } from "@moora/event-log";
 import {
   createMoorex,
@@ -96,7 +102,8 @@ export interface AgentMachine extends Pick<
 
 export function agentMachine(agent: MachineAgent, base: MachineBase, hooks: MachineHooks): AgentMachine {
   const wiring = new MachineWiring(agent, base, hooks);
-  const moorex = createMoorex(wiring.definition({ current, dispatchLate }));
+  const untilResumed = (): Promise<void> => wiring.untilResumed(current());
+  const moorex = createMoorex(wiring.definition({ current, untilResumed, dispatchLate }));
   function current(): AgentState {
     return moorex.current();
   }
@@ -123,8 +130,10 @@ class MachineWiring {
   readonly #base: MachineBase;
   readonly #hooks: MachineHooks;
   readonly #errors: MachineErrors;
-  readonly #hostBase: Omit<SharedHost, "current" | "dispatchLate">;
+  readonly #hostBase: Omit<SharedHost, "current" | "untilResumed" | "dispatchLate">;
   #seq: number;
+  /** Resolves at the next resume; undefined if no work waits for it. */
+  #resumed: PromiseWithResolvers<void> | undefined;
   /** The commit that is running; it may contain intents of effects that start after it. */
   #committing: Promise<void> | undefined;
   /** The error of the first input of the log that could not be applied. No later input is applied. */
@@ -161,7 +170,7 @@ class MachineWiring {
 
   /** The definition of the runner. `dispatchLate` dispatches for an effect that the state no longer wants. */
   definition(
-    host: Pick<SharedHost, "current" | "dispatchLate">,
+    host: Pick<SharedHost, "current" | "untilResumed" | "dispatchLate">,
   ): DetailedDefinition<AgentState, PendingInput, AgentEffect, AgentStep, ChainHead> {
     const { initial, ledger } = this.#base;
     const runner = new EffectRunner({ ...this.#hostBase, ...host });
@@ -187,6 +196,11 @@ class MachineWiring {
   async drained(): Promise<void> {
     while (this.#committing !== undefined) await this.#committing;
     await this.running.drained();
+  }
+
+  /** Resolves when the session is not paused. `state` is the current one. */
+  async untilResumed(state: AgentState): Promise<void> {
+    if (isPaused(state)) await (this.#resumed ??= Promise.withResolvers()).promise;
   }
 
   #commit(ledger: InputLedger, steps: readonly PendingStep[]): ReturnType<InputLedger["commit"]> {
@@ -277,6 +291,10 @@ class MachineWiring {
     const seq = position?.seq ?? this.#seq + 1;
     this.#seq = seq;
     pending.acceptAs(seq);
+    if (pending.input.type === "session-resumed") {
+      this.#resumed?.resolve();
+      this.#resumed = undefined;
+    }
     this.#hooks.published({ input: pending.input, step: detail, seq, position });
   }
 }

@@ -1,4 +1,4 @@
-import type { LoggedInput } from "@moora/agent";
+import type { AgentEvent, LoggedInput } from "@moora/agent";
 import type { LiveSession } from "../sessions/live-session.ts";
 import { ChunkMaker } from "./chunks.ts";
 import { chunkFrame, inputFrame, type StreamFrame } from "./sse.ts";
@@ -76,14 +76,16 @@ export class EventSource {
 
   #attach(): void {
     this.#detach();
-    const { session } = this.#live;
+    const { session, stream } = this.#live;
+    const pushChunk = (event: AgentEvent<unknown>): void => {
+      if (!this.#takesChunks) return;
+      const chunk = this.#chunks.chunkOf(event);
+      if (chunk !== undefined) this.#push(chunkFrame(chunk));
+    };
     const stops = [
       session.onInput((input, _state, seq) => this.#push(inputFrame(seq, input))),
-      session.onEvent((event) => {
-        if (!this.#takesChunks) return;
-        const chunk = this.#chunks.chunkOf(event);
-        if (chunk !== undefined) this.#push(chunkFrame(chunk));
-      }),
+      session.onEvent(pushChunk),
+      stream.onEvent(pushChunk),
     ];
     this.#detach = () => {
       for (const stop of stops) stop();
@@ -148,10 +150,10 @@ export class EventSource {
     }
     if (this.#isBehind) return;
     this.#takesChunks = true;
-    const { session } = this.#live;
+    const { stream } = this.#live;
     const chunks = [
-      this.#chunks.begin(session.current().streaming),
-      ...session.questions().map((question) => this.#chunks.questionOf(question)),
+      this.#chunks.begin(stream.streaming),
+      ...stream.questions.map((question) => this.#chunks.questionOf(question)),
     ];
     for (const chunk of chunks) if (chunk !== undefined) this.#push(chunkFrame(chunk));
   }

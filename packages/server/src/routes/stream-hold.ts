@@ -24,6 +24,7 @@ export async function holdForStream(
     uncount();
     throw error;
   });
+  const leave = hold.live.stream.view();
   let registered: (() => void) | undefined;
   return {
     live: hold.live,
@@ -43,6 +44,7 @@ export async function holdForStream(
     },
     release() {
       uncount();
+      leave();
       hold.release();
       if (registered !== undefined) {
         parts.streamEnds.delete(registered);
