@@ -6,7 +6,7 @@ import { codeAt } from "../team/member-at.ts";
 import { fixedDecision } from "../decision-to-input.ts";
 import type { Agent } from "../define-agent.ts";
 import type { ErrorListener, ErrorReport } from "../error-reports.ts";
-import type { Logger, LogListener } from "../logger.ts";
+import type { LogListener } from "../logger.ts";
 import { loopBreaker } from "./broken-loop.ts";
 import { Decisions } from "./decisions.ts";
 import { hostApprovals, type ApprovalHost, type OnApproval } from "./host-approvals.ts";
@@ -62,7 +62,6 @@ export interface HostedSession<Answer> {
   drained(): Promise<void>;
   /** Reports an error that does not reject any call. */
   report(report: ErrorReport): void;
-  readonly logger: Logger;
   /** Rejects every unfinished run. */
   failRuns(error: AgentError): void;
   /** Ends all running effects, and rejects every unfinished run and every later call with this error. */
@@ -96,9 +95,7 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
     if (output.runs.isOpen && outside.stopped !== undefined) failRuns(outside.stopped);
   };
 
-  const answerAtHost = hostApprovals(
-    approvalHost(base, output, decisions, { current: state, watch: () => subAgents.watch() }),
-  );
+  const answerAtHost = hostApprovals(approvalHost(base, output, decisions, () => subAgents.watch()));
   const machine = agentMachine(
     agent,
     { ...base, isHeldAbove: () => subAgents.isHeldAbove },
@@ -108,7 +105,7 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
       async ask(effect) {
         // The effects of the initial state start while the session is being created.
         if (!isCreated) await Promise.resolve();
-        return await answerAtHost(effect);
+        return await answerAtHost(effect, state());
       },
       broken: loopBreaker({
         state,
@@ -130,7 +127,6 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
     state,
     drained: machine.drained,
     report: output.errors.report,
-    logger: output.logger,
     failRuns,
     stop: (error) => stop(() => error),
   };
@@ -191,9 +187,8 @@ const approvalHost = <Answer>(
   { onApproval, rejectsWithoutReviewer = false }: Pick<SessionBase, "onApproval" | "rejectsWithoutReviewer">,
   { errors, runs }: Pick<SessionOutput<Answer>, "errors" | "runs">,
   decisions: Decisions,
-  { current, watch }: Pick<ApprovalHost, "current"> & { readonly watch: () => void },
+  watch: () => void,
 ): ApprovalHost => ({
-  current,
   onApproval,
   hasNoReviewer: () => rejectsWithoutReviewer && !runs.isWatched,
   emit(event) {
