@@ -43,6 +43,15 @@ const titles: Readonly<Record<ShownQuestion["about"], string>> = {
   answer: "The agent asks",
 };
 
+const reasons: Readonly<Record<ShownQuestion["reason"], string>> = {
+  policy: "The approval policy asks about this tool.",
+  risk: "The approval policy asks about calls of this risk.",
+  predicate: "The predicate of the approval policy asks about this call.",
+  tool: "The tool asks about each of its calls.",
+  question: "The call is a question.",
+  interrupted: "The call was interrupted.",
+};
+
 function QuestionCard({ question }: { readonly question: ShownQuestion | QuestionBelow }): JSX.Element {
   const { about, name, parameters, question: asked, path } = question;
   return (
@@ -55,6 +64,12 @@ function QuestionCard({ question }: { readonly question: ShownQuestion | Questio
       <pre tabIndex={0}>
         {typeof parameters === "string" ? parameters : JSON.stringify(parameters, null, 2)}
       </pre>
+      {about === "approval" ? (
+        <p class="reason">
+          {question.risk === undefined ? "" : `Risk ${question.risk}. `}
+          {reasons[question.reason]}
+        </p>
+      ) : null}
       {canAct.value ? <Decision question={question} /> : null}
     </>
   );

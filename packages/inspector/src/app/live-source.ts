@@ -1,7 +1,7 @@
 import type { ChunkEvent, InputEvent } from "@moora/agent-webui-protocol";
+import { readServerSentEvents, type StreamEvent } from "@moora/agent-webui-protocol/server-sent-events";
 import { batch, signal } from "@preact/signals";
 import { notify } from "./copy.tsx";
-import { readEvents, type StreamEvent } from "./event-lines.ts";
 import { needsToken, postTo, request, setToken, type PostKind } from "./live-requests.ts";
 import { closeQuestionsBelow, forgetQuestionsBelow, onQuestionChunk } from "./questions-below.ts";
 import { count, goTo, loadView, messageOf, openSession, position, rows, worker } from "./store.ts";
@@ -96,7 +96,8 @@ async function follow(id: string, aborts: AbortSignal): Promise<void> {
       });
       isConnected.value = true;
       forgetQuestionsBelow();
-      for await (const event of readEvents(response)) await onEvent(event);
+      if (response.body !== null)
+        for await (const event of readServerSentEvents(response.body)) await onEvent(event);
     } catch (error) {
       if (!aborts.aborted && needsToken.value) notify(messageOf(error));
     }
@@ -105,12 +106,12 @@ async function follow(id: string, aborts: AbortSignal): Promise<void> {
   }
 }
 
-async function onEvent({ type, data }: StreamEvent): Promise<void> {
+async function onEvent({ event, data }: StreamEvent): Promise<void> {
   // What the server of this protocol sends; events and chunks of later releases are left out.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  if (type === "input") await onInput(JSON.parse(data) as InputEvent);
+  if (event === "input") await onInput(JSON.parse(data) as InputEvent);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  if (type === "chunk") onChunk(JSON.parse(data) as ChunkEvent);
+  if (event === "chunk") onChunk(JSON.parse(data) as ChunkEvent);
 }
 
 async function onInput({ seq, input }: InputEvent): Promise<void> {

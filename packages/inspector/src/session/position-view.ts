@@ -1,11 +1,5 @@
-import {
-  effectsAt,
-  effectToQuestion,
-  type AgentEffect,
-  type AgentUsage,
-  type Budget,
-  type Question,
-} from "@moora/agent";
+import { effectsAt, type AgentEffect, type AgentUsage, type Budget, type Question } from "@moora/agent";
+import { questionsAt } from "@moora/agent/internal";
 import {
   agentTransition,
   controlEdges,
@@ -91,9 +85,7 @@ export function positionViewAt(
     conversation: conversationAt(state, entries),
     request: requestViewAt(history, seq),
     effects,
-    questions: effects.flatMap((effect) =>
-      effect.type === "ask-human" ? [shownQuestion(state, effectToQuestion(effect))] : [],
-    ),
+    questions: questionsAt(state).map((question) => shownQuestion(state, question)),
     data:
       dataStatus === null
         ? undefined
