@@ -2,6 +2,8 @@ import { fault, type Fault } from "./fault.ts";
 
 const pauses = ["packages/agent/test/session/pause.test.ts"];
 
+const simulatedPauses = ["packages/agent-testing/test/simulation/pauses.test.ts"];
+
 /** Faults of pauses: what starts in one, and who may end it. */
 export const pauseFaults: readonly Fault[] = [
   fault(
@@ -25,5 +27,27 @@ export const pauseFaults: readonly Fault[] = [
     },
     pauses,
     /a sub-agent of a paused session > keeps a pause of its own/,
+  ),
+  fault(
+    193,
+    "a tool that the handler of a custom state calls begins in a pause",
+    {
+      file: "packages/agent-core-effects/src/run/handler-tool-call.ts",
+      text: "untilResumed === undefined || !mayBePaused(host)",
+      replacement: "untilResumed === undefined || mayBePaused(host)",
+    },
+    simulatedPauses,
+    /a simulated pause > (breaks no law|holds the next tool of a handler)/,
+  ),
+  fault(
+    194,
+    "a retry that becomes due in a pause is lost",
+    {
+      file: "packages/agent-core-state-machine/src/inputs/deadline-passed.ts",
+      text: 'return wait === undefined ? "wrong-key" :',
+      replacement: 'return wait === undefined || state.paused != null ? "wrong-key" :',
+    },
+    [...pauses, ...simulatedPauses],
+    /a simulated pause > breaks no law/,
   ),
 ];

@@ -8,7 +8,13 @@ import {
   type Progress,
 } from "@moora/agent-core-effects";
 import { isPromise, isRetryWait } from "@moora/agent-core-effects/internal";
-import { step, type AgentInput, type AgentState, type AgentStep } from "@moora/agent-core-state-machine";
+import {
+  isPaused,
+  step,
+  type AgentInput,
+  type AgentState,
+  type AgentStep,
+} from "@moora/agent-core-state-machine";
 import { digestOf, type ChainHead, type MaybePromise } from "@moora/event-log";
 import {
   createMoorex,
@@ -20,10 +26,12 @@ import {
   type Step,
 } from "@moora/moorex";
 import type { Agent } from "../define-agent.ts";
+import type { Logger } from "../logger.ts";
 import { codeAt } from "../team/member-at.ts";
 import { EffectRunner, type SharedHost } from "./effect-run.ts";
 import { MachineErrors, type MachineErrorHooks } from "./machine-errors.ts";
 import { PendingInput } from "./pending-input.ts";
+import { logIgnored, logLate, setAsideBy } from "./log-inputs.ts";
 import type { SessionFiles } from "./session-files.ts";
 import { RunningEffects } from "./running-effects.ts";
 
@@ -68,6 +76,7 @@ export interface PublishedStep {
 }
 
 export interface MachineHooks extends MachineErrorHooks {
+  readonly logger: Logger;
   readonly notify: (notice: Progress) => void;
   /** Whether anything receives progress besides text. */
   readonly isObserved: () => boolean;
@@ -93,7 +102,8 @@ export interface AgentMachine extends Pick<
 
 export function agentMachine(agent: MachineAgent, base: MachineBase, hooks: MachineHooks): AgentMachine {
   const wiring = new MachineWiring(agent, base, hooks);
-  const moorex = createMoorex(wiring.definition({ current, dispatchLate }));
+  const untilResumed = (): Promise<void> => wiring.untilResumed(current());
+  const moorex = createMoorex(wiring.definition({ current, untilResumed, dispatchLate }));
   function current(): AgentState {
     return moorex.current();
   }
@@ -120,8 +130,10 @@ class MachineWiring {
   readonly #base: MachineBase;
   readonly #hooks: MachineHooks;
   readonly #errors: MachineErrors;
-  readonly #hostBase: Omit<SharedHost, "current" | "dispatchLate">;
+  readonly #hostBase: Omit<SharedHost, "current" | "untilResumed" | "dispatchLate">;
   #seq: number;
+  /** Resolves at the next resume; undefined if no work waits for it. */
+  #resumed: PromiseWithResolvers<void> | undefined;
   /** The commit that is running; it may contain intents of effects that start after it. */
   #committing: Promise<void> | undefined;
   /** The error of the first input of the log that could not be applied. No later input is applied. */
@@ -147,6 +159,7 @@ class MachineWiring {
       isObserved,
       ask,
       requests: new LlmRequestCache(),
+      setAside: setAsideBy(hooks.logger),
     };
     this.#seq = base.seq;
   }
@@ -157,7 +170,7 @@ class MachineWiring {
 
   /** The definition of the runner. `dispatchLate` dispatches for an effect that the state no longer wants. */
   definition(
-    host: Pick<SharedHost, "current" | "dispatchLate">,
+    host: Pick<SharedHost, "current" | "untilResumed" | "dispatchLate">,
   ): DetailedDefinition<AgentState, PendingInput, AgentEffect, AgentStep, ChainHead> {
     const { initial, ledger } = this.#base;
     const runner = new EffectRunner({ ...this.#hostBase, ...host });
@@ -183,6 +196,11 @@ class MachineWiring {
   async drained(): Promise<void> {
     while (this.#committing !== undefined) await this.#committing;
     await this.running.drained();
+  }
+
+  /** Resolves when the session is not paused. `state` is the current one. */
+  async untilResumed(state: AgentState): Promise<void> {
+    if (isPaused(state)) await (this.#resumed ??= Promise.withResolvers()).promise;
   }
 
   #commit(ledger: InputLedger, steps: readonly PendingStep[]): ReturnType<InputLedger["commit"]> {
@@ -260,9 +278,11 @@ class MachineWiring {
       case "effect-completed":
       case "effect-canceled":
         return this.running.remove(notice.key);
-      case "input-received":
       case "input-ignored":
+        return logIgnored(this.#hooks.logger, notice.input.input, notice.state);
       case "input-dropped":
+        return logLate(this.#hooks.logger, notice.key);
+      case "input-received":
         return;
     }
   }
@@ -271,6 +291,10 @@ class MachineWiring {
     const seq = position?.seq ?? this.#seq + 1;
     this.#seq = seq;
     pending.acceptAs(seq);
+    if (pending.input.type === "session-resumed") {
+      this.#resumed?.resolve();
+      this.#resumed = undefined;
+    }
     this.#hooks.published({ input: pending.input, step: detail, seq, position });
   }
 }

@@ -5,6 +5,7 @@ import { refusalOf } from "../decision-to-input.ts";
 import type { Agent } from "../define-agent.ts";
 import type { DurableSession } from "../durable/durable-session.ts";
 import type { ErrorReport } from "../error-reports.ts";
+import type { LogListener } from "../logger.ts";
 import type { OnApproval } from "./host-approvals.ts";
 import { SerialQueue } from "./serial-queue.ts";
 import type { Receipt, Session } from "./session.ts";
@@ -33,6 +34,7 @@ export interface SubAgentsHost {
   /** Checks, after a question was asked, that this process can show it. */
   readonly watch: () => void;
   readonly report: (report: ErrorReport) => void;
+  readonly onLog: LogListener | undefined;
 }
 
 /** The session that calls an agent, by the copy of the agent that `agentTool` makes for one call. */
@@ -73,6 +75,10 @@ export class SubAgents {
   /** Makes this session the caller of the sessions of an agent. The agent must be a copy for one call. */
   adopt(agent: Pick<Agent<unknown>, "parts">): void {
     callers.set(agent, this);
+  }
+
+  get onLog(): LogListener | undefined {
+    return this.#host.onLog;
   }
 
   get report(): (report: ErrorReport) => void {
