@@ -2,12 +2,13 @@
 import { faultNames, missedPairs, simulate, type Coverage } from "@moora/agent-testing";
 import { providerDialects } from "@moora/agent-testing/dialects";
 import { prove } from "./parts/in-chunks.ts";
-import { checkedAgent, drawResults, shopAgent } from "./parts/simulated-agents.ts";
+import { checkedAgent, drawResults, handlerAgent, shopAgent } from "./parts/simulated-agents.ts";
 
 const kinds = [
   { name: "shopAgent", agent: shopAgent, drawsConfig: false },
   { name: "shopAgent", agent: shopAgent, drawsConfig: true },
   { name: "checkedAgent", agent: checkedAgent, drawsConfig: false },
+  { name: "handlerAgent", agent: handlerAgent, drawsConfig: false },
 ];
 const seedsApart = 10_000_000;
 const allDialects = providerDialects();

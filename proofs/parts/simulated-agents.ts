@@ -71,6 +71,31 @@ export const checkedAgent: Agent<unknown> = defineAgent({
   states: { Check: () => ({ event: "Fine", note: "It was checked." }) },
 });
 
+/** A state whose handler calls tools, one after the other: a pause, a cancel and a crash come between them. */
+export const handlerAgent: Agent<unknown> = defineAgent({
+  name: "handler",
+  llm,
+  tools: tools.slice(0, 3),
+  config: {
+    limits: { maxSteps: 12 },
+    graph: {
+      states: ["Check"],
+      rows: { Observing: { Continue: "Check" }, Check: { Fine: "Planning", Bad: "Error" } },
+      terminals: [],
+    },
+  },
+  states: {
+    Check: {
+      replay: "keyed",
+      async handle(_, { callTool }) {
+        await callTool("search", { query: "what was found" });
+        const { isSuccess } = await callTool("mail", { to: "ada" });
+        return isSuccess ? "Fine" : { event: "Fine", note: "The letter was not sent." };
+      },
+    },
+  },
+});
+
 /** A tool that runs once, and one that may run again, sometimes ask in the middle of their calls. */
 export const drawResults: Readonly<Record<string, DrawResult>> = Object.fromEntries(
   ["book", "mail"].map((name) => [

@@ -5,6 +5,7 @@ const transcripts = ["packages/agent-testing/test/transcripts.test.ts"];
 const longConversation = ["packages/agent-core-state-machine/test/long-conversation.test.ts"];
 const guards = ["packages/agent-testing/test/guards.test.ts"];
 const approvals = ["packages/agent/test/session/approvals.test.ts"];
+const largeTurns = ["packages/agent-testing/test/large-turns.test.ts"];
 const limits = ["packages/agent/test/session/limits.test.ts"];
 const toolQuestions = ["packages/agent/test/session/tool-questions.test.ts"];
 const toolRetries = ["packages/agent/test/session/tool-retries.test.ts"];
@@ -188,7 +189,7 @@ export const coreFaults: readonly Fault[] = [
     "more calls at once than there are slots",
     {
       file: `${core}/control/admission.ts`,
-      text: " || !slots.hasOne(nameOf(call))",
+      text: "    if (!slots.hasAny()) return;\n",
       replacement: "",
     },
     [...transcripts, ...limits],
@@ -392,5 +393,27 @@ export const coreFaults: readonly Fault[] = [
     },
     ["packages/agent-core-state-machine/test/changes.test.ts"],
     /are the same for a state that has other objects/,
+  ),
+  fault(
+    205,
+    "a call of a large turn takes the place of another one",
+    {
+      file: `${core}/collections/open-call-list.ts`,
+      text: "partOf(parts[at]?.calls.with(place % partLength, call) ?? [])",
+      replacement: "partOf(parts[at]?.calls.with(at % partLength, call) ?? [])",
+    },
+    largeTurns,
+    /turns of many calls > end with their last result/,
+  ),
+  fault(
+    206,
+    "a call of a large turn is not found by its status after a write",
+    {
+      file: `${core}/collections/open-call-list.ts`,
+      text: "value: { parts: parts.with(at, part), places }",
+      replacement: "value: { parts: parts.with(at, { ...part, marks: parts[at]?.marks ?? 0 }), places }",
+    },
+    largeTurns,
+    /turns of many calls > keep every law at every step/,
   ),
 ];

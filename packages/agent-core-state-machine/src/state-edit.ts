@@ -4,6 +4,7 @@ import { Written, type AgentChange, type StateFields } from "./changes.ts";
 import { createState } from "./collections/finished-state.ts";
 import { ListsEdit } from "./collections/lists-edit.ts";
 import { listsKey } from "./collections/state-lists.ts";
+import { openCallOf, putCall } from "./collections/open-call-list.ts";
 import type { OpenCall } from "./control/control.ts";
 import type { DataPatch } from "./data/patches.ts";
 import type { AgentState, ContextEntry, ReActContext, ToolCallRecord, ToolDefinition } from "./state.ts";
@@ -52,7 +53,6 @@ export class StateEdit implements AgentState {
   #written: Written | undefined;
   #ownContext: Mutable<ReActContext> | undefined;
   #ownContextCalls: string[] | undefined;
-  #ownOpenCalls: OpenCall[] | undefined;
 
   constructor(state: AgentState, records = false) {
     this.config = state.config;
@@ -73,7 +73,6 @@ export class StateEdit implements AgentState {
     this.#written = records ? new Written(state) : undefined;
     this.#ownContext = undefined;
     this.#ownContextCalls = undefined;
-    this.#ownOpenCalls = undefined;
   }
 
   /** All messages as an array. Inside the core, use `messagesOf`, which does not create one. */
@@ -136,18 +135,13 @@ export class StateEdit implements AgentState {
   }
 
   /** Replaces the open call with the same id. Does nothing if the call is not open. */
-  putOpenCall(call: OpenCall, index: number = this.#indexOfCall(call.id)): void {
-    if (index < 0) return;
-    this.#writableOpenCalls()[index] = call;
-    this.#written?.openCall(call.id);
+  putOpenCall(call: OpenCall): void {
+    this.#replaceOpenCall(call.id, call);
   }
 
   /** Removes an open call. Does nothing if the call is not open. */
   removeOpenCall(id: string): void {
-    const index = this.#indexOfCall(id);
-    if (index < 0) return;
-    this.#writableOpenCalls().splice(index, 1);
-    this.#written?.openCall(id);
+    this.#replaceOpenCall(id, undefined);
   }
 
   /** Replaces the application data by what patches make of it. `version`: its new version. */
@@ -159,10 +153,7 @@ export class StateEdit implements AgentState {
 
   setContext(fields: Partial<ReActContext>): void {
     Object.assign(this.#writableContext(), fields);
-    if (fields.control !== undefined) {
-      this.#ownOpenCalls = undefined;
-      this.#written?.replaced("control");
-    }
+    if (fields.control !== undefined) this.#written?.replaced("control");
     if (fields.toolCallIds !== undefined) {
       this.#ownContextCalls = undefined;
       this.#written?.replaced("toolCallIds");
@@ -231,7 +222,6 @@ export class StateEdit implements AgentState {
   #disown(): void {
     this.#ownContext = undefined;
     this.#ownContextCalls = undefined;
-    this.#ownOpenCalls = undefined;
   }
 
   #writableContext(): Mutable<ReActContext> {
@@ -239,19 +229,12 @@ export class StateEdit implements AgentState {
     return this.#ownContext;
   }
 
-  #indexOfCall(id: string): number {
+  /** Puts `call` in the place of the open call with this id, or nothing. Does nothing if the call is not open. */
+  #replaceOpenCall(id: string, call: OpenCall | undefined): void {
     const { control } = this.reActContext;
-    return "calls" in control ? control.calls.findIndex((call) => call.id === id) : -1;
-  }
-
-  #writableOpenCalls(): OpenCall[] {
-    const { control } = this.reActContext;
-    if (!("calls" in control)) return [];
-    if (this.#ownOpenCalls === undefined) {
-      this.#ownOpenCalls = control.calls.slice();
-      this.#writableContext().control = { ...control, calls: this.#ownOpenCalls };
-    }
-    return this.#ownOpenCalls;
+    if (openCallOf(control, id) === undefined) return;
+    this.#writableContext().control = putCall(control, id, call);
+    this.#written?.openCall(id);
   }
 }
 

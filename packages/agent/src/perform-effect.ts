@@ -24,10 +24,11 @@ import { codeAt } from "./team/member-at.ts";
 
 /**
  * The options of `performEffect`. `signal` aborts the work of the effect, `notify` receives its progress, and `ask` shows a
- * question to a reviewer, `context` is what the tools and handlers need of the host, and `files` stores the bytes of files. Default: none of them.
+ * question to a reviewer, `context` is what the tools and handlers need of the host, and `files` stores the bytes of files.
+ * `untilResumed` resolves when the session is not paused: the tools that a handler calls wait for it. Default: none of them.
  */
 export interface PerformOptions extends Partial<
-  Pick<EffectHost, "signal" | "notify" | "ask" | "intended" | "context" | "files">
+  Pick<EffectHost, "signal" | "notify" | "ask" | "intended" | "context" | "files" | "untilResumed">
 > {
   /**
    * Applies inputs to the newest state, in order, and returns whether that changed it, as `applyInputs` does. Called with the
@@ -51,6 +52,7 @@ const performForms: OptionForms<PerformOptions> = {
   intended: "boolean",
   context: "any",
   files: "object",
+  untilResumed: "function",
 };
 
 /**
@@ -72,7 +74,8 @@ export async function performEffect<Context = unknown>(
   checkIsState(state);
   checkOptions("performEffect", options, performForms);
   checkContext("performEffect", agent, options.context);
-  const { dispatch, ask, intended, sessionId = "local", clock = systemClock, signal, ...rest } = options;
+  const { dispatch, ask, intended, untilResumed, sessionId = "local", ...more } = options;
+  const { clock = systemClock, signal, ...rest } = more;
   if (typeof dispatch !== "function")
     refuse("performEffect needs dispatch, a function that returns whether the inputs changed the state.");
   if (intended !== true && isIntentRecorded(effect, state)) refuse(startedBefore(effect));
@@ -88,6 +91,7 @@ export async function performEffect<Context = unknown>(
     ...rest,
     ...(intended === undefined ? {} : { intended }),
     ...(ask === undefined ? {} : { ask }),
+    ...(untilResumed === undefined ? {} : { untilResumed }),
     parts,
     limits,
     sessionId,

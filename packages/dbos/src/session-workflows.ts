@@ -9,6 +9,7 @@ import {
   type Agent,
   type AgentEffect,
   type AgentInput,
+  type AgentState,
 } from "@moora/agent";
 import { isPaused } from "@moora/agent-core-state-machine";
 import type { DbosHostOptions, DbosPostOptions } from "./dbos-host.ts";
@@ -130,11 +131,14 @@ export class SessionWorkflows {
       return;
     }
     const { context, onProgress } = this.#options;
+    const isFree = (newest: AgentState): boolean =>
+      !isPaused(newest) || effectsAt(newest)[effect.key] === undefined;
     await session.run(effect.key, (signal) =>
       performEffect(this.#agent, effect, state, {
         dispatch: async (...inputs) => (await session.append(inputs)).applied > 0,
         sessionId: session.identity,
         signal,
+        untilResumed: async () => void (await session.waitFor(isFree)),
         ...(context === undefined ? {} : { context }),
         ...(onProgress === undefined ? {} : { notify: (progress) => onProgress(id, progress) }),
       }),

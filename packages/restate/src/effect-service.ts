@@ -10,6 +10,7 @@ import {
   type DispatchedInput,
 } from "@moora/agent";
 import { inputAt } from "@moora/agent-core-effects";
+import { isPaused } from "@moora/agent-core-state-machine";
 import * as restate from "@restatedev/restate-sdk";
 import { callSession } from "./ingress.ts";
 import { sessionIdOf } from "./posted-inputs.ts";
@@ -29,6 +30,9 @@ export interface EffectHandlers {
 export type EffectService = restate.ServiceDefinition<string, EffectHandlers>;
 
 const halfAnHour = 1_800_000;
+
+/** How often a paused session is asked whether it was resumed, in milliseconds. */
+const pausePollMs = 500;
 
 /** The service that runs the effects of sessions, one invocation for each. */
 export function effectService(agent: Agent<unknown>, options: RestateOptions): EffectService {
@@ -93,6 +97,7 @@ class EffectAttempt {
     await performEffect(this.#agent, effect, state, {
       sessionId: sessionIdOf(this.#id, header),
       signal,
+      untilResumed: () => this.#untilResumed(signal),
       dispatch: (...inputs) => this.#dispatch(inputs, effect.key),
       ...(context === undefined ? {} : { context }),
       ...(onProgress === undefined ? {} : { notify: (progress) => onProgress(this.#id, progress) }),
@@ -107,6 +112,12 @@ class EffectAttempt {
       const { applied } = await this.#report({ ...posted, from });
       if (applied !== undefined) return applied > 0;
     }
+  }
+
+  /** Resolves when the session is not paused, or the attempt ends. The object reports no changes, so it is asked. */
+  async #untilResumed(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted && isPaused((await this.#view()).state))
+      await new Promise<void>((resolve) => void systemClock.after(pausePollMs, resolve));
   }
 
   async #view(): Promise<ViewedSession> {

@@ -16,8 +16,15 @@ import { memoryLog, type EventLog } from "@moora/event-log";
 import { restateSession, type RestateSession } from "../src/index.ts";
 import { freePort, RestateServer } from "./restate-server.ts";
 
+/** A registered process, which is killed at the end. */
+export type Deployment = AsyncDisposable;
+
+/** What the kill of a case ends: the process that serves the agent, or the server of Restate, which keeps its data. */
+export type Victim = "service" | "server";
+
 /** Restate with a process that serves the agent of the suite. Cases share them, and have sessions of their own. */
 export class RestateHost implements AsyncDisposable {
+  readonly #victim: Victim;
   readonly #server: RestateServer;
   readonly #world: Server;
   readonly #port: number;
@@ -26,7 +33,8 @@ export class RestateHost implements AsyncDisposable {
   #child: { readonly process: ChildProcess; readonly release: number } | undefined;
   #cases = 0;
 
-  private constructor(server: RestateServer, port: number) {
+  private constructor(server: RestateServer, port: number, victim: Victim) {
+    this.#victim = victim;
     this.#server = server;
     this.#port = port;
     this.#world = createServer((request, response) => {
@@ -41,8 +49,8 @@ export class RestateHost implements AsyncDisposable {
     });
   }
 
-  static async start(): Promise<RestateHost> {
-    const host = new RestateHost(await RestateServer.start(), await freePort());
+  static async start(victim: Victim = "service"): Promise<RestateHost> {
+    const host = new RestateHost(await RestateServer.start(), await freePort(), victim);
     host.#world.listen(0, "127.0.0.1");
     await once(host.#world, "listening");
     await host.serve(1);
@@ -55,12 +63,14 @@ export class RestateHost implements AsyncDisposable {
     const id = `case-${this.#cases}`;
     this.#worlds.set(id, world);
     const { ingressUrl } = this.#server;
-    const session = restateSession({ ingressUrl, agent: "conformance", id });
-    return new RestateCase(this, session, {
-      listen: (listener) => void this.#listeners.set(id, listener),
+    // One world has the sessions of a case: their ids begin with that of the case.
+    const sessionOf = (name: string): RestateSession =>
+      restateSession({ ingressUrl, agent: "conformance", id: `${id}-${name}` });
+    return new RestateCase(this, sessionOf, {
+      listen: (name, listener) => void this.#listeners.set(`${id}-${name}`, listener),
       end: () => {
         this.#worlds.delete(id);
-        this.#listeners.delete(id);
+        for (const key of this.#listeners.keys()) if (key.startsWith(`${id}-`)) this.#listeners.delete(key);
       },
     });
   }
@@ -69,35 +79,56 @@ export class RestateHost implements AsyncDisposable {
     return this.#server.ingressUrl;
   }
 
-  /** Starts the process, unless one of this release runs. */
+  /** Starts the server and the process, unless the server and one of this release run. */
   async serve(release: number): Promise<void> {
+    await this.#server.start();
     if (this.#child?.release === release) return;
-    await this.kill();
+    await this.#killService();
+    this.#child = { process: await this.#fork(this.#port, release), release };
+  }
+
+  /** Registers another process with a release as a deployment of its own. The ones before continue to serve what they began. */
+  async deploy(release: number): Promise<Deployment> {
+    const port = await freePort();
+    const child = await this.#fork(port, release);
+    await this.#server.register(`http://127.0.0.1:${port}`);
+    return { [Symbol.asyncDispose]: () => endOf(child) };
+  }
+
+  /** Lets the newest deployment continue the invocations of the effects that others have begun. */
+  async resumeOnNewest(): Promise<void> {
+    await this.#server.resumeOnNewest("conformance-effects");
+  }
+
+  async kill(): Promise<void> {
+    if (this.#victim === "server") await this.#server.kill();
+    else await this.#killService();
+  }
+
+  async #killService(): Promise<void> {
+    const child = this.#child?.process;
+    this.#child = undefined;
+    if (child !== undefined) await endOf(child);
+  }
+
+  async #fork(port: number, release: number): Promise<ChildProcess> {
     const address = this.#world.address();
     const world = typeof address === "object" ? `http://127.0.0.1:${address?.port}` : "";
-    const args = [this.#port, this.#server.ingressUrl, world, release].map(String);
+    const args = [port, this.#server.ingressUrl, world, release].map(String);
     const child = fork(`${import.meta.dirname}/children/service.ts`, args, {
       execArgv: ["--conditions=@moora/source"],
       env: { ...process.env, RESTATE_LOGGING: "ERROR" },
       stdio: "ignore",
     });
-    this.#child = { process: child, release };
     await once(child, "message");
     child.on("message", ({ sessionId, text: piece }: { readonly sessionId: string; readonly text: string }) =>
       this.#listeners.get(sessionId)?.(piece),
     );
-  }
-
-  async kill(): Promise<void> {
-    const child = this.#child?.process;
-    this.#child = undefined;
-    if (child === undefined || child.exitCode !== null) return;
-    child.kill("SIGKILL");
-    await once(child, "exit");
+    return child;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.kill();
+    await this.#killService();
     this.#world.closeAllConnections();
     this.#world.close();
     await this.#server[Symbol.asyncDispose]();
@@ -105,24 +136,32 @@ export class RestateHost implements AsyncDisposable {
 
   /** The world of the case to whose session an idempotency key belongs; a silent one if that has ended. */
   #worldOf(key: string): HostWorld {
-    const [, world] = [...this.#worlds].find(([id]) => key.split(/[^a-z0-9-]/).includes(id)) ?? [];
+    const parts = key.split(/[^a-z0-9-]/);
+    const isOf = (id: string): boolean => parts.some((part) => part.startsWith(`${id}-`));
+    const [, world] = [...this.#worlds].find(([id]) => isOf(id)) ?? [];
     return world ?? { reach: () => new Promise(() => undefined) };
   }
 }
 
+async function endOf(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill("SIGKILL");
+  await once(child, "exit");
+}
+
 interface CaseHooks {
-  readonly listen: (listener: (text: string) => void) => void;
+  readonly listen: (id: string, listener: (text: string) => void) => void;
   readonly end: () => void;
 }
 
 class RestateCase implements PreparedHost {
   readonly #host: RestateHost;
-  readonly #session: RestateSession;
+  readonly #sessionOf: (id: string) => RestateSession;
   readonly #hooks: CaseHooks;
 
-  constructor(host: RestateHost, session: RestateSession, hooks: CaseHooks) {
+  constructor(host: RestateHost, sessionOf: (id: string) => RestateSession, hooks: CaseHooks) {
     this.#host = host;
-    this.#session = session;
+    this.#sessionOf = sessionOf;
     this.#hooks = hooks;
   }
 
@@ -134,26 +173,28 @@ class RestateCase implements PreparedHost {
     await this.#host.kill();
   }
 
-  async post(_id: string, input: AgentInput): Promise<boolean> {
-    return await this.#session.post(input);
+  async post(id: string, input: AgentInput): Promise<boolean> {
+    return await this.#sessionOf(id).post(input);
   }
 
-  async waitFor(_id: string, isReached: (state: AgentState) => boolean): Promise<AgentState> {
+  async waitFor(id: string, isReached: (state: AgentState) => boolean): Promise<AgentState> {
+    const session = this.#sessionOf(id);
     for (;;) {
-      const state = (await this.#session.current())?.state ?? initialState;
+      const state = (await session.current())?.state ?? initialState;
       if (isReached(state)) return state;
       await pause(10);
     }
   }
 
-  async watch(_id: string, listener: (text: string) => void): Promise<() => void> {
-    this.#hooks.listen(listener);
+  async watch(id: string, listener: (text: string) => void): Promise<() => void> {
+    this.#hooks.listen(id, listener);
     return () => undefined;
   }
 
   async log(id: string): Promise<EventLog> {
-    const [copied] = await (await this.#session.toLog()).list();
-    const found = await (await this.#session.toLog()).open(copied?.id ?? "");
+    const session = this.#sessionOf(id);
+    const [copied] = await (await session.toLog()).list();
+    const found = await (await session.toLog()).open(copied?.id ?? "");
     const log = memoryLog();
     if (found !== undefined) await (await log.create(id, found.header)).append(0, await found.read());
     return log;

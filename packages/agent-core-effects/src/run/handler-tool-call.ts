@@ -9,7 +9,7 @@ import { toolNamed } from "../tool/tool-named.ts";
 import { unknownTool } from "../tool/unknown-tool.ts";
 import { contextOf } from "./call-context.ts";
 import { refusalOfTool } from "./commit-data.ts";
-import { isAborted, LazyAbort } from "./abort.ts";
+import { isAborted, LazyAbort, onAbort } from "./abort.ts";
 import type { EffectHost } from "./host.ts";
 import type { HandlerSpending } from "./handler-spending.ts";
 import { withTimeout } from "./with-timeout.ts";
@@ -30,10 +30,43 @@ export interface HandlerWork {
 }
 
 /**
- * Runs a tool for a handler. Does not throw or reject: a call that cannot run has a failed outcome. `started` is the state
- * with which the handler began; the configuration of the current state applies.
+ * Runs a tool for a handler, as soon as the session is not paused. Does not throw or reject: a call that cannot run has a failed
+ * outcome. `started` is the state with which the handler began; the configuration of the current state applies.
  */
 export function callToolOfHandler(
+  host: EffectHost,
+  started: AgentState,
+  work: HandlerWork,
+  call: HandlerToolCall,
+): ToolOutcome | Promise<ToolOutcome> {
+  const { untilResumed } = host;
+  if (untilResumed === undefined || !mayBePaused(host)) return startTool(host, started, work, call);
+  return afterPause(host, untilResumed, () => startTool(host, started, work, call));
+}
+
+/** Whether the session is paused, or its host does not know. */
+const mayBePaused = (host: EffectHost): boolean => host.isPaused?.() ?? true;
+
+/** Starts when the session is not paused, or at once on an abort. */
+async function afterPause(
+  host: EffectHost,
+  untilResumed: () => Promise<void>,
+  start: () => ToolOutcome | Promise<ToolOutcome>,
+): Promise<ToolOutcome> {
+  const aborted = Promise.withResolvers<void>();
+  const stopListening = onAbort(host, aborted.resolve);
+  try {
+    do await Promise.race([untilResumed(), aborted.promise]);
+    while (!isAborted(host) && host.isPaused?.() === true);
+  } catch (error) {
+    return thrownToOutcome(error);
+  } finally {
+    stopListening();
+  }
+  return await start();
+}
+
+function startTool(
   host: EffectHost,
   started: AgentState,
   { spending, updates }: HandlerWork,

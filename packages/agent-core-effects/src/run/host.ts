@@ -29,6 +29,7 @@ export interface StateContext<Data = unknown> extends DataContext<Data> {
    * Runs one of the agent's tools without an approval, within the time-out of the tool. Its idempotency key is the same when
    * the handler runs again and makes the same calls in the same order. A tool with the replay policy `once` does not run in
    * a later attempt: its outcome is `outcome-unknown`. After an abort of `signal` no tool starts: the outcome is `cancelled`.
+   * While the session is paused no tool starts either: the call waits until it is resumed.
    * The blacklist of the current configuration applies. Does not throw: an unknown or blacklisted name and an input that is
    * not JSON result in failed outcomes.
    */
@@ -152,6 +153,10 @@ export interface EffectHost {
   readonly requests?: LlmRequestCache;
   /** Returns the current state, which may be newer than the one that the effect was given. Default: that one. */
   readonly current?: () => AgentState;
+  /** Whether the session is paused now. Default: `untilResumed` finds out. */
+  readonly isPaused?: () => boolean;
+  /** Resolves when the session is not paused: the tools that a handler calls wait for it. Default: the session is never paused. */
+  readonly untilResumed?: () => Promise<void>;
   /**
    * Whether the intents of effects have been committed already. If so, the program of an effect acts without dispatching its
    * intent. Default: false; the program dispatches its intent first, and acts only if the intent applied.
@@ -178,6 +183,11 @@ export interface EffectHost {
   readonly notify: (notice: Progress) => void;
   /** Whether anything receives progress besides text now. If not, less of it is made. Default: true. */
   readonly isObserved?: () => boolean;
+  /**
+   * Called when a tool returns, or a model streams, after its call was aborted: what it gave is set aside. Of the chunks of one call
+   * only the first is reported. Default: nothing.
+   */
+  readonly setAside?: ((key: string, what: "result" | "chunk") => void) | undefined;
   /** Computes the digest that binds a decision to its question. */
   readonly digestOf: (...parts: readonly string[]) => string;
   /**

@@ -2,7 +2,7 @@ import type { StateEdit } from "../state-edit.ts";
 import type { ToolCallDecision } from "../state.ts";
 import { actingEvent, askingEvent } from "./acting.ts";
 import { admitCalls } from "./admission.ts";
-import { openCallsOf } from "./calls.ts";
+import { openCallsOf } from "../collections/open-call-list.ts";
 import type { FiredEvent } from "./enter.ts";
 import { move } from "./move.ts";
 

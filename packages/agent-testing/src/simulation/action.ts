@@ -40,7 +40,7 @@ export type SimAction =
       /** The log refuses the record, as it refuses one that is too large. */
       readonly oversized?: true;
     }
-  | { readonly type: "cancel"; readonly host?: number }
+  | { readonly type: "cancel" | "pause" | "resume"; readonly host?: number }
   /** The application changes its data by one of the recipes in `updates`. */
   | { readonly type: "update"; readonly nth?: number; readonly host?: number }
   | { readonly type: "model-streams"; readonly text: string; readonly nth?: number }
@@ -131,6 +131,7 @@ export function faultOf(action: SimAction): string | undefined {
     case "append-ends":
       return action.crashes === true ? "crash:appended" : undefined;
     case "cancel":
+    case "pause":
     case "late-result":
     case "outside-result":
     case "crash":
@@ -138,6 +139,7 @@ export function faultOf(action: SimAction): string | undefined {
     case "listener-throws":
       return action.type;
     case "probe-answers":
+    case "resume":
     case "update":
     case "time-passes":
     case "release":

@@ -24,6 +24,9 @@ export interface BeginView {
   readonly tools: Readonly<Record<string, ToolDefinition>>;
 }
 
+/** Whether a call was made by the handler of a custom state: the session has no record of it. */
+export const isOfHandler = (toolCallId: string): boolean => toolCallId.includes("/");
+
 /** Follows the calls of a session: which of them ran, how often, with whose permission, and what the model reads about them. */
 export class CallLedger {
   readonly runs: ToolRun[] = [];
@@ -41,7 +44,7 @@ export class CallLedger {
     const shared = this.runs.find((other) => other.key === run.key);
     this.runs.push(run);
     const record = recordOf(view.state, run.toolCallId);
-    checkRecorded(run, record, view);
+    if (!isOfHandler(run.toolCallId)) checkRecorded(run, record, view);
     checkPolicy(run, record, view);
     this.#checkRepeats(run, before, shared);
   }

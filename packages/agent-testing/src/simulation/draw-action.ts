@@ -1,4 +1,5 @@
 import type { Decision, Question } from "@moora/agent";
+import { isPaused } from "@moora/agent-core-state-machine";
 import { openCallsOf } from "@moora/agent-core-state-machine/internal";
 import type { SimAction } from "./action.ts";
 import { oneOf, weighted } from "./choices.ts";
@@ -105,6 +106,8 @@ function fromPeople(world: SimWorld, draws: Draws): readonly Candidate[] {
         ]),
     ...fault("oversized", 0.2, () => ({ type: "message", text: "", oversized: true, ...host() })),
     ...fault("cancel", 1, () => ({ type: "cancel", ...host() })),
+    ...fault("pause", isPaused(world.state) ? 0.2 : 1, () => ({ type: "pause", ...host() })),
+    ...(isPaused(world.state) ? [{ weight: 8, draw: (): SimAction => ({ type: "resume", ...host() }) }] : []),
     ...(world.watch.length === 0
       ? []
       : fault("double-answer", 2, () => {

@@ -3,8 +3,9 @@ import { effectsAt } from "@moora/agent-core-effects";
 import { initialAgentState, isLoopRunning, replay, type AgentState } from "@moora/agent-core-state-machine";
 import { openCallsOf } from "@moora/agent-core-state-machine/internal";
 import { firstDifference } from "../laws/law-broken.ts";
+import { isOfHandler } from "./call-ledger.ts";
 import { check } from "./invariant-broken.ts";
-import { isWanted, type ToolRun } from "./pending.ts";
+import { isWanted, type Pending, type ToolRun } from "./pending.ts";
 import { sessionId, type SimWorld } from "./sim-world.ts";
 
 /** An invariant of the user's agent, checked after every action. Returns true, or what is wrong. */
@@ -31,7 +32,8 @@ const prototypeKeys = Reflect.ownKeys(Object.prototype).length;
 
 /**
  * What has to hold after every action. L1 to L11 were checked as each input was published, and with them V5 and V12,
- * which are L7, and V10, which is L11; V1, V2, V7, V8, V15, V17 to V19 by `LogWatch`; V4, V9 and V16 as a tool began.
+ * which are L7, and V10, which is L11; V1, V2, V7, V8, V15, V17 to V19 and V21 by `LogWatch`, V4, V9 and
+ * V16 as a tool began, and V20 as anything began.
  */
 export function checkStep(world: SimWorld, invariants: Invariants): void {
   if (world.failure !== undefined) throw world.failure;
@@ -51,11 +53,15 @@ function checkUnderWay(world: SimWorld): void {
     return;
   if (world.pending.some((pending) => pending.type === "append")) return;
   const underWay = world.pending.filter(
-    (pending) => pending.host === owner.name && pending.type !== "probe" && isWanted(pending),
+    (pending) => pending.host === owner.name && isOfEffect(pending) && isWanted(pending),
   ).length;
   const wanted = world.wantedBy(owner);
   check(underWay === wanted, "V3", () => `${wanted} effects are wanted, ${underWay} are under way`);
 }
+
+/** Whether a pending item is the work of a model call or of a tool call of its own. */
+const isOfEffect = (pending: Pending): boolean =>
+  pending.type === "llm" || (pending.type === "tool" && !isOfHandler(pending.toolCallId));
 
 /** Checks what must hold at the end, when faults have stopped and everything is settled: V1, V2, V6, V14. */
 export async function checkEnd(world: SimWorld): Promise<void> {

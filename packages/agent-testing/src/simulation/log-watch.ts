@@ -1,5 +1,8 @@
 import {
   controlName,
+  inputTraits,
+  isLoopRunning,
+  isPaused,
   type AgentInput,
   type AgentState,
   type InputType,
@@ -113,6 +116,7 @@ export class LogWatch {
     const next = this.keeper.apply(input);
     if (next === before) return next;
     this.calls.follow(input, before, next);
+    checkPause(input, before, next);
     this.#checkUpdates(input);
     this.#countAttempts(input, before);
     this.#checkAttempts(before, next);
@@ -155,6 +159,18 @@ export class LogWatch {
     const head = log === undefined || log instanceof Promise ? 0 : log.head();
     return head instanceof Promise ? 0 : head;
   }
+}
+
+/** V20, V21: no work starts in a pause, only a resume ends it, and a cancel ends the loop also then. */
+function checkPause({ type }: AgentInput, before: AgentState, next: AgentState): void {
+  if (!isPaused(before)) return;
+  check(inputTraits[type].role !== "intent", "V20", () => `a paused session accepts ${type}`);
+  check(isPaused(next) || type === "session-resumed", "V21", () => `${type} ends a pause`);
+  check(
+    type !== "re-act-cancelled" || !isLoopRunning(next),
+    "V21",
+    () => "a cancel of a paused session does not end its loop",
+  );
 }
 
 /** The type of a stored input, which mostly comes first: large bodies need not be parsed for it. */

@@ -20,6 +20,8 @@ function performOne(world: SimWorld, action: SimAction): boolean | Promise<boole
   switch (action.type) {
     case "message":
     case "cancel":
+    case "pause":
+    case "resume":
     case "update":
     case "decide":
     case "repeat-input":

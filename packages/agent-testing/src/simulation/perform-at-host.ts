@@ -1,3 +1,4 @@
+import type { Receipt } from "@moora/agent";
 import type { InputType } from "@moora/agent-core-state-machine";
 import { openCallsOf } from "@moora/agent-core-state-machine/internal";
 import type { SimAction } from "./action.ts";
@@ -24,6 +25,8 @@ export function atHost(
   action: Of<
     | "message"
     | "cancel"
+    | "pause"
+    | "resume"
     | "update"
     | "decide"
     | "repeat-input"
@@ -45,8 +48,10 @@ export function atHost(
       return true;
     }
     case "cancel":
-      world.record("a cancel");
-      world.offer(session.cancel("enough"));
+    case "pause":
+    case "resume":
+      world.record(`a ${action.type}`);
+      world.offer(steer(session, action.type));
       return true;
     case "update": {
       const recipe = nthOf(world.updates, action.nth);
@@ -77,6 +82,17 @@ export function atHost(
 }
 
 type Opened = NonNullable<SimHost["session"]>;
+
+function steer(session: Opened, how: "cancel" | "pause" | "resume"): Promise<Receipt> {
+  switch (how) {
+    case "cancel":
+      return session.cancel("enough");
+    case "pause":
+      return session.pause("not now");
+    case "resume":
+      return session.resume();
+  }
+}
 
 function decide(
   world: SimWorld,

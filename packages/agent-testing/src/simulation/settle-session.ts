@@ -1,5 +1,5 @@
 import type { LlmOutcome } from "@moora/llm";
-import { isLoopRunning } from "@moora/agent-core-state-machine";
+import { isLoopRunning, isPaused } from "@moora/agent-core-state-machine";
 import { openCallsOf } from "@moora/agent-core-state-machine/internal";
 import { simulatedOrigin } from "../laws/request-laws.ts";
 import { check } from "./invariant-broken.ts";
@@ -27,6 +27,10 @@ export async function settleSession(world: SimWorld): Promise<void> {
       await world.open("run", true);
       continue;
     }
+    if (isPaused(world.state)) {
+      await resume(world);
+      continue;
+    }
     const pending = world.pending.find(canEnd);
     if (pending !== undefined) {
       world.take(pending);
@@ -40,6 +44,14 @@ export async function settleSession(world: SimWorld): Promise<void> {
     world.time.advance(longWaitMs);
   }
   if (world.failure !== undefined) throw world.failure;
+}
+
+/** A session that is resumed wants again all that it wanted before its pause: otherwise it does not settle. */
+async function resume(world: SimWorld): Promise<void> {
+  const { owner } = world;
+  if (owner?.session === undefined) return;
+  world.record("a resume");
+  await world.finished(owner.session.resume(), owner);
 }
 
 /** V14: a settled session accepts the next message. */

@@ -1,6 +1,7 @@
 import type { Agent, DurableSession } from "@moora/agent";
-import type { Clock, Tool, ToolContext } from "@moora/agent-core-effects";
+import type { Clock, StateHandler, Tool, ToolContext } from "@moora/agent-core-effects";
 import type { LlmCallOptions, LlmRequest } from "@moora/llm";
+import type { Beginning } from "./check-beginning.ts";
 import type { Pending } from "./pending.ts";
 import { simLlm } from "./sim-llm.ts";
 import type { SimLog } from "./sim-log.ts";
@@ -23,6 +24,8 @@ export interface SimHost {
 
 export interface SimulatedParts {
   readonly wait: (pending: Pending) => void;
+  /** Called at the instant at which anything begins, before it does. `toolCallId`: of the call whose tool or probe begins. */
+  readonly starts: (host: SimHost, what: Beginning, toolCallId?: string) => void;
   readonly asks: (request: LlmRequest, options: LlmCallOptions) => void;
   readonly begins: (host: SimHost, tool: Tool, parameters: string, context: ToolContext) => void;
   readonly hasRun: (toolCallId: string) => boolean;
@@ -36,6 +39,7 @@ const namesOf = ({ name, definition }: Tool): readonly string[] => [name, ...(de
 export function simulatedAgent(host: SimHost, sim: SimulatedParts): Agent<unknown> {
   const { agent, name } = host;
   const llm = simLlm(name, (pending) => {
+    sim.starts(host, "model call");
     sim.asks(pending.request, pending.options);
     sim.wait(pending);
   });
@@ -43,16 +47,29 @@ export function simulatedAgent(host: SimHost, sim: SimulatedParts): Agent<unknow
     simTool(tool, {
       host: name,
       wait: sim.wait,
-      begins: (begun, parameters, context) => sim.begins(host, begun, parameters, context),
+      begins(begun, parameters, context) {
+        sim.starts(host, "tool", context.toolCallId);
+        sim.begins(host, begun, parameters, context);
+      },
+      probes: (toolCallId) => sim.starts(host, "probe", toolCallId),
       hasRun: sim.hasRun,
       // What a handoff changes is in the outcome of its tool.
       executes: namesOf(tool).some(
         (each) => (agent.team !== undefined && each === "hand_off") || sim.executes(each),
       ),
     });
+  const handlerOf =
+    (handle: StateHandler): StateHandler =>
+    (state, context) => {
+      sim.starts(host, "handler");
+      return handle(state, context);
+    };
   const simulated = <Of extends Agent<unknown>>(real: Of): Of => {
     const tools = new Map([...real.parts.tools].map(([toolName, tool]) => [toolName, toolOf(tool)]));
-    return { ...real, parts: { ...real.parts, llm, tools } };
+    const states = Object.fromEntries(
+      Object.entries(real.parts.states).map(([state, handle]) => [state, handlerOf(handle)]),
+    );
+    return { ...real, parts: { ...real.parts, llm, tools, states } };
   };
   if (agent.team === undefined) return simulated(agent);
   const agents = new Map([...agent.team.agents].map(([agentName, member]) => [agentName, simulated(member)]));

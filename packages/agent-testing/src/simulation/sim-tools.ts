@@ -6,6 +6,8 @@ export interface SimToolHost {
   readonly wait: (pending: PendingTool | PendingProbe) => void;
   /** Called at the instant at which the tool begins to run. */
   readonly begins: (tool: Tool, parameters: string, context: ToolContext) => void;
+  /** Called at the instant at which the tool is asked for the outcome of a call. */
+  readonly probes: (toolCallId: string) => void;
   readonly hasRun: (toolCallId: string) => boolean;
   /** Whether the tool itself is executed when it begins; what it returns is delivered by an action. */
   readonly executes: boolean;
@@ -76,6 +78,7 @@ function keepReturned(pending: PendingTool, running: ToolOutcome | Promise<ToolO
 const probeOf =
   (tool: Tool, probe: NonNullable<Tool["probe"]>, sim: SimToolHost): NonNullable<Tool["probe"]> =>
   async (parameters, context) => {
+    sim.probes(context.toolCallId);
     if ((await tool.check(parameters)) !== undefined) return await probe(parameters, context);
     return await simulatedProbe(context, sim);
   };

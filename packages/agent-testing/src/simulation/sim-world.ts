@@ -13,6 +13,7 @@ import { controlName, type AgentInput, type AgentState } from "@moora/agent-core
 import { openCallsOf } from "@moora/agent-core-state-machine/internal";
 import { LogError, type EventLog } from "@moora/event-log";
 import type { Dialects } from "../laws/request-laws.ts";
+import { checkBeginning, type Beginning } from "./check-beginning.ts";
 import { InvariantBroken } from "./invariant-broken.ts";
 import { runGuarded, LogWatch } from "./log-watch.ts";
 import type { Pending } from "./pending.ts";
@@ -243,12 +244,19 @@ export class SimWorld {
   #simulated(host: SimHost): Agent<unknown> {
     return simulatedAgent(host, {
       wait: (pending) => void this.pending.push(pending),
+      starts: (of, what, toolCallId) => this.guard(() => this.#starts(of, what, toolCallId)),
       asks: (request, { idempotencyKey }) => this.guard(() => this.watch.asked(request, idempotencyKey)),
       begins: (of, tool, parameters, context) =>
         this.guard(() => this.#begins(of, tool, parameters, context)),
       hasRun: (id) => this.watch.calls.hasRun(id),
       executes: this.#options.executes,
     });
+  }
+
+  #starts({ session }: SimHost, what: Beginning, toolCallId: string | undefined): void {
+    // While a host opens the session, only its log shows what it has accepted.
+    if (session === undefined) this.watch.catchUp();
+    checkBeginning(session?.current() ?? this.watch.keeper.state, what, toolCallId);
   }
 
   #begins(host: SimHost, tool: Tool, parameters: string, context: ToolContext): void {

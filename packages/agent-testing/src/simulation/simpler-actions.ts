@@ -35,6 +35,8 @@ export function* simplerActions(action: SimAction): Generator<SimAction, void, u
       if (action.decision !== "approve") yield { ...action, decision: "approve" };
       return;
     case "cancel":
+    case "pause":
+    case "resume":
     case "update":
     case "model-streams":
     case "probe-answers":

@@ -1,7 +1,9 @@
 import { AgentError } from "@moora/agent-core-effects";
 import type { AgentInput, AgentState } from "@moora/agent-core-state-machine";
-import { LogError, type Lease } from "@moora/event-log";
+import { LogError } from "@moora/event-log";
 import type { Agent } from "../define-agent.ts";
+import { Logger } from "../logger.ts";
+import { cancelAbandoned } from "../session/cancel-abandoned.ts";
 import { hostSession, type HostedSession, type SessionBase } from "../session/create-session.ts";
 import type { PendingStep, PublishedStep } from "../session/machine.ts";
 import { nextWorkAt } from "../session/next-work-at.ts";
@@ -10,7 +12,8 @@ import type { Session } from "../session/session.ts";
 import { randomId } from "../user-message.ts";
 import type { DurableOptions, SessionInfo } from "./durable-session.ts";
 import { GracefulClose } from "./graceful-close.ts";
-import type { LeaseKeeper } from "./lease-keeper.ts";
+import { hasEnded, type LeaseKeeper } from "./lease-keeper.ts";
+import { logAppendRetry, logClosed, logLost, logOpened, writerLogs } from "./lifecycle-logs.ts";
 import { LogFollower } from "./log-follower.ts";
 import { LogWriter } from "./log-writer.ts";
 import { andThen } from "./maybe-promise.ts";
@@ -34,7 +37,9 @@ const isFinal = (error: unknown): error is SessionError | LogError =>
 
 /** Runs a session on its log: writes to the log, follows it, and releases the session when it is closed or lost. */
 export class DurableHost<Answer> {
+  readonly #agent: Agent<Answer>;
   readonly #options: DurableOptions;
+  readonly #logger: Logger;
   readonly #writer: LogWriter;
   readonly #ledger: RetriedLedger;
   readonly #lifecycle: SessionLifecycle;
@@ -50,9 +55,12 @@ export class DurableHost<Answer> {
 
   constructor(agent: Agent<Answer>, options: DurableOptions) {
     const { handle, found, access, clock } = options;
+    this.#agent = agent;
     this.#options = options;
     this.#lastError = found.stoppedBy;
-    this.#writer = new LogWriter({ handle, start: found.head, runsEffects: access === "run" });
+    this.#logger = new Logger(handle.log.id, options.onLog);
+    const logs = writerLogs(this.#logger);
+    this.#writer = new LogWriter({ handle, start: found.head, runsEffects: access === "run", ...logs });
     this.#lifecycle = new SessionLifecycle(access === "run" ? "opening" : "open");
     this.#ledger = new RetriedLedger({
       ledger: this.#writer,
@@ -71,7 +79,9 @@ export class DurableHost<Answer> {
       shutDown: () => this.#shutDown(),
     });
     // Another process may have appended since the log was read. The first append of an owner finds that out by itself.
-    if (access !== "run") void this.refresh();
+    if (access === "run") return;
+    logOpened(this.#logger, this.info());
+    void this.refresh();
   }
 
   get session(): Session<Answer> {
@@ -100,6 +110,11 @@ export class DurableHost<Answer> {
   async becomeOwner(lease: LeaseKeeper, inputs: readonly AgentInput[]): Promise<void> {
     this.#lease = lease;
     await this.#hosted.dispatch(...inputs.map((input) => new PendingInput(input)));
+    if (this.#lifecycle.isLive) logOpened(this.#logger, this.info());
+    const { handle, found } = this.#options;
+    const identity = identityOf(handle.log.id, found.header);
+    const failed = (error: unknown): void => this.#hosted.report({ source: "effect", error });
+    await cancelAbandoned({ agent: this.#agent, state: this.#hosted.state(), identity, failed });
   }
 
   reportListenerError(error: unknown): void {
@@ -117,6 +132,7 @@ export class DurableHost<Answer> {
     if (!this.#lifecycle.lose(error)) return;
     this.#detach();
     this.#lease?.close().catch((cause: unknown) => this.reportLogError(cause));
+    logLost(this.#logger, error);
     if (error instanceof AgentError) return this.#hosted.stop(error);
     this.reportLogError(error);
     const kind = error.code === "LogCorrupt" ? "LogCorrupt" : "Conflict";
@@ -141,6 +157,7 @@ export class DurableHost<Answer> {
     await this.#follower.idle();
     if (wasOpen) await this.#saveDue();
     await this.#lease?.close().catch((error: unknown) => this.reportLogError(error));
+    logClosed(this.#logger, this.#writer.head.seq);
   }
 
   /** Saves when the work continues, for workers. Without it they open the session, and find out. */
@@ -160,7 +177,7 @@ export class DurableHost<Answer> {
   }
 
   #sessionBase(): SessionBase {
-    const { handle, found, access, clock, context, files, onApproval, onError } = this.#options;
+    const { handle, found, access, clock, context, files, onApproval, onError, onLog } = this.#options;
     const { newId = randomId } = this.#options;
     const { id } = handle.log;
     return {
@@ -171,6 +188,7 @@ export class DurableHost<Answer> {
       newId,
       onApproval,
       onError,
+      onLog,
       identity: identityOf(id, found.header),
       initial: found.state,
       seq: found.head.seq,
@@ -222,6 +240,7 @@ export class DurableHost<Answer> {
     // Without a key, all inputs came from outside, and their dispatches have rejected. The log may contain them all the same.
     if (key === undefined) return void this.refresh();
     this.#hosted.report({ source: "log", error, key });
+    logAppendRetry(this.#logger, error);
     this.#ledger.failed();
   }
 
@@ -277,12 +296,6 @@ export class DurableHost<Answer> {
     });
   }
 }
-
-/** Whether the lease has ended, so that no owner dispatches the deadlines of the session. */
-const hasEnded =
-  (clock: DurableOptions["clock"]) =>
-  (lease: Lease | undefined): boolean =>
-    lease === undefined || lease.until <= clock.now();
 
 const unwritableError = (cause: unknown, state: AgentState): AgentError => {
   const message = `The log could not be written for ${patienceMs} ms. The session keeps the unsaved inputs and appends them when the log is writable again.`;

@@ -6,6 +6,7 @@ import { codeAt } from "../team/member-at.ts";
 import { fixedDecision } from "../decision-to-input.ts";
 import type { Agent } from "../define-agent.ts";
 import type { ErrorListener, ErrorReport } from "../error-reports.ts";
+import type { LogListener } from "../logger.ts";
 import { loopBreaker } from "./broken-loop.ts";
 import { Decisions } from "./decisions.ts";
 import { hostApprovals, type ApprovalHost, type OnApproval } from "./host-approvals.ts";
@@ -30,6 +31,7 @@ export interface SessionBase extends MachineBase {
   readonly newId: (prefix: string) => string;
   readonly onApproval?: OnApproval | undefined;
   readonly onError?: ErrorListener | undefined;
+  readonly onLog?: LogListener | undefined;
   /** Whether questions are rejected instead of left open when there is no reviewer. Default: false. */
   readonly rejectsWithoutReviewer?: boolean;
   /** Returns the error with which an input from outside is refused; undefined if it may be dispatched. */
@@ -94,32 +96,29 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
   };
 
   const answerAtHost = hostApprovals(approvalHost(base, output, decisions, () => subAgents.watch()));
-  const machine = agentMachine(agent, base, {
-    session: subAgents,
-    ...progressHooks(output),
-    async ask(effect) {
-      // The effects of the initial state start while the session is being created.
-      if (!isCreated) await Promise.resolve();
-      return await answerAtHost(effect);
-    },
-    published(published) {
-      base.onPublished?.(published);
-      output.published(published);
-    },
-    commitFailed: (error, key) => base.onCommitFailed?.(error, key),
-    foreignFailed: (error) => base.onForeignFailed?.(error),
-    failed: output.errors.report,
-    broken: loopBreaker({
-      state,
-      failRuns,
-      now: () => base.clock.now(),
-      dispatch: (input) => dispatch(new PendingInput(input)),
-      stop(error) {
-        base.onBroken?.(error);
-        stop(() => error);
+  const machine = agentMachine(
+    agent,
+    { ...base, isHeldAbove: () => subAgents.isHeldAbove },
+    {
+      session: subAgents,
+      ...outputHooks(base, output),
+      async ask(effect) {
+        // The effects of the initial state start while the session is being created.
+        if (!isCreated) await Promise.resolve();
+        return await answerAtHost(effect, state());
       },
-    }),
-  });
+      broken: loopBreaker({
+        state,
+        failRuns,
+        now: () => base.clock.now(),
+        dispatch: (input) => dispatch(new PendingInput(input)),
+        stop(error) {
+          base.onBroken?.(error);
+          stop(() => error);
+        },
+      }),
+    },
+  );
   const methods = sessionMethods(agent, { base, output, machine, outside, decisions, subAgents, stop });
   isCreated = true;
   return {
@@ -133,17 +132,27 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
   };
 }
 
-const progressHooks = <Answer>(
+/** What the machine reports to the output of the session, and to its base. */
+const outputHooks = <Answer>(
+  base: SessionBase,
   output: SessionOutput<Answer>,
-): Pick<MachineHooks, "notify" | "isObserved"> => ({
+): Omit<MachineHooks, "session" | "ask" | "broken"> => ({
   notify: (notice) => output.progress(notice),
   isObserved: () => output.runs.isObserved,
+  published(published) {
+    base.onPublished?.(published);
+    output.published(published);
+  },
+  commitFailed: (error, key) => base.onCommitFailed?.(error, key),
+  foreignFailed: (error) => base.onForeignFailed?.(error),
+  failed: output.errors.report,
+  logger: output.logger,
 });
 
 /** The host of the sub-agents of a session. */
 const subAgentsHost = <Answer>(
   agent: Agent<Answer>,
-  { id, identity = id, onApproval, rejectsWithoutReviewer = false }: SessionBase,
+  { id, identity = id, onApproval, onLog, rejectsWithoutReviewer = false }: SessionBase,
   {
     errors,
     runs,
@@ -158,6 +167,7 @@ const subAgentsHost = <Answer>(
       if (type === "session-paused" || type === "session-resumed") listener();
     }),
   onApproval,
+  onLog,
   rejectsWithoutReviewer,
   hasNoReviewer: () => rejectsWithoutReviewer && !runs.isWatched,
   emit(event) {

@@ -21,6 +21,8 @@ export interface SharedHost extends Required<
     | "clock"
     | "requests"
     | "current"
+    | "isPaused"
+    | "untilResumed"
     | "dispatchLate"
     | "notify"
     | "isObserved"
@@ -30,6 +32,7 @@ export interface SharedHost extends Required<
 > {
   readonly context: unknown;
   readonly files: EffectHost["files"];
+  readonly setAside: EffectHost["setAside"];
   /** The code of the agent that has the conversation in a state. */
   readonly codeAt: (state: AgentState) => Pick<Agent<unknown>, "parts" | "runLimits">;
 }
@@ -171,12 +174,24 @@ class RunHost implements EffectHost {
     return this.#shared.current;
   }
 
+  get isPaused(): SharedHost["isPaused"] {
+    return this.#shared.isPaused;
+  }
+
+  get untilResumed(): SharedHost["untilResumed"] {
+    return this.#shared.untilResumed;
+  }
+
   get dispatchLate(): SharedHost["dispatchLate"] {
     return this.#shared.dispatchLate;
   }
 
   get notify(): SharedHost["notify"] {
     return this.#shared.notify;
+  }
+
+  get setAside(): EffectHost["setAside"] {
+    return this.#shared.setAside;
   }
 
   get isObserved(): SharedHost["isObserved"] {

@@ -1,5 +1,5 @@
 import type { AskHumanEffect } from "@moora/agent-core-effects";
-import type { AgentInput } from "@moora/agent-core-state-machine";
+import type { AgentInput, AgentState } from "@moora/agent-core-state-machine";
 import type { AgentEvent, Decision, Question } from "../agent-event.ts";
 import type { DecisionProblem } from "../decision-problem.ts";
 import { answersQuestion, refusalOf } from "../decision-to-input.ts";
@@ -31,9 +31,9 @@ export interface ApprovalHost {
 /** Emits a question to listeners. Returns the input of the decision if the host itself makes one. */
 export const hostApprovals =
   (host: ApprovalHost) =>
-  async (effect: AskHumanEffect): Promise<AgentInput | undefined> => {
+  async (effect: AskHumanEffect, state: AgentState): Promise<AgentInput | undefined> => {
     const { onApproval, hasNoReviewer, emit, decide, toInput } = host;
-    const question = effectToQuestion(effect);
+    const question = effectToQuestion(effect, state);
     const isRejected = onApproval === undefined && hasNoReviewer();
     emit({
       type: "ApprovalRequested",

@@ -8,7 +8,13 @@ import {
   type Progress,
 } from "@moora/agent-core-effects";
 import { isPromise, isRetryWait } from "@moora/agent-core-effects/internal";
-import { step, type AgentInput, type AgentState, type AgentStep } from "@moora/agent-core-state-machine";
+import {
+  isPaused,
+  step,
+  type AgentInput,
+  type AgentState,
+  type AgentStep,
+} from "@moora/agent-core-state-machine";
 import { digestOf, type ChainHead, type MaybePromise } from "@moora/event-log";
 import {
   createMoorex,
@@ -20,10 +26,12 @@ import {
   type Step,
 } from "@moora/moorex";
 import type { Agent } from "../define-agent.ts";
+import type { Logger } from "../logger.ts";
 import { codeAt } from "../team/member-at.ts";
 import { EffectRunner, type SharedHost } from "./effect-run.ts";
 import { MachineErrors, type MachineErrorHooks } from "./machine-errors.ts";
 import { PendingInput } from "./pending-input.ts";
+import { logIgnored, logLate, setAsideBy } from "./log-inputs.ts";
 import type { SessionFiles } from "./session-files.ts";
 import { RunningEffects } from "./running-effects.ts";
 
@@ -55,6 +63,8 @@ export interface MachineBase {
   readonly runsEffects: boolean;
   /** Whether this host may start the effects of a state now; running ones continue. Default: yes. */
   readonly startsEffects?: (state: AgentState) => boolean;
+  /** Whether a session that calls this one is paused: then no new work starts, as in a pause. Default: never. */
+  readonly isHeldAbove?: () => boolean;
   readonly ledger?: InputLedger;
 }
 
@@ -68,6 +78,7 @@ export interface PublishedStep {
 }
 
 export interface MachineHooks extends MachineErrorHooks {
+  readonly logger: Logger;
   readonly notify: (notice: Progress) => void;
   /** Whether anything receives progress besides text. */
   readonly isObserved: () => boolean;
@@ -93,7 +104,11 @@ export interface AgentMachine extends Pick<
 
 export function agentMachine(agent: MachineAgent, base: MachineBase, hooks: MachineHooks): AgentMachine {
   const wiring = new MachineWiring(agent, base, hooks);
-  const moorex = createMoorex(wiring.definition({ current, dispatchLate }));
+  const isHeld = (): boolean => isPaused(current()) || base.isHeldAbove?.() === true;
+  const untilResumed = async (): Promise<void> => {
+    if (isHeld()) await wiring.nextResume();
+  };
+  const moorex = createMoorex(wiring.definition({ current, isPaused: isHeld, untilResumed, dispatchLate }));
   function current(): AgentState {
     return moorex.current();
   }
@@ -113,6 +128,9 @@ export function agentMachine(agent: MachineAgent, base: MachineBase, hooks: Mach
 
 type Notice = MoorexNotice<AgentState, PendingInput, AgentEffect, AgentStep, ChainHead>;
 
+/** The parts of a host that need the runner. */
+type LiveHost = Pick<SharedHost, "current" | "isPaused" | "untilResumed" | "dispatchLate">;
+
 /** The functions that connect the runner to the reducer, the effects and the ledger. */
 class MachineWiring {
   readonly running: RunningEffects;
@@ -120,8 +138,10 @@ class MachineWiring {
   readonly #base: MachineBase;
   readonly #hooks: MachineHooks;
   readonly #errors: MachineErrors;
-  readonly #hostBase: Omit<SharedHost, "current" | "dispatchLate">;
+  readonly #hostBase: Omit<SharedHost, keyof LiveHost>;
   #seq: number;
+  /** Resolves at the next resume; undefined if no work waits for it. */
+  #resumed: PromiseWithResolvers<void> | undefined;
   /** The commit that is running; it may contain intents of effects that start after it. */
   #committing: Promise<void> | undefined;
   /** The error of the first input of the log that could not be applied. No later input is applied. */
@@ -147,6 +167,7 @@ class MachineWiring {
       isObserved,
       ask,
       requests: new LlmRequestCache(),
+      setAside: setAsideBy(hooks.logger),
     };
     this.#seq = base.seq;
   }
@@ -157,7 +178,7 @@ class MachineWiring {
 
   /** The definition of the runner. `dispatchLate` dispatches for an effect that the state no longer wants. */
   definition(
-    host: Pick<SharedHost, "current" | "dispatchLate">,
+    host: LiveHost,
   ): DetailedDefinition<AgentState, PendingInput, AgentEffect, AgentStep, ChainHead> {
     const { initial, ledger } = this.#base;
     const runner = new EffectRunner({ ...this.#hostBase, ...host });
@@ -183,6 +204,11 @@ class MachineWiring {
   async drained(): Promise<void> {
     while (this.#committing !== undefined) await this.#committing;
     await this.running.drained();
+  }
+
+  /** Resolves at the next resume. */
+  nextResume(): Promise<void> {
+    return (this.#resumed ??= Promise.withResolvers()).promise;
   }
 
   #commit(ledger: InputLedger, steps: readonly PendingStep[]): ReturnType<InputLedger["commit"]> {
@@ -260,9 +286,11 @@ class MachineWiring {
       case "effect-completed":
       case "effect-canceled":
         return this.running.remove(notice.key);
-      case "input-received":
       case "input-ignored":
+        return logIgnored(this.#hooks.logger, notice.input.input, notice.state);
       case "input-dropped":
+        return logLate(this.#hooks.logger, notice.key);
+      case "input-received":
         return;
     }
   }
@@ -271,6 +299,10 @@ class MachineWiring {
     const seq = position?.seq ?? this.#seq + 1;
     this.#seq = seq;
     pending.acceptAs(seq);
+    if (pending.input.type === "session-resumed") {
+      this.#resumed?.resolve();
+      this.#resumed = undefined;
+    }
     this.#hooks.published({ input: pending.input, step: detail, seq, position });
   }
 }

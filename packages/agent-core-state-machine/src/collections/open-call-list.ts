@@ -1,0 +1,121 @@
+import type { Control, OpenCall, OpenCallStatus } from "../control/control.ts";
+import { lazy } from "./finished-state.ts";
+import { listsKey } from "./state-lists.ts";
+
+/** What open calls are found by, one bit each: the type of their status, or that they have reserved a part of the budget. */
+export const callMarks: Readonly<Record<OpenCallStatus["type"] | "reserved", number>> = {
+  queued: 1,
+  running: 2,
+  retrying: 4,
+  probing: 8,
+  asking: 16,
+  reserved: 32,
+};
+
+const marksOf = ({ status, reserved }: OpenCall): number =>
+  callMarks[status.type] | (reserved === undefined ? 0 : callMarks.reserved);
+
+/** The length of a part. */
+const partLength = 32;
+
+/** Up to this many open calls are a plain array, which is faster to copy than a list. */
+const maxArrayCalls = 64;
+
+/** A settled call leaves its place empty. `marks` are those of all its calls. */
+interface Part {
+  readonly calls: readonly (OpenCall | undefined)[];
+  readonly marks: number;
+}
+
+/**
+ * The open calls of a large turn, behind a property that shows them as a plain array. Immutable. Versions share parts, so that a write does not copy all calls, and one map of
+ * the places, since a call keeps its place until it is settled.
+ */
+interface OpenCallList {
+  readonly parts: readonly Part[];
+  readonly places: ReadonlyMap<string, number>;
+}
+
+function partOf(calls: Part["calls"]): Part {
+  let all = 0;
+  for (const call of calls) if (call !== undefined) all |= marksOf(call);
+  return { calls, marks: all };
+}
+
+/** The calls with one of these marks, in order. */
+function* withMarks({ parts }: OpenCallList, wanted: number): Generator<OpenCall, void, undefined> {
+  for (const part of parts) {
+    if ((part.marks & wanted) === 0) continue;
+    for (const call of part.calls) if (call !== undefined && (marksOf(call) & wanted) !== 0) yield call;
+  }
+}
+
+/** A control state that runs calls. */
+type Running = Extract<Control, { type: "Acting" | "ParallelActing" | "WaitingForHuman" }>;
+
+interface WithList {
+  readonly [listsKey]?: OpenCallList;
+}
+
+/** The property `calls` of a control state with a list: plain data that is created when it is read. */
+const lazyCalls = lazy((list: OpenCallList & { cachedArray?: readonly OpenCall[] }) => {
+  return (list.cachedArray ??= [...withMarks(list, -1)]);
+});
+
+/** The list of a control state; undefined for one whose calls are a plain array. */
+const listOf = (control: Control & WithList): OpenCallList | undefined => control[listsKey];
+
+/** The calls of a control state as a list. */
+function toList({ calls }: Running): OpenCallList {
+  const parts: Part[] = [];
+  for (let from = 0; from < calls.length; from += partLength)
+    parts.push(partOf(calls.slice(from, from + partLength)));
+  return { parts, places: new Map(calls.map(({ id }, place) => [id, place])) };
+}
+
+/**
+ * The control state with another version of an open call; without the call, for undefined. Many calls become a list, but not
+ * in a custom state, in which few inputs change them.
+ */
+export function putCall(control: Control, id: string, call: OpenCall | undefined): Control {
+  if (!("calls" in control)) return control;
+  const list = listOf(control);
+  if (control.type === "Custom" || (list === undefined && control.calls.length <= maxArrayCalls)) {
+    const index = control.calls.findIndex((open) => open.id === id);
+    return { ...control, calls: control.calls.toSpliced(index, 1, ...(call === undefined ? [] : [call])) };
+  }
+  const { parts, places } = list ?? toList(control);
+  const place = places.get(id) ?? 0;
+  const at = Math.floor(place / partLength);
+  const part = partOf(parts[at]?.calls.with(place % partLength, call) ?? []);
+  const changed: object = { type: control.type };
+  Object.defineProperty(changed, "calls", lazyCalls);
+  Object.defineProperty(changed, listsKey, { value: { parts: parts.with(at, part), places } });
+  // It has the two properties of the control state.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return changed as Running;
+}
+
+/** The open calls of a control state; none in a state without calls. */
+export const openCallsOf = (control: Control): readonly OpenCall[] =>
+  "calls" in control ? control.calls : [];
+
+/** The open call with this id; undefined if it is not open. */
+export function openCallOf(control: Control, id: string): OpenCall | undefined {
+  const list = listOf(control);
+  if (list === undefined) return openCallsOf(control).find((call) => call.id === id);
+  const place = list.places.get(id) ?? -1;
+  return list.parts[Math.floor(place / partLength)]?.calls[place % partLength];
+}
+
+/** The open calls with one of these `callMarks`, in order. In a large turn, calls without a mark are passed in parts. */
+export function openCallsWith(control: Control, marks: number): Iterable<OpenCall> {
+  const list = listOf(control);
+  return list === undefined
+    ? openCallsOf(control).filter((call) => (marksOf(call) & marks) !== 0)
+    : withMarks(list, marks);
+}
+
+/** Whether a call is open that has one of these `callMarks`. Default: any call. */
+export const hasOpenCall = (control: Control, marks: number = -1): boolean =>
+  openCallsWith(control, marks)[Symbol.iterator]().next().done !== true;
