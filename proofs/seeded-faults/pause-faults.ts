@@ -21,7 +21,7 @@ export const pauseFaults: readonly Fault[] = [
     171,
     "a resume of the caller ends a pause that the sub-agent's own host has made",
     {
-      file: "packages/agent/src/session/sub-agents.ts",
+      file: "packages/agent/src/session/caller-pauses.ts",
       text: "paused?.reason === pausedWithCaller",
       replacement: "paused != null",
     },
@@ -49,5 +49,16 @@ export const pauseFaults: readonly Fault[] = [
     },
     [...pauses, ...simulatedPauses],
     /a simulated pause > breaks no law/,
+  ),
+  fault(
+    195,
+    "a sub-agent that is opened while its caller is paused starts its work",
+    {
+      file: "packages/agent/src/session/sub-agents.ts",
+      text: "above.#host.isPaused() || above.isHeldAbove",
+      replacement: "above.isHeldAbove",
+    },
+    ["packages/agent/test/durable/sub-agent-owners.test.ts"],
+    /opened while its caller is paused > starts nothing, and continues when the caller is resumed after that/,
   ),
 ];

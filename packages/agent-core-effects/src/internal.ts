@@ -18,6 +18,7 @@ export { fieldPath, fieldProblem, shownValue } from "./field-problem.ts";
 export { internalTools } from "./internal-tools.ts";
 export { after, isPromise } from "./is-promise.ts";
 export { didYouMean, nearest, optionHint } from "@moora/llm/internal";
+export { isHeld } from "./held-effects.ts";
 export { isEffectWanted } from "./is-effect-wanted.ts";
 export { callHostOf, type CallHost } from "./run/call-context.ts";
 export { driveProgram, type ProgramDriver } from "./run/effect-program.ts";

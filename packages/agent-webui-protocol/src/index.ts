@@ -3,6 +3,8 @@ export { agentAttachmentSchema, agentMessageSchema, agentMessageStatusSchema } f
 export type { AgentAttachment, AgentMessage, AgentMessageStatus } from "./message.ts";
 export { messageIdToPostId, postIdOf, postIdToMessageId } from "./post-ids.ts";
 export type { PostIdentity } from "./post-ids.ts";
+export { chunkToQuestion } from "./question-below.ts";
+export type { QuestionBelow } from "./question-below.ts";
 export {
   cancelBodySchema,
   chunkEventSchema,

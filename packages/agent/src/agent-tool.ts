@@ -24,7 +24,8 @@ import type { OnApproval } from "./session/host-approvals.ts";
 import { needsContext } from "./session-context.ts";
 import { failed, runToReply, showIn } from "./session-of-call.ts";
 import type { Session } from "./session/session.ts";
-import { postsTo, SubAgents } from "./session/sub-agents.ts";
+import { postsTo } from "./session/post-to-sub-agent.ts";
+import { SubAgents } from "./session/sub-agents.ts";
 
 /** The options of `agentTool`. Those that it shares with `defineTool` have the same meaning and the same defaults. */
 export interface AgentToolOptions extends Pick<
@@ -127,19 +128,27 @@ function toolOfAgent<Answer>(agent: Agent<Answer>, options: AgentToolOptions): T
       const capped = withBudgetOfCaller(agent, context);
       if (capped === undefined) return failed("AgentFailed: The budget is spent.");
       caller?.adopt(capped);
+      const pauses = caller?.notePauses();
       const reviewer =
         onApproval ?? (caller === undefined ? rejectQuestion : caller.reviewerOf(context.toolCallId));
-      const session = await openForCall(capped, context, { ...options, clock, onApproval: reviewer, caller });
-      const detach = showIn(caller, context, session);
-      let unfollow: (() => void) | undefined;
       try {
-        unfollow = await caller?.pauseWith(session);
-        onSession?.(session, context);
-        return await runToReply(capped, session, taskOf(args), { signal: context.signal, clock });
+        const session = await openForCall(capped, context, {
+          ...options,
+          clock,
+          onApproval: reviewer,
+          caller,
+        });
+        const detach = showIn(caller, context, session);
+        try {
+          await pauses?.pause(session);
+          onSession?.(session, context);
+          return await runToReply(capped, session, taskOf(args), { signal: context.signal, clock });
+        } finally {
+          await session.close();
+          detach();
+        }
       } finally {
-        unfollow?.();
-        await session.close();
-        detach();
+        pauses?.end();
       }
     },
   });
@@ -148,7 +157,7 @@ function toolOfAgent<Answer>(agent: Agent<Answer>, options: AgentToolOptions): T
       const id = await openedSessionId({ ...definition, log }, call);
       // A session that was never opened has no question.
       if (id === undefined) return undefined;
-      return await openSession(agent, { log, id, clock, access: "post" });
+      return { agent, session: await openSession(agent, { log, id, clock, access: "post" }) };
     });
   }
   return tool;

@@ -63,12 +63,14 @@ export class RestateHost implements AsyncDisposable {
     const id = `case-${this.#cases}`;
     this.#worlds.set(id, world);
     const { ingressUrl } = this.#server;
-    const session = restateSession({ ingressUrl, agent: "conformance", id });
-    return new RestateCase(this, session, {
-      listen: (listener) => void this.#listeners.set(id, listener),
+    // One world has the sessions of a case: their ids begin with that of the case.
+    const sessionOf = (name: string): RestateSession =>
+      restateSession({ ingressUrl, agent: "conformance", id: `${id}-${name}` });
+    return new RestateCase(this, sessionOf, {
+      listen: (name, listener) => void this.#listeners.set(`${id}-${name}`, listener),
       end: () => {
         this.#worlds.delete(id);
-        this.#listeners.delete(id);
+        for (const key of this.#listeners.keys()) if (key.startsWith(`${id}-`)) this.#listeners.delete(key);
       },
     });
   }
@@ -134,7 +136,9 @@ export class RestateHost implements AsyncDisposable {
 
   /** The world of the case to whose session an idempotency key belongs; a silent one if that has ended. */
   #worldOf(key: string): HostWorld {
-    const [, world] = [...this.#worlds].find(([id]) => key.split(/[^a-z0-9-]/).includes(id)) ?? [];
+    const parts = key.split(/[^a-z0-9-]/);
+    const isOf = (id: string): boolean => parts.some((part) => part.startsWith(`${id}-`));
+    const [, world] = [...this.#worlds].find(([id]) => isOf(id)) ?? [];
     return world ?? { reach: () => new Promise(() => undefined) };
   }
 }
@@ -146,18 +150,18 @@ async function endOf(child: ChildProcess): Promise<void> {
 }
 
 interface CaseHooks {
-  readonly listen: (listener: (text: string) => void) => void;
+  readonly listen: (id: string, listener: (text: string) => void) => void;
   readonly end: () => void;
 }
 
 class RestateCase implements PreparedHost {
   readonly #host: RestateHost;
-  readonly #session: RestateSession;
+  readonly #sessionOf: (id: string) => RestateSession;
   readonly #hooks: CaseHooks;
 
-  constructor(host: RestateHost, session: RestateSession, hooks: CaseHooks) {
+  constructor(host: RestateHost, sessionOf: (id: string) => RestateSession, hooks: CaseHooks) {
     this.#host = host;
-    this.#session = session;
+    this.#sessionOf = sessionOf;
     this.#hooks = hooks;
   }
 
@@ -169,26 +173,28 @@ class RestateCase implements PreparedHost {
     await this.#host.kill();
   }
 
-  async post(_id: string, input: AgentInput): Promise<boolean> {
-    return await this.#session.post(input);
+  async post(id: string, input: AgentInput): Promise<boolean> {
+    return await this.#sessionOf(id).post(input);
   }
 
-  async waitFor(_id: string, isReached: (state: AgentState) => boolean): Promise<AgentState> {
+  async waitFor(id: string, isReached: (state: AgentState) => boolean): Promise<AgentState> {
+    const session = this.#sessionOf(id);
     for (;;) {
-      const state = (await this.#session.current())?.state ?? initialState;
+      const state = (await session.current())?.state ?? initialState;
       if (isReached(state)) return state;
       await pause(10);
     }
   }
 
-  async watch(_id: string, listener: (text: string) => void): Promise<() => void> {
-    this.#hooks.listen(listener);
+  async watch(id: string, listener: (text: string) => void): Promise<() => void> {
+    this.#hooks.listen(id, listener);
     return () => undefined;
   }
 
   async log(id: string): Promise<EventLog> {
-    const [copied] = await (await this.#session.toLog()).list();
-    const found = await (await this.#session.toLog()).open(copied?.id ?? "");
+    const session = this.#sessionOf(id);
+    const [copied] = await (await session.toLog()).list();
+    const found = await (await session.toLog()).open(copied?.id ?? "");
     const log = memoryLog();
     if (found !== undefined) await (await log.create(id, found.header)).append(0, await found.read());
     return log;

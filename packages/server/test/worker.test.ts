@@ -248,13 +248,35 @@ describe("a worker and the session of a sub-agent", () => {
     expect(worker.errors).toEqual([]);
   });
 
-  it("does not run it after a cancel of its caller", async () => {
+  it("does not run it after a cancel of its caller, and cancels it", async () => {
     const { clock, log, sub, lead, id, post } = await leftInSubAgent();
     await post((session) => session.cancel("Enough."));
     await using worker = workerOf([sub, lead], log, clock);
-    await clock.advanceAsync(60_000);
-    expect(await typesOf(log, id)).not.toContain("re-act-observed");
+    await pollsUntil(clock, async () => expect(await isDue(log, clock, "lead")).toBe(false));
+    const types = await typesOf(log, id);
+    expect(types).not.toContain("re-act-observed");
+    expect(types.filter((type) => type === "re-act-cancelled")).toHaveLength(1);
     expect(worker.errors).toEqual([]);
+  });
+
+  it("does not run it for a request that looks at it while its caller is paused", async () => {
+    const { clock, log, sub, lead, id, post } = await leftInSubAgent();
+    await post((session) => session.pause("Wait."));
+    const { length } = await typesOf(log, id);
+    const authorize = () => ({ user: "ada", mayForeign: () => true });
+    const server = createAgentServer({ agents: [sub, lead], log, clock, authorize });
+    const looked = await server.fetch(new Request(`http://test/sessions/${id}`));
+    expect(await looked.json()).toMatchObject({ id });
+    await clock.advanceAsync(60_000);
+    expect(await typesOf(log, id)).toHaveLength(length);
+    const headers = { "content-type": "application/json" };
+    const resumed = await server.fetch(
+      new Request("http://test/sessions/lead/resume", { method: "POST", body: "{}", headers }),
+    );
+    expect(resumed.status).toBe(200);
+    await pollsUntil(clock, async () => expect(await isDue(log, clock, "lead")).toBe(false));
+    expect((await typesOf(log, id)).filter((type) => type === "re-act-observed")).toHaveLength(1);
+    await server.close();
   });
 
   it("leaves it as it is if the worker does not have the agent of its caller", async () => {

@@ -1,4 +1,4 @@
-import { isPaused, type AgentState } from "@moora/agent-core-state-machine";
+import type { AgentState } from "@moora/agent-core-state-machine";
 import { isBlacklisted, wording } from "@moora/agent-core-state-machine/internal";
 import type { DataUpdates } from "../data/data-updates.ts";
 import { errorText } from "../error-text.ts";
@@ -44,8 +44,8 @@ export function callToolOfHandler(
   return afterPause(host, untilResumed, () => startTool(host, started, work, call));
 }
 
-/** Whether the session may be paused now: a host without the current state does not know. */
-const mayBePaused = ({ current }: EffectHost): boolean => current === undefined || isPaused(current());
+/** Whether the session is paused, or its host does not know. */
+const mayBePaused = (host: EffectHost): boolean => host.isPaused?.() ?? true;
 
 /** Starts when the session is not paused, or at once on an abort. */
 async function afterPause(
@@ -57,7 +57,7 @@ async function afterPause(
   const stopListening = onAbort(host, aborted.resolve);
   try {
     do await Promise.race([untilResumed(), aborted.promise]);
-    while (!isAborted(host) && host.current !== undefined && isPaused(host.current()));
+    while (!isAborted(host) && host.isPaused?.() === true);
   } catch (error) {
     return thrownToOutcome(error);
   } finally {

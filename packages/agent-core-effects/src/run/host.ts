@@ -153,10 +153,9 @@ export interface EffectHost {
   readonly requests?: LlmRequestCache;
   /** Returns the current state, which may be newer than the one that the effect was given. Default: that one. */
   readonly current?: () => AgentState;
-  /**
-   * Resolves when the session is not paused. A tool that a handler calls waits for it, if `current` returns a paused state or there
-   * is no `current`. Default: the session is never paused.
-   */
+  /** Whether the session is paused now. Default: `untilResumed` finds out. */
+  readonly isPaused?: () => boolean;
+  /** Resolves when the session is not paused: the tools that a handler calls wait for it. Default: the session is never paused. */
   readonly untilResumed?: () => Promise<void>;
   /**
    * Whether the intents of effects have been committed already. If so, the program of an effect acts without dispatching its

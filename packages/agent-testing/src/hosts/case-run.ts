@@ -16,6 +16,12 @@ import type { RecordedWorld } from "./world.ts";
 /** The id of the session of each case. */
 export const caseSession = "case";
 
+/** The id of another session, by which a case sees that the host works. */
+const witnessSession = "witness";
+
+/** The model calls of that session for each message: the first one fails. */
+export const witnessCalls = 2;
+
 /** One run of a scenario on a prepared host. */
 export class CaseRun {
   readonly world: RecordedWorld;
@@ -23,6 +29,9 @@ export class CaseRun {
   readonly #processOptions: ProcessOptions;
   readonly #streamed: string[] = [];
   #messages = 0;
+  /** How often work had begun when the session was paused. */
+  #begunAtPause = 0;
+  #witnesses = 0;
   /** Resolves when the process has died by itself; undefined if it will not. */
   #died: Promise<void> | undefined;
 
@@ -79,7 +88,10 @@ export class CaseRun {
       case "cancel":
         return this.#post({ type: "re-act-cancelled", timestamp: this.#now() });
       case "pause":
+        this.#begunAtPause = this.world.begun;
         return this.#post({ type: "session-paused", timestamp: this.#now() });
+      case "nothing-begins":
+        return this.#nothingBegins();
       case "resume":
         return this.#post({ type: "session-resumed", timestamp: this.#now() });
       case "hold":
@@ -127,6 +139,18 @@ export class CaseRun {
     const posts = Array.from({ length: times }, () => this.host.post(caseSession, input));
     const applied = (await Promise.all(posts)).filter((hasApplied) => hasApplied).length;
     if (applied !== 1) throw new HostNotConforming(`Of ${times} equal decisions, ${applied} applied.`);
+  }
+
+  /** Checks that only the work of a witness has begun since the pause: another session, whose work takes a while. */
+  async #nothingBegins(): Promise<void> {
+    this.#witnesses += 1;
+    const messageId = `w${this.#witnesses}`;
+    // The model fails for each text once in a process, and cases may share one.
+    const input = userMessage(`fail ${crypto.randomUUID()}`, { messageId, timestamp: this.#now() });
+    await this.host.post(witnessSession, input);
+    await this.host.waitFor(witnessSession, (state) => hasEnded(state, this.#witnesses));
+    const begun = this.world.begun - this.#begunAtPause - this.#witnesses * witnessCalls;
+    if (begun !== 0) throw new HostNotConforming(`The session is paused, and work has begun ${begun} times.`);
   }
 
   async #post(input: AgentInput): Promise<void> {

@@ -17,6 +17,11 @@ export type HostStep =
   /** Decides the open question `times` times at once. Exactly one must apply. */
   | { readonly type: "decide"; readonly decision: Decision; readonly times: number }
   | { readonly type: "cancel" | "pause" | "resume" }
+  /**
+   * Another session calls the model, which fails, and calls it again: meanwhile, and since the last pause, no work of the case
+   * begins.
+   */
+  | { readonly type: "nothing-begins" }
   /** Makes work wait at a moment, from this time on (default: 1, the first). */
   | ({ readonly type: "hold"; readonly from?: number } & Moment)
   /** Lets all work continue that waits. */

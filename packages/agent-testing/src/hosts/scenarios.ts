@@ -1,5 +1,6 @@
 import { questionExpiresAfterMs } from "./agent.ts";
 import { batchScenarios } from "./batch-scenarios.ts";
+import { witnessCalls } from "./case-run.ts";
 import type { HostScenario } from "./host-case.ts";
 import { processScenarios } from "./process-scenarios.ts";
 import { ask, day, decide, end, group, hold, question, reach, releaseAll, restart } from "./scenario-rows.ts";
@@ -105,8 +106,34 @@ const cancels = group("cancel", {
     expects: { control: "Done", answer: "Two." },
   },
   "a paused session starts nothing until it is resumed": {
-    steps: [ask("One."), end, { type: "pause" }, ask("Two."), { type: "resume" }, end],
-    expects: { control: "Done", answer: "Two.", moments: { begin: { model: 2 } } },
+    steps: [
+      ask("One."),
+      end,
+      { type: "pause" },
+      ask("Two."),
+      { type: "nothing-begins" },
+      { type: "resume" },
+      end,
+    ],
+    expects: { control: "Done", answer: "Two.", moments: { begin: { model: 2 + witnessCalls } } },
+  },
+  "a tool that runs when its session is paused ends, and what follows waits": {
+    steps: [
+      hold("read"),
+      ask("call read"),
+      reach("read"),
+      { type: "pause" },
+      releaseAll,
+      { type: "reported", tool: "read" },
+      { type: "nothing-begins" },
+      { type: "resume" },
+      end,
+    ],
+    expects: {
+      control: "Done",
+      results: { read: "success" },
+      moments: { begin: { model: 2 + witnessCalls, read: 1 } },
+    },
   },
 });
 

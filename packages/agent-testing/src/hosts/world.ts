@@ -67,6 +67,11 @@ export class RecordedWorld implements HostWorld {
     for (const hold of this.#holds) this.release(hold);
   }
 
+  /** How often work has begun. */
+  get begun(): number {
+    return this.#moments.filter(({ moment }) => moment === "begin").length;
+  }
+
   /** The moments of this kind so far, in order. */
   momentsAt(at: At): readonly WorkMoment[] {
     return this.#moments.filter((moment) => isAt(at, moment));

@@ -79,6 +79,14 @@ describe("the suite for hosts", () => {
     expect(left.filter(({ reason }) => reason === "")).toEqual([]);
   });
 
+  /** Says of a pause and of a resume that they applied, and does neither. */
+  const ignorePauses = (prepared: PreparedHost): Partial<PreparedHost> => ({
+    post: async (id, input, from) =>
+      input.type === "session-paused" || input.type === "session-resumed"
+        ? true
+        : await prepared.post(id, input, from),
+  });
+
   const faults: readonly (readonly [string, string, (prepared: PreparedHost) => Partial<PreparedHost>])[] = [
     [
       "that reports every input as applied",
@@ -111,6 +119,16 @@ describe("the suite for hosts", () => {
       (prepared) => ({
         post: async (id, input, from) => (from === undefined ? await prepared.post(id, input) : false),
       }),
+    ],
+    [
+      "that starts the next loop in a pause",
+      "a paused session starts nothing until it is resumed",
+      ignorePauses,
+    ],
+    [
+      "that continues after the tools of a paused session",
+      "a tool that runs when its session is paused ends, and what follows waits",
+      ignorePauses,
     ],
     [
       "that continues with the earlier release",

@@ -53,6 +53,12 @@ export const ownerOf = (holder: string): string => holder.split("#").slice(0, -2
 
 const fingerprintOf = (holder: string): string => holder.split("#").at(-2) ?? "";
 
+/** Whether the lease has ended, so that no owner dispatches the deadlines of the session. */
+export const hasEnded =
+  (clock: Clock) =>
+  (lease: Lease | undefined): boolean =>
+    lease === undefined || lease.until <= clock.now();
+
 /** Acquires the lease. Rejects with `SessionBusy` if another owner still holds it at `waitUntil`. */
 export async function keepLease(options: LeaseOptions): Promise<LeaseKeeper> {
   const { handle, clock, ttlMs, onLost } = options;

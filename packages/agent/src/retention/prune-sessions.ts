@@ -1,5 +1,5 @@
 import type { Clock } from "@moora/agent-core-effects";
-import { LogError, type EventLog } from "@moora/event-log";
+import { LogError, type EventLog, type SessionLog } from "@moora/event-log";
 import { checkIsLog } from "../check-arguments.ts";
 import { checkLogOptions, type OptionForms } from "../check-options.ts";
 import { systemClock } from "../clock.ts";
@@ -131,12 +131,15 @@ const removeHeld = async (
   await withHeld(log, { ids: idsOf(members), clock }, async (held) => {
     for (const [index, { removeAt, session }] of held.entries()) {
       const head = members[index]?.head ?? 0;
-      // A session without records has nothing to lose.
-      const isRemoved = head === 0 ? await log.remove(session.id) : await removeAt(head);
+      const isRemoved = head === 0 ? await removeEmpty(log, session) : await removeAt(head);
       if (!isRemoved) return "changed";
     }
     return idsOf(members);
   });
+
+/** Removes a session without records, for which `removeAt` does not work. Returns false for one that has got a record meanwhile. */
+const removeEmpty = async (log: EventLog, session: SessionLog): Promise<boolean> =>
+  (await session.head()) === 0 && (await log.remove(session.id));
 
 /** The time of the last record. */
 async function lastTimeOf(log: EventLog, { id, head }: ListedSession): Promise<number | undefined> {

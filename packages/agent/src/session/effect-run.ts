@@ -21,6 +21,7 @@ export interface SharedHost extends Required<
     | "clock"
     | "requests"
     | "current"
+    | "isPaused"
     | "untilResumed"
     | "dispatchLate"
     | "notify"
@@ -171,6 +172,10 @@ class RunHost implements EffectHost {
 
   get current(): SharedHost["current"] {
     return this.#shared.current;
+  }
+
+  get isPaused(): SharedHost["isPaused"] {
+    return this.#shared.isPaused;
   }
 
   get untilResumed(): SharedHost["untilResumed"] {

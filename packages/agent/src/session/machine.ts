@@ -63,6 +63,8 @@ export interface MachineBase {
   readonly runsEffects: boolean;
   /** Whether this host may start the effects of a state now; running ones continue. Default: yes. */
   readonly startsEffects?: (state: AgentState) => boolean;
+  /** Whether a session that calls this one is paused: then no new work starts, as in a pause. Default: never. */
+  readonly isHeldAbove?: () => boolean;
   readonly ledger?: InputLedger;
 }
 
@@ -102,8 +104,11 @@ export interface AgentMachine extends Pick<
 
 export function agentMachine(agent: MachineAgent, base: MachineBase, hooks: MachineHooks): AgentMachine {
   const wiring = new MachineWiring(agent, base, hooks);
-  const untilResumed = (): Promise<void> => wiring.untilResumed(current());
-  const moorex = createMoorex(wiring.definition({ current, untilResumed, dispatchLate }));
+  const isHeld = (): boolean => isPaused(current()) || base.isHeldAbove?.() === true;
+  const untilResumed = async (): Promise<void> => {
+    if (isHeld()) await wiring.nextResume();
+  };
+  const moorex = createMoorex(wiring.definition({ current, isPaused: isHeld, untilResumed, dispatchLate }));
   function current(): AgentState {
     return moorex.current();
   }
@@ -123,6 +128,9 @@ export function agentMachine(agent: MachineAgent, base: MachineBase, hooks: Mach
 
 type Notice = MoorexNotice<AgentState, PendingInput, AgentEffect, AgentStep, ChainHead>;
 
+/** The parts of a host that need the runner. */
+type LiveHost = Pick<SharedHost, "current" | "isPaused" | "untilResumed" | "dispatchLate">;
+
 /** The functions that connect the runner to the reducer, the effects and the ledger. */
 class MachineWiring {
   readonly running: RunningEffects;
@@ -130,7 +138,7 @@ class MachineWiring {
   readonly #base: MachineBase;
   readonly #hooks: MachineHooks;
   readonly #errors: MachineErrors;
-  readonly #hostBase: Omit<SharedHost, "current" | "untilResumed" | "dispatchLate">;
+  readonly #hostBase: Omit<SharedHost, keyof LiveHost>;
   #seq: number;
   /** Resolves at the next resume; undefined if no work waits for it. */
   #resumed: PromiseWithResolvers<void> | undefined;
@@ -170,7 +178,7 @@ class MachineWiring {
 
   /** The definition of the runner. `dispatchLate` dispatches for an effect that the state no longer wants. */
   definition(
-    host: Pick<SharedHost, "current" | "untilResumed" | "dispatchLate">,
+    host: LiveHost,
   ): DetailedDefinition<AgentState, PendingInput, AgentEffect, AgentStep, ChainHead> {
     const { initial, ledger } = this.#base;
     const runner = new EffectRunner({ ...this.#hostBase, ...host });
@@ -198,9 +206,9 @@ class MachineWiring {
     await this.running.drained();
   }
 
-  /** Resolves when the session is not paused. `state` is the current one. */
-  async untilResumed(state: AgentState): Promise<void> {
-    if (isPaused(state)) await (this.#resumed ??= Promise.withResolvers()).promise;
+  /** Resolves at the next resume. */
+  nextResume(): Promise<void> {
+    return (this.#resumed ??= Promise.withResolvers()).promise;
   }
 
   #commit(ledger: InputLedger, steps: readonly PendingStep[]): ReturnType<InputLedger["commit"]> {

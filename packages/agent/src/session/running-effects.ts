@@ -1,5 +1,5 @@
 import { effectsAt, type AgentEffect } from "@moora/agent-core-effects";
-import { isEffectWanted } from "@moora/agent-core-effects/internal";
+import { isEffectWanted, isHeld } from "@moora/agent-core-effects/internal";
 import type { AgentState } from "@moora/agent-core-state-machine";
 import type { MachineBase } from "./machine.ts";
 
@@ -14,11 +14,11 @@ const isWork: Readonly<Record<AgentEffect["type"], boolean>> = {
 
 /** The running effects, and those that this host may run for a state. */
 export class RunningEffects {
-  readonly #base: Pick<MachineBase, "runsEffects" | "startsEffects">;
+  readonly #base: Pick<MachineBase, "runsEffects" | "startsEffects" | "isHeldAbove">;
   readonly #running = new Map<string, AgentEffect>();
   #onDrained: (() => void)[] = [];
 
-  constructor(base: Pick<MachineBase, "runsEffects" | "startsEffects">) {
+  constructor(base: Pick<MachineBase, "runsEffects" | "startsEffects" | "isHeldAbove">) {
     this.#base = base;
   }
 
@@ -32,8 +32,13 @@ export class RunningEffects {
     const { runsEffects } = this.#base;
     if (!runsEffects) return {};
     const wanted = effectsAt(state);
-    if (this.startsEffects(state)) return wanted;
-    return Object.fromEntries(Object.entries(wanted).filter(([key]) => this.#running.has(key)));
+    const isHeldAbove = this.#base.isHeldAbove?.() === true;
+    const startsAny = this.startsEffects(state);
+    if (startsAny && !isHeldAbove) return wanted;
+    const starts = (effect: AgentEffect): boolean => startsAny && !isHeld(effect, state);
+    return Object.fromEntries(
+      Object.entries(wanted).filter(([key, effect]) => this.#running.has(key) || starts(effect)),
+    );
   }
 
   /** Whether a state wants the effect of a key that has started. One that has ended may have left inputs. */

@@ -3,29 +3,23 @@ import { callHostOf } from "@moora/agent-core-effects/internal";
 import type { AgentEvent, Decision, Question, SubAgentEvent } from "../agent-event.ts";
 import { refusalOf } from "../decision-to-input.ts";
 import type { Agent } from "../define-agent.ts";
-import type { DurableSession } from "../durable/durable-session.ts";
 import type { ErrorReport } from "../error-reports.ts";
 import type { LogListener } from "../logger.ts";
 import type { OnApproval } from "./host-approvals.ts";
-import { SerialQueue } from "./serial-queue.ts";
+import { CallerPauses, type PausingHost } from "./caller-pauses.ts";
+import { openToPost } from "./post-to-sub-agent.ts";
 import type { Receipt, Session } from "./session.ts";
 
 /** The session of a sub-agent, as its caller uses it. */
-export type ChildSession = Pick<
-  Session<unknown>,
-  "onEvent" | "onInput" | "questions" | "decide" | "current" | "pause" | "resume"
->;
+export type ChildSession = Pick<Session<unknown>, "onEvent" | "onInput" | "questions" | "decide" | "current">;
 
 /** The session that calls sub-agents. */
-export interface SubAgentsHost {
+export interface SubAgentsHost extends PausingHost {
   readonly onApproval: OnApproval | undefined;
   /** Whether questions are rejected when no reviewer can answer, instead of left open. */
   readonly rejectsWithoutReviewer: boolean;
   readonly hasNoReviewer: () => boolean;
   readonly emit: (event: SubAgentEvent) => void;
-  readonly isPaused: () => boolean;
-  /** Calls the listener when the session may have been paused or resumed. Returns a function that unsubscribes. */
-  readonly onPause: (listener: () => void) => () => void;
   /** The tool of a call of this session, and the idempotency key of the call. */
   readonly callOf: (toolCallId: string) => {
     readonly tool: Tool | undefined;
@@ -33,23 +27,11 @@ export interface SubAgentsHost {
   };
   /** Checks, after a question was asked, that this process can show it. */
   readonly watch: () => void;
-  readonly report: (report: ErrorReport) => void;
   readonly onLog: LogListener | undefined;
 }
 
 /** The session that calls an agent, by the copy of the agent that `agentTool` makes for one call. */
 const callers = new WeakMap<Pick<Agent<unknown>, "parts">, SubAgents>();
-
-/** Opens the session of a call in a log, to post to it. Resolves with undefined if there is none. */
-type OpenToPost = (
-  call: Pick<ToolContext, "idempotencyKey">,
-) => Promise<Pick<DurableSession, "decide" | "close"> | undefined>;
-
-/** How to post to the sub-agents of a tool. */
-const posts = new WeakMap<Tool, OpenToPost>();
-
-/** Lets sessions post decisions to the sub-agents of a tool that run in another process. */
-export const postsTo = (tool: Tool, open: OpenToPost): void => void posts.set(tool, open);
 
 /** The sub-agents of a session that run in this process: their events and questions, and the way of decisions to them. */
 export class SubAgents {
@@ -81,6 +63,12 @@ export class SubAgents {
     return this.#host.onLog;
   }
 
+  /** Whether a session above this one is paused. */
+  get isHeldAbove(): boolean {
+    const above = this.#caller;
+    return above !== undefined && (above.#host.isPaused() || above.isHeldAbove);
+  }
+
   get report(): (report: ErrorReport) => void {
     return this.#host.report;
   }
@@ -107,28 +95,9 @@ export class SubAgents {
     };
   }
 
-  /**
-   * Pauses and resumes the session of a sub-agent with this one, until the returned function is called. A pause that another caller
-   * has recorded there stays. Resolves when the session is paused if this one is.
-   */
-  async pauseWith(child: ChildSession): Promise<() => void> {
-    const { isPaused, onPause, report } = this.#host;
-    let isFollowing = true;
-    const queue = new SerialQueue((error) => {
-      if (isFollowing) report({ source: "effect", error });
-    });
-    const follow = async (): Promise<void> => {
-      const { paused } = child.current();
-      if (isPaused() && paused == null) await child.pause(pausedWithCaller);
-      else if (!isPaused() && paused?.reason === pausedWithCaller) await child.resume();
-    };
-    const unsubscribe = onPause(() => queue.add(follow));
-    if (isPaused() || child.current().paused != null)
-      await new Promise<void>((resolve) => queue.add(() => follow().finally(resolve)));
-    return () => {
-      isFollowing = false;
-      unsubscribe();
-    };
+  /** Notes the pauses of this session, from before the session of a sub-agent is opened. */
+  notePauses(): CallerPauses {
+    return new CallerPauses(this.#host);
   }
 
   /** A question waits for `decide` of this session: checks that a process shows it, here or above. */
@@ -160,18 +129,15 @@ export class SubAgents {
     const child = children.find((each) => each.questions().some(isSame(asked))) ?? children[0];
     if (child !== undefined) return await child.decide(asked, decision, by);
     const { tool, idempotencyKey } = this.#host.callOf(toolCallId);
-    const posted = tool === undefined ? undefined : await posts.get(tool)?.({ idempotencyKey });
+    const posted = tool === undefined ? undefined : await openToPost(tool, { idempotencyKey });
     if (posted === undefined) return { status: "ignored", reason: "no-sub-agent" };
     try {
-      return await posted.decide(asked, decision, by);
+      return await posted.session.decide(asked, decision, by);
     } finally {
-      await posted.close();
+      await posted.session.close();
     }
   }
 }
-
-/** The reason of a pause that the calling session has recorded in the session of a sub-agent. */
-const pausedWithCaller = "The session that calls this agent is paused.";
 
 type QuestionRef = Pick<Question, "toolCallId" | "digest" | "path">;
 

@@ -1,4 +1,4 @@
-import { memoryLog } from "@moora/event-log";
+import { LogError, memoryLog, type EventLog } from "@moora/event-log";
 import { answers, callsTools, hangs, MockLlmCaller } from "@moora/llm/testing";
 import { turn, TestClock } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
@@ -10,6 +10,7 @@ import {
   readSession,
   stateAt,
   type Agent,
+  type ErrorReport,
 } from "../../src/index.ts";
 
 /** A lead whose host has closed while the model of its sub-agent was asked, and how to continue it. */
@@ -29,7 +30,7 @@ async function leftByHost() {
     },
   });
   const subOf = (llm: MockLlmCaller): Agent<unknown> => defineAgent({ name: "sub", llm, tools: [look] });
-  const leadOf = (sub: Agent<unknown>): Agent<unknown> =>
+  const leadOf = (sub: Agent<unknown>, logOfSub: EventLog = log): Agent<unknown> =>
     defineAgent({
       name: "lead",
       llm: new MockLlmCaller(({ messages }) =>
@@ -37,7 +38,7 @@ async function leftByHost() {
           ? answers("Done.")
           : callsTools([{ name: "research", arguments: { task: "Look." } }]),
       ),
-      tools: [agentTool(sub, { name: "research", description: "Finds out.", log, clock })],
+      tools: [agentTool(sub, { name: "research", description: "Finds out.", log: logOfSub, clock })],
     });
   const sub = subOf(
     new MockLlmCaller(({ messages }) =>
@@ -55,7 +56,8 @@ async function leftByHost() {
     (await readSession(log, id)).inputs.filter(({ type }) => type === "session-opened").length;
   const typeOf = async (session: string): Promise<string> =>
     (await stateAt(log, session)).state.reActContext.control.type;
-  return { log, clock, work, runs, sub, lead, id, first, ownerCount, typeOf };
+  const leadOn = (logOfSub: EventLog): Agent<unknown> => leadOf(sub, logOfSub);
+  return { log, clock, work, runs, sub, lead, leadOn, id, first, ownerCount, typeOf };
 }
 
 /** Waits until nothing can continue without the clock. */
@@ -165,6 +167,91 @@ describe("the session of a sub-agent that another owner runs", () => {
     await other.close();
     await rest();
     expect(clock.waiting).toBe(0);
+  });
+});
+
+describe("the session of a sub-agent that is opened while its caller is paused", () => {
+  it.each(["after", "before"] as const)(
+    "starts nothing, and continues when the caller is resumed %s that",
+    async (when) => {
+      const { log, clock, work, leadOn, id, first, typeOf } = await leftByHost();
+      await first.close();
+      await rest();
+      const opening = Promise.withResolvers<void>();
+      let isHeld = true;
+      const slow: EventLog = {
+        ...log,
+        async open(session) {
+          if (isHeld) await opening.promise;
+          return await log.open(session);
+        },
+      };
+      const session = await openSession(leadOn(slow), { log, id: "lead", clock });
+      await rest();
+      await session.pause("Wait.");
+      if (when === "before") await session.resume();
+      isHeld = false;
+      opening.resolve();
+      await rest();
+      if (when === "after") {
+        const types = (await readSession(log, id)).inputs.map(({ type }) => type);
+        expect(types.slice(types.lastIndexOf("session-opened"))).toEqual([
+          "session-opened",
+          "session-paused",
+        ]);
+        await session.resume();
+        await rest();
+      }
+      expect(await typeOf(id)).toBe("Acting");
+      work.resolve("seen");
+      await rest();
+      expect(session.current().toolCalls["call_1"]?.result).toMatchObject({ isSuccess: true });
+      await session.close();
+    },
+  );
+});
+
+describe("the session of a sub-agent whose caller is cancelled while no process runs it", () => {
+  it("is cancelled when its caller is opened next, and does not run", async () => {
+    const { log, clock, runs, lead, id, first, ownerCount, typeOf } = await leftByHost();
+    await first.close();
+    await rest();
+    const poster = await openSession(lead, { log, id: "lead", clock, access: "post" });
+    await poster.cancel("Enough.");
+    await poster.close();
+    expect(await typeOf("lead")).toBe("Error");
+    expect(await typeOf(id)).toBe("Planning");
+    const session = await openSession(lead, { log, id: "lead", clock });
+    expect(await typeOf(id)).toBe("Error");
+    await session.close();
+    expect(await ownerCount()).toBe(1);
+    expect(runs).toHaveLength(0);
+    const { length } = (await readSession(log, id)).inputs;
+    await (await openSession(lead, { log, id: "lead", clock })).close();
+    expect((await readSession(log, id)).inputs).toHaveLength(length);
+  });
+
+  it("is cancelled by the next opening if the first one could not write the cancel", async () => {
+    const { log, clock, lead, leadOn, id, first, typeOf } = await leftByHost();
+    await first.close();
+    await rest();
+    const poster = await openSession(lead, { log, id: "lead", clock, access: "post" });
+    await poster.cancel("Enough.");
+    await poster.close();
+    const errors: unknown[] = [];
+    const gone: EventLog = {
+      ...log,
+      open() {
+        throw new LogError("LogWrite", "The disk is gone.");
+      },
+    };
+    const onError = ({ error }: ErrorReport): void => void errors.push(error);
+    const session = await openSession(leadOn(gone), { log, id: "lead", clock, onError });
+    expect(errors).toMatchObject([{ code: "LogWrite" }]);
+    expect(await typeOf(id)).toBe("Planning");
+    await session.close();
+    await (await openSession(lead, { log, id: "lead", clock })).close();
+    expect(await typeOf(id)).toBe("Error");
   });
 });
 

@@ -283,6 +283,31 @@ describe("a sub-agent in the middle of its work", () => {
     expect(house.clock.waiting).toBe(0);
   });
 
+  it("is cancelled by the next process if its own dies as it has written the cancel of the caller", async () => {
+    using scout = new Counter();
+    const sound = homely(scout);
+    const whole = await waiting(sound, new Set());
+    const seq = whole.info().seq + 1;
+    await whole.close();
+
+    using counter = new Counter();
+    const house = homely(counter);
+    const pair = pairOf({ caller: { seq, when: "after" } });
+    const session = await open(house, pair, { script: held });
+    await session.send("Have it done.");
+    await rest();
+    session.cancel("Enough.").catch(() => undefined);
+    await rest();
+    expect(pair.child.isOver).toBe(true);
+    const left = await finalStatesOf(house);
+    expect([left.caller, left.child].map(isLoopRunning)).toEqual([false, true]);
+
+    const next = await open(house, pairOf(), { script: held });
+    const { child } = await finalStatesOf(house);
+    expect(child.reActContext.control).toMatchObject({ type: "Error", failure: { kind: "Cancelled" } });
+    await next.close();
+  });
+
   it("is cancelled when its time is up, and its caller continues", async () => {
     using counter = new Counter();
     const house = homely(counter);

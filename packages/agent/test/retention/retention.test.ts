@@ -192,6 +192,36 @@ describe("pruning", () => {
     await post.close();
   });
 
+  it.each([false, true])(
+    "removes a sub-agent without records, and keeps one that has got a record meanwhile: %s",
+    async (isPosted) => {
+      const world = worldOn(memoryLog());
+      await world.record("ada");
+      const text = (await world.log.open("ada"))?.header ?? "";
+      const header = {
+        ...JSON.parse(text),
+        caller: `${identityOf("ada", await readHeader(world.log, "ada"))}/call_1`,
+      };
+      await world.log.create("child", JSON.stringify(header));
+      const post = await world.open("child", plain, "post");
+      const report = await pruneSessions(world.log, {
+        before: 20 * day,
+        clock: world.clock,
+        async keep() {
+          if (isPosted) await post.send("Wait.");
+          return false;
+        },
+      });
+      await post.close();
+      expect(report).toEqual(
+        isPosted
+          ? { pruned: [], kept: [{ id: "ada", reason: "changed" }] }
+          : { pruned: ["child", "ada"], kept: [] },
+      );
+      expect(await world.ids()).toEqual(isPosted ? ["ada", "child"] : []);
+    },
+  );
+
   it("reports a session that it cannot read, and skips one without records", async () => {
     const { log, clock } = worldOn(memoryLog());
     await log.create("empty", "{}");

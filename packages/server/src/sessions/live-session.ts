@@ -12,13 +12,14 @@ import { LiveLink } from "../live/live-link.ts";
 import { sessionNotFound } from "../problem.ts";
 import { viewerUrl } from "../files/viewer-urls.ts";
 import type { ServerContext } from "../server-options.ts";
+import { isOfSubAgent } from "./directory.ts";
 
 /** How often the lease of a session that another process runs is read, in milliseconds. */
 const takeoverPollMs = 1_000;
 
 /**
  * A session of this server. It runs the session, or posts to the process that runs it and takes over when the lease of that
- * process ends. The `DurableSession` behind it is replaced by such a change.
+ * process ends. To the session of a sub-agent it only posts. The `DurableSession` behind it is replaced by such a change.
  */
 export class LiveSession {
   readonly ref: SessionRef;
@@ -32,6 +33,8 @@ export class LiveSession {
   #cancelPoll: () => void = () => undefined;
   #changing: Promise<void> | undefined;
   #onlyReads = false;
+  /** Whether it is the session of a sub-agent, which the process runs that runs its caller. */
+  #isOfSubAgent = false;
   #isEnded = false;
 
   private constructor(context: ServerContext, agent: Agent<unknown>, ref: SessionRef) {
@@ -43,6 +46,8 @@ export class LiveSession {
 
   static async open(context: ServerContext, agent: Agent<unknown>, ref: SessionRef): Promise<LiveSession> {
     const live = new LiveSession(context, agent, ref);
+    const log = await context.log.open(ref.id);
+    live.#isOfSubAgent = log !== undefined && isOfSubAgent(log.header);
     live.#adopt(await live.#openAny());
     return live;
   }
@@ -141,7 +146,7 @@ export class LiveSession {
     // Questions are shown by this server: without a listener they count as unseen.
     session.onEvent(() => undefined);
     this.stream.adopt(session);
-    if (session.info().access === "post") this.#poll();
+    if (session.info().access === "post" && !this.#isOfSubAgent) this.#poll();
   }
 
   #failed({ error }: ErrorReport): void {
@@ -193,7 +198,7 @@ export class LiveSession {
     this.#cancelPoll = clock.after(takeoverPollMs, look, { keepsAlive: false });
   }
 
-  /** Opens the session to run it; to post to it if another process runs it. */
+  /** Opens the session to run it; to post to it if another process runs it, or is to run it. */
   async #openAny(): Promise<DurableSession<unknown>> {
     const { log, clock, owner, leaseMs, blobs, context, onLog } = this.#context;
     const { id, user } = this.ref;
@@ -209,6 +214,7 @@ export class LiveSession {
       onError: (report) => this.#failed(report),
       ...(onLog === undefined ? {} : { onLog }),
     };
+    if (this.#isOfSubAgent) return await openSession(this.agent, { ...options, access: "post" });
     try {
       return await openSession(this.agent, options);
     } catch (error) {
