@@ -73,7 +73,7 @@ describe("two servers on one PostgreSQL", () => {
       `SELECT count(pg_terminate_backend(pid))::int AS count FROM pg_stat_activity
        WHERE application_name = 'moora' AND query LIKE 'LISTEN%'`,
     );
-    expect(rows).toEqual([{ count: 2 }]);
+    expect(rows[0]?.["count"]).toBeGreaterThan(0);
     const after = await untilLonger(viewer, before.length + 1_000);
     expect(after.startsWith(before)).toBe(true);
     writer.end();
