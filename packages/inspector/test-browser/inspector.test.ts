@@ -256,6 +256,22 @@ describe("a reader with a keyboard, a screen reader or a small screen", () => {
     await context.close();
   });
 
+  it("reaches every control with the Tab key, and sees which one has the focus", async () => {
+    await open("#at=29");
+    await page.getByRole("searchbox").focus();
+    const reached = [await page.evaluate(focused)];
+    while (reached.length < 80 && reached.at(-1) !== "body") {
+      await page.keyboard.press("Tab");
+      reached.push(await page.evaluate(focused));
+    }
+    for (const control of ["Search", "Share", "Dark", "Keys", "First", "Back", "Forward", "Last", "Record"])
+      expect(reached).toContain(control);
+    for (const part of ["Failure", "Time", "Zoom in", "Records", "Open questions", "Graph"])
+      expect(reached).toContain(part);
+    expect(reached.filter((name) => name.includes("without an outline"))).toEqual([]);
+    expect(reached.at(-1)).toBe("body");
+  });
+
   it("reaches every panel at 400 pixels, and nothing is wider than the page", async () => {
     await page.setViewportSize({ width: 400, height: 800 });
     await page.goto(`${await files.page(sample)}#at=27`);
@@ -287,3 +303,12 @@ describe("a reader with a keyboard, a screen reader or a small screen", () => {
     await page.getByRole("dialog", { name: "Keys" }).waitFor();
   });
 });
+
+/** The name of what has the focus, and whether the user cannot see it. Runs in the page. */
+function focused(): string {
+  const element = document.activeElement;
+  if (element === null || element === document.body) return "body";
+  const outlined = element.closest(".file") ?? element;
+  const name = element.getAttribute("aria-label") ?? element.textContent.trim();
+  return getComputedStyle(outlined).outlineStyle === "none" ? `${name} without an outline` : name;
+}

@@ -50,7 +50,11 @@ describe("the form of an answer", () => {
       ok: true,
       answer: { name: "", age: 42, color: "blue", tags: [] },
     });
-    expect(entriesToAnswer(form, { ...entries, age: "" })).toMatchObject({ ok: false, field: "age" });
+    expect(entriesToAnswer(form, { ...entries, age: "" })).toMatchObject({
+      ok: false,
+      field: "age",
+      title: "age",
+    });
   });
 
   it("keeps a property with the name of one of an object's prototype", () => {
@@ -70,6 +74,7 @@ describe("the form of an answer", () => {
     expect(entriesToAnswer(formOf(schema), { "": entered })).toEqual({
       ok: false,
       field: "",
+      title: "",
       problem: expect.stringContaining(problem),
     });
   });

@@ -1,7 +1,7 @@
 /** @jsxImportSource preact */
 import type { Decision as DecisionValue } from "@moora/agent";
 import type { JSX } from "preact";
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { answerFormOf, entriesToAnswer, initialEntries } from "../session/answer-form.ts";
 import type { ShownQuestion } from "../session/position-view.ts";
 import { answerProblem } from "./answer-problem.ts";
@@ -140,17 +140,20 @@ function Answer({ question }: QuestionProps): JSX.Element {
   const shown = isJson ? jsonForm : form;
   const [entries, setEntries] = useState<Entries>(initialEntries(form));
   const [wrong, setWrong] = useState<string | undefined>(undefined);
+  const element = useRef<HTMLFormElement>(null);
+  useEffect(() => element.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus(), [wrong]);
   const { decide, refuse, isPosting, problem } = useDecision(question);
   const send = (): void => {
     const read = entriesToAnswer(shown, entries);
     setWrong(read.ok ? undefined : read.field);
-    if (!read.ok) return refuse(read.problem);
+    if (!read.ok) return refuse(read.field === "" ? read.problem : `${read.title}: ${read.problem}`);
     const found = answerProblem(schema, read.answer);
     if (found === undefined) decide({ answer: read.answer });
     else refuse(found);
   };
   return (
     <form
+      ref={element}
       class="decision"
       onSubmit={(event) => {
         event.preventDefault();

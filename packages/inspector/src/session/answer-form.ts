@@ -26,7 +26,7 @@ export interface AnswerForm {
 /** The answer that a user entered, or the field that is wrong and why. */
 export type EnteredAnswer =
   | { readonly ok: true; readonly answer: unknown }
-  | { readonly ok: false; readonly field: string; readonly problem: string };
+  | { readonly ok: false; readonly field: string; readonly title: string; readonly problem: string };
 
 /** The most properties that are shown as fields. An object with more is entered as JSON. */
 const mostFields = 20;
@@ -59,7 +59,7 @@ export function entriesToAnswer(
     const text = entries[name] ?? "";
     if (text === "" && isObject && !isRequired) continue;
     const read = readField(field, text);
-    if ("problem" in read) return { ok: false, field: name, problem: read.problem };
+    if ("problem" in read) return { ok: false, field: name, title: field.title, problem: read.problem };
     values.push([name, read.value]);
   }
   return { ok: true, answer: isObject ? Object.fromEntries(values) : values[0]?.[1] };
