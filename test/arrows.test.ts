@@ -28,7 +28,14 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
     "@moora/llm",
   ],
   mcp: ["@moora/agent", "@moora/agent-core-effects", "@moora/event-log", "@moora/llm"],
-  dbos: ["@moora/agent", "@moora/agent-core-effects", "@moora/agent-core-state-machine", "@moora/event-log"],
+  // The declarations of DBOS import the types of pg, and DBOS does not depend on them.
+  dbos: [
+    "@moora/agent",
+    "@moora/agent-core-effects",
+    "@moora/agent-core-state-machine",
+    "@moora/event-log",
+    "@types/pg",
+  ],
   tools: ["@moora/agent-core-effects", "@moora/llm", "htmlparser2"],
   cloudflare: ["@moora/agent", "@moora/agent-core-effects", "@moora/event-log"],
   planner: ["@moora/agent-core-effects", "@moora/llm"],

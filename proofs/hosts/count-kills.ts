@@ -11,25 +11,27 @@ export const countKills = (host: ConformanceHost, counted: Kills): ConformanceHo
   prepare: async (setup) => countingKills(await host.prepare(setup), counted),
 });
 
-const countingKills = (prepared: PreparedHost, counted: Kills): PreparedHost =>
-  new Proxy(prepared, {
+function countingKills(prepared: PreparedHost, counted: Kills): PreparedHost {
+  const counting: Pick<PreparedHost, "start" | "kill"> = {
+    async start(options: ProcessOptions = {}) {
+      const { onDeath } = options;
+      if (onDeath === undefined) return await prepared.start(options);
+      const died = (): void => {
+        counted.kills += 1;
+        onDeath();
+      };
+      return await prepared.start({ ...options, onDeath: died });
+    },
+    async kill() {
+      counted.kills += 1;
+      await prepared.kill?.();
+    },
+  };
+  return new Proxy(prepared, {
     get(target, name) {
-      if (name === "kill")
-        return async () => {
-          counted.kills += 1;
-          await target.kill?.();
-        };
-      if (name === "start")
-        return async (options: ProcessOptions = {}) => {
-          const { onDeath } = options;
-          if (onDeath === undefined) return await target.start(options);
-          const died = (): void => {
-            counted.kills += 1;
-            onDeath();
-          };
-          await target.start({ ...options, onDeath: died });
-        };
+      if (name === "start" || name === "kill") return counting[name];
       const value: unknown = Reflect.get(target, name, target);
       return typeof value === "function" ? value.bind(target) : value;
     },
   });
+}
