@@ -43,7 +43,7 @@ for (const [name, platform] of Object.entries(compiled)) {
 const node = (name: string, ...args: readonly string[]): Step => ({ name, command: process.execPath, args });
 const cli = join(consumers, "bare/node_modules/moora/dist/cli.js");
 
-runSteps([
+await runSteps([
   node("contents of the packs", join(root, "scripts/pack-contents.ts")),
   ...Object.keys(compiled).flatMap((project) =>
     Object.entries(compilers).map(([compiler, file]) =>

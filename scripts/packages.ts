@@ -6,7 +6,7 @@ import { packageNames, packOf, packs } from "./workspace.ts";
 rmSync(packs, { recursive: true, force: true });
 mkdirSync(packs);
 
-runSteps(
+await runSteps(
   packageNames.flatMap((name) => [
     {
       name: `build ${name}`,

@@ -1,4 +1,4 @@
-import { spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 
 /** A check: the command exits with 0 when it passes. */
 export interface Step {
@@ -9,19 +9,46 @@ export interface Step {
 
 /**
  * Runs every step, also after a failure, and prints the result and the seconds of each at the end. Sets the exit code to 1 if
- * one failed.
+ * one failed. The steps of a lane run one after the other, lanes side by side; the output of a step beside others is printed
+ * when it ends.
  */
-export function runSteps(steps: readonly Step[]): void {
+export async function runSteps(...lanes: readonly (readonly Step[])[]): Promise<void> {
+  const together = lanes.length > 1;
+  const results = await Promise.all(lanes.map((lane) => runLane(lane, together)));
+  console.log(`\n${results.flatMap(({ rows }) => rows).join("\n")}`);
+  process.exitCode = results.every(({ passed }) => passed) ? 0 : 1;
+}
+
+async function runLane(
+  steps: readonly Step[],
+  together: boolean,
+): Promise<{ rows: string[]; passed: boolean }> {
   const rows: string[] = [];
-  let failures = 0;
-  for (const { name, command, args } of steps) {
-    console.log(`\n— ${name}`);
+  let passed = true;
+  for (const step of steps) {
+    if (!together) console.log(`\n— ${step.name}`);
     const from = performance.now();
-    const { status } = spawnSync(command, args, { stdio: "inherit" });
+    const { code, output } = await run(step, together);
     const seconds = ((performance.now() - from) / 1_000).toFixed(1);
-    if (status !== 0) failures += 1;
-    rows.push(`${status === 0 ? "ok  " : "FAIL"}  ${name.padEnd(42)} ${seconds.padStart(6)} s`);
+    if (together) console.log(`\n— ${step.name}\n${output}`);
+    if (code !== 0) passed = false;
+    rows.push(`${code === 0 ? "ok  " : "FAIL"}  ${step.name.padEnd(42)} ${seconds.padStart(6)} s`);
   }
-  console.log(`\n${rows.join("\n")}`);
-  process.exitCode = failures === 0 ? 0 : 1;
+  return { rows, passed };
+}
+
+function run({ command, args }: Step, captured: boolean): Promise<{ code: number | null; output: string }> {
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    const child = spawn(command, args, { stdio: captured ? ["ignore", "pipe", "pipe"] : "inherit" });
+    child.stdout?.on("data", (chunk: Buffer) => chunks.push(chunk));
+    child.stderr?.on("data", (chunk: Buffer) => chunks.push(chunk));
+    child.once("error", (error) => {
+      chunks.push(Buffer.from(error.message));
+      resolve({ code: null, output: Buffer.concat(chunks).toString() });
+    });
+    child.once("close", (code) => {
+      resolve({ code, output: Buffer.concat(chunks).toString() });
+    });
+  });
 }

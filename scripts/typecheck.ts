@@ -2,7 +2,7 @@
 import { packageNames } from "./workspace.ts";
 import { runSteps } from "./run-steps.ts";
 
-runSteps([
+await runSteps([
   { name: "the whole workspace", command: "tsc", args: ["-p", "."] },
   ...packageNames.map((name) => ({
     name: `the sources of ${name}`,

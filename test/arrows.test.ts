@@ -30,7 +30,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   mcp: ["@moora/agent", "@moora/agent-core-effects", "@moora/event-log", "@moora/llm"],
   dbos: ["@moora/agent", "@moora/agent-core-effects", "@moora/agent-core-state-machine", "@moora/event-log"],
   tools: ["@moora/agent-core-effects", "@moora/llm", "htmlparser2"],
-  cloudflare: ["@moora/agent", "@moora/event-log"],
+  cloudflare: ["@moora/agent", "@moora/agent-core-effects", "@moora/event-log"],
   planner: ["@moora/agent-core-effects", "@moora/llm"],
   restate: [
     "@moora/agent",

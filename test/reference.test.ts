@@ -1,4 +1,5 @@
 import { defaultAgentConfig } from "@moora/agent-core-state-machine";
+import { logLevels } from "@moora/agent/internal";
 import { describe, expect, it } from "vitest";
 import { Declarations, type DeclaredField } from "./reference/declarations.ts";
 import { observedDefaults } from "./reference/observed-defaults.ts";
@@ -91,6 +92,8 @@ const described: readonly string[] = [
   "WorkerOptions",
   "ServeOptions",
   "ConnectOptions",
+  "InspectorFileOptions",
+  "LocalPostStorageOptions",
   "SharedSessionOptions",
   "DbosHostOptions",
   "DbosPostOptions",
@@ -194,6 +197,7 @@ const unions: readonly (readonly [string, () => readonly string[]])[] = [
   ["McpErrorCode", () => declarations.membersOf("@moora/mcp", "McpErrorCode")],
   ["ClientErrorCode", () => declarations.membersOf("@moora/client", "ClientErrorCode")],
   ["IgnoredReason", () => declarations.membersOf("@moora/agent", "IgnoredReason")],
+  ["LogCode", () => declarations.membersOf("@moora/agent", "LogCode")],
   ["ErrorReportSource", () => declarations.membersOf("@moora/agent", "ErrorReportSource")],
   [
     "InputRefused",
@@ -242,6 +246,13 @@ describe("the reference of errors", () => {
 
   it.each(unions)("lists the members of %s", (subject, members) => {
     expect(firstCells(subject).toSorted()).toEqual(members().toSorted());
+  });
+
+  it("gives the levels of log entries", () => {
+    const rows = tables.find(({ subject }) => subject === "members of LogCode")?.rows ?? [];
+    expect(Object.fromEntries(rows.map(([code = "", level = ""]) => [codeIn(code), codeIn(level)]))).toEqual(
+      logLevels,
+    );
   });
 
   it("lists the exported classes", async () => {

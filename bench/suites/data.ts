@@ -39,6 +39,39 @@ function changeOf(count: number, schema: Parameters<typeof defineData>[0]["schem
   };
 }
 
+/** Where copies are kept, so that the compiler does not leave them out. */
+const copies: unknown[] = [];
+
+/** What no change of a list can avoid: the runtime copies the array, for the recipe, and again for the state. */
+function copyOf(count: number): () => void {
+  const items: readonly number[] = Object.freeze(Array.from({ length: count }, (_, index) => index));
+  return () => {
+    copies[0] = [...items];
+    copies[1] = [...items];
+  };
+}
+
+/** Data of many small objects by id: a change copies the small object, and the one that contains all ids of its part. */
+function changeOfChunks(): () => Promise<unknown> {
+  const names = Array.from({ length: 300 }, (_, index) => `k${index}`);
+  const chunk = Object.fromEntries(names.map((name) => [name, 0]));
+  const data = defineData({
+    schema: z.record(z.string(), z.record(z.string(), z.number())),
+    initial: Object.fromEntries(names.map((name) => [name, chunk])),
+  });
+  const session = startSession(defineAgent({ name: "bench", llm, data }));
+  let next = 0;
+  return async () => {
+    next += 1;
+    const { status } = await session.update((draft) => {
+      const part = draft[names[next % 300] ?? ""] ?? {};
+      const key = names[Math.floor(next / 300) % 300] ?? "";
+      part[key] = (part[key] ?? 0) + 1;
+    });
+    if (status !== "accepted") throw new Error("The change was ignored.");
+  };
+}
+
 /** A change of one of 99,999 items: data has 100,000 keys and items at most. */
 const large: Row = {
   name: "data/large",
@@ -49,6 +82,8 @@ const large: Row = {
       timedWay("99,999 items", 1, changeOf(99_999, numbers)),
       timedWay("99 items", 1, changeOf(99, numbers)),
       timedWay("without a schema of items", 1, changeOf(99_999, { type: "object" })),
+      timedWay("two copies of the array", 1, copyOf(99_999)),
+      timedWay("90,000 items in 300 objects", 1, changeOfChunks()),
     ),
 };
 

@@ -1,4 +1,4 @@
-import { defineAgent, defineData, defineTool, type Agent } from "@moora/agent";
+import { defineAgent, defineData, defineTool, toolAsks, type Agent } from "@moora/agent";
 import { openai } from "@moora/llm-openai";
 import { z } from "zod";
 import { demoModel } from "./demo-model.ts";
@@ -46,6 +46,24 @@ const order = defineTool({
   },
 });
 
+const slot = z.object({
+  day: z.enum(["today", "tomorrow"]),
+  isGift: z.boolean(),
+  note: z.string().optional(),
+});
+
+const deliver = defineTool({
+  name: "deliver",
+  description: "Arrange the delivery of an order. Asks the user when it shall arrive.",
+  input: z.object({}),
+  execute(_, { asked }) {
+    if (asked === undefined) return toolAsks({ question: "When shall it arrive?", answer: slot });
+    if (asked.reply.type === "refused") return "The user did not choose a day. Nothing is arranged.";
+    const { day, isGift, note = "none" } = slot.parse(asked.reply.answer);
+    return `It arrives ${day}${isGift ? " as a gift" : ""}, note: ${note}.`;
+  },
+});
+
 const passing = (ms: number, signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     const timer = setTimeout(resolve, ms);
@@ -60,7 +78,7 @@ export const shopper: Agent<string, { items: Item[] }> = defineAgent({
   name: "shopper",
   llm: process.env["OPENAI_API_KEY"] ? openai("gpt-5.5") : demoModel,
   systemPrompt: "You keep a shopping list. Be brief.",
-  tools: [addItems, order],
+  tools: [addItems, order, deliver],
   data: list,
   config: { showData: "changed" },
 });

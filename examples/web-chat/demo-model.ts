@@ -2,7 +2,7 @@ import type { LlmCaller, LlmCallOptions, LlmOutcome, LlmRequest } from "@moora/l
 import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
 
 /**
- * A scripted model, so that the example runs without a key: "add milk and bread" adds items, "order" orders them, and everything else
+ * A scripted model, so that the example runs without a key: "add milk and bread" adds items, "order" orders them, "deliver" asks for a day, and everything else
  * gets a long answer. It streams word by word, as models do.
  */
 export const demoModel: LlmCaller = {
@@ -28,6 +28,7 @@ function reply({ messages }: LlmRequest): LlmOutcome {
   if (names !== undefined)
     return callsTools([{ name: "add_items", arguments: { names: names.split(/,| and /).flatMap(wordsOf) } }]);
   if (/\border\b/i.test(text)) return callsTools([{ name: "order" }]);
+  if (/\bdeliver\b/i.test(text)) return callsTools([{ name: "deliver" }]);
   return answers(explanation);
 }
 

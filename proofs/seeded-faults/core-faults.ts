@@ -5,6 +5,7 @@ const transcripts = ["packages/agent-testing/test/transcripts.test.ts"];
 const longConversation = ["packages/agent-core-state-machine/test/long-conversation.test.ts"];
 const guards = ["packages/agent-testing/test/guards.test.ts"];
 const approvals = ["packages/agent/test/session/approvals.test.ts"];
+const largeTurns = ["packages/agent-testing/test/large-turns.test.ts"];
 const limits = ["packages/agent/test/session/limits.test.ts"];
 const toolQuestions = ["packages/agent/test/session/tool-questions.test.ts"];
 const toolRetries = ["packages/agent/test/session/tool-retries.test.ts"];
@@ -188,7 +189,7 @@ export const coreFaults: readonly Fault[] = [
     "more calls at once than there are slots",
     {
       file: `${core}/control/admission.ts`,
-      text: " || !slots.hasOne(nameOf(call))",
+      text: "    if (!slots.hasAny()) return;\n",
       replacement: "",
     },
     [...transcripts, ...limits],
@@ -392,5 +393,27 @@ export const coreFaults: readonly Fault[] = [
     },
     ["packages/agent-core-state-machine/test/changes.test.ts"],
     /are the same for a state that has other objects/,
+  ),
+  fault(
+    205,
+    "a settled call of a large turn still counts as open",
+    {
+      file: `${core}/collections/open-call-list.ts`,
+      text: "this.length - (call === undefined ? 1 : 0)",
+      replacement: "this.length",
+    },
+    largeTurns,
+    /turns of many calls > end with their last result/,
+  ),
+  fault(
+    206,
+    "a call of a large turn is not found by its status after a write",
+    {
+      file: `${core}/collections/open-call-list.ts`,
+      text: "parts[at] = partOf(calls);",
+      replacement: "parts[at] = { calls, bits: this.parts[at]?.bits ?? 0 };",
+    },
+    largeTurns,
+    /turns of many calls > keep every law at every step/,
   ),
 ];

@@ -23,9 +23,9 @@ export const dataFaults: readonly Fault[] = [
     161,
     "the result of a recipe is not checked by the schema",
     {
-      file: `${effects}/data/define-data.ts`,
-      text: "      checkFits(change.data);\n      return change;",
-      replacement: "      return change;",
+      file: `${effects}/data/recipe-runner.ts`,
+      text: "this.#check(data, changed, difference);",
+      replacement: "",
     },
     [`${tests}/data.test.ts`],
     /names the path of what does not fit the schema/,
@@ -117,5 +117,27 @@ export const dataFaults: readonly Fault[] = [
     },
     [`${tests}/time-travel/data.test.ts`],
     /repeats the changes of calls and of the application/,
+  ),
+  fault(
+    193,
+    "a part is checked on its own, although the whole has a refinement",
+    {
+      file: `${effects}/data/zod-part.ts`,
+      text: "if (checks.length > 0) return undefined;",
+      replacement: "",
+    },
+    ["packages/agent-core-effects/test/data/checks.test.ts"],
+    /with the whole where a refinement looks at the whole|refused as the whole would be/,
+  ),
+  fault(
+    194,
+    "the size of data forgets what a change has added",
+    {
+      file: `${effects}/data/recipe-runner.ts`,
+      text: "items: size.items + growth.items",
+      replacement: "items: size.items",
+    },
+    ["packages/agent-core-effects/test/data/checks.test.ts"],
+    /the limits count all that is there/,
   ),
 ];

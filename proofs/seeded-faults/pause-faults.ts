@@ -47,8 +47,8 @@ export const pauseFaults: readonly Fault[] = [
       text: 'return wait === undefined ? "wrong-key" :',
       replacement: 'return wait === undefined || state.paused != null ? "wrong-key" :',
     },
-    [...pauses, ...simulatedPauses],
-    /a simulated pause > breaks no law/,
+    simulatedPauses,
+    /a simulated pause > keeps a retry that becomes due in it/,
   ),
   fault(
     195,

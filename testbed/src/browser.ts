@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { build } from "esbuild";
 import type { Browser, BrowserContext, Page } from "playwright-core";
+import { build, defaultClientConditions } from "vite";
 import { launchChromium } from "./chromium.ts";
 
 /** What a {@link TestBrowser} serves besides its page. */
@@ -70,17 +70,25 @@ async function serve({ scripts, answer }: TestSite): Promise<Server> {
   return server;
 }
 
+/** The script of an entry with everything that it imports, as an application has it. */
 async function bundle(path: string): Promise<string> {
-  const { outputFiles } = await build({
-    entryPoints: [path],
-    bundle: true,
-    conditions: ["@moora/source"],
-    // Imported by modules of the same package that the page does not use.
-    external: ["node:*"],
-    format: "esm",
+  const result = await build({
+    configFile: false,
     logLevel: "error",
-    target: "es2024",
-    write: false,
+    resolve: { conditions: ["@moora/source", ...defaultClientConditions] },
+    build: {
+      write: false,
+      minify: false,
+      modulePreload: false,
+      target: "es2024",
+      rolldownOptions: {
+        input: path,
+        // Imported by modules of the same package that the page does not use.
+        external: /^node:/,
+        output: { format: "es", codeSplitting: false },
+      },
+    },
   });
-  return outputFiles.map(({ text }) => text).join("");
+  const outputs = Array.isArray(result) ? result : "output" in result ? [result] : [];
+  return outputs.flatMap(({ output }) => output.map((file) => ("code" in file ? file.code : ""))).join("");
 }

@@ -63,7 +63,7 @@ export function indexedDbStorage(options: IndexedDbOptions = {}): LogStorage {
         rows.put({ ...row, body: `${row.body}x` });
       }),
     async raiseFormat() {
-      const database = await resultOf(indexedDB.open(name, 2));
+      const database = await resultOf(indexedDB.open(name, 3));
       database.close();
     },
   };

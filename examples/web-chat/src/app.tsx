@@ -35,10 +35,10 @@ export function App(): JSX.Element {
             {messages.map(({ id, role }) => (
               <MessageView key={id} id={id} role={role} />
             ))}
-            {unsent.map(({ key, content }) => (
+            {unsent.map(({ key, content, isConfirmed }) => (
               <li key={key} className="message user unsent">
                 <p>{content}</p>
-                <small>Not sent yet</small>
+                {!isConfirmed && <small>Not sent yet</small>}
               </li>
             ))}
           </ol>

@@ -1,4 +1,4 @@
-import { connectSession, type RemoteSessionOf } from "@moora/client";
+import { connectSession, localPostStorage, type RemoteSessionOf } from "@moora/client";
 import { AgentProvider } from "@moora/react";
 import { createRoot } from "react-dom/client";
 import type { shopper } from "../agent.ts";
@@ -16,6 +16,8 @@ const id = location.hash.slice(1);
 try {
   const session: ShopperSession = await connectSession({
     url: location.origin,
+    // What was written offline is sent by the next page, if this one is closed before.
+    storage: localPostStorage(),
     ...(id === "" ? { agent: "shopper" } : { id }),
   });
   history.replaceState(null, "", `#${session.id}`);

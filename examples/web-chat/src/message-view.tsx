@@ -34,7 +34,7 @@ const statusTexts: Readonly<Record<ToolCallPart["status"], string>> = {
   running: "runs",
   retrying: "is tried again soon",
   checking: "is checked after an interruption",
-  asking: "needs your approval",
+  asking: "waits for you",
   done: "done",
   failed: "failed",
 };

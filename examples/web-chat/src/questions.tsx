@@ -1,7 +1,8 @@
-import type { Decision, Question } from "@moora/agent";
+import { askedText, type Decision, type Question } from "@moora/agent";
 import { useAgent } from "@moora/react";
 import { useState, type JSX } from "react";
 import type { shopper } from "../agent.ts";
+import { AnswerForm } from "./answer-form.tsx";
 
 /** The open questions. The first answer counts, in any window. */
 export function Questions(): JSX.Element {
@@ -9,41 +10,111 @@ export function Questions(): JSX.Element {
   return (
     <div className="questions" aria-live="assertive">
       {questions.map((question) => (
-        <Approval key={question.digest} question={question} />
+        <QuestionView key={question.digest} question={question} />
       ))}
     </div>
   );
 }
 
-function Approval({ question }: { readonly question: Question }): JSX.Element {
+export interface KindProps {
+  readonly question: Question;
+  /** Whether a decision is being sent. */
+  readonly isBusy: boolean;
+  readonly give: (decision: Decision) => void;
+}
+
+const titles: Readonly<Record<Question["about"], string>> = {
+  approval: "Approval of",
+  answer: "Question of",
+  outcome: "Outcome of",
+};
+
+/** Each kind of question takes decisions of its own. */
+const kinds: Readonly<Record<Question["about"], (props: KindProps) => JSX.Element>> = {
+  approval: Approval,
+  answer: Answer,
+  outcome: Outcome,
+};
+
+function QuestionView({ question }: { readonly question: Question }): JSX.Element {
   const { decide } = useAgent<typeof shopper>();
-  const [isDecided, setDecided] = useState(false);
+  const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState("");
-  const { name, parameters, path } = question;
   const give = async (decision: Decision): Promise<void> => {
-    setDecided(true);
+    setBusy(true);
+    setProblem("");
     try {
-      await decide(question, decision);
+      const receipt = await decide(question, decision);
+      if (receipt.status === "ignored") setProblem(`Not accepted: ${receipt.reason}.`);
     } catch (error) {
-      setDecided(false);
       setProblem(error instanceof Error ? error.message : String(error));
     }
+    setBusy(false);
   };
+  const Kind = kinds[question.about];
   return (
-    <section className="question" aria-label={`Approval of ${name}`}>
+    <section className="question" aria-label={`${titles[question.about]} ${question.name}`}>
+      <Kind question={question} isBusy={isBusy} give={(decision) => void give(decision)} />
+      {question.path !== undefined && <small>Asked by a sub-agent</small>}
+      {problem !== "" && <p role="alert">{problem}</p>}
+    </section>
+  );
+}
+
+const Call = ({ name, parameters }: Question): JSX.Element => (
+  <>
+    <strong>{name}</strong> <code>{JSON.stringify(parameters)}</code>
+  </>
+);
+
+function Approval({ question, isBusy, give }: KindProps): JSX.Element {
+  return (
+    <>
       <p>
-        The agent wants to run <strong>{name}</strong> <code>{JSON.stringify(parameters)}</code>
-        {path === undefined ? "" : " (a sub-agent)"}
+        The agent wants to run <Call {...question} />
       </p>
       <div className="buttons">
-        <button type="button" className="primary" disabled={isDecided} onClick={() => void give("approve")}>
+        <button type="button" className="primary" disabled={isBusy} onClick={() => give("approve")}>
           Approve
         </button>
-        <button type="button" disabled={isDecided} onClick={() => void give({ reject: "The user said no." })}>
+        <button type="button" disabled={isBusy} onClick={() => give({ reject: "The user said no." })}>
           Reject
         </button>
       </div>
-      {problem !== "" && <p role="alert">{problem}</p>}
-    </section>
+    </>
+  );
+}
+
+/** A question of the model, or of a tool in the middle of its call. */
+function Answer({ question, isBusy, give }: KindProps): JSX.Element {
+  return (
+    <>
+      <p>{askedText(question).text}</p>
+      <AnswerForm question={question} isBusy={isBusy} give={give} />
+    </>
+  );
+}
+
+/** A process ended in the middle of a call that must not run twice. */
+function Outcome({ question, isBusy, give }: KindProps): JSX.Element {
+  const choices: Readonly<Record<string, Decision>> = {
+    "It worked": { outcome: "worked", result: "It worked." },
+    "It failed": { outcome: "failed" },
+    "Run again": { outcome: "run-again" },
+    "I do not know": { outcome: "unknown" },
+  };
+  return (
+    <>
+      <p>
+        The server stopped in the middle of <Call {...question} />. What was the outcome?
+      </p>
+      <div className="buttons">
+        {Object.entries(choices).map(([title, decision]) => (
+          <button key={title} type="button" disabled={isBusy} onClick={() => give(decision)}>
+            {title}
+          </button>
+        ))}
+      </div>
+    </>
   );
 }

@@ -143,6 +143,61 @@ describe("the chat in a browser", () => {
     await Promise.all([first.context().close(), second.context().close()]);
   });
 
+  it("shows what a tool asks as a form, and does not offer to approve it", async () => {
+    const page = await open();
+    await write(page, "deliver");
+    const question = page.getByRole("region", { name: "Question of deliver" });
+    await question.getByText("When shall it arrive?").waitFor();
+    expect(await question.getByRole("button").allTextContents()).toEqual(["Answer", "Do not answer"]);
+    await question.getByLabel("day").selectOption("tomorrow");
+    await question.getByLabel("isGift").check();
+    await question.getByLabel("note").fill("Ring twice");
+    await question.getByRole("button", { name: "Answer", exact: true }).click();
+    await page.getByText("It arrives tomorrow as a gift, note: Ring twice.").last().waitFor();
+    await page.locator('.messages[aria-busy="false"]').waitFor();
+    await expectSameState(page);
+    await page.context().close();
+  });
+
+  it("shows why a decision was not accepted", async () => {
+    const page = await open();
+    await write(page, "order");
+    await page.getByRole("region", { name: "Approval of order" }).waitFor();
+    const receipt = { status: "ignored", reason: "digest-mismatch" };
+    await page.route("**/decisions", (route) => route.fulfill({ json: receipt }));
+    await page.getByRole("button", { name: "Approve" }).click();
+    await page.getByText("Not accepted: digest-mismatch.").waitFor();
+    await page.unroute("**/decisions");
+    await page.getByRole("button", { name: "Reject" }).click();
+    await page.locator('.call[data-status="failed"]').waitFor();
+    expect(await page.locator(".call").textContent()).toContain("The user said no.");
+    await page.locator('.messages[aria-busy="false"]').waitFor();
+    await expectSameState(page);
+    await page.context().close();
+  });
+
+  it("sends what was written offline, once, when its page was closed and is opened again", async () => {
+    const first = await open();
+    const id = await idOf(first);
+    const context = first.context();
+    await context.setOffline(true);
+    await first.evaluate(() =>
+      (globalThis as unknown as { session: { reconnect(): void } }).session.reconnect(),
+    );
+    await write(first, "add tea");
+    await first.getByText("Not sent yet").waitFor();
+    await first.close();
+    await context.setOffline(false);
+    const [second, third] = await Promise.all([context.newPage(), context.newPage()]);
+    for (const page of [second, third]) await page.goto(`${served.url}#${id}`);
+    for (const page of [second, third]) await item(page, "tea").waitFor();
+    expect(await second.locator(".message.user p").allTextContents()).toEqual(["add tea"]);
+    expect(await second.evaluate(() => localStorage.length)).toBe(0);
+    await second.locator('.messages[aria-busy="false"]').waitFor();
+    await expectSameState(second, third);
+    await context.close();
+  });
+
   it("renders one component for a token", async () => {
     const page = await open();
     await write(page, "What is this?");

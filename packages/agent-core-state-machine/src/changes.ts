@@ -1,6 +1,6 @@
 import type { AgentMessage } from "@moora/agent-webui-protocol";
 import { recordOf, transcriptOf } from "./collections/state-lists.ts";
-import { openCallOf } from "./control/calls.ts";
+import { openCallOf } from "./collections/open-call-list.ts";
 import type { DataPatch } from "./data/patches.ts";
 import type { Control, OpenCall } from "./control/control.ts";
 import type { AgentState, ContextEntry, ReActContext, ToolCallRecord } from "./state.ts";

@@ -17,6 +17,7 @@ export type {
   OpenCall,
   OpenCallStatus,
 } from "./control/control.ts";
+export type { QuestionReason } from "./control/approval-rule.ts";
 export { modelFailureKinds } from "./failure.ts";
 export type { AgentFailure } from "./failure.ts";
 export { controlName } from "./control/enter.ts";

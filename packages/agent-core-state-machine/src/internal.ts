@@ -1,5 +1,6 @@
 /** Exports for the other packages of this repository. Not a public API: they may change in any release. */
 export { dataOf } from "./inputs/data.ts";
+export { keepResult, pointerToKeys } from "./data/patches.ts";
 export { pathToText } from "./json-copy.ts";
 export { changeConfig, configGroups, withoutUndefined } from "./agent-config.ts";
 export { budgetLeftAt, cappedBudget, reservationOf, spentLimitsAt, type SpentLimit } from "./budget.ts";
@@ -11,22 +12,23 @@ export {
   settingsSchema,
 } from "./config.ts";
 export { isBlacklisted } from "./control/admission.ts";
-export {
-  callIdsOf,
-  deciderOf,
-  needsHuman,
-  openCallOf,
-  openCallsOf,
-  toolNameOf,
-  toolOf,
-  toolQuestionOf,
-} from "./control/calls.ts";
+export { hasCallWith, openCallOf, openCallsOf } from "./collections/open-call-list.ts";
+export { needsHuman, questionReasonOf, riskOf } from "./control/approval-rule.ts";
+export { callIdsOf, deciderOf, toolNameOf, toolOf, toolQuestionOf } from "./control/calls.ts";
 export { maxEntriesWithoutPlan, maxMovesPerInput } from "./control/move.ts";
 export { reflectTaskType } from "./control/reflecting.ts";
 export { nextStateName } from "./control/transition-table.ts";
 export { waitAt } from "./control/waits.ts";
 export { llmCallKey } from "./inputs/llm-call.ts";
-export { isStorable, jsonCopy, maxJsonDepth, maxJsonItems, maxJsonLength } from "./json-copy.ts";
+export {
+  isStorable,
+  jsonCopy,
+  jsonSize,
+  maxJsonDepth,
+  maxJsonItems,
+  maxJsonLength,
+  type JsonSize,
+} from "./json-copy.ts";
 export {
   answerMessageId,
   askKey,

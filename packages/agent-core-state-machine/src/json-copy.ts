@@ -54,6 +54,36 @@ export function isStorable(value: unknown, depth: number = maxJsonDepth): boolea
   return true;
 }
 
+/** What `maxJsonItems` and `maxJsonLength` limit: the keys and array items of a value, and the characters of its texts and keys. */
+export interface JsonSize {
+  readonly items: number;
+  readonly length: number;
+}
+
+/** The size of a value of JSON, as `jsonCopy` counts it. */
+export function jsonSize(value: Json): JsonSize {
+  const size = { items: 0, length: 0 };
+  addSize(value, size);
+  return size;
+}
+
+function addSize(value: Json, size: { items: number; length: number }): void {
+  if (typeof value === "string") size.length += value.length;
+  if (typeof value !== "object" || value === null) return;
+  if (isArray(value)) {
+    size.items += value.length;
+    for (const item of value) addSize(item, size);
+    return;
+  }
+  for (const key of Object.keys(value)) {
+    size.items += 1;
+    size.length += key.length;
+    addSize(value[key] ?? null, size);
+  }
+}
+
+const isArray = (value: Json): value is readonly Json[] => Array.isArray(value);
+
 interface Walk {
   length: number;
   items: number;

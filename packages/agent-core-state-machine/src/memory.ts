@@ -1,7 +1,8 @@
 import type { AgentConfig } from "./agent-config.ts";
 import { messageOf, recordOf } from "./collections/state-lists.ts";
-import type { Budget } from "./config.ts";
-import { openCallsOf } from "./control/calls.ts";
+import type { Budget, Risk } from "./config.ts";
+import { openCallsOf } from "./collections/open-call-list.ts";
+import { questionReasonOf, riskOf, type QuestionReason } from "./control/approval-rule.ts";
 import { loopEntries, taskEntryOf } from "./control/loop-entries.ts";
 import type { AgentFailure } from "./failure.ts";
 import { controlName } from "./control/enter.ts";
@@ -16,6 +17,13 @@ export interface MemoryCall {
   readonly parameters: string;
   /** "SUCCESS: ..." or "ERROR: ...". */
   readonly observation: string | null;
+}
+
+/** A call that waits for a person, with the risk of its tool and why the person is asked. */
+export interface PendingApproval extends MemoryCall {
+  /** Absent if the agent does not have the tool. */
+  readonly risk?: Risk;
+  readonly reason: QuestionReason;
 }
 
 /** A step of the current loop that called tools. */
@@ -40,7 +48,7 @@ export interface AgentMemory {
   readonly pendingToolCalls: readonly MemoryCall[];
   readonly parallelResults: readonly MemoryCall[];
   readonly lastObservation: string | null;
-  readonly pendingApproval: MemoryCall | null;
+  readonly pendingApproval: PendingApproval | null;
   readonly history: readonly MemoryStep[];
   readonly finalAnswer: string | null;
   readonly error: AgentFailure | null;
@@ -52,10 +60,8 @@ export interface AgentMemory {
 export function memoryAt(state: AgentState): AgentMemory {
   const { config, reActContext: context } = state;
   const { control } = context;
-  const calls = openCallsOf(control);
   const history = historyAt(state);
   const newest = history.at(-1)?.calls ?? [];
-  const asking = calls.find((call) => call.status.type === "asking");
   const open = newest.filter((call) => call.observation === null);
   return {
     task: taskAt(state),
@@ -73,13 +79,26 @@ export function memoryAt(state: AgentState): AgentMemory {
     lastObservation:
       history.flatMap((step) => step.calls).findLast((call) => call.observation !== null)?.observation ??
       null,
-    pendingApproval: open.find((call) => call.toolCallId === asking?.id) ?? null,
+    pendingApproval: pendingApprovalAt(state, open),
     history,
     finalAnswer: control.type === "Done" ? control.answer : null,
     error: control.type === "Error" ? control.failure : null,
     config,
     blacklistedTools: config.toolCalls.blacklist,
   };
+}
+
+function pendingApprovalAt(state: AgentState, open: readonly MemoryCall[]): PendingApproval | null {
+  for (const { id, status } of openCallsOf(state.reActContext.control)) {
+    if (status.type !== "asking") continue;
+    const record = recordOf(state, id);
+    const call = open.find(({ toolCallId }) => toolCallId === id);
+    if (record === undefined || call === undefined) return null;
+    const risk = riskOf(state, record.name);
+    const reason = questionReasonOf(state, record, status.about);
+    return { ...call, ...(risk === undefined ? {} : { risk }), reason };
+  }
+  return null;
 }
 
 /** The text of the user message that started the current loop. */

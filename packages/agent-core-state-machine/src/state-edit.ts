@@ -4,6 +4,7 @@ import { Written, type AgentChange, type StateFields } from "./changes.ts";
 import { createState } from "./collections/finished-state.ts";
 import { ListsEdit } from "./collections/lists-edit.ts";
 import { listsKey } from "./collections/state-lists.ts";
+import { listOf, toList, withList, type Calling } from "./collections/open-call-list.ts";
 import type { OpenCall } from "./control/control.ts";
 import type { DataPatch } from "./data/patches.ts";
 import type { AgentState, ContextEntry, ReActContext, ToolCallRecord, ToolDefinition } from "./state.ts";
@@ -136,18 +137,13 @@ export class StateEdit implements AgentState {
   }
 
   /** Replaces the open call with the same id. Does nothing if the call is not open. */
-  putOpenCall(call: OpenCall, index: number = this.#indexOfCall(call.id)): void {
-    if (index < 0) return;
-    this.#writableOpenCalls()[index] = call;
-    this.#written?.openCall(call.id);
+  putOpenCall(call: OpenCall): void {
+    this.#writeOpenCall(call.id, call);
   }
 
   /** Removes an open call. Does nothing if the call is not open. */
   removeOpenCall(id: string): void {
-    const index = this.#indexOfCall(id);
-    if (index < 0) return;
-    this.#writableOpenCalls().splice(index, 1);
-    this.#written?.openCall(id);
+    this.#writeOpenCall(id);
   }
 
   /** Replaces the application data by what patches make of it. `version`: its new version. */
@@ -239,14 +235,23 @@ export class StateEdit implements AgentState {
     return this.#ownContext;
   }
 
-  #indexOfCall(id: string): number {
+  /** Puts `call` in the place of the open call with this id, or nothing. Does nothing if the call is not open. */
+  #writeOpenCall(id: string, ...call: readonly [] | readonly [OpenCall]): void {
     const { control } = this.reActContext;
-    return "calls" in control ? control.calls.findIndex((call) => call.id === id) : -1;
+    if (!("calls" in control)) return;
+    const list = listOf(control) ?? toList(control.calls);
+    if (list === undefined) {
+      const index = control.calls.findIndex((open) => open.id === id);
+      if (index < 0) return;
+      this.#writableOpenCalls(control).splice(index, 1, ...call);
+    } else {
+      if (list.get(id) === undefined) return;
+      this.#writableContext().control = withList(control, list.with(id, call[0]));
+    }
+    this.#written?.openCall(id);
   }
 
-  #writableOpenCalls(): OpenCall[] {
-    const { control } = this.reActContext;
-    if (!("calls" in control)) return [];
+  #writableOpenCalls(control: Calling): OpenCall[] {
     if (this.#ownOpenCalls === undefined) {
       this.#ownOpenCalls = control.calls.slice();
       this.#writableContext().control = { ...control, calls: this.#ownOpenCalls };

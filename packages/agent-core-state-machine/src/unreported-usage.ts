@@ -1,5 +1,6 @@
 import { recordOf } from "./collections/state-lists.ts";
-import { openCallsOf, toolOf } from "./control/calls.ts";
+import { openCallsOf } from "./collections/open-call-list.ts";
+import { toolOf } from "./control/calls.ts";
 import type { OpenCall } from "./control/control.ts";
 import type { StateEdit } from "./state-edit.ts";
 import { planKey, reflectKey, stateKey, toolKey } from "./keys.ts";

@@ -33,7 +33,11 @@ describe("the memory view", () => {
   });
 
   it("shows who is asked, how it ended and what was answered", () => {
-    expect(memoryAt(replay([asked, wants("pay")], start)).pendingApproval).toMatchObject({ name: "pay" });
+    expect(memoryAt(replay([asked, wants("pay")], start)).pendingApproval).toMatchObject({
+      name: "pay",
+      risk: "low",
+      reason: "tool",
+    });
     expect(memoryAt(replay([asked, answered], start)).finalAnswer).toBe("a");
     expect(
       memoryAt(replay([asked, { type: "re-act-cancelled", reason: "enough", timestamp: 2 }], start)).error,

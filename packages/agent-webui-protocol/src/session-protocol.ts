@@ -172,6 +172,9 @@ export const chunkEventSchema = z.discriminatedUnion("type", [
     /** The arguments of the call, what its tool asks, and when the question expires, in milliseconds since 1970. */
     parameters: z.exactOptional(z.unknown()),
     question: optionalText,
+    /** How much harm the call can do, and why a person is asked. */
+    risk: z.exactOptional(z.enum(["low", "medium", "high", "critical"])),
+    reason: z.exactOptional(z.enum(["policy", "risk", "predicate", "tool", "question", "interrupted"])),
     due: z.exactOptional(z.nullable(z.number())),
     /** How often the question was shown again, and whether it was passed on to other reviewers. */
     reminder: z.exactOptional(seq),

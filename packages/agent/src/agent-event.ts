@@ -1,5 +1,5 @@
 import type { AgentError, AskHumanEffect } from "@moora/agent-core-effects";
-import type { DataPatch, ToolCallResult } from "@moora/agent-core-state-machine";
+import type { DataPatch, QuestionReason, Risk, ToolCallResult } from "@moora/agent-core-state-machine";
 
 /**
  * The decision on a question. `about: "approval"` takes `"approve"`, `{ approve: arguments }` for changed arguments, and
@@ -44,6 +44,10 @@ export interface Question {
   /** What the tool asks in the middle of its call (`toolAsks`); absent if the call itself is the question. */
   readonly question?: string;
   readonly digest: string;
+  /** How much harm the call can do, as its tool is defined; absent if the agent does not have the tool. */
+  readonly risk?: Risk;
+  /** Why a person is asked. */
+  readonly reason: QuestionReason;
   /**
    * When the question expires, in milliseconds since 1970; null if it does not. An expired approval counts as rejected,
    * an expired outcome as unknown.

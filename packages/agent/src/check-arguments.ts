@@ -76,6 +76,7 @@ const openForms: OptionForms<OpenOptions> = {
   isOwnerGone: "function",
   onApproval: "function",
   onError: "function",
+  onLog: "function",
   newId: "function",
   user: "string",
   caller: "string",

@@ -1,4 +1,5 @@
 import { errorText } from "@moora/agent-core-effects/internal";
+import type { Logger } from "./logger.ts";
 import { callSafely } from "./listeners.ts";
 
 /**
@@ -51,28 +52,33 @@ const maxPrinted = 1_000;
 const printed = new Set<string>();
 
 /**
- * Passes reports to the listeners. If there is no listener at the end of the current turn of the event loop, an error
+ * Passes reports to the logger and to the listeners. If there is no listener at the end of the current turn of the event loop, an error
  * is printed by `console.error`, once for each source and message, so that a repeated failure does not flood the
  * output.
  */
-export function errorReports(sessionId: string, onError: ErrorListener | undefined): ErrorReports {
+export function errorReports(
+  sessionId: string,
+  onError: ErrorListener | undefined,
+  logger: Logger,
+): ErrorReports {
   const listeners = new Set<ErrorListener>(onError === undefined ? [] : [onError]);
   let undelivered: ErrorReport[] = [];
 
   const deliver = (report: ErrorReport, listener: ErrorListener): void =>
     callSafely(
       () => listener(report),
-      (error) => print(sessionId, { source: "listener", error }),
+      (error) => printOnce(sessionId, { source: "listener", error }),
     );
 
   const printUndelivered = (): void => {
     const reports = undelivered;
     undelivered = [];
-    for (const report of reports) print(sessionId, report);
+    for (const report of reports) printOnce(sessionId, report);
   };
 
   return {
     report(report) {
+      logger.report(report);
       for (const listener of listeners) deliver(report, listener);
       if (listeners.size > 0) return;
       if (undelivered.length === 0) setTimeout(printUndelivered);
@@ -89,7 +95,8 @@ export function errorReports(sessionId: string, onError: ErrorListener | undefin
   };
 }
 
-function print(sessionId: string, { source, error, key }: ErrorReport): void {
+/** Prints an error of a session that has no listener, once for each source and message. */
+export function printOnce(sessionId: string, { source, error, key }: ErrorReport): void {
   const name = `${source}: ${errorText(error)}`;
   if (printed.has(name) || printed.size >= maxPrinted) return;
   printed.add(name);

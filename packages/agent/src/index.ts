@@ -24,6 +24,7 @@ export type {
   IgnoredReason,
   Immutable,
   Json,
+  QuestionReason,
   ReActContext,
   Risk,
   ToolCallDecidedInput,
@@ -131,6 +132,7 @@ export type {
 
 export { failureToError } from "./failure-to-error.ts";
 export { ListenError } from "./listen-error.ts";
+export type { LogCode, LogEntry, LogLevel, LogListener } from "./logger.ts";
 export type {
   AgentEvent,
   ApprovalRequested,

@@ -1,7 +1,9 @@
 /** Exports for the other packages of this repository. Not a public API: they may change in any release. */
 export { base64OfUrl, base64ToBytes } from "@moora/llm/internal";
+export { answerMessageId, openCallsOf } from "@moora/agent-core-state-machine/internal";
 export { contentProblem } from "./user-message.ts";
 export { isSameJson } from "./durable/canonical-json.ts";
+export { Logger, logLevels } from "./logger.ts";
 export { RunControl } from "./run-control.ts";
 export { questionsAt } from "./session/questions.ts";
 export { checkedListener, checkOptionalText, checkQuestion } from "./session/session-arguments.ts";

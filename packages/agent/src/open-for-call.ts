@@ -32,6 +32,7 @@ export async function openForCall<Answer>(
     ...("context" in context ? { context: context.context } : {}),
     ...(onApproval === undefined ? {} : { onApproval }),
     ...(caller === undefined ? {} : { onError: caller.report }),
+    ...(caller?.onLog === undefined ? {} : { onLog: caller.onLog }),
   };
   if (log === undefined) return startSession(agent, host);
   const before =

@@ -18,6 +18,7 @@ import { localProcess } from "./durable/local-process.ts";
 import { SessionError } from "./durable/session-error.ts";
 import { headerOf, headerToText } from "./durable/session-header.ts";
 import type { ErrorListener } from "./error-reports.ts";
+import { Logger, type LogListener } from "./logger.ts";
 import { releaseInputs } from "./host/folded-session.ts";
 import type { OnApproval } from "./session/host-approvals.ts";
 import { parseOrRefuse } from "./session/parse-or-refuse.ts";
@@ -75,6 +76,11 @@ export interface OpenOptions {
    * `console.error`.
    */
   readonly onError?: ErrorListener;
+  /**
+   * Receives log entries: what happened that is no error of a caller, such as a retried append or a lost lease. Default: none; the
+   * session logs nothing.
+   */
+  readonly onLog?: LogListener;
   /** Makes unique ids, each with the given prefix; for tests that need the same ids each time. Default: random ids. */
   readonly newId?: (prefix: string) => string;
   /**
@@ -187,6 +193,7 @@ async function run<Answer>(
     isOwnerGone: options.isOwnerGone,
     onLost,
     onError: (error) => opened?.failed(error),
+    logger: new Logger(options.id, options.onLog),
   });
   try {
     const found = lease.hasWaited ? await restoreChecked(handle, "run", options) : options.found;

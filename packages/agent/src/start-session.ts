@@ -7,6 +7,7 @@ import { systemClock } from "./clock.ts";
 import { dataInputs } from "./data-inputs.ts";
 import { initialStateOf, type Agent } from "./define-agent.ts";
 import type { ErrorListener } from "./error-reports.ts";
+import type { LogListener } from "./logger.ts";
 import type { OnApproval } from "./session/host-approvals.ts";
 import { createSession, type SessionBase } from "./session/create-session.ts";
 import { filesOf } from "./session/files-of.ts";
@@ -47,6 +48,11 @@ export interface StartOptions {
    * `console.error`.
    */
   readonly onError?: ErrorListener;
+  /**
+   * Receives log entries: what happened that is no error of a caller, such as a retried append or a lost lease. Default: none; the
+   * session logs nothing.
+   */
+  readonly onLog?: LogListener;
   /** Makes unique ids, each with the given prefix; for tests that need the same ids each time. Default: random ids. */
   readonly newId?: (prefix: string) => string;
 }
@@ -60,6 +66,7 @@ export const startForms: OptionForms<StartOptions> = {
   blobs: "object",
   onApproval: "function",
   onError: "function",
+  onLog: "function",
   newId: "function",
 };
 
@@ -87,11 +94,11 @@ export function startSession<Answer, Data, Context = unknown>(
 
 /** The base of a session in memory. */
 export function baseOf(agent: Agent<unknown>, prefix: string, options: StartOptions): SessionBase {
-  const { id = randomId(prefix), clock = systemClock, newId = randomId, onError, context } = options;
+  const { id = randomId(prefix), clock = systemClock, newId = randomId, onError, onLog, context } = options;
   const initial =
     options.state === undefined ? initialStateOf(agent) : stateAfterOpening(agent, options.state, id, clock);
   const files = filesOf(options.blobs, undefined);
-  return { id, initial, seq: 0, clock, context, files, newId, onError, runsEffects: true };
+  return { id, initial, seq: 0, clock, context, files, newId, onError, onLog, runsEffects: true };
 }
 
 /**

@@ -80,7 +80,7 @@ describe("application data of a session", () => {
     await session.update((draft) => void draft.items.pop());
     expect(patches).toEqual([
       { op: "add", path: "/items/0", value: { sku: "tea", quantity: 1 } },
-      { op: "replace", path: "/items/0", value: { sku: "a/b~c", quantity: 1 } },
+      { op: "replace", path: "/items/0/sku", value: "a/b~c" },
       { op: "remove", path: "/items/0" },
     ]);
   });

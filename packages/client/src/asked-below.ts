@@ -52,6 +52,13 @@ type CallRef = Pick<Question, "toolCallId" | "path">;
 const isSame = (a: CallRef, b: CallRef): boolean =>
   a.toolCallId === b.toolCallId && JSON.stringify(a.path) === JSON.stringify(b.path);
 
+/** The reasons of questions of a server that does not send them. */
+const reasonOf: Readonly<Record<Question["about"], Question["reason"]>> = {
+  approval: "policy",
+  answer: "question",
+  outcome: "interrupted",
+};
+
 const chunkToQuestion = ({
   path,
   toolCallId,
@@ -59,6 +66,8 @@ const chunkToQuestion = ({
   about,
   name,
   question,
+  risk,
+  reason = reasonOf[about],
   parameters = null,
   due = null,
   reminder = 0,
@@ -70,8 +79,10 @@ const chunkToQuestion = ({
   about,
   name,
   parameters,
+  reason,
   due,
   reminder,
   escalated,
   ...(question === undefined ? {} : { question }),
+  ...(risk === undefined ? {} : { risk }),
 });

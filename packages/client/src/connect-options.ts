@@ -1,5 +1,6 @@
 import { systemClock, type Clock, type ErrorListener } from "@moora/agent";
 import { checkOptions, refuse, shownValue, type OptionForms } from "@moora/agent-core-effects/internal";
+import type { PostStorage } from "./kept-posts.ts";
 import type { Fetch, RequestHeaders } from "./server-api.ts";
 
 /** The options of `connectSession`. Exactly one of `id` and `agent` is required. */
@@ -21,6 +22,11 @@ export interface ConnectOptions<Answer = string> {
    * JSON value if the agent has a schema.
    */
   readonly answerOf?: (text: string, schema: string | null) => Answer | Promise<Answer>;
+  /**
+   * Keeps messages and decisions until the server has confirmed them, in clear text: a later call with the same `url`, `id` and user
+   * sends them. Default: none, and posts that are pending are lost when the page is closed.
+   */
+  readonly storage?: PostStorage;
   /** How long the answer to a request may take before it is sent again, in milliseconds. Default: 30,000. */
   readonly requestTimeoutMs?: number;
   /** After how many milliseconds without a byte the connection counts as lost. Default: 45,000. */
@@ -43,6 +49,7 @@ const forms: OptionForms<ConnectOptions> = {
   fetch: "function",
   clock: "clock",
   answerOf: "function",
+  storage: { expectation: "an object with list, add and remove", fits: isStorage },
   requestTimeoutMs: "positive",
   streamIdleMs: "positive",
   retryDelayMs: "positive",
@@ -55,9 +62,14 @@ function isHeaders(value: unknown): boolean {
   return typeof value === "function" || (typeof value === "object" && value !== null);
 }
 
+function isStorage(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return ["list", "add", "remove"].every((name) => typeof Reflect.get(value, name) === "function");
+}
+
 /** Options with their defaults. */
 export type ConnectSettings<Answer> = ConnectOptions<Answer> &
-  Required<Omit<ConnectOptions<Answer>, "id" | "agent" | "onError" | "signal">>;
+  Required<Omit<ConnectOptions<Answer>, "id" | "agent" | "storage" | "onError" | "signal">>;
 
 /** Throws `BuildError` for options that do not fit. */
 export function settingsOf<Answer>(options: ConnectOptions<Answer>): ConnectSettings<Answer> {

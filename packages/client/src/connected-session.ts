@@ -16,6 +16,7 @@ import { ClientError, closedError } from "./client-error.ts";
 import type { ConnectSettings } from "./connect-options.ts";
 import { EventStream } from "./event-stream.ts";
 import { HistoryMark } from "./history-mark.ts";
+import { KeptPosts, scopeOf, type StoredPost } from "./kept-posts.ts";
 import { fileUrlOf, sessionPath, snapshotOf, type SessionSnapshot } from "./open-view.ts";
 import { Outbox } from "./outbox.ts";
 import { SessionPosts } from "./session-posts.ts";
@@ -44,9 +45,14 @@ export class ConnectedSession<Answer, Data> {
   #link: Link = { status: "connecting" };
   #connection: Connection | undefined;
 
-  constructor(api: ServerApi, settings: ConnectSettings<Answer>, snapshot: SessionSnapshot) {
+  constructor(
+    api: ServerApi,
+    settings: ConnectSettings<Answer>,
+    snapshot: SessionSnapshot,
+    stored: readonly StoredPost[],
+  ) {
     const { id, state, seq, questions } = snapshot;
-    const { clock, onError, answerOf } = settings;
+    const { clock, onError, answerOf, storage, url, streamIdleMs } = settings;
     this.#api = api;
     this.#path = sessionPath(id);
     this.#state = state;
@@ -61,8 +67,13 @@ export class ConnectedSession<Answer, Data> {
         decide: (question, decision) => this.#posts.decide(question, decision),
       },
     );
-    const link = { api, clock, path: this.#path, delays: settings };
-    this.#outbox = new Outbox({ ...link, onChange: () => this.#connectionChanged() });
+    const link = { api, clock, path: this.#path, delays: settings, seq: () => this.#seq };
+    const { report } = this.#output.errors;
+    this.#outbox = new Outbox({
+      ...link,
+      kept: new KeptPosts({ storage, scope: scopeOf(url, snapshot), report }),
+      onChange: () => this.#connectionChanged(),
+    });
     this.#posts = new SessionPosts({
       user: snapshot.user,
       outbox: this.#outbox,
@@ -77,8 +88,7 @@ export class ConnectedSession<Answer, Data> {
     this.#stream = new EventStream({
       ...link,
       path: `${this.#path}/events`,
-      streamIdleMs: settings.streamIdleMs,
-      seq: () => this.#seq,
+      streamIdleMs,
       query: () => this.#history.query(),
       onInput: (recordSeq, input) => this.#fold(recordSeq, input),
       onChunk: (chunk) => this.#takeChunk(chunk),
@@ -91,7 +101,12 @@ export class ConnectedSession<Answer, Data> {
       onFatal: (error) => this.#close(error),
     });
     this.#stopOnline = onOnline(() => this.#reconnect());
-    this.session = this.#methods(snapshot, settings.url);
+    this.session = this.#methods(snapshot, url);
+    this.#start(stored);
+  }
+
+  #start(stored: readonly StoredPost[]): void {
+    this.#posts.restore(stored);
     void this.#stream.run();
   }
 
@@ -146,6 +161,9 @@ export class ConnectedSession<Answer, Data> {
     this.#seq = seq;
     this.#history.add(input);
     this.#below.closeEnded(next.state);
+    // Before `published`: what a listener renders has a message once, as pending or in the state.
+    if (this.#outbox.folded(input.type === "user-message-received" ? input.messageId : undefined))
+      this.#connection = undefined;
     this.#output.published({ input, step: next, seq, position: undefined });
     this.#posts.follow();
   }
@@ -194,7 +212,7 @@ export class ConnectedSession<Answer, Data> {
   }
 
   #reconnect(): void {
-    this.#stream.wake();
+    this.#stream.reconnect();
     this.#outbox.wake();
   }
 

@@ -1,9 +1,9 @@
 import type { AgentInput, Clock } from "@moora/agent";
 import type { ChunkEvent } from "@moora/agent-webui-protocol";
+import { readServerSentEvents } from "@moora/agent-webui-protocol/server-sent-events";
 import { ClientError } from "./client-error.ts";
 import { RetryWait, type RetryDelays } from "./retry-wait.ts";
 import { Unreachable, type ServerApi } from "./server-api.ts";
-import { readEvents } from "./sse-reader.ts";
 
 export interface StreamHost {
   readonly api: ServerApi;
@@ -31,8 +31,12 @@ export class EventStream {
   readonly #host: StreamHost;
   readonly #wait: RetryWait;
   readonly #end = new AbortController();
-  /** The connection over which records can arrive now. */
-  #connected: IdleTimer | undefined;
+  /** The connection that is made or read now. */
+  #current: IdleTimer | undefined;
+  /** Whether records can arrive over it. */
+  #isConnected = false;
+  /** Whether the next connection is made without a wait. */
+  #isUrgent = false;
 
   constructor(host: StreamHost) {
     this.#host = host;
@@ -43,10 +47,12 @@ export class EventStream {
   async run(): Promise<void> {
     const { onConnecting, onWaiting, onFatal } = this.#host;
     while (!this.#end.signal.aborted) {
+      this.#isUrgent = false;
       onConnecting();
       const cause = await this.#connect();
       if (this.#end.signal.aborted) return;
       if (!(cause instanceof Unreachable)) return onFatal(cause);
+      if (this.#isUrgent) continue;
       const ms = this.#wait.failed(cause.retryAfterMs);
       onWaiting(ms, cause.cause);
       // A listener may have closed the session.
@@ -54,14 +60,17 @@ export class EventStream {
     }
   }
 
-  /** Connects at once instead of at the end of the wait. */
-  wake(): void {
+  /** Makes the connection at once: instead of the current one, which may be dead, and instead of at the end of the wait. */
+  reconnect(): void {
+    this.#isUrgent = this.#current !== undefined;
+    this.#current?.expire(new Error("The connection is made again."));
     this.#wait.wake();
   }
 
   /** Gives up the connection, if there is one, and makes another one: it does not show what the server has. */
   restart(): void {
-    this.#connected?.expire(new Error("The connection does not show the newest records."));
+    if (this.#isConnected)
+      this.#current?.expire(new Error("The connection does not show the newest records."));
   }
 
   close(): void {
@@ -73,14 +82,15 @@ export class EventStream {
   async #connect(): Promise<unknown> {
     const { api, path, seq, query, onConnected } = this.#host;
     const idle = new IdleTimer(this.#host);
+    this.#current = idle;
     const signal = AbortSignal.any([this.#end.signal, idle.signal]);
     try {
       const headers = { accept: "text/event-stream", "last-event-id": String(seq()) };
       const { body } = await api.open(`${path}${query()}`, { headers, signal });
       if (body === null) return new Unreachable(new Error("The stream has no body."));
-      this.#connected = idle;
+      this.#isConnected = true;
       onConnected();
-      for await (const { event, data } of readEvents(body, () => idle.restart())) {
+      for await (const { event, data } of readServerSentEvents(body, () => idle.restart())) {
         this.#wait.succeeded();
         this.#take(event, data);
       }
@@ -89,7 +99,8 @@ export class EventStream {
       const isLost = idle.signal.aborted || !(error instanceof ClientError || error instanceof FoldFailed);
       return isLost && !(error instanceof Unreachable) ? new Unreachable(error) : causeOfFold(error);
     } finally {
-      this.#connected = undefined;
+      this.#current = undefined;
+      this.#isConnected = false;
       idle.stop();
     }
   }

@@ -1,21 +1,29 @@
 import type { Clock, Receipt } from "@moora/agent";
 import { ClientError, closedError } from "./client-error.ts";
+import type { KeptPosts } from "./kept-posts.ts";
 import { RetryWait, type RetryDelays } from "./retry-wait.ts";
 import { Unreachable, type ServerApi } from "./server-api.ts";
 
 /** A kind of post: the last part of its address. */
 export type PostKind = "messages" | "decisions" | "data" | "cancel" | "retry" | "pause" | "resume";
 
-/** A post that the server has not confirmed. `key` is its idempotency key; `content` the text of a message. */
+/** A post whose record this session does not contain. `key` is its idempotency key; `content` the text of a message. */
 export interface PendingPost {
   readonly key: string;
   readonly kind: PostKind;
   readonly content?: string;
+  /** Whether the server has made it durable: only its record is missing here. */
+  readonly isConfirmed: boolean;
 }
 
 /** A post that waits for its turn. */
-export interface Post {
-  readonly pending: PendingPost;
+export interface Post extends Omit<PendingPost, "isConfirmed"> {
+  /** The id of the message that its record contains. */
+  readonly messageId?: string;
+  /** Whether its record is in the log of a sub-agent, and not in that of the session. */
+  readonly isBelow?: boolean;
+  /** Whether it may be sent by a later page. */
+  readonly isKept?: boolean;
   /** The body, computed when it is sent for the first time; undefined if there is nothing to send. */
   readonly body: () => unknown;
   /** The post that replaces this one after the server has refused it; undefined to reject with the error. */
@@ -28,6 +36,9 @@ export interface OutboxHost {
   /** The address of the session. */
   readonly path: string;
   readonly delays: RetryDelays;
+  /** The last record that the session contains. */
+  readonly seq: () => number;
+  readonly kept: KeptPosts;
   /** Called when `pending` has changed. */
   readonly onChange: () => void;
 }
@@ -35,6 +46,10 @@ export interface OutboxHost {
 interface Entry {
   post: Post;
   readonly outcome: PromiseWithResolvers<Receipt>;
+  /** The record of the receipt; undefined before. */
+  seq: number | undefined;
+  /** Whether the session contains the record, which may arrive before the receipt. */
+  isFolded: boolean;
 }
 
 /**
@@ -45,7 +60,10 @@ export class Outbox {
   readonly #host: OutboxHost;
   readonly #wait: RetryWait;
   readonly #end = new AbortController();
+  /** The posts that wait for their receipts. */
   #entries: readonly Entry[] = [];
+  /** The posts that wait for their records. */
+  #confirmed: readonly Entry[] = [];
   #pending: readonly PendingPost[] = [];
   #isSending = false;
   #closed: ClientError | undefined;
@@ -55,7 +73,7 @@ export class Outbox {
     this.#wait = new RetryWait(host.clock, host.delays);
   }
 
-  /** The posts that the server has not confirmed, oldest first. The same list until it changes. */
+  /** The posts whose records the session does not contain, oldest first. The same list until it changes. */
   get pending(): readonly PendingPost[] {
     return this.#pending;
   }
@@ -63,10 +81,31 @@ export class Outbox {
   /** Resolves with the receipt. Rejects with `ClientError` for a post that the server refuses. */
   async add(post: Post): Promise<Receipt> {
     if (this.#closed !== undefined) throw this.#closed;
+    this.#host.kept.add(post);
+    return await this.restore(post);
+  }
+
+  /** The same for a post that is stored already. */
+  async restore(post: Post): Promise<Receipt> {
+    if (this.#closed !== undefined) throw this.#closed;
     const outcome = Promise.withResolvers<Receipt>();
-    this.#change([...this.#entries, { post, outcome }]);
+    this.#change([...this.#entries, { post, outcome, seq: undefined, isFolded: false }]);
     if (!this.#isSending) void this.#sendAll();
     return await outcome.promise;
+  }
+
+  /** Removes what the session contains now. `messageId` is the message of the newest record. Returns whether something changed. */
+  folded(messageId: string | undefined): boolean {
+    const last = this.#host.seq();
+    const own = this.#entries.find(
+      ({ post }) => post.messageId !== undefined && post.messageId === messageId,
+    );
+    if (own !== undefined) own.isFolded = true;
+    const left = this.#confirmed.filter(({ seq = 0 }) => seq > last);
+    if (own === undefined && left.length === this.#confirmed.length) return false;
+    this.#confirmed = left;
+    this.#list();
+    return true;
   }
 
   /** Sends at once what waits for its next attempt. */
@@ -81,21 +120,47 @@ export class Outbox {
     this.#end.abort();
     this.#wait.wake();
     for (const { outcome } of this.#entries) outcome.reject(error);
+    this.#confirmed = [];
     this.#change([]);
   }
 
   #change(entries: readonly Entry[]): void {
     this.#entries = entries;
-    this.#pending = entries.map(({ post }) => post.pending);
+    this.#list();
     this.#host.onChange();
+  }
+
+  #list(): void {
+    this.#pending = [...this.#confirmed, ...this.#entries]
+      .filter(({ isFolded }) => !isFolded)
+      .map(({ post: { key, kind, content }, seq }) => ({
+        key,
+        kind,
+        ...(content === undefined ? {} : { content }),
+        isConfirmed: seq !== undefined,
+      }));
+  }
+
+  /** Moves a post whose receipt has arrived to those that wait for their records. */
+  #confirm(entry: Entry, receipt: Receipt): void {
+    if (receipt.status === "ignored" || entry.post.isBelow === true || entry.isFolded) return;
+    entry.seq = receipt.seq;
+    if (receipt.seq > this.#host.seq()) this.#confirmed = [...this.#confirmed, entry];
   }
 
   async #sendAll(): Promise<void> {
     this.#isSending = true;
     for (let [entry] = this.#entries; entry !== undefined; [entry] = this.#entries) {
       const { outcome } = entry;
-      await this.#send(entry).then(outcome.resolve, outcome.reject);
+      try {
+        const receipt = await this.#send(entry);
+        this.#confirm(entry, receipt);
+        outcome.resolve(receipt);
+      } catch (error) {
+        outcome.reject(error);
+      }
       if (this.#closed !== undefined) break;
+      this.#host.kept.remove(entry.post);
       this.#change(this.#entries.slice(1));
     }
     this.#isSending = false;
@@ -106,7 +171,7 @@ export class Outbox {
       const body = entry.post.body();
       if (body === undefined) return { status: "ignored", reason: "nothing-new" };
       try {
-        return await this.#deliver(entry.post.pending, body);
+        return await this.#deliver(entry.post, body);
       } catch (error) {
         const remade = error instanceof ClientError ? await entry.post.remake?.(error) : undefined;
         if (remade === undefined) throw error;
@@ -116,7 +181,7 @@ export class Outbox {
   }
 
   /** Sends a body until the server has answered. */
-  async #deliver({ kind, key }: PendingPost, body: unknown): Promise<Receipt> {
+  async #deliver({ kind, key }: Post, body: unknown): Promise<Receipt> {
     const { api, path } = this.#host;
     for (;;) {
       try {

@@ -7,7 +7,7 @@ import type { PendingPost } from "./outbox.ts";
  * milliseconds since 1970. `closed`: the session has ended, because of `error` unless it was closed here.
  */
 export type Connection = {
-  /** The posts that the server has not confirmed, oldest first. */
+  /** The posts whose records this session does not contain, oldest first. */
   readonly pending: readonly PendingPost[];
 } & (
   | { readonly status: "connecting" | "connected" }
@@ -67,7 +67,10 @@ export interface RemoteSession<Answer = string, Data = unknown>
    * records, and the URL of any other file. The address needs the rights of the user: cookies, or a `fetch` with `headers`.
    */
   readonly fileUrl: (file: Pick<AgentAttachment, "url">) => string;
-  /** Connects and sends what is pending at once, instead of after the current wait. */
+  /**
+   * Connects and sends what is pending at once, instead of after the current wait. A connection that exists is made again: it may be
+   * dead without a sign.
+   */
   readonly reconnect: () => void;
   /**
    * Compares the state of this session with that of the server at the same record. Rejects with `Diverged` if they differ, with

@@ -20,10 +20,11 @@ import {
   RunControl,
   type SessionOutput,
 } from "@moora/agent/internal";
-import type { MessageBody } from "@moora/agent-webui-protocol";
+import type { DecisionBody, MessageBody } from "@moora/agent-webui-protocol";
 import { digestOf } from "@moora/event-log";
 import type { ClientError } from "./client-error.ts";
 import { changeToOperations } from "./data-change.ts";
+import type { StoredPost } from "./kept-posts.ts";
 import type { Outbox, Post, PostKind } from "./outbox.ts";
 
 export interface PostsHost<Answer> {
@@ -95,9 +96,9 @@ export class SessionPosts<Answer> {
     const { toolCallId, digest, path } = question;
     const isBelow = path !== undefined && path.length > 0;
     const body = { toolCallId, digest, decision: jsonOf(decision), ...(isBelow ? { path } : {}) };
-    if (!isBelow) return await this.#post("decisions", body);
-    // Its record is in the log of the sub-agent.
-    const receipt = await this.#host.outbox.add(postOf("decisions", body));
+    const post: Post = { ...postOf("decisions", body), isKept: true, isBelow };
+    const receipt = await this.#host.outbox.add(post);
+    if (!isBelow) return await this.#caughtUp(receipt);
     if (receipt.status === "accepted" || receipt.reason !== "wrong-decision") this.#host.onDecided(question);
     return receipt;
   };
@@ -117,6 +118,22 @@ export class SessionPosts<Answer> {
 
   readonly retry = async (): Promise<Receipt> => await this.#post("retry", {});
 
+  /** Sends what an earlier page has stored. Reports what the server refuses. */
+  restore(stored: readonly StoredPost[]): void {
+    for (const { key, kind, body } of stored) {
+      // A page of this release has stored it; the server checks it again.
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+      const given = body as MessageBody & DecisionBody;
+      const post: Post =
+        kind === "messages"
+          ? this.#messageOf(key, given)
+          : { key, kind, body: () => given, isKept: true, isBelow: given.path !== undefined };
+      this.#host.outbox.restore(post).catch((error: unknown) => {
+        if (this.#host.closed() === undefined) this.#host.output.errors.report({ source: "log", error });
+      });
+    }
+  }
+
   /** Continues the calls that wait for a record that has arrived, or for the end of the session. */
   follow(): void {
     for (const check of this.#waiting) check();
@@ -127,8 +144,12 @@ export class SessionPosts<Answer> {
   }
 
   async #sendMessage(key: string, body: MessageBody): Promise<Receipt> {
-    const pending = { key, kind: "messages", content: body.content } as const;
-    return await this.#caughtUp(await this.#host.outbox.add({ pending, body: () => body }));
+    return await this.#caughtUp(await this.#host.outbox.add(this.#messageOf(key, body)));
+  }
+
+  #messageOf(key: string, body: MessageBody): Post {
+    const messageId = messageIdOf(this.#host.user, key);
+    return { key, kind: "messages", content: body.content, messageId, body: () => body, isKept: true };
   }
 
   /** Waits until the session contains the record of a receipt. */
@@ -170,7 +191,8 @@ export class SessionPosts<Answer> {
   #updateOf(recipe: Recipe<unknown>): Post {
     let read: unknown;
     return {
-      pending: { key: newKey(), kind: "data" },
+      key: newKey(),
+      kind: "data",
       body: () => {
         const data = dataOf(this.#host.state());
         read = data;
@@ -200,7 +222,8 @@ export class SessionPosts<Answer> {
 const newKey = (): string => crypto.randomUUID();
 
 const postOf = (kind: PostKind, body: object): Post => ({
-  pending: { key: newKey(), kind },
+  key: newKey(),
+  kind,
   body: () => body,
 });
 

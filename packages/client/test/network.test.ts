@@ -153,4 +153,58 @@ describe("a remote session without a network", () => {
     expect((await run).answer).toBe("Yes.");
     await session.verify();
   });
+
+  it("makes a connection again that is dead without a sign, when it is asked to", async () => {
+    await using scene = new Scene(talker(), { limits: { keepAliveMs: 3_600_000 } });
+    const { session, network } = await scene.connect();
+    const { session: other } = await scene.connect({ id: session.id });
+    await untilPasses(() => expect(session.connection().status).toBe("connected"));
+    network.holdsRecords = true;
+    await other.send("One");
+    for (let turns = 0; turns < 20; turns += 1) await turn();
+    expect(contentsOf(session)).toEqual([]);
+    network.holdsRecords = false;
+    session.reconnect();
+    await untilPasses(() => expect(contentsOf(session)).toEqual(["One"]));
+    expect(network.requests.filter((request) => request === "GET /events")).toHaveLength(2);
+    await untilPasses(() => expect(session.connection().status).toBe("connected"));
+  });
+
+  it("shows a confirmed post until the session contains its record, and then its message once", async () => {
+    await using scene = new Scene(talker());
+    const { session, network } = await scene.connect();
+    await untilPasses(() => expect(session.connection().status).toBe("connected"));
+    const counts = new Set<number>();
+    session.subscribe(() => {
+      const pending = session.connection().pending.filter(({ content }) => content === "One");
+      counts.add(pending.length + contentsOf(session).filter((content) => content === "One").length);
+    });
+    network.holdsRecords = true;
+    const sent = session.send("One");
+    const first = [{ kind: "messages", content: "One", isConfirmed: true }];
+    await untilPasses(() => expect(session.connection().pending).toMatchObject(first));
+    const second = session.send("Two");
+    await untilPasses(() =>
+      expect(session.connection().pending).toMatchObject([...first, { content: "Two", isConfirmed: true }]),
+    );
+    expect(contentsOf(session)).toEqual([]);
+    network.holdsRecords = false;
+    session.reconnect();
+    expect(await Promise.all([sent, second])).toMatchObject([{ status: "accepted" }, { status: "accepted" }]);
+    expect(session.connection().pending).toEqual([]);
+    expect(contentsOf(session)).toEqual(["One", "Two"]);
+    expect([...counts]).toEqual([1]);
+  });
+
+  it("shows a message once whose record arrives before its receipt", async () => {
+    await using scene = new Scene(talker());
+    const { session, network } = await scene.connect();
+    await untilPasses(() => expect(session.connection().status).toBe("connected"));
+    network.losesNextReceipt = true;
+    const sent = session.send("One");
+    expect(session.connection().pending).toMatchObject([{ content: "One", isConfirmed: false }]);
+    await untilPasses(() => expect(contentsOf(session)).toEqual(["One"]));
+    expect(session.connection().pending).toEqual([]);
+    expect(await scene.settles(sent)).toMatchObject({ status: "accepted" });
+  });
 });

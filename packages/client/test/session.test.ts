@@ -102,7 +102,15 @@ describe("a remote session", () => {
     expect(late.questions()).toEqual(bob.questions());
     const [question] = ada.questions();
     if (question === undefined) throw new Error("No question.");
-    expect(question).toMatchObject({ name: "pay", path: ["call_1"], parameters: { cents: 5 }, due: null });
+    const asked = {
+      name: "pay",
+      path: ["call_1"],
+      parameters: { cents: 5 },
+      risk: "low",
+      reason: "tool",
+      due: null,
+    };
+    expect(question).toMatchObject(asked);
     expect(seen).toContainEqual(expect.objectContaining({ type: "SubAgentEvent", path: question.path }));
     await expect(ada.decide(question, { approve: { cents: Number.NaN } })).rejects.toThrow(
       "decision.approve.cents: JSON does not keep NaN.",

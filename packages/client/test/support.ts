@@ -35,6 +35,8 @@ export class Network {
   readonly requests: string[] = [];
   /** Loses the response of the next post, after the server has applied it. */
   losesNextReceipt = false;
+  /** Whether streams are dead without a sign: what the server sends on them does not arrive. */
+  holdsRecords = false;
   /** Answers the next request instead of the server. */
   nextResponse: Response | undefined;
   /** The times of all attempts, those without a network, too. */
@@ -60,9 +62,18 @@ export class Network {
       throw new TypeError("The connection was lost.");
     }
     if (response.body === null) return response;
-    const body = response.body.pipeThrough(new TransformStream(), { signal });
+    const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
+    const body = response.body.pipeThrough(this.#line(isStream), { signal });
     return new Response(body, { status: response.status, headers: response.headers });
   };
+
+  #line(isStream: boolean): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> {
+    return new TransformStream({
+      transform: (bytes, controller) => {
+        if (!isStream || !this.holdsRecords) controller.enqueue(bytes);
+      },
+    });
+  }
 
   /** Loses all connections, and refuses new ones until `goOnline`. */
   goOffline(): void {

@@ -20,6 +20,7 @@ import {
   type OptionForms,
 } from "@moora/event-log/store";
 import { Database } from "./log/database.ts";
+import { ObjectBlobs } from "./log/object-blobs.ts";
 import { type ObjectGeneration, type ObjectLogParts, ObjectSessionLog } from "./log/object-session-log.ts";
 import { deleteGeneration } from "./log/tables.ts";
 import type { ObjectStorage, SqlValue } from "./platform.ts";
@@ -90,10 +91,12 @@ function listenersOf(storage: ObjectStorage): Listeners {
 /** The log of an object. */
 export class DurableObjectLog implements DisposableLog {
   readonly name = "durable-object";
+  readonly blobs: ObjectBlobs;
   readonly #parts: ObjectLogParts;
 
   constructor(parts: ObjectLogParts) {
     this.#parts = parts;
+    this.blobs = new ObjectBlobs(parts.database);
   }
 
   async create(id: string, header: string): Promise<SessionLog> {

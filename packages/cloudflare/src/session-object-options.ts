@@ -1,4 +1,12 @@
-import { BuildError, type Agent, type Clock, type ErrorReport, type OnApproval } from "@moora/agent";
+import type { Agent, BlobOptions, Clock, ErrorReport, OnApproval } from "@moora/agent";
+import {
+  blobProblem,
+  checkOptions,
+  isObject,
+  refuse,
+  type OptionForm,
+  type OptionForms,
+} from "@moora/agent-core-effects/internal";
 
 /** Options of {@link sessionObject}. `Env` is the type of the bindings of the worker. */
 export interface SessionObjectOptions<Env> {
@@ -10,6 +18,11 @@ export interface SessionObjectOptions<Env> {
   readonly context?: (env: Env) => object;
   /** Answers questions at once. Default: questions wait for a decision. */
   readonly onApproval?: OnApproval;
+  /**
+   * Stores the bytes of large files outside the records, as `blobs` of `openSession` does. Viewers read them at
+   * `/sessions/:id/files/DIGEST`. Default: in the storage of the object. With `false` they stay in the records.
+   */
+  readonly blobs?: BlobOptions | false;
   /** How long a session without requests and work stays open, in milliseconds. An open session keeps its object in memory. Default: 10,000. */
   readonly idleMs?: number;
   /** How soon an alarm continues work whose object was lost, in milliseconds. Default: 30,000. */
@@ -20,37 +33,32 @@ export interface SessionObjectOptions<Env> {
   readonly clock?: (env: Env) => Clock;
 }
 
-const isFunction = (value: unknown): boolean => typeof value === "function";
-const isPositive = (value: unknown): boolean => typeof value === "number" && value > 0 && value < 2 ** 31;
-
-const forms: Readonly<
-  Record<
-    keyof SessionObjectOptions<unknown>,
-    readonly [expectation: string, fits: (value: unknown) => boolean]
-  >
-> = {
-  agent: ["a function that returns an agent", isFunction],
-  context: ["a function that returns an object", isFunction],
-  onApproval: ["a function", isFunction],
-  idleMs: ["a positive number of milliseconds below 2 ** 31", isPositive],
-  heartbeatMs: ["a positive number of milliseconds below 2 ** 31", isPositive],
-  onError: ["a function", isFunction],
-  clock: ["a function that returns a clock", isFunction],
+const milliseconds: OptionForm = {
+  expectation: "a positive number of milliseconds below 2 ** 31",
+  fits: (value) => typeof value === "number" && value > 0 && value < 2 ** 31,
 };
 
-/** Throws `BuildError` for an unknown option and for a value of the wrong form. */
-export function checkSessionObjectOptions(options: unknown): void {
-  if (typeof options !== "object" || options === null)
-    throw new BuildError("sessionObject needs options: sessionObject({ agent: (env) => defineAgent(...) }).");
-  const unknown = Object.keys(options).find((name) => !Object.hasOwn(forms, name));
-  if (unknown !== undefined) {
-    const known = Object.keys(forms).join(", ");
-    throw new BuildError(`Unknown option "${unknown}" of sessionObject. Known options: ${known}.`);
-  }
-  for (const [name, [expectation, fits]] of Object.entries(forms)) {
-    const value: unknown = Reflect.get(options, name);
-    if (value === undefined && name !== "agent") continue;
-    if (!fits(value))
-      throw new BuildError(`${name} of sessionObject must be ${expectation}, got ${String(value)}.`);
-  }
+const forms: OptionForms<SessionObjectOptions<unknown>> = {
+  agent: "function",
+  context: "function",
+  onApproval: "function",
+  blobs: {
+    expectation: "false or an object of options",
+    fits: (value) => value === false || isObject(value),
+  },
+  idleMs: milliseconds,
+  heartbeatMs: milliseconds,
+  onError: "function",
+  clock: "function",
+};
+
+/** Throws `BuildError` for an unknown option, for a value of the wrong form, and without an agent. */
+export function checkSessionObjectOptions<Env>(options: SessionObjectOptions<Env>): void {
+  checkOptions("sessionObject", options, forms);
+  if (options.agent === undefined)
+    refuse("sessionObject needs agent: sessionObject({ agent: (env) => defineAgent(...) }).");
+  if (options.blobs === undefined || options.blobs === false) return;
+  // The storage of the object is the store of its log.
+  const problem = blobProblem("sessionObject", options.blobs, true);
+  if (problem !== undefined) refuse(problem);
 }

@@ -7,6 +7,7 @@ import {
   type ErrorReport,
   type OpenOptions,
 } from "@moora/agent";
+import { fileHeaders, mediaTypeIn } from "@moora/agent-core-effects/internal";
 import { ObjectAlarm } from "./alarm.ts";
 import { type DurableObjectLog, openObjectLog } from "./durable-object-log.ts";
 import { ObjectId } from "./object-id.ts";
@@ -30,6 +31,8 @@ export type SessionObjectClass<Env> = new (state: ObjectState, env: Env) => Sess
 
 declare const WebSocketPair: new () => { readonly 0: unknown; readonly 1: ObjectSocket };
 
+const routes = /\/sessions\/([^/]+)(?:\/(\w+)(?:\/([\w-]+))?)?$/;
+
 /** One instance of an object runs at a time, so all of them have one name, and the next one takes over at once. */
 const owner = "durable object";
 
@@ -44,7 +47,8 @@ const leaseMs = 24 * 60 * 60 * 1_000;
  * - `GET /sessions/:id`: `{ id, seq, state, questions }`;
  * - `GET /sessions/:id/events?after=SEQ`: a WebSocket with {@link ViewerMessage};
  * - `GET /sessions/:id/records?after=SEQ`: `{ id, header, records }`, as they are in the log;
- * - `DELETE /sessions/:id`: removes the session.
+ * - `GET /sessions/:id/files/DIGEST`: the bytes of a file of the session that are stored outside the records;
+ * - `DELETE /sessions/:id`: removes the session, and its files from the storage of the object.
  *
  * The object answers every caller: the worker in front of it authenticates requests, and sends those of a session to the object of
  * its id. Throws `BuildError` for an invalid option.
@@ -126,9 +130,10 @@ class AgentSessionObject<Env> implements SessionObject {
 
   async #answer(request: Request): Promise<Response> {
     const { pathname, searchParams } = new URL(request.url);
-    const [, encodedId = "", resource = ""] = /\/sessions\/([^/]+)(?:\/(\w+))?$/.exec(pathname) ?? [];
+    const [, encodedId = "", resource = "", digest] = routes.exec(pathname) ?? [];
     const id = decodedId(encodedId);
     const route = `${request.method} ${resource}`.trimEnd();
+    const isFile = route === "GET files" && digest !== undefined;
     const after = afterOf(searchParams);
     if (route === "POST inputs") return await this.#post(id, request);
     if (route === "GET events" && this.#id.read() === undefined) return this.#awaitSession(request);
@@ -136,6 +141,7 @@ class AgentSessionObject<Env> implements SessionObject {
     if (route === "GET") return Response.json(await this.#view(id));
     if (route === "GET events") return await this.#watch(id, request, after);
     if (route === "GET records") return Response.json(await this.#records(id, after ?? 0));
+    if (isFile) return await this.#file(digest);
     if (route === "DELETE") return await this.#remove(id);
     throw new Problem(404, "not-found", "There is no such resource.");
   }
@@ -190,9 +196,22 @@ class AgentSessionObject<Env> implements SessionObject {
     return { id, header: session.header, records: await session.read(after) };
   }
 
+  /** A file of the session; others have no media type. */
+  async #file(digest: string): Promise<Response> {
+    const url = `ni:///sha-256;${digest}`;
+    const mediaType = await this.#read(async (session) => mediaTypeIn(session.current(), url));
+    const { blobs = {} } = this.#options;
+    const store = (blobs === false ? undefined : blobs.store) ?? this.#log.blobs;
+    const bytes = mediaType === undefined ? undefined : await store.get(url);
+    if (mediaType === undefined || bytes === undefined)
+      throw new Problem(404, "not-found", "The session has no such file.");
+    return new Response(bytes.slice(), { headers: fileHeaders(mediaType, digest) });
+  }
+
   async #remove(id: string): Promise<Response> {
     await this.#keeper.close();
     for (const session of this.#log.list()) await this.#log.remove(session.id);
+    await this.#log.blobs.clear();
     this.#id.clear();
     this.#alarm.clear();
     this.#viewers.close(`The session ${id} was removed.`.slice(0, 100));
@@ -234,13 +253,14 @@ class AgentSessionObject<Env> implements SessionObject {
   }
 
   #openOptions(): OpenOptions {
-    const { context, onApproval } = this.#options;
+    const { blobs = {}, context, onApproval } = this.#options;
     return {
       log: this.#log,
       id: this.#id.read() ?? "",
       owner,
       leaseMs,
       clock: this.#clock,
+      ...(blobs === false ? {} : { blobs }),
       ...(context === undefined ? {} : { context: context(this.#env) }),
       ...(onApproval === undefined ? {} : { onApproval }),
       onError: (report) => this.#report(report),

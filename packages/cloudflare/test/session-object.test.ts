@@ -128,6 +128,30 @@ describe("a session object", () => {
     expect(before.text).toBe("One.");
   });
 
+  it("stores the bytes of a large file beside its records, shows them, and removes them with the session", async () => {
+    const id = "files";
+    const bytes = new Uint8Array(2_500_000).fill(7);
+    const url = `data:image/png;base64,${Buffer.from(bytes).toString("base64")}`;
+    const attachments = [{ mediaType: "image/png", url }];
+    const viewer = await Viewer.connect(id);
+    await call(id, "/inputs", { method: "POST", body: { ...userMessage("Look."), attachments } });
+    await viewer.until(() => viewer.text === "Look.");
+    const state = await call(id);
+    const [, digest = ""] = /"ni:\/\/\/sha-256;([\w-]+)"/.exec(JSON.stringify(state.body)) ?? [];
+    const read = () =>
+      workerd.dispatchFetch(`http://localhost/sessions/${id}/files/${digest}`, { headers: { object: id } });
+    const file = await read();
+    expect(file.headers.get("content-type")).toBe("image/png");
+    expect(Buffer.from(await file.arrayBuffer()).equals(bytes)).toBe(true);
+    expect(await call(id, `/files/${"A".repeat(43)}`)).toMatchObject({ status: 404 });
+
+    await call(id, "", { method: "DELETE" });
+    const named = { mediaType: "image/png", url: `ni:///sha-256;${digest}` };
+    await call(id, "/inputs", { method: "POST", body: { ...userMessage("Again."), attachments: [named] } });
+    const gone = await read();
+    expect([gone.status, await gone.json()]).toMatchObject([404, { code: "not-found" }]);
+  });
+
   it.each([
     ["an unknown session", "unknown", "", {}, 404, "not-found"],
     ["an unknown resource", "known", "/secrets", {}, 404, "not-found"],
@@ -152,12 +176,18 @@ describe("a session object", () => {
 
 describe("the options of the package", () => {
   it.each<[unknown, RegExp]>([
-    [undefined, /sessionObject needs options/],
-    [{}, /agent of sessionObject must be a function that returns an agent/],
-    [{ agent: () => undefined, idle: 1 }, /Unknown option "idle" of sessionObject. Known options: agent/],
+    [undefined, /sessionObject needs an object of options, got undefined/],
+    [{}, /sessionObject needs agent: sessionObject\(/],
+    [{ agent: "helper" }, /agent must be a function, got "helper"/],
+    [{ agent: () => undefined, idel: 1 }, /Unknown option "idel" of sessionObject/],
     [
       { agent: () => undefined, idleMs: 0 },
-      /idleMs of sessionObject must be a positive number of milliseconds/,
+      /idleMs must be a positive number of milliseconds below 2 \*\* 31/,
+    ],
+    [{ agent: () => undefined, blobs: true }, /blobs must be false or an object of options, got true/],
+    [
+      { agent: () => undefined, blobs: { maxInlineBytes: -1 } },
+      /blobs.maxInlineBytes must be an integer from 0/,
     ],
   ])("sessionObject(%o) throws", (options, message) => {
     // Callers without types may pass any value.

@@ -7,15 +7,19 @@ import { Miniflare } from "miniflare";
 const bundles = new Map<string, Promise<string>>();
 
 /** The code of a worker in `workers/`, as it is deployed: one module. */
-export function bundleWorker(name: string): Promise<string> {
-  const code = bundles.get(name) ?? bundle(name);
-  bundles.set(name, code);
+export const bundleWorker = (name: string): Promise<string> =>
+  bundleModule(join(import.meta.dirname, "workers", `${name}.ts`));
+
+/** The code of the worker in a file, as it is deployed: one module. */
+export function bundleModule(path: string): Promise<string> {
+  const code = bundles.get(path) ?? bundle(path);
+  bundles.set(path, code);
   return code;
 }
 
-async function bundle(name: string): Promise<string> {
+async function bundle(path: string): Promise<string> {
   const { outputFiles } = await build({
-    entryPoints: [join(import.meta.dirname, "workers", `${name}.ts`)],
+    entryPoints: [path],
     bundle: true,
     conditions: ["@moora/source", "workerd", "import"],
     // As the platform's own bundler does.

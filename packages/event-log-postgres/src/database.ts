@@ -37,7 +37,8 @@ export class Database {
   readonly #token = randomUUID();
   /** The name under which the server keeps the plan of appends; undefined if it does not keep names. */
   #appendName: string | undefined;
-  #prepared: Promise<void> | undefined;
+  #prepared: Promise<string> | undefined;
+  #logId = "";
   #isClosed = false;
 
   constructor(pool: PostgresPool, options: DatabaseOptions) {
@@ -49,6 +50,16 @@ export class Database {
     this.#options = options;
     // An idle connection that breaks is replaced when it is needed; without a listener it would end the process.
     pool.on("error", ignore);
+  }
+
+  /** The beginning of the names of tables and channels. */
+  get prefix(): string {
+    return this.#options.tables.prefix;
+  }
+
+  /** What identifies this log among those in the database. Known once there was a connection. */
+  get logId(): string {
+    return this.#logId;
   }
 
   /** The payload of the notification of an append. */
@@ -147,7 +158,7 @@ export class Database {
   async #prepare(client: PostgresClient): Promise<void> {
     this.#prepared ??= prepareTables(client, this.#options.tables);
     try {
-      await this.#prepared;
+      this.#logId = await this.#prepared;
     } catch (error) {
       this.#prepared = undefined;
       throw error;

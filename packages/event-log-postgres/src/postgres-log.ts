@@ -5,6 +5,7 @@ import {
   type DisposableLog,
   type DueQuery,
   type DueSession,
+  type LiveChannel,
   type LogInfo,
   type LogNotice,
   type SessionLog,
@@ -23,6 +24,8 @@ import {
 import { PostgresBlobs } from "./blobs.ts";
 import { Database } from "./database.ts";
 import { watchDatabase } from "./database-watch.ts";
+import { PostgresLive } from "./live/postgres-live.ts";
+import { Notifications } from "./notifications.ts";
 import { LazyPool } from "./lazy-pool.ts";
 import type { PostgresPool } from "./postgres-pool.ts";
 import { PostgresSession } from "./session.ts";
@@ -47,6 +50,11 @@ export interface PostgresOptions {
    * second. Default true.
    */
   readonly notify?: boolean;
+  /**
+   * Whether servers on this log send what they stream to each other, as notifications of PostgreSQL. Needs connections that
+   * forward notifications. Default true.
+   */
+  readonly live?: boolean;
   /** Called with notices about skipped data. Default: emits a process warning. */
   readonly onNotice?: (notice: LogNotice) => void;
 }
@@ -57,6 +65,7 @@ const postgresForms: OptionForms<PostgresOptions> = {
   busyTimeoutMs: optionForms.milliseconds,
   statementTimeoutMs: optionForms.milliseconds,
   notify: optionForms.boolean,
+  live: optionForms.boolean,
   onNotice: optionForms.function,
 };
 
@@ -69,12 +78,12 @@ export function postgresLog(source: PostgresPool | string, options: PostgresOpti
   validateSource(source);
   validateOptions("postgresLog", options, postgresForms);
   const { schema, prefix = "moora_", busyTimeoutMs = 5_000, statementTimeoutMs = 60_000 } = options;
-  const { notify = true, onNotice = warn } = options;
+  const { notify = true, live = true, onNotice = warn } = options;
   const limits = { busyTimeoutMs, statementTimeoutMs };
   const pool = typeof source === "string" ? poolOf(source, limits) : source;
   const isOwnPool = typeof source === "string";
   const database = new Database(pool, { tables: tablesOf(schema, prefix), ...limits, notify, isOwnPool });
-  return new PostgresLog(database, onNotice);
+  return new PostgresLog(database, { live, onNotice });
 }
 
 /** The message does not contain a value: connection strings have passwords. */
@@ -109,12 +118,16 @@ class PostgresLog implements DisposableLog {
   readonly #database: Database;
   readonly #watch: HeadWatch;
   readonly #onNotice: (notice: LogNotice) => void;
+  readonly #notifications: Notifications;
   readonly blobs: BlobStore;
+  readonly live?: LiveChannel;
 
-  constructor(database: Database, onNotice: (notice: LogNotice) => void) {
+  constructor(database: Database, { live, onNotice }: Required<Pick<PostgresOptions, "live" | "onNotice">>) {
     this.blobs = new PostgresBlobs(database);
     this.#database = database;
-    this.#watch = watchDatabase(database);
+    this.#notifications = new Notifications(database);
+    this.#watch = watchDatabase(database, this.#notifications);
+    if (live) this.live = new PostgresLive(database, this.#notifications);
     this.#onNotice = onNotice;
   }
 
@@ -169,6 +182,7 @@ class PostgresLog implements DisposableLog {
 
   async close(): Promise<void> {
     this.#watch.close();
+    this.#notifications.close();
     await this.#database.close();
   }
 

@@ -10,12 +10,18 @@ export interface NamedQuery {
   readonly values: unknown[];
 }
 
+/** A notification of the server. */
+export interface PostgresNotification {
+  readonly channel?: string | undefined;
+  readonly payload?: string | undefined;
+}
+
 /** The part of the `PoolClient` of `pg` that a log uses. */
 export interface PostgresClient {
   query(text: string, values?: unknown[]): Promise<PostgresResult>;
   query(query: NamedQuery): Promise<PostgresResult>;
   on(event: "error" | "end", listener: () => void): unknown;
-  on(event: "notification", listener: (message: { readonly payload?: string | undefined }) => void): unknown;
+  on(event: "notification", listener: (message: PostgresNotification) => void): unknown;
   /** Lets the process end while the connection is open. */
   unref?(): void;
   /** Reverses `unref`. */

@@ -13,6 +13,8 @@ export interface Tables {
   readonly due: string;
   readonly blobs: string;
   readonly channel: string;
+  /** The beginning of all names. */
+  readonly prefix: string;
 }
 
 const maxNameLength = 40;
@@ -38,6 +40,7 @@ export function tablesOf(schema: string | undefined, prefix: string): Tables {
     due: table("due"),
     blobs: table("blobs"),
     channel: `${prefix}appended`,
+    prefix,
   };
 }
 
@@ -97,10 +100,15 @@ const definitions = ({
     END IF;
   END $create$;`;
 
-/** Creates the tables if they do not exist, one process at a time. Throws `UnsupportedVersion` for tables of another format. */
-export async function prepareTables(client: PostgresClient, tables: Tables): Promise<void> {
+/**
+ * Creates the tables if they do not exist, one process at a time. Returns what identifies them among the tables of the database.
+ * Throws `UnsupportedVersion` for tables of another format.
+ */
+export async function prepareTables(client: PostgresClient, tables: Tables): Promise<string> {
   await checkEncoding(client);
   if (!(await hasTables(client, tables))) await createTables(client, tables);
+  const { rows } = await client.query("SELECT $1::regclass::oid::text AS id", [tables.sessions]);
+  return String(rows[0]?.["id"]);
 }
 
 async function checkEncoding(client: PostgresClient): Promise<void> {

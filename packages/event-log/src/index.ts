@@ -7,6 +7,7 @@ export type {
   EventLog,
   Lease,
   LeaseClaim,
+  LiveChannel,
   LogInfo,
   LogInspection,
   LogNotice,
@@ -15,6 +16,7 @@ export type {
   SessionLog,
   Snapshot,
 } from "./port.ts";
+export { maxLiveTextLength } from "./live-topics.ts";
 export { LogError } from "./log-error.ts";
 export type { LogErrorCode } from "./log-error.ts";
 export { digestOf, recordDigest } from "./digest.ts";

@@ -1,11 +1,20 @@
 import { HeadWatch } from "./head-watch.ts";
+import { IndexedDbBlobs } from "./indexeddb/blobs.ts";
 import { Channel } from "./indexeddb/channel.ts";
 import { Connection } from "./indexeddb/connection.ts";
-import { type SessionRow, storeNames } from "./indexeddb/schema.ts";
+import { type SessionRow, sessionStores } from "./indexeddb/schema.ts";
 import { IndexedDbSession, type LogParts } from "./indexeddb/session.ts";
 import { addSession, allSessions, deleteSession, dueSessions, findSession } from "./indexeddb/sessions.ts";
 import { LogError } from "./log-error.ts";
-import type { DisposableLog, DueQuery, DueSession, LogInfo, LogNotice, SessionLog } from "./port.ts";
+import type {
+  BlobStore,
+  DisposableLog,
+  DueQuery,
+  DueSession,
+  LogInfo,
+  LogNotice,
+  SessionLog,
+} from "./port.ts";
 import { sortById } from "./rows.ts";
 import { optionForms, validateOptions, type OptionForms } from "./validate-options.ts";
 import { validateLocation, validHeader, validId } from "./validation.ts";
@@ -46,9 +55,11 @@ export function indexedDbLog(name: string, options: IndexedDbOptions = {}): Disp
 
 class IndexedDbLog implements DisposableLog {
   readonly name = "indexeddb";
+  readonly blobs: BlobStore;
   readonly #parts: LogParts;
 
   constructor(connection: Connection, onNotice: (notice: LogNotice) => void) {
+    this.blobs = new IndexedDbBlobs(connection);
     const channel = new Channel(connection.name);
     const watch = new HeadWatch({
       headsOf: (generations) => headsOf(connection, generations),
@@ -89,7 +100,7 @@ class IndexedDbLog implements DisposableLog {
   async remove(id: string): Promise<boolean> {
     validId(id);
     const { connection, watch, channel } = this.#parts;
-    const generation = await connection.run("remove a session", "write", storeNames, (transaction) =>
+    const generation = await connection.run("remove a session", "write", sessionStores, (transaction) =>
       deleteSession(transaction, id),
     );
     if (generation === undefined) return false;

@@ -2,6 +2,7 @@ import { validateAppend, validHeader, validId, logExists, logRemoved, readStart 
 import { type ChainHead, chainStart, checkedChain, copyRecords, logCorrupt, inspectChain } from "./chain.ts";
 import { leaseAfter } from "./lease.ts";
 import { Listeners } from "./listeners.ts";
+import { LiveTopics } from "./live-topics.ts";
 import { urlToStore } from "./blobs.ts";
 import type {
   BlobStore,
@@ -10,6 +11,7 @@ import type {
   DueSession,
   Lease,
   LeaseClaim,
+  LiveChannel,
   LogInfo,
   LogInspection,
   LogRecord,
@@ -35,6 +37,8 @@ export interface MemoryGeneration {
 export class MemoryStorage {
   readonly generations: Map<string, MemoryGeneration> = new Map();
   readonly listeners: Listeners = new Listeners();
+  /** The subscribers of the live channel. */
+  readonly topics: LiveTopics = new LiveTopics();
   /** The stored bytes, by URL. */
   readonly blobs: Map<string, Uint8Array> = new Map();
 }
@@ -78,6 +82,7 @@ export function memoryLog(storage: MemoryStorage = new MemoryStorage()): Disposa
     },
     due: (query) => dueIn(storage, query),
     blobs: blobsIn(storage),
+    live: liveIn(storage, stops),
     remove(id) {
       const generation = generationOf(id);
       if (generation === undefined) return false;
@@ -108,6 +113,19 @@ function dueIn({ generations }: MemoryStorage, { now, limit, after }: DueQuery):
     .filter((session) => after === undefined || isBefore(after, session))
     .slice(0, limit);
 }
+
+const liveIn = ({ topics }: MemoryStorage, stops: Set<() => void>): LiveChannel => ({
+  publish: (topic, text) => topics.deliver(topic, text),
+  subscribe(topic, listener) {
+    const remove = topics.add(topic, listener);
+    const stop = (): void => {
+      remove();
+      stops.delete(stop);
+    };
+    stops.add(stop);
+    return stop;
+  },
+});
 
 const blobsIn = ({ blobs }: MemoryStorage): BlobStore => ({
   put(bytes) {

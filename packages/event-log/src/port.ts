@@ -175,6 +175,21 @@ export interface BlobStore {
 }
 
 /**
+ * A channel for texts that live only as long as they travel, such as the tokens of an answer, between the processes that use a log.
+ * Nothing is stored. Texts may be lost, such as while a connection is broken, and those of one sender arrive in the order in which
+ * it published them. Both methods return at once and never throw.
+ */
+export interface LiveChannel {
+  /**
+   * Sends a text of at most `maxLiveTextLength` UTF-16 code units to all subscribers of a topic, also to those in this process. A longer
+   * one is lost, and so is one that has to wait while too many others do.
+   */
+  publish(topic: string, text: string): void;
+  /** Calls the listener with the texts that are published from soon after this call on. Returns a function that unsubscribes. */
+  subscribe(topic: string, listener: (text: string) => void): () => void;
+}
+
+/**
  * A store of sessions. An id is any well-formed string of 1 to 200 UTF-16 code units; others fail with `InvalidId`. Every method
  * may throw or reject with a `LogError`.
  */
@@ -194,6 +209,8 @@ export interface EventLog {
   due?(query: DueQuery): MaybePromise<readonly DueSession[]>;
   /** Optional. The bytes beside the sessions, which the sessions refer to by URL. */
   readonly blobs?: BlobStore;
+  /** Optional. What servers show to viewers that are connected to another server than the one that runs their session. */
+  readonly live?: LiveChannel;
   /** Removes a session; its handles then fail with `LogRemoved`. Returns false when there was none. */
   remove(id: string): MaybePromise<boolean>;
   /** Releases timers, watchers, files and connections. Close the sessions before. Can be called more than once. */

@@ -17,6 +17,7 @@ export { copyRecords, follows, inspectChain, logCorrupt } from "./chain.ts";
 export { leaseAfter } from "./lease.ts";
 export { HeadWatch } from "./head-watch.ts";
 export type { HeadWatchOptions } from "./head-watch.ts";
+export { LiveTopics } from "./live-topics.ts";
 export { Listeners } from "./listeners.ts";
 export type { AppendNotice } from "./listeners.ts";
 export { rowToRecord, rowToSnapshot, sortById } from "./rows.ts";

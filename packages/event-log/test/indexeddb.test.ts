@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { indexedDbStorage } from "@moora/testbed/indexeddb-storage";
 import { checkCase, everything, isProof } from "@moora/testbed/stores";
 import { indexedDbLog } from "../src/indexeddb.ts";
-import type { DisposableLog, LogErrorCode, SessionLog } from "../src/index.ts";
+import { chainStart, type DisposableLog, type LogErrorCode, type SessionLog } from "../src/index.ts";
 import { appendBodies, headOf, logConformance, recordsAfter } from "../src/testing/index.ts";
 
 // Sets the globals of a browser. packages/event-log/test-browser runs the same suite in Chromium.
@@ -50,10 +50,56 @@ describe("the indexeddb log", () => {
 
   it("lets a newer release change its stores, and reports that it cannot read them", async () => {
     const { log, session, name } = await openWithOneRecord();
-    const upgrade = indexedDB.open(name, 2);
+    const upgrade = indexedDB.open(name, 3);
     expect(await settled(upgrade)).toMatchObject({ type: "success" });
     await expect(session.read()).rejects.toEqual(refusal("UnsupportedVersion"));
     upgrade.result.close();
+    await log.close();
+  });
+
+  it("adds the store of bytes to a database of an earlier release, and keeps its sessions", async () => {
+    const name = `log-${crypto.randomUUID()}`;
+    const creation = indexedDB.open(name, 1);
+    creation.addEventListener("upgradeneeded", () => {
+      const sessions = creation.result.createObjectStore("sessions", { keyPath: "generation" });
+      sessions.createIndex("id", "id", { unique: true });
+      sessions.add({ generation: 1, id: "a", header: "{}" });
+      const heads = creation.result.createObjectStore("heads", { keyPath: "generation" });
+      heads.createIndex("due", ["due", "id"]);
+      const { seq, digest } = chainStart("{}");
+      heads.add({ generation: 1, id: "a", seq, digest, due: null, lease: null });
+      creation.result.createObjectStore("records", { keyPath: ["generation", "seq"] });
+      creation.result.createObjectStore("snapshots", { keyPath: "generation" });
+    });
+    await settled(creation);
+    creation.result.close();
+    const log = indexedDbLog(name);
+    expect(await log.list()).toEqual([{ id: "a", head: 0, header: "{}" }]);
+    const url = (await log.blobs?.put(Uint8Array.of(1, 2), "image/png")) ?? "";
+    expect(await log.blobs?.get(url)).toEqual(Uint8Array.of(1, 2));
+    await log.close();
+  });
+
+  it("reports bytes that are not the ones that were stored", async () => {
+    const { log, name } = await openWithOneRecord();
+    const url = (await log.blobs?.put(Uint8Array.of(1, 2), "image/png")) ?? "";
+    const opening = indexedDB.open(name);
+    await settled(opening);
+    const rows = opening.result.transaction("blobs", "readwrite").objectStore("blobs");
+    const [key] = await new Promise<readonly IDBValidKey[]>((resolve) => {
+      const keys = rows.getAllKeys();
+      keys.addEventListener("success", () => resolve(keys.result));
+    });
+    await settled(rows.put({ digest: key, bytes: Uint8Array.of(3) }));
+    opening.result.close();
+    await expect(log.blobs?.get(url)).rejects.toEqual(refusal("LogCorrupt"));
+    await log.close();
+  });
+
+  it("stores the bytes of a part of a buffer, without the others", async () => {
+    const { log } = await openWithOneRecord();
+    const url = (await log.blobs?.put(new Uint8Array(1_000).subarray(10, 12), "image/png")) ?? "";
+    expect((await log.blobs?.get(url))?.buffer.byteLength).toBe(2);
     await log.close();
   });
 

@@ -1,2 +1,2 @@
 export { inspectorFile, inspectorOfServer } from "./inspector-page.ts";
-export type { InspectorPage } from "./inspector-page.ts";
+export type { InspectorFileOptions, InspectorPage } from "./inspector-page.ts";

@@ -12,12 +12,21 @@ let parts: Promise<PageParts> | undefined;
 const loadParts = (): Promise<PageParts> =>
   (parts ??= import("./built-page.ts").then(({ builtPage }) => builtPage()));
 
+/** What a page shows beside its session. */
+export interface InspectorFileOptions {
+  /** What is wrong with the session, such as the damage of a log whose records before it were exported. Default: nothing. */
+  readonly problem?: string;
+}
+
 /**
  * The inspector as one file without network access. `exported` is the text of `exportSession`, which the page opens at once;
  * default: it asks for a file. Save it as `.html`, or send it with its policy.
  */
-export async function inspectorFile(exported?: string): Promise<InspectorPage> {
-  return pageOf(await loadParts(), { isLive: false, exported });
+export async function inspectorFile(
+  exported?: string,
+  { problem }: InspectorFileOptions = {},
+): Promise<InspectorPage> {
+  return pageOf(await loadParts(), { isLive: false, exported, problem });
 }
 
 /**
@@ -25,17 +34,18 @@ export async function inspectorFile(exported?: string): Promise<InspectorPage> {
  * the user, follows them, and posts to them. It connects to its own origin only.
  */
 export async function inspectorOfServer(): Promise<InspectorPage> {
-  return pageOf(await loadParts(), { isLive: true, exported: undefined });
+  return pageOf(await loadParts(), { isLive: true, exported: undefined, problem: undefined });
 }
 
 interface PageKind {
   readonly isLive: boolean;
   readonly exported: string | undefined;
+  readonly problem: string | undefined;
 }
 
 function pageOf(
   { script, worker, style, scriptHash, styleHash }: PageParts,
-  { isLive, exported }: PageKind,
+  { isLive, exported, problem }: PageKind,
 ): InspectorPage {
   const policy = [
     "default-src 'none'",
@@ -57,10 +67,13 @@ function pageOf(
     exported === undefined
       ? ""
       : `<script type="application/jsonl" id="moora-log">${escaped(exported)}</script>`,
+    problem === undefined
+      ? ""
+      : `<script type="application/json" id="moora-problem">${escaped(JSON.stringify(problem))}</script>`,
     `<script>${script}</script></body></html>`,
   ];
   return { html: `${html.join("")}\n`, contentSecurityPolicy: `${policy}; frame-ancestors 'none'` };
 }
 
-/** Lines of JSON in which no text can end the element that contains them, or begin a comment in it. */
-const escaped = (jsonLines: string): string => jsonLines.replaceAll("<", String.raw`\u003c`);
+/** JSON in which no text can end the element that contains them, or begin a comment in it. */
+const escaped = (json: string): string => json.replaceAll("<", String.raw`\u003c`);

@@ -1,13 +1,12 @@
 import { launchChromium } from "@moora/testbed/chromium";
-import { memoryLog } from "@moora/event-log";
 import { answers, callsTools, type MockScript } from "@moora/llm/testing";
-import { createAgentServer, type AgentServerOptions } from "@moora/server";
-import { serve, type ServedAgents } from "@moora/server/node";
-import { inspectorOfServer } from "@moora/inspector";
+import type { AgentServerOptions } from "@moora/server";
+import type { ServedAgents } from "@moora/server/node";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { watch } from "./browser.ts";
 import { sampleAgent } from "./sample-session.ts";
+import { createSession, servedAgent } from "./served-agent.ts";
 
 const script: MockScript = [
   callsTools([{ name: "refund", arguments: { order: "7", euros: 12 } }]),
@@ -16,16 +15,11 @@ const script: MockScript = [
 ];
 
 /** A server with the inspector, whose refunds always work. */
-async function served(options: Partial<AgentServerOptions> = {}): Promise<ServedAgents> {
-  const agents = [sampleAgent(script, async (order) => `paid ${order}`)];
-  const server = createAgentServer({ agents, log: memoryLog(), inspector: inspectorOfServer, ...options });
-  return await serve(server, { port: 0 });
-}
-
-async function createSession(url: string, headers: Record<string, string> = {}): Promise<string> {
-  const response = await fetch(`${url}/agents/support/sessions`, { method: "POST", headers });
-  return ((await response.json()) as { id: string }).id;
-}
+const served = async (options: Partial<AgentServerOptions> = {}): Promise<ServedAgents> =>
+  await servedAgent(
+    sampleAgent(script, async (order) => `paid ${order}`),
+    options,
+  );
 
 describe("the inspector of a server", () => {
   let browser: Browser;

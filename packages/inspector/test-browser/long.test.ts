@@ -36,7 +36,7 @@ describe("a session of 100,000 records", () => {
         .and(page.locator(`#record-${at}`))
         .waitFor();
       await page.waitForFunction(
-        (seq) => document.querySelector(".graph .facts")?.textContent?.includes(`loop ${seq},`),
+        (seq) => document.querySelector(".graph-panel .facts")?.textContent?.includes(`loop ${seq},`),
         Math.ceil((at - 1) / 7),
       );
     }

@@ -2,7 +2,6 @@ import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { inspectorFile, inspectorOfServer } from "@moora/inspector";
 import { describe, expect, it } from "vitest";
-import { blockToEvent, readEvents } from "../src/app/event-lines.ts";
 import { hashToLink, linkToHash } from "../src/app/page-data.ts";
 import { exportOf } from "./support.ts";
 
@@ -47,25 +46,5 @@ describe("a link", () => {
     expect(hashToLink(linkToHash(link))).toEqual(link);
     expect(hashToLink("#at=-1&x=2")).toEqual({ session: undefined, at: undefined, tab: undefined });
     expect(linkToHash({ session: undefined, at: 3, tab: undefined })).toBe("#at=3");
-  });
-});
-
-describe("the events of a server", () => {
-  it("are read also where they are sent in pieces", async () => {
-    const text =
-      'retry: 1000\n\nid: 1\nevent: input\ndata: {"seq":1}\n\n: keep-alive\n\nevent: chunk\ndata: {"text":"é"}\n\n';
-    const bytes = new TextEncoder().encode(text);
-    const pieces = new ReadableStream<Uint8Array<ArrayBuffer>>({
-      start(controller) {
-        for (const byte of bytes) controller.enqueue(Uint8Array.of(byte));
-        controller.close();
-      },
-    });
-    const events = await Array.fromAsync(readEvents(new Response(pieces)));
-    expect(events).toEqual([
-      { type: "input", data: '{"seq":1}' },
-      { type: "chunk", data: '{"text":"é"}' },
-    ]);
-    expect(blockToEvent(": comment")).toBeUndefined();
   });
 });

@@ -1,13 +1,31 @@
-import { defineAgent, defineData, defineTool, exportSession, openSession, parsePortable } from "@moora/agent";
-import { replayPortable } from "@moora/agent-testing";
-import { memoryLog } from "@moora/event-log";
+import {
+  askHuman,
+  defineAgent,
+  defineData,
+  defineTool,
+  exportSession,
+  openSession,
+  parsePortable,
+} from "@moora/agent";
+import {
+  asked,
+  callsMade,
+  decided,
+  interrupted,
+  llmStarted,
+  opened,
+  replayPortable,
+  started,
+} from "@moora/agent-testing";
+import { digestOf, memoryLog } from "@moora/event-log";
 import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
+import { turn } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
 import { readExport } from "../src/session/read-export.ts";
 import { redactedExport } from "../src/session/redact.ts";
 import { forkCommand, goldenTest } from "../src/session/commands.ts";
 import { goldenLog, transcriptTest } from "../src/session/test-text.ts";
-import { corpus, exportOf, historyOf } from "./support.ts";
+import { corpus, exportOf, exportOfInputs, historyOf } from "./support.ts";
 
 describe("a golden log", () => {
   it.each(corpus.slice(0, 12))("%s is cut at any record, and replays", async (name) => {
@@ -96,6 +114,85 @@ describe("a redacted session", () => {
     },
   );
 });
+
+describe("the digests of a redacted session", () => {
+  it.each([{ what: "texts" }, { what: "words", words: ["1234"] }] as const)(
+    "are others, so that no short text can be guessed by them: $what",
+    async (redaction) => {
+      const exported = await answeredPin();
+      const history = historyOf(exported);
+      const digests = history.inputs.flatMap((input) => digestsIn(input));
+      expect(new Set(digests).size).toBe(4);
+      const text = redactedExport(history, redaction);
+      expect(digests.filter((digest) => text.includes(digest))).toEqual([]);
+      expect(marksOf(text)).toEqual(marksOf(exported));
+    },
+  );
+
+  it("replace the arguments that bind a decision in an old log, whose calls have no digests", () => {
+    const [first, changed] = ['{"iban":"DE021"}', '{"iban":"DE022"}'] as const;
+    const boundTo = (parameters: string): string => JSON.stringify(["refund", parameters]);
+    const calls = callsMade("plan/1/1/1", { call_1: { name: "refund", parameters: first, digest: "none" } });
+    const text = exportOfInputs([
+      opened("server"),
+      asked("Refund it."),
+      llmStarted("plan/1/1/1"),
+      JSON.parse(JSON.stringify(calls).replace(',"digest":"none"', "")),
+      decided("call_1", { modified: changed }, { digest: boundTo(first) }),
+      started("call_1"),
+      interrupted("call_1", "unknown"),
+      decided("call_1", "failed", { digest: `${boundTo(changed)}#2` }),
+    ]);
+    const history = historyOf(text);
+    expect(history.rows.map(({ state }) => state).slice(-5)).toEqual([
+      "WaitingForHuman",
+      "Acting",
+      "Acting",
+      "WaitingForHuman",
+      "Planning",
+    ]);
+    const redacted = redactedExport(history, { what: "texts" });
+    expect(redacted).not.toContain("DE02");
+    expect(marksOf(redacted)).toEqual(marksOf(text));
+  });
+});
+
+/** The control states and the marks of all records. */
+const marksOf = (text: string): unknown => historyOf(text).rows.map(({ state, marks }) => [state, marks]);
+
+/** The digests of calls, questions and posts in an input. */
+function digestsIn(value: unknown, key = ""): readonly string[] {
+  if (typeof value === "string") {
+    return key === "digest" || key === "requestId" || value.startsWith("post_")
+      ? value.split(/post_|[.#]/).filter((part) => part.length > 0)
+      : [];
+  }
+  return typeof value === "object" && value !== null
+    ? Object.entries(value).flatMap(([name, field]) => digestsIn(field, name))
+    : [];
+}
+
+/** An exported session in which a person answers a question with four digits, posted as a server does it. */
+async function answeredPin(): Promise<string> {
+  const llm = new MockLlmCaller([
+    callsTools([{ name: "ask_human", arguments: { question: "Which PIN?" } }]),
+    answers("Thank you."),
+  ]);
+  const log = memoryLog();
+  await using session = await openSession(defineAgent({ llm, tools: [askHuman()] }), { log, id: "pin" });
+  session.onEvent((event) => {
+    if (event.type === "ApprovalRequested")
+      void session.decide(event, { answer: "1234" }, "ada", `${digestOf("ada")}.${digestOf("1234")}`);
+  });
+  await session.dispatch({
+    type: "user-message-received",
+    messageId: `post_${digestOf("ada", "1")}`,
+    content: "Unlock it.",
+    timestamp: 1,
+  });
+  while (session.current().reActContext.control.type !== "Done") await turn();
+  return await exportSession(log, "pin");
+}
 
 /** An exported session in which a private name is the value of fields such as `name`, `to` and `path`. */
 async function orderOfLovelace(): Promise<string> {

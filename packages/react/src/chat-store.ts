@@ -170,6 +170,8 @@ const isSameQuestion = (a: Question, b: Question | undefined): boolean =>
   a.reminder === b.reminder &&
   a.escalated === b.escalated &&
   a.due === b.due &&
+  a.risk === b.risk &&
+  a.reason === b.reason &&
   JSON.stringify(a.path) === JSON.stringify(b.path);
 
 const isSameChat = <Data>(a: Chat<Data>, b: Chat<Data>): boolean =>

@@ -14,8 +14,16 @@ import type {
 /** The connection of a session to its server; `connection()` of `@moora/client` returns one. */
 export interface ChatConnection {
   readonly status: "connecting" | "connected" | "waiting" | "closed";
-  /** The posts that the server has not confirmed. `content` is the text of a message. */
-  readonly pending: readonly { readonly key: string; readonly kind: string; readonly content?: string }[];
+  /** The posts whose records the session does not contain. */
+  readonly pending: readonly ChatPost[];
+}
+
+/** A post: `content` is the text of a message. `isConfirmed`: the server has made it durable. */
+export interface ChatPost {
+  readonly key: string;
+  readonly kind: string;
+  readonly content?: string;
+  readonly isConfirmed: boolean;
 }
 
 /** A session that hooks show: local ones, and those of `@moora/client`. */

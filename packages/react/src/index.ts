@@ -3,6 +3,7 @@ export type {
   ChatConnection,
   ChatMessage,
   ChatPart,
+  ChatPost,
   ChatSession,
   ChatStatus,
   ToolCallPart,

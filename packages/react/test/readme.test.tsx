@@ -1,12 +1,12 @@
 // @vitest-environment happy-dom
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { startSession } from "@moora/agent";
+import { defineTool, startSession, toolAsks } from "@moora/agent";
 import { answers, callsTools } from "@moora/llm/testing";
 import { Page } from "@moora/testbed/page";
 import { untilPasses } from "@moora/testbed/test-clock";
 import { act, createElement, type JSX } from "react";
-import { expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { ChatSession } from "../src/index.ts";
 import { agentOf, Screen } from "./support.tsx";
 
@@ -14,24 +14,84 @@ interface Program {
   readonly App: (props: { readonly session: ChatSession<{ items: string[] }> }) => JSX.Element;
 }
 
-it("the program of the README shows a chat", async () => {
+let folder: string;
+let App: Program["App"];
+
+beforeAll(async () => {
   vi.stubGlobal("IS_REACT_ACT_ENVIRONMENT", true);
-  const folder = mkdtempSync(join(import.meta.dirname, ".fences-"));
-  try {
-    const file = join(folder, "app.tsx");
-    writeFileSync(file, new Page("packages/react/README.md").block("tsx"));
-    // The module exports what the README says.
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-    const { App } = (await import(/* @vite-ignore */ file)) as Program;
+  folder = mkdtempSync(join(import.meta.dirname, ".fences-"));
+  const file = join(folder, "app.tsx");
+  writeFileSync(file, new Page("packages/react/README.md").block("tsx"));
+  // The module exports what the README says.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  ({ App } = (await import(/* @vite-ignore */ file)) as Program);
+});
+
+afterAll(() => {
+  rmSync(folder, { recursive: true });
+  vi.unstubAllGlobals();
+});
+
+const click = (screen: Screen, title: string) =>
+  act(async () => {
+    const buttons = [...screen.container.querySelectorAll("button")];
+    buttons.find(({ textContent }) => textContent === title)?.click();
+  });
+
+const shows = (screen: Screen, text: string) =>
+  act(() => untilPasses(() => expect(screen.text).toContain(text)));
+
+describe("the program of the README", () => {
+  it("shows a chat, and takes an approval", async () => {
     const session = startSession(agentOf([callsTools([{ name: "pay" }]), answers("It is paid.")]));
     await using screen = await Screen.of(createElement(App, { session }));
     await act(async () => void (await session.send("Pay")));
-    await act(() => untilPasses(() => expect(screen.text).toContain("Approve pay")));
-    await act(async () => screen.container.querySelector("button")?.click());
-    await act(() => untilPasses(() => expect(screen.text).toContain("It is paid.")));
+    await shows(screen, "approval of pay");
+    await click(screen, "Approve");
+    await shows(screen, "It is paid.");
     expect(screen.text).toContain("idle, 0 items");
-  } finally {
-    rmSync(folder, { recursive: true });
-    vi.unstubAllGlobals();
-  }
+  });
+
+  it("asks what a tool asks, and does not offer to approve that", async () => {
+    const replies: unknown[] = [];
+    const session = startSession(
+      agentOf(
+        [callsTools([{ name: "seat" }]), answers("Booked.")],
+        [
+          defineTool({
+            name: "seat",
+            description: "Books a seat.",
+            input: { type: "object" },
+            execute: (_, { asked }) => {
+              if (asked === undefined) return toolAsks({ question: "Which seat?" });
+              replies.push(asked.reply);
+              return "booked";
+            },
+          }),
+        ],
+      ),
+    );
+    await using screen = await Screen.of(createElement(App, { session }));
+    await act(async () => void (await session.send("Book")));
+    await shows(screen, "Which seat?");
+    expect(screen.text).not.toContain("Approve");
+    await act(async () => {
+      const field = screen.container.querySelector<HTMLInputElement>('input[name="answer"]');
+      if (field !== null) field.value = "12A";
+    });
+    await click(screen, "Answer");
+    await shows(screen, "Booked.");
+    expect(replies).toMatchObject([{ type: "answered", answer: "12A" }]);
+  });
+
+  it("shows why a decision was not accepted", async () => {
+    const session = startSession(agentOf([callsTools([{ name: "pay" }]), answers("It is paid.")]));
+    const decide: ChatSession["decide"] = async () => ({ status: "ignored", reason: "digest-mismatch" });
+    await using screen = await Screen.of(createElement(App, { session: { ...session, decide } }));
+    await act(async () => void (await session.send("Pay")));
+    await shows(screen, "approval of pay");
+    await click(screen, "Approve");
+    await shows(screen, "Not accepted: digest-mismatch");
+    expect(screen.text).toContain("approval of pay");
+  });
 });

@@ -1,4 +1,4 @@
-import { defineAgent, defineData, defineTool, type Agent } from "@moora/agent";
+import { defineAgent, defineData, defineTool, type Agent, type Tool } from "@moora/agent";
 import { memoryLog } from "@moora/event-log";
 import { MockLlmCaller, type MockScript } from "@moora/llm/testing";
 import type { LlmCaller } from "@moora/llm";
@@ -10,31 +10,33 @@ import { z } from "zod";
 
 export const list = defineData({ schema: z.object({ items: z.array(z.string()) }), initial: { items: [] } });
 
-export const agentOf = (script: MockScript | LlmCaller) =>
+const tools: readonly Tool[] = [
+  defineTool({ name: "look", description: "Looks.", input: { type: "object" }, execute: () => "a tree" }),
+  defineTool({
+    name: "pay",
+    description: "Pays.",
+    input: { type: "object" },
+    approval: "always",
+    execute: () => "paid",
+  }),
+  defineTool({
+    name: "work",
+    description: "Works until it is aborted.",
+    input: { type: "object" },
+    async execute(_, { signal, progress }) {
+      progress("Half of it.");
+      await new Promise((resolve) => signal.addEventListener("abort", resolve));
+      return "stopped";
+    },
+  }),
+];
+
+export const agentOf = (script: MockScript | LlmCaller, more: readonly Tool[] = []) =>
   defineAgent({
     name: "helper",
     llm: typeof script === "object" && "call" in script ? script : new MockLlmCaller(script),
     data: list,
-    tools: [
-      defineTool({ name: "look", description: "Looks.", input: { type: "object" }, execute: () => "a tree" }),
-      defineTool({
-        name: "pay",
-        description: "Pays.",
-        input: { type: "object" },
-        approval: "always",
-        execute: () => "paid",
-      }),
-      defineTool({
-        name: "work",
-        description: "Works until it is aborted.",
-        input: { type: "object" },
-        async execute(_, { signal, progress }) {
-          progress("Half of it.");
-          await new Promise((resolve) => signal.addEventListener("abort", resolve));
-          return "stopped";
-        },
-      }),
-    ],
+    tools: [...tools, ...more],
   });
 
 /** A session of a server in this process. It ends with the scope. */

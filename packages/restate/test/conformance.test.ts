@@ -1,31 +1,49 @@
-import { hostConformance } from "@moora/agent-testing/hosts";
+import { hostConformance, type HostCase } from "@moora/agent-testing/hosts";
 import { restateCannot } from "@moora/testbed/hosts";
 import { isProof } from "@moora/testbed/stores";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { RestateHost } from "./restate-host.ts";
 
 let host: RestateHost;
+let servers: RestateHost;
 
 beforeAll(async () => {
-  host = await RestateHost.start();
+  [host, servers] = await Promise.all([RestateHost.start(), RestateHost.start("server")]);
 }, 60_000);
 
 afterAll(async () => {
   await host[Symbol.asyncDispose]();
+  await servers[Symbol.asyncDispose]();
 });
 
-describe("an agent on Restate", () => {
-  const cases = hostConformance({
+const suite = (victim: () => RestateHost): readonly HostCase[] =>
+  hostConformance({
     name: "Restate",
     cannot: restateCannot,
-    prepare: (setup) => host.prepare(setup),
+    prepare: (setup) => victim().prepare(setup),
+  }).filter(({ reason }) => reason === undefined);
+
+const isBatch = ({ group }: HostCase): boolean => group === "a batch of three tools";
+
+/** A kill takes seconds: `pnpm run test` kills one batch in so many. */
+const sampled = (cases: readonly HostCase[], interval: number): readonly HostCase[] =>
+  cases.filter(isBatch).filter((_, index) => isProof || index % interval === 0);
+
+describe("an agent on Restate", () => {
+  const cases = suite(() => host);
+  const others = cases.filter((found) => !isBatch(found));
+  it.each([...others, ...sampled(cases, 4)])("$group: $name", async (found) => {
+    await expect(found.run()).resolves.toBeUndefined();
   });
-  /** A kill takes seconds: `pnpm run test` kills every fourth batch. */
-  const isSampled = (index: number): boolean => isProof || index % 4 === 0;
-  const batches = cases.filter(({ group }) => group === "a batch of three tools");
-  const others = cases.filter((found) => !batches.includes(found));
-  const run = [...others, ...batches.filter((_, index) => isSampled(index))];
-  it.each(run.filter(({ reason }) => reason === undefined))("$group: $name", async (found) => {
+});
+
+describe("an agent on Restate, the server of which is killed and started again with its data", () => {
+  it.each(
+    sampled(
+      suite(() => servers),
+      9,
+    ),
+  )("$group: $name", async (found) => {
     await expect(found.run()).resolves.toBeUndefined();
   });
 });

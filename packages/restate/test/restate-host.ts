@@ -16,8 +16,15 @@ import { memoryLog, type EventLog } from "@moora/event-log";
 import { restateSession, type RestateSession } from "../src/index.ts";
 import { freePort, RestateServer } from "./restate-server.ts";
 
+/** A registered process, which is killed at the end. */
+export type Deployment = AsyncDisposable;
+
+/** What the kill of a case ends: the process that serves the agent, or the server of Restate, which keeps its data. */
+export type Victim = "service" | "server";
+
 /** Restate with a process that serves the agent of the suite. Cases share them, and have sessions of their own. */
 export class RestateHost implements AsyncDisposable {
+  readonly #victim: Victim;
   readonly #server: RestateServer;
   readonly #world: Server;
   readonly #port: number;
@@ -26,7 +33,8 @@ export class RestateHost implements AsyncDisposable {
   #child: { readonly process: ChildProcess; readonly release: number } | undefined;
   #cases = 0;
 
-  private constructor(server: RestateServer, port: number) {
+  private constructor(server: RestateServer, port: number, victim: Victim) {
+    this.#victim = victim;
     this.#server = server;
     this.#port = port;
     this.#world = createServer((request, response) => {
@@ -41,8 +49,8 @@ export class RestateHost implements AsyncDisposable {
     });
   }
 
-  static async start(): Promise<RestateHost> {
-    const host = new RestateHost(await RestateServer.start(), await freePort());
+  static async start(victim: Victim = "service"): Promise<RestateHost> {
+    const host = new RestateHost(await RestateServer.start(), await freePort(), victim);
     host.#world.listen(0, "127.0.0.1");
     await once(host.#world, "listening");
     await host.serve(1);
@@ -71,35 +79,56 @@ export class RestateHost implements AsyncDisposable {
     return this.#server.ingressUrl;
   }
 
-  /** Starts the process, unless one of this release runs. */
+  /** Starts the server and the process, unless the server and one of this release run. */
   async serve(release: number): Promise<void> {
+    await this.#server.start();
     if (this.#child?.release === release) return;
-    await this.kill();
+    await this.#killService();
+    this.#child = { process: await this.#fork(this.#port, release), release };
+  }
+
+  /** Registers another process with a release as a deployment of its own. The ones before continue to serve what they began. */
+  async deploy(release: number): Promise<Deployment> {
+    const port = await freePort();
+    const child = await this.#fork(port, release);
+    await this.#server.register(`http://127.0.0.1:${port}`);
+    return { [Symbol.asyncDispose]: () => endOf(child) };
+  }
+
+  /** Lets the newest deployment continue the invocations of the effects that others have begun. */
+  async resumeOnNewest(): Promise<void> {
+    await this.#server.resumeOnNewest("conformance-effects");
+  }
+
+  async kill(): Promise<void> {
+    if (this.#victim === "server") await this.#server.kill();
+    else await this.#killService();
+  }
+
+  async #killService(): Promise<void> {
+    const child = this.#child?.process;
+    this.#child = undefined;
+    if (child !== undefined) await endOf(child);
+  }
+
+  async #fork(port: number, release: number): Promise<ChildProcess> {
     const address = this.#world.address();
     const world = typeof address === "object" ? `http://127.0.0.1:${address?.port}` : "";
-    const args = [this.#port, this.#server.ingressUrl, world, release].map(String);
+    const args = [port, this.#server.ingressUrl, world, release].map(String);
     const child = fork(`${import.meta.dirname}/children/service.ts`, args, {
       execArgv: ["--conditions=@moora/source"],
       env: { ...process.env, RESTATE_LOGGING: "ERROR" },
       stdio: "ignore",
     });
-    this.#child = { process: child, release };
     await once(child, "message");
     child.on("message", ({ sessionId, text: piece }: { readonly sessionId: string; readonly text: string }) =>
       this.#listeners.get(sessionId)?.(piece),
     );
-  }
-
-  async kill(): Promise<void> {
-    const child = this.#child?.process;
-    this.#child = undefined;
-    if (child === undefined || child.exitCode !== null) return;
-    child.kill("SIGKILL");
-    await once(child, "exit");
+    return child;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.kill();
+    await this.#killService();
     this.#world.closeAllConnections();
     this.#world.close();
     await this.#server[Symbol.asyncDispose]();
@@ -112,6 +141,12 @@ export class RestateHost implements AsyncDisposable {
     const [, world] = [...this.#worlds].find(([id]) => isOf(id)) ?? [];
     return world ?? { reach: () => new Promise(() => undefined) };
   }
+}
+
+async function endOf(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill("SIGKILL");
+  await once(child, "exit");
 }
 
 interface CaseHooks {

@@ -11,40 +11,60 @@ import { setTimeout as pause } from "node:timers/promises";
 export class RestateServer implements AsyncDisposable {
   readonly ingressUrl: string;
   readonly #adminUrl: string;
-  readonly #directory: string;
-  readonly #process: ChildProcess;
+  readonly #directory = mkdtempSync(join(tmpdir(), "moora-restate-"));
+  readonly #nodePort: number;
+  #process: ChildProcess | undefined;
 
-  private constructor(directory: string, [ingress, admin, node]: readonly [number, number, number]) {
-    this.#directory = directory;
+  private constructor([ingress, admin, node]: readonly [number, number, number]) {
     this.ingressUrl = `http://127.0.0.1:${ingress}`;
     this.#adminUrl = `http://127.0.0.1:${admin}`;
+    this.#nodePort = node;
+    // An aborted test run leaves no server.
+    process.once("exit", () => this.#process?.kill("SIGKILL"));
+  }
+
+  static async start(): Promise<RestateServer> {
+    const server = new RestateServer([await freePort(), await freePort(), await freePort()]);
+    await server.start();
+    return server;
+  }
+
+  /** The id of its process; undefined while it is killed. */
+  get pid(): number | undefined {
+    return this.#process?.pid;
+  }
+
+  /** Starts it, unless it runs, with all that it has stored. */
+  async start(): Promise<void> {
+    if (this.#process !== undefined) return;
     this.#process = spawn(binary(), ["--no-logo"], {
       stdio: "ignore",
       env: {
         ...process.env,
-        RESTATE_BASE_DIR: directory,
+        RESTATE_BASE_DIR: this.#directory,
         RESTATE_NODE_NAME: "test",
         RESTATE_LISTEN_MODE: "tcp",
         RESTATE_BIND_IP: "127.0.0.1",
-        RESTATE_BIND_ADDRESS: `127.0.0.1:${node}`,
-        RESTATE_INGRESS__BIND_ADDRESS: `127.0.0.1:${ingress}`,
-        RESTATE_ADMIN__BIND_ADDRESS: `127.0.0.1:${admin}`,
+        RESTATE_BIND_ADDRESS: `127.0.0.1:${this.#nodePort}`,
+        RESTATE_INGRESS__BIND_ADDRESS: this.ingressUrl.slice("http://".length),
+        RESTATE_ADMIN__BIND_ADDRESS: this.#adminUrl.slice("http://".length),
         RESTATE_DISABLE_TELEMETRY: "true",
         RESTATE_DEFAULT_NUM_PARTITIONS: "1",
         RESTATE_ROCKSDB_TOTAL_MEMORY_SIZE: "128MB",
         RESTATE_LOG_FILTER: "warn,octocrab=off",
       },
     });
-    // An aborted test run leaves no server.
-    process.once("exit", () => this.#process.kill("SIGKILL"));
+    await isUp(`${this.#adminUrl}/health`);
+    await isUp(`${this.ingressUrl}/restate/health`);
   }
 
-  static async start(): Promise<RestateServer> {
-    const directory = mkdtempSync(join(tmpdir(), "moora-restate-"));
-    const server = new RestateServer(directory, [await freePort(), await freePort(), await freePort()]);
-    await isUp(`${server.#adminUrl}/health`);
-    await isUp(`${server.ingressUrl}/restate/health`);
-    return server;
+  /** Kills it with SIGKILL. */
+  async kill(): Promise<void> {
+    const running = this.#process;
+    this.#process = undefined;
+    if (running === undefined) return;
+    running.kill("SIGKILL");
+    if (running.exitCode === null && running.signalCode === null) await once(running, "exit");
   }
 
   /** Registers the services at an address. */
@@ -57,9 +77,29 @@ export class RestateServer implements AsyncDisposable {
     if (!response.ok) throw new Error(await response.text());
   }
 
+  /** Lets the newest deployment of a service continue its invocations. */
+  async resumeOnNewest(service: string): Promise<void> {
+    const query = `SELECT id FROM sys_invocation WHERE target_service_name = '${service}' AND status <> 'completed'`;
+    const found = await fetch(`${this.#adminUrl}/query`, {
+      method: "POST",
+      headers: { "content-type": "application/json", accept: "application/json" },
+      body: JSON.stringify({ query }),
+    });
+    const { rows } = (await found.json()) as { readonly rows: readonly { readonly id: string }[] };
+    for (const { id } of rows) {
+      await this.#order(id, "pause");
+      // It is paused when its next attempt has failed.
+      while (!(await this.#order(id, "resume?deployment=latest"))) await pause(20);
+    }
+  }
+
+  async #order(id: string, order: string): Promise<boolean> {
+    const response = await fetch(`${this.#adminUrl}/invocations/${id}/${order}`, { method: "PATCH" });
+    return response.ok;
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#process.kill("SIGKILL");
-    await once(this.#process, "exit");
+    await this.kill();
     rmSync(this.#directory, { recursive: true, force: true });
   }
 }

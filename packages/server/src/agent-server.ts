@@ -40,6 +40,7 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
       parts.worker?.close();
       for (const end of parts.streamEnds) end();
       await parts.pool.closeAll(graceMs);
+      parts.context.liveHub?.close();
     },
   };
 }

@@ -33,6 +33,7 @@ const forms: Partial<OptionForms<AgentServerOptions>> = {
   leaseMs: "positiveInteger",
   clock: "clock",
   onError: "function",
+  onLog: "function",
 };
 
 /** Throws `BuildError` for options whose values have the wrong form: callers without types may pass any value. */

@@ -6,9 +6,11 @@ import {
   type BlobOptions,
   type Clock,
   type EventLog,
+  type LogListener,
 } from "@moora/agent";
 import { blobProblem, optionHint } from "@moora/agent-core-effects/internal";
 import type { Authorize, SessionRef } from "./access/authorization.ts";
+import { LiveHub } from "./live/live-hub.ts";
 import { checkNumbers, checkValues } from "./check-values.ts";
 import { ServerCounters } from "./metrics/server-counters.ts";
 import { workerOptionsOf, type WorkerOptions } from "./worker/worker-options.ts";
@@ -122,6 +124,8 @@ export interface AgentServerOptions {
   readonly clock?: Clock;
   /** Receives every error that a client sees as `internal`, and every error of a session. Default: `console.error`. */
   readonly onError?: (error: unknown) => void;
+  /** Receives the log entries of the sessions and of their streams, as `onLog` of `openSession` does. Default: none. */
+  readonly onLog?: LogListener;
 }
 
 /** The options of a server with their defaults. */
@@ -138,6 +142,8 @@ export interface ServerContext extends Omit<
   readonly worker: Required<WorkerOptions> | undefined;
   readonly blobs: BlobOptions | false;
   readonly counters: ServerCounters;
+  /** Undefined for a log without a live channel. */
+  readonly liveHub: LiveHub | undefined;
   readonly owner: string;
   readonly clock: Clock;
   readonly onError: (error: unknown) => void;
@@ -160,6 +166,7 @@ const knownOptions: Readonly<Record<keyof AgentServerOptions, true>> = {
   leaseMs: true,
   clock: true,
   onError: true,
+  onLog: true,
 };
 
 /** Throws `BuildError` for an unknown or invalid option. */
@@ -179,6 +186,8 @@ export function contextOf(options: AgentServerOptions): ServerContext {
   checkContexts(options);
   if (!/^(\/[A-Za-z0-9._~-]+)*$/.test(basePath))
     throw new BuildError(`basePath must be a path such as "/api", got ${JSON.stringify(basePath)}.`);
+  const clock = options.clock ?? systemClock;
+  const { live } = options.log;
   return {
     ...options,
     agents: agentsByName(agents),
@@ -190,7 +199,8 @@ export function contextOf(options: AgentServerOptions): ServerContext {
     worker: workerOptionsOf(options.worker ?? false, options.log),
     counters: new ServerCounters(),
     owner: options.owner ?? `server-${crypto.randomUUID()}`,
-    clock: options.clock ?? systemClock,
+    liveHub: live === undefined ? undefined : new LiveHub(live, clock),
+    clock,
     onError: options.onError ?? ((error) => console.error(error)),
   };
 }

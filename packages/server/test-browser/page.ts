@@ -5,6 +5,7 @@ import {
   DefaultChatTransport,
   isToolUIPart,
   lastAssistantMessageIsCompleteWithApprovalResponses,
+  type FileUIPart,
   type UIMessage,
 } from "ai";
 import { createElement, type ReactElement } from "react";
@@ -25,13 +26,31 @@ function part(
 ): ReactElement {
   const key = `${id}-${index}`;
   if (given.type === "text") return createElement("p", { key, className: role }, given.text);
+  if (given.type === "reasoning") return createElement("p", { key, className: "reasoning" }, given.text);
+  if (given.type === "file") return createElement("img", { key, src: given.url, alt: role });
   if (!isToolUIPart(given)) return createElement("hr", { key });
   const { state } = given;
-  if (state !== "approval-requested") return createElement("p", { key, className: "tool" }, state);
+  if (state !== "approval-requested") {
+    const output = state === "output-available" ? ` ${JSON.stringify(given.output)}` : "";
+    return createElement("p", { key, className: "tool" }, `${state}${output}`);
+  }
   const { id: approvalId } = given.approval;
-  const onClick = (): void => void approve({ id: approvalId, approved: true });
-  return createElement("button", { key, onClick }, `Approve ${JSON.stringify(given.input)}`);
+  const answer = (approved: boolean) => () => void approve({ id: approvalId, approved });
+  const input = JSON.stringify(given.input);
+  return createElement(
+    "span",
+    { key },
+    createElement("button", { onClick: answer(true) }, `Approve ${input}`),
+    createElement("button", { onClick: answer(false) }, `Reject ${input}`),
+  );
 }
+
+/** A picture of one pixel. */
+const dot: FileUIPart = {
+  type: "file",
+  mediaType: "image/gif",
+  url: "data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA=",
+};
 
 function Chat({ transport }: { readonly transport: DefaultChatTransport<UIMessage> }): ReactElement {
   const { messages, sendMessage, addToolApprovalResponse, status, error } = useChat({
@@ -40,13 +59,15 @@ function Chat({ transport }: { readonly transport: DefaultChatTransport<UIMessag
     transport,
     sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
   });
-  const send = (text: string): ReactElement =>
-    createElement("button", { key: text, onClick: () => void sendMessage({ text }) }, text);
+  const send = (text: string): ReactElement => {
+    const files = text === "Look" ? { files: [dot] } : {};
+    return createElement("button", { key: text, onClick: () => void sendMessage({ text, ...files }) }, text);
+  };
   return createElement(
     "main",
     undefined,
     createElement("output", undefined, error === undefined ? status : error.message),
-    ...["Pay", "Sing"].map(send),
+    ...["Pay", "Sing", "Add", "Look", "Break"].map(send),
     ...messages.flatMap((message) =>
       message.parts.map((given, index) => part(message, given, index, addToolApprovalResponse)),
     ),

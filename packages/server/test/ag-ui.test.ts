@@ -191,7 +191,8 @@ describe("a client of AG-UI", () => {
     const client = scene.client();
     await say(client, "Pay");
     const [interrupt] = scene.interrupts;
-    expect(interrupt).toMatchObject({ reason: "approval", toolCallId: "call_1" });
+    const metadata = { risk: "low", reason: "tool" };
+    expect(interrupt).toMatchObject({ reason: "approval", toolCallId: "call_1", metadata });
     const answer = { interruptId: interrupt?.id ?? "", status: "resolved", payload: { approved } } as const;
     await client.runAgent({ resume: [answer] });
     expect(ran).toEqual(approved ? [{ cents: 5 }] : []);

@@ -157,9 +157,10 @@ describe("a stream of events", () => {
   });
 
   it("continues over a long answer when its buffer overflows, without a missing record", async () => {
+    const codes = new Set<string>();
     await using scene = new Scene(
       agentOf(() => answers("word ".repeat(2_000))),
-      { limits: { maxBufferedBytes: 2_000 } },
+      { limits: { maxBufferedBytes: 2_000 }, onLog: ({ code }) => codes.add(code) },
     );
     const ada = scene.as("ada");
     const id = await ada.create();
@@ -173,6 +174,7 @@ describe("a stream of events", () => {
     const last = other.inputs.at(-1)?.seq ?? 0;
     while (slow.seqs.at(-1) !== last) await slow.next();
     expect(slow.seqs).toEqual(range(1, last));
+    expect([...codes]).toContain("stream-behind");
   });
 
   it("is limited in number for each user", async () => {
@@ -200,7 +202,8 @@ describe("a stream of events", () => {
 describe("a slow reader", () => {
   it("is disconnected, and resumes where it was", async () => {
     const clock = new TestClock();
-    await using scene = new Scene(talker(), { clock });
+    const entries: unknown[] = [];
+    await using scene = new Scene(talker(), { clock, onLog: (entry) => entries.push(entry) });
     const { ada, id, last } = await answered(scene, "x".repeat(20_000));
     let isDropped = false;
     await using slow = await ada.events(id, 0, {}, { drop: () => (isDropped = true) });
@@ -209,6 +212,8 @@ describe("a slow reader", () => {
     await turn();
     await clock.advanceAsync(30_000);
     expect(isDropped).toBe(true);
+    const stalled = { level: "warn", code: "stream-stalled", sessionId: id, data: { user: "ada" } };
+    expect(entries).toContainEqual(expect.objectContaining(stalled));
     const before = await slow.all();
     expect(before.length).toBeLessThan(last);
     await using again = await ada.events(id, before.at(-1));

@@ -1,4 +1,5 @@
 import type { Immutable, Json } from "@moora/agent-core-state-machine";
+import { keepResult } from "@moora/agent-core-state-machine/internal";
 import { DataRefused } from "./data-refused.ts";
 import type { AnyData, DataChange, Recipe } from "./define-data.ts";
 
@@ -39,12 +40,19 @@ export function changeOfAll(
   data: Json,
   recipes: readonly Recipe<unknown>[],
 ): DataChange {
-  let change: DataChange = { data, patches: [] };
-  for (const recipe of recipes) {
-    const next = definition.change(change.data, recipe);
-    change = { data: next.data, patches: [...change.patches, ...next.patches] };
+  const [first, ...others] = recipes;
+  if (first === undefined) return { data, patches: [] };
+  const change = definition.change(data, first);
+  if (others.length === 0) return change;
+  let changed = change.data;
+  const patches = [...change.patches];
+  for (const recipe of others) {
+    const next = definition.change(changed, recipe);
+    changed = next.data;
+    for (const patch of next.patches) patches.push(patch);
   }
-  return change;
+  keepResult(data, patches, changed);
+  return { data: changed, patches };
 }
 
 /** The updates of application data by one call or one handler. */

@@ -1,14 +1,5 @@
-import {
-  applyPatches,
-  keysToPointer,
-  type AgentState,
-  type DataPatch,
-  type Immutable,
-  type Json,
-} from "@moora/agent-core-state-machine";
-import { jsonCopy, pathToText } from "@moora/agent-core-state-machine/internal";
+import type { AgentState, DataPatch, Immutable, Json } from "@moora/agent-core-state-machine";
 import type { JsonObject } from "@moora/llm";
-import { enablePatches, Immer, type Patch } from "immer";
 import { refuse } from "../errors/build-error.ts";
 import { errorText } from "../error-text.ts";
 import { shownValue } from "../field-problem.ts";
@@ -16,7 +7,10 @@ import { optionHint } from "@moora/llm/internal";
 import { isPromise } from "../is-promise.ts";
 import { schemaCheckOf } from "../tool/schema-check.ts";
 import type { OutputOf, StandardSchema } from "../tool/standard-schema.ts";
+import { dataCopy } from "./data-copy.ts";
 import { DataRefused } from "./data-refused.ts";
+import { RecipeRunner } from "./recipe-runner.ts";
+import { schemaPartOf } from "./schema-part-of.ts";
 
 /**
  * A change of application data: a synchronous function that changes a draft of it. It must have no other effect, because it may
@@ -82,7 +76,6 @@ export function defineData<const Schema extends StandardSchema | JsonObject>(
     refuse(`migrate of defineData must be a function, got ${shownValue(migrate)}.`);
   if (migrate !== undefined && version === 1)
     refuse("migrate of defineData needs a version of 2 or more, got version 1: no stored data is older.");
-  enablePatches();
   const { check } = schemaCheckOf(schema, jsonSchema, "The schema of defineData");
   const outputOf = (data: Json): unknown => {
     const found = check(data);
@@ -92,18 +85,17 @@ export function defineData<const Schema extends StandardSchema | JsonObject>(
   };
   const checkFits = (data: Json): void => void outputOf(data);
   const checked = (value: unknown): Json => {
-    const data = copyOf(value, "");
+    const data = dataCopy(value, "");
     checkFits(data);
     return data;
   };
+  const runner = new RecipeRunner(checkFits, schemaPartOf(schema));
   return {
     version,
     initial: initialOf(() => checked(initial), outputOf),
-    change(data, recipe) {
-      const change = changeOf<OutputOf<Schema>>(data, recipe);
-      checkFits(change.data);
-      return change;
-    },
+    // The schema has checked that the data is a value.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    change: (data, recipe) => runner.change(data, (draft) => recipe(draft as OutputOf<Schema>)),
     read(state) {
       const found = state.dataStatus?.version;
       if (found !== version)
@@ -183,26 +175,6 @@ function initialOf(read: () => Json, outputOf: (data: Json) => unknown): Json {
   }
 }
 
-/** Without freezing, which would slow down later copies of what it has frozen. */
-const immer = /* @__PURE__ */ new Immer({ autoFreeze: false });
-
-/** The data after a recipe as the reducer will have it, which applies the patches. */
-function changeOf<Value>(data: Json, recipe: Recipe<Value>): DataChange {
-  const [made, patches] = immer.produceWithPatches(data, (draft) =>
-    // The schema has checked that the data is a value.
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-    checkSynchronous(recipe(draft as Value)),
-  );
-  const found = patches.map(toDataPatch);
-  const changed = applyPatches(data, found);
-  if (changed !== undefined && isEqual(changed, made)) return { data: copyOf(changed, ""), patches: found };
-  // The patches of immer do not lead to what the recipe made: where a part of a draft was put into a new object, for one.
-  const whole: readonly DataPatch[] = [{ op: "replace", path: "", value: copyOf(made, "") }];
-  const replaced = applyPatches(data, whole);
-  if (replaced === undefined) throw new DataRefused("it has too many levels.");
-  return { data: replaced, patches: whole };
-}
-
 /** Whether two values of JSON are equal. Parts that they share are not compared. */
 function isEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true;
@@ -211,27 +183,4 @@ function isEqual(a: unknown, b: unknown): boolean {
   const keys = Object.keys(a);
   if (keys.length !== Object.keys(b).length) return false;
   return keys.every((key) => Object.hasOwn(b, key) && isEqual(Reflect.get(a, key), Reflect.get(b, key)));
-}
-
-function checkSynchronous(result: unknown): void {
-  if (!isPromise(result)) return;
-  result.catch(() => undefined);
-  throw new DataRefused("a recipe must be synchronous, and this one returned a promise.");
-}
-
-/** A patch of immer, with a JSON Pointer and a value that is JSON. */
-function toDataPatch({ op, path, value }: Patch): DataPatch {
-  const pointer = keysToPointer(path);
-  return op === "remove"
-    ? { op, path: pointer }
-    : { op, path: pointer, value: copyOf(value, pathToText(path)) };
-}
-
-/** A copy of a value that JSON keeps. Throws `DataRefused`. */
-function copyOf(value: unknown, at: string): Json {
-  const found = jsonCopy(value);
-  if ("copy" in found) return found.copy;
-  const { path, message } = found.problem;
-  const where = [at, path].filter((part) => part !== "").join(".");
-  throw new DataRefused(where === "" ? message : `${where}: ${message}`);
 }

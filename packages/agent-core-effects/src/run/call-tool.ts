@@ -204,8 +204,21 @@ function toolOutcome(
   if (!isPromise(running)) return running;
   // A `Tool` must not reject, but one that was not made by `defineTool` might.
   const settled = running.catch(thrownToOutcome);
+  if (host.setAside !== undefined) reportLateResult(effect.key, settled, host, late);
   if (tool.definition.spends !== undefined) reportLateUsage(effect.key, settled, host, late);
   return withTimeout(settled, tool, host, late);
+}
+
+/** Reports that a tool has returned after a cancel or its time-out. */
+function reportLateResult(
+  key: string,
+  running: Promise<ToolOutcome>,
+  host: EffectHost,
+  late: LazyAbort,
+): void {
+  void running.then(() => {
+    if (isAborted(host) || late.isAborted) host.setAside?.(key, "result");
+  });
 }
 
 /** Reports the usage of a tool whose result arrives too late, after a cancel or its time-out. */

@@ -1,6 +1,7 @@
 import type { StateEdit } from "../state-edit.ts";
 import { admitCalls, applyPolicy } from "./admission.ts";
-import { callIdsOf, callsOnEntry, lastTurn, openCallsOf, someSucceeded } from "./calls.ts";
+import { openCallCount, openCallsWith } from "../collections/open-call-list.ts";
+import { callIdsOf, callsOnEntry, lastTurn, someSucceeded } from "./calls.ts";
 import type { Control } from "./control.ts";
 import type { AnyFiredEvent, EnterState, FiredEvent } from "./enter.ts";
 
@@ -22,9 +23,8 @@ type AskingEvent = "OutcomeUnknown" | "HumanApprovalRequired";
 /** The event that leads from a state of running calls to `WaitingForHuman`; undefined if no call asks. */
 export function askingEvent(edit: StateEdit): AskingEvent | undefined {
   let event: AskingEvent | undefined;
-  for (const { status } of openCallsOf(edit.reActContext.control)) {
-    if (status.type !== "asking") continue;
-    if (status.about === "outcome") return "OutcomeUnknown";
+  for (const { status } of openCallsWith(edit.reActContext.control, "asking")) {
+    if (status.type === "asking" && status.about === "outcome") return "OutcomeUnknown";
     event = "HumanApprovalRequired";
   }
   return event;
@@ -36,7 +36,7 @@ type ActingEvent = FiredEvent<"Acting" | "ParallelActing">;
 export function actingEvent(edit: StateEdit): ActingEvent | undefined {
   const asking = askingEvent(edit);
   if (asking !== undefined) return { event: asking };
-  if (openCallsOf(edit.reActContext.control).length > 0) return undefined;
+  if (openCallCount(edit.reActContext.control) > 0) return undefined;
   return { event: someSucceeded(edit) ? "ToolSuccess" : "ToolFailure" };
 }
 
@@ -66,5 +66,5 @@ export const enterParallelActing: EnterState<"ParallelActing"> = entering("Paral
 export const enterWaitingForHuman: EnterState<"WaitingForHuman"> = (edit) =>
   moveCalls(edit, { type: "WaitingForHuman", calls: callsOnEntry(edit) }, () => {
     if (askingEvent(edit) !== undefined) return undefined;
-    return { event: openCallsOf(edit.reActContext.control).length === 0 ? "HumanRejected" : "HumanApproved" };
+    return { event: openCallCount(edit.reActContext.control) === 0 ? "HumanRejected" : "HumanApproved" };
   });

@@ -4,18 +4,17 @@ import type { AgentState, ToolCallDecision, ToolCallRecord } from "../state.ts";
 import type { Spending } from "../usage.ts";
 import { wording } from "../wording.ts";
 import { recordOf } from "../collections/state-lists.ts";
+import { hasCallWith, openCallOf, openCallsOf, openCallsWith } from "../collections/open-call-list.ts";
 import {
   failAsUnknown,
   failCall,
   namesTool,
-  needsHuman,
-  openCallOf,
-  openCallsOf,
   toolNameOf,
   toolOf,
   withoutReservation,
   withQuestion,
 } from "./calls.ts";
+import { needsHuman } from "./approval-rule.ts";
 import type { Control, OpenCall, OpenCallStatus } from "./control.ts";
 
 /**
@@ -91,26 +90,29 @@ const runsCalls = ({ type }: Control): boolean =>
 /** Fills the free slots with queued calls, in order. The effect of an admitted call is wanted until the call is settled. */
 export function admitCalls(edit: StateEdit): void {
   const { control } = edit.reActContext;
-  const calls = openCallsOf(control);
-  if (!runsCalls(control) || !calls.some(({ status }) => status.type === "queued")) return;
+  if (!runsCalls(control) || !hasCallWith(control, "queued")) return;
   const nameOf = (call: OpenCall): string => toolNameOf(edit, recordOf(edit, call.id)?.name ?? "");
-  const slots = freeSlots(edit, calls, nameOf);
-  const reserve = reservations(edit, calls);
-  for (const [index, call] of calls.entries()) {
-    if (call.status.type !== "queued" || !slots.hasOne(nameOf(call))) continue;
-    const funded = reserve(call, nameOf(call));
+  const slots = freeSlots(edit, control, nameOf);
+  const reserve = reservations(edit, control);
+  for (const call of openCallsWith(control, "queued")) {
+    if (!slots.hasAny()) return;
+    const name = nameOf(call);
+    const funded = slots.hasOne(name) ? reserve(call, name) : undefined;
     if (funded === undefined) continue;
-    slots.take(nameOf(call));
-    edit.putOpenCall({ ...funded, status: { type: "running", started: false } }, index);
+    slots.take(name);
+    edit.putOpenCall({ ...funded, status: { type: "running", started: false } });
   }
 }
 
 interface Slots {
+  /** Whether a slot is free, maybe not for each tool. */
+  hasAny(): boolean;
+  /** Whether the own limit of a tool leaves a slot. */
   hasOne(name: string): boolean;
   take(name: string): void;
 }
 
-function freeSlots(edit: StateEdit, calls: readonly OpenCall[], nameOf: (call: OpenCall) => string): Slots {
+function freeSlots(edit: StateEdit, control: Control, nameOf: (call: OpenCall) => string): Slots {
   let free = edit.config.toolCalls.parallel ? edit.config.toolCalls.maxParallel : 1;
   /** The running calls of each tool with a limit. */
   const running = new Map<string, number>();
@@ -119,12 +121,12 @@ function freeSlots(edit: StateEdit, calls: readonly OpenCall[], nameOf: (call: O
     free -= 1;
     if (limitOf(name) !== undefined) running.set(name, (running.get(name) ?? 0) + 1);
   };
-  for (const call of calls) if (call.status.type === "running") take(nameOf(call));
+  for (const call of openCallsWith(control, "running")) take(nameOf(call));
   const isBelowLimit = (name: string): boolean => {
     const limit = limitOf(name);
     return limit === undefined || (running.get(name) ?? 0) < limit;
   };
-  return { hasOne: (name) => free > 0 && isBelowLimit(name), take };
+  return { hasAny: () => free > 0, hasOne: isBelowLimit, take };
 }
 
 /**
@@ -133,11 +135,11 @@ function freeSlots(edit: StateEdit, calls: readonly OpenCall[], nameOf: (call: O
  */
 function reservations(
   edit: StateEdit,
-  calls: readonly OpenCall[],
+  control: Control,
 ): (call: OpenCall, name: string) => OpenCall | undefined {
   let remaining = budgetLeftAt(edit);
   if (remaining === undefined) return (call) => call;
-  let held = calls.some(({ reserved }) => reserved !== undefined);
+  let held = hasCallWith(control, "reserved");
   return (call, name) => {
     const spends = toolOf(edit, name)?.spends;
     if (remaining === undefined || spends === undefined || call.reserved !== undefined) return call;

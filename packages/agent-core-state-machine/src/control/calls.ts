@@ -1,4 +1,5 @@
-import type { Approval, ApprovalPolicy, Risk } from "../config.ts";
+import type { Approval } from "../config.ts";
+import { openCallOf } from "../collections/open-call-list.ts";
 import { recordOf, transcriptOf } from "../collections/state-lists.ts";
 import type { StateEdit } from "../state-edit.ts";
 import type {
@@ -12,15 +13,7 @@ import type {
 } from "../state.ts";
 import { callIdsIn } from "../turn-parts.ts";
 import { wording } from "../wording.ts";
-import type { AskingStatus, Control, OpenCall } from "./control.ts";
-
-/** The open calls of a control state; none in a state without calls. */
-export const openCallsOf = (control: Control): readonly OpenCall[] =>
-  "calls" in control ? control.calls : [];
-
-/** The open call with this id; undefined if it is not open. */
-export const openCallOf = (control: Control, id: string): OpenCall | undefined =>
-  openCallsOf(control).find((call) => call.id === id);
+import type { AskingStatus, OpenCall } from "./control.ts";
 
 /** The current name of a tool that had this name in an earlier release; a name that no tool had is returned unchanged. */
 export function toolNameOf({ tools }: Pick<AgentState, "tools">, name: string): string {
@@ -89,38 +82,6 @@ export function withoutReservation(given: OpenCall): OpenCall {
 /** Whether an attempt of the call has started, so that it may have had its effect. */
 export const mayHaveRun = ({ mayHaveRun: earlier, status }: OpenCall): boolean =>
   earlier || (status.type === "running" && status.started);
-
-/**
- * Whether a person is asked before the call runs. The first rule that applies decides: a tool with `asksHuman` asks; the
- * policy `always` asks; the tool's own `approval`; the policy. A call that cannot run, of an unknown tool or with invalid
- * arguments, does not ask: it fails.
- */
-export function needsHuman(state: AgentState, call: JudgedCall): boolean {
-  const tool = toolOf(state, call.name);
-  if (tool === undefined || call.problem !== undefined) return false;
-  const { policy } = state.config.approval;
-  if (tool.asksHuman === true || policy === "always" || tool.approval === "always") return true;
-  return tool.approval === "never" ? false : policyAsks(state, policy, call, tool);
-}
-
-/** What of a call decides whether a person is asked. */
-type JudgedCall = Pick<ToolCallRecord, "name" | "problem" | "needsApproval">;
-
-const risks: readonly Risk[] = ["low", "medium", "high", "critical"];
-
-/** Whether the policy asks about a call. The result of a predicate is part of the call; without a result it asks. */
-function policyAsks(
-  state: AgentState,
-  policy: ApprovalPolicy,
-  call: JudgedCall,
-  tool: ToolDefinition,
-): boolean {
-  if (policy === "never") return false;
-  if (policy === "always") return true;
-  if ("above" in policy) return risks.indexOf(tool.risk ?? "low") >= risks.indexOf(policy.above);
-  if ("tools" in policy) return namesTool(state, policy.tools, call.name);
-  return call.needsApproval ?? true;
-}
 
 /**
  * The call with a new question to a person. `digest` is that of the question of a tool; any other has that of its call. Without

@@ -26,8 +26,25 @@ type Container = Json[] | { [key: string]: Json };
  * its array. Copies each array and object that changes once, and shares the rest with `data`.
  */
 export function applyPatches(data: Json, patches: readonly DataPatch[]): Json | undefined {
+  const known = results.get(patches);
+  if (known !== undefined && known.data === data) {
+    results.delete(patches);
+    return known.result;
+  }
   const writer = new PatchWriter(data);
   return patches.every((patch) => writer.apply(patch)) ? writer.frozenData() : undefined;
+}
+
+/** The results that `keepResult` keeps. */
+const results = new WeakMap<readonly DataPatch[], { readonly data: Json; readonly result: Json }>();
+
+/**
+ * Freezes patches, and keeps what they make of data until `applyPatches` returns it. The runner has computed it to check it, and
+ * the reducer would copy the same arrays and objects again. `result` must be what `applyPatches` has returned for the two.
+ */
+export function keepResult(data: Json, patches: readonly DataPatch[], result: Json): void {
+  for (const patch of patches) Object.freeze(patch);
+  results.set(Object.freeze(patches), { data, result });
 }
 
 /** Data that patches are changing. */
@@ -83,7 +100,8 @@ class PatchWriter {
     // What this writer has created may be written.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     if (this.#own.has(value)) return value as Container;
-    const copy: Container = isArray(value) ? value.slice() : { ...value };
+    // A spread, because V8 copies a frozen array item by item in `slice`.
+    const copy: Container = isArray(value) ? [...value] : { ...value };
     this.#own.add(copy);
     return copy;
   }
@@ -92,7 +110,7 @@ class PatchWriter {
 const isArray = (value: Json): value is readonly Json[] => Array.isArray(value);
 
 /** The keys of a JSON Pointer; undefined if the text is not a pointer. `__proto__` is refused, because it is not a field like others. */
-function pointerToKeys(pointer: string): string[] | undefined {
+export function pointerToKeys(pointer: string): string[] | undefined {
   if (pointer === "") return [];
   if (!pointer.startsWith("/")) return undefined;
   const keys = pointer

@@ -1,6 +1,6 @@
 import type { Json } from "@moora/agent-webui-protocol";
 import { recordOf } from "../collections/state-lists.ts";
-import { openCallOf } from "../control/calls.ts";
+import { openCallOf } from "../collections/open-call-list.ts";
 import { stateKey } from "../keys.ts";
 import { applyPatches, type DataPatch } from "../data/patches.ts";
 import type { DataChangedInput } from "../input.ts";

@@ -1,5 +1,6 @@
 import { recordOf } from "../collections/state-lists.ts";
-import { callIdsOf, failCall, lastTurn, needsHuman, unansweredIds } from "../control/calls.ts";
+import { needsHuman } from "../control/approval-rule.ts";
+import { callIdsOf, failCall, lastTurn, unansweredIds } from "../control/calls.ts";
 import { isBlacklisted } from "../control/admission.ts";
 import { move } from "../control/move.ts";
 import { completeMessage, streamedMessage, type TurnContent } from "../control/streamed-message.ts";

@@ -1,7 +1,8 @@
 import { changeConfig } from "../agent-config.ts";
 import { applyPolicy, isBlacklisted, refuseBlacklisted, waitsForStart } from "../control/admission.ts";
 import { recordOf } from "../collections/state-lists.ts";
-import { failAsUnknown, failCall, openCallOf, openCallsOf, toolOf } from "../control/calls.ts";
+import { openCallOf, openCallsOf } from "../collections/open-call-list.ts";
+import { failAsUnknown, failCall, toolOf } from "../control/calls.ts";
 import type { OpenCall } from "../control/control.ts";
 import { interruptHandler, reconsiderState } from "../control/custom.ts";
 import type { FiredEvent } from "../control/enter.ts";

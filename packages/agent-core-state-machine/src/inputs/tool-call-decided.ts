@@ -1,13 +1,7 @@
 import { isBlacklisted, refuseBlacklisted, runAgain } from "../control/admission.ts";
 import { recordOf } from "../collections/state-lists.ts";
-import {
-  failAsUnknown,
-  failCall,
-  failedResult,
-  openCallOf,
-  settleCall,
-  toolQuestionOf,
-} from "../control/calls.ts";
+import { openCallOf } from "../collections/open-call-list.ts";
+import { failAsUnknown, failCall, failedResult, settleCall, toolQuestionOf } from "../control/calls.ts";
 import type { AskingStatus, OpenCall } from "../control/control.ts";
 import { advanceBatch } from "../control/tool-batch.ts";
 import type { StateEdit } from "../state-edit.ts";

@@ -1,9 +1,8 @@
 import { recordOf } from "../collections/state-lists.ts";
+import { openCallOf } from "../collections/open-call-list.ts";
 import {
   failAsUnknown,
   nextAttemptAt,
-  openCallOf,
-  openCallsOf,
   settleCall,
   toolOf,
   toolQuestionOf,
@@ -35,14 +34,12 @@ const ignoredReasonOfCall = (state: AgentState, id: string): IgnoredReason =>
   recordOf(state, id) === undefined ? "unknown-call" : "not-open";
 
 export const toolCallStarted: InputHandler<ToolCallStartedInput> = (state, { toolCallId, attempt }) => {
-  const calls = openCallsOf(state.reActContext.control);
-  const index = calls.findIndex(({ id }) => id === toolCallId);
-  const call = calls[index];
+  const call = openCall(state, toolCallId);
   if (call?.status.type !== "running") return ignoredReasonOfCall(state, toolCallId);
   if (call.attempt !== attempt) return "wrong-attempt";
   if (call.status.started) return "already-started";
   if (isPaused(state)) return "paused";
-  return (edit) => edit.putOpenCall({ ...call, status: { type: "running", started: true } }, index);
+  return (edit) => edit.putOpenCall({ ...call, status: { type: "running", started: true } });
 };
 
 export const toolCallCompleted: InputHandler<ToolCallResultInput> = (state, input) => {

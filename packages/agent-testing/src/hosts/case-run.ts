@@ -169,7 +169,7 @@ export class CaseRun {
 
 function questionAt(state: AgentState): Question | undefined {
   const asks = Object.values(effectsAt(state)).find((effect) => effect.type === "ask-human");
-  return asks?.type === "ask-human" ? effectToQuestion(asks) : undefined;
+  return asks?.type === "ask-human" ? effectToQuestion(asks, state) : undefined;
 }
 
 const isReported = (state: AgentState, tool: string): boolean =>

@@ -2,6 +2,7 @@ import { AgentError } from "@moora/agent-core-effects";
 import type { AgentInput, AgentState } from "@moora/agent-core-state-machine";
 import { LogError, type Lease } from "@moora/event-log";
 import type { Agent } from "../define-agent.ts";
+import type { Logger } from "../logger.ts";
 import { cancelAbandoned } from "../session/cancel-abandoned.ts";
 import { hostSession, type HostedSession, type SessionBase } from "../session/create-session.ts";
 import type { PendingStep, PublishedStep } from "../session/machine.ts";
@@ -13,7 +14,7 @@ import type { DurableOptions, SessionInfo } from "./durable-session.ts";
 import { GracefulClose } from "./graceful-close.ts";
 import type { LeaseKeeper } from "./lease-keeper.ts";
 import { LogFollower } from "./log-follower.ts";
-import { LogWriter } from "./log-writer.ts";
+import { LogWriter, type LogWriterOptions } from "./log-writer.ts";
 import { andThen } from "./maybe-promise.ts";
 import { RetriedLedger } from "./retried-ledger.ts";
 import { patienceMs } from "./retries.ts";
@@ -55,7 +56,12 @@ export class DurableHost<Answer> {
     this.#agent = agent;
     this.#options = options;
     this.#lastError = found.stoppedBy;
-    this.#writer = new LogWriter({ handle, start: found.head, runsEffects: access === "run" });
+    this.#writer = new LogWriter({
+      handle,
+      start: found.head,
+      runsEffects: access === "run",
+      ...logHooks(() => this.#hosted.logger),
+    });
     this.#lifecycle = new SessionLifecycle(access === "run" ? "opening" : "open");
     this.#ledger = new RetriedLedger({
       ledger: this.#writer,
@@ -74,7 +80,10 @@ export class DurableHost<Answer> {
       shutDown: () => this.#shutDown(),
     });
     // Another process may have appended since the log was read. The first append of an owner finds that out by itself.
-    if (access !== "run") void this.refresh();
+    if (access !== "run") {
+      this.#logOpened();
+      void this.refresh();
+    }
   }
 
   get session(): Session<Answer> {
@@ -107,6 +116,13 @@ export class DurableHost<Answer> {
     const identity = identityOf(handle.log.id, found.header);
     const failed = (error: unknown): void => this.#hosted.report({ source: "effect", error });
     await cancelAbandoned({ agent: this.#agent, state: this.#hosted.state(), identity, failed });
+    if (this.#lifecycle.isLive) this.#logOpened();
+  }
+
+  #logOpened(): void {
+    const { access, owner, seq } = this.info();
+    const message = `The session was opened with access ${access}.`;
+    this.#hosted.logger.log("session-opened", { message, data: { access, owner, seq } });
   }
 
   reportListenerError(error: unknown): void {
@@ -124,6 +140,9 @@ export class DurableHost<Answer> {
     if (!this.#lifecycle.lose(error)) return;
     this.#detach();
     this.#lease?.close().catch((cause: unknown) => this.reportLogError(cause));
+    const reason = error instanceof AgentError ? error.kind : error.code;
+    const message = `This process no longer runs or follows the session: ${reason}.`;
+    this.#hosted.logger.log("session-lost", { message, data: { reason }, error });
     if (error instanceof AgentError) return this.#hosted.stop(error);
     this.reportLogError(error);
     const kind = error.code === "LogCorrupt" ? "LogCorrupt" : "Conflict";
@@ -148,6 +167,8 @@ export class DurableHost<Answer> {
     await this.#follower.idle();
     if (wasOpen) await this.#saveDue();
     await this.#lease?.close().catch((error: unknown) => this.reportLogError(error));
+    const { seq } = this.#writer.head;
+    this.#hosted.logger.log("session-closed", { message: "The session was closed.", data: { seq } });
   }
 
   /** Saves when the work continues, for workers. Without it they open the session, and find out. */
@@ -167,7 +188,7 @@ export class DurableHost<Answer> {
   }
 
   #sessionBase(): SessionBase {
-    const { handle, found, access, clock, context, files, onApproval, onError } = this.#options;
+    const { handle, found, access, clock, context, files, onApproval, onError, onLog } = this.#options;
     const { newId = randomId } = this.#options;
     const { id } = handle.log;
     return {
@@ -178,6 +199,7 @@ export class DurableHost<Answer> {
       newId,
       onApproval,
       onError,
+      onLog,
       identity: identityOf(id, found.header),
       initial: found.state,
       seq: found.head.seq,
@@ -229,6 +251,7 @@ export class DurableHost<Answer> {
     // Without a key, all inputs came from outside, and their dispatches have rejected. The log may contain them all the same.
     if (key === undefined) return void this.refresh();
     this.#hosted.report({ source: "log", error, key });
+    logHooks(() => this.#hosted.logger).onRetry(error);
     this.#ledger.failed();
   }
 
@@ -284,6 +307,17 @@ export class DurableHost<Answer> {
     });
   }
 }
+
+/** What a writer logs. `loggerOf` returns the logger of the session, which is created after its writer. */
+const logHooks = (loggerOf: () => Logger): Pick<LogWriterOptions, "onRetry" | "onConflict"> => ({
+  onRetry: (error) =>
+    loggerOf().log("append-retried", { message: "An append failed and is tried again.", error }),
+  onConflict: (records) =>
+    loggerOf().log("append-conflict", {
+      message: "Another process appended first; its records are applied before the append is repeated.",
+      data: { records },
+    }),
+});
 
 /** Whether the lease has ended, so that no owner dispatches the deadlines of the session. */
 const hasEnded =

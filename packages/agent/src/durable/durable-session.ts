@@ -2,6 +2,7 @@ import type { Clock } from "@moora/agent-core-effects";
 import type { AgentInput } from "@moora/agent-core-state-machine";
 import type { Agent } from "../define-agent.ts";
 import type { ErrorListener } from "../error-reports.ts";
+import type { LogListener } from "../logger.ts";
 import { followLog, inputsAfter, type LoggedInput } from "./follow-log.ts";
 import { checkedGraceMs, checkedListener, checkSeq } from "../session/session-arguments.ts";
 import type { OnApproval } from "../session/host-approvals.ts";
@@ -66,6 +67,7 @@ export interface DurableOptions {
   readonly files?: SessionFiles | undefined;
   readonly onApproval?: OnApproval;
   readonly onError?: ErrorListener;
+  readonly onLog?: LogListener;
   readonly newId?: (prefix: string) => string;
   readonly snapshots?: boolean;
 }

@@ -5,6 +5,7 @@ import { systemClock } from "../clock.ts";
 import { randomId } from "../user-message.ts";
 import { isProcessGone, localProcess } from "./local-process.ts";
 import type { LogHandle } from "./log-handle.ts";
+import type { Logger } from "../logger.ts";
 import { SessionError } from "./session-error.ts";
 
 /** A lease that renews itself until it is lost or closed. */
@@ -32,6 +33,7 @@ export interface LeaseOptions {
   readonly onLost: (error: SessionError) => void;
   /** Called for a renewal that failed. The lease stays valid until its end, and the next renewal is still due. */
   readonly onError: (error: unknown) => void;
+  readonly logger: Logger;
 }
 
 /** The longest delay of a timer; longer ones fire at once. */
@@ -133,13 +135,25 @@ async function acquireLease(
     let lease = await claim();
     if (lease.owner !== holder && (await mayTakeOver(lease, options))) {
       await handle.log.release(lease.owner);
+      logLease(options, "lease-taken-over", lease);
       lease = await claim();
     }
     if (lease.owner === holder) return { lease, hasWaited };
     const now = clock.now();
     if (now >= waitUntil) throw busyError(handle.log.id, lease, now);
+    if (!hasWaited) logLease(options, "lease-awaited", lease);
     await pause(clock, Math.max(1, Math.min(pollMs, waitUntil - now, lease.until - now)));
   }
+}
+
+const leaseTexts = {
+  "lease-taken-over": "The lease was taken over from an owner that has ended",
+  "lease-awaited": "Another owner runs the session; this process waits for its lease",
+} as const;
+
+function logLease({ logger }: LeaseOptions, code: keyof typeof leaseTexts, lease: Lease): void {
+  const owner = ownerOf(lease.owner);
+  logger.log(code, { message: `${leaseTexts[code]}: ${owner}.`, data: { owner, until: lease.until } });
 }
 
 const pause = (clock: Clock, ms: number): Promise<void> =>
@@ -175,7 +189,7 @@ function busyError(id: string, { owner: holder, until }: Lease, now: number): Se
  */
 async function renewLease(
   claim: () => Promise<Lease>,
-  { handle, onError }: LeaseOptions,
+  { handle, onError, logger }: LeaseOptions,
 ): Promise<Lease | undefined> {
   try {
     return await claim();
@@ -185,6 +199,10 @@ async function renewLease(
       onError(error);
       return undefined;
     }
+    logger.log("lease-retried", {
+      message: "The lease could not be renewed; the log is opened again.",
+      error,
+    });
   }
   try {
     await handle.renew();

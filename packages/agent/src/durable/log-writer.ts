@@ -16,6 +16,10 @@ export interface LogWriterOptions {
   readonly start: ChainHead;
   /** Whether this session runs effects. If so, the `session-opened` of another owner makes it stale. */
   readonly runsEffects: boolean;
+  /** Called when an append failed and is tried again in a newly opened log. */
+  readonly onRetry: (error: unknown) => void;
+  /** Called when another process has appended records first: they are applied before the inputs are appended again. */
+  readonly onConflict: (records: number) => void;
 }
 
 /**
@@ -32,7 +36,12 @@ export class LogWriter implements InputLedger {
   #mustReopen = false;
   #committing: Promise<void> | undefined;
 
-  constructor({ handle, start, runsEffects }: LogWriterOptions) {
+  readonly #onRetry: LogWriterOptions["onRetry"];
+  readonly #onConflict: LogWriterOptions["onConflict"];
+
+  constructor({ handle, start, runsEffects, onRetry, onConflict }: LogWriterOptions) {
+    this.#onRetry = onRetry;
+    this.#onConflict = onConflict;
     this.#handle = handle;
     this.#head = start;
     this.#runsEffects = runsEffects;
@@ -165,7 +174,10 @@ export class LogWriter implements InputLedger {
   #settleConflict(): Commit {
     const { seq } = this.#head;
     return andThen(this.#handle.log.read(seq), (records) => {
-      if (records.length > 0) return this.#takeForeign(records);
+      if (records.length > 0) {
+        this.#onConflict(records.length);
+        return this.#takeForeign(records);
+      }
       throw new LogError("Conflict", `The log ends before record ${seq}, which this session has applied.`, {
         seq,
       });
@@ -174,8 +186,9 @@ export class LogWriter implements InputLedger {
 
   /** Opens the log again after a failed write and appends once more: stores refuse appends until then. */
   #retryOnce(steps: readonly PendingStep[], error: unknown): Commit {
-    if (error instanceof LogError && error.code === "LogWrite") return this.#appendAfterReopen(steps);
-    throw error;
+    if (!(error instanceof LogError) || error.code !== "LogWrite") throw error;
+    this.#onRetry(error);
+    return this.#appendAfterReopen(steps);
   }
 
   /** Opens the log again after a failed append, and reads its new records before the next append. */

@@ -6,6 +6,7 @@ import { codeAt } from "../team/member-at.ts";
 import { fixedDecision } from "../decision-to-input.ts";
 import type { Agent } from "../define-agent.ts";
 import type { ErrorListener, ErrorReport } from "../error-reports.ts";
+import type { Logger, LogListener } from "../logger.ts";
 import { loopBreaker } from "./broken-loop.ts";
 import { Decisions } from "./decisions.ts";
 import { hostApprovals, type ApprovalHost, type OnApproval } from "./host-approvals.ts";
@@ -30,6 +31,7 @@ export interface SessionBase extends MachineBase {
   readonly newId: (prefix: string) => string;
   readonly onApproval?: OnApproval | undefined;
   readonly onError?: ErrorListener | undefined;
+  readonly onLog?: LogListener | undefined;
   /** Whether questions are rejected instead of left open when there is no reviewer. Default: false. */
   readonly rejectsWithoutReviewer?: boolean;
   /** Returns the error with which an input from outside is refused; undefined if it may be dispatched. */
@@ -60,6 +62,7 @@ export interface HostedSession<Answer> {
   drained(): Promise<void>;
   /** Reports an error that does not reject any call. */
   report(report: ErrorReport): void;
+  readonly logger: Logger;
   /** Rejects every unfinished run. */
   failRuns(error: AgentError): void;
   /** Ends all running effects, and rejects every unfinished run and every later call with this error. */
@@ -93,37 +96,37 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
     if (output.runs.isOpen && outside.stopped !== undefined) failRuns(outside.stopped);
   };
 
-  const answerAtHost = hostApprovals(approvalHost(base, output, decisions, () => subAgents.watch()));
-  const machine = agentMachine(
-    agent,
-    { ...base, isHeldAbove: () => subAgents.isHeldAbove },
-    {
-      session: subAgents,
-      ...progressHooks(output),
-      async ask(effect) {
-        // The effects of the initial state start while the session is being created.
-        if (!isCreated) await Promise.resolve();
-        return await answerAtHost(effect);
-      },
-      published(published) {
-        base.onPublished?.(published);
-        output.published(published);
-      },
-      commitFailed: (error, key) => base.onCommitFailed?.(error, key),
-      foreignFailed: (error) => base.onForeignFailed?.(error),
-      failed: output.errors.report,
-      broken: loopBreaker({
-        state,
-        failRuns,
-        now: () => base.clock.now(),
-        dispatch: (input) => dispatch(new PendingInput(input)),
-        stop(error) {
-          base.onBroken?.(error);
-          stop(() => error);
-        },
-      }),
-    },
+  const answerAtHost = hostApprovals(
+    approvalHost(base, output, decisions, { current: state, watch: () => subAgents.watch() }),
   );
+  const heldBase = { ...base, isHeldAbove: () => subAgents.isHeldAbove };
+  const machine = agentMachine(agent, heldBase, {
+    session: subAgents,
+    ...progressHooks(output),
+    async ask(effect) {
+      // The effects of the initial state start while the session is being created.
+      if (!isCreated) await Promise.resolve();
+      return await answerAtHost(effect);
+    },
+    published(published) {
+      base.onPublished?.(published);
+      output.published(published);
+    },
+    commitFailed: (error, key) => base.onCommitFailed?.(error, key),
+    foreignFailed: (error) => base.onForeignFailed?.(error),
+    failed: output.errors.report,
+    logger: output.logger,
+    broken: loopBreaker({
+      state,
+      failRuns,
+      now: () => base.clock.now(),
+      dispatch: (input) => dispatch(new PendingInput(input)),
+      stop(error) {
+        base.onBroken?.(error);
+        stop(() => error);
+      },
+    }),
+  });
   const methods = sessionMethods(agent, { base, output, machine, outside, decisions, subAgents, stop });
   isCreated = true;
   return {
@@ -132,6 +135,7 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
     state,
     drained: machine.drained,
     report: output.errors.report,
+    logger: output.logger,
     failRuns,
     stop: (error) => stop(() => error),
   };
@@ -147,7 +151,7 @@ const progressHooks = <Answer>(
 /** The host of the sub-agents of a session. */
 const subAgentsHost = <Answer>(
   agent: Agent<Answer>,
-  { id, identity = id, onApproval, rejectsWithoutReviewer = false }: SessionBase,
+  { id, identity = id, onApproval, onLog, rejectsWithoutReviewer = false }: SessionBase,
   {
     errors,
     runs,
@@ -162,6 +166,7 @@ const subAgentsHost = <Answer>(
       if (type === "session-paused" || type === "session-resumed") listener();
     }),
   onApproval,
+  onLog,
   rejectsWithoutReviewer,
   hasNoReviewer: () => rejectsWithoutReviewer && !runs.isWatched,
   emit(event) {
@@ -181,8 +186,9 @@ const approvalHost = <Answer>(
   { onApproval, rejectsWithoutReviewer = false }: Pick<SessionBase, "onApproval" | "rejectsWithoutReviewer">,
   { errors, runs }: Pick<SessionOutput<Answer>, "errors" | "runs">,
   decisions: Decisions,
-  watch: () => void,
+  { current, watch }: Pick<ApprovalHost, "current"> & { readonly watch: () => void },
 ): ApprovalHost => ({
+  current,
   onApproval,
   hasNoReviewer: () => rejectsWithoutReviewer && !runs.isWatched,
   emit(event) {

@@ -32,6 +32,7 @@ export interface SharedHost extends Required<
 > {
   readonly context: unknown;
   readonly files: EffectHost["files"];
+  readonly setAside: EffectHost["setAside"];
   /** The code of the agent that has the conversation in a state. */
   readonly codeAt: (state: AgentState) => Pick<Agent<unknown>, "parts" | "runLimits">;
 }
@@ -187,6 +188,10 @@ class RunHost implements EffectHost {
 
   get notify(): SharedHost["notify"] {
     return this.#shared.notify;
+  }
+
+  get setAside(): EffectHost["setAside"] {
+    return this.#shared.setAside;
   }
 
   get isObserved(): SharedHost["isObserved"] {

@@ -86,7 +86,8 @@ export const moveToEvent = ({ to, event, step }: ControlMove): AgentEvent<never>
 });
 
 /** The event of a retry that an input schedules. */
-function retryOf(input: AgentInput, state: AgentState): AgentEvent<never> | undefined {
+/** The event of the retry that an input has scheduled; undefined if it has scheduled none. */
+export function retryOf(input: AgentInput, state: AgentState): AgentEvent<never> | undefined {
   if (input.type === "llm-call-failed") return retryAt(state);
   return input.type === "tool-call-completed" ? toolRetry(input, state) : undefined;
 }

@@ -1,5 +1,5 @@
 import type { AskHumanEffect } from "@moora/agent-core-effects";
-import type { AgentInput } from "@moora/agent-core-state-machine";
+import type { AgentInput, AgentState } from "@moora/agent-core-state-machine";
 import type { AgentEvent, Decision, Question } from "../agent-event.ts";
 import type { DecisionProblem } from "../decision-problem.ts";
 import { answersQuestion, refusalOf } from "../decision-to-input.ts";
@@ -14,6 +14,7 @@ import { InputRefused, type Receipt } from "./session.ts";
 export type OnApproval = (question: Question) => Decision | Promise<Decision>;
 
 export interface ApprovalHost {
+  readonly current: () => AgentState;
   readonly onApproval: OnApproval | undefined;
   /** Whether no reviewer can answer; questions are then rejected instead of left open. */
   readonly hasNoReviewer: () => boolean;
@@ -33,7 +34,7 @@ export const hostApprovals =
   (host: ApprovalHost) =>
   async (effect: AskHumanEffect): Promise<AgentInput | undefined> => {
     const { onApproval, hasNoReviewer, emit, decide, toInput } = host;
-    const question = effectToQuestion(effect);
+    const question = effectToQuestion(effect, host.current());
     const isRejected = onApproval === undefined && hasNoReviewer();
     emit({
       type: "ApprovalRequested",

@@ -26,10 +26,12 @@ import {
   type Step,
 } from "@moora/moorex";
 import type { Agent } from "../define-agent.ts";
+import type { Logger } from "../logger.ts";
 import { codeAt } from "../team/member-at.ts";
 import { EffectRunner, type SharedHost } from "./effect-run.ts";
 import { MachineErrors, type MachineErrorHooks } from "./machine-errors.ts";
 import { PendingInput } from "./pending-input.ts";
+import { logIgnored, logLate, setAsideBy } from "./log-inputs.ts";
 import type { SessionFiles } from "./session-files.ts";
 import { RunningEffects } from "./running-effects.ts";
 
@@ -76,6 +78,7 @@ export interface PublishedStep {
 }
 
 export interface MachineHooks extends MachineErrorHooks {
+  readonly logger: Logger;
   readonly notify: (notice: Progress) => void;
   /** Whether anything receives progress besides text. */
   readonly isObserved: () => boolean;
@@ -164,6 +167,7 @@ class MachineWiring {
       isObserved,
       ask,
       requests: new LlmRequestCache(),
+      setAside: setAsideBy(hooks.logger),
     };
     this.#seq = base.seq;
   }
@@ -282,9 +286,11 @@ class MachineWiring {
       case "effect-completed":
       case "effect-canceled":
         return this.running.remove(notice.key);
-      case "input-received":
       case "input-ignored":
+        return logIgnored(this.#hooks.logger, notice.input.input, notice.state);
       case "input-dropped":
+        return logLate(this.#hooks.logger, notice.key);
+      case "input-received":
         return;
     }
   }

@@ -1,6 +1,6 @@
 import { effectsAt, type AskHumanEffect } from "@moora/agent-core-effects";
 import type { AgentState } from "@moora/agent-core-state-machine";
-import { openCallsOf } from "@moora/agent-core-state-machine/internal";
+import { hasCallWith } from "@moora/agent-core-state-machine/internal";
 import {
   showSameQuestion,
   type AgentEvent,
@@ -97,13 +97,13 @@ function newQuestions(initial: AgentState): (state: AgentState) => readonly Ques
     const asked = asksAt(state);
     const added = asked.filter(({ key }) => !known.has(key));
     if (added.length > 0 || asked.length < known.size) known = new Set(asked.map(({ key }) => key));
-    return added.map(effectToQuestion);
+    return added.map((effect) => effectToQuestion(effect, state));
   };
 }
 
 function asksAt(state: AgentState): readonly AskHumanEffect[] {
   // Most states ask nothing: checking their open calls costs less than computing all their effects.
-  const asks = openCallsOf(state.reActContext.control).some(({ status }) => status.type === "asking");
+  const asks = hasCallWith(state.reActContext.control, "asking");
   return asks ? Object.values(effectsAt(state)).filter((effect) => effect.type === "ask-human") : [];
 }
 

@@ -1,34 +1,31 @@
 import { type AskHumanEffect, effectsAt } from "@moora/agent-core-effects";
 import type { AgentState } from "@moora/agent-core-state-machine";
+import { questionReasonOf, recordOf, riskOf } from "@moora/agent-core-state-machine/internal";
 import type { Question } from "../agent-event.ts";
 
-/** The question of an `ask-human` effect, with its arguments parsed. */
-export const effectToQuestion = ({
-  toolCallId,
-  about,
-  name,
-  parameters,
-  question,
-  digest,
-  due,
-  reminder,
-  escalated,
-}: AskHumanEffect): Question => ({
-  toolCallId,
-  about,
-  name,
-  parameters: parseArguments(parameters),
-  ...(question === undefined ? {} : { question }),
-  digest,
-  due,
-  reminder,
-  escalated,
-});
+/** The question of an `ask-human` effect of this state, with its arguments parsed. */
+export function effectToQuestion(effect: AskHumanEffect, state: AgentState): Question {
+  const { toolCallId, about, name, parameters, question, digest, due, reminder, escalated } = effect;
+  const risk = riskOf(state, name);
+  return {
+    toolCallId,
+    about,
+    name,
+    parameters: parseArguments(parameters),
+    ...(question === undefined ? {} : { question }),
+    digest,
+    ...(risk === undefined ? {} : { risk }),
+    reason: questionReasonOf(state, recordOf(state, toolCallId) ?? { name }, about),
+    due,
+    reminder,
+    escalated,
+  };
+}
 
 /** The open questions of a state. */
 export const questionsAt = (state: AgentState): readonly Question[] =>
   Object.values(effectsAt(state)).flatMap((effect) =>
-    effect.type === "ask-human" ? [effectToQuestion(effect)] : [],
+    effect.type === "ask-human" ? [effectToQuestion(effect, state)] : [],
   );
 
 function parseArguments(parameters: string): unknown {

@@ -4,9 +4,11 @@ import type { AgentEvent } from "../agent-event.ts";
 import type { Agent } from "../define-agent.ts";
 import { errorReports, type ErrorReports } from "../error-reports.ts";
 import { keepAlive } from "../keep-alive.ts";
+import { Logger } from "../logger.ts";
 import { Listeners } from "../listeners.ts";
 import type { SessionBase } from "./create-session.ts";
 import { noticeToEvent, transitionToEvents } from "./events.ts";
+import { logRetry } from "./log-inputs.ts";
 import type { PublishedStep } from "./machine.ts";
 import { openQuestions, type OpenQuestions, type QuestionsHost } from "./open-questions.ts";
 import { RunTracker } from "./run-tracker.ts";
@@ -18,10 +20,11 @@ export interface Reviews {
   readonly decide: QuestionsHost["decide"];
 }
 
-type OutputBase = Pick<SessionBase, "id" | "initial" | "ledger" | "onError" | "runsEffects">;
+type OutputBase = Pick<SessionBase, "id" | "initial" | "ledger" | "onError" | "onLog" | "runsEffects">;
 
 /** The output of a session: events, changes, inputs and errors for its listeners and its runs. */
 export class SessionOutput<Answer> {
+  readonly logger: Logger;
   readonly errors: ErrorReports;
   readonly events: Listeners<[AgentEvent<Answer>]>;
   readonly changes: Listeners<[]>;
@@ -33,8 +36,9 @@ export class SessionOutput<Answer> {
   readonly #runsEffects: boolean;
 
   constructor(agent: Pick<Agent<Answer>, "answerOf">, base: OutputBase, reviews: Reviews) {
-    const { id, onError, runsEffects, ledger, initial } = base;
-    this.errors = errorReports(id, onError);
+    const { id, onError, onLog, runsEffects, ledger, initial } = base;
+    this.logger = new Logger(id, onLog);
+    this.errors = errorReports(id, onError, this.logger);
     const listenerFailed = (error: unknown): void => this.errors.report({ source: "listener", error });
     this.events = new Listeners(listenerFailed);
     this.changes = new Listeners(listenerFailed);
@@ -72,6 +76,7 @@ export class SessionOutput<Answer> {
   /** Reports an input that has become part of the session. */
   published({ input, step, seq }: PublishedStep): void {
     this.inputs.emit(input, step.state, seq);
+    if (this.logger.isRead) logRetry(this.logger, input, step.state);
     if (this.runs.isObserved) for (const event of transitionToEvents(input, step)) this.runs.emit(event);
     this.runs.follow(input, step);
     if (!this.#runsEffects) this.questions.announce(step.state);

@@ -4,6 +4,7 @@ import type { AgentEvent, Decision, Question, SubAgentEvent } from "../agent-eve
 import { refusalOf } from "../decision-to-input.ts";
 import type { Agent } from "../define-agent.ts";
 import type { ErrorReport } from "../error-reports.ts";
+import type { LogListener } from "../logger.ts";
 import type { OnApproval } from "./host-approvals.ts";
 import { CallerPauses, type PausingHost } from "./caller-pauses.ts";
 import { openToPost } from "./post-to-sub-agent.ts";
@@ -26,6 +27,7 @@ export interface SubAgentsHost extends PausingHost {
   };
   /** Checks, after a question was asked, that this process can show it. */
   readonly watch: () => void;
+  readonly onLog: LogListener | undefined;
 }
 
 /** The session that calls an agent, by the copy of the agent that `agentTool` makes for one call. */
@@ -61,6 +63,10 @@ export class SubAgents {
   get isHeldAbove(): boolean {
     const above = this.#caller;
     return above !== undefined && (above.#host.isPaused() || above.isHeldAbove);
+  }
+
+  get onLog(): LogListener | undefined {
+    return this.#host.onLog;
   }
 
   get report(): (report: ErrorReport) => void {

@@ -7,10 +7,14 @@ import {
   defineAgent,
   defineTool,
   InputRefused,
+  memoryAt,
   runTask,
+  startSession,
+  type Approval,
   type Decision,
   type ErrorReport,
   type Question,
+  type ToolDefinition,
 } from "../../src/index.ts";
 import { failureOf, scene, settled, toolOf, type Scene } from "../support.ts";
 
@@ -67,6 +71,44 @@ describe("a question", () => {
     expect(made.events.find(({ type }) => type === "ApprovalRequested")).toMatchObject({
       toolCallId: "call_1",
     });
+  });
+
+  it.each<[Question["reason"], Approval["policy"], Partial<ToolDefinition>]>([
+    ["policy", "always", {}],
+    ["policy", { tools: ["pay"] }, { risk: "medium" }],
+    ["policy", "always", { risk: "high", approval: "always" }],
+    ["risk", { above: "high" }, { risk: "critical" }],
+    ["predicate", { predicate: "large" }, {}],
+    ["tool", { above: "low" }, { approval: "always" }],
+  ])("shows the risk of the call, and the reason %s under the policy %j", async (reason, policy, options) => {
+    const agent = defineAgent({
+      llm: new MockLlmCaller([callsTools([{ name: "pay" }]), answers("Done.")]),
+      tools: [toolOf("pay", () => "paid", options)],
+      predicates: { large: () => true },
+      config: { approval: { policy } },
+    });
+    const session = startSession(agent);
+    const shown: unknown[] = [];
+    session.onEvent((event) => shown.push(event));
+    await session.send("Pay.");
+    await session.settled();
+    const why = { reason, risk: options.risk ?? "low" };
+    expect(session.questions()).toMatchObject([why]);
+    expect(shown).toContainEqual(expect.objectContaining({ type: "ApprovalRequested", ...why }));
+    expect(memoryAt(session.current()).pendingApproval).toMatchObject(why);
+    await session.close();
+  });
+
+  it("has the reason policy when the policy that asked is changed", async () => {
+    const made = scene([callsTools([{ name: "pay" }]), answers("Done.")], {
+      tools: [toolOf("pay", () => "paid", { risk: "high" })],
+      config: { approval: { policy: { above: "high" } } },
+    });
+    await asking(made);
+    await made.session.configure({ approval: { policy: "never" } });
+    await made.session.settled();
+    expect(made.session.questions()).toMatchObject([{ risk: "high", reason: "policy" }]);
+    await made.session.close();
   });
 
   it.each<[string, Decision, object]>([

@@ -48,6 +48,16 @@ const tables = `
   ) STRICT;
 `;
 
+/** Objects of earlier releases have no such table. */
+const blobTable = `
+  CREATE TABLE IF NOT EXISTS moora_blobs (
+    digest TEXT NOT NULL,
+    part INTEGER NOT NULL,
+    bytes BLOB NOT NULL,
+    PRIMARY KEY (digest, part)
+  ) STRICT;
+`;
+
 const tablesOfGeneration = ["moora_sessions", "moora_records", "moora_snapshots", "moora_parts"] as const;
 
 /** Deletes the rows of a generation. */
@@ -60,9 +70,9 @@ export function deleteGeneration(database: Pick<Database, "do">, generation: num
 export function prepareTables(storage: ObjectStorage): void {
   const { sql } = storage;
   const [found] = sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'moora_format'").toArray();
-  if (found === undefined) return storage.transactionSync(() => void sql.exec(tables));
+  if (found === undefined) return storage.transactionSync(() => void sql.exec(tables + blobTable));
   const version = sql.exec("SELECT version FROM moora_format").toArray()[0]?.["version"];
-  if (version === format) return;
+  if (version === format) return void sql.exec(blobTable);
   throw new LogError(
     "UnsupportedVersion",
     `Unsupported log format ${JSON.stringify(version)}; this release reads ${format}. Update Moora.`,

@@ -1,7 +1,7 @@
 import { LogError } from "../log-error.ts";
 import { logClosed } from "../validation.ts";
-import { createStores, format, type StoreName, storeNames } from "./schema.ts";
-import { runTransaction, type Transaction } from "./transaction.ts";
+import { createStores, format, hasStores, sessionStores, type StoreName } from "./schema.ts";
+import { resultOf, runTransaction, type Transaction } from "./transaction.ts";
 
 export interface ConnectionOptions {
   readonly durability: "full" | "relaxed";
@@ -110,19 +110,43 @@ export class Connection {
 const isNamed = (error: unknown, name: string): boolean =>
   error instanceof DOMException && error.name === name;
 
+/**
+ * Looks at what is there before it asks for this format: a database of another program must not be changed, and its connections
+ * would have to close first.
+ */
 async function openDatabase(name: string): Promise<IDBDatabase> {
+  const found = await openIfExists(name);
+  if (found?.version === format && isLog(found)) return found;
+  found?.close();
+  if (found !== undefined && found.version <= format && !hasStores(found, sessionStores)) throw notALog(name);
   const request = indexedDB.open(name, format);
-  request.addEventListener("upgradeneeded", () => createStores(request.result));
-  const database = await new Promise<IDBDatabase>((resolve, reject) => {
-    request.addEventListener("success", () => resolve(request.result));
-    request.addEventListener("error", () =>
-      reject(request.error ?? new Error("The database cannot be opened.")),
-    );
-  });
-  if (storeNames.every((store) => database.objectStoreNames.contains(store))) return database;
+  request.addEventListener("upgradeneeded", ({ oldVersion }) => createStores(request.result, oldVersion));
+  const database = await resultOf(request);
+  if (isLog(database)) return database;
   database.close();
-  throw new LogError(
+  throw notALog(name);
+}
+
+const isLog = (database: IDBDatabase): boolean => hasStores(database, [...sessionStores, "blobs"]);
+
+/** The database of a name in the format that it has; undefined if there is none. */
+async function openIfExists(name: string): Promise<IDBDatabase | undefined> {
+  const request = indexedDB.open(name);
+  let isNew = false;
+  request.addEventListener("upgradeneeded", () => {
+    isNew = true;
+    request.transaction?.abort();
+  });
+  try {
+    return await resultOf(request);
+  } catch (error) {
+    if (isNew) return undefined;
+    throw error;
+  }
+}
+
+const notALog = (name: string): LogError =>
+  new LogError(
     "InvalidOption",
     `The IndexedDB database ${JSON.stringify(name)} is not a log: another program created it. Use another name.`,
   );
-}

@@ -1,7 +1,10 @@
 import type { Snapshot } from "../port.ts";
 
-/** The format of the stores, which is the version of the database: a browser refuses to open a newer one. */
-export const format = 1;
+/**
+ * The format of the stores, which is the version of the database: a browser refuses to open a newer one. 1: without `blobs`, which
+ * the first opening by this release adds.
+ */
+export const format = 2;
 
 /** A row of the store `sessions`: one generation of an id. The number of a generation is random. */
 export interface SessionRow {
@@ -36,20 +39,36 @@ export interface SnapshotRow extends Snapshot {
   readonly seal: string;
 }
 
+/** A row of the store `blobs`: bytes by their digest. */
+export interface BlobRow {
+  readonly digest: string;
+  readonly bytes: Uint8Array;
+}
+
 /** The rows of each object store. */
 export interface Stores {
   readonly sessions: SessionRow;
   readonly heads: HeadRow;
   readonly records: RecordRow;
   readonly snapshots: SnapshotRow;
+  readonly blobs: BlobRow;
 }
 
 export type StoreName = keyof Stores;
 
-export const storeNames: readonly StoreName[] = ["sessions", "heads", "records", "snapshots"];
+/** The stores with the rows of sessions, which each format has. */
+export const sessionStores: readonly StoreName[] = ["sessions", "heads", "records", "snapshots"];
 
-/** Creates the stores of a new database. */
-export function createStores(database: IDBDatabase): void {
+export const hasStores = ({ objectStoreNames }: IDBDatabase, names: readonly StoreName[]): boolean =>
+  names.every((name) => objectStoreNames.contains(name));
+
+/** Creates the stores that a database of an earlier format lacks; 0 is a new database. */
+export function createStores(database: IDBDatabase, oldFormat: number): void {
+  if (oldFormat < 1) createSessionStores(database);
+  if (oldFormat < 2) database.createObjectStore("blobs", { keyPath: "digest" });
+}
+
+function createSessionStores(database: IDBDatabase): void {
   const sessions = database.createObjectStore("sessions", { keyPath: "generation" });
   sessions.createIndex("id", "id", { unique: true });
   const heads = database.createObjectStore("heads", { keyPath: "generation" });

@@ -14,7 +14,7 @@ import { isUndamaged, snapshotSeal } from "../snapshot-seal.ts";
 import { logRemoved, readStart, validateAppend } from "../validation.ts";
 import type { Channel } from "./channel.ts";
 import type { Connection } from "./connection.ts";
-import { type HeadRow, recordsFrom, type RecordRow, type SessionRow, storeNames } from "./schema.ts";
+import { type HeadRow, recordsFrom, type RecordRow, type SessionRow, sessionStores } from "./schema.ts";
 import { deleteGeneration } from "./sessions.ts";
 import type { Transaction } from "./transaction.ts";
 
@@ -119,11 +119,16 @@ export class IndexedDbSession implements SessionLog {
   async removeAt(seq: number): Promise<boolean> {
     const { connection, watch, channel } = this.#parts;
     const generation = this.#generation;
-    const isRemoved = await connection.run("remove a session", "write", storeNames, async (transaction) => {
-      if ((await this.#head(transaction)).seq !== seq) return false;
-      deleteGeneration(transaction, generation);
-      return true;
-    });
+    const isRemoved = await connection.run(
+      "remove a session",
+      "write",
+      sessionStores,
+      async (transaction) => {
+        if ((await this.#head(transaction)).seq !== seq) return false;
+        deleteGeneration(transaction, generation);
+        return true;
+      },
+    );
     if (!isRemoved) return false;
     watch.notify(String(generation));
     channel.post(generation);

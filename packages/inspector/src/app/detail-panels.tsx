@@ -1,9 +1,10 @@
 /** @jsxImportSource preact */
 import type { AgentUsage } from "@moora/agent";
 import type { JSX } from "preact";
-import { copyText } from "./copy.tsx";
+import { copyText, notify } from "./copy.tsx";
+import { loadDigests } from "./live-source.ts";
 import { Marks } from "./record-list.tsx";
-import { checked, checks, goTo, rows, view } from "./store.ts";
+import { checked, checks, goTo, messageOf, rows, view } from "./store.ts";
 
 /** The effects that the state wants: work that runs, or will run. */
 export function EffectsPanel(): JSX.Element {
@@ -126,14 +127,27 @@ const checkTexts = {
     "The digests are valid: the record is the one that was written, and it changes the state as it did then.",
   damaged: "The digest is wrong: this record was changed, or one before it is missing.",
   differs: "This record changes the state in another way than when it was written.",
-  unchecked: "This record was streamed and has no digests yet. Reload the page to check it.",
+  unchecked: "This record was streamed and has no digests yet.",
 } as const;
 
 function CheckFacts({ seq }: { readonly seq: number }): JSX.Element {
   void checked.value;
   const check = checks[seq - 1];
   if (check === undefined) return <p class="check">The digests are being checked…</p>;
-  return <p class={`check ${check}`}>{checkTexts[check]}</p>;
+  return (
+    <p class={`check ${check}`}>
+      {checkTexts[check]}
+      {check === "unchecked" ? (
+        <button
+          type="button"
+          class="quiet"
+          onClick={() => void loadDigests().catch((error: unknown) => notify(messageOf(error)))}
+        >
+          Load the digests
+        </button>
+      ) : null}
+    </p>
+  );
 }
 
 /** A time in milliseconds since 1970, in UTC. */

@@ -56,35 +56,56 @@ interface DifferencesProps {
   readonly b: string;
 }
 
+/** One block for each field. The roles keep it a table for screen readers, whatever its layout is. */
 function Differences({ differences, a, b }: DifferencesProps): JSX.Element {
   if (differences.length === 0) return <p class="empty">The states are the same.</p>;
   return (
-    <table class="differences">
-      <thead>
-        <tr>
-          <th scope="col">Field</th>
-          <th scope="col">{a}</th>
-          <th scope="col">{b}</th>
+    <table class="differences" role="table">
+      <thead role="rowgroup">
+        <tr role="row">
+          <th scope="col" role="columnheader">
+            Field
+          </th>
+          <th scope="col" role="columnheader">
+            {a}
+          </th>
+          <th scope="col" role="columnheader">
+            {b}
+          </th>
         </tr>
       </thead>
-      <tbody>
-        {differences.map(({ path, a: before, b: after }) => (
-          <tr key={path}>
-            <th scope="row">{path}</th>
-            <td class="removed">{valueText(before)}</td>
-            <td class="added">{valueText(after)}</td>
-          </tr>
+      <tbody role="rowgroup">
+        {differences.map((difference) => (
+          <DifferenceRow key={difference.path} difference={difference} />
         ))}
       </tbody>
     </table>
   );
 }
 
-const maxValue = 600;
+function DifferenceRow({ difference }: { readonly difference: Difference }): JSX.Element {
+  const { path, a: before, b: after } = difference;
+  const kind = before === undefined ? "addition" : after === undefined ? "removal" : "change";
+  return (
+    <tr role="row" class={kind}>
+      <th scope="row" role="rowheader">
+        {path}
+      </th>
+      <td role="cell" class="removed">
+        {valueText(before)}
+      </td>
+      <td role="cell" class="added">
+        {valueText(after)}
+      </td>
+    </tr>
+  );
+}
+
+const maxValue = 2_000;
 
 function valueText(value: unknown): string {
   if (value === undefined) return "–";
-  const text = JSON.stringify(value);
+  const text = JSON.stringify(value, null, 2);
   return text.length <= maxValue ? text : `${text.slice(0, maxValue).toWellFormed()}…`;
 }
 

@@ -28,7 +28,7 @@ export interface GraphPicture {
   readonly arrows: readonly GraphArrow[];
 }
 
-export const nodeWidth = 122;
+export const nodeWidth = 130;
 export const nodeHeight = 34;
 
 /** The places of the built-in states. */

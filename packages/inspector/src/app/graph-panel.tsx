@@ -1,69 +1,90 @@
 /** @jsxImportSource preact */
 import type { JSX } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import type { PositionView } from "../session/position-view.ts";
 import { drawGraph, nodeHeight, nodeWidth, type GraphArrow } from "./graph-layout.ts";
 import { stateClass } from "./state-colors.ts";
 import { view } from "./store.ts";
 
 /** The control graph with the present state and the edges that the record took. */
 export function GraphPanel(): JSX.Element | null {
+  const frame = useRef<HTMLDivElement>(null);
   const shown = view.value;
+  useEffect(() => showCurrent(frame.current), [shown?.control]);
   if (shown === undefined) return null;
-  const { graph, moves, control, loop, step, stepLimit } = shown;
-  const { nodes, arrows, width, height } = drawGraph(graph.states, graph.edges, moves);
+  const { moves, control, loop, step, stepLimit } = shown;
   const walked = moves.map(({ from, event, to }) => `${from} —${event}→ ${to}`);
   const label = `Control graph. State: ${control}.${walked.length === 0 ? "" : ` Taken: ${walked.join(", ")}.`}`;
-  const sorted = arrows.toSorted((a, b) => a.taken.length - b.taken.length);
   return (
-    <div class="graph">
+    <div class="graph-panel">
       <p class="facts">
         <span class={`pill ${stateClass(control)}`}>{control}</span>
         <span>
           loop {loop}, step {step} of {stepLimit}
         </span>
       </p>
-      <svg viewBox={`0 0 ${width} ${height}`} role="img" aria-label={label}>
-        <defs>
-          {["plain", "taken"].map((kind) => (
-            <marker
-              key={kind}
-              id={`arrow-${kind}`}
-              class={`arrow-${kind}`}
-              viewBox="0 0 8 8"
-              refX="7"
-              refY="4"
-              markerWidth="7"
-              markerHeight="7"
-              orient="auto-start-reverse"
-            >
-              <path d="M0,0 L8,4 L0,8 z" />
-            </marker>
-          ))}
-        </defs>
-        {sorted.map((arrow) => (
-          <Arrow key={`${arrow.from} ${arrow.to}`} arrow={arrow} />
-        ))}
-        {nodes.map(({ name, x, y }) => (
-          <g key={name} class={`node ${stateClass(name)}${name === control ? " current" : ""}`}>
-            <rect x={x - nodeWidth / 2} y={y - nodeHeight / 2} width={nodeWidth} height={nodeHeight} rx="9" />
-            <text x={x} y={y + 4}>
-              {name}
-            </text>
-          </g>
-        ))}
-        {sorted.map((arrow) => (
-          <Label key={`${arrow.from} ${arrow.to}`} arrow={arrow} />
-        ))}
-      </svg>
+      <div ref={frame} class="graph">
+        <Graph shown={shown} label={label} />
+      </div>
       {walked.length === 0 ? <p class="empty">This record took no edge.</p> : null}
       <ol class="moves">
         {moves.map(({ from, event, to }, index) => (
           <li key={index}>
-            {from} <b>{event}</b> {to}
+            {from} <b>{event}</b> → {to}
           </li>
         ))}
       </ol>
     </div>
   );
+}
+
+function Graph({ shown, label }: { readonly shown: PositionView; readonly label: string }): JSX.Element {
+  const { graph, moves, control } = shown;
+  const { nodes, arrows, width, height } = drawGraph(graph.states, graph.edges, moves);
+  const sorted = arrows.toSorted((a, b) => a.taken.length - b.taken.length);
+  return (
+    <svg viewBox={`0 0 ${width} ${height}`} role="img" aria-label={label}>
+      <defs>
+        {["plain", "taken"].map((kind) => (
+          <marker
+            key={kind}
+            id={`arrow-${kind}`}
+            class={`arrow-${kind}`}
+            viewBox="0 0 8 8"
+            refX="7"
+            refY="4"
+            markerWidth="7"
+            markerHeight="7"
+            orient="auto-start-reverse"
+          >
+            <path d="M0,0 L8,4 L0,8 z" />
+          </marker>
+        ))}
+      </defs>
+      {sorted.map((arrow) => (
+        <Arrow key={`${arrow.from} ${arrow.to}`} arrow={arrow} />
+      ))}
+      {nodes.map(({ name, x, y }) => (
+        <g key={name} class={`node ${stateClass(name)}${name === control ? " current" : ""}`}>
+          <rect x={x - nodeWidth / 2} y={y - nodeHeight / 2} width={nodeWidth} height={nodeHeight} rx="9" />
+          <text x={x} y={y + 4}>
+            {name}
+          </text>
+        </g>
+      ))}
+      {sorted.map((arrow) => (
+        <Label key={`${arrow.from} ${arrow.to}`} arrow={arrow} />
+      ))}
+    </svg>
+  );
+}
+
+/** Scrolls a graph that is wider than its frame to the present state. */
+function showCurrent(frame: HTMLElement | null): void {
+  const node = frame?.querySelector(".node.current")?.getBoundingClientRect();
+  if (frame === null || node === undefined) return;
+  const { left, width } = frame.getBoundingClientRect();
+  frame.scrollLeft += node.left + node.width / 2 - left - width / 2;
 }
 
 const Arrow = ({ arrow: { path, events, taken, from, to } }: { readonly arrow: GraphArrow }): JSX.Element => (

@@ -1,9 +1,13 @@
 /** @jsxImportSource preact */
-import type { Question } from "@moora/agent";
 import { computed } from "@preact/signals";
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
+import type { ShownQuestion } from "../session/position-view.ts";
+import { notify } from "./copy.tsx";
+import type { PostKind } from "./live-requests.ts";
 import { isConnected, isLive, liveId, post, streaming } from "./live-source.ts";
+import { Decision } from "./decision-form.tsx";
+import { questionsBelow, type QuestionBelow } from "./questions-below.ts";
 import { count, goTo, position, view } from "./store.ts";
 
 const isAtEnd = computed(() => position.value === count.value);
@@ -14,13 +18,17 @@ const canAct = computed(() => isLive.value && liveId.value !== undefined && isAt
 /** What the model streams now; empty at earlier positions. */
 export const streamingText = computed(() => (canAct.value ? (streaming.value?.text ?? "") : ""));
 
-/** The questions that are open at the position. They can be answered in a live session, at its newest record. */
+/**
+ * The questions that are open at the position. They can be answered in a live session, at its newest record; only there are those
+ * of sub-agents known.
+ */
 export function Questions(): JSX.Element | null {
-  const questions = view.value?.questions ?? [];
-  if (questions.length === 0) return null;
+  const own = view.value?.questions ?? [];
+  const below = canAct.value ? questionsBelow.value : [];
+  if (own.length + below.length === 0) return null;
   return (
-    <ul class="questions" aria-label="Open questions">
-      {questions.map((question) => (
+    <ul class="questions" aria-label="Open questions" tabIndex={0}>
+      {[...own, ...below].map((question) => (
         <li key={question.digest}>
           <QuestionCard question={question} />
         </li>
@@ -29,75 +37,45 @@ export function Questions(): JSX.Element | null {
   );
 }
 
-const titles: Readonly<Record<Question["about"], string>> = {
+const titles: Readonly<Record<ShownQuestion["about"], string>> = {
   approval: "Approve this call?",
   outcome: "What was the outcome of this interrupted call?",
   answer: "The agent asks",
 };
 
-function QuestionCard({ question }: { readonly question: Question }): JSX.Element {
-  const { about, name, parameters, question: asked } = question;
+const reasons: Readonly<Record<ShownQuestion["reason"], string>> = {
+  policy: "The approval policy asks about this tool.",
+  risk: "The approval policy asks about calls of this risk.",
+  predicate: "The predicate of the approval policy asks about this call.",
+  tool: "The tool asks about each of its calls.",
+  question: "The call is a question.",
+  interrupted: "The call was interrupted.",
+};
+
+function QuestionCard({ question }: { readonly question: ShownQuestion | QuestionBelow }): JSX.Element {
+  const { about, name, parameters, question: asked, path } = question;
   return (
     <>
       <h2>
         {titles[about]} <span class="tool">{name}</span>
       </h2>
+      {path === undefined ? null : <p class="path">A sub-agent asks, below {path.join(" → ")}</p>}
       {asked === undefined ? null : <p class="content">{asked}</p>}
       <pre tabIndex={0}>
         {typeof parameters === "string" ? parameters : JSON.stringify(parameters, null, 2)}
       </pre>
+      {about === "approval" ? (
+        <p class="reason">
+          {question.risk === undefined ? "" : `Risk ${question.risk}. `}
+          {reasons[question.reason]}
+        </p>
+      ) : null}
       {canAct.value ? <Decision question={question} /> : null}
     </>
   );
 }
 
-function Decision({
-  question: { toolCallId, digest, about, path },
-}: {
-  readonly question: Question;
-}): JSX.Element {
-  const [text, setText] = useState("");
-  const [isPosting, setPosting] = useState(false);
-  const decide = async (decision: unknown): Promise<void> => {
-    setPosting(true);
-    await post("decisions", { toolCallId, digest, ...(path === undefined ? {} : { path }), decision });
-    setPosting(false);
-  };
-  const choices: readonly (readonly [title: string, decision: unknown])[] = {
-    approval: [["Approve", "approve"] as const, ["Reject", { reject: text }] as const],
-    answer: [["Answer", { answer: text }] as const, ["Do not answer", { reject: text }] as const],
-    outcome: [
-      ["Run again", { outcome: "run-again" }] as const,
-      ["It worked", { outcome: "worked", result: text }] as const,
-      ["It failed", { outcome: "failed", reason: text }] as const,
-      ["Unknown", { outcome: "unknown", reason: text }] as const,
-    ],
-  }[about];
-  return (
-    <form class="decision" onSubmit={(event) => event.preventDefault()}>
-      <input
-        type="text"
-        value={text}
-        aria-label={about === "approval" ? "Reason for a rejection" : "Text"}
-        placeholder={about === "approval" ? "Reason, if you reject" : "Your text"}
-        onInput={(event) => setText(event.currentTarget.value)}
-      />
-      {choices.map(([title, decision], index) => (
-        <button
-          key={title}
-          type="button"
-          class={index === 0 ? "primary" : ""}
-          disabled={isPosting}
-          onClick={() => void decide(decision)}
-        >
-          {title}
-        </button>
-      ))}
-    </form>
-  );
-}
-
-/** Sends messages to a live session, and cancels its loop. */
+/** Sends messages to a live session, and controls its loop. */
 export function Composer(): JSX.Element | null {
   const [text, setText] = useState("");
   if (!isLive.value || liveId.value === undefined) return null;
@@ -111,7 +89,7 @@ export function Composer(): JSX.Element | null {
     );
   }
   const send = async (): Promise<void> => {
-    if (text.trim() !== "" && (await post("messages", { content: text }))) setText("");
+    if (text.trim() !== "" && (await control("messages", { content: text }))) setText("");
   };
   return (
     <form
@@ -131,9 +109,31 @@ export function Composer(): JSX.Element | null {
       <button type="submit" class="primary">
         Send
       </button>
-      <button type="button" disabled={view.value?.isRunning !== true} onClick={() => void post("cancel", {})}>
+      <LoopButtons />
+    </form>
+  );
+}
+
+/** Posts to the session. Returns whether the server accepted it; what it did not is shown as a notice. */
+async function control(kind: PostKind, body: object): Promise<boolean> {
+  const problem = await post(kind, body);
+  if (problem !== undefined) notify(problem);
+  return problem === undefined;
+}
+
+function LoopButtons(): JSX.Element {
+  const { isRunning = false, isPaused = false, canRetry = false } = view.value ?? {};
+  return (
+    <div class="group" role="group" aria-label="Session">
+      <button type="button" disabled={!isRunning} onClick={() => void control("cancel", {})}>
         Cancel
       </button>
-    </form>
+      <button type="button" onClick={() => void control(isPaused ? "resume" : "pause", {})}>
+        {isPaused ? "Resume" : "Pause"}
+      </button>
+      <button type="button" disabled={!canRetry} onClick={() => void control("retry", {})}>
+        Retry loop
+      </button>
+    </div>
   );
 }

@@ -1,7 +1,10 @@
+import type { ChunkEvent, InputEvent } from "@moora/agent-webui-protocol";
+import { readServerSentEvents, type StreamEvent } from "@moora/agent-webui-protocol/server-sent-events";
 import { batch, signal } from "@preact/signals";
 import { notify } from "./copy.tsx";
-import { readEvents, type StreamEvent } from "./event-lines.ts";
-import { count, goTo, messageOf, openSession, position, rows, worker } from "./store.ts";
+import { needsToken, postTo, request, setToken, type PostKind } from "./live-requests.ts";
+import { closeQuestionsBelow, forgetQuestionsBelow, onQuestionChunk } from "./questions-below.ts";
+import { count, goTo, loadView, messageOf, openSession, position, rows, worker } from "./store.ts";
 
 /** A session in the list of a server. */
 export interface ListedSession {
@@ -17,44 +20,16 @@ export const liveId = signal<string | undefined>(undefined);
 export const isConnected = signal(false);
 /** The sessions of the user; undefined until they are loaded. */
 export const listed = signal<readonly ListedSession[] | undefined>(undefined);
-/** Whether the server asks for a token: its `authorize` did not accept the cookies of the browser. */
-export const needsToken = signal(false);
 /** What the model streams, by the message that it is a part of. */
 export const streaming = signal<{ readonly messageId: string; readonly text: string } | undefined>(undefined);
 
 /** The session of the link that the page was opened with, until it is open. */
 let wanted: { readonly id: string; readonly at: number | undefined } | undefined;
-/** Kept in memory only. */
-let token: string | undefined;
 let follower: AbortController | undefined;
-
-/** The address of a route: the page is in the folder `inspector` of the server. */
-const address = (path: string): URL => new URL(`../${path}`, location.href);
-
-async function request(path: string, init: RequestInit = {}): Promise<Response> {
-  const headers = new Headers(init.headers);
-  if (token !== undefined) headers.set("authorization", `Bearer ${token}`);
-  const response = await fetch(address(path), { ...init, headers });
-  if (response.ok) return response;
-  if (response.status === 401) needsToken.value = true;
-  throw new Error(await problemText(response));
-}
-
-async function problemText(response: Response): Promise<string> {
-  const text = await response.text();
-  try {
-    const problem: unknown = JSON.parse(text);
-    if (typeof problem === "object" && problem !== null && "detail" in problem) return String(problem.detail);
-  } catch {
-    // A proxy may answer with another text.
-  }
-  return `The server answered with status ${response.status}.`;
-}
 
 /** Uses a token for all requests, and tries again. */
 export async function useToken(text: string): Promise<void> {
-  token = text;
-  needsToken.value = false;
+  setToken(text);
   await beginLive();
 }
 
@@ -82,13 +57,26 @@ export async function listSessions(): Promise<void> {
   }
 }
 
+/** Opens a file. The session of the server, if one was open, is followed no more. */
+export async function openFile(file: Blob): Promise<void> {
+  stopFollowing();
+  await openSession(file);
+}
+
+function stopFollowing(): void {
+  follower?.abort();
+  batch(() => {
+    liveId.value = undefined;
+    streaming.value = undefined;
+    forgetQuestionsBelow();
+  });
+}
+
 /** Opens a session of the server, and follows it. */
 export async function openLive(id: string, at?: number): Promise<void> {
-  follower?.abort();
-  streaming.value = undefined;
+  stopFollowing();
   try {
-    const text = await (await request(`sessions/${encodeURIComponent(id)}/export`)).text();
-    if (!(await openSession(text, at))) return;
+    if (!(await openSession(await exported(id), at))) return;
     liveId.value = id;
     follower = new AbortController();
     void follow(id, follower.signal);
@@ -107,7 +95,9 @@ async function follow(id: string, aborts: AbortSignal): Promise<void> {
         signal: aborts,
       });
       isConnected.value = true;
-      for await (const event of readEvents(response)) await onEvent(event);
+      forgetQuestionsBelow();
+      if (response.body !== null)
+        for await (const event of readServerSentEvents(response.body)) await onEvent(event);
     } catch (error) {
       if (!aborts.aborted && needsToken.value) notify(messageOf(error));
     }
@@ -116,55 +106,52 @@ async function follow(id: string, aborts: AbortSignal): Promise<void> {
   }
 }
 
-async function onEvent({ type, data }: StreamEvent): Promise<void> {
-  const fields: unknown = JSON.parse(data);
-  if (typeof fields !== "object" || fields === null) return;
-  if (type === "input" && "seq" in fields && "input" in fields && typeof fields.seq === "number") {
-    const isAtEnd = position.value === count.value;
-    await worker.call("append", [{ seq: fields.seq, body: JSON.stringify(fields.input) }]);
-    batch(() => {
-      if (endsStreaming(fields.input)) streaming.value = undefined;
-      if (isAtEnd) goTo(rows.length);
-    });
-  } else if (type === "chunk" && "messageId" in fields && "text" in fields && "offset" in fields)
-    addChunk(fields);
+async function onEvent({ event, data }: StreamEvent): Promise<void> {
+  // What the server of this protocol sends; events and chunks of later releases are left out.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  if (event === "input") await onInput(JSON.parse(data) as InputEvent);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  if (event === "chunk") onChunk(JSON.parse(data) as ChunkEvent);
 }
 
-const endsStreaming = (input: unknown): boolean =>
-  typeof input === "object" &&
-  input !== null &&
-  "type" in input &&
-  ["llm-message-completed", "re-act-observed", "llm-call-failed", "re-act-cancelled"].includes(
-    String(input.type),
-  );
+async function onInput({ seq, input }: InputEvent): Promise<void> {
+  const isAtEnd = position.value === count.value;
+  await worker.call("append", [{ seq, body: JSON.stringify(input) }]);
+  batch(() => {
+    if (streamEnds.has(input.type)) streaming.value = undefined;
+    closeQuestionsBelow(input);
+    if (isAtEnd) goTo(rows.length);
+  });
+}
 
-function addChunk(fields: object): void {
-  const { type, messageId, text, offset } = { type: "", messageId: "", text: "", offset: 0, ...fields };
-  if (type !== "text") return;
+/** The inputs after which nothing that was streamed belongs to the present work. */
+const streamEnds: ReadonlySet<string> = new Set([
+  "llm-message-completed",
+  "re-act-observed",
+  "llm-call-failed",
+  "re-act-cancelled",
+]);
+
+function onChunk(chunk: ChunkEvent): void {
+  if (chunk.type === "question" || chunk.type === "question-closed") onQuestionChunk(chunk);
+  if (chunk.type !== "text") return;
+  const { messageId, offset, text } = chunk;
   const known = streaming.value?.messageId === messageId ? streaming.value.text : "";
   streaming.value = { messageId, text: known.slice(0, offset) + text };
 }
 
-/** Posts to the session. Returns whether the server accepted it; what it did not is shown as a notice. */
-export async function post(kind: "messages" | "decisions" | "cancel", body: object): Promise<boolean> {
-  const id = liveId.value ?? "";
-  try {
-    const response = await request(`sessions/${encodeURIComponent(id)}/${kind}`, {
-      method: "POST",
-      headers: { "content-type": "application/json", "idempotency-key": randomKey() },
-      body: JSON.stringify(body),
-    });
-    const receipt: { readonly status: string; readonly reason?: string } = await response.json();
-    if (receipt.status === "accepted") return true;
-    notify(`Not accepted: ${receipt.reason ?? receipt.status}.`);
-  } catch (error) {
-    notify(messageOf(error));
-  }
-  return false;
+/** Posts to the session that is followed. Returns why it was not accepted; undefined if it was. */
+export const post = (kind: PostKind, body: object): Promise<string | undefined> =>
+  postTo(liveId.value ?? "", kind, body);
+
+/** Gives the records that were streamed their digests: the server exports the session once more. */
+export async function loadDigests(): Promise<void> {
+  const id = liveId.value;
+  if (id === undefined) return;
+  await worker.call("complete", await exported(id));
+  await loadView();
 }
 
-/** 128 random bits. */
-const randomKey = (): string =>
-  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join(
-    "",
-  );
+/** The exported session as it is now. */
+const exported = async (id: string): Promise<string> =>
+  await (await request(`sessions/${encodeURIComponent(id)}/export`)).text();

@@ -4,12 +4,12 @@ import { render, type JSX } from "preact";
 import { Notice } from "./copy.tsx";
 import { HelpDialog } from "./help-dialog.tsx";
 import { listenToKeys } from "./keyboard.ts";
-import { beginLive, isLive, liveId } from "./live-source.ts";
+import { beginLive, isLive, liveId, openFile } from "./live-source.ts";
 import { hashToLink, linkToHash, pageText } from "./page-data.ts";
 import { chosen, Panels } from "./panels.tsx";
 import { ShareDialog } from "./share-dialog.tsx";
 import { StartScreen } from "./start-screen.tsx";
-import { count, expected, goTo, openSession, phase, position } from "./store.ts";
+import { count, expected, goTo, openSession, phase, position, problem } from "./store.ts";
 import { followTheme } from "./theme.ts";
 import { Timeline } from "./timeline.tsx";
 import { Problems, TopBar } from "./top-bar.tsx";
@@ -55,7 +55,7 @@ function acceptDrops(): void {
     event.preventDefault();
     document.body.classList.remove("dragging");
     const file = event.dataTransfer?.files[0];
-    if (file !== undefined) void openSession(file);
+    if (file !== undefined) void openFile(file);
   });
 }
 
@@ -84,6 +84,8 @@ async function begin(): Promise<void> {
   isLive.value = document.documentElement.dataset["live"] === "true";
   const log = pageText("moora-log");
   if (log !== undefined) await openSession(log, at);
+  const known = pageText("moora-problem");
+  if (known !== undefined) problem.value = String(JSON.parse(known));
   if (isLive.value) await beginLive({ session, at });
 }
 

@@ -1,6 +1,7 @@
 /** @jsxImportSource preact */
 import { computed, signal } from "@preact/signals";
 import type { ComponentType, JSX } from "preact";
+import { useEffect } from "preact/hooks";
 import { ConversationPanel } from "./conversation-panel.tsx";
 import { DataPanel, EffectsPanel, RecordPanel, UsagePanel } from "./detail-panels.tsx";
 import { ComparePanel, DiffPanel } from "./diff-panel.tsx";
@@ -65,6 +66,9 @@ export const Panels = (): JSX.Element => (
 
 function Tabs(): JSX.Element {
   const selected = current.value;
+  useEffect(() => {
+    document.getElementById(`tab-${selected?.id}`)?.scrollIntoView({ block: "nearest", inline: "center" });
+  }, [selected?.id, width.value]);
   const move = (event: KeyboardEvent): void => {
     const by = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
     if (by === 0 || selected === undefined) return;

@@ -5,6 +5,7 @@ import { useState } from "preact/hooks";
 import { forkCommand, goldenTest } from "../session/commands.ts";
 import { copyText, notify, saveFile } from "./copy.tsx";
 import { Dialog } from "./dialog.tsx";
+import { loadDigests } from "./live-source.ts";
 import { messageOf, position, session, worker } from "./store.ts";
 
 export const isSharing = signal(false);
@@ -47,8 +48,12 @@ const Action = ({ text, run }: ActionProps): JSX.Element => (
 );
 
 async function saveGolden(seq: number, file: string): Promise<void> {
-  const text = await worker.call("goldenLog", seq);
-  if (text === undefined) notify("The newest records have no digests yet. Reload the page first.");
+  let text = await worker.call("goldenLog", seq);
+  if (text === undefined) {
+    await loadDigests();
+    text = await worker.call("goldenLog", seq);
+  }
+  if (text === undefined) notify("The newest records have no digests yet. Try again.");
   else saveFile(file, text);
 }
 

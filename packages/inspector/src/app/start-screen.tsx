@@ -1,8 +1,8 @@
 /** @jsxImportSource preact */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { isLive, listed, needsToken, openLive, useToken } from "./live-source.ts";
-import { openSession } from "./store.ts";
+import { needsToken } from "./live-requests.ts";
+import { isLive, listed, openFile, openLive, useToken } from "./live-source.ts";
 
 /** What is shown before a session is open. */
 export const StartScreen = (): JSX.Element => (
@@ -17,7 +17,7 @@ export const StartScreen = (): JSX.Element => (
           accept=".jsonl"
           onChange={(event) => {
             const file = event.currentTarget.files?.[0];
-            if (file !== undefined) void openSession(file);
+            if (file !== undefined) void openFile(file);
           }}
         />
       </label>

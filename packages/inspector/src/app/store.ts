@@ -16,13 +16,19 @@ export const session = signal<OpenedSession | undefined>(undefined);
 /** The number of records that the file names. */
 export const expected = signal(0);
 
-/** Rows, spans and checks are added in place: 100,000 of them are not copied. `count` and `checked` report it. */
+/** Rows, spans and checks are added in place: 100,000 of them are not copied. A change of `count` or `checked` reports it. */
 export const rows: RecordRow[] = [];
 export const spans: Span[] = [];
 export const checks: RecordCheck[] = [];
 export const count = signal(0);
 export const checked = signal(0);
 export const firstDamage = signal<number | undefined>(undefined);
+/** The marks that records have, as bits. */
+const seenMarks = signal(0);
+
+/** Whether a record has the mark. */
+export const hasRecordWith = (mark: Mark): boolean =>
+  mark === "damage" ? firstDamage.value !== undefined : hasMark(seenMarks.value, mark);
 
 export const position = signal(0);
 export const view = signal<PositionView | undefined>(undefined);
@@ -65,6 +71,7 @@ function onEvent(event: WorkerEvent): void {
         count.value = 0;
         checked.value = 0;
         firstDamage.value = undefined;
+        seenMarks.value = 0;
         expected.value = event.total;
         range.value = undefined;
         matches.value = undefined;
@@ -76,12 +83,17 @@ function onEvent(event: WorkerEvent): void {
     case "rows":
       rows.push(...event.rows);
       for (const span of event.spans) spans[span.id] = span;
-      count.value = rows.length;
+      batch(() => {
+        seenMarks.value = event.rows.reduce((seen, { marks }) => seen | marks, seenMarks.value);
+        count.value = rows.length;
+      });
       return;
     case "checked":
-      checks.push(...event.checks);
+      // Records are checked again when they get digests.
+      event.checks.forEach((check, index) => void (checks[event.from - 1 + index] = check));
       batch(() => {
-        checked.value = checks.length;
+        if (event.from === 1) firstDamage.value = undefined;
+        checked.value += event.checks.length;
         const damage = event.checks.findIndex((check) => check === "damaged" || check === "differs");
         if (damage >= 0) firstDamage.value ??= event.from + damage;
       });

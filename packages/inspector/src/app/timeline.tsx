@@ -10,6 +10,7 @@ import {
   checked,
   count,
   goTo,
+  hasRecordWith,
   isDamaged,
   matches,
   position,
@@ -185,6 +186,7 @@ const Jumps = (): JSX.Element => (
         key={mark}
         type="button"
         class={`jump mark-${mark}`}
+        disabled={!hasRecordWith(mark)}
         title={`Next ${markTitles[mark].toLowerCase()} (${mark.charAt(0)}); with Shift: the one before`}
         onClick={(event) => jump(mark, event.shiftKey ? -1 : 1)}
       >

@@ -1,7 +1,7 @@
 /** @jsxImportSource preact */
 import type { JSX } from "preact";
 import { isHelpOpen } from "./help-dialog.tsx";
-import { isConnected, isLive, listed, listSessions, liveId, openLive } from "./live-source.ts";
+import { isConnected, isLive, listed, listSessions, liveId, openFile, openLive } from "./live-source.ts";
 import { isSharing } from "./share-dialog.tsx";
 import { stateClass } from "./state-colors.ts";
 import {
@@ -10,7 +10,6 @@ import {
   goTo,
   goToMatch,
   matches,
-  openSession,
   phase,
   position,
   problem,
@@ -25,7 +24,7 @@ export const TopBar = (): JSX.Element => (
   <header class="top">
     <h1>
       <Logo />
-      <span>{session.value?.id ?? "Moora inspector"}</span>
+      <span title={session.value?.id ?? ""}>{session.value?.id ?? "Moora inspector"}</span>
     </h1>
     {session.value === undefined ? null : (
       <span class="agent">
@@ -38,6 +37,7 @@ export const TopBar = (): JSX.Element => (
     {view.value === undefined ? null : (
       <span class={`pill ${stateClass(view.value.control)}`}>{view.value.control}</span>
     )}
+    {view.value?.isPaused === true ? <span class="badge open">paused</span> : null}
     <LiveState />
     <span class="space" />
     {phase.value === "open" ? <Search /> : null}
@@ -84,7 +84,7 @@ function Search(): JSX.Element {
     }
   };
   return (
-    <div class="search" role="search">
+    <div class={found === undefined ? "search" : "search found"} role="search">
       <input
         id="search"
         type="search"
@@ -107,7 +107,7 @@ const Actions = (): JSX.Element => (
   <div class="group">
     <label class="file button">
       Open
-      <input type="file" accept=".jsonl" onChange={(event) => void openFile(event.currentTarget)} />
+      <input type="file" accept=".jsonl" onChange={(event) => void openChosen(event.currentTarget)} />
     </label>
     <button type="button" disabled={phase.value !== "open"} onClick={() => void (isSharing.value = true)}>
       Share
@@ -126,10 +126,10 @@ const Actions = (): JSX.Element => (
   </div>
 );
 
-async function openFile(input: HTMLInputElement): Promise<void> {
+async function openChosen(input: HTMLInputElement): Promise<void> {
   const file = input.files?.[0];
   if (file === undefined) return;
-  await openSession(file);
+  await openFile(file);
   // The same file can be chosen again.
   input.value = "";
 }

@@ -1,18 +1,16 @@
+import { effectsAt, type AgentEffect, type AgentUsage, type Budget, type Question } from "@moora/agent";
+import { questionsAt } from "@moora/agent/internal";
 import {
-  effectsAt,
-  effectToQuestion,
-  type AgentEffect,
-  type AgentUsage,
-  type Budget,
-  type Question,
-} from "@moora/agent";
-import {
+  agentTransition,
   controlEdges,
   controlName,
   isLoopRunning,
+  isPaused,
+  type AgentState,
   type ControlEdge,
   type ControlMove,
 } from "@moora/agent-core-state-machine";
+import { openCallOf, toolOf, toolQuestionOf } from "@moora/agent-core-state-machine/internal";
 import { conversationAt, type Conversation } from "./conversation.ts";
 import { marksIn, type Mark } from "./marks.ts";
 import { requestViewAt, type RequestView } from "./request-view.ts";
@@ -31,11 +29,19 @@ export interface PositionView {
   readonly conversation: Conversation;
   readonly request: RequestView | undefined;
   readonly effects: readonly AgentEffect[];
-  readonly questions: readonly Question[];
+  readonly questions: readonly ShownQuestion[];
   readonly data: { readonly version: number; readonly json: string; readonly isChanged: boolean } | undefined;
   readonly usage: { readonly session: AgentUsage; readonly loop: AgentUsage; readonly budget: Budget };
   readonly isRunning: boolean;
+  readonly isPaused: boolean;
+  /** Whether a retry of the loop would apply. */
+  readonly canRetry: boolean;
   readonly record: RecordView | undefined;
+}
+
+/** A question of the session. `answerSchema` is the JSON text of the schema of its answer; undefined if any is accepted. */
+export interface ShownQuestion extends Question {
+  readonly answerSchema: string | undefined;
 }
 
 /** The record of a position. `body` is JSON with indentation. */
@@ -79,15 +85,24 @@ export function positionViewAt(
     conversation: conversationAt(state, entries),
     request: requestViewAt(history, seq),
     effects,
-    questions: effects.flatMap((effect) => (effect.type === "ask-human" ? [effectToQuestion(effect)] : [])),
+    questions: questionsAt(state).map((question) => shownQuestion(state, question)),
     data:
       dataStatus === null
         ? undefined
         : { version: dataStatus.version, json: shownJson(state.data), isChanged: before.data !== state.data },
     usage: { session: state.usage, loop: context.usage, budget: config.budget },
     isRunning: isLoopRunning(state),
+    isPaused: isPaused(state),
+    canRetry: agentTransition({ type: "loop-retried", timestamp: 0 })(state) !== state,
     record: recordViewAt(history, seq, step),
   };
+}
+
+function shownQuestion(state: AgentState, question: Question): ShownQuestion {
+  const call = openCallOf(state.reActContext.control, question.toolCallId);
+  const asked = call === undefined ? undefined : toolQuestionOf(state, call);
+  const { answerSchema } = asked ?? toolOf(state, question.name) ?? {};
+  return { ...question, answerSchema: question.about === "answer" ? answerSchema : undefined };
 }
 
 function recordViewAt(

@@ -8,6 +8,7 @@ import {
 import { beginReplay } from "@moora/agent-core-state-machine";
 import { parseStoredInput } from "@moora/agent-core-state-machine/internal";
 import { chainStart, type ChainHead, type LogRecord } from "@moora/event-log";
+import { DigestNames } from "./digest-names.ts";
 import type { SessionHistory } from "./session-history.ts";
 
 /**
@@ -20,34 +21,43 @@ export type Redaction =
 
 /**
  * An exported session without private texts. It is a new chain of digests: the redacted session replays as the original one does,
- * and opens in every inspector. Names of tools, ids, keys of objects, schemas, times and numbers stay.
+ * and opens in every inspector. Digests in inputs, and ids of posts, which contain one, have other names. Names of tools, other ids,
+ * keys of objects, schemas, times and numbers stay.
  */
 export function redactedExport(history: SessionHistory, redaction: Redaction): string {
-  const redact = redaction.what === "texts" ? hideText : hideWords(redaction.words);
-  const header = redactedHeader(history.header, redact);
+  const hide = redaction.what === "texts" ? hideText : hideWords(redaction.words);
+  const redact = { hide, names: new DigestNames() };
+  const header = redactedHeader(history.header, hide);
   const headerText = JSON.stringify(header);
   const replay = beginReplay(headerToState(header), { changes: true });
   const records: LogRecord[] = [];
   let head: ChainHead = chainStart(headerText);
   for (const input of history.inputs) {
     const redacted = redactedInput(input, redact);
+    redact.names.learn(input, redacted);
     const record = inputToRecord(head, redacted, replay.apply(redacted)?.changes ?? []);
     records.push(record);
     head = record;
   }
   return recordsToPortable({
-    id: redaction.what === "words" ? redact(history.id) : "redacted",
+    id: redaction.what === "words" ? hide(history.id) : "redacted",
     header: headerText,
     records,
   });
 }
 
-type Redact = (text: string) => string;
+/** Hides what is private in a text. */
+type Hide = (text: string) => string;
+
+interface Redact {
+  readonly hide: Hide;
+  readonly names: DigestNames;
+}
 
 /** Each character becomes a block, but blanks and line breaks stay, so that a text looks as it did. */
-const hideText: Redact = (text) => text.replaceAll(/\S/gu, "▮");
+const hideText: Hide = (text) => text.replaceAll(/\S/gu, "▮");
 
-function hideWords(words: readonly string[]): Redact {
+function hideWords(words: readonly string[]): Hide {
   const given = words.filter((word) => word.trim() !== "");
   if (given.length === 0) return (text) => text;
   const escaped = given.map((word) => word.trim().replaceAll(/[$()*+.?[\\\]^{|}/-]/g, String.raw`\$&`));
@@ -55,15 +65,13 @@ function hideWords(words: readonly string[]): Redact {
   return (text) => text.replaceAll(form, (found) => "▮".repeat(found.length));
 }
 
-/** Fields whose text is a part of the machine: its types, ids, keys, names and digests. */
+/** Fields whose text is a part of the machine: its types, ids, keys and names. */
 const machineFields: ReadonlySet<string> = new Set([
   "type",
   "kind",
   "key",
-  "messageId",
   "toolCallId",
   "toolCallIds",
-  "digest",
   "name",
   "event",
   "outcome",
@@ -75,7 +83,6 @@ const machineFields: ReadonlySet<string> = new Set([
   "to",
   "activeAgent",
   "agentVersion",
-  "requestId",
   "mediaType",
   "risk",
   "replay",
@@ -84,6 +91,9 @@ const machineFields: ReadonlySet<string> = new Set([
   "schema",
   "answerSchema",
 ]);
+
+/** Fields that are digests, or consist of them. */
+const digestFields: ReadonlySet<string> = new Set(["digest", "requestId"]);
 
 /** Fields that are JSON text: all texts in it are redacted, and they stay JSON. */
 const jsonFields: ReadonlySet<string> = new Set(["parameters", "original", "arguments"]);
@@ -105,7 +115,7 @@ type RedactField = (key: string, field: unknown, redact: Redact) => unknown;
 
 /** A value whose texts are redacted; `ofField` redacts the fields of its objects. */
 function redactedValue(value: unknown, redact: Redact, ofField: RedactField): unknown {
-  if (typeof value === "string") return redact(value);
+  if (typeof value === "string") return redact.hide(value);
   if (Array.isArray(value)) return value.map((item) => redactedValue(item, redact, ofField));
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, ofField(key, field, redact)]));
@@ -120,6 +130,8 @@ const redactedFiles = (files: unknown, redact: Redact): unknown =>
 
 /** A field of an input. */
 function redactedField(key: string, field: unknown, redact: Redact): unknown {
+  if (typeof field === "string" && key === "messageId") return redact.names.messageIdOf(field);
+  if (typeof field === "string" && digestFields.has(key)) return redact.names.nameOf(field);
   if (typeof field === "string" && jsonFields.has(key)) return redactedJson(field, redact);
   if (freeFields.has(key)) return redactedFree(field, redact);
   if (fileFields.has(key)) return redactedFiles(field, redact);
@@ -136,14 +148,14 @@ const isFields = (value: unknown): value is Fields => typeof value === "object" 
 /** A configuration, or a change of one. */
 const redactedConfig = (config: Fields, redact: Redact): Fields =>
   typeof config["systemPrompt"] === "string"
-    ? { ...config, systemPrompt: redact(config["systemPrompt"]) }
+    ? { ...config, systemPrompt: redact.hide(config["systemPrompt"]) }
     : config;
 
 const redactedTools = (tools: Fields, redact: Redact): Fields =>
   Object.fromEntries(
     Object.entries(tools).map(([name, tool]) => [
       name,
-      isFields(tool) ? { ...tool, description: redact(String(tool["description"])) } : tool,
+      isFields(tool) ? { ...tool, description: redact.hide(String(tool["description"])) } : tool,
     ]),
   );
 
@@ -151,22 +163,24 @@ function redactedJson(text: string, redact: Redact): string {
   try {
     return JSON.stringify(redactedFree(JSON.parse(text), redact));
   } catch {
-    return redact(text);
+    return redact.hide(text);
   }
 }
 
-function redactedHeader(header: SessionHeader, redact: Redact): SessionHeader {
-  const { user, data, config, tools, ...rest } = header;
-  const hidden = redactedFree(data?.initial ?? null, redact);
+function redactedHeader(header: SessionHeader, hide: Hide): SessionHeader {
+  const { user, caller, parent, data, config, tools, ...rest } = header;
+  const hidden = redactedFree(data?.initial ?? null, { hide, names: new DigestNames() });
   return {
     ...rest,
-    ...(user === undefined ? {} : { user: redact(user) }),
+    ...(user === undefined ? {} : { user: hide(user) }),
+    ...(caller === undefined ? {} : { caller: hide(caller) }),
+    ...(parent === undefined ? {} : { parent: { ...parent, id: hide(parent.id) } }),
     ...(data === undefined
       ? {}
       : { data: { version: data.version, initial: JSON.parse(JSON.stringify(hidden)) } }),
-    config: { ...config, systemPrompt: redact(config.systemPrompt) },
+    config: { ...config, systemPrompt: hide(config.systemPrompt) },
     tools: Object.fromEntries(
-      Object.entries(tools).map(([name, tool]) => [name, { ...tool, description: redact(tool.description) }]),
+      Object.entries(tools).map(([name, tool]) => [name, { ...tool, description: hide(tool.description) }]),
     ),
   };
 }

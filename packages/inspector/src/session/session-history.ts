@@ -127,6 +127,15 @@ export class SessionHistory {
     return { row, spans: this.#spans.next(seq, this.#work) };
   }
 
+  /**
+   * Gives streamed records their digests, from a newer export of the same session. Throws for records of another history, and then
+   * changes nothing.
+   */
+  complete(records: readonly HistoryRecord[]): void {
+    const known = this.records.map((record, index) => completed(record, records[index]));
+    known.forEach((record, index) => void (this.records[index] = record));
+  }
+
   #learn(input: AgentInput, moves: readonly ControlMove[]): void {
     const last = moves.at(-1);
     if (last !== undefined) {
@@ -165,4 +174,10 @@ export class SessionHistory {
     const [oldest] = this.#recent.keys();
     if (this.#recent.size > maxRecent && oldest !== undefined) this.#recent.delete(oldest);
   }
+}
+
+function completed(record: HistoryRecord, exported: HistoryRecord | undefined): HistoryRecord {
+  if (record.digest !== undefined || exported === undefined) return record;
+  if (JSON.stringify(recordToInput(record)) === JSON.stringify(recordToInput(exported))) return exported;
+  throw new Error(`Record ${record.seq} is another one than that of the server. Reload the page.`);
 }

@@ -76,6 +76,12 @@ export class SessionWorker {
       if (rows.length > 0) this.#emit({ event: "rows", rows, spans });
       if (file.checker !== undefined) void this.#check(file);
     },
+    complete: (text) => {
+      const file = this.#opened;
+      file.history.complete(readExport(text).next(file.history.length));
+      file.checker = undefined;
+      void this.#check(file);
+    },
     view: (seq, entries) => positionViewAt(this.#history, seq, entries),
     children: (seq, path, from) => {
       const { state, before } = this.#history.stepAt(seq);
@@ -133,7 +139,7 @@ export class SessionWorker {
   /** Checks the records that were not checked yet. */
   async #check(file: OpenFile): Promise<void> {
     const checker = (file.checker ??= new RecordChecker(file.history, file.headerText));
-    while (this.#file === file && checker.seq < file.history.length) {
+    while (this.#file === file && file.checker === checker && checker.seq < file.history.length) {
       const from = checker.seq + 1;
       const checks: RecordCheck[] = [];
       while (checks.length < recordsPerSlice) {

@@ -28,7 +28,7 @@ export function questionToForm(question: Question, state: Pick<AgentState, "tool
   const call = `${name}(${typeof parameters === "string" ? parameters : JSON.stringify(parameters)})`;
   switch (about) {
     case "approval":
-      return form(`The agent asks for approval: may it call ${call}?`, {
+      return form(`The agent asks for approval: may it call ${call}?${riskText(question)}`, {
         approve: { type: "boolean", title: "Approve" },
         reason: { type: "string", title: "Reason, which the agent reads" },
       });
@@ -41,6 +41,9 @@ export function questionToForm(question: Question, state: Pick<AgentState, "tool
       });
   }
 }
+
+/** The risk of a call, if its tool is defined with one above the default. */
+const riskText = ({ risk = "low" }: Question): string => (risk === "low" ? "" : ` Its risk is ${risk}.`);
 
 /** The form of a question of the model: the schema of its answer if that is a form already, else one text. */
 function answerForm({ name, parameters }: Question, state: Pick<AgentState, "tools">): QuestionForm {

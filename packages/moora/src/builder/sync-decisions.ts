@@ -22,7 +22,7 @@ export function syncDecisions(
   onApproval: OnApproval,
 ): readonly AgentInput[] {
   const { toolCallId, name } = effect;
-  const question = effectToQuestion(effect);
+  const question = effectToQuestion(effect, state);
   const toInput = (decision: Decision): AgentInput =>
     decisionToInput(question, decision, {
       by: "host",

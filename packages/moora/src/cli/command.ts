@@ -40,6 +40,7 @@ export const agentOptions: readonly OptionName[] = [
   "log",
   "as",
   "trace",
+  "verbose",
   "json",
   "help",
 ];

@@ -26,6 +26,7 @@ export type OptionName =
   | "max-steps"
   | "max-tokens"
   | "trace"
+  | "verbose"
   | "session"
   | "log"
   | "as"
@@ -118,6 +119,7 @@ const optionRows: Readonly<Record<OptionName, OptionRow>> = {
   all: { help: "Show every difference of the two states." },
   follow: { help: "Keep showing new records until Ctrl-C." },
   trace: { help: "Show the path through the control graph at the end." },
+  verbose: { help: "Show log entries: retries, leases, late results, and what else is not an error." },
   json: { help: "Print one JSON object per line: every event, and the result." },
   help: { short: "h", help: "Show this help." },
   version: { short: "v", help: "Show the version." },

@@ -3,6 +3,7 @@ import { errorText } from "@moora/agent-core-effects/internal";
 import type { AgentServer } from "@moora/server";
 import { exitCodes, type CliHost, type ExitCode } from "./cli-host.ts";
 import type { CommandCall } from "./command.ts";
+import { logLines } from "./log-lines.ts";
 import { environmentSecrets } from "./secrets.ts";
 import { servedAgents } from "./served-agents.ts";
 import { noticeToMessage, openLog, parseLogTarget } from "./session/log-target.ts";
@@ -57,6 +58,7 @@ export async function withServer(
       metrics: true,
       inspector: inspectorOfServer,
       onError,
+      ...logLines(options, screen),
     });
     return await use({ server, agents: served.agents, shown: target.shown, screen });
   } finally {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { TemporaryFolder } from "./temporary-folder.ts";
@@ -27,6 +27,23 @@ describe("moora inspect", () => {
     const again = new TestHost({ cwd: place.path });
     expect(await again.run(["inspect", "ada", "--out", "ada.html"])).toBe(5);
     expect(again.stderr.text).toContain("The file ada.html exists already.");
+  });
+
+  it("fails for a damaged session, and writes a page that names the first damaged record", async () => {
+    await new TestHost({ cwd: place.path }).run(["run", "1+1", "--session", "bob", "--log", "logs"]);
+    const file = readdirSync(place.at("logs")).find((name) => name.endsWith(".jsonl")) ?? "";
+    const path = place.at("logs", file);
+    const lines = readFileSync(path, "utf8").split("\n");
+    writeFileSync(path, lines.with(3, (lines[3] ?? "").replace("plan", "plam")).join("\n"));
+    const host = new TestHost({ cwd: place.path });
+    expect(await host.run(["inspect", "bob", "--log", "logs", "--out", "bob.html"])).toBe(6);
+    expect(host.stdout.text).toBe("bob is in bob.html. Open it in a browser.\n");
+    expect(host.stderr.text).toContain("The log is damaged: record 3 is");
+    const html = readFileSync(place.at("bob.html"), "utf8");
+    expect(html).toContain(
+      'id="moora-problem">"Record 3 of the log is damaged. This page ends with record 1."<',
+    );
+    expect(recordsIn(html)).toBe(3);
   });
 
   it("serves the page at an address with a token, only there, and shows new records after a reload", async () => {

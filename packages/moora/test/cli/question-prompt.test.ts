@@ -11,6 +11,8 @@ const question: Question = {
   name: "pay",
   parameters: { euros: 5 },
   digest: "d",
+  risk: "high",
+  reason: "risk",
   due: null,
   reminder: 0,
   escalated: false,
@@ -43,6 +45,11 @@ async function asked(answers: readonly (Receipt | Error)[], lines: readonly stri
   await settled.promise;
   return { text: host.stderr.text, decisions };
 }
+
+it("is shown with the risk of the call, and why it is asked", async () => {
+  const { text } = await asked([], ["y"]);
+  expect(text).toContain("Risk: high. Asked because the approval policy asks about calls of this risk.\n");
+});
 
 describe("a decision that is not accepted leaves the question on the screen", () => {
   it("with the reason why it was ignored", async () => {

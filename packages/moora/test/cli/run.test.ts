@@ -89,6 +89,16 @@ describe("moora run", () => {
     expect(at.stderr.text).toMatch(/Planning\s+LlmFinalAnswer\s+Done/);
   });
 
+  it("prints log entries when asked to, and none without", async () => {
+    const options = ["--session", "ada", "--log", place.at("log")];
+    const at = host();
+    await at.run(["run", "2+2", "--verbose", ...options]);
+    expect(at.stderr.text).toMatch(/^\[info\] session-opened, session ada: .*"access":"run"/m);
+    const quiet = host();
+    await quiet.run(["run", "2+2", ...options]);
+    expect(quiet.stderr.text).not.toContain("session-opened");
+  });
+
   it("ends with 1 when the agent fails, and enforces its limits", async () => {
     await using provider = await FakeProvider.start(calls(["current_time", {}]), calls(["current_time", {}]));
     const at = host();

@@ -28,7 +28,7 @@ describe("a question in a run without a terminal", () => {
     expect(open.code).toBe(7);
     expect(open.err).toContain("<- quick quickly done");
     expect(open.err).toContain(
-      'The agent wants to call pay with\n{\n  "euros": 5\n}\n  moora approve ada call_1\n  moora reject ada call_1 --reason ...\n',
+      'The agent wants to call pay with\n{\n  "euros": 5\n}\nRisk: low. Asked because the tool asks about each of its calls.\n  moora approve ada call_1\n  moora reject ada call_1 --reason ...\n',
     );
     expect(open.err).toContain("  moora approve ada call_3\n");
     expect(open.err).toMatch(

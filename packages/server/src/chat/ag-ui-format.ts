@@ -192,7 +192,7 @@ class AgUiTranslator {
 
   #outcome(reason: "stop" | "tool-calls"): object {
     if (reason === "stop") return { type: "success" };
-    return { type: "interrupt", interrupts: this.#live.session.questions().map(questionToInterrupt) };
+    return { type: "interrupt", interrupts: this.#live.stream.questions.map(questionToInterrupt) };
   }
 }
 

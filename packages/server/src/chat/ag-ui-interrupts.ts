@@ -21,6 +21,8 @@ export const questionToInterrupt = ({
   name,
   parameters,
   question,
+  risk,
+  reason,
   due,
 }: Question): object => ({
   id: digest,
@@ -28,5 +30,6 @@ export const questionToInterrupt = ({
   toolCallId: caller,
   message: question ?? `${name}(${textOf(parameters)})`,
   responseSchema: payloadSchema,
+  metadata: { ...(risk === undefined ? {} : { risk }), reason },
   ...(due === null ? {} : { expiresAt: new Date(due).toISOString() }),
 });

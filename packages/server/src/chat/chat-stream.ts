@@ -105,9 +105,9 @@ export class ChatStream {
       this.#messageId = start.messageId;
       return;
     }
-    const questions = this.#live.session.questions();
+    const { questions, streaming } = this.#live.stream;
     if (start.type === "replay")
-      this.#newWriter(start.loop ?? view.reActContext.loop).resume(view, questions, view.streaming);
+      this.#newWriter(start.loop ?? view.reActContext.loop).resume(view, questions, streaming);
     else {
       this.#isHeld = true;
       this.#newWriter(view.reActContext.loop).skip(view, questions);
@@ -127,10 +127,12 @@ export class ChatStream {
 
   #attach(): void {
     this.#detach();
-    const { session } = this.#live;
+    const { session, stream } = this.#live;
+    const onEvent = (event: AgentEvent<unknown>): void => this.#event(event, session.current());
     const stops = [
       session.onInput((input, state) => this.#input(input, state)),
-      session.onEvent((event) => this.#event(event, session.current())),
+      session.onEvent(onEvent),
+      stream.onEvent(onEvent),
     ];
     this.#detach = () => {
       for (const stop of stops) stop();
@@ -146,7 +148,7 @@ export class ChatStream {
   #input(input: AgentInput, state: AgentState): void {
     // What a running loop has written before the message is not a part of the answer.
     if (input.type === "user-message-received" && input.messageId === this.#messageId)
-      this.#newWriter(state.reActContext.loop).skip(state, this.#live.session.questions());
+      this.#newWriter(state.reActContext.loop).skip(state, this.#live.stream.questions);
     if (input.type === "tool-call-decided") this.#writer?.decided(input);
     this.#update(state);
   }
@@ -161,7 +163,7 @@ export class ChatStream {
   }
 
   #update(state: AgentState): void {
-    this.#writer?.update(state, this.#live.session.questions(), !this.#isHeld);
+    this.#writer?.update(state, this.#live.stream.questions, !this.#isHeld);
     this.#paced.available();
   }
 

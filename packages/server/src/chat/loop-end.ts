@@ -1,4 +1,5 @@
 import type { AgentState, Question } from "@moora/agent";
+import { openCallsOf } from "@moora/agent/internal";
 import { callsAsking } from "./questions-below.ts";
 import type { UiChunk } from "./ui-chunk.ts";
 
@@ -10,8 +11,7 @@ interface AskingCall {
 
 /** The open questions of a session itself. */
 export function askingCalls({ reActContext: { control } }: AgentState): readonly AskingCall[] {
-  if (!("calls" in control)) return [];
-  return control.calls.flatMap(({ id, status }) =>
+  return openCallsOf(control).flatMap(({ id, status }) =>
     status.type === "asking" ? [{ id, digest: status.digest, about: status.about }] : [],
   );
 }

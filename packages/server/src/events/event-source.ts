@@ -1,4 +1,4 @@
-import type { LoggedInput } from "@moora/agent";
+import type { AgentEvent, LoggedInput } from "@moora/agent";
 import type { LiveSession } from "../sessions/live-session.ts";
 import { ChunkMaker } from "./chunks.ts";
 import { chunkFrame, inputFrame, type StreamFrame } from "./sse.ts";
@@ -9,6 +9,8 @@ export interface SourceOptions {
   readonly after: number;
   /** The most characters of new events that wait in memory. */
   readonly maxBuffered: number;
+  /** Called when the events that wait are more than `maxBuffered`: their chunks are dropped. */
+  readonly onBehind: () => void;
   /** Called when an event may have become available. */
   readonly onAvailable: () => void;
 }
@@ -74,14 +76,16 @@ export class EventSource {
 
   #attach(): void {
     this.#detach();
-    const { session } = this.#live;
+    const { session, stream } = this.#live;
+    const pushChunk = (event: AgentEvent<unknown>): void => {
+      if (!this.#takesChunks) return;
+      const chunk = this.#chunks.chunkOf(event);
+      if (chunk !== undefined) this.#push(chunkFrame(chunk));
+    };
     const stops = [
       session.onInput((input, _state, seq) => this.#push(inputFrame(seq, input))),
-      session.onEvent((event) => {
-        if (!this.#takesChunks) return;
-        const chunk = this.#chunks.chunkOf(event);
-        if (chunk !== undefined) this.#push(chunkFrame(chunk));
-      }),
+      session.onEvent(pushChunk),
+      stream.onEvent(pushChunk),
     ];
     this.#detach = () => {
       for (const stop of stops) stop();
@@ -93,7 +97,10 @@ export class EventSource {
     if (this.#isBehind) return;
     this.#waiting.push(frame);
     this.#buffered += frame.text.length;
-    if (this.#buffered > this.#options.maxBuffered) this.#fallBehind();
+    if (this.#buffered > this.#options.maxBuffered) {
+      this.#fallBehind();
+      this.#options.onBehind();
+    }
     this.#options.onAvailable();
   }
 
@@ -143,10 +150,10 @@ export class EventSource {
     }
     if (this.#isBehind) return;
     this.#takesChunks = true;
-    const { session } = this.#live;
+    const { stream } = this.#live;
     const chunks = [
-      this.#chunks.begin(session.current().streaming),
-      ...session.questions().map((question) => this.#chunks.questionOf(question)),
+      this.#chunks.begin(stream.streaming),
+      ...stream.questions.map((question) => this.#chunks.questionOf(question)),
     ];
     for (const chunk of chunks) if (chunk !== undefined) this.#push(chunkFrame(chunk));
   }

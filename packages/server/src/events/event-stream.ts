@@ -1,3 +1,4 @@
+import { Logger } from "@moora/agent/internal";
 import type { EventLog } from "@moora/event-log";
 import { HttpProblem, unavailable } from "../problem.ts";
 import { historyMark, incarnationOf } from "../sessions/history-mark.ts";
@@ -44,7 +45,7 @@ export function cursorOfRequest(request: Request): Cursor {
  * `history-changed`.
  */
 export async function eventStream(
-  { clock, limits, log, onError }: ServerContext,
+  { clock, limits, log, onError, onLog }: ServerContext,
   hold: StreamHold,
   cursor: Cursor,
 ): Promise<Response> {
@@ -56,6 +57,11 @@ export async function eventStream(
   const source = new EventSource(live, {
     after,
     maxBuffered: limits.maxBufferedBytes,
+    onBehind: () =>
+      new Logger(live.ref.id, onLog).log("stream-behind", {
+        message:
+          "A reader of a stream is behind; chunks were dropped, and records are read from the log again.",
+      }),
     onAvailable: () => paced.available(),
   });
   const close = (): void => {

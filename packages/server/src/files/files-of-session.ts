@@ -1,4 +1,5 @@
-import type { AgentAttachment, AgentState, DurableSession } from "@moora/agent";
+import type { AgentAttachment, DurableSession } from "@moora/agent";
+import { mediaTypeIn } from "@moora/agent-core-effects/internal";
 import type { BlobStore } from "@moora/event-log";
 import { HttpProblem } from "../problem.ts";
 import type { ServerContext } from "../server-options.ts";
@@ -6,15 +7,6 @@ import type { ServerContext } from "../server-options.ts";
 /** The store of the bytes of files; undefined for a server without one. */
 export const storeOf = ({ blobs, log }: Pick<ServerContext, "blobs" | "log">): BlobStore | undefined =>
   (blobs === false ? undefined : blobs.store) ?? log.blobs;
-
-/** The media type of a file in the messages, or in the results of calls; undefined if they do not have it. */
-export function mediaTypeIn({ messages, toolCalls }: AgentState, url: string): string | undefined {
-  const results = Object.values(toolCalls).flatMap(({ result }) =>
-    result?.isSuccess === true ? (result.files ?? []) : [],
-  );
-  const files = [...messages.flatMap(({ attachments = [] }) => attachments), ...results];
-  return files.find((file) => file.url === url)?.mediaType;
-}
 
 /** The files of a message of a user, and the field of the request that has them. */
 export interface PostedFiles {

@@ -67,7 +67,7 @@ export async function postAnswers(
   // Another process may run the session, and have asked what this one has not read.
   await live.refresh();
   stream.begin({ type: "continue" });
-  for (const { question, decision } of answersOf(live.session.questions())) {
+  for (const { question, decision } of answersOf(live.stream.questions)) {
     if (!(await access.may("decide", live.ref))) throw new HttpProblem("forbidden", "You may not decide.");
     await parts.context.counters.countPost("decisions", () =>
       live.post((session) => session.decide(question, decision, access.user)),

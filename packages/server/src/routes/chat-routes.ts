@@ -34,8 +34,7 @@ export const resumeChat: Route = async (call) => {
   if (ref === undefined) return nothingToResume();
   return await withStream(call, { ref, format }, async (stream, live) => {
     await live.refresh();
-    const { session } = live;
-    if (!isResumable(session.current(), session.questions())) return false;
+    if (!isResumable(live.session.current(), live.stream.questions)) return false;
     stream.begin({ type: "replay" });
     return true;
   });

@@ -1,6 +1,7 @@
+import { fileHeaders, mediaTypeIn } from "@moora/agent-core-effects/internal";
 import { HttpProblem } from "../problem.ts";
-import { mediaTypeIn, storeOf } from "../files/files-of-session.ts";
-import { digestOfUrl, urlOfDigest } from "../files/viewer-urls.ts";
+import { storeOf } from "../files/files-of-session.ts";
+import { urlOfDigest } from "../files/viewer-urls.ts";
 import type { Route } from "./route.ts";
 
 /** Reads a file whose bytes are stored outside the records. Only files that the session refers to are there. */
@@ -14,19 +15,5 @@ export const readFile: Route = async ({ parts, access, param }) => {
   const bytes = mediaType === undefined ? undefined : await storeOf(parts.context)?.get(url);
   if (mediaType === undefined || bytes === undefined)
     throw new HttpProblem("not-found", "The session has no such file.");
-  return new Response(bytes.slice(), {
-    headers: {
-      "content-type": isHeaderValue(mediaType) ? mediaType : "application/octet-stream",
-      // A page must not run in the origin of the server.
-      "content-disposition": isShown(mediaType) ? "inline" : "attachment",
-      "content-security-policy": "default-src 'none'; sandbox",
-      "cache-control": "private, max-age=31536000, immutable",
-      etag: `"${digestOfUrl(url)}"`,
-    },
-  });
+  return new Response(bytes.slice(), { headers: fileHeaders(mediaType, param("digest")) });
 };
-
-const isHeaderValue = (text: string): boolean => /^[\w.+-]+\/[\w.+-]+$/.test(text);
-
-/** Whether a browser may show a file in place: pictures without scripts, sound and film. */
-const isShown = (mediaType: string): boolean => /^(image\/(?!svg)|audio\/|video\/)/.test(mediaType);

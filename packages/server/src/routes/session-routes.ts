@@ -64,7 +64,7 @@ const currentView = async ({ parts, access }: RouteCall, ref: SessionRef): Promi
     const { streaming: _, ...state } = session.current();
     const { id, agent } = ref;
     const { user } = access;
-    const view = { id, agent, user, seq: session.seq(), state, questions: session.questions() };
+    const view = { id, agent, user, seq: session.seq(), state, questions: live.stream.questions };
     const digest = await historyMark(session, view.seq);
     return json({ ...view, incarnation: incarnationOf(session), digest });
   });

@@ -1,4 +1,5 @@
 import type { SessionRef } from "../access/authorization.ts";
+import { Logger } from "@moora/agent/internal";
 import type { LiveSession } from "../sessions/live-session.ts";
 import type { RouteCall } from "./route.ts";
 
@@ -23,11 +24,16 @@ export async function holdForStream(
     uncount();
     throw error;
   });
+  const leave = hold.live.stream.view();
   let registered: (() => void) | undefined;
   return {
     live: hold.live,
     drop() {
       parts.context.counters.count("moora_streams_dropped_total");
+      new Logger(ref.id, parts.context.onLog).log("stream-stalled", {
+        message: "A reader took nothing of a stream for too long; its connection was ended.",
+        data: { user: access.user },
+      });
       connection.drop?.();
     },
     endsBy(end) {
@@ -38,6 +44,7 @@ export async function holdForStream(
     },
     release() {
       uncount();
+      leave();
       hold.release();
       if (registered !== undefined) {
         parts.streamEnds.delete(registered);

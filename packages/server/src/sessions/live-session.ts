@@ -8,6 +8,7 @@ import {
   type OpenOptions,
 } from "@moora/agent";
 import type { SessionRef } from "../access/authorization.ts";
+import { LiveLink } from "../live/live-link.ts";
 import { sessionNotFound } from "../problem.ts";
 import { viewerUrl } from "../files/viewer-urls.ts";
 import type { ServerContext } from "../server-options.ts";
@@ -23,6 +24,8 @@ const takeoverPollMs = 1_000;
 export class LiveSession {
   readonly ref: SessionRef;
   readonly agent: Agent<unknown>;
+  /** What the session streams to viewers. */
+  readonly stream: LiveLink;
   readonly #context: ServerContext;
   readonly #replaced = new Set<() => void>();
   readonly #ended = new Set<() => void>();
@@ -38,6 +41,7 @@ export class LiveSession {
     this.#context = context;
     this.agent = agent;
     this.ref = ref;
+    this.stream = new LiveLink(context.liveHub, context.limits.maxBufferedBytes);
   }
 
   static async open(context: ServerContext, agent: Agent<unknown>, ref: SessionRef): Promise<LiveSession> {
@@ -131,6 +135,7 @@ export class LiveSession {
     if (this.#isEnded) return;
     this.#isEnded = true;
     this.#cancelPoll();
+    this.stream.close();
     for (const listener of this.#ended) listener();
   }
 
@@ -140,6 +145,7 @@ export class LiveSession {
     this.#onlyReads = lastError instanceof SessionError && lastError.code === "UnsupportedVersion";
     // Questions are shown by this server: without a listener they count as unseen.
     session.onEvent(() => undefined);
+    this.stream.adopt(session);
     if (session.info().access === "post" && !this.#isOfSubAgent) this.#poll();
   }
 
@@ -194,7 +200,7 @@ export class LiveSession {
 
   /** Opens the session to run it; to post to it if another process runs it, or is to run it. */
   async #openAny(): Promise<DurableSession<unknown>> {
-    const { log, clock, owner, leaseMs, blobs, context } = this.#context;
+    const { log, clock, owner, leaseMs, blobs, context, onLog } = this.#context;
     const { id, user } = this.ref;
     const options: OpenOptions = {
       log,
@@ -206,6 +212,7 @@ export class LiveSession {
       ...(blobs === false ? {} : { blobs }),
       ...(context === undefined ? {} : { context: await context(user, this.ref) }),
       onError: (report) => this.#failed(report),
+      ...(onLog === undefined ? {} : { onLog }),
     };
     if (this.#isOfSubAgent) return await openSession(this.agent, { ...options, access: "post" });
     try {

@@ -9,6 +9,7 @@ import { damageCases } from "./damages.ts";
 import { idCases } from "./ids.ts";
 import { isolationCases } from "./isolation.ts";
 import { leaseCases } from "./leases.ts";
+import { liveCases } from "./live.ts";
 import { readingCases } from "./reading.ts";
 import { removalCases } from "./removals.ts";
 import { sessionCases } from "./sessions.ts";
@@ -29,6 +30,7 @@ const cases: readonly LogCase[] = [
   ...dueCases,
   ...removalCases,
   ...watchingCases,
+  ...liveCases,
   ...snapshotCases,
   ...damageCases,
 ];

@@ -2,6 +2,7 @@ import { writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { readHeader, recordsToPortable } from "@moora/agent";
 import { errorText } from "@moora/agent-core-effects/internal";
+import type { LogError, LogInspection } from "@moora/event-log";
 import type { InspectorPage } from "@moora/inspector";
 import { exitCodes } from "../cli-host.ts";
 import type { Command } from "../command.ts";
@@ -26,14 +27,19 @@ export const inspectCommand: Command = sessionCommand({
     await readHeader(log, id);
     const file = options.text("out");
     if (file !== undefined) {
-      const { html } = await pageOf(call);
+      const { html, damage } = await pageOf(call);
       useFile(file, () => writeFileSync(resolve(host.cwd, file), html, { flag: "wx" }));
       print({ id, file }, `${id} is in ${file}. Open it in a browser.`);
+      if (damage !== undefined) throw damage;
       return exitCodes.answered;
     }
     const server = await serveInspector(
       portOf(options.text("port"), 0),
-      () => pageOf(call),
+      async () => {
+        const page = await pageOf(call);
+        if (page.damage !== undefined) screen.line(page.damage.message);
+        return page;
+      },
       (error) => screen.line(`moora: ${errorText(error)}`),
     );
     print({ id, url: server.url }, `${id} is at ${server.url}. A reload shows new records. Ctrl-C stops it.`);
@@ -44,13 +50,24 @@ export const inspectCommand: Command = sessionCommand({
   },
 });
 
-/** The page with the records before the first damage, which is reported. */
-async function pageOf(call: SessionCall): Promise<InspectorPage> {
-  const { id, log, screen } = call;
+/** A page with the records before the first damage, which it names. */
+type PageOfLog = InspectorPage & Pick<LogInspection, "damage">;
+
+async function pageOf(call: SessionCall): Promise<PageOfLog> {
+  const { id, log } = call;
   const session = await log.open(id);
   if (session === undefined) throw unknownSessionError(id, call);
   const { records, damage } = await session.inspect();
-  if (damage !== undefined) screen.line(damage.message);
   const { inspectorFile } = await import("@moora/inspector");
-  return await inspectorFile(recordsToPortable({ id, header: session.header, records }));
+  const exported = recordsToPortable({ id, header: session.header, records });
+  const page = await inspectorFile(exported, problemOf(damage, records.length));
+  return { ...page, damage };
 }
+
+/** What the page shows about the damage. The message of the error names the file of the log, which a page must not. */
+const problemOf = (damage: LogError | undefined, last: number): { readonly problem?: string } =>
+  damage === undefined
+    ? {}
+    : {
+        problem: `Record ${damage.seq ?? last + 1} of the log is damaged. This page ends with record ${last}.`,
+      };

@@ -12,7 +12,7 @@ export const serveCommand: Command = {
   name: "serve",
   usage: "",
   summary: "Serve agents over HTTP on this machine, until Ctrl-C.",
-  options: ["port", "host", "worker", "agent", "log", ...describingOptions, "help"],
+  options: ["port", "host", "worker", "agent", "log", "verbose", ...describingOptions, "help"],
   run: (call, host) =>
     withServer(
       { name: "serve", call, host, worker: call.options.has("worker") },

@@ -1,17 +1,12 @@
-import {
-  askedText,
-  effectsAt,
-  type AgentState,
-  type AgentUsage,
-  type Question,
-  effectToQuestion,
-} from "@moora/agent";
+import { askedText, type AgentState, type AgentUsage, type Question } from "@moora/agent";
+import { questionsAt } from "@moora/agent/internal";
 import { oneLine } from "@moora/agent-core-effects/internal";
 import { controlName, type OpenCall } from "@moora/agent-core-state-machine";
 import { openCallsOf, recordOf } from "@moora/agent-core-state-machine/internal";
 import { exitCodes } from "../cli-host.ts";
 import type { Command } from "../command.ts";
 import { callToText } from "../session/open-question.ts";
+import { reasonText } from "../questions/question-text.ts";
 import { positionOf, sessionCommand, stateAtRecord, type SessionCall } from "../session/session-call.ts";
 import { timeToText } from "../session/timeline.ts";
 
@@ -32,11 +27,6 @@ export const showCommand: Command = sessionCommand({
     return exitCodes.answered;
   },
 });
-
-const questionsAt = (state: AgentState): readonly Question[] =>
-  Object.values(effectsAt(state)).flatMap((effect) =>
-    effect.type === "ask-human" ? [effectToQuestion(effect)] : [],
-  );
 
 function viewOf(
   call: SessionCall,
@@ -85,7 +75,8 @@ function questionToText({ hints, id }: SessionCall, question: Question): string 
   const { about, due } = question;
   const until = due === null ? "" : `, until ${timeToText(due)}`;
   const text = about === "answer" ? askedText(question).text : callToText(question);
-  return [`${labels[about]} ${text}${until}`, ...hints.decisionCommands(id, question)].join("\n");
+  const why = about === "approval" ? [reasonText(question)] : [];
+  return [`${labels[about]} ${text}${until}`, ...why, ...hints.decisionCommands(id, question)].join("\n");
 }
 
 const labels: Readonly<Record<Question["about"], string>> = {

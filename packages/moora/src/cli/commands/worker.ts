@@ -7,7 +7,7 @@ export const workerCommand: Command = {
   name: "worker",
   usage: "",
   summary: "Run sessions whose work is due and that no process runs, until Ctrl-C.",
-  options: ["agent", "log", ...describingOptions, "help"],
+  options: ["agent", "log", "verbose", ...describingOptions, "help"],
   run: (call, host) =>
     withServer({ name: "worker", call, host, worker: true }, async ({ server, agents, shown, screen }) => {
       const names = agents.map(({ name }) => name).join(", ");

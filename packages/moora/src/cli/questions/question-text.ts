@@ -15,7 +15,7 @@ export function questionText(question: Question): string {
   const { about, name } = question;
   switch (about) {
     case "approval":
-      return `The agent wants to call ${name} with\n${argumentsText(question)}`;
+      return `The agent wants to call ${name} with\n${argumentsText(question)}\n${reasonText(question)}`;
     case "outcome":
       return (
         `The call of ${name} was interrupted. It is unknown whether it took effect. It was called with\n` +
@@ -27,6 +27,19 @@ export function questionText(question: Question): string {
     }
   }
 }
+
+const reasons: Readonly<Record<Question["reason"], string>> = {
+  policy: "the approval policy asks about this tool",
+  risk: "the approval policy asks about calls of this risk",
+  predicate: "the predicate of the approval policy asks about this call",
+  tool: "the tool asks about each of its calls",
+  question: "the call is a question",
+  interrupted: "the call was interrupted",
+};
+
+/** The risk of a call, and why a person is asked about it, as a line of text. */
+export const reasonText = ({ risk, reason }: Pick<Question, "risk" | "reason">): string =>
+  `${risk === undefined ? "" : `Risk: ${risk}. `}Asked because ${reasons[reason]}.`;
 
 /** The arguments as one line of text that can be edited and parsed again. */
 export const editableArguments = (parameters: unknown): string =>

@@ -7,6 +7,7 @@ import {
   type AgentRun,
   type AgentState,
   type DurableSession,
+  type LogListener,
   type Question,
   type Session,
   type SessionView,
@@ -14,6 +15,7 @@ import {
 import type { ChosenLlm } from "../choose-llm.ts";
 import type { CliHost } from "../cli-host.ts";
 import type { CommandCall } from "../command.ts";
+import { logLines } from "../log-lines.ts";
 import { openMcpServers, type McpServers } from "../mcp/open-mcp-servers.ts";
 import { optionsToAgent } from "../options-to-agent.ts";
 import type { Screen } from "../terminal/screen.ts";
@@ -75,7 +77,7 @@ export async function openCliSession(
   const mcp = await openMcpServers(call.options, host, screen);
   try {
     const agent = await optionsToAgent(call.options, { ...chosen, mcpTools: mcp.tools }, host);
-    const session = startSession(agent, { clock: host.clock });
+    const session = startSession(agent, { clock: host.clock, ...logLines(call.options, screen) });
     const close = async (): Promise<void> => {
       await session.close();
       await mcp.close();
@@ -107,7 +109,13 @@ async function openLoggedSession(
     const { close: closeServers, tools: mcpTools } = mcp;
     const agent = await optionsToAgent(options, { ...chosen, mcpTools }, host, state?.config);
     if (state !== undefined) await checkTools(state, tools, agent, { log, id, host, hints });
-    const { session, running } = await openToRun(agent, { log, id, host, hints });
+    const { session, running } = await openToRun(agent, {
+      log,
+      id,
+      host,
+      hints,
+      ...logLines(options, screen),
+    });
     await tools.save(screen, state);
     return {
       session,
@@ -137,6 +145,7 @@ interface OpenCall {
   readonly id: string;
   readonly host: CliHost;
   readonly hints: CommandHints;
+  readonly onLog?: LogListener;
 }
 
 /** Throws `CliFailure` or `UsageError` if the agent does not have the tools of open calls. */
@@ -157,7 +166,7 @@ async function checkTools(
 /** Opens a session to run it. Throws `CliFailure` if another process runs it, or if a newer release wrote to it. */
 async function openToRun(
   agent: Agent,
-  { log, id, host, hints }: OpenCall,
+  { log, id, host, hints, onLog }: OpenCall,
 ): Promise<{ readonly session: DurableSession; readonly running: RunningLoop | undefined }> {
   const { clock, owner, isOwnerGone } = host;
   try {
@@ -166,6 +175,7 @@ async function openToRun(
       id,
       clock,
       ...(owner === undefined ? {} : { owner }),
+      ...(onLog === undefined ? {} : { onLog }),
       ...(isOwnerGone === undefined ? {} : { isOwnerGone }),
     });
     const { access, lastError } = session.info();

@@ -1,15 +1,23 @@
-/** An event of a stream of server-sent events; `data` is its text. */
+/** An event of a stream of server-sent events. */
 export interface StreamEvent {
+  /** The type; `message` for an event without one. */
   readonly event: string;
+  /** The text: its lines, joined with line feeds. */
   readonly data: string;
 }
 
-/** Reads the events of a body by the rules of server-sent events. `onBytes` is called for each piece, also for comments. */
-export async function* readEvents(
+/**
+ * Reads the events of a body by the rules of server-sent events (WHATWG HTML, section 9.2): lines end with CR LF, LF or CR, a byte order
+ * mark at the beginning is skipped, and an event without data or without its blank line is left out. The fields `id` and `retry` are
+ * ignored: a record contains its number, and a client has waits of its own. `onBytes` is called for each piece that arrives, also for
+ * comments. The body is canceled when the iteration ends; errors of the body are thrown.
+ */
+export async function* readServerSentEvents(
   body: ReadableStream<Uint8Array>,
-  onBytes: () => void,
+  onBytes: () => void = () => undefined,
 ): AsyncGenerator<StreamEvent, void, undefined> {
   const reader = body.getReader();
+  // Skips a byte order mark, and keeps the beginning of a character until the rest of it arrives.
   const decoder = new TextDecoder();
   const parser = new EventParser();
   try {
@@ -28,15 +36,21 @@ export async function* readEvents(
 class EventParser {
   /** The pieces of a line that has not ended: joined once, so that a long event costs no more than its length. */
   #pieces: string[] = [];
+  /** Whether the text so far ends with CR: an LF that follows ends the same line. */
+  #endsWithCr = false;
   #event = "";
   #data: string[] = [];
 
   *add(text: string): Generator<StreamEvent, void, undefined> {
-    let start = 0;
-    for (let end = text.indexOf("\n"); end >= 0; end = text.indexOf("\n", start)) {
-      this.#pieces.push(text.slice(start, end));
-      start = end + 1;
-      const event = this.#line(this.#pieces.join("").replace(/\r$/, ""));
+    if (text === "") return;
+    let start = this.#endsWithCr && text.startsWith("\n") ? 1 : 0;
+    this.#endsWithCr = text.endsWith("\r");
+    const ends = /\r\n|\r|\n/g;
+    ends.lastIndex = start;
+    for (let end = ends.exec(text); end !== null; end = ends.exec(text)) {
+      this.#pieces.push(text.slice(start, end.index));
+      start = ends.lastIndex;
+      const event = this.#line(this.#pieces.join(""));
       this.#pieces = [];
       if (event !== undefined) yield event;
     }
@@ -54,7 +68,7 @@ class EventParser {
   }
 
   #end(): StreamEvent | undefined {
-    const event = { event: this.#event, data: this.#data.join("\n") };
+    const event = { event: this.#event || "message", data: this.#data.join("\n") };
     const isEvent = this.#data.length > 0;
     this.#event = "";
     this.#data = [];

@@ -1,0 +1,131 @@
+import { readFileSync } from "node:fs";
+import { createServer } from "node:http2";
+import { once } from "node:events";
+import { setTimeout as pause } from "node:timers/promises";
+import { restateServices, restateSession, type RestateSession } from "@moora/restate";
+import { createEndpointHandler, service, type Context } from "@restatedev/restate-sdk";
+import { freePort, RestateServer } from "../../packages/restate/test/restate-server.ts";
+import { calls, isDone, stepsAgent } from "./agent.ts";
+import type { HostWays } from "./way.ts";
+
+/** What a session has written after a number of its records. */
+export interface Growth {
+  readonly records: number;
+  /** The length of its state as JSON. */
+  readonly stateBytes: number;
+  /** What the server has written to its disk for each model call or tool call since the row before. */
+  readonly writtenBytesPerCall: number;
+}
+
+/** A session on Restate, and a handler of as many `ctx.run`. */
+export class RestateWays implements HostWays {
+  readonly #server: RestateServer;
+  readonly #close: () => void;
+  #onLastCall: () => void = () => undefined;
+
+  private constructor(server: RestateServer, port: number) {
+    this.#server = server;
+    const bare = service({
+      name: "bare",
+      handlers: {
+        run: async (ctx: Context) => {
+          for (let call = 0; call < calls; call += 1) await ctx.run("step", () => "ok");
+        },
+      },
+    });
+    const agent = stepsAgent(() => this.#onLastCall());
+    const services = [...restateServices(agent, { ingressUrl: server.ingressUrl }), bare];
+    const endpoint = createServer(createEndpointHandler({ services, logger: () => undefined }));
+    endpoint.on("session", (session) => session.unref());
+    endpoint.listen(port, "127.0.0.1");
+    this.#close = () => void endpoint.close();
+  }
+
+  static async start(): Promise<RestateWays> {
+    const [server, port] = [await RestateServer.start(), await freePort()];
+    const ways = new RestateWays(server, port);
+    await server.register(`http://127.0.0.1:${port}`);
+    return ways;
+  }
+
+  readonly ways = [
+    { name: "a bare run of Restate", run: () => this.#runBare() },
+    {
+      name: "Restate",
+      beside: "a bare run of Restate",
+      run: (sample: number) => this.#ask(this.#session(`s${sample}`)),
+    },
+  ];
+
+  /** Lets a session grow to these numbers of records. The server is idle otherwise. */
+  async growths(records: readonly number[]): Promise<readonly Growth[]> {
+    const session = this.#session("long");
+    const rows: Growth[] = [];
+    for (const least of records) {
+      let [seq, loops] = [(await session.current())?.seq ?? 0, 0];
+      // The loops before the ones that are measured.
+      while (seq < least) seq = await this.#ask(session);
+      const before = await this.#writtenBytes();
+      for (; loops < 10; loops += 1) await this.#ask(session);
+      const writtenBytesPerCall = ((await this.#writtenBytes()) - before) / loops / calls;
+      const state = JSON.stringify((await session.current())?.state);
+      rows.push({ records: seq, stateBytes: Buffer.byteLength(state), writtenBytesPerCall });
+    }
+    return rows;
+  }
+
+  /** Model calls and tool calls in a second, of this number of sessions at once. */
+  async callsPerSecond(sessions: number): Promise<number> {
+    this.#onLastCall = () => undefined;
+    const start = performance.now();
+    await Promise.all(
+      Array.from({ length: sessions }, async (_, index) => {
+        const session = this.#session(`crowd-${index}`);
+        for (let loop = 0; loop < 3; loop += 1) {
+          await session.send("Work.");
+          do await pause(50);
+          while (!isDone(((await session.current()) ?? never()).state));
+        }
+      }),
+    );
+    return (sessions * 3 * calls * 1_000) / (performance.now() - start);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#server[Symbol.asyncDispose]();
+    this.#close();
+  }
+
+  #session(id: string): RestateSession {
+    return restateSession({ ingressUrl: this.#server.ingressUrl, agent: "steps", id });
+  }
+
+  async #runBare(): Promise<void> {
+    const response = await fetch(`${this.#server.ingressUrl}/bare/run`, { method: "POST" });
+    if (!response.ok) throw new Error(await response.text());
+  }
+
+  /** Asks, and resolves with the number of records. Reads the session only after the last model call has begun. */
+  async #ask(session: RestateSession): Promise<number> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#onLastCall = resolve;
+    await session.send("Work.");
+    await promise;
+    for (;;) {
+      const current = await session.current();
+      if (current !== undefined && isDone(current.state)) return current.seq;
+      await pause(2);
+    }
+  }
+
+  /** What the process of the server has written to files, when it has become quiet. Only Linux counts it. */
+  async #writtenBytes(): Promise<number> {
+    await pause(1_500);
+    const counts = readFileSync(`/proc/${this.#server.pid}/io`, "utf8");
+    return Number(/^write_bytes: (\d+)$/m.exec(counts)?.[1]);
+  }
+}
+
+function never(): never {
+  throw new Error("The session is gone.");
+}

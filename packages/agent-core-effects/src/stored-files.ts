@@ -1,0 +1,26 @@
+import type { AgentState } from "@moora/agent-core-state-machine";
+
+/** The media type of a file in the messages, or in the results of calls; undefined if they do not have it. */
+export function mediaTypeIn({ messages, toolCalls }: AgentState, url: string): string | undefined {
+  const results = Object.values(toolCalls).flatMap(({ result }) =>
+    result?.isSuccess === true ? (result.files ?? []) : [],
+  );
+  const files = [...messages.flatMap(({ attachments = [] }) => attachments), ...results];
+  return files.find((file) => file.url === url)?.mediaType;
+}
+
+/** The headers of a response with a file of a session, whose bytes have this digest. */
+export const fileHeaders = (mediaType: string, digest: string): Readonly<Record<string, string>> => ({
+  "content-type": isHeaderValue(mediaType) ? mediaType : "application/octet-stream",
+  // A page must not run in the origin of the server.
+  "content-disposition": isShown(mediaType) ? "inline" : "attachment",
+  "content-security-policy": "default-src 'none'; sandbox",
+  "x-content-type-options": "nosniff",
+  "cache-control": "private, max-age=31536000, immutable",
+  etag: `"${digest}"`,
+});
+
+const isHeaderValue = (text: string): boolean => /^[\w.+-]+\/[\w.+-]+$/.test(text);
+
+/** Whether a browser may show a file in place: pictures without scripts, sound and film. */
+const isShown = (mediaType: string): boolean => /^(image\/(?!svg)|audio\/|video\/)/.test(mediaType);

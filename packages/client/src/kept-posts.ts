@@ -1,0 +1,74 @@
+import type { ErrorListener } from "@moora/agent";
+import { digestOf } from "@moora/event-log";
+import type { Post } from "./outbox.ts";
+import type { SessionSnapshot } from "./open-view.ts";
+
+/** A post in a storage. JSON: it contains what the user wrote. `key` is its idempotency key. */
+export interface StoredPost {
+  readonly key: string;
+  readonly kind: "messages" | "decisions";
+  readonly body: unknown;
+}
+
+/**
+ * Keeps posts that the server has not confirmed, so that they outlive the page. A scope is one user in one session of one server, as a
+ * digest. Several pages may use one storage at the same time.
+ */
+export interface PostStorage {
+  /** The posts of a scope, oldest first. */
+  readonly list: (scope: string) => readonly StoredPost[] | Promise<readonly StoredPost[]>;
+  /** Adds a post. It is sent without delay: a storage that writes later may lose the posts of the last moment. */
+  readonly add: (scope: string, post: StoredPost) => void | Promise<void>;
+  /** Removes a post, which may be missing. */
+  readonly remove: (scope: string, key: string) => void | Promise<void>;
+}
+
+interface KeptPostsHost {
+  readonly storage: PostStorage | undefined;
+  readonly scope: string;
+  readonly report: ErrorListener;
+}
+
+/** The scope of a session: the posts of another user, server or history are never sent to it. */
+export const scopeOf = (url: string, { id, user, incarnation = "" }: SessionSnapshot): string =>
+  digestOf("posts", url, user.toWellFormed(), id, incarnation);
+
+/** The stored posts of one session. A storage that fails is reported, and does not stop the posts. */
+export class KeptPosts {
+  readonly #host: KeptPostsHost;
+  /** Changes of the storage are made one after the other. */
+  #last: Promise<unknown> | undefined;
+
+  constructor(host: KeptPostsHost) {
+    this.#host = host;
+  }
+
+  /** Stores a post that a later page may send. */
+  add({ key, kind, body, isKept }: Post): void {
+    if (isKept !== true || (kind !== "messages" && kind !== "decisions")) return;
+    this.#change((storage, scope) => storage.add(scope, { key, kind, body: body() }));
+  }
+
+  /** Removes a post that the server has answered. */
+  remove({ key, isKept }: Post): void {
+    if (isKept === true) this.#change((storage, scope) => storage.remove(scope, key));
+  }
+
+  #change(change: (storage: PostStorage, scope: string) => void | Promise<void>): void {
+    const { storage, scope, report } = this.#host;
+    if (storage === undefined) return;
+    const failed = (error: unknown): void => report({ source: "log", error });
+    const run = (): void | Promise<void> => change(storage, scope);
+    try {
+      // The first change runs at once: a page may close at any time.
+      const running = this.#last === undefined ? run() : this.#last.then(run);
+      if (running === undefined) return;
+      const done = running.catch(failed).then(() => {
+        if (this.#last === done) this.#last = undefined;
+      });
+      this.#last = done;
+    } catch (error) {
+      failed(error);
+    }
+  }
+}

@@ -1,0 +1,118 @@
+import { systemClock, type Clock } from "@moora/agent";
+import { checkOptions, type OptionForms } from "@moora/agent-core-effects/internal";
+import type { PostStorage, StoredPost } from "./kept-posts.ts";
+
+/** What a storage of texts needs. `localStorage` of a browser fits. */
+export interface TextStore {
+  readonly length: number;
+  readonly key: (index: number) => string | null;
+  readonly getItem: (key: string) => string | null;
+  readonly setItem: (key: string, value: string) => void;
+  readonly removeItem: (key: string) => void;
+}
+
+/** The options of `localPostStorage`. */
+export interface LocalPostStorageOptions {
+  /** Where the posts are. Default: `localStorage` of the page. */
+  readonly store?: TextStore;
+  /** How many posts are kept at most, of all sessions. Default: 100. */
+  readonly maxPosts?: number;
+  /** How many characters they have at most, together. Default: 1,000,000. */
+  readonly maxCharacters?: number;
+  /** After how many milliseconds a post is removed unsent. Default: 604,800,000, a week. */
+  readonly maxAgeMs?: number;
+  /** Default: the system clock. */
+  readonly clock?: Clock;
+}
+
+/** A storage of posts that can be cleared. */
+export interface LocalPostStorage extends PostStorage {
+  /** Removes the posts of all users and sessions, such as at the end of a login. */
+  readonly clear: () => void;
+}
+
+const forms: OptionForms<LocalPostStorageOptions> = {
+  store: "object",
+  maxPosts: "positive",
+  maxCharacters: "positive",
+  maxAgeMs: "positive",
+  clock: "clock",
+};
+
+/** The keys of items are `moora-post/TIME-COUNT/SCOPE/KEY`: they sort in the order of the posts. */
+const prefix = "moora-post/";
+
+const fullText = "The storage of posts is full: the post is lost if the page is closed before it is sent.";
+
+interface Item {
+  readonly name: string;
+  readonly postedAt: number;
+  readonly scope: string;
+  readonly key: string;
+}
+
+/**
+ * Keeps posts in `localStorage`, in clear text: texts of messages, attachments, decisions with their arguments. It writes at once, so that
+ * a post outlives a page that closes in the same moment. A post that exceeds a limit or the quota of the browser is not kept: `add`
+ * throws `RangeError`, or the error of the browser. Throws `BuildError` for invalid options.
+ */
+export function localPostStorage(options: LocalPostStorageOptions = {}): LocalPostStorage {
+  checkOptions("localPostStorage", options, forms);
+  const { maxPosts = 100, maxCharacters = 1_000_000, maxAgeMs = 604_800_000, clock = systemClock } = options;
+  const { store = globalThis.localStorage } = options;
+  let count = 0;
+  const current = (): readonly Item[] => {
+    const items = itemsOf(store);
+    const oldest = clock.now() - maxAgeMs;
+    for (const { name, postedAt } of items) if (postedAt < oldest) store.removeItem(name);
+    return items.filter(({ postedAt }) => postedAt >= oldest);
+  };
+  return {
+    list: (scope) =>
+      current()
+        .filter((item) => item.scope === scope)
+        .flatMap((item) => postOf(store, item)),
+    add(scope, post) {
+      const items = current();
+      const text = JSON.stringify({ kind: post.kind, body: post.body });
+      const used = items.reduce((sum, { name }) => sum + (store.getItem(name)?.length ?? 0), text.length);
+      if (items.length >= maxPosts || used > maxCharacters) throw new RangeError(fullText);
+      const order = `${String(clock.now()).padStart(15, "0")}-${String(count++).padStart(6, "0")}`;
+      store.setItem(`${prefix}${order}/${scope}/${post.key}`, text);
+    },
+    remove(scope, key) {
+      for (const item of itemsOf(store))
+        if (item.scope === scope && item.key === key) store.removeItem(item.name);
+    },
+    clear() {
+      for (const { name } of itemsOf(store)) store.removeItem(name);
+    },
+  };
+}
+
+/** The items of posts, oldest first. */
+function itemsOf(store: TextStore): readonly Item[] {
+  const names = Array.from({ length: store.length }, (_, index) => store.key(index) ?? "");
+  return names
+    .filter((name) => name.startsWith(prefix))
+    .toSorted()
+    .map((name) => {
+      const [order = "", scope = "", key = ""] = name.slice(prefix.length).split("/");
+      return { name, postedAt: Number.parseInt(order, 10), scope, key };
+    });
+}
+
+/** The post of an item; none for a text that is not one, which is removed. */
+function postOf(store: TextStore, { name, key }: Item): readonly StoredPost[] {
+  try {
+    const { kind, body }: { readonly kind: unknown; readonly body: unknown } = JSON.parse(
+      store.getItem(name) ?? "",
+    );
+    const isPost = kind === "messages" || kind === "decisions";
+    if (isPost && typeof body === "object" && body !== null) return [{ key, kind, body }];
+  } catch {
+    // Another program has changed it.
+  }
+  store.removeItem(name);
+  return [];
+}

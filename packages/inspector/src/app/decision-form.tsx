@@ -1,0 +1,197 @@
+/** @jsxImportSource preact */
+import type { Decision as DecisionValue } from "@moora/agent";
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import { answerFormOf, entriesToAnswer, initialEntries } from "../session/answer-form.ts";
+import type { ShownQuestion } from "../session/position-view.ts";
+import { answerProblem } from "./answer-problem.ts";
+import { AnswerFields, type Entries } from "./answer-fields.tsx";
+import { post } from "./live-source.ts";
+import type { QuestionBelow } from "./questions-below.ts";
+import { messageOf } from "./store.ts";
+
+type AnyQuestion = ShownQuestion | QuestionBelow;
+
+interface QuestionProps {
+  readonly question: AnyQuestion;
+}
+
+/** The forms that decide a question. */
+export function Decision({ question }: QuestionProps): JSX.Element {
+  switch (question.about) {
+    case "approval":
+      return <Approval question={question} />;
+    case "answer":
+      return <Answer question={question} />;
+    case "outcome":
+      return <Outcome question={question} />;
+  }
+}
+
+interface Deciding {
+  readonly isPosting: boolean;
+  readonly problem: string | undefined;
+  /** Posts a decision. */
+  readonly decide: (decision: DecisionValue) => void;
+  readonly refuse: (problem: string) => void;
+}
+
+function useDecision(question: AnyQuestion): Deciding {
+  const [isPosting, setPosting] = useState(false);
+  const [problem, setProblem] = useState<string | undefined>(undefined);
+  const decide = async (decision: DecisionValue): Promise<void> => {
+    setPosting(true);
+    setProblem(await postDecision(question, decision));
+    setPosting(false);
+  };
+  return {
+    isPosting,
+    problem,
+    refuse: setProblem,
+    decide: (decision) =>
+      void decide(decision).catch((error: unknown) => {
+        setProblem(messageOf(error));
+        setPosting(false);
+      }),
+  };
+}
+
+const postDecision = async (
+  { toolCallId, digest, path }: AnyQuestion,
+  decision: DecisionValue,
+): Promise<string | undefined> =>
+  await post("decisions", { toolCallId, digest, ...(path === undefined ? {} : { path }), decision });
+
+const Problem = ({ text }: { readonly text: string | undefined }): JSX.Element | null =>
+  text === undefined ? null : (
+    <p class="form-problem" role="alert">
+      {text}
+    </p>
+  );
+
+interface TextProps {
+  readonly label: string;
+  readonly text: string;
+  readonly setText: (text: string) => void;
+}
+
+const TextInput = ({ label, text, setText }: TextProps): JSX.Element => (
+  <input
+    type="text"
+    value={text}
+    aria-label={label}
+    placeholder={label}
+    onInput={(event) => setText(event.currentTarget.value)}
+  />
+);
+
+function Approval({ question }: QuestionProps): JSX.Element {
+  const [reason, setReason] = useState("");
+  const { decide, refuse, isPosting, problem } = useDecision(question);
+  const [changed, setChanged] = useState<string | undefined>(undefined);
+  const approveChanged = (text: string): void => {
+    const read = entriesToAnswer(jsonForm, { "": text });
+    if (read.ok) decide({ approve: read.answer });
+    else refuse(read.problem);
+  };
+  return (
+    <form class="decision" onSubmit={(event) => event.preventDefault()}>
+      {changed === undefined ? null : (
+        <textarea
+          class="wide"
+          rows={4}
+          value={changed}
+          aria-label="Arguments as JSON"
+          onInput={(event) => setChanged(event.currentTarget.value)}
+        />
+      )}
+      <button
+        type="button"
+        class="primary"
+        disabled={isPosting}
+        onClick={() => (changed === undefined ? decide("approve") : approveChanged(changed))}
+      >
+        {changed === undefined ? "Approve" : "Approve with these arguments"}
+      </button>
+      <button
+        type="button"
+        aria-pressed={changed !== undefined}
+        onClick={() =>
+          setChanged(changed === undefined ? JSON.stringify(question.parameters, null, 2) : undefined)
+        }
+      >
+        Edit
+      </button>
+      <TextInput label="Reason, if you reject" text={reason} setText={setReason} />
+      <button type="button" disabled={isPosting} onClick={() => decide({ reject: reason })}>
+        Reject
+      </button>
+      <Problem text={problem} />
+    </form>
+  );
+}
+
+const jsonForm = answerFormOf("{}");
+
+function Answer({ question }: QuestionProps): JSX.Element {
+  const schema = "answerSchema" in question ? question.answerSchema : undefined;
+  const form = answerFormOf(schema);
+  const [isJson, setJson] = useState(false);
+  const shown = isJson ? jsonForm : form;
+  const [entries, setEntries] = useState<Entries>(initialEntries(form));
+  const [wrong, setWrong] = useState<string | undefined>(undefined);
+  const { decide, refuse, isPosting, problem } = useDecision(question);
+  const send = (): void => {
+    const read = entriesToAnswer(shown, entries);
+    setWrong(read.ok ? undefined : read.field);
+    if (!read.ok) return refuse(read.problem);
+    const found = answerProblem(schema, read.answer);
+    if (found === undefined) decide({ answer: read.answer });
+    else refuse(found);
+  };
+  return (
+    <form
+      class="decision"
+      onSubmit={(event) => {
+        event.preventDefault();
+        send();
+      }}
+    >
+      <AnswerFields form={shown} entries={entries} wrong={wrong} onChange={setEntries} />
+      <Problem text={problem} />
+      <button type="submit" class="primary" disabled={isPosting}>
+        Answer
+      </button>
+      <button type="button" disabled={isPosting} onClick={() => decide({ reject: "" })}>
+        Do not answer
+      </button>
+      {question.path === undefined ? null : (
+        <button type="button" aria-pressed={isJson} onClick={() => setJson(!isJson)}>
+          As JSON
+        </button>
+      )}
+    </form>
+  );
+}
+
+function Outcome({ question }: QuestionProps): JSX.Element {
+  const [text, setText] = useState("");
+  const { decide, isPosting, problem } = useDecision(question);
+  const choices: readonly (readonly [title: string, decision: DecisionValue])[] = [
+    ["Run again", { outcome: "run-again" }],
+    ["It worked", { outcome: "worked", result: text }],
+    ["It failed", { outcome: "failed", reason: text }],
+    ["Unknown", { outcome: "unknown", reason: text }],
+  ];
+  return (
+    <form class="decision" onSubmit={(event) => event.preventDefault()}>
+      <TextInput label="Its result, or why it failed" text={text} setText={setText} />
+      {choices.map(([title, decision]) => (
+        <button key={title} type="button" disabled={isPosting} onClick={() => decide(decision)}>
+          {title}
+        </button>
+      ))}
+      <Problem text={problem} />
+    </form>
+  );
+}

@@ -1,0 +1,62 @@
+import { signal } from "@preact/signals";
+import { messageOf } from "./store.ts";
+
+/** Whether the server asks for a token: its `authorize` did not accept the cookies of the browser. */
+export const needsToken = signal(false);
+
+/** Kept in memory only. */
+let token: string | undefined;
+
+/** Uses a token for all requests from now on. */
+export function setToken(text: string): void {
+  token = text;
+  needsToken.value = false;
+}
+
+/** The address of a route: the page is in the folder `inspector` of the server. */
+const address = (path: string): URL => new URL(`../${path}`, location.href);
+
+/** Requests a route as the user of the page. Rejects with the detail of a problem. */
+export async function request(path: string, init: RequestInit = {}): Promise<Response> {
+  const headers = new Headers(init.headers);
+  if (token !== undefined) headers.set("authorization", `Bearer ${token}`);
+  const response = await fetch(address(path), { ...init, headers });
+  if (response.ok) return response;
+  if (response.status === 401) needsToken.value = true;
+  throw new Error(await problemText(response));
+}
+
+async function problemText(response: Response): Promise<string> {
+  const text = await response.text();
+  try {
+    const problem: unknown = JSON.parse(text);
+    if (typeof problem === "object" && problem !== null && "detail" in problem) return String(problem.detail);
+  } catch {
+    // A proxy may answer with another text.
+  }
+  return `The server answered with status ${response.status}.`;
+}
+
+/** What can be posted to a session. */
+export type PostKind = "messages" | "decisions" | "cancel" | "pause" | "resume" | "retry";
+
+/** Posts to a session. Returns why the server did not accept it; undefined if it did. */
+export async function postTo(id: string, kind: PostKind, body: object): Promise<string | undefined> {
+  try {
+    const response = await request(`sessions/${encodeURIComponent(id)}/${kind}`, {
+      method: "POST",
+      headers: { "content-type": "application/json", "idempotency-key": randomKey() },
+      body: JSON.stringify(body),
+    });
+    const receipt: { readonly status: string; readonly reason?: string } = await response.json();
+    return receipt.status === "accepted" ? undefined : `Not accepted: ${receipt.reason ?? receipt.status}.`;
+  } catch (error) {
+    return messageOf(error);
+  }
+}
+
+/** 128 random bits. */
+const randomKey = (): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join(
+    "",
+  );

@@ -1,0 +1,164 @@
+import { readFileSync } from "node:fs";
+import { agentTool, askHuman, defineAgent, parsePortable, type Agent } from "@moora/agent";
+import { memoryLog } from "@moora/event-log";
+import { answers, callsTools, fails, MockLlmCaller, type MockScript } from "@moora/llm/testing";
+import { launchChromium } from "@moora/testbed/chromium";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { watch, type Watched } from "./browser.ts";
+import { sampleAgent } from "./sample-session.ts";
+import { servedAgent, talkIn } from "./served-agent.ts";
+
+const asks = callsTools([{ name: "ask_human", arguments: { question: "Which shirt?" } }]);
+
+/** An agent that asks for a shirt, and then answers. */
+const asking = (name: string): Agent<unknown> =>
+  defineAgent({
+    name,
+    llm: new MockLlmCaller([asks, answers("It is ordered.")]),
+    tools: [
+      askHuman({
+        answer: {
+          type: "object",
+          properties: {
+            size: { type: "integer", minimum: 30, title: "Size" },
+            color: { enum: ["red", "blue"] },
+            gift: { type: "boolean" },
+            lines: { type: "array", items: { type: "string" } },
+          },
+          required: ["size", "color"],
+          additionalProperties: false,
+        },
+      }),
+    ],
+  });
+
+const refund = callsTools([{ name: "refund", arguments: { order: "7", euros: 12 } }]);
+
+const support = (script: MockScript): Agent<unknown> => sampleAgent(script, async (order) => `paid ${order}`);
+
+describe("in a live session", () => {
+  let browser: Browser;
+  let page: Page;
+  let watched: Watched;
+  beforeAll(async () => {
+    browser = await launchChromium();
+  });
+  afterAll(() => browser.close());
+  beforeEach(async () => {
+    page = await browser.newPage({ viewport: { width: 1_280, height: 800 } });
+    watched = watch(page);
+  });
+  afterEach(() => page.close());
+
+  /** What the page must not report. The browser reports a refused decision as well. */
+  const problems = () => watched.problems.filter((text) => !text.includes("status of 422"));
+
+  const button = (name: string) => page.getByRole("button", { name, exact: true });
+  const said = (text: string) => page.getByRole("log").getByText(text).waitFor();
+
+  it("a question with a schema is answered in a form, which says what is wrong", async () => {
+    await using server = await servedAgent(asking("support"));
+    await talkIn(page, server.url, "A shirt, please.");
+    const size = page.getByLabel("Size");
+    await size.fill("large");
+    await page.getByLabel("color").selectOption("blue");
+    await page.getByLabel("lines").fill('["Ada"]');
+    await button("Answer").click();
+    await page.getByRole("alert").getByText("Enter a number").waitFor();
+    expect(await size.getAttribute("aria-invalid")).toBe("true");
+    await size.fill("12");
+    await button("Answer").click();
+    await page.getByRole("alert").getByText("30").waitFor();
+    await size.fill("42");
+    await size.press("Enter");
+    await said("It is ordered.");
+    await page.getByRole("searchbox").fill("type:decided");
+    await page.getByRole("listbox", { name: "Records that match" }).waitFor();
+    await page.keyboard.press("Enter");
+    await page.getByRole("tab", { name: "Record" }).click();
+    await page
+      .getByRole("tabpanel")
+      .getByText(String.raw`{\"size\":42,\"color\":\"blue\",\"lines\":[\"Ada\"]}`)
+      .first()
+      .waitFor();
+    expect(problems()).toEqual([]);
+  });
+
+  it("a question of a sub-agent is answered with its path", async () => {
+    const log = memoryLog();
+    const lead = defineAgent({
+      name: "support",
+      llm: new MockLlmCaller([
+        callsTools([{ name: "shop", arguments: { task: "A shirt." } }]),
+        answers("All done."),
+      ]),
+      tools: [agentTool(asking("shop"), { name: "shop", description: "Buys things.", log })],
+    });
+    await using server = await servedAgent(lead, { log });
+    await talkIn(page, server.url, "A shirt, please.");
+    await page.getByText(/A sub-agent asks, below call_/).waitFor();
+    await page.getByLabel("Answer").fill("42");
+    await button("Answer").click();
+    await page.getByRole("alert").waitFor();
+    await button("As JSON").click();
+    await page.getByLabel("Answer as JSON").fill('{ "size": 42, "color": "red" }');
+    await button("Answer").click();
+    await said("All done.");
+    expect(await page.getByText("A sub-agent asks").count()).toBe(0);
+    expect(problems()).toEqual([]);
+  });
+
+  it("a call is approved with other arguments", async () => {
+    await using server = await servedAgent(support([refund, answers("Done.")]));
+    await talkIn(page, server.url, "Refund it.");
+    await button("Edit").click();
+    await page.getByLabel("Arguments as JSON").fill('{ "order": "8" }');
+    await button("Approve with these arguments").click();
+    await page.getByRole("alert").getByText("euros").waitFor();
+    await page.getByLabel("Arguments as JSON").fill('{ "order": "8", "euros": 9 }');
+    await button("Approve with these arguments").click();
+    await said("Done.");
+    await page.getByRole("tab", { name: "Data" }).click();
+    await page.getByRole("tabpanel").getByText('"euros": 9').waitFor();
+    expect(problems()).toEqual([]);
+  });
+
+  it("the session is paused and resumed, and a failed loop is tried again", async () => {
+    await using server = await servedAgent(support([refund, fails("invalid-request"), answers("Done.")]));
+    await talkIn(page, server.url, "Refund it.");
+    await button("Approve").waitFor();
+    expect(await button("Retry loop").isDisabled()).toBe(true);
+    await button("Pause").click();
+    await page.getByRole("banner").getByText("paused").waitFor();
+    await button("Approve").click();
+    await button("Resume").click();
+    await page.getByRole("note").waitFor();
+    expect(await button("Cancel").isDisabled()).toBe(true);
+    await button("Retry loop").click();
+    await said("Done.");
+    expect(problems()).toEqual([]);
+  });
+
+  it("a golden log also has the records that were streamed, and they are checked", async () => {
+    await using server = await servedAgent(support([answers("Hello.")]));
+    await talkIn(page, server.url, "Hi.");
+    await said("Hello.");
+    await page.getByRole("tab", { name: "Record" }).click();
+    await button("Load the digests").click();
+    await page.getByText("The digests are valid").waitFor();
+    await page.getByRole("textbox", { name: "Message" }).fill("Hi again.");
+    await button("Send").click();
+    await button("Load the digests").waitFor();
+    await page.locator("body").press("s");
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "Save the golden log" }).click(),
+    ]);
+    const { records } = parsePortable(readFileSync(await download.path(), "utf8"));
+    expect(records.length).toBeGreaterThan(6);
+    await page.keyboard.press("Escape");
+    await page.getByText("The digests are valid").waitFor();
+    expect(problems()).toEqual([]);
+  });
+});

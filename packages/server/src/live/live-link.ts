@@ -1,0 +1,87 @@
+import type { AgentEvent, DurableSession, Question, SessionView } from "@moora/agent";
+import { LiveFeed } from "./live-feed.ts";
+import { liveKeyOf, type LiveHub } from "./live-hub.ts";
+import { ReceivedMessages } from "./received-messages.ts";
+
+/** What one session streams, whether this server or another one runs it. */
+export class LiveLink {
+  readonly #hub: LiveHub | undefined;
+  readonly #maxHeld: number;
+  readonly #listeners = new Set<(event: AgentEvent<unknown>) => void>();
+  #session: DurableSession<unknown> | undefined;
+  /** What the viewers have, also if the session is opened again meanwhile. */
+  #messages: ReceivedMessages | undefined;
+  #viewers = 0;
+  #feed: LiveFeed | undefined;
+  #stop: (() => void) | undefined;
+
+  /** Without a hub, sessions that other servers run show records only. */
+  constructor(hub: LiveHub | undefined, maxHeld: number) {
+    this.#hub = hub;
+    this.#maxHeld = maxHeld;
+  }
+
+  /** Calls the listener with what the owner of the session streams, if that is another server. Returns a function that unsubscribes. */
+  onEvent(listener: (event: AgentEvent<unknown>) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  /** The text that is being streamed. */
+  get streaming(): SessionView["streaming"] {
+    return this.#feed === undefined ? (this.#session?.current().streaming ?? null) : this.#feed.streaming;
+  }
+
+  /** The open questions, with those of sub-agents that viewers are shown. */
+  get questions(): readonly Question[] {
+    return [...(this.#session?.questions() ?? []), ...(this.#feed?.questions ?? [])];
+  }
+
+  /** Begins with another `DurableSession`. */
+  adopt(session: DurableSession<unknown>): void {
+    this.close();
+    this.#session = session;
+    this.#update();
+  }
+
+  /** Adds a viewer. Returns a function that removes it, which can be called more than once. */
+  view(): () => void {
+    this.#viewers += 1;
+    if (this.#viewers === 1) this.#update();
+    let isViewing = true;
+    return () => {
+      if (!isViewing) return;
+      isViewing = false;
+      this.#viewers -= 1;
+      if (this.#viewers > 0 || this.#feed === undefined) return;
+      this.close();
+      this.#messages = undefined;
+    };
+  }
+
+  close(): void {
+    this.#stop?.();
+    this.#stop = undefined;
+    this.#feed = undefined;
+  }
+
+  #update(): void {
+    const hub = this.#hub;
+    const session = this.#session;
+    if (hub === undefined || session === undefined || this.#stop !== undefined) return;
+    if (session.info().access === "run") {
+      this.#messages = undefined;
+      this.#stop = hub.publish(session);
+      return;
+    }
+    if (this.#viewers === 0) return;
+    const key = liveKeyOf(session);
+    const emit = (event: AgentEvent<unknown>): void => {
+      for (const listener of this.#listeners) listener(event);
+    };
+    const ask = (): void => hub.ask(key);
+    this.#messages ??= new ReceivedMessages({ emit, ask });
+    this.#feed = new LiveFeed(session, { key, maxHeld: this.#maxHeld, messages: this.#messages, emit, ask });
+    this.#stop = hub.follow(key, this.#feed);
+  }
+}

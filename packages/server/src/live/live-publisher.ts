@@ -1,0 +1,216 @@
+import type { AgentEvent, Clock, DurableSession, SubAgentEvent } from "@moora/agent";
+import { answerMessageId } from "@moora/agent/internal";
+import type { EventBelow, LiveText, SentEvent, ViewedSession } from "./live-texts.ts";
+
+/** How long a server counts as one with viewers after its last request, in milliseconds. */
+export const interestMs = 60_000;
+/** The shortest time between two texts of one session, in milliseconds. What is streamed meanwhile is sent together. */
+const paceMs = 25;
+/** The longest piece of a message in one text. */
+const maxPieceLength = 32_768;
+
+export interface PublisherOptions {
+  /** The key of the session among servers. */
+  readonly key: string;
+  readonly clock: Clock;
+  /** Sends a text to a server. */
+  readonly send: (server: string, text: LiveText) => void;
+}
+
+/** Sends what a session streams to the servers that have viewers of it. It listens to the session only while there are some. */
+export class LivePublisher {
+  readonly #session: DurableSession<unknown>;
+  readonly #options: PublisherOptions;
+  readonly #feed = crypto.randomUUID();
+  /** When the interest of each server ends, in milliseconds since 1970. */
+  readonly #servers = new Map<string, number>();
+  readonly #asked = new Set<string>();
+  #pending: SentEvent[] = [];
+  #seq = 0;
+  #messageId = "";
+  #lengths = { text: 0, reasoning: 0 };
+  /** The attempt that had begun when this began to listen: only its text is known from its beginning. */
+  #startedAttempt: string | undefined;
+  #detach: (() => void) | undefined;
+  #cancelPace: (() => void) | undefined;
+
+  constructor(session: DurableSession<unknown>, options: PublisherOptions) {
+    this.#session = session;
+    this.#options = options;
+  }
+
+  /** Adds a server with viewers, and sends it what they do not have. */
+  view(server: string, viewed: ViewedSession): void {
+    const isNew = viewed.isNew || !this.#servers.has(server);
+    this.#servers.set(server, this.#options.clock.now() + interestMs);
+    if (this.#detach === undefined) this.#attach();
+    this.#flush();
+    const { streaming } = this.#session.current();
+    const has = streaming?.messageId === viewed.messageId ? viewed.length : 0;
+    const rest = streaming?.text.slice(has) ?? "";
+    const questions = this.#session.questions().filter(({ path = [] }) => path.length > 0);
+    for (const question of questions) this.#asked.add(keyOf(question.path ?? [], question.toolCallId));
+    if (rest === "" && questions.length === 0 && !isNew && !viewed.isAsked) return;
+    const begin = (piece: string, offset: number): LiveText => ({
+      type: "begin",
+      ...this.#head(),
+      streaming: streaming === null ? null : { messageId: streaming.messageId, offset, text: piece },
+      ...(offset === has ? { questions } : {}),
+    });
+    let offset = has;
+    do {
+      const piece = streaming?.text.slice(offset, offset + maxPieceLength) ?? "";
+      this.#options.send(server, begin(piece, offset));
+      offset += maxPieceLength;
+    } while (offset < has + rest.length);
+  }
+
+  leave(server: string): void {
+    this.#servers.delete(server);
+    if (this.#servers.size === 0) this.close();
+  }
+
+  close(): void {
+    this.#detach?.();
+    this.#detach = undefined;
+    this.#cancelPace?.();
+    this.#cancelPace = undefined;
+    this.#servers.clear();
+    this.#asked.clear();
+    this.#pending = [];
+  }
+
+  #attach(): void {
+    const { streaming, reActContext } = this.#session.current();
+    const { control } = reActContext;
+    this.#seq = this.#session.seq();
+    this.#messageId = streaming?.messageId ?? "";
+    this.#lengths = { text: streaming?.text.length ?? 0, reasoning: 0 };
+    this.#startedAttempt = control.type === "Planning" ? answerMessageId(reActContext, control) : undefined;
+    const stops = [
+      this.#session.onInput((_input, _state, seq) => {
+        this.#flush();
+        this.#seq = seq;
+      }),
+      this.#session.onEvent((event) => this.#event(event)),
+    ];
+    this.#detach = () => {
+      for (const stop of stops) stop();
+    };
+  }
+
+  #event(event: AgentEvent<unknown>): void {
+    const sent = this.#sentOf(event);
+    if (sent === undefined) return;
+    const last = this.#pending.at(-1);
+    const joined = last === undefined ? undefined : joinedText(last, sent);
+    if (joined === undefined) this.#pending.push(sent);
+    else this.#pending[this.#pending.length - 1] = joined;
+    if (this.#cancelPace === undefined) this.#flushInPace();
+  }
+
+  #sentOf(event: AgentEvent<unknown>): SentEvent | undefined {
+    switch (event.type) {
+      case "LlmToken":
+        return { event, offset: this.#count(event, "text") };
+      case "LlmReasoning":
+        return this.#isWhole(event) ? { event, offset: this.#count(event, "reasoning") } : undefined;
+      case "LlmToolCall":
+      case "LlmToolCallDelta":
+      case "LlmPartEnded":
+        return this.#isWhole(event) ? { event } : undefined;
+      case "ToolCallProgress":
+      case "LlmWarning":
+        return { event };
+      case "SubAgentEvent": {
+        const below = this.#below(event);
+        return below === undefined ? undefined : { event: below };
+      }
+      case "StateStarted":
+      case "DataChanged":
+      case "LlmRetryScheduled":
+      case "LlmAttemptEnded":
+      case "ToolCallStarted":
+      case "ToolCallFinished":
+      case "ToolCallRetryScheduled":
+      case "HandedOff":
+      case "Paused":
+      case "Resumed":
+      case "ApprovalRequested":
+      case "FinalAnswer":
+      case "Error":
+        return undefined;
+    }
+  }
+
+  #isWhole({ messageId }: { readonly messageId: string }): boolean {
+    return messageId !== this.#startedAttempt;
+  }
+
+  /** Counts a text of a message. Returns where it begins. */
+  #count(
+    { messageId, text }: { readonly messageId: string; readonly text: string },
+    kind: "text" | "reasoning",
+  ): number {
+    if (messageId !== this.#messageId) this.#lengths = { text: 0, reasoning: 0 };
+    this.#messageId = messageId;
+    const offset = this.#lengths[kind];
+    this.#lengths[kind] = offset + text.length;
+    return offset;
+  }
+
+  #below({ type, toolCallId, path, event }: SubAgentEvent): EventBelow | undefined {
+    if (event.type === "ApprovalRequested") {
+      this.#asked.add(keyOf(path, event.toolCallId));
+      const { decide: _, ...question } = event;
+      return { type, toolCallId, path, event: question };
+    }
+    if (event.type !== "ToolCallStarted" && event.type !== "ToolCallFinished") return undefined;
+    const key = keyOf(path, event.toolCallId);
+    if (!this.#asked.has(key)) return undefined;
+    if (event.type === "ToolCallFinished") this.#asked.delete(key);
+    return { type, toolCallId, path, event };
+  }
+
+  /** Sends what waits, and the next texts after a pause. */
+  #flushInPace(): void {
+    this.#flush();
+    this.#cancelPace = this.#options.clock.after(
+      paceMs,
+      () => {
+        this.#cancelPace = undefined;
+        if (this.#pending.length > 0) this.#flushInPace();
+      },
+      { keepsAlive: false },
+    );
+  }
+
+  #flush(): void {
+    if (this.#pending.length === 0) return;
+    const events = this.#pending;
+    this.#pending = [];
+    const now = this.#options.clock.now();
+    for (const [server, until] of this.#servers) {
+      if (until > now) this.#options.send(server, { type: "events", ...this.#head(), events });
+      else this.leave(server);
+    }
+  }
+
+  #head(): { readonly session: string; readonly feed: string; readonly seq: number } {
+    return { session: this.#options.key, feed: this.#feed, seq: this.#seq };
+  }
+}
+
+/** Two pieces of one text as one; undefined for others. */
+function joinedText(one: SentEvent, other: SentEvent): SentEvent | undefined {
+  const isOneText =
+    one.event.type === "LlmToken" &&
+    other.event.type === "LlmToken" &&
+    one.event.messageId === other.event.messageId &&
+    one.event.part === other.event.part;
+  if (!isOneText) return undefined;
+  return { ...one, event: { ...one.event, text: one.event.text + other.event.text } };
+}
+
+export const keyOf = (path: readonly string[], toolCallId: string): string =>
+  JSON.stringify([...path, toolCallId]);

@@ -1,0 +1,73 @@
+/// <reference lib="dom" />
+/** A page with the official client of AG-UI, which verifies the events of each run. It knows nothing of Moora. */
+import { HttpAgent, type BaseEvent, type RunAgentParameters } from "@ag-ui/client";
+
+/** What the client shows. JSON. */
+export interface ThreadView {
+  readonly messages: readonly { readonly role: string; readonly content: string; readonly calls: unknown }[];
+  readonly state: unknown;
+  /** The events of the newest run. */
+  readonly events: readonly BaseEvent[];
+  /** Why runs have failed. */
+  readonly failures: readonly string[];
+  readonly isRunning: boolean;
+}
+
+/** A conversation with an agent. */
+class Thread {
+  readonly #client: HttpAgent;
+  #events: BaseEvent[] = [];
+  readonly #failures: string[] = [];
+  #isRunning = false;
+
+  constructor(url: string, threadId: string) {
+    this.#client = new HttpAgent({ url, threadId });
+    this.#client.subscribe({
+      onEvent: ({ event }) => void this.#events.push(event),
+      onRunFailed: ({ error }) => void this.#failures.push(error.message),
+    });
+  }
+
+  /** Sends a message, and resolves at the end of the run. */
+  async say(content: string, id: string): Promise<void> {
+    this.#client.addMessage({ id, role: "user", content });
+    await this.run({});
+  }
+
+  async run(parameters: RunAgentParameters): Promise<void> {
+    this.#events = [];
+    this.#isRunning = true;
+    // A run that fails is reported to `onRunFailed` as well.
+    await this.#client.runAgent(parameters).catch(() => undefined);
+    this.#isRunning = false;
+  }
+
+  abort(): void {
+    this.#client.abortRun();
+  }
+
+  view(): ThreadView {
+    const { messages, state } = this.#client;
+    return {
+      messages: messages.map((message) => ({
+        role: message.role,
+        content: String("content" in message ? (message.content ?? "") : ""),
+        calls: "toolCalls" in message ? (message.toolCalls ?? []).map((call) => call.function) : [],
+      })),
+      state,
+      events: this.#events,
+      failures: this.#failures,
+      isRunning: this.#isRunning,
+    };
+  }
+}
+
+declare global {
+  var openThread: (url: string, threadId: string) => void;
+  /** The newest thread that was opened. */
+  var thread: Thread;
+}
+
+globalThis.openThread = (url, threadId) => {
+  globalThis.thread = new Thread(url, threadId);
+};

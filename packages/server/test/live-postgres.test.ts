@@ -1,0 +1,105 @@
+import { postgresLog } from "@moora/event-log-postgres";
+import type { EventLog } from "@moora/event-log";
+import { poolOn, PostgresServer } from "@moora/testbed/postgres/server";
+import type { LlmCaller } from "@moora/llm";
+import { answers } from "@moora/llm/testing";
+import type pg from "pg";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { agentOf, Scene, type EventReader } from "./support.ts";
+
+let postgres: PostgresServer;
+let admin: pg.Pool;
+
+beforeAll(async () => {
+  postgres = await PostgresServer.start();
+  admin = poolOn(postgres.url, 2);
+}, 60_000);
+
+afterAll(async () => {
+  await admin.end();
+  await postgres[Symbol.asyncDispose]();
+});
+
+/** A model that writes one word after the other until it is ended. */
+class Writer implements LlmCaller {
+  readonly name = "writer";
+  #isEnded = false;
+
+  async call(...[, options = {}]: Parameters<LlmCaller["call"]>): ReturnType<LlmCaller["call"]> {
+    let text = "";
+    for (let count = 1; !this.#isEnded; count += 1) {
+      const word = `word${count} `;
+      text += word;
+      options.onChunk?.({ type: "text", text: word });
+      await admin.query("SELECT 1");
+    }
+    return answers(text);
+  }
+
+  end(): void {
+    this.#isEnded = true;
+  }
+}
+
+/** The text that the chunks of a stream show; each must continue the one before, or begin anew. */
+function shownText({ chunks }: EventReader): string {
+  let shown = "";
+  for (const chunk of chunks) {
+    if (chunk.type !== "text") continue;
+    expect([0, shown.length]).toContain(chunk.offset);
+    shown = shown.slice(0, chunk.offset) + chunk.text;
+  }
+  return shown;
+}
+
+async function untilLonger(reader: EventReader, length: number): Promise<string> {
+  for (;;) {
+    const shown = shownText(reader);
+    if (shown.length > length) return shown;
+    if ((await reader.next()) === undefined) throw new Error("The stream ended.");
+  }
+}
+
+describe("two servers on one PostgreSQL", () => {
+  it("show the tokens of the one to the viewers of the other, also after its listening connection was killed", async () => {
+    const open = (): EventLog => postgresLog(postgres.url);
+    const writer = new Writer();
+    await using near = new Scene(agentOf(writer), { log: open() });
+    await using far = new Scene(agentOf(writer), { log: open() });
+    const id = await near.as("ada").create();
+    await using viewer = await far.as("ada").events(id);
+    await near.as("ada").post(`/sessions/${id}/messages`, { content: "Hi" });
+    const before = await untilLonger(viewer, 20);
+    const { rows } = await admin.query(
+      `SELECT count(pg_terminate_backend(pid))::int AS count FROM pg_stat_activity
+       WHERE application_name = 'moora' AND query LIKE 'LISTEN%'`,
+    );
+    expect(rows).toEqual([{ count: 2 }]);
+    const after = await untilLonger(viewer, before.length + 1_000);
+    expect(after.startsWith(before)).toBe(true);
+    writer.end();
+    const { input } = await viewer.until("re-act-observed");
+    expect(JSON.stringify(input)).toContain(shownText(viewer).trimEnd());
+    expect(far.errors).toEqual([]);
+  });
+
+  it("send tokens only between servers of one log: one in another schema has its own channels", async () => {
+    const writer = new Writer();
+    const heard: string[] = [];
+    await using stranger = postgresLog(postgres.url, { schema: "other" });
+    await using neighbor = postgresLog(postgres.url);
+    await stranger.list();
+    const stops = [stranger, neighbor].map((log, index) =>
+      log.live?.subscribe("viewers/1", () => void heard.push(["stranger", "neighbor"][index] ?? "")),
+    );
+    await using near = new Scene(agentOf(writer), { log: postgresLog(postgres.url) });
+    await using far = new Scene(agentOf(writer), { log: postgresLog(postgres.url) });
+    const id = await near.as("ada").create();
+    while (!heard.includes("neighbor")) {
+      await using viewer = await far.as("ada").events(id);
+      await viewer.until("session-opened");
+    }
+    expect(heard).not.toContain("stranger");
+    for (const stop of stops) stop?.();
+  });
+});
