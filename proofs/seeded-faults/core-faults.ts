@@ -396,11 +396,11 @@ export const coreFaults: readonly Fault[] = [
   ),
   fault(
     205,
-    "a settled call of a large turn still counts as open",
+    "a call of a large turn takes the place of another one",
     {
       file: `${core}/collections/open-call-list.ts`,
-      text: "this.length - (call === undefined ? 1 : 0)",
-      replacement: "this.length",
+      text: "partOf(parts[at]?.calls.with(place % partLength, call) ?? [])",
+      replacement: "partOf(parts[at]?.calls.with(at % partLength, call) ?? [])",
     },
     largeTurns,
     /turns of many calls > end with their last result/,
@@ -410,8 +410,8 @@ export const coreFaults: readonly Fault[] = [
     "a call of a large turn is not found by its status after a write",
     {
       file: `${core}/collections/open-call-list.ts`,
-      text: "parts[at] = partOf(calls);",
-      replacement: "parts[at] = { calls, bits: this.parts[at]?.bits ?? 0 };",
+      text: "value: { parts: parts.with(at, part), places }",
+      replacement: "value: { parts: parts.with(at, { ...part, marks: parts[at]?.marks ?? 0 }), places }",
     },
     largeTurns,
     /turns of many calls > keep every law at every step/,

@@ -4,7 +4,7 @@ import { Written, type AgentChange, type StateFields } from "./changes.ts";
 import { createState } from "./collections/finished-state.ts";
 import { ListsEdit } from "./collections/lists-edit.ts";
 import { listsKey } from "./collections/state-lists.ts";
-import { listOf, toList, withList, type Calling } from "./collections/open-call-list.ts";
+import { openCallOf, putCall } from "./collections/open-call-list.ts";
 import type { OpenCall } from "./control/control.ts";
 import type { DataPatch } from "./data/patches.ts";
 import type { AgentState, ContextEntry, ReActContext, ToolCallRecord, ToolDefinition } from "./state.ts";
@@ -53,7 +53,6 @@ export class StateEdit implements AgentState {
   #written: Written | undefined;
   #ownContext: Mutable<ReActContext> | undefined;
   #ownContextCalls: string[] | undefined;
-  #ownOpenCalls: OpenCall[] | undefined;
 
   constructor(state: AgentState, records = false) {
     this.config = state.config;
@@ -74,7 +73,6 @@ export class StateEdit implements AgentState {
     this.#written = records ? new Written(state) : undefined;
     this.#ownContext = undefined;
     this.#ownContextCalls = undefined;
-    this.#ownOpenCalls = undefined;
   }
 
   /** All messages as an array. Inside the core, use `messagesOf`, which does not create one. */
@@ -138,12 +136,12 @@ export class StateEdit implements AgentState {
 
   /** Replaces the open call with the same id. Does nothing if the call is not open. */
   putOpenCall(call: OpenCall): void {
-    this.#writeOpenCall(call.id, call);
+    this.#replaceOpenCall(call.id, call);
   }
 
   /** Removes an open call. Does nothing if the call is not open. */
   removeOpenCall(id: string): void {
-    this.#writeOpenCall(id);
+    this.#replaceOpenCall(id, undefined);
   }
 
   /** Replaces the application data by what patches make of it. `version`: its new version. */
@@ -155,10 +153,7 @@ export class StateEdit implements AgentState {
 
   setContext(fields: Partial<ReActContext>): void {
     Object.assign(this.#writableContext(), fields);
-    if (fields.control !== undefined) {
-      this.#ownOpenCalls = undefined;
-      this.#written?.replaced("control");
-    }
+    if (fields.control !== undefined) this.#written?.replaced("control");
     if (fields.toolCallIds !== undefined) {
       this.#ownContextCalls = undefined;
       this.#written?.replaced("toolCallIds");
@@ -227,7 +222,6 @@ export class StateEdit implements AgentState {
   #disown(): void {
     this.#ownContext = undefined;
     this.#ownContextCalls = undefined;
-    this.#ownOpenCalls = undefined;
   }
 
   #writableContext(): Mutable<ReActContext> {
@@ -236,27 +230,11 @@ export class StateEdit implements AgentState {
   }
 
   /** Puts `call` in the place of the open call with this id, or nothing. Does nothing if the call is not open. */
-  #writeOpenCall(id: string, ...call: readonly [] | readonly [OpenCall]): void {
+  #replaceOpenCall(id: string, call: OpenCall | undefined): void {
     const { control } = this.reActContext;
-    if (!("calls" in control)) return;
-    const list = listOf(control) ?? toList(control.calls);
-    if (list === undefined) {
-      const index = control.calls.findIndex((open) => open.id === id);
-      if (index < 0) return;
-      this.#writableOpenCalls(control).splice(index, 1, ...call);
-    } else {
-      if (list.get(id) === undefined) return;
-      this.#writableContext().control = withList(control, list.with(id, call[0]));
-    }
+    if (openCallOf(control, id) === undefined) return;
+    this.#writableContext().control = putCall(control, id, call);
     this.#written?.openCall(id);
-  }
-
-  #writableOpenCalls(control: Calling): OpenCall[] {
-    if (this.#ownOpenCalls === undefined) {
-      this.#ownOpenCalls = control.calls.slice();
-      this.#writableContext().control = { ...control, calls: this.#ownOpenCalls };
-    }
-    return this.#ownOpenCalls;
   }
 }
 

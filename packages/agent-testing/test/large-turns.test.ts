@@ -95,8 +95,8 @@ function converse(seed: number): number {
 
 describe("turns of many calls", () => {
   it("keep every law at every step, and change one open call as one array of all calls would", () => {
-    const most = Array.from({ length: 20 }, (_, index) => converse(index + 1));
-    expect(most.filter((calls) => calls > 64).length).toBeGreaterThan(8);
+    const most = Array.from({ length: 8 }, (_, index) => converse(index + 1));
+    expect(most.filter((calls) => calls > 64).length).toBeGreaterThan(3);
   });
 
   it("end with their last result, in whatever order the results arrive", () => {

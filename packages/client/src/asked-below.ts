@@ -1,5 +1,5 @@
 import type { AgentState, Question } from "@moora/agent";
-import type { ChunkEvent } from "@moora/agent-webui-protocol";
+import { chunkToQuestion, type ChunkEvent } from "@moora/agent-webui-protocol";
 
 /** A question of a sub-agent, which has a path. */
 export type AskedBelow = Question & { readonly path: readonly string[] };
@@ -51,38 +51,3 @@ type CallRef = Pick<Question, "toolCallId" | "path">;
 
 const isSame = (a: CallRef, b: CallRef): boolean =>
   a.toolCallId === b.toolCallId && JSON.stringify(a.path) === JSON.stringify(b.path);
-
-/** The reasons of questions of a server that does not send them. */
-const reasonOf: Readonly<Record<Question["about"], Question["reason"]>> = {
-  approval: "policy",
-  answer: "question",
-  outcome: "interrupted",
-};
-
-const chunkToQuestion = ({
-  path,
-  toolCallId,
-  digest,
-  about,
-  name,
-  question,
-  risk,
-  reason = reasonOf[about],
-  parameters = null,
-  due = null,
-  reminder = 0,
-  escalated = false,
-}: Extract<ChunkEvent, { type: "question" }>): AskedBelow => ({
-  path,
-  toolCallId,
-  digest,
-  about,
-  name,
-  parameters,
-  reason,
-  due,
-  reminder,
-  escalated,
-  ...(question === undefined ? {} : { question }),
-  ...(risk === undefined ? {} : { risk }),
-});

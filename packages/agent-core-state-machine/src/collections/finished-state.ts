@@ -80,21 +80,22 @@ function longState(fields: StateFields, lists: FinishedLists): AgentState {
 const toRecords = ({ calls }: FinishedLists): AgentState["toolCalls"] =>
   calls instanceof CallTable ? calls.toRecords() : calls;
 
-interface LongState {
-  readonly [listsKey]: FinishedLists;
-}
-
-/** A property that is computed from the collections of its state. All states share it, which keeps their creation fast. */
-const lazy = (read: (lists: FinishedLists) => unknown): PropertyDescriptor => ({
-  get(this: LongState) {
+/**
+ * A property that is computed from the collections in `listsKey` when it is read. All objects share it, which keeps their
+ * creation fast.
+ */
+export const lazy = <Lists>(
+  read: (lists: Lists) => unknown,
+): PropertyDescriptor & ThisType<{ readonly [listsKey]: Lists }> => ({
+  get() {
     return read(this[listsKey]);
   },
   enumerable: true,
   configurable: true,
 });
 
-const lazyMessages = lazy(({ messages }) => toArray(messages));
-const lazyTranscript = lazy(({ transcript }) => toArray(transcript));
+const lazyMessages = lazy(({ messages }: FinishedLists) => toArray(messages));
+const lazyTranscript = lazy(({ transcript }: FinishedLists) => toArray(transcript));
 const lazyToolCalls = lazy(toRecords);
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };

@@ -1,6 +1,6 @@
 import type { StateEdit } from "../state-edit.ts";
 import { admitCalls, applyPolicy } from "./admission.ts";
-import { openCallCount, openCallsWith } from "../collections/open-call-list.ts";
+import { callMarks, hasOpenCall, openCallsWith } from "../collections/open-call-list.ts";
 import { callIdsOf, callsOnEntry, lastTurn, someSucceeded } from "./calls.ts";
 import type { Control } from "./control.ts";
 import type { AnyFiredEvent, EnterState, FiredEvent } from "./enter.ts";
@@ -23,7 +23,7 @@ type AskingEvent = "OutcomeUnknown" | "HumanApprovalRequired";
 /** The event that leads from a state of running calls to `WaitingForHuman`; undefined if no call asks. */
 export function askingEvent(edit: StateEdit): AskingEvent | undefined {
   let event: AskingEvent | undefined;
-  for (const { status } of openCallsWith(edit.reActContext.control, "asking")) {
+  for (const { status } of openCallsWith(edit.reActContext.control, callMarks.asking)) {
     if (status.type === "asking" && status.about === "outcome") return "OutcomeUnknown";
     event = "HumanApprovalRequired";
   }
@@ -36,7 +36,7 @@ type ActingEvent = FiredEvent<"Acting" | "ParallelActing">;
 export function actingEvent(edit: StateEdit): ActingEvent | undefined {
   const asking = askingEvent(edit);
   if (asking !== undefined) return { event: asking };
-  if (openCallCount(edit.reActContext.control) > 0) return undefined;
+  if (hasOpenCall(edit.reActContext.control)) return undefined;
   return { event: someSucceeded(edit) ? "ToolSuccess" : "ToolFailure" };
 }
 
@@ -66,5 +66,5 @@ export const enterParallelActing: EnterState<"ParallelActing"> = entering("Paral
 export const enterWaitingForHuman: EnterState<"WaitingForHuman"> = (edit) =>
   moveCalls(edit, { type: "WaitingForHuman", calls: callsOnEntry(edit) }, () => {
     if (askingEvent(edit) !== undefined) return undefined;
-    return { event: openCallCount(edit.reActContext.control) === 0 ? "HumanRejected" : "HumanApproved" };
+    return { event: hasOpenCall(edit.reActContext.control) ? "HumanApproved" : "HumanRejected" };
   });

@@ -2,7 +2,7 @@ import type { StateEdit } from "../state-edit.ts";
 import type { ToolCallDecision } from "../state.ts";
 import { actingEvent, askingEvent } from "./acting.ts";
 import { admitCalls } from "./admission.ts";
-import { openCallCount } from "../collections/open-call-list.ts";
+import { openCallsOf } from "../collections/open-call-list.ts";
 import type { FiredEvent } from "./enter.ts";
 import { move } from "./move.ts";
 
@@ -16,7 +16,7 @@ export function advanceBatch(edit: StateEdit, decision?: ToolCallDecision["type"
     case "WaitingForHuman": {
       if (askingEvent(edit) !== undefined) return admitCalls(edit);
       return move<"WaitingForHuman">(edit, {
-        event: humanEvent(edit, openCallCount(control), decision),
+        event: humanEvent(edit, openCallsOf(control).length, decision),
       });
     }
     case "Acting":

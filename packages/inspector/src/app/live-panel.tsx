@@ -1,4 +1,5 @@
 /** @jsxImportSource preact */
+import type { QuestionBelow } from "@moora/agent-webui-protocol";
 import { computed } from "@preact/signals";
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
@@ -7,7 +8,7 @@ import { notify } from "./copy.tsx";
 import type { PostKind } from "./live-requests.ts";
 import { isConnected, isLive, liveId, post, streaming } from "./live-source.ts";
 import { Decision } from "./decision-form.tsx";
-import { questionsBelow, type QuestionBelow } from "./questions-below.ts";
+import { questionsBelow } from "./questions-below.ts";
 import { count, goTo, position, view } from "./store.ts";
 
 const isAtEnd = computed(() => position.value === count.value);

@@ -1,11 +1,5 @@
-import type { Question } from "@moora/agent";
-import type { ChunkEvent } from "@moora/agent-webui-protocol";
+import { chunkToQuestion, type ChunkEvent, type QuestionBelow } from "@moora/agent-webui-protocol";
 import { signal } from "@preact/signals";
-
-/** A question of a sub-agent: `path` is the calls that lead to it. The records of the session do not contain it. */
-export interface QuestionBelow extends Question {
-  readonly path: readonly string[];
-}
 
 /** The open questions of sub-agents, as the server has reported them since the page connected. */
 export const questionsBelow = signal<readonly QuestionBelow[]>([]);
@@ -31,8 +25,3 @@ type CallRef = Pick<QuestionBelow, "toolCallId" | "path">;
 
 const isSame = (a: CallRef, b: CallRef): boolean =>
   a.toolCallId === b.toolCallId && JSON.stringify(a.path) === JSON.stringify(b.path);
-
-const chunkToQuestion = (chunk: Extract<ChunkEvent, { type: "question" }>): QuestionBelow => {
-  const { parameters = null, due = null, reminder = 0, escalated = false } = chunk;
-  return { ...chunk, parameters, due, reminder, escalated };
-};

@@ -1,0 +1,59 @@
+import type { ChunkEvent } from "./session-protocol.ts";
+
+type QuestionChunk = Extract<ChunkEvent, { type: "question" }>;
+
+type Reason = NonNullable<QuestionChunk["reason"]>;
+
+/** A question of a sub-agent in the form of a session's questions. `path` is the calls that lead to it. */
+export interface QuestionBelow {
+  readonly path: readonly string[];
+  readonly toolCallId: string;
+  readonly digest: string;
+  readonly about: QuestionChunk["about"];
+  readonly name: string;
+  readonly parameters: unknown;
+  readonly question?: string;
+  readonly risk?: NonNullable<QuestionChunk["risk"]>;
+  readonly reason: Reason;
+  readonly due: number | null;
+  readonly reminder: number;
+  readonly escalated: boolean;
+}
+
+/** The reasons of questions of a server that does not send them. */
+const reasonOf: Readonly<Record<QuestionChunk["about"], Reason>> = {
+  approval: "policy",
+  answer: "question",
+  outcome: "interrupted",
+};
+
+/** The question of a chunk. What a server of an earlier release does not send has a default. */
+export function chunkToQuestion({
+  path,
+  toolCallId,
+  digest,
+  about,
+  name,
+  question,
+  risk,
+  reason = reasonOf[about],
+  parameters = null,
+  due = null,
+  reminder = 0,
+  escalated = false,
+}: QuestionChunk): QuestionBelow {
+  return {
+    path,
+    toolCallId,
+    digest,
+    about,
+    name,
+    parameters,
+    reason,
+    due,
+    reminder,
+    escalated,
+    ...(question === undefined ? {} : { question }),
+    ...(risk === undefined ? {} : { risk }),
+  };
+}
