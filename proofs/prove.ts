@@ -40,7 +40,7 @@ const proofs: readonly Proof[] = [
   { name: "repeated-posts", whole: [], short: undefined, isFresh: true },
   { name: "crash-matrix", whole: [], short: undefined },
   { name: "cluster", whole: [], short: undefined, isFresh: true },
-  { name: "dbos", whole: [], short: undefined, isFresh: true },
+  { name: "hosts", whole: [], short: undefined, isFresh: true },
   { name: "simulated-sessions", whole: [], short: ["--goal", "900"], takes: "seed" },
 ];
 

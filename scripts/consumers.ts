@@ -19,6 +19,7 @@ const compiled: Readonly<
 > = {
   strict: { types: [], lib: ["es2022", "dom"] },
   bare: { types: ["node"], lib: ["es2022"] },
+  dbos: { types: ["node"], lib: ["es2022"] },
 };
 
 const compilerOptions = {
@@ -31,7 +32,7 @@ const compilerOptions = {
 } as const;
 
 installPacks();
-for (const name of ["strict", "bare", "full"])
+for (const name of ["strict", "bare", "dbos", "full"])
   copyFileSync(join(root, "scripts/consumers", `${name}.ts`), join(consumers, name, "program.ts"));
 for (const [name, platform] of Object.entries(compiled)) {
   writeFileSync(

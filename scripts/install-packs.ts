@@ -23,6 +23,14 @@ const projects: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   strict: { "@moora/agent": "*", ...installed(".", "zod") },
   /** Only `moora`, without the packages that providers and PostgreSQL need. */
   bare: { moora: "*", ...installed(".", "@types/node") },
+  /** Sessions on DBOS, the types of which need those of `pg`: no project has to install them. */
+  dbos: {
+    "@moora/agent": "*",
+    "@moora/dbos": "*",
+    "@moora/event-log-postgres": "*",
+    ...installed("packages/dbos", "@dbos-inc/dbos-sdk", "pg"),
+    ...installed(".", "@types/node"),
+  },
   /** Everything. */
   full: {
     ...Object.fromEntries(published.map((name) => [name, "*"])),
@@ -59,10 +67,13 @@ export function installPacks(): void {
   if (status !== 0) throw new Error("The packs cannot be installed with pnpm.", { cause: error });
 }
 
-/** Each project sees its own dependencies and no others. JSON is YAML. */
+/**
+ * Each project sees its own dependencies and no others. Types are hoisted, as npm and pnpm do by default: `@dbos-inc/dbos-sdk` declares no
+ * dependency on those that its declarations import. JSON is YAML.
+ */
 const workspace = (): object => ({
   packages: ["*"],
-  hoist: false,
+  hoistPattern: ["@types/pg"],
   dedupePeerDependents: false,
   overrides: Object.fromEntries(
     packageNames

@@ -1,11 +1,17 @@
 import { globSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { answerTextAt, initialStateOf, userMessage } from "@moora/agent";
+import { restateSession } from "@moora/restate";
 import { knownHosts } from "@moora/testbed/hosts";
 import { PostgresServer } from "@moora/testbed/postgres/server";
 import { describe, expect, it } from "vitest";
 import { hostTables } from "../scripts/host-tables.ts";
 import { root } from "../scripts/workspace.ts";
+import { agent } from "../examples/hosts/agent.ts";
+import { bundleModule, startWorkerd, StorageFolder } from "../packages/cloudflare/test/workerd.ts";
+import { freePort, RestateServer } from "../packages/restate/test/restate-server.ts";
 
 const folder = join(root, "examples/hosts");
 const read = (path: string): string => readFileSync(join(root, path), "utf8");
@@ -49,11 +55,51 @@ describe("one agent on every host", () => {
     return stdout;
   }
 
-  const answer = "It is -3 degrees in Oslo.\n";
+  const patience = { timeout: 30_000 };
+  const question = "What is the weather in Oslo?";
+  const answer = "It is -3 degrees in Oslo.";
 
-  it("gives the same answer in memory, in SQLite and in PostgreSQL", async () => {
+  it("gives the same answer in memory, in SQLite, in PostgreSQL and on DBOS", async () => {
     await using server = await PostgresServer.start();
-    const answers = [run("memory.ts"), run("sqlite.ts"), run("postgres.ts", { DATABASE_URL: server.url })];
-    expect(answers).toEqual([answer, answer, answer]);
+    const env = { DATABASE_URL: server.url };
+    const answers = [run("memory.ts"), run("sqlite.ts"), run("postgres.ts", env), run("dbos.ts", env)];
+    // DBOS prints lines of its own.
+    for (const text of answers) expect(text.split("\n")).toContain(answer);
+  });
+
+  it("gives the same answer on Restate", async () => {
+    await using server = await RestateServer.start();
+    const port = await freePort();
+    const args = [join(folder, "restate.ts"), server.ingressUrl, String(port)];
+    const child = spawn(process.execPath, ["--conditions=@moora/source", ...args], {
+      env: { ...process.env, RESTATE_LOGGING: "ERROR" },
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    try {
+      expect(String(await once(child.stdout, "data"))).toContain("Serving the agent forecast");
+      await server.register(`http://127.0.0.1:${port}`);
+      const session = restateSession({ ingressUrl: server.ingressUrl, agent: "forecast", id: "oslo" });
+      await session.send(question);
+      const answerNow = async () => answerTextAt((await session.current())?.state ?? initialStateOf(agent));
+      await expect.poll(answerNow, patience).toBe(answer);
+    } finally {
+      child.kill("SIGKILL");
+      await once(child, "exit");
+    }
+  });
+
+  it("gives the same answer in a Durable Object", async () => {
+    using storage = new StorageFolder();
+    const code = await bundleModule(join(folder, "cloudflare.ts"));
+    const workerd = startWorkerd({ code, objects: { SESSIONS: "Sessions" }, folder: storage.path });
+    try {
+      const url = "http://localhost/sessions/oslo";
+      const body = JSON.stringify(userMessage(question));
+      expect((await workerd.dispatchFetch(`${url}/inputs`, { method: "POST", body })).status).toBe(200);
+      const stateNow = async () => await (await workerd.dispatchFetch(url)).text();
+      await expect.poll(stateNow, patience).toContain(answer);
+    } finally {
+      await workerd.dispose();
+    }
   });
 });

@@ -22,7 +22,7 @@ export async function objectWays(): Promise<HostWays> {
     const { promise, resolve } = Promise.withResolvers<void>();
     let state: AgentState | undefined;
     webSocket.addEventListener("message", ({ data }) => {
-      const message = JSON.parse(String(data)) as ViewerMessage;
+      const message = JSON.parse(data as string) as ViewerMessage;
       if (message.type === "state") ({ state } = message);
       if (message.type === "input" && state !== undefined) state = agentTransition(message.input)(state);
       if (state !== undefined && isDone(state)) resolve();

@@ -30,6 +30,7 @@ const entryFiles: Readonly<Record<string, string>> = {
   "@moora/otel": "otel/src/index.ts",
   "@moora/restate": "restate/src/index.ts",
   "@moora/client": "client/src/index.ts",
+  "@moora/inspector": "inspector/src/index.ts",
   "@moora/mcp": "mcp/src/index.ts",
   "@moora/server": "server/src/index.ts",
   "@moora/server/node": "server/src/node.ts",

@@ -37,9 +37,12 @@ export class TestBrowser implements AsyncDisposable {
     return new TestBrowser(`http://127.0.0.1:${port}/`, server, browser, await browser.newContext());
   }
 
-  /** Opens a tab; resolves when its script has run. */
-  async open(): Promise<Page> {
+  /** Opens a tab; resolves when its script has run. `onLog` receives what it logs. */
+  async open(onLog?: (text: string) => void): Promise<Page> {
     const page = await this.#context.newPage();
+    page.on("console", (message) => {
+      if (message.type() === "log") onLog?.(message.text());
+    });
     await page.goto(this.url, { waitUntil: "load" });
     return page;
   }

@@ -1,6 +1,8 @@
 export type { Immutable, Json } from "./immutable.ts";
 export { agentAttachmentSchema, agentMessageSchema, agentMessageStatusSchema } from "./message.ts";
 export type { AgentAttachment, AgentMessage, AgentMessageStatus } from "./message.ts";
+export { messageIdToPostId, postIdOf, postIdToMessageId } from "./post-ids.ts";
+export type { PostIdentity } from "./post-ids.ts";
 export { chunkToQuestion } from "./question-below.ts";
 export type { QuestionBelow } from "./question-below.ts";
 export {

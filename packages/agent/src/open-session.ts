@@ -77,7 +77,7 @@ export interface OpenOptions {
    */
   readonly onError?: ErrorListener;
   /**
-   * Receives log entries: what happened that is no error of a caller, such as a retried append or a lost lease. Default: none; the
+   * Receives log entries: what a caller does not see as an error, such as a retried append or a lost lease. Default: none; the
    * session logs nothing.
    */
   readonly onLog?: LogListener;

@@ -20,7 +20,12 @@ import {
   RunControl,
   type SessionOutput,
 } from "@moora/agent/internal";
-import type { DecisionBody, MessageBody } from "@moora/agent-webui-protocol";
+import {
+  postIdOf,
+  postIdToMessageId,
+  type DecisionBody,
+  type MessageBody,
+} from "@moora/agent-webui-protocol";
 import { digestOf } from "@moora/event-log";
 import type { ClientError } from "./client-error.ts";
 import { changeToOperations } from "./data-change.ts";
@@ -229,7 +234,7 @@ const postOf = (kind: PostKind, body: object): Post => ({
 
 /** The id that a server gives the message of a user. */
 const messageIdOf = (user: string, key: string): string =>
-  `post_${digestOf("messages", user.toWellFormed(), key)}`;
+  postIdToMessageId(postIdOf(digestOf, { kind: "messages", user, key }));
 
 function bodyOf(content: UserContent): MessageBody {
   const problem = contentProblem(content);

@@ -43,8 +43,6 @@ export const statementsOf = ({ sessions, records, snapshots, due, blobs }: Table
         THEN set_config('synchronous_commit', 'on', true) END`,
   getBlob: `SELECT bytes FROM ${blobs} WHERE digest = $1`,
   removeBlob: `DELETE FROM ${blobs} WHERE digest = $1`,
-  publish:
-    "SELECT pg_notify(channel, payload) FROM unnest($1::text[], $2::text[]) AS sent (channel, payload)",
   create: `INSERT INTO ${sessions} (generation, id, header) VALUES ($1, $2, $3) ON CONFLICT (id) DO NOTHING`,
   open: `SELECT generation, header FROM ${sessions} WHERE id = $1`,
   list: `SELECT id, header, (SELECT max(seq) FROM ${records} r WHERE r.generation = s.generation) AS head FROM ${sessions} s`,

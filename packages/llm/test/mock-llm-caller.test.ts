@@ -194,6 +194,18 @@ describe("a scripted model", () => {
   });
 });
 
+describe("the files of a scripted model", () => {
+  it("are parts of its turn, after its text", async () => {
+    const file = { mediaType: "image/png", data: "aGk=" };
+    const llm = new MockLlmCaller([answers("A picture.", { files: [file] })]);
+    const outcome = await llm.call(request);
+    expect(outcome.ok && outcome.turn.parts).toEqual([
+      { type: "text", text: "A picture." },
+      { type: "file", file },
+    ]);
+  });
+});
+
 describe("the calls of a scripted model", () => {
   const given = (value: unknown) => () => callsTools(untyped(value));
 

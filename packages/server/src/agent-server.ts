@@ -16,6 +16,8 @@ export interface AgentServer {
   fetch(request: Request, connection?: Connection): Promise<Response>;
   /** Whether requests are authenticated. Without it, only requests to loopback addresses are answered. */
   readonly isAuthorized: boolean;
+  /** The path before all routes; "" for none. */
+  readonly basePath: string;
   /**
    * Ends all streams, which clients can resume at another server, and closes all sessions: it waits up to `graceMs` milliseconds
    * (default: 0) for running tools. Further requests get 503. The log stays open.
@@ -29,6 +31,7 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
   const app = appOf(parts);
   return {
     isAuthorized: options.authorize !== undefined,
+    basePath: parts.context.basePath,
     fetch: async (request, connection = {}) => {
       const response = await app.fetch(request, connection);
       response.headers.set("moora-protocol", String(protocolVersion));

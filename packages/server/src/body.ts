@@ -59,7 +59,11 @@ function withWellFormedText(value: unknown): unknown {
 async function readText({ body, headers }: Request, { clock, limits }: BodyOptions): Promise<string> {
   const { maxBodyBytes, bodyTimeoutMs } = limits;
   const tooLarge = (): HttpProblem =>
-    new HttpProblem("body-too-large", `The body must have at most ${maxBodyBytes} bytes.`, closing);
+    new HttpProblem(
+      "body-too-large",
+      `The body must have at most ${maxBodyBytes} bytes (limits.maxBodyBytes of the server).`,
+      closing,
+    );
   if (Number(headers.get("content-length") ?? 0) > maxBodyBytes) throw tooLarge();
   if (body === null) return "";
   const reader = body.getReader();

@@ -1,6 +1,7 @@
 import { RequestRate } from "./access/request-rate.ts";
 import type { ServerContext } from "./server-options.ts";
 import { StreamCounter } from "./events/stream-counter.ts";
+import { storeOf } from "./files/files-of-session.ts";
 import { SessionDirectory } from "./sessions/directory.ts";
 import type { LiveSession } from "./sessions/live-session.ts";
 import { PostLedger } from "./sessions/post-ledger.ts";
@@ -47,7 +48,7 @@ export class ServerParts {
   ledgerOf(live: LiveSession): PostLedger {
     const known = this.#ledgers.get(live);
     if (known !== undefined) return known;
-    const ledger = new PostLedger(live);
+    const ledger = new PostLedger(live, storeOf(this.context));
     this.#ledgers.set(live, ledger);
     return ledger;
   }

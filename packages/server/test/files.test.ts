@@ -171,6 +171,36 @@ describe("the URL of a stored file", () => {
     expect((await scene.as("ada").post(`/sessions/${id}/messages`, again, key)).body).toEqual(receipt);
   });
 
+  it("is the same for a repeated post after a restart, also at an address that the store chose", async () => {
+    const log = memoryLog();
+    let count = 0;
+    const stored = new Map<string, Uint8Array>();
+    const store: BlobStore = {
+      put(given) {
+        count += 1;
+        const address = `https://files.test/${count}`;
+        stored.set(address, given);
+        return address;
+      },
+      get: (address) => stored.get(address),
+      remove: (address) => void stored.delete(address),
+    };
+    const agent = agentOf(() => answers("A picture."));
+    const key = { "idempotency-key": "once" };
+    const first = new Scene(agent, { log, blobs: { store } });
+    const id = await first.as("ada").create();
+    const { body: receipt } = await first.as("ada").post(`/sessions/${id}/messages`, post, key);
+    await first.server.close();
+    await using again = new Scene(agent, { log, blobs: { store } });
+    const repeat = (body: object): Promise<Answer> =>
+      again.as("ada").post(`/sessions/${id}/messages`, body, key);
+    expect((await repeat(post)).body).toEqual(receipt);
+    const other = { ...post, attachments: [{ mediaType: "image/png", url: pageUrl }] };
+    expect((await repeat(other)).body.code).toBe("idempotency-key-reused");
+    stored.clear();
+    expect((await repeat(post)).body.code).toBe("idempotency-key-reused");
+  });
+
   it("is also one of a store with addresses of its own", async () => {
     const { blobs } = memoryLog();
     if (blobs === undefined) throw new Error("A log in memory stores bytes.");

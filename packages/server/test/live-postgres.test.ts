@@ -3,12 +3,11 @@ import type { EventLog } from "@moora/event-log";
 import { poolOn, PostgresServer } from "@moora/testbed/postgres/server";
 import type { LlmCaller } from "@moora/llm";
 import { answers } from "@moora/llm/testing";
-import type pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { agentOf, Scene, type EventReader } from "./support.ts";
 
 let postgres: PostgresServer;
-let admin: pg.Pool;
+let admin: ReturnType<typeof poolOn>;
 
 beforeAll(async () => {
   postgres = await PostgresServer.start();

@@ -75,6 +75,14 @@ class RawConnection implements Disposable {
 
 const head = (...lines: readonly string[]): string => `${lines.join("\r\n")}\r\n\r\n`;
 
+describe("the address of a server that listens", () => {
+  it("contains the base path", async () => {
+    await using served = await Served.start({ basePath: "/api" });
+    expect(served.served.url).toBe(`http://127.0.0.1:${served.served.port}/api`);
+    expect(await served.client.create()).toMatch(/^s_/);
+  });
+});
+
 describe("serve", () => {
   it("answers over HTTP", async () => {
     await using served = await Served.start();

@@ -1,11 +1,11 @@
 import type { GoldenPosition } from "./golden-position.ts";
 import type { GoldenDifference } from "./golden-report.ts";
-import type { Resumed } from "./resume-session.ts";
 
 /** What a golden file has: the positions of its session, and what an agent does that resumes it. */
 export interface GoldenFile {
   readonly positions: readonly GoldenPosition[];
-  readonly resumed?: Resumed;
+  /** Of a golden file as it is stored, whatever it has. */
+  readonly resumed?: unknown;
 }
 
 /** One line of JSON for each position, and one for the resumed session. */
@@ -26,6 +26,12 @@ export function textToLines(text: string): readonly Line[] | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** The positions of a session, with what its golden file has of an agent that resumed it. */
+export function withResumed(found: GoldenFile, text: string): GoldenFile {
+  const resumed = textToLines(text)?.find((line) => "resumed" in line)?.["resumed"];
+  return resumed === undefined ? found : { ...found, resumed };
 }
 
 /** The parts of a position in the order in which a difference is reported: what can be read comes first. */

@@ -2,7 +2,14 @@ import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { importSession, verifySession, type Agent } from "@moora/agent";
 import { LogError, memoryLog } from "@moora/event-log";
-import { differenceIn, fileProblem, goldenFileToText, textToLines, type GoldenFile } from "./golden-file.ts";
+import {
+  differenceIn,
+  fileProblem,
+  goldenFileToText,
+  textToLines,
+  withResumed,
+  type GoldenFile,
+} from "./golden-file.ts";
 import { goldenPositions } from "./golden-position.ts";
 import { goldenReport, type GoldenDifference, type GoldenReport } from "./golden-report.ts";
 import { resumeSession } from "./resume-session.ts";
@@ -16,7 +23,7 @@ export interface GoldenOptions {
   readonly update?: boolean;
   /**
    * The agent that resumes each session after its last record, without running a model or a tool. The golden file has what becomes
-   * of open calls, so that a release that breaks them is found. Default: none.
+   * of open calls, so that a release that breaks them is found. Default: none; what the files have of it is kept, and not compared.
    */
   readonly agent?: Agent<unknown>;
 }
@@ -78,11 +85,12 @@ async function checkSession(
   { update = false, agent }: GoldenOptions,
 ): Promise<CheckedSession> {
   const file = `${name}${sessionEnd}`;
-  const found = await readGolden(await readFile(join(folder, file), "utf8"), agent);
-  if (typeof found === "string") return { positions: 0, difference: fileProblem(file, "log", found) };
-  const positions = found.positions.length;
   const path = join(folder, `${name}${goldenEnd}`);
   const stored = await textIn(path);
+  const read = await readGolden(await readFile(join(folder, file), "utf8"), agent);
+  if (typeof read === "string") return { positions: 0, difference: fileProblem(file, "log", read) };
+  const found = agent === undefined && stored !== undefined ? withResumed(read, stored) : read;
+  const positions = found.positions.length;
   const text = goldenFileToText(found);
   if (stored === text) return { positions };
   if (update) {

@@ -1,8 +1,8 @@
 import { AgentError } from "@moora/agent-core-effects";
 import type { AgentInput, AgentState } from "@moora/agent-core-state-machine";
-import { LogError, type Lease } from "@moora/event-log";
+import { LogError } from "@moora/event-log";
 import type { Agent } from "../define-agent.ts";
-import type { Logger } from "../logger.ts";
+import { Logger } from "../logger.ts";
 import { cancelAbandoned } from "../session/cancel-abandoned.ts";
 import { hostSession, type HostedSession, type SessionBase } from "../session/create-session.ts";
 import type { PendingStep, PublishedStep } from "../session/machine.ts";
@@ -12,9 +12,10 @@ import type { Session } from "../session/session.ts";
 import { randomId } from "../user-message.ts";
 import type { DurableOptions, SessionInfo } from "./durable-session.ts";
 import { GracefulClose } from "./graceful-close.ts";
-import type { LeaseKeeper } from "./lease-keeper.ts";
+import { hasEnded, type LeaseKeeper } from "./lease-keeper.ts";
+import { logAppendRetry, logClosed, logLost, logOpened, writerLogs } from "./lifecycle-logs.ts";
 import { LogFollower } from "./log-follower.ts";
-import { LogWriter, type LogWriterOptions } from "./log-writer.ts";
+import { LogWriter } from "./log-writer.ts";
 import { andThen } from "./maybe-promise.ts";
 import { RetriedLedger } from "./retried-ledger.ts";
 import { patienceMs } from "./retries.ts";
@@ -38,6 +39,7 @@ const isFinal = (error: unknown): error is SessionError | LogError =>
 export class DurableHost<Answer> {
   readonly #agent: Agent<Answer>;
   readonly #options: DurableOptions;
+  readonly #logger: Logger;
   readonly #writer: LogWriter;
   readonly #ledger: RetriedLedger;
   readonly #lifecycle: SessionLifecycle;
@@ -56,12 +58,9 @@ export class DurableHost<Answer> {
     this.#agent = agent;
     this.#options = options;
     this.#lastError = found.stoppedBy;
-    this.#writer = new LogWriter({
-      handle,
-      start: found.head,
-      runsEffects: access === "run",
-      ...logHooks(() => this.#hosted.logger),
-    });
+    this.#logger = new Logger(handle.log.id, options.onLog);
+    const logs = writerLogs(this.#logger);
+    this.#writer = new LogWriter({ handle, start: found.head, runsEffects: access === "run", ...logs });
     this.#lifecycle = new SessionLifecycle(access === "run" ? "opening" : "open");
     this.#ledger = new RetriedLedger({
       ledger: this.#writer,
@@ -80,10 +79,9 @@ export class DurableHost<Answer> {
       shutDown: () => this.#shutDown(),
     });
     // Another process may have appended since the log was read. The first append of an owner finds that out by itself.
-    if (access !== "run") {
-      this.#logOpened();
-      void this.refresh();
-    }
+    if (access === "run") return;
+    logOpened(this.#logger, this.info());
+    void this.refresh();
   }
 
   get session(): Session<Answer> {
@@ -112,17 +110,11 @@ export class DurableHost<Answer> {
   async becomeOwner(lease: LeaseKeeper, inputs: readonly AgentInput[]): Promise<void> {
     this.#lease = lease;
     await this.#hosted.dispatch(...inputs.map((input) => new PendingInput(input)));
+    if (this.#lifecycle.isLive) logOpened(this.#logger, this.info());
     const { handle, found } = this.#options;
     const identity = identityOf(handle.log.id, found.header);
     const failed = (error: unknown): void => this.#hosted.report({ source: "effect", error });
     await cancelAbandoned({ agent: this.#agent, state: this.#hosted.state(), identity, failed });
-    if (this.#lifecycle.isLive) this.#logOpened();
-  }
-
-  #logOpened(): void {
-    const { access, owner, seq } = this.info();
-    const message = `The session was opened with access ${access}.`;
-    this.#hosted.logger.log("session-opened", { message, data: { access, owner, seq } });
   }
 
   reportListenerError(error: unknown): void {
@@ -140,9 +132,7 @@ export class DurableHost<Answer> {
     if (!this.#lifecycle.lose(error)) return;
     this.#detach();
     this.#lease?.close().catch((cause: unknown) => this.reportLogError(cause));
-    const reason = error instanceof AgentError ? error.kind : error.code;
-    const message = `This process no longer runs or follows the session: ${reason}.`;
-    this.#hosted.logger.log("session-lost", { message, data: { reason }, error });
+    logLost(this.#logger, error);
     if (error instanceof AgentError) return this.#hosted.stop(error);
     this.reportLogError(error);
     const kind = error.code === "LogCorrupt" ? "LogCorrupt" : "Conflict";
@@ -167,8 +157,7 @@ export class DurableHost<Answer> {
     await this.#follower.idle();
     if (wasOpen) await this.#saveDue();
     await this.#lease?.close().catch((error: unknown) => this.reportLogError(error));
-    const { seq } = this.#writer.head;
-    this.#hosted.logger.log("session-closed", { message: "The session was closed.", data: { seq } });
+    logClosed(this.#logger, this.#writer.head.seq);
   }
 
   /** Saves when the work continues, for workers. Without it they open the session, and find out. */
@@ -251,7 +240,7 @@ export class DurableHost<Answer> {
     // Without a key, all inputs came from outside, and their dispatches have rejected. The log may contain them all the same.
     if (key === undefined) return void this.refresh();
     this.#hosted.report({ source: "log", error, key });
-    logHooks(() => this.#hosted.logger).onRetry(error);
+    logAppendRetry(this.#logger, error);
     this.#ledger.failed();
   }
 
@@ -307,23 +296,6 @@ export class DurableHost<Answer> {
     });
   }
 }
-
-/** What a writer logs. `loggerOf` returns the logger of the session, which is created after its writer. */
-const logHooks = (loggerOf: () => Logger): Pick<LogWriterOptions, "onRetry" | "onConflict"> => ({
-  onRetry: (error) =>
-    loggerOf().log("append-retried", { message: "An append failed and is tried again.", error }),
-  onConflict: (records) =>
-    loggerOf().log("append-conflict", {
-      message: "Another process appended first; its records are applied before the append is repeated.",
-      data: { records },
-    }),
-});
-
-/** Whether the lease has ended, so that no owner dispatches the deadlines of the session. */
-const hasEnded =
-  (clock: DurableOptions["clock"]) =>
-  (lease: Lease | undefined): boolean =>
-    lease === undefined || lease.until <= clock.now();
 
 const unwritableError = (cause: unknown, state: AgentState): AgentError => {
   const message = `The log could not be written for ${patienceMs} ms. The session keeps the unsaved inputs and appends them when the log is writable again.`;

@@ -53,6 +53,12 @@ export const ownerOf = (holder: string): string => holder.split("#").slice(0, -2
 
 const fingerprintOf = (holder: string): string => holder.split("#").at(-2) ?? "";
 
+/** Whether the lease has ended, so that no owner dispatches the deadlines of the session. */
+export const hasEnded =
+  (clock: Clock) =>
+  (lease: Lease | undefined): boolean =>
+    lease === undefined || lease.until <= clock.now();
+
 /** Acquires the lease. Rejects with `SessionBusy` if another owner still holds it at `waitUntil`. */
 export async function keepLease(options: LeaseOptions): Promise<LeaseKeeper> {
   const { handle, clock, ttlMs, onLost } = options;
@@ -66,22 +72,25 @@ export async function keepLease(options: LeaseOptions): Promise<LeaseKeeper> {
   let renewing: Promise<void> = Promise.resolve();
   let cancelTimer = (): void => undefined;
   const renew = async (): Promise<void> => {
+    const startedAt = clock.now();
     const now = await renewLease(claim, options);
     if (stopped) return;
     if (now === undefined || now.owner === holder) {
       lease = now ?? lease;
-      schedule();
+      schedule(startedAt);
     } else {
       stopped = true;
       onLost(takenOverError(ownerOf(now.owner)));
     }
   };
-  const schedule = (): void => {
-    const ms = Math.min(Math.max(1, Math.floor(ttlMs / 3)), longestTimerMs);
+  /** Renews a third of the time after the beginning of the claim before, at once if that took longer. */
+  const schedule = (startedAt: number): void => {
+    const elapsed = Math.max(0, clock.now() - startedAt);
+    const ms = Math.min(Math.max(1, Math.floor(ttlMs / 3) - elapsed), longestTimerMs);
     // The timer does not keep the process alive. After its end the lease expires, or is recognized by its fingerprint.
     cancelTimer = clock.after(ms, () => void (renewing = renew()), { keepsAlive: false });
   };
-  schedule();
+  schedule(lease.until - ttlMs);
 
   return {
     get until() {
@@ -124,13 +133,20 @@ export async function sessionOwner(
   return undefined;
 }
 
-/** Claims the lease until it is acquired. Throws `SessionBusy` at `waitUntil`. */
+/** How often a lease is claimed that has ended before the log answers. */
+const maxLateClaims = 3;
+
+/**
+ * Claims the lease until it is acquired. Throws `SessionBusy` at `waitUntil`, and `LogBusy` if the log takes longer to answer than
+ * the lease lasts: another owner may have had it meanwhile.
+ */
 async function acquireLease(
   claim: () => Promise<Lease>,
   holder: string,
   options: LeaseOptions,
 ): Promise<{ readonly lease: Lease; readonly hasWaited: boolean }> {
-  const { handle, clock, waitUntil } = options;
+  const { handle, clock, waitUntil, ttlMs } = options;
+  let lateClaims = 0;
   for (let hasWaited = false; ; hasWaited = true) {
     let lease = await claim();
     if (lease.owner !== holder && (await mayTakeOver(lease, options))) {
@@ -138,7 +154,16 @@ async function acquireLease(
       logLease(options, "lease-taken-over", lease);
       lease = await claim();
     }
-    if (lease.owner === holder) return { lease, hasWaited };
+    if (lease.owner === holder) {
+      if (lease.until > clock.now()) return { lease, hasWaited };
+      lateClaims += 1;
+      if (lateClaims < maxLateClaims) continue;
+      await handle.log.release(holder);
+      throw new LogError(
+        "LogBusy",
+        `The log takes longer to answer than the lease lasts (leaseMs: ${ttlMs}). Use a longer lease.`,
+      );
+    }
     const now = clock.now();
     if (now >= waitUntil) throw busyError(handle.log.id, lease, now);
     if (!hasWaited) logLease(options, "lease-awaited", lease);

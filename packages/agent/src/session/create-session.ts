@@ -6,7 +6,7 @@ import { codeAt } from "../team/member-at.ts";
 import { fixedDecision } from "../decision-to-input.ts";
 import type { Agent } from "../define-agent.ts";
 import type { ErrorListener, ErrorReport } from "../error-reports.ts";
-import type { Logger, LogListener } from "../logger.ts";
+import type { LogListener } from "../logger.ts";
 import { loopBreaker } from "./broken-loop.ts";
 import { Decisions } from "./decisions.ts";
 import { hostApprovals, type ApprovalHost, type OnApproval } from "./host-approvals.ts";
@@ -62,7 +62,6 @@ export interface HostedSession<Answer> {
   drained(): Promise<void>;
   /** Reports an error that does not reject any call. */
   report(report: ErrorReport): void;
-  readonly logger: Logger;
   /** Rejects every unfinished run. */
   failRuns(error: AgentError): void;
   /** Ends all running effects, and rejects every unfinished run and every later call with this error. */
@@ -96,37 +95,30 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
     if (output.runs.isOpen && outside.stopped !== undefined) failRuns(outside.stopped);
   };
 
-  const answerAtHost = hostApprovals(
-    approvalHost(base, output, decisions, { current: state, watch: () => subAgents.watch() }),
-  );
-  const heldBase = { ...base, isHeldAbove: () => subAgents.isHeldAbove };
-  const machine = agentMachine(agent, heldBase, {
-    session: subAgents,
-    ...progressHooks(output),
-    async ask(effect) {
-      // The effects of the initial state start while the session is being created.
-      if (!isCreated) await Promise.resolve();
-      return await answerAtHost(effect);
-    },
-    published(published) {
-      base.onPublished?.(published);
-      output.published(published);
-    },
-    commitFailed: (error, key) => base.onCommitFailed?.(error, key),
-    foreignFailed: (error) => base.onForeignFailed?.(error),
-    failed: output.errors.report,
-    logger: output.logger,
-    broken: loopBreaker({
-      state,
-      failRuns,
-      now: () => base.clock.now(),
-      dispatch: (input) => dispatch(new PendingInput(input)),
-      stop(error) {
-        base.onBroken?.(error);
-        stop(() => error);
+  const answerAtHost = hostApprovals(approvalHost(base, output, decisions, () => subAgents.watch()));
+  const machine = agentMachine(
+    agent,
+    { ...base, isHeldAbove: () => subAgents.isHeldAbove },
+    {
+      session: subAgents,
+      ...outputHooks(base, output),
+      async ask(effect) {
+        // The effects of the initial state start while the session is being created.
+        if (!isCreated) await Promise.resolve();
+        return await answerAtHost(effect, state());
       },
-    }),
-  });
+      broken: loopBreaker({
+        state,
+        failRuns,
+        now: () => base.clock.now(),
+        dispatch: (input) => dispatch(new PendingInput(input)),
+        stop(error) {
+          base.onBroken?.(error);
+          stop(() => error);
+        },
+      }),
+    },
+  );
   const methods = sessionMethods(agent, { base, output, machine, outside, decisions, subAgents, stop });
   isCreated = true;
   return {
@@ -135,17 +127,26 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
     state,
     drained: machine.drained,
     report: output.errors.report,
-    logger: output.logger,
     failRuns,
     stop: (error) => stop(() => error),
   };
 }
 
-const progressHooks = <Answer>(
+/** What the machine reports to the output of the session, and to its base. */
+const outputHooks = <Answer>(
+  base: SessionBase,
   output: SessionOutput<Answer>,
-): Pick<MachineHooks, "notify" | "isObserved"> => ({
+): Omit<MachineHooks, "session" | "ask" | "broken"> => ({
   notify: (notice) => output.progress(notice),
   isObserved: () => output.runs.isObserved,
+  published(published) {
+    base.onPublished?.(published);
+    output.published(published);
+  },
+  commitFailed: (error, key) => base.onCommitFailed?.(error, key),
+  foreignFailed: (error) => base.onForeignFailed?.(error),
+  failed: output.errors.report,
+  logger: output.logger,
 });
 
 /** The host of the sub-agents of a session. */
@@ -186,9 +187,8 @@ const approvalHost = <Answer>(
   { onApproval, rejectsWithoutReviewer = false }: Pick<SessionBase, "onApproval" | "rejectsWithoutReviewer">,
   { errors, runs }: Pick<SessionOutput<Answer>, "errors" | "runs">,
   decisions: Decisions,
-  { current, watch }: Pick<ApprovalHost, "current"> & { readonly watch: () => void },
+  watch: () => void,
 ): ApprovalHost => ({
-  current,
   onApproval,
   hasNoReviewer: () => rejectsWithoutReviewer && !runs.isWatched,
   emit(event) {

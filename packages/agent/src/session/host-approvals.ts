@@ -14,7 +14,6 @@ import { InputRefused, type Receipt } from "./session.ts";
 export type OnApproval = (question: Question) => Decision | Promise<Decision>;
 
 export interface ApprovalHost {
-  readonly current: () => AgentState;
   readonly onApproval: OnApproval | undefined;
   /** Whether no reviewer can answer; questions are then rejected instead of left open. */
   readonly hasNoReviewer: () => boolean;
@@ -32,9 +31,9 @@ export interface ApprovalHost {
 /** Emits a question to listeners. Returns the input of the decision if the host itself makes one. */
 export const hostApprovals =
   (host: ApprovalHost) =>
-  async (effect: AskHumanEffect): Promise<AgentInput | undefined> => {
+  async (effect: AskHumanEffect, state: AgentState): Promise<AgentInput | undefined> => {
     const { onApproval, hasNoReviewer, emit, decide, toInput } = host;
-    const question = effectToQuestion(effect, host.current());
+    const question = effectToQuestion(effect, state);
     const isRejected = onApproval === undefined && hasNoReviewer();
     emit({
       type: "ApprovalRequested",

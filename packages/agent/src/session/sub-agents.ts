@@ -59,14 +59,14 @@ export class SubAgents {
     callers.set(agent, this);
   }
 
+  get onLog(): LogListener | undefined {
+    return this.#host.onLog;
+  }
+
   /** Whether a session above this one is paused. */
   get isHeldAbove(): boolean {
     const above = this.#caller;
     return above !== undefined && (above.#host.isPaused() || above.isHeldAbove);
-  }
-
-  get onLog(): LogListener | undefined {
-    return this.#host.onLog;
   }
 
   get report(): (report: ErrorReport) => void {

@@ -4,8 +4,10 @@ import { answers, callsTools, MockLlmCaller, type ScriptedToolCall } from "@moor
 import { TestClock } from "@moora/testbed/test-clock";
 import {
   openSession,
+  SessionError,
   type Agent,
   type DurableSession,
+  type ErrorReport,
   type OpenOptions,
   type Question,
 } from "../../src/index.ts";
@@ -24,6 +26,12 @@ export const callsThenAnswers = (...calls: readonly ScriptedToolCall[]): MockLlm
     messages.some(({ role }) => role === "assistant") ? answers("done") : callsTools(calls),
   );
 
+/** Prints an error, unless it is that of a process left behind which notices the next one. */
+function reportUnlessTakenOver({ error }: ErrorReport): void {
+  const isTakenOver = error instanceof SessionError && error.code === "StaleWriter";
+  if (!isTakenOver) console.error(error);
+}
+
 /**
  * One session through several processes: each `open` is the next process, and the one before it is left as a crash leaves
  * it.
@@ -39,8 +47,11 @@ export class Restarts {
       clock: this.clock,
       owner: "host",
       leaseMs: 1e9,
+      onError: reportUnlessTakenOver,
       ...options,
     });
+    // A listener shows the questions that the test answers.
+    session.onEvent(() => undefined);
     await turns();
     return session;
   }

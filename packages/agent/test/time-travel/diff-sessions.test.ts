@@ -38,11 +38,13 @@ describe("the difference of two runs", () => {
   it("begins with the first record that is not the same, and shows where the states differ", async () => {
     const scene = sceneOf(script, config);
     const session = await scene.open();
+    session.onEvent(() => undefined); // shows its question
     await session.send("Please.");
     await quiet(session);
     const { seq } = session.info();
     await forkSession(scene.log(), "ada", seq, { as: "other", open: "rerun" });
     const other = await openSession(scene.agent, { log: scene.log(), id: "other", clock: scene.clock });
+    other.onEvent(() => undefined);
     const [here] = session.questions();
     const [there] = other.questions();
     if (here === undefined || there === undefined) throw new Error("Nothing is asked.");

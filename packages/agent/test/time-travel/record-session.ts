@@ -10,6 +10,8 @@ export async function recordSession(
   decide: (session: DurableSession) => Promise<void> = approveAll,
 ): Promise<void> {
   const session = await scene.open();
+  // A listener shows the questions that `decide` answers.
+  session.onEvent(() => undefined);
   for (const text of says) {
     await session.send(text);
     await quiet(session);

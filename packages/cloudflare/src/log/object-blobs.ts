@@ -42,7 +42,9 @@ export class ObjectBlobs implements BlobStore {
       this.#database.all("SELECT bytes FROM moora_blobs WHERE digest = ? ORDER BY part", digest),
     );
     if (rows.length === 0) return undefined;
-    const parts = rows.map(({ bytes }) => new Uint8Array(bytes instanceof ArrayBuffer ? bytes : 0));
+    const parts = rows.map(({ bytes }) =>
+      bytes instanceof ArrayBuffer ? new Uint8Array(bytes) : new Uint8Array(),
+    );
     return checkedBlob(url, joined(parts), "the storage of the object");
   }
 

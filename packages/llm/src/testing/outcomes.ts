@@ -2,7 +2,7 @@ import { failedOutcome, failureOf } from "../failure.ts";
 import type { Json } from "../json.ts";
 import { LlmOptionError } from "../llm-option-error.ts";
 import { noUsage, type LlmFailure, type LlmFailureKind, type LlmOutcome, type LlmUsage } from "../outcome.ts";
-import type { LlmPart } from "../request.ts";
+import type { LlmFile, LlmPart } from "../request.ts";
 import { shownStep } from "./shown-step.ts";
 
 /** The details of a scripted answer, apart from its content. */
@@ -15,6 +15,8 @@ export interface AnswerDetails {
   readonly reasoning?: string;
   /** Text before the tool calls. */
   readonly text?: string;
+  /** Files that the model makes, after its text or its calls. */
+  readonly files?: readonly LlmFile[];
   /** Default: `tool-calls` for an answer with tool calls, otherwise `stop`. */
   readonly finish?: "stop" | "tool-calls" | "length" | "other";
 }
@@ -78,7 +80,8 @@ export const fails = (
 };
 
 function turnOf(parts: readonly LlmPart[], details: AnswerDetails): LlmOutcome {
-  const { reasoning, confidence, warnings } = details;
+  const { reasoning, files = [], confidence, warnings } = details;
+  const made = [...parts, ...files.map((file): LlmPart => ({ type: "file", file }))];
   const finish = details.finish ?? (parts.some((part) => part.type === "tool-call") ? "tool-calls" : "stop");
   return {
     ok: true,
@@ -86,8 +89,8 @@ function turnOf(parts: readonly LlmPart[], details: AnswerDetails): LlmOutcome {
       origin: mockOrigin,
       parts:
         reasoning === undefined
-          ? parts
-          : [{ type: "reasoning", text: reasoning, raw: { scripted: true } }, ...parts],
+          ? made
+          : [{ type: "reasoning", text: reasoning, raw: { scripted: true } }, ...made],
     },
     model: details.model ?? "",
     usage: { ...noUsage, ...details.usage },

@@ -34,7 +34,7 @@ const isServer = (value: unknown): boolean => isObject(value) && typeof value["f
 
 /** A server that listens. */
 export interface ServedAgents {
-  /** The address, such as `http://127.0.0.1:8787`. */
+  /** The address of the routes, with `basePath`, such as `http://127.0.0.1:8787` or `http://127.0.0.1:8787/api`. */
   readonly url: string;
   readonly port: number;
   /**
@@ -80,7 +80,7 @@ export async function serve(server: AgentServer, options: ServeOptions = {}): Pr
   const address = await listen(http, port, hostname);
   const host = address.family === "IPv6" ? `[${address.address}]` : address.address;
   return {
-    url: `http://${host}:${address.port}`,
+    url: `http://${host}:${address.port}${server.basePath}`,
     port: address.port,
     async close(closing) {
       const closed = new Promise<void>((resolve) => void http.close(() => resolve()));

@@ -1,7 +1,8 @@
 import type { DurableSession, Receipt } from "@moora/agent";
+import type { BlobStore } from "@moora/event-log";
 import { HttpProblem, unavailable } from "../problem.ts";
 import type { LiveSession } from "./live-session.ts";
-import { postOf, type RecordedPost, type RequestId } from "./request-ids.ts";
+import { isSameContent, recordedPostOf, type RecordedPost, type RequestId } from "./request-ids.ts";
 
 /** Makes a post on a session. At the moment at which it is applied it must not do so if `isRecorded` returns true. */
 export type MakePost = (session: DurableSession<unknown>, isRecorded: () => boolean) => Promise<Receipt>;
@@ -27,14 +28,17 @@ const maxIgnored = 1_000;
  */
 export class PostLedger {
   readonly #live: LiveSession;
+  readonly #blobs: BlobStore | undefined;
   readonly #underWay = new Map<string, RecentPost>();
   /** Ignored posts leave no record. */
   readonly #ignored = new Map<string, RecentPost>();
   /** By session: the one that replaces another one reads its log itself. */
   readonly #posts = new WeakMap<DurableSession<unknown>, Promise<RecordedPosts>>();
 
-  constructor(live: LiveSession) {
+  /** `blobs` has the files of messages. */
+  constructor(live: LiveSession, blobs: BlobStore | undefined) {
     this.#live = live;
+    this.#blobs = blobs;
   }
 
   /** Makes a post unless it was made before. Throws `idempotency-key-reused` for the key of another post. */
@@ -73,7 +77,7 @@ export class PostLedger {
     isNew: boolean,
   ): Promise<Receipt> {
     const known = isNew ? undefined : await this.#postsOf(session);
-    const before = known && receiptIn(known, id);
+    const before = known && (await this.#receiptIn(known, id));
     if (before !== undefined) return before;
     const seq = session.seq();
     const first = await settled(make(session, () => known?.has(id.key) === true));
@@ -81,15 +85,23 @@ export class PostLedger {
     // Another process may have recorded it, or what it is about, and this session may not have seen that yet.
     const posts = known ?? (await this.#postsOf(session));
     await session.refresh();
-    const isSame = receiptIn(posts, id) !== undefined || session.seq() === seq;
+    const isSame = (await this.#receiptIn(posts, id)) !== undefined || session.seq() === seq;
     const last = isSame ? first : await settled(make(session, () => posts.has(id.key)));
     if ("receipt" in last && last.receipt.status === "accepted") return last.receipt;
-    const found = receiptIn(posts, id);
+    const found = await this.#receiptIn(posts, id);
     if (found !== undefined) return found;
     if ("error" in last) throw last.error;
     // A session that has ended does not read what others have recorded.
     if (!this.#live.isCurrent(session)) throw unavailable("The session is changing its owner. Retry.");
     return last.receipt;
+  }
+
+  /** The receipt of a post that is recorded; undefined if it is not. Throws `idempotency-key-reused`. */
+  async #receiptIn(posts: RecordedPosts, id: RequestId): Promise<Receipt | undefined> {
+    const found = posts.get(id.key);
+    if (found === undefined) return undefined;
+    if (!(await isSameContent(found, id.content, this.#blobs))) throw keyReused();
+    return { status: "accepted", seq: found.seq };
   }
 
   /** The posts in the log of a session: those of the log as it is now, and from then on those of its new records. */
@@ -106,18 +118,10 @@ export class PostLedger {
 async function readPosts(session: DurableSession<unknown>): Promise<RecordedPosts> {
   const posts = new Map<string, RecordedPost & { readonly seq: number }>();
   await session.follow(0, (seq, input) => {
-    const post = postOf(input);
+    const post = recordedPostOf(input);
     if (post !== undefined && !posts.has(post.key)) posts.set(post.key, { ...post, seq });
   });
   return posts;
-}
-
-/** The receipt of a post that is recorded; undefined if it is not. Throws `idempotency-key-reused`. */
-function receiptIn(posts: RecordedPosts, id: RequestId): Receipt | undefined {
-  const found = posts.get(id.key);
-  if (found === undefined) return undefined;
-  checkContent(id, found.content);
-  return { status: "accepted", seq: found.seq };
 }
 
 const settled = (
@@ -129,6 +133,8 @@ const settled = (
   );
 
 function checkContent(id: RequestId, content: string): void {
-  if (id.content === content) return;
-  throw new HttpProblem("idempotency-key-reused", "This idempotency key belongs to another request.");
+  if (id.content !== content) throw keyReused();
 }
+
+const keyReused = (): HttpProblem =>
+  new HttpProblem("idempotency-key-reused", "This idempotency key belongs to another request.");

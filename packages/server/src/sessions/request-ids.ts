@@ -1,6 +1,7 @@
-import { canonicalJson, type AgentInput } from "@moora/agent";
+import { canonicalJson, type AgentAttachment, type AgentInput } from "@moora/agent";
 import { base64OfUrl, base64ToBytes } from "@moora/agent/internal";
-import { blobUrl, digestOf } from "@moora/event-log";
+import { messageIdToPostId, postIdOf, postIdToMessageId } from "@moora/agent-webui-protocol";
+import { blobUrl, digestOf, type BlobStore } from "@moora/event-log";
 
 /** A post of a user: its kind, its idempotency key, and what it asks for. */
 export interface PostRequest {
@@ -27,14 +28,13 @@ export interface RequestId {
 
 /** The id of a post. */
 export function requestIdOf({ kind, user, key, content }: PostRequest): RequestId {
-  const given = (key ?? crypto.randomUUID()).toWellFormed();
-  const keyDigest = digestOf(kind, user.toWellFormed(), given);
+  const keyDigest = postIdOf(digestOf, { kind, user, key: key ?? crypto.randomUUID() });
   const contentDigest = contentDigestOf(content);
   return {
     isRepeatable: key !== undefined,
     key: keyDigest,
     content: contentDigest,
-    messageId: `post_${keyDigest}`,
+    messageId: postIdToMessageId(keyDigest),
     text: `${keyDigest}.${contentDigest}`,
   };
 }
@@ -64,19 +64,41 @@ const contentDigestOf = (content: unknown): string =>
 export interface RecordedPost {
   readonly key: string;
   readonly content: string;
+  /** The content of a message with files at addresses that a store chose: its digest differs from that of the post. */
+  readonly withFiles?: { readonly content: string; readonly attachments: readonly AgentAttachment[] };
 }
 
 /** The post that an input records; undefined if it records none. */
-export function postOf(input: AgentInput): RecordedPost | undefined {
+export function recordedPostOf(input: AgentInput): RecordedPost | undefined {
   if (input.type === "user-message-received") {
-    if (!input.messageId.startsWith("post_")) return undefined;
+    const key = messageIdToPostId(input.messageId);
+    if (key === undefined) return undefined;
     const { content, attachments } = input;
+    const posted = { content, ...(attachments === undefined ? {} : { attachments }) };
+    const isElsewhere = attachments?.some(({ url }) => !/^(data|ni):/.test(url)) === true;
     return {
-      key: input.messageId.slice("post_".length),
-      content: contentDigestOf({ content, ...(attachments === undefined ? {} : { attachments }) }),
+      key,
+      content: contentDigestOf(posted),
+      ...(isElsewhere ? { withFiles: { content, attachments } } : {}),
     };
   }
   if (!("requestId" in input) || input.requestId === undefined) return undefined;
   const [key = "", content = ""] = input.requestId.split(".");
   return { key, content };
+}
+
+/** Whether the log contains a post with this digest of its content. The bytes of files are read from their store if need be. */
+export async function isSameContent(
+  { content, withFiles }: RecordedPost,
+  digest: string,
+  blobs: BlobStore | undefined,
+): Promise<boolean> {
+  if (content === digest || withFiles === undefined || blobs === undefined) return content === digest;
+  const attachments = await Promise.all(
+    withFiles.attachments.map(async (file) => {
+      const bytes = await blobs.get(file.url);
+      return bytes === undefined ? file : { ...file, url: blobUrl(bytes) };
+    }),
+  );
+  return contentDigestOf({ ...withFiles, attachments }) === digest;
 }

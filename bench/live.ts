@@ -1,0 +1,107 @@
+/** What tokens cost that reach viewers at another server: two servers in this process, on one PostgreSQL. Takes about 20 seconds. */
+import { defineAgent } from "@moora/agent";
+import { postgresLog } from "@moora/event-log-postgres";
+import type { LlmCaller } from "@moora/llm";
+import { answers } from "@moora/llm/testing";
+import { createAgentServer, type AgentServer } from "@moora/server";
+import { PostgresServer } from "@moora/testbed/postgres/server";
+import { table } from "./harness/table.ts";
+import { machineText } from "./packed/machine-text.ts";
+
+const tokenMs = 20;
+const tokensOfEach = 150;
+const tokenText = "four";
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms));
+
+/** A model that streams a token every 20 ms. `sentAt` has the time of each, by call. */
+class SteadyModel implements LlmCaller {
+  readonly name = "steady";
+  readonly sentAt: number[][] = [];
+
+  async call(...[, options = {}]: Parameters<LlmCaller["call"]>): ReturnType<LlmCaller["call"]> {
+    const times: number[] = [];
+    this.sentAt.push(times);
+    for (let count = 0; count < tokensOfEach; count += 1) {
+      await pause(tokenMs);
+      times.push(performance.now());
+      options.onChunk?.({ type: "text", text: tokenText });
+    }
+    return answers(tokenText.repeat(tokensOfEach));
+  }
+}
+
+const request = (path: string, method = "GET", body?: object): Request =>
+  new Request(`http://localhost${path}`, {
+    method,
+    headers: { "content-type": "application/json" },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+
+/** Reads the stream of a session to the end of its answer. Returns when each token arrived. */
+async function arrivals(server: AgentServer, id: string): Promise<readonly number[]> {
+  const { body } = await server.fetch(request(`/sessions/${id}/events`));
+  const times: number[] = [];
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const bytes of body ?? []) {
+    text += decoder.decode(bytes, { stream: true });
+    const events = text.split("\n\n");
+    text = events.pop() ?? "";
+    const now = performance.now();
+    for (const event of events) {
+      if (event.includes("event: chunk") && event.includes('"type":"text"')) {
+        const count = event.split(tokenText).length - 1;
+        for (let token = 0; token < count; token += 1) times.push(now);
+      }
+      if (event.includes('"re-act-observed"')) return times;
+    }
+  }
+  return times;
+}
+
+const quantile = (values: readonly number[], part: number): string =>
+  `${(values.toSorted((one, other) => one - other)[Math.floor(values.length * part)] ?? NaN).toFixed(1)} ms`;
+
+/** Lets sessions of the first server answer, with a viewer of each at the other one or at the same. */
+async function measure(url: string, sessions: number, isFar: boolean): Promise<readonly string[]> {
+  const model = new SteadyModel();
+  const agent = defineAgent({ name: "talker", llm: model });
+  const logs = [postgresLog(url), postgresLog(url)];
+  const [near, far] = logs.map((log) => createAgentServer({ agents: [agent], log }));
+  if (near === undefined || far === undefined) throw new Error("Two servers are needed.");
+  const ids: string[] = [];
+  while (ids.length < sessions) {
+    const created = await near.fetch(request("/agents/talker/sessions", "POST"));
+    ids.push(String(Reflect.get(Object(await created.json()), "id")));
+  }
+  const reading = ids.map((id) => arrivals(isFar ? far : near, id));
+  await pause(1_000);
+  const cpu = process.cpuUsage();
+  // One after the other, so that the calls of the model are in the order of the sessions.
+  for (const id of ids) await near.fetch(request(`/sessions/${id}/messages`, "POST", { content: "Hello" }));
+  const arrived = await Promise.all(reading);
+  const used = process.cpuUsage(cpu);
+  const delays = arrived.flatMap((times, session) =>
+    times.map((time, token) => time - (model.sentAt[session]?.[token] ?? NaN)),
+  );
+  for (const server of [near, far]) await server.close();
+  for (const log of logs) await log.close();
+  const microseconds = (used.user + used.system) / (sessions * tokensOfEach);
+  return [
+    `${sessions} sessions, viewers at ${isFar ? "the other server" : "the same server"}`,
+    `${delays.length} of ${sessions * tokensOfEach}`,
+    quantile(delays, 0.5),
+    quantile(delays, 0.99),
+    `${microseconds.toFixed(0)} µs`,
+  ];
+}
+
+await using postgres = await PostgresServer.start({ isDurable: true });
+const rows: (readonly string[])[] = [];
+for (const sessions of [1, 40])
+  for (const isFar of [false, true]) rows.push(await measure(postgres.url, sessions, isFar));
+console.log(machineText());
+console.log(
+  table(["what", "tokens that arrived live", "median delay", "99 %", "processor time per token"], rows),
+);
