@@ -29,7 +29,7 @@ export const pauseFaults: readonly Fault[] = [
     /a sub-agent of a paused session > keeps a pause of its own/,
   ),
   fault(
-    193,
+    207,
     "a tool that the handler of a custom state calls begins in a pause",
     {
       file: "packages/agent-core-effects/src/run/handler-tool-call.ts",
@@ -40,18 +40,18 @@ export const pauseFaults: readonly Fault[] = [
     /a simulated pause > (breaks no law|holds the next tool of a handler)/,
   ),
   fault(
-    194,
+    208,
     "a retry that becomes due in a pause is lost",
     {
       file: "packages/agent-core-state-machine/src/inputs/deadline-passed.ts",
       text: 'return wait === undefined ? "wrong-key" :',
       replacement: 'return wait === undefined || state.paused != null ? "wrong-key" :',
     },
-    [...pauses, ...simulatedPauses],
-    /a simulated pause > breaks no law/,
+    simulatedPauses,
+    /a simulated pause > keeps a retry that becomes due in it/,
   ),
   fault(
-    195,
+    209,
     "a sub-agent that is opened while its caller is paused starts its work",
     {
       file: "packages/agent/src/session/sub-agents.ts",

@@ -80,6 +80,12 @@ describe("a simulated pause", () => {
     expect(story.slice(-2)).toEqual(["Check: the faults stop", "Check: a resume"]);
   });
 
+  it("keeps a retry that becomes due in it", async () => {
+    const fails: SimAction = { type: "model-answers", answer: { kind: "failure-retryable" } };
+    const story = await storyOf([message, fails, pause, { type: "time-passes" }]);
+    expect(story.slice(-2)).toEqual(["Planning: the faults stop", "Planning: a resume"]);
+  });
+
   it("does not keep a cancel from ending the loop", async () => {
     const story = await storyOf([message, answer, pause, ends, { type: "cancel" }]);
     expect(story).toContain("Error: the faults stop");
