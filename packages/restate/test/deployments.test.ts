@@ -26,7 +26,9 @@ async function approve(session: PreparedHost): Promise<void> {
   const effect = questionAt(state);
   if (effect === undefined) throw new Error("The session asks no question.");
   const about = { by: "reviewer", timestamp: Date.now(), digestOfChange: () => "", maxResultLength: 1_000 };
-  expect(await session.post("", decisionToInput(effectToQuestion(effect, state), "approve", about))).toBe(true);
+  expect(await session.post("", decisionToInput(effectToQuestion(effect, state), "approve", about))).toBe(
+    true,
+  );
 }
 
 /** A world in which the tools of these names do not continue from their beginning until `release`. */
