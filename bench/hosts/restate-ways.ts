@@ -67,8 +67,9 @@ export class RestateWays implements HostWays {
       const before = await this.#writtenBytes();
       for (; loops < 10; loops += 1) await this.#ask(session);
       const writtenBytesPerCall = ((await this.#writtenBytes()) - before) / loops / calls;
-      const state = JSON.stringify((await session.current())?.state);
-      rows.push({ records: seq, stateBytes: Buffer.byteLength(state), writtenBytesPerCall });
+      const { state, seq: grown } = (await session.current()) ?? {};
+      const stateBytes = Buffer.byteLength(JSON.stringify(state));
+      rows.push({ records: grown ?? seq, stateBytes, writtenBytesPerCall });
     }
     return rows;
   }

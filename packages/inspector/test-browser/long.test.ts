@@ -3,7 +3,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { watch } from "./browser.ts";
 import { Files } from "./files.ts";
-import { longSession } from "./long-session.ts";
+import { longSession } from "@moora/testbed/long-session";
 
 const count = 100_000;
 

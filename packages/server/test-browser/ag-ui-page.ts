@@ -51,7 +51,7 @@ class Thread {
     return {
       messages: messages.map((message) => ({
         role: message.role,
-        content: String("content" in message ? (message.content ?? "") : ""),
+        content: "content" in message && typeof message.content === "string" ? message.content : "",
         calls: "toolCalls" in message ? (message.toolCalls ?? []).map((call) => call.function) : [],
       })),
       state,

@@ -144,7 +144,7 @@ describe("a page with the client of AG-UI", () => {
     await say("Add");
     const { events, messages, failures } = await view();
     expect(failures).toEqual([]);
-    const types = events.map(({ type }) => String(type));
+    const types = events.map(({ type }): string => type);
     expect(types).toEqual(expect.arrayContaining(["RUN_STARTED", "REASONING_START", "RUN_FINISHED"]));
     const given = events as unknown as readonly { type: string; toolCallId: string; delta: string }[];
     const starts = given.filter(({ type }) => type === "TOOL_CALL_START");

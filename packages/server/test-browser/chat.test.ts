@@ -166,6 +166,7 @@ describe("a page with useChat", () => {
     await click(page, "Add");
     await page.getByText("Four and six.").waitFor();
     await ready(page);
+    expect(await page.locator("p").last().textContent()).toBe("Four and six.");
   });
 
   it("resumes an approval and an answer after it was loaded again", async () => {

@@ -9,6 +9,7 @@ import { GraphPanel } from "./graph-panel.tsx";
 import { RecordList } from "./record-list.tsx";
 import { RequestPanel } from "./request-panel.tsx";
 import { StateTree } from "./state-tree.tsx";
+import { view } from "./store.ts";
 
 /** A panel with its tab. `beside`: on a page of this width, in pixels, it is always shown beside the others. */
 interface Panel {
@@ -49,9 +50,9 @@ export function selectTab(index: number): void {
   if (tab !== undefined) chosen.value = tab.id;
 }
 
-/** The panels: those that have a place of their own, and one of the others with the tabs. */
+/** The panels: those that have a place of their own, and one of the others with the tabs. `data-seq` is the record that they show. */
 export const Panels = (): JSX.Element => (
-  <main class="panels">
+  <main class="panels" data-seq={view.value?.seq}>
     {panels.filter(isBeside).map(({ id, component: Content }) => (
       <div key={id} class={`panel panel-${id}`}>
         <Content />
