@@ -140,17 +140,25 @@ export const coreFaults: readonly Fault[] = [
     ["packages/agent-core-state-machine/test/parse-input.test.ts"],
     /refuses a depth of 10,000 and of 1,000,000 without overflowing the stack/,
   ),
-  fault(
-    27,
-    "a name is looked up in a plain object",
-    {
-      file: `${core}/control/calls.ts`,
-      text: "Object.hasOwn(state.tools, name) ? state.tools[name] : undefined;",
-      replacement: "state.tools[name];",
-    },
-    guards,
-    /a call of a tool whose name is a property of every object > asks no question and finds no tool/,
-  ),
+  {
+    number: 27,
+    name: "a name is looked up in a plain object",
+    changes: [
+      {
+        file: `${core}/control/calls.ts`,
+        text: "if (Object.hasOwn(tools, name)) return name;",
+        replacement: "if (name in tools) return name;",
+      },
+      {
+        file: `${core}/control/calls.ts`,
+        text: "Object.hasOwn(state.tools, current) ? state.tools[current] : undefined;",
+        replacement: "state.tools[current];",
+      },
+    ],
+    tests: guards,
+    caughtBy:
+      /a call of a tool whose name is a property of every object > asks no question and finds no tool/,
+  },
   fault(
     29,
     "a refusal is asked for again",
@@ -178,8 +186,8 @@ export const coreFaults: readonly Fault[] = [
     "a call that a human changed is not held against the blacklist",
     {
       file: `${core}/control/admission.ts`,
-      text: "config.toolCalls.blacklist.includes(name);",
-      replacement: 'config.toolCalls.blacklist.includes(name) && name === "";',
+      text: "namesTool(state, state.config.toolCalls.blacklist, name);",
+      replacement: 'namesTool(state, state.config.toolCalls.blacklist, name) && name === "";',
     },
     ["packages/moora/test/builder/approval.test.ts"],
     /is checked against the current blacklist/,

@@ -10,8 +10,8 @@ export const effectFaults: readonly Fault[] = [
     "a call is named by its provider's id",
     {
       file: `${effects}/run/observation.ts`,
-      text: "const call = { id: ids(), name, parameters, calledAt: now };",
-      replacement: "const call = { id: part.id, name, parameters, calledAt: now };",
+      text: "const call = { id: ids(), name: toolNameOf(state, name), parameters, calledAt: now };",
+      replacement: "const call = { id: part.id, name: toolNameOf(state, name), parameters, calledAt: now };",
     },
     [`${tests}/run/numbering.test.ts`],
     /two calls of one id|one id in five turns|hostile and empty ids are data, and never keys/,
@@ -177,8 +177,12 @@ export const effectFaults: readonly Fault[] = [
     "a tool speaks after its call was called off",
     {
       file: `${effects}/run/call-tool.ts`,
-      text: "updates?.close();\n  if (isAborted(host)) return;",
-      replacement: "updates?.close();",
+      text: `if (isAborted(host)) return;
+  const stored = outcomeToStore(outcome, host);
+  if (isPromise(stored)) outcome = yield* waitFor(stored);
+  if (isAborted(host)) return;`,
+      replacement: `const stored = outcomeToStore(outcome, host);
+  if (isPromise(stored)) outcome = yield* waitFor(stored);`,
     },
     [`${tests}/run/called-off.test.ts`],
     /dispatches nothing more > a tool that is called off as it starts/,
@@ -187,7 +191,7 @@ export const effectFaults: readonly Fault[] = [
     61,
     "half of a surrogate pair is passed on as it came",
     {
-      file: `${effects}/run/call-llm.ts`,
+      file: `${effects}/run/chunk-reporter.ts`,
       text: "? whole.length - 1 : whole.length",
       replacement: "? whole.length : whole.length",
     },

@@ -168,8 +168,8 @@ export const restartFaults: readonly Fault[] = [
     "a call runs with a tool that takes other arguments than the tool that it was made for",
     {
       file: `${core}/inputs/session.ts`,
-      text: "old.schema !== tool.schema || ",
-      replacement: "",
+      text: "old.schema !== tool.schema && tool.upcasts !== true;",
+      replacement: "false;",
     },
     [`${tests}/words-about-calls.test.ts`],
     /a call .*does not run (?:again )?with a tool that takes other arguments/,
@@ -190,8 +190,8 @@ export const restartFaults: readonly Fault[] = [
     "a host misses what was appended while it opened the session",
     {
       file: "packages/agent/src/durable/durable-host.ts",
-      text: 'if (access !== "run") void this.refresh();',
-      replacement: "",
+      text: "logOpened(this.#logger, this.info());\n    void this.refresh();",
+      replacement: "logOpened(this.#logger, this.info());",
     },
     ["packages/agent/test/durable/own-appends.test.ts"],
     /has also what was appended while it was opened to read/,

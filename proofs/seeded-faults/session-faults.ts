@@ -134,8 +134,8 @@ export const sessionFaults: readonly Fault[] = [
     "every caller may dispatch every input",
     {
       file: `${session}/session-methods.ts`,
-      text: "checkAccess(input);",
-      replacement: "",
+      text: "checkAccess(input);\n      return await",
+      replacement: "return await",
     },
     [`${tests}/session/outside-inputs.test.ts`],
     /dispatch > does not take [\w-]+ from outside/,

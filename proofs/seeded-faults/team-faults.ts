@@ -55,7 +55,7 @@ export const teamFaults: readonly Fault[] = [
     144,
     "the agent that starts gets every session that is opened again",
     {
-      file: "packages/agent/src/open-session.ts",
+      file: "packages/agent/src/host/folded-session.ts",
       text: "const { config, tools } = member;",
       replacement: "const { config, tools } = agent;",
     },
@@ -88,7 +88,7 @@ export const teamFaults: readonly Fault[] = [
     147,
     "the time of a call passes while its sub-agent asks",
     {
-      file: "packages/agent/src/agent-tool.ts",
+      file: "packages/agent/src/session-of-call.ts",
       text: "release ??= callHostOf(context)?.holdTimeout();",
       replacement: "release ??= () => undefined;",
     },

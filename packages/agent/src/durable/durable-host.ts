@@ -1,6 +1,6 @@
 import { AgentError } from "@moora/agent-core-effects";
-import type { AgentInput, AgentState } from "@moora/agent-core-state-machine";
-import { LogError } from "@moora/event-log";
+import type { AgentInput } from "@moora/agent-core-state-machine";
+import type { LogError } from "@moora/event-log";
 import type { Agent } from "../define-agent.ts";
 import { Logger } from "../logger.ts";
 import { cancelAbandoned } from "../session/cancel-abandoned.ts";
@@ -14,26 +14,15 @@ import type { DurableOptions, SessionInfo } from "./durable-session.ts";
 import { GracefulClose } from "./graceful-close.ts";
 import { hasEnded, type LeaseKeeper } from "./lease-keeper.ts";
 import { logAppendRetry, logClosed, logLost, logOpened, writerLogs } from "./lifecycle-logs.ts";
+import { isFinal, unwritableError } from "./log-failures.ts";
 import { LogFollower } from "./log-follower.ts";
 import { LogWriter } from "./log-writer.ts";
 import { andThen } from "./maybe-promise.ts";
 import { RetriedLedger } from "./retried-ledger.ts";
-import { patienceMs } from "./retries.ts";
 import { SessionError } from "./session-error.ts";
 import { identityOf } from "./session-header.ts";
 import { SessionLifecycle } from "./session-lifecycle.ts";
 import { snapshotKeeper, type SnapshotKeeper } from "./snapshot-keeper.ts";
-
-/** The codes of log errors for which a retry is useless. */
-const finalCodes: ReadonlySet<string> = new Set([
-  "Conflict",
-  "LogCorrupt",
-  "LogRemoved",
-  "UnsupportedVersion",
-]);
-
-const isFinal = (error: unknown): error is SessionError | LogError =>
-  error instanceof SessionError || (error instanceof LogError && finalCodes.has(error.code));
 
 /** Runs a session on its log: writes to the log, follows it, and releases the session when it is closed or lost. */
 export class DurableHost<Answer> {
@@ -296,8 +285,3 @@ export class DurableHost<Answer> {
     });
   }
 }
-
-const unwritableError = (cause: unknown, state: AgentState): AgentError => {
-  const message = `The log could not be written for ${patienceMs} ms. The session keeps the unsaved inputs and appends them when the log is writable again.`;
-  return new AgentError("MemoryError", message, { state, cause });
-};
