@@ -7,6 +7,6 @@ export function dataCopy(value: unknown, at: string): Json {
   const found = jsonCopy(value);
   if ("copy" in found) return found.copy;
   const { path, message } = found.problem;
-  const where = [at, path].filter((part) => part !== "").join(".");
+  const where = at === "" || path === "" || path.startsWith("[") ? at + path : `${at}.${path}`;
   throw new DataRefused(where === "" ? message : `${where}: ${message}`);
 }

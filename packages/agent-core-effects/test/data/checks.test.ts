@@ -228,3 +228,19 @@ describe("what a change has changed is checked", () => {
     );
   });
 });
+
+describe("a schema of zod/mini", () => {
+  const schema = mini.object({ count: mini.number() });
+
+  it("is refused without its JSON Schema, with the option that gives it", () => {
+    expect(() => defineData({ schema, initial: { count: 1 } })).toThrow(
+      "The schema of defineData is a schema of zod that gives no JSON Schema. Use a library or version that does, such as zod 4 " +
+        "without its mini, or a JSON Schema; or give it beside as `jsonSchema`.",
+    );
+  });
+
+  it("is accepted with it", () => {
+    const data = defineData({ schema, initial: { count: 1 }, jsonSchema: { type: "object" } });
+    expect(data.change({ count: 1 }, (draft) => void (draft.count = 2)).data).toEqual({ count: 2 });
+  });
+});
