@@ -124,10 +124,11 @@ describe("the patches of a recipe", () => {
 
   it.each<[string, (draft: { items: unknown[] }) => void, string]>([
     ["-0 where 0 was", (draft) => void (draft.items = [-0, 1]), "JSON does not keep -0"],
+    ["a hole", (draft) => void (draft.items[5] = 1), "JSON does not keep a value of type undefined"],
     [
-      "a hole",
-      (draft) => void (draft.items[5] = 1),
-      "items[5]: JSON does not keep a value of type undefined",
+      "undefined in a new part of an item",
+      (draft) => void (draft.items[0] = [1, undefined]),
+      "items[0][1]: JSON",
     ],
     ["a very long hole", (draft) => void (draft.items.length = 4_000_000_000), "keys and items in all"],
     [

@@ -105,13 +105,9 @@ export class DurableHost<Answer> {
     logOpened(this.#logger, this.info());
     const { handle, found } = this.#options;
     const identity = identityOf(handle.log.id, found.header);
-    this.#cancels = cancelAbandoned(
-      { agent: this.#agent, state: this.#hosted.state(), identity },
-      {
-        isLive: () => this.#lifecycle.isLive,
-        failed: (error) => this.#hosted.report({ source: "effect", error }),
-      },
-    );
+    const caller = { agent: this.#agent, state: this.#hosted.state(), identity };
+    const failed = (error: unknown): void => this.#hosted.report({ source: "effect", error });
+    this.#cancels = cancelAbandoned(caller, { isLive: () => this.#lifecycle.isLive, failed });
   }
 
   reportListenerError(error: unknown): void {

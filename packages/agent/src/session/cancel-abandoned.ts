@@ -64,7 +64,7 @@ function abandonedCalls({ agent, state, identity }: CallingSession): AbandonedCa
   // A state creates its calls when they are read.
   if (!all.some((tools) => [...tools.values()].some(takesPosts))) return [];
   return Object.entries(state.toolCalls)
-    .reverse()
+    .toReversed()
     .flatMap(([toolCallId, record]) => {
       const reason = reasonOf(record);
       const named = new Set(all.map((tools) => toolNamed(tools, record.name)));
