@@ -150,6 +150,8 @@ describe("a session", () => {
     for (const failing of [
       { op: "test", path: "/open", value: false },
       { op: "test", path: "", value: { items: [] } },
+      { op: "test", path: "/items/7", value: "none" },
+      { op: "test", path: "/gone/deeper", value: null },
     ]) {
       expect(await change({ op: "add", path: "/items/-", value: "lost" }, failing)).toMatchObject({
         status: 409,
@@ -165,6 +167,7 @@ describe("a session", () => {
       [{ op: "add", path: "/price", value: 5 }],
       [{ op: "add", path: "/__proto__/polluted", value: true }],
       [{ op: "remove", path: "items" }],
+      [{ op: "add", path: "/items~2", value: true }],
     ])
       expect(await change(...patches)).toMatchObject({ status: 422, body: { code: "refused" } });
     expect(await data()).toEqual({ items: ["milk", "salt"], open: true });

@@ -13,23 +13,22 @@ export function applyOperations(draft: unknown, operations: readonly DataOperati
 function applyOperation(draft: unknown, operation: DataOperation): void {
   const { op, path } = operation;
   const keys = pointerToKeys(path);
+  if (op === "test") return checkTest(keys.reduce<unknown>(fieldOf, draft), operation);
   const last = keys.pop();
-  if (op === "test" && last === undefined) return checkTest(draft, operation);
   if (last === undefined) throw refused(path, "the data as a whole cannot be replaced");
   const parent = keys.reduce((value: unknown, key) => childOf(value, key, path), draft);
   if (!isContainer(parent)) throw refused(path, "its parent is not an array or an object");
   if (op === "add")
     return Array.isArray(parent) ? insert(parent, last, operation) : put(parent, last, operation);
-  const before = childOf(parent, last, path);
-  if (op === "test") checkTest(before, operation);
-  else if (op === "replace") put(parent, last, operation);
+  childOf(parent, last, path);
+  if (op === "replace") put(parent, last, operation);
   else if (Array.isArray(parent)) parent.splice(Number(last), 1);
   else delete parent[last];
 }
 
-/** Throws `test-failed` unless a value is that of the operation. */
+/** Throws `test-failed` unless a value is that of the operation. Undefined is the value of a place that does not exist. */
 function checkTest(value: unknown, { path, value: expected }: WithValue): void {
-  if (canonicalJson(value) === canonicalJson(expected)) return;
+  if (value !== undefined && canonicalJson(value) === canonicalJson(expected)) return;
   throw new HttpProblem("test-failed", `${JSON.stringify(path)} has another value. Nothing was changed.`);
 }
 
@@ -40,14 +39,20 @@ function pointerToKeys(path: string): string[] {
     .slice(1)
     .split("/")
     .map((key) => key.replaceAll("~1", "/").replaceAll("~0", "~"));
-  if (path.startsWith("/") && !keys.includes("__proto__")) return keys;
+  if (path.startsWith("/") && !/~(?![01])/.test(path) && !keys.includes("__proto__")) return keys;
   throw refused(path, "it is not a JSON Pointer");
 }
 
 function childOf(value: unknown, key: string, path: string): unknown {
-  if (Array.isArray(value) && isIndex(key) && Number(key) < value.length) return value[Number(key)];
-  if (isContainer(value) && !Array.isArray(value) && Object.hasOwn(value, key)) return value[key];
-  throw refused(path, "it does not exist");
+  const child = fieldOf(value, key);
+  if (child === undefined) throw refused(path, "it does not exist");
+  return child;
+}
+
+/** The item or field with this key; undefined if it does not exist. */
+function fieldOf(value: unknown, key: string): unknown {
+  if (Array.isArray(value)) return isIndex(key) ? value[Number(key)] : undefined;
+  return isContainer(value) && Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined;
 }
 
 type WithValue = Extract<DataOperation, { value: unknown }>;
