@@ -12,6 +12,7 @@ export {
   decisionSchema,
   emptyBodySchema,
   inputEventSchema,
+  maxDataOperations,
   messageBodySchema,
   pauseBodySchema,
   problemSchema,
