@@ -23,7 +23,7 @@ export interface ConnectOptions<Answer = string> {
    */
   readonly answerOf?: (text: string, schema: string | null) => Answer | Promise<Answer>;
   /**
-   * Keeps messages and decisions until the server has confirmed them, in clear text: a later call with the same `url`, `id` and user
+   * Stores messages and decisions until the server has confirmed them, in clear text: a later call with the same `url`, `id` and user
    * sends them, if the session was not removed and created again. Default: none, and posts that are pending are lost when the page is closed.
    */
   readonly storage?: PostStorage;

@@ -84,12 +84,12 @@ function* itemDifferences(
   while (start < most && isSameJson(from[start], to[start])) start += 1;
   let end = 0;
   while (end < most - start && isSameJson(from.at(-1 - end), to.at(-1 - end))) end += 1;
-  const kept = most - end;
-  for (let index = start; index < kept; index += 1)
+  const common = most - end;
+  for (let index = start; index < common; index += 1)
     yield* differences({ path: `${path}/${index}`, depth: depth - 1 }, from[index], to[index]);
-  for (let index = from.length - end; index > kept; index -= 1)
+  for (let index = from.length - end; index > common; index -= 1)
     yield { op: "remove", path: `${path}/${index - 1}` };
-  for (let index = kept; index < to.length - end; index += 1)
+  for (let index = common; index < to.length - end; index += 1)
     yield { op: "add", path: `${path}/${index}`, value: to[index] };
 }
 

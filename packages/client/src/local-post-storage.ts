@@ -15,7 +15,7 @@ export interface TextStore {
 export interface LocalPostStorageOptions {
   /** Where the posts are. Default: `localStorage` of the page, from the first use on. */
   readonly store?: TextStore;
-  /** How many posts are kept at most, of all sessions. Default: 100. */
+  /** How many posts are stored at most, of all sessions. Default: 100. */
   readonly maxPosts?: number;
   /** How many characters they have at most, together. Default: 1,000,000. */
   readonly maxCharacters?: number;
@@ -52,8 +52,8 @@ interface Item {
 }
 
 /**
- * Keeps posts in `localStorage`, in clear text: texts of messages, attachments, decisions with their arguments. It writes at once, so that
- * a post outlives a page that closes in the same moment. A post that exceeds a limit or the quota of the browser is not kept: `add`
+ * Stores posts in `localStorage`, in clear text: texts of messages, attachments, decisions with their arguments. It writes at once, so that
+ * a post outlives a page that closes in the same moment. A post that exceeds a limit or the quota of the browser is not stored: `add`
  * throws `RangeError`, or the error of the browser. Throws `BuildError` for invalid options; its methods throw it where the platform has
  * no `localStorage`.
  */

@@ -11,7 +11,7 @@ export interface StoredPost {
 }
 
 /**
- * Keeps posts that the server has not confirmed, so that they outlive the page. A scope is one user in one session of one server, as a
+ * Stores posts that the server has not confirmed, so that they outlive the page. A scope is one user in one session of one server, as a
  * digest. Several pages may use one storage at the same time.
  */
 export interface PostStorage {
