@@ -13,6 +13,7 @@ import {
 } from "../src/index.ts";
 import { storedToText, textToStored } from "../src/stored-text.ts";
 import { poolOn, PostgresServer } from "@moora/testbed/postgres/server";
+import { altered } from "./altered-pool.ts";
 
 let server: PostgresServer;
 let admin: pg.Pool;
@@ -258,32 +259,6 @@ const refusing = (pool: pg.Pool, words: string): PostgresPool =>
       throw Object.assign(new Error("refused"), { code: "42501", severity: "ERROR" });
     return query(statement, values);
   });
-
-type Send = (text: string, values?: unknown[]) => Promise<PostgresResult>;
-
-/** A pool whose connections send statements in another way. */
-function altered(
-  pool: pg.Pool,
-  send: (query: Send, statement: string | NamedQuery, values?: unknown[]) => Promise<PostgresResult>,
-): PostgresPool {
-  return {
-    async connect() {
-      const client = await pool.connect();
-      const query: Send = async (text, values) => client.query(text, values);
-      return new Proxy(client, {
-        get(target, name) {
-          if (name === "query")
-            return (statement: string | NamedQuery, values?: unknown[]) => send(query, statement, values);
-          const value: unknown = Reflect.get(target, name);
-          return typeof value === "function" ? value.bind(target) : value;
-        },
-      });
-    },
-    on: (event, listener) => pool.on(event, listener),
-    off: (event, listener) => pool.off(event, listener),
-    end: async () => pool.end(),
-  };
-}
 
 describe("a watch with notifications", () => {
   it("is notified without polling", async () => {
