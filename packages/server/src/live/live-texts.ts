@@ -109,7 +109,8 @@ const questionFields = {
 };
 
 const resultSchema = z.custom<ToolCallResult>(
-  (value: unknown) => isObject(value) && typeof value[value["isSuccess"] === true ? "content" : "error"] === "string",
+  (value: unknown) =>
+    isObject(value) && typeof value[value["isSuccess"] === true ? "content" : "error"] === "string",
 );
 
 const ofCall = { toolCallId: id, name: z.string() };
@@ -129,8 +130,19 @@ const sentEventSchema = z.object({
   event: z.discriminatedUnion("type", [
     z.object({ type: z.literal("LlmToken"), ...ofMessage, part, text: z.string() }),
     z.object({ type: z.literal("LlmReasoning"), ...ofMessage, part, text: z.string() }),
-    z.object({ type: z.literal("LlmToolCall"), ...ofMessage, toolCallId: z.exactOptional(id), name: z.string() }),
-    z.object({ type: z.literal("LlmToolCallDelta"), ...ofMessage, toolCallId: id, text: z.string(), offset: count }),
+    z.object({
+      type: z.literal("LlmToolCall"),
+      ...ofMessage,
+      toolCallId: z.exactOptional(id),
+      name: z.string(),
+    }),
+    z.object({
+      type: z.literal("LlmToolCallDelta"),
+      ...ofMessage,
+      toolCallId: id,
+      text: z.string(),
+      offset: count,
+    }),
     z.object({ type: z.literal("LlmPartEnded"), ...ofMessage, part: count, toolCallId: z.exactOptional(id) }),
     z.object({ type: z.literal("LlmWarning"), text: z.string() }),
     z.object({ type: z.literal("ToolCallProgress"), toolCallId: id, text: z.string() }),
