@@ -2,6 +2,7 @@
  * The tests are tested (O01): faults that a programmer might make, one at a time, in a copy of the workspace; each has to be
  * noticed by a test whose name says what is broken. `--only N`: one of them.
  */
+import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
 import { conclude } from "./parts/summary.ts";
 import { copyTree, type TreeCopy } from "./seeded-faults/tree-copy.ts";
@@ -57,23 +58,35 @@ async function unharmed(tree: TreeCopy): Promise<readonly string[]> {
   });
 }
 
-using tree = copyTree();
-const problems = await unharmed(tree);
+function printed({ number, name }: Fault, verdict: Verdict, from: number): string {
+  const found = "problem" in verdict ? "SURVIVES" : "caught";
+  const shown = "problem" in verdict ? [verdict.problem] : verdict.caughtBy.slice(0, 2);
+  const rest = "problem" in verdict ? 0 : verdict.caughtBy.length - shown.length;
+  return [
+    `${String(number).padStart(3)}  ${found.padEnd(8)}  ${`${seconds(from)} s`.padStart(5)}  ${name}`,
+    ...[...shown, ...(rest > 0 ? [`and ${rest} more`] : [])].map((line) => `${" ".repeat(22)}${line}`),
+  ].join("\n");
+}
+
+using copies = new DisposableStack();
+// One tree a core: each run of a few tests keeps one core busy.
+const lanes = Math.min(availableParallelism(), chosen.length);
+const trees = Array.from({ length: lanes }, () => copies.use(copyTree()));
+
+const problems = trees[0] === undefined ? [] : await unharmed(trees[0]);
 for (const problem of problems) console.log(`FAILED  ${problem}`);
 console.log(`${chosen.length} faults; the tree without one: ${seconds(begun)} s`);
 
 let failures = problems.length;
-for (const fault of chosen) {
-  const from = performance.now();
-  const verdict = await verdictOn(fault, tree);
-  const found = "problem" in verdict ? "SURVIVES" : "caught";
-  if ("problem" in verdict) failures += 1;
-  console.log(
-    `${String(fault.number).padStart(3)}  ${found.padEnd(8)}  ${`${seconds(from)} s`.padStart(5)}  ${fault.name}`,
-  );
-  const shown = "problem" in verdict ? [verdict.problem] : verdict.caughtBy.slice(0, 2);
-  for (const line of shown) console.log(`${" ".repeat(22)}${line}`);
-  const rest = "problem" in verdict ? 0 : verdict.caughtBy.length - shown.length;
-  if (rest > 0) console.log(`${" ".repeat(22)}and ${rest} more`);
-}
+const waiting = chosen.values();
+const inLane = async (tree: TreeCopy): Promise<void> => {
+  // The lanes share the iterator, so each fault is taken once.
+  for (const fault of waiting) {
+    const from = performance.now();
+    const verdict = await verdictOn(fault, tree);
+    if ("problem" in verdict) failures += 1;
+    console.log(printed(fault, verdict, from));
+  }
+};
+await Promise.all(trees.map(inLane));
 conclude({ proof: "seeded faults", cases: chosen.length, failures }, begun);

@@ -108,6 +108,7 @@ export type {
 } from "./state.ts";
 export { traceOf } from "./trace.ts";
 export type { Trace } from "./trace.ts";
+export type { TraceNote } from "./trace-note.ts";
 export {
   agentTransition,
   beginReplay,

@@ -6,6 +6,7 @@ import { jsonSchema } from "./json.ts";
 import { observedTurnSchema, toolCallResultSchema, toolsSchema } from "./state.ts";
 import { usageReportSchema } from "./usage.ts";
 import { dataPatchSchema } from "./data/patches.ts";
+import { traceNoteSchema } from "./trace-note.ts";
 
 const id = z.string().check(z.minLength(1), z.maxLength(200));
 const text = z.string();
@@ -195,6 +196,8 @@ export const inputSchemas = {
     event: text,
     /** A note to the model. */
     note: z.exactOptional(text),
+    /** A note in the trace, at the move that leaves the state. The model does not see it. */
+    trace: z.exactOptional(traceNoteSchema),
     /** The usage of the tools that the handler called. */
     usage: z.exactOptional(usage),
     /** The changes of the application data by this handler. They apply with its decision, or not at all. */

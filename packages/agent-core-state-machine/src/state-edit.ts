@@ -8,6 +8,7 @@ import { openCallOf, putCall } from "./collections/open-call-list.ts";
 import type { OpenCall } from "./control/control.ts";
 import type { DataPatch } from "./data/patches.ts";
 import type { AgentState, ContextEntry, ReActContext, ToolCallRecord, ToolDefinition } from "./state.ts";
+import type { TraceNote } from "./trace-note.ts";
 import { addAgentUsage, type AgentUsage, type UsageReport } from "./usage.ts";
 
 /** One move along an edge of the control graph. */
@@ -18,6 +19,8 @@ export interface ControlMove {
   readonly loop: number;
   readonly step: number;
   readonly timestamp: number;
+  /** The note of the handler whose decision this move is, if it has made one. */
+  readonly note?: TraceNote;
 }
 
 /**

@@ -1,8 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { parseInput, parseState, initialAgentState, agentTransition, inputSchemas } from "../src/index.ts";
+import {
+  agentEventSchema,
+  parseInput,
+  parseState,
+  initialAgentState,
+  agentTransition,
+  inputSchemas,
+} from "../src/index.ts";
 import { maxJsonDepth, jsonCopy, maxJsonItems, maxJsonLength } from "../src/internal.ts";
 
 const good = { type: "user-message-received", messageId: "m", content: "hi", timestamp: 1 };
+const handled = { type: "state-handled", key: "state/1/1/1", event: "Ok", timestamp: 1 };
 const problemOf = (value: unknown) => {
   const parsed = parseInput(value);
   return parsed.ok ? undefined : { code: parsed.problem.code, path: parsed.problem.path };
@@ -19,6 +27,17 @@ class Instance {
 }
 
 describe("parseInput", () => {
+  it("takes a trace note of 1,000 characters with 4,000 characters of data", () => {
+    const trace = { text: "x".repeat(1_000), data: ["x".repeat(3_996)] };
+    expect(parseInput({ ...handled, trace })).toEqual({ ok: true, input: { ...handled, trace } });
+  });
+
+  it("refuses trace data that contains itself, also by the schema alone", () => {
+    const input = { ...handled, trace: { text: "x", data: cyclic } };
+    expect(problemOf(input)).toEqual({ code: "cyclic", path: "trace.data.self" });
+    expect(agentEventSchema.safeParse(input).success).toBe(false);
+  });
+
   it("takes an input and gives a copy without fields that no input has", () => {
     const given = { ...good, extra: 1 };
     const parsed = parseInput(given);
@@ -49,6 +68,27 @@ describe("parseInput", () => {
       },
       "wrong-shape",
       "observation.toolCalls.call_1.parameters",
+    ],
+    ["a trace note without text", { ...handled, trace: { data: 1 } }, "wrong-shape", "trace.text"],
+    ["an empty trace note", { ...handled, trace: { text: "" } }, "wrong-shape", "trace.text"],
+    ["a trace note that is text", { ...handled, trace: "noted" }, "wrong-shape", "trace"],
+    [
+      "a trace note of 1,001 characters",
+      { ...handled, trace: { text: "x".repeat(1_001) } },
+      "wrong-shape",
+      "trace.text",
+    ],
+    [
+      "4,001 characters of trace data",
+      { ...handled, trace: { text: "x", data: "x".repeat(3_999) } },
+      "wrong-shape",
+      "trace.data",
+    ],
+    [
+      "trace data that is not JSON",
+      { ...handled, trace: { text: "x", data: { at: [NaN] } } },
+      "not-json",
+      "trace.data.at[0]",
     ],
     ["undefined", undefined, "not-json", ""],
     ["an undefined field", { ...good, attachments: undefined }, "not-json", "attachments"],

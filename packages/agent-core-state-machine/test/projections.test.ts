@@ -70,7 +70,22 @@ describe("the trace", () => {
   it("prints as a table", () => {
     const lines = trace.toText().split("\n");
     expect(lines[0]).toMatch(/^# {2}loop {2}step {2}state/);
+    expect(lines[0]).not.toContain("note");
     expect(lines).toHaveLength(6);
+  });
+
+  it("prints notes in a column of their own, one line and 120 characters at most", () => {
+    const [first, ...others] = trace.entries;
+    const long = "x".repeat(300);
+    const noted = [
+      ...(first === undefined ? [] : [{ ...first, note: { text: "Two\nlines.", data: { score: 7 } } }]),
+      ...others.map((entry) => ({ ...entry, note: { text: long } })),
+    ];
+    const lines = traceOf(noted).toText().split("\n");
+    expect(lines).toHaveLength(6);
+    expect(lines[0]).toMatch(/ to +note$/);
+    expect(lines[2]).toMatch(/ Planning +Two lines\. \{"score":7\}$/);
+    expect(lines[3]).toMatch(/ Acting +x{117}\.\.\.$/);
   });
 });
 

@@ -8,7 +8,9 @@ import {
   graphToMermaid,
   initialAgentState,
   replay,
+  step,
   transitionTable,
+  type AgentInput,
   type ControlGraph,
 } from "../src/index.ts";
 import { changeConfig, maxEntriesWithoutPlan, maxMovesPerInput, nextStateName } from "../src/internal.ts";
@@ -169,7 +171,7 @@ describe("states of one's own", () => {
     rows: { Planning: { LlmFinalAnswer: "A" }, A: { go: "B" }, B: { go: "A" } },
     terminals: [],
   };
-  const handledIn = (state: ReturnType<typeof replay>, event: string, note?: string) =>
+  const handledIn = (state: ReturnType<typeof replay>, event: string, note?: string, timestamp = 1) =>
     replay(
       [
         {
@@ -177,7 +179,7 @@ describe("states of one's own", () => {
           key: `state/1/${state.reActContext.entries}/1`,
           event,
           ...(note === undefined ? {} : { note }),
-          timestamp: 1,
+          timestamp,
         },
       ],
       state,
@@ -204,5 +206,39 @@ describe("states of one's own", () => {
     expect(state.reActContext.control).toMatchObject({
       failure: { kind: "InvalidTransition", message: "There is no row for HandlerFailed in A. no network" },
     });
+  });
+
+  const inA = replay([asked, answered], initialAgentState({ config: { graph } }));
+  const note = { text: "Checked.", data: { score: 7, rules: ["a", null] } };
+  const leaves = (event: string): AgentInput => ({
+    type: "state-handled",
+    key: "state/1/1/1",
+    event,
+    trace: note,
+    timestamp: 3,
+  });
+
+  it("add a note to the trace, at the move of their event, and nothing to the state", () => {
+    const { state, moves } = step(leaves("go"))(inA);
+    expect(moves).toEqual([{ from: "A", event: "go", to: "B", loop: 1, step: 1, timestamp: 3, note }]);
+    expect(state).toEqual(handledIn(inA, "go", undefined, 3));
+  });
+
+  it("add it to the first of several moves only", () => {
+    const rows = { ...graph.rows, A: { go: "Observing" } };
+    const before = replay([asked, answered], initialAgentState({ config: { graph: { ...graph, rows } } }));
+    expect(step(leaves("go"))(before).moves.map(({ from, note: noted }) => [from, noted])).toEqual([
+      ["A", note],
+      ["Observing", undefined],
+    ]);
+  });
+
+  it("add it also where no row takes their event", () => {
+    expect(step(leaves("stop"))(inA).moves).toMatchObject([{ from: "A", event: "stop", to: "Error", note }]);
+  });
+
+  it("add none where their handler answers too late", () => {
+    const left = handledIn(inA, "go");
+    expect(step(leaves("go"))(left)).toMatchObject({ state: left, moves: [] });
   });
 });

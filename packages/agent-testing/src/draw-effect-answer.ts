@@ -1,6 +1,6 @@
 import type { AgentEffect } from "@moora/agent-core-effects";
 import { callId } from "@moora/agent-core-effects/internal";
-import type { AgentInput, AgentState, InputOf, TurnPart } from "@moora/agent-core-state-machine";
+import type { AgentInput, AgentState, InputOf, TraceNote, TurnPart } from "@moora/agent-core-state-machine";
 import { openCallOf } from "@moora/agent-core-state-machine/internal";
 import type { Choose } from "./choose.ts";
 import { drawPatches } from "./draw-data.ts";
@@ -37,12 +37,18 @@ export function drawAnswer(state: AgentState, effect: AgentEffect, choose: Choos
         type: "state-handled",
         key: effect.key,
         event: drawEvent(state, effect.name, choose),
+        ...(choose(3) === 0 ? { trace: drawTraceNote(choose) } : {}),
         ...(state.dataStatus !== null && choose(2) === 0 ? { patches: drawPatches(state, choose) } : {}),
         timestamp,
       };
     case "wait-until":
       return { type: "deadline-passed", key: effect.key, timestamp };
   }
+}
+
+function drawTraceNote(choose: Choose): TraceNote {
+  const text = drawText(choose) || "noted";
+  return choose(2) === 0 ? { text } : { text, data: { score: choose(100), by: [drawText(choose), null] } };
 }
 
 type Call = Extract<AgentEffect, { type: "call-llm" }>;

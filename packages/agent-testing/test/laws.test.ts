@@ -26,9 +26,15 @@ const seeds = (from: number, count: number): readonly number[] =>
 describe("inputs drawn from the state", () => {
   it("keep every law at every step", () => {
     const edges = new Set<string>();
-    for (const seed of seeds(1, 500))
-      for (const { from, event } of drawnConversation(seed, 60, false).moves) edges.add(`${from} ${event}`);
+    const notes = new Set<string>();
+    for (const seed of seeds(1, 500)) {
+      for (const { from, event, note } of drawnConversation(seed, 60, false).moves) {
+        edges.add(`${from} ${event}`);
+        if (note !== undefined) notes.add(note.data === undefined ? "text" : "text and data");
+      }
+    }
     expect(edges.size).toBeGreaterThan(37);
+    expect([...notes].toSorted()).toEqual(["text", "text and data"]);
   });
 
   it("keep them in long conversations", () => {

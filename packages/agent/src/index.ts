@@ -32,6 +32,7 @@ export type {
   ToolCallResult,
   ToolDefinition,
   Trace,
+  TraceNote,
   UserMessageInput,
 } from "@moora/agent-core-state-machine";
 export {

@@ -8,12 +8,13 @@ import {
   type LiveChannel,
   type LogInfo,
   type LogNotice,
+  type PageQuery,
   type SessionLog,
 } from "@moora/event-log";
 import {
+  headerToKeys,
   logExists,
   optionForms,
-  sortById,
   validateOptions,
   validHeader,
   validId,
@@ -29,6 +30,7 @@ import { Notifications } from "./notifications.ts";
 import { LazyPool } from "./lazy-pool.ts";
 import type { PostgresPool } from "./postgres-pool.ts";
 import { PostgresSession } from "./session.ts";
+import { SessionIndex } from "./session-index.ts";
 import { storedToText, textToStored } from "./stored-text.ts";
 import { tablesOf } from "./tables.ts";
 
@@ -116,6 +118,7 @@ const poolOf = (
 class PostgresLog implements DisposableLog {
   readonly name = "postgres";
   readonly #database: Database;
+  readonly #index: SessionIndex;
   readonly #watch: HeadWatch;
   readonly #onNotice: (notice: LogNotice) => void;
   readonly #notifications: Notifications;
@@ -125,6 +128,7 @@ class PostgresLog implements DisposableLog {
   constructor(database: Database, { live, onNotice }: Required<Pick<PostgresOptions, "live" | "onNotice">>) {
     this.blobs = new PostgresBlobs(database);
     this.#database = database;
+    this.#index = new SessionIndex(database);
     this.#notifications = new Notifications(database);
     this.#watch = watchDatabase(database, this.#notifications);
     if (live) this.live = new PostgresLive(database, this.#notifications);
@@ -134,10 +138,11 @@ class PostgresLog implements DisposableLog {
   async create(id: string, header: string): Promise<SessionLog> {
     const generation = randomUUID();
     const [storedId, storedHeader] = [validId(id), validHeader(header)].map(textToStored);
+    const { user, caller } = headerToKeys(header);
     const { statements } = this.#database;
     // The client chooses the key of the generation, so that a retry after a broken connection finds its own row.
     const [row] = await this.#database.run("create a session", async (query) => {
-      await query(statements.create, generation, storedId, storedHeader);
+      await query(statements.create, generation, storedId, storedHeader, user, caller);
       return query(statements.open, storedId);
     });
     if (row?.["generation"] !== generation) throw logExists(id);
@@ -151,14 +156,15 @@ class PostgresLog implements DisposableLog {
   }
 
   async list(): Promise<readonly LogInfo[]> {
-    const rows = await this.#database.rows("list the sessions", this.#database.statements.list);
-    return sortById(
-      rows.map((row) => ({
-        id: storedToText(String(row["id"])),
-        head: Number(row["head"] ?? 0),
-        header: storedToText(String(row["header"])),
-      })),
-    );
+    return this.#index.list();
+  }
+
+  async page(query: PageQuery): Promise<readonly LogInfo[]> {
+    return this.#index.page(query);
+  }
+
+  async called(prefix: string): Promise<readonly LogInfo[]> {
+    return this.#index.called(prefix);
   }
 
   async due({ now, limit, after }: DueQuery): Promise<readonly DueSession[]> {

@@ -1,33 +1,34 @@
+import { type ListStatements, listStatementsOf } from "./list-statements.ts";
 import type { Tables } from "./tables.ts";
 
 /** The SQL statements of a log. */
-export type Statements = Readonly<
-  Record<
-    | "create"
-    | "open"
-    | "list"
-    | "remove"
-    | "removeAt"
-    | "head"
-    | "heads"
-    | "read"
-    | "digestAt"
-    | "append"
-    | "lease"
-    | "setLease"
-    | "release"
-    | "snapshot"
-    | "saveSnapshot"
-    | "due"
-    | "saveDue"
-    | "putBlob"
-    | "getBlob"
-    | "removeBlob"
-    | "prefix"
-    | "isPrefixSame",
-    string
-  >
->;
+export type Statements = ListStatements &
+  Readonly<
+    Record<
+      | "create"
+      | "open"
+      | "remove"
+      | "removeAt"
+      | "head"
+      | "heads"
+      | "read"
+      | "digestAt"
+      | "append"
+      | "lease"
+      | "setLease"
+      | "release"
+      | "snapshot"
+      | "saveSnapshot"
+      | "due"
+      | "saveDue"
+      | "putBlob"
+      | "getBlob"
+      | "removeBlob"
+      | "prefix"
+      | "isPrefixSame",
+      string
+    >
+  >;
 
 /**
  * A checksum over records that the server computes. It must be stable only on one server: if it differs, the records are
@@ -43,9 +44,10 @@ export const statementsOf = ({ sessions, records, snapshots, due, blobs }: Table
         THEN set_config('synchronous_commit', 'on', true) END`,
   getBlob: `SELECT bytes FROM ${blobs} WHERE digest = $1`,
   removeBlob: `DELETE FROM ${blobs} WHERE digest = $1`,
-  create: `INSERT INTO ${sessions} (generation, id, header) VALUES ($1, $2, $3) ON CONFLICT (id) DO NOTHING`,
+  create: `INSERT INTO ${sessions} (generation, id, header, user_key, caller_key) VALUES ($1, $2, $3, $4, $5)
+      ON CONFLICT (id) DO NOTHING`,
   open: `SELECT generation, header FROM ${sessions} WHERE id = $1`,
-  list: `SELECT id, header, (SELECT max(seq) FROM ${records} r WHERE r.generation = s.generation) AS head FROM ${sessions} s`,
+  ...listStatementsOf(sessions, records),
   /** The row of the due time is locked first, as by appends, so that the two do not wait for each other. */
   remove: `WITH removed AS (DELETE FROM ${due} WHERE generation = $1 RETURNING generation)
       DELETE FROM ${sessions} WHERE generation = $1 AND (SELECT count(*) FROM removed) >= 0`,

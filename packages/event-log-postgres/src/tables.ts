@@ -12,6 +12,9 @@ export interface Tables {
   readonly snapshots: string;
   readonly due: string;
   readonly blobs: string;
+  /** The index of the sessions by user, with its schema, and the names of both indexes without it. */
+  readonly byUser: string;
+  readonly indexes: { readonly byUser: string; readonly byCaller: string };
   readonly channel: string;
   /** The beginning of all names. */
   readonly prefix: string;
@@ -39,6 +42,8 @@ export function tablesOf(schema: string | undefined, prefix: string): Tables {
     snapshots: table("snapshots"),
     due: table("due"),
     blobs: table("blobs"),
+    byUser: table("sessions_by_user"),
+    indexes: { byUser: `"${prefix}sessions_by_user"`, byCaller: `"${prefix}sessions_by_caller"` },
     channel: `${prefix}appended`,
     prefix,
   };
@@ -47,6 +52,9 @@ export function tablesOf(schema: string | undefined, prefix: string): Tables {
 /**
  * The index of the work that waits is a narrow table of its own, because each append writes to it; tables of earlier releases
  * get it when they are used. It does not refer to the sessions: a removal locks its row first, in the order of appends.
+ *
+ * The columns by which sessions are listed are added to tables of earlier releases when they are used. A session without a key of a
+ * user was created by an earlier release; the next listing computes its keys.
  *
  * The primary key of the records is the optimistic lock: of two appends at the same head, the second violates it. */
 const definitions = ({
@@ -57,6 +65,8 @@ const definitions = ({
   snapshots,
   due,
   blobs,
+  byUser,
+  indexes,
 }: Tables): string => `
   ${schema === undefined ? "" : `CREATE SCHEMA IF NOT EXISTS "${schema}";`}
   CREATE TABLE IF NOT EXISTS ${formats} (version integer NOT NULL);
@@ -98,6 +108,13 @@ const definitions = ({
       CREATE INDEX ON ${due} (due) WHERE due IS NOT NULL;
       INSERT INTO ${due} SELECT generation, max(seq), 0 FROM ${records} GROUP BY generation;
     END IF;
+    IF to_regclass($name$${byUser}$name$) IS NULL THEN
+      ALTER TABLE ${sessions}
+        ADD COLUMN user_key text COLLATE "C",
+        ADD COLUMN caller_key text COLLATE "C";
+      CREATE INDEX ${indexes.byUser} ON ${sessions} (user_key, id);
+      CREATE INDEX ${indexes.byCaller} ON ${sessions} (caller_key) WHERE caller_key IS NOT NULL;
+    END IF;
   END $create$;`;
 
 /**
@@ -120,8 +137,9 @@ async function checkEncoding(client: PostgresClient): Promise<void> {
 async function hasTables(client: PostgresClient, tables: Tables): Promise<boolean> {
   const found = await client.query(
     `SELECT to_regclass($1) IS NOT NULL AS has_format,
-       to_regclass($2) IS NOT NULL AND to_regclass($3) IS NOT NULL AS has_later`,
-    [tables.format, tables.due, tables.blobs],
+       to_regclass($2) IS NOT NULL AND to_regclass($3) IS NOT NULL
+         AND to_regclass($4) IS NOT NULL AS has_later`,
+    [tables.format, tables.due, tables.blobs, tables.byUser],
   );
   if (found.rows[0]?.["has_format"] !== true) return false;
   const { rows } = await client.query(`SELECT version FROM ${tables.format}`);

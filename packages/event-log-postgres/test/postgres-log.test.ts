@@ -134,6 +134,28 @@ describe("the tables", () => {
     expect(await many[0]?.list()).toHaveLength(12);
   });
 
+  it("of an earlier release list their sessions in pages, also those that a process of it creates meanwhile", async () => {
+    const create = "INSERT INTO old_sessions (generation, id, header) VALUES (gen_random_uuid(), $1, $2)";
+    const pageOf = async (log: EventLog, user: string): Promise<readonly string[] | undefined> =>
+      (await log.page?.({ users: [user], limit: 1_000 }))?.map(({ id }) => id);
+    const records = await appendBodies(
+      await open(server.url, { prefix: "old_" }).create("a", '{"user":"ada"}'),
+      ...bodies(3),
+    );
+    await admin.query("ALTER TABLE old_sessions DROP COLUMN user_key, DROP COLUMN caller_key");
+    for (let number = 0; number < 250; number += 1)
+      await admin.query(create, [`s${number}`, '{"user":"bob"}']);
+    const many = Array.from({ length: 3 }, () => open(server.url, { prefix: "old_" }));
+    const pages = await Promise.all(many.map(async (log) => pageOf(log, "bob")));
+    expect(pages.map((page) => page?.length)).toEqual([250, 250, 250]);
+    await admin.query(create, ["b", '{"user":"ada","caller":"a/1"}']);
+    for (const log of many) {
+      expect(await pageOf(log, "ada")).toEqual(["a", "b"]);
+      expect((await log.called?.("a/"))?.map(({ id }) => id)).toEqual(["b"]);
+      expect(await (await log.open("a"))?.read()).toEqual(records);
+    }
+  });
+
   it("can be in a separate schema", async () => {
     const [one, other] = [open(server.url, { schema: "Agents' logs".replace("'", "") }), open(server.url)];
     await appendBodies(await one.create("a", "{}"), ...bodies(3));

@@ -13,10 +13,12 @@ export type {
   LogNotice,
   LogRecord,
   MaybePromise,
+  PageQuery,
   SessionLog,
   Snapshot,
 } from "./port.ts";
 export { maxLiveTextLength } from "./live-topics.ts";
+export { sessionsCalledBy, sessionsOf } from "./list-sessions.ts";
 export { LogError } from "./log-error.ts";
 export type { LogErrorCode } from "./log-error.ts";
 export { digestOf, recordDigest } from "./digest.ts";
@@ -24,4 +26,4 @@ export { chainStart, checkedChain, recordAfter } from "./chain.ts";
 export type { ChainHead } from "./chain.ts";
 export { maxIdLength, maxRecordLength } from "./validation.ts";
 export { memoryLog, MemoryStorage } from "./memory.ts";
-export type { MemoryGeneration } from "./memory.ts";
+export type { MemoryGeneration } from "./memory-generation.ts";

@@ -3,35 +3,20 @@ import { type ChainHead, chainStart, checkedChain, copyRecords, logCorrupt, insp
 import { leaseAfter } from "./lease.ts";
 import { Listeners } from "./listeners.ts";
 import { LiveTopics } from "./live-topics.ts";
+import { calledIn, dueIn, listIn, type MemoryGeneration, pageIn } from "./memory-generation.ts";
 import { urlToStore } from "./blobs.ts";
 import type {
   BlobStore,
   DisposableLog,
-  DueQuery,
-  DueSession,
   Lease,
   LeaseClaim,
   LiveChannel,
-  LogInfo,
   LogInspection,
   LogRecord,
   SessionLog,
   Snapshot,
 } from "./port.ts";
-import { isBefore, sortByDue, sortById } from "./rows.ts";
 import { isUndamaged, snapshotSeal } from "./snapshot-seal.ts";
-
-/** One generation of a session in a memory log: the data between one `create` of an id and its removal. */
-export interface MemoryGeneration {
-  readonly id: string;
-  readonly header: string;
-  records: LogRecord[];
-  lease: Lease | undefined;
-  /** When the work of the session continues; null if only new records can continue it. */
-  due: number | null;
-  snapshot: Snapshot | undefined;
-  isRemoved: boolean;
-}
 
 /** The data of a memory log: the current generation of each session, by id. Logs that share a storage share their sessions. */
 export class MemoryStorage {
@@ -72,15 +57,10 @@ export function memoryLog(storage: MemoryStorage = new MemoryStorage()): Disposa
       const generation = generationOf(id);
       return generation === undefined ? undefined : handle(generation);
     },
-    list() {
-      const infos = [...storage.generations.values()].map(({ id, header, records }): LogInfo => ({
-        id,
-        head: records.length,
-        header,
-      }));
-      return sortById(infos);
-    },
-    due: (query) => dueIn(storage, query),
+    list: () => listIn(storage.generations),
+    page: (query) => pageIn(storage.generations, query),
+    called: (prefix) => calledIn(storage.generations, prefix),
+    due: (query) => dueIn(storage.generations, query),
     blobs: blobsIn(storage),
     live: liveIn(storage, stops),
     remove(id) {
@@ -103,15 +83,6 @@ function removeGeneration({ generations, listeners }: MemoryStorage, generation:
   generation.lease = undefined;
   generation.snapshot = undefined;
   listeners.notify(generation.id);
-}
-
-function dueIn({ generations }: MemoryStorage, { now, limit, after }: DueQuery): readonly DueSession[] {
-  const sessions = [...generations.values()].flatMap(({ id, header, due, lease }): DueSession[] =>
-    due === null || due > now || (lease !== undefined && lease.until > now) ? [] : [{ id, header, due }],
-  );
-  return sortByDue(sessions)
-    .filter((session) => after === undefined || isBefore(after, session))
-    .slice(0, limit);
 }
 
 const liveIn = ({ topics }: MemoryStorage, stops: Set<() => void>): LiveChannel => ({

@@ -64,6 +64,18 @@ export interface DueQuery {
   readonly after?: Pick<DueSession, "due" | "id"> | undefined;
 }
 
+/** What `EventLog.page` returns: at most `limit` sessions, at least 1, after the last one of the page before. */
+export interface PageQuery {
+  /**
+   * Only the sessions whose header has one of these in its field `user`, compared as well-formed texts; null: the sessions whose header
+   * does not have the field. Default: all sessions.
+   */
+  readonly users?: readonly (string | null)[] | undefined;
+  /** The id of the last session of the page before, which need not exist any more. Default: from the first session on. */
+  readonly after?: string | undefined;
+  readonly limit: number;
+}
+
 /**
  * Reports stored data that is skipped:
  * - `torn-tail`: after record `afterSeq` there are `droppedBytes` of an append that a crash cut short and that was never
@@ -202,6 +214,16 @@ export interface EventLog {
   open(id: string): MaybePromise<SessionLog | undefined>;
   /** Returns all sessions, ordered by id in code units. */
   list(): MaybePromise<readonly LogInfo[]>;
+  /**
+   * Optional. Returns a page of sessions, ordered by id, in code units or in code points. A page of fewer than `limit` sessions is
+   * the last one. A log has it if it does not read the other sessions for it; without it, listings use `list`.
+   */
+  page?(query: PageQuery): MaybePromise<readonly LogInfo[]>;
+  /**
+   * Optional. Returns the sessions whose header has a field `caller` that begins with a text, ordered as pages are: those of the
+   * sub-agents of a session. A log has it if it does not read the other sessions for it.
+   */
+  called?(prefix: string): MaybePromise<readonly LogInfo[]>;
   /**
    * Optional. Returns the sessions that are due and have no unexpired lease, ordered by due time, then by id. The cost depends on
    * their number, not on that of all sessions. A session without records is not due.

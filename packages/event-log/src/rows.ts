@@ -25,8 +25,9 @@ export const rowToSnapshot = (row: Row, decode: Decode = asStored): Snapshot => 
 });
 
 /** Returns sessions in the order that `EventLog.list` requires: by id, in code units. */
-export const sortById = (infos: readonly LogInfo[]): readonly LogInfo[] =>
-  infos.toSorted((one, other) => (one.id < other.id ? -1 : 1));
+export const sortById = <Session extends Pick<LogInfo, "id">>(
+  infos: readonly Session[],
+): readonly Session[] => infos.toSorted((one, other) => (one.id < other.id ? -1 : 1));
 
 type DueKey = Pick<DueSession, "due" | "id">;
 

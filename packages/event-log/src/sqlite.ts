@@ -1,6 +1,7 @@
 import { optionForms, validateOptions, type OptionForms } from "./validate-options.ts";
 import { validateLocation, logExists, validHeader, validId } from "./validation.ts";
 import { chainStart } from "./chain.ts";
+import { headerToKeys } from "./header-fields.ts";
 import type { HeadWatch } from "./head-watch.ts";
 import { andThen } from "./maybe-promise.ts";
 import type {
@@ -11,14 +12,15 @@ import type {
   LogInfo,
   LogNotice,
   MaybePromise,
+  PageQuery,
   SessionLog,
 } from "./port.ts";
-import { sortById } from "./rows.ts";
 import { SqliteBlobs } from "./sqlite/blobs.ts";
 import { Connection } from "./sqlite/connection.ts";
 import { watchDatabase } from "./sqlite/database-watch.ts";
 import { loadSqlite } from "./sqlite/load-sqlite.ts";
 import type { OpenDatabase } from "./sqlite/open-database.ts";
+import { SessionIndex } from "./sqlite/session-index.ts";
 import { SqliteSession } from "./sqlite/session.ts";
 import { warn } from "./warn.ts";
 
@@ -44,10 +46,9 @@ const sqliteForms: OptionForms<SqliteOptions> = {
 };
 
 const sql = {
-  create: `INSERT INTO moora_sessions (id, header, head, digest) VALUES (?, ?, 0, ?)
+  create: `INSERT INTO moora_sessions (id, header, digest, user_key, caller_key, head) VALUES (?, ?, ?, ?, ?, 0)
     ON CONFLICT DO NOTHING RETURNING generation`,
   open: "SELECT generation, header FROM moora_sessions WHERE id = ?",
-  list: "SELECT id, header, head FROM moora_sessions",
   due: `SELECT id, header, due FROM moora_due JOIN moora_sessions USING (generation)
     WHERE due <= ?1 AND (lease_until IS NULL OR lease_until <= ?1) AND (due, id) > (?2, ?3)
     ORDER BY due, id LIMIT ?4`,
@@ -74,6 +75,7 @@ export function sqliteLog(file: string, options: SqliteOptions = {}): Disposable
 class SqliteLog implements DisposableLog {
   readonly name = "sqlite";
   readonly #connection: Connection;
+  readonly #index: SessionIndex;
   readonly #watch: HeadWatch;
   readonly #onNotice: (notice: LogNotice) => void;
   readonly blobs: BlobStore;
@@ -81,12 +83,14 @@ class SqliteLog implements DisposableLog {
   constructor(connection: Connection, onNotice: (notice: LogNotice) => void) {
     this.blobs = new SqliteBlobs(connection);
     this.#connection = connection;
+    this.#index = new SessionIndex(connection);
     this.#watch = watchDatabase(connection);
     this.#onNotice = onNotice;
   }
 
   create(id: string, header: string): MaybePromise<SessionLog> {
-    const values = [validId(id), validHeader(header), chainStart(header).digest] as const;
+    const { user, caller } = headerToKeys(validHeader(header));
+    const values = [validId(id), header, chainStart(header).digest, user, caller] as const;
     this.#connection.renew();
     const create = () => this.#connection.one(sql.create, ...values);
     return andThen(this.#connection.run("create a session", create), (row) => {
@@ -105,16 +109,15 @@ class SqliteLog implements DisposableLog {
   }
 
   list(): MaybePromise<readonly LogInfo[]> {
-    const rows = this.#connection.run("list the sessions", () => this.#connection.all(sql.list));
-    return andThen(rows, (all) =>
-      sortById(
-        all.map((row) => ({
-          id: String(row["id"]),
-          head: Number(row["head"]),
-          header: String(row["header"]),
-        })),
-      ),
-    );
+    return this.#index.list();
+  }
+
+  page(query: PageQuery): MaybePromise<readonly LogInfo[]> {
+    return this.#index.page(query);
+  }
+
+  called(prefix: string): MaybePromise<readonly LogInfo[]> {
+    return this.#index.called(prefix);
   }
 
   due({ now, limit, after }: DueQuery): MaybePromise<readonly DueSession[]> {

@@ -14,6 +14,8 @@ export { checkedBlob, digestInUrl, urlToStore } from "./blobs.ts";
 export { optionForms, validateOptions } from "./validate-options.ts";
 export type { OptionForm, OptionForms } from "./validate-options.ts";
 export { copyRecords, follows, inspectChain, logCorrupt } from "./chain.ts";
+export { afterKeysOf, callerToKey, headerToKeys, userToKey } from "./header-fields.ts";
+export { callsOf } from "./list-sessions.ts";
 export { leaseAfter } from "./lease.ts";
 export { HeadWatch } from "./head-watch.ts";
 export type { HeadWatchOptions } from "./head-watch.ts";

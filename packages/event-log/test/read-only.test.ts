@@ -63,6 +63,8 @@ describe.each(["jsonl", "sqlite"])("a %s log without write permission", (store) 
       currentLease: { owner: "x", until: 10 },
       watch: "nothing",
       list: ["a"],
+      page: store === "jsonl" ? "nothing" : ["a"],
+      called: store === "jsonl" ? "nothing" : 0,
       notices: [],
     });
     const refused = { code: "LogWrite", message: expect.stringContaining(path) };

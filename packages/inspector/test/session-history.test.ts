@@ -39,6 +39,13 @@ describe("a history", () => {
     }
   });
 
+  it("shows what a handler has noted in the trace", () => {
+    const { rows } = historyOf(exportOf("a-state-that-adds-to-the-trace"));
+    expect(rows.map(({ text }) => text)).toContain(
+      'state handled, Fine: It was checked. {"rules":3,"passed":["a",null]}',
+    );
+  });
+
   it.each(corpus)("%s has spans that do not overlap within a state or a loop", (name) => {
     const reader = readExport(exportOf(name));
     const history = new SessionHistory(reader.id, reader.header);

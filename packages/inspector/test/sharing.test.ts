@@ -105,7 +105,7 @@ describe("a redacted session", () => {
   });
 
   it.each([{ what: "texts" }, { what: "words", words: ["Lovelace"] }] as const)(
-    "hides $what in arguments, data and files also where the fields have the names of those of the machine",
+    "hides $what in arguments, data, files and trace notes also where the fields have the names of those of the machine",
     async (redaction) => {
       const history = historyOf(await orderOfLovelace());
       const text = redactedExport(history, redaction);
@@ -213,10 +213,20 @@ async function orderOfLovelace(): Promise<string> {
     answers("Done."),
   ]);
   const log = memoryLog();
-  await using session = await openSession(defineAgent({ llm, tools: [send], data: order }), {
-    log,
-    id: "order",
+  const agent = defineAgent({
+    llm,
+    tools: [send],
+    data: order,
+    config: {
+      graph: {
+        states: ["Check"],
+        rows: { Planning: { LlmFinalAnswer: "Check" }, Check: { Good: "Done" } },
+        terminals: [],
+      },
+    },
+    states: { Check: () => ({ event: "Good", trace: { text: "Lovelace is known.", data: secrets } }) },
   });
+  await using session = await openSession(agent, { log, id: "order" });
   const attachments = [{ mediaType: "text/plain", url: "data:,", name: "lovelace.txt" }];
   await session.ask({ content: "Send it.", attachments });
   return await exportSession(log, "order");

@@ -1,11 +1,17 @@
 import type { Attributes } from "@opentelemetry/api";
 import { llmRequestAt } from "@moora/agent-core-effects";
-import type { AgentState, ReActObservedInput, ToolCallRecord } from "@moora/agent-core-state-machine";
+import type {
+  AgentState,
+  ReActObservedInput,
+  ToolCallRecord,
+  TraceNote,
+} from "@moora/agent-core-state-machine";
 import { contentAttribute } from "./names.ts";
 
 /**
- * Whether spans contain what was said: messages, instructions, arguments and results, and the names of reviewers. A function
- * receives each of these attributes and returns its value, which may be shortened or redacted; undefined leaves it out.
+ * Whether spans contain what was said: messages, instructions, arguments and results, the names of reviewers, and the trace
+ * notes of handlers. A function receives each of these attributes and returns its value, which may be shortened or redacted;
+ * undefined leaves it out.
  */
 export type Capture = boolean | ((attribute: string, value: string) => string | undefined);
 
@@ -67,6 +73,14 @@ export class Content {
     return {
       ...this.#one(contentAttribute.decidedBy, by),
       ...(reason === undefined ? {} : this.#one(contentAttribute.decisionReason, reason)),
+    };
+  }
+
+  /** What a handler has noted in the trace. */
+  ofTrace({ text, data }: TraceNote): Attributes {
+    return {
+      ...this.#one(contentAttribute.traceText, text),
+      ...(data === undefined ? {} : this.#one(contentAttribute.traceData, JSON.stringify(data))),
     };
   }
 

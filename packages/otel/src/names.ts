@@ -57,6 +57,8 @@ export const contentAttribute = {
   toolResult: "gen_ai.tool.call.result",
   decidedBy: "moora.decision.by",
   decisionReason: "moora.decision.reason",
+  traceText: "moora.trace.text",
+  traceData: "moora.trace.data",
 } as const;
 
 /** The operations of spans. The last two are of this package. */
@@ -84,6 +86,9 @@ export const metric = {
 
 /** The event of a root span for an opening of the session by another process. */
 export const sessionOpenedEvent = "moora.session.opened";
+
+/** The event of the span of a handler for the note that it adds to the trace. */
+export const traceNoteEvent = "moora.trace.note";
 
 /** The value of `error.type` for work that a crash or a restart interrupted, that was cancelled, or replaced by other work. */
 export const endedEarly = {

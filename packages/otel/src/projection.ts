@@ -3,7 +3,14 @@ import { isLoopRunning, type AgentInput, type AgentState } from "@moora/agent-co
 import { recordOf } from "@moora/agent-core-state-machine/internal";
 import { Content, type Capture } from "./content.ts";
 import { rootContextAt, spanContextAt, type TraceSource } from "./ids.ts";
-import { attribute, endedEarly, operation, sessionOpenedEvent, type Operation } from "./names.ts";
+import {
+  attribute,
+  endedEarly,
+  operation,
+  sessionOpenedEvent,
+  traceNoteEvent,
+  type Operation,
+} from "./names.ts";
 import { chatName, startOf, toolAttributes, type OpenSpan } from "./open-span.ts";
 import {
   createSpan,
@@ -194,7 +201,8 @@ export class SpanProjection {
     const parent = rootContextAt(this.#options, this.#root?.loop ?? this.#state.reActContext.loop);
     const name = isChat && typeof model === "string" ? chatName(model) : open.name;
     const { kind, context, startedAt } = open;
-    const fields = { name, kind, context, parent, startedAt, endedAt, attributes };
+    const events = noteEvents(end, Math.max(startedAt, endedAt));
+    const fields = { name, kind, context, parent, startedAt, endedAt, attributes, events };
     this.#add(fields, end, { operation: open.operation, seq, isRefused: isRefused(open) });
   }
 
@@ -251,6 +259,10 @@ export class SpanProjection {
     root.events.push({ name: sessionOpenedEvent, time: msToHrTime(timestamp), attributes });
   }
 }
+
+/** The event of the trace note of a handler, if it has left one. */
+const noteEvents = ({ note }: WorkEnd, timestamp: number): SpanEvent[] =>
+  note === undefined ? [] : [{ name: traceNoteEvent, time: msToHrTime(timestamp), attributes: note }];
 
 const isRefused = ({ work }: OpenSpan): boolean => work.type === "tool-call" && work.attempt === 0;
 

@@ -4,6 +4,7 @@ import {
   type AgentInput,
   type AgentState,
   type ReActObservedInput,
+  type StateHandledInput,
   type ToolCallResultInput,
   type UsageReport,
 } from "@moora/agent-core-state-machine";
@@ -19,6 +20,8 @@ export interface WorkEnd {
   readonly errorType?: string | undefined;
   /** The message of the failure. Default: none. */
   readonly message?: string | undefined;
+  /** The attributes of the trace note that a handler has left. Default: it has left none. */
+  readonly note?: Attributes | undefined;
 }
 
 /** How work has ended that the input `input` took out of the state. `key` is that of the work, `state` the state after it. */
@@ -32,7 +35,7 @@ export function endOf(work: Work, key: string, input: AgentInput, after: AfterIn
       return questionEnd(work, input, after);
     case "handler":
       return input.type === "state-handled" && input.key === key
-        ? { attributes: { [attribute.event]: input.event } }
+        ? handlerEnd(input, after.content)
         : endedBy(input);
   }
 }
@@ -50,6 +53,11 @@ function endedBy(input: AgentInput): WorkEnd {
   const isCancel = input.type === "re-act-cancelled" || input.type === "user-message-received";
   return { attributes: {}, errorType: isCancel ? endedEarly.cancelled : endedEarly.replaced };
 }
+
+const handlerEnd = ({ event, trace }: StateHandledInput, content: Content): WorkEnd => ({
+  attributes: { [attribute.event]: event },
+  ...(trace === undefined ? {} : { note: content.ofTrace(trace) }),
+});
 
 function modelCallEnd(key: string, input: AgentInput, { content }: AfterInput): WorkEnd {
   if (input.type === "re-act-observed" && (input.key ?? key) === key) return answerEnd(input, content);

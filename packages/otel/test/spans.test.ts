@@ -1,10 +1,10 @@
 import { defineAgent, startSession, toolAsks } from "@moora/agent";
 import { answers, callsTools, fails, hangs, MockLlmCaller } from "@moora/llm/testing";
-import { turn } from "@moora/testbed/test-clock";
+import { TestClock, turn } from "@moora/testbed/test-clock";
 import { SpanKind, SpanStatusCode } from "@opentelemetry/api";
 import { InMemorySpanExporter } from "@opentelemetry/sdk-trace";
 import { describe, expect, it } from "vitest";
-import { sessionTelemetry } from "../src/index.ts";
+import { sessionTelemetry, type Capture, type SessionSpan } from "../src/index.ts";
 import { outline, scene, spanOf, timesOf, toolOf } from "./support.ts";
 
 const usage = { inputTokens: 30, cachedInputTokens: 20, outputTokens: 10, reasoningTokens: 4 };
@@ -390,6 +390,37 @@ describe("questions to a person", () => {
 });
 
 describe("the handler of a custom state", () => {
+  const noted = async (capture: Capture): Promise<SessionSpan> => {
+    const exporter = new InMemorySpanExporter();
+    const telemetry = sessionTelemetry({ exporter, capture });
+    const graph = {
+      states: ["Audit"],
+      rows: { Planning: { LlmFinalAnswer: "Audit" }, Audit: { Passed: "Done" } },
+      terminals: [],
+    };
+    const trace = { text: "Four rules passed.", data: { rules: 4 } };
+    const agent = defineAgent({
+      llm: new MockLlmCaller([answers("Done.")]),
+      config: { graph },
+      states: { Audit: () => ({ event: "Passed", trace }) },
+    });
+    const session = startSession(agent, { clock: new TestClock(1_000) });
+    await telemetry.attach(session);
+    await session.ask("Go.");
+    await telemetry.flush();
+    return spanOf(exporter.getFinishedSpans(), "handle_state Audit");
+  };
+
+  it("has an event for its trace note, whose content is captured only on demand", async () => {
+    const { events, endTime } = await noted(false);
+    expect(events).toEqual([{ name: "moora.trace.note", time: endTime, attributes: {} }]);
+    expect((await noted(true)).events).toMatchObject([
+      { attributes: { "moora.trace.text": "Four rules passed.", "moora.trace.data": '{"rules":4}' } },
+    ]);
+    const redacted = await noted((name, value) => (name === "moora.trace.data" ? undefined : value));
+    expect(redacted.events[0]?.attributes).toEqual({ "moora.trace.text": "Four rules passed." });
+  });
+
   it("has a span with its event", async () => {
     const exporter = new InMemorySpanExporter();
     const telemetry = sessionTelemetry({ exporter });

@@ -1,4 +1,6 @@
 import { defineData } from "@moora/agent";
+import { memoryLog, type EventLog } from "@moora/event-log";
+import { withSessions } from "@moora/event-log/testing";
 import { answers, callsTools, hangs } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
 import { agentOf, byName, Scene, toolOf } from "./support.ts";
@@ -204,6 +206,44 @@ describe("the list of sessions", () => {
     expect(listed).toEqual(ids.toSorted());
     expect((await ada.get("/sessions?limit=0")).status).toBe(400);
     expect((await ada.get("/sessions?limit=1e9")).status).toBe(400);
+  });
+
+  it("has each own session that stays once, and none of a stranger, while sessions are created and removed", async () => {
+    await using scene = new Scene(talker());
+    const [ada, bob] = [scene.as("ada"), scene.as("bob")];
+    const staying: string[] = [];
+    for (let count = 0; count < 4; count += 1) staying.push(await ada.create());
+    const strangers: string[] = [];
+    const listed: string[] = [];
+    let after = "";
+    for (;;) {
+      const going = await ada.create();
+      strangers.push(await bob.create());
+      const { body } = await ada.get(`/sessions?limit=1&after=${encodeURIComponent(after)}`);
+      listed.push(...body.sessions.map(({ id }: { id: string }) => id));
+      expect((await ada.delete(`/sessions/${going}`)).status).toBe(204);
+      if (body.next === null) break;
+      after = body.next;
+    }
+    expect(listed.filter((id) => staying.includes(id))).toEqual(staying.toSorted());
+    expect(listed.filter((id) => strangers.includes(id))).toEqual([]);
+    expect(new Set(listed).size).toBe(listed.length);
+  });
+
+  it("is the same for a log without pages, and reads no other session of one that has them", async () => {
+    const log = memoryLog();
+    const lists: number[] = [];
+    const pages: EventLog = { ...log, list: () => (lists.push(1), log.list()) };
+    for (const each of [pages, withSessions(log, () => ({}))]) {
+      await using scene = new Scene(talker(), { log: each });
+      const ada = scene.as("ada");
+      await ada.create();
+      const { body } = await ada.get("/sessions");
+      expect(body.sessions).toEqual(
+        (await log.list()).map(({ id, head }) => ({ id, agent: "helper", seq: head })),
+      );
+    }
+    expect(lists).toEqual([]);
   });
 
   it("does not have those that the user may not read", async () => {

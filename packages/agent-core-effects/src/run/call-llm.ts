@@ -38,11 +38,11 @@ export function* callLlm(effect: CallLlmEffect, state: AgentState, host: EffectH
     ));
   }
   const { files } = host;
-  const sent =
-    files === undefined || !refersToFiles(request)
-      ? request
-      : yield* waitFor(requestWithFiles(request, files));
-  if (isAborted(host)) return;
+  let sent = request;
+  if (files !== undefined && refersToFiles(request)) {
+    sent = yield* waitFor(requestWithFiles(request, files));
+    if (isAborted(host)) return;
+  }
   const outcome = readOutcome(
     yield* waitFor(outcomeOf(effect, { request: sent, state }, host)),
     host.parts.llm.name,

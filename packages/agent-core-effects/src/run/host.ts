@@ -1,4 +1,4 @@
-import type { AgentInput, AgentState } from "@moora/agent-core-state-machine";
+import type { AgentInput, AgentState, TraceNote } from "@moora/agent-core-state-machine";
 import type { LlmCaller } from "@moora/llm";
 import type { AnyData } from "../data/define-data.ts";
 import type { DataContext } from "../data/data-updates.ts";
@@ -10,8 +10,13 @@ import type { ToolOutcome } from "../tool/tool-reply.ts";
 import type { DispatchedInput } from "./dispatched-input.ts";
 import type { HostFiles } from "./host-files.ts";
 
-/** The decision of a custom state's handler: the event that leaves the state, and a note for the model. */
-export type StateDecision = string | { readonly event: string; readonly note?: string };
+/**
+ * The decision of a custom state's handler: the event that leaves the state, a note for the model, and one for the trace, which
+ * the model does not see.
+ */
+export type StateDecision =
+  | string
+  | { readonly event: string; readonly note?: string; readonly trace?: TraceNote };
 
 /** The context of the handler of a custom state. `Data` is the type of the application data. */
 export interface StateContext<Data = unknown> extends DataContext<Data> {

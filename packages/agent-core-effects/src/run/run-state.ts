@@ -1,4 +1,4 @@
-import type { AgentInput, AgentState, InputOf } from "@moora/agent-core-state-machine";
+import type { AgentInput, AgentState, InputOf, TraceNote } from "@moora/agent-core-state-machine";
 import { addAgentUsage, dataOf } from "@moora/agent-core-state-machine/internal";
 import type { RunStateEffect } from "../effect.ts";
 import { errorText } from "../error-text.ts";
@@ -69,7 +69,7 @@ function withPatches(
   }
 }
 
-type HandledBase = Omit<StateHandled, "event" | "note">;
+type HandledBase = Omit<StateHandled, "event" | "note" | "trace">;
 
 /** The input that leaves the state. An invalid decision counts as a failure of the handler. */
 function decisionToInput(name: string, decision: StateDecision, base: HandledBase): StateHandled {
@@ -78,12 +78,20 @@ function decisionToInput(name: string, decision: StateDecision, base: HandledBas
       const fix = "return the name of an event, or { event }.";
       throw new Error(`The handler of ${name} returned ${shownValue(decision)}; ${fix}`);
     }
-    const { event, note } = typeof decision === "string" ? { event: decision, note: undefined } : decision;
+    if (typeof decision === "string") return assertLoggable({ ...base, event: decision.toWellFormed() });
+    const { event, note, trace } = decision;
     const noted = note === undefined ? {} : { note: note.toWellFormed() };
-    return assertLoggable({ ...base, event: event.toWellFormed(), ...noted });
+    const traced = trace === undefined ? {} : { trace: wellFormed(trace) };
+    return assertLoggable({ ...base, event: event.toWellFormed(), ...noted, ...traced });
   } catch (error) {
     return { ...base, ...handlerFailed(error) };
   }
+}
+
+/** A trace note whose text logs can contain. A value that is not a note is left for the check of the input. */
+function wellFormed(note: TraceNote): TraceNote {
+  const text: unknown = Object(note).text;
+  return typeof text === "string" ? { ...note, text: text.toWellFormed() } : note;
 }
 
 /** Handlers without types may return anything. */

@@ -39,6 +39,15 @@ describe("a state of the host's own", () => {
     expect((await checking(handler)).state.reActContext.control.type).toBe("Done");
   });
 
+  it("takes a note for the trace, which the model does not see", async () => {
+    const world = await checking(() => ({ event: "Ok", trace: { text: "\ud800ne", data: { score: 7 } } }));
+    expect(world.inputs.at(-1)).toMatchObject({
+      type: "state-handled",
+      trace: { text: "\ufffdne", data: { score: 7 } },
+    });
+    expect(JSON.stringify(world.state)).not.toContain("score");
+  });
+
   it("gives its handler the state, a signal, a clock, the event that led here and an idempotency key", async () => {
     const handler = vi.fn<StateHandler>(() => "Ok");
     await checking(handler);
@@ -72,6 +81,18 @@ describe("a state of the host's own", () => {
       "gives an event that is not text",
       () => JSON.parse('{"event":7}'),
       "The handler of Checking returned an object",
+    ],
+    ["gives the trace text alone", () => JSON.parse('{"event":"Ok","trace":"checked"}'), "trace: "],
+    ["gives the trace nothing", () => JSON.parse('{"event":"Ok","trace":null}'), "trace: "],
+    [
+      "gives the trace data that logs cannot contain",
+      () => ({ event: "Ok", trace: { text: "Checked.", data: { at: NaN } } }),
+      "trace.data.at: JSON does not keep NaN.",
+    ],
+    [
+      "gives the trace too much data",
+      () => ({ event: "Ok", trace: { text: "Checked.", data: "x".repeat(4_000) } }),
+      "trace.data: Longer than 4000 characters of JSON.",
     ],
   ])("is left by HandlerFailed, with a note for the model, where it %s", async (_, handler, words) => {
     const world = await checking(handler);

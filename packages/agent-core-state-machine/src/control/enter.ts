@@ -1,13 +1,18 @@
 import type { StateEdit } from "../state-edit.ts";
 import type { AgentFailure } from "../failure.ts";
+import type { TraceNote } from "../trace-note.ts";
 import type { Control, ControlType } from "./control.ts";
 import type { BuiltInState, transitionTable } from "./transition-table.ts";
 
-/** An event that fires. `failure` is the failure if the event leads to Error, `detail` describes the event. */
+/**
+ * An event that fires. `failure` is the failure if the event leads to Error, `detail` describes the event, `note` is for the
+ * trace.
+ */
 export interface AnyFiredEvent {
   readonly event: string;
   readonly failure?: AgentFailure;
   readonly detail?: string;
+  readonly note?: TraceNote;
 }
 
 /** The rows of the table for a state. A custom state may fire any event. */
@@ -27,8 +32,14 @@ type FiredFrom<Rows> =
       readonly event: Exclude<EventOf<Rows>, FailingEventOf<Rows>>;
       readonly failure?: never;
       readonly detail?: string;
+      readonly note?: TraceNote;
     }
-  | { readonly event: FailingEventOf<Rows>; readonly failure: AgentFailure; readonly detail?: string };
+  | {
+      readonly event: FailingEventOf<Rows>;
+      readonly failure: AgentFailure;
+      readonly detail?: string;
+      readonly note?: TraceNote;
+    };
 
 /**
  * An event that fires from a state: one of its rows in the transition table, with the failure if it leads to Error. From one

@@ -38,11 +38,11 @@ export function moveBy(edit: StateEdit, first: AnyFiredEvent): void {
   for (let moves = 0; fired !== undefined; moves += 1) {
     const to = nextStateName(edit.config.graph, from, fired.event);
     if (to === undefined || moves >= maxMovesPerInput || isOneTooMany(edit, to)) {
-      record(edit, from, fired.event, "Error");
+      record(edit, from, fired, "Error");
       enterError(edit, { event: fired.event, failure: brokenGraph(from, fired, to) }, from);
       return;
     }
-    record(edit, from, fired.event, to);
+    record(edit, from, fired, to);
     fired = isBuiltInState(to) ? enter[to](edit, fired, from) : enterCustom(edit, to, fired.event);
     from = to;
   }
@@ -75,7 +75,8 @@ const brokenGraph = (
   };
 };
 
-function record(edit: StateEdit, from: string, event: string, to: string): void {
+function record(edit: StateEdit, from: string, { event, note }: AnyFiredEvent, to: string): void {
   const { loop, step } = edit.reActContext;
-  edit.moves.push({ from, event, to, loop, step, timestamp: edit.timestamp });
+  const noted = note === undefined ? {} : { note };
+  edit.moves.push({ from, event, to, loop, step, timestamp: edit.timestamp, ...noted });
 }

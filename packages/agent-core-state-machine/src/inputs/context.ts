@@ -60,7 +60,7 @@ export const stateHandlerStarted: InputHandler<StateHandlerStartedInput> = (stat
 };
 
 export const stateHandled: InputHandler<StateHandledInput> = (state, input) => {
-  const { key, event, note, usage, usageFollows, patches = [] } = input;
+  const { key, event, note, trace, usage, usageFollows, patches = [] } = input;
   if (handledState(state, key) === undefined) return "wrong-key";
   const data = patchedData(state, patches);
   if (typeof data === "string") return data;
@@ -69,7 +69,11 @@ export const stateHandled: InputHandler<StateHandledInput> = (state, input) => {
     edit.addToolUsage(usage);
     if (usageFollows === true) awaitUsageOfHandler(edit);
     if (note !== undefined && note.trim() !== "") edit.addEntry({ type: "note", text: note });
-    move<"Custom">(edit, note === undefined ? { event } : { event, detail: note });
+    move<"Custom">(edit, {
+      event,
+      ...(note === undefined ? {} : { detail: note }),
+      ...(trace === undefined ? {} : { note: trace }),
+    });
   };
 };
 

@@ -14,7 +14,10 @@ import { nextStateName, openCallOf, openCallsOf, recordOf } from "@moora/agent-c
 import { assertLaw, firstDifference } from "./law-broken.ts";
 import { checkRequest } from "./request-laws.ts";
 
-/** L1: the same state and input give the same next state and the same changes, also if the state was read from JSON. */
+/**
+ * L1: the same state and input give the same next state, the same changes and the same moves, with their notes, also if the
+ * state was read from JSON.
+ */
 export function checkSame(input: AgentInput, before: AgentState, next: AgentState): void {
   const again = step(input)(before);
   const difference = firstDifference(again.state, next);
@@ -23,7 +26,9 @@ export function checkSame(input: AgentInput, before: AgentState, next: AgentStat
   const copy: AgentState = JSON.parse(JSON.stringify(before));
   const fromJson = step(input)(copy);
   const changed =
-    firstDifference(fromJson.state, next) ?? firstDifference(fromJson.changes, again.changes, "changes");
+    firstDifference(fromJson.state, next) ??
+    firstDifference(fromJson.changes, again.changes, "changes") ??
+    firstDifference(fromJson.moves, again.moves, "moves");
   assertLaw(
     changed === undefined,
     "L1",

@@ -7,7 +7,7 @@ import { SessionError } from "../durable/session-error.ts";
 import { copyBlobs } from "../time-travel/copy-blobs.ts";
 import { batchesOf } from "../time-travel/write-session.ts";
 import { holdSession, withHeld, type HeldSession } from "./hold-sessions.ts";
-import { listFamilies, type ListedSession } from "./session-family.ts";
+import { findFamily, type ListedSession } from "./session-family.ts";
 
 /** The options of `moveSession`. */
 export interface MoveOptions {
@@ -37,12 +37,11 @@ export async function moveSession(
   checkIsOther(from, to);
   const { clock = systemClock } = options;
   checkLogOptions("moveSession", options, forms);
-  const families = await listFamilies(from);
-  const session = families.sessions.find((each) => each.id === id);
-  if (session === undefined) throw new SessionError("SessionUnknown", `Session "${id}" not found.`);
-  if (session.head === 0)
+  const family = await findFamily(from, id);
+  if (family === undefined) throw new SessionError("SessionUnknown", `Session "${id}" not found.`);
+  if (family.session.head === 0)
     throw new SessionError("InvalidOption", `Session "${id}" has no records. Remove it instead.`);
-  const ids = idsToMove(families.familyOf(session));
+  const ids = idsToMove(family.members);
   await withHeld(from, { ids, clock }, async (held) => {
     for (const index of held.keys()) await moveFirst(held.slice(index), { from, to, clock });
   });

@@ -1,9 +1,8 @@
 import type { EventLog } from "@moora/event-log";
 import { checkIsId, checkIsLog } from "../check-arguments.ts";
 import { systemClock } from "../clock.ts";
-import { identityOf } from "../durable/session-header.ts";
 import { isLeased } from "./hold-sessions.ts";
-import { listFamilies, type ListedSession } from "./session-family.ts";
+import { findCalled, findFamily, type ListedSession } from "./session-family.ts";
 
 /**
  * Removes a session and those of its sub-agents in the same log, at any depth, also if a process runs them: its handles then fail
@@ -13,27 +12,17 @@ import { listFamilies, type ListedSession } from "./session-family.ts";
 export async function removeSession(log: EventLog, id: string): Promise<readonly string[]> {
   checkIsLog(log);
   checkIsId(id);
-  const families = await listFamilies(log);
-  const session = families.sessions.find((each) => each.id === id);
-  if (session === undefined) return (await log.remove(id)) ? [id] : [];
+  const family = await findFamily(log, id);
+  if (family === undefined) return (await log.remove(id)) ? [id] : [];
   const isRunning = await isLeased(log, id, systemClock);
   // Sub-agents come first: a removal that is interrupted can be repeated, because their caller is still there.
-  const removed = await removeAll(log, families.familyOf(session));
+  const removed = await removeAll(log, family.members);
   // The process that ran the session may have called a sub-agent meanwhile.
-  return isRunning ? [...removed, ...(await removeAll(log, await calledBy(log, session)))] : removed;
+  return isRunning ? [...removed, ...(await removeAll(log, await findCalled(log, family.session)))] : removed;
 }
 
 async function removeAll(log: EventLog, sessions: readonly ListedSession[]): Promise<readonly string[]> {
   const removed: string[] = [];
   for (const { id } of sessions) if (await log.remove(id)) removed.push(id);
   return removed;
-}
-
-/** The sub-agents of a session that was removed. */
-async function calledBy(log: EventLog, { id, parsed }: ListedSession): Promise<readonly ListedSession[]> {
-  const prefix = `${identityOf(id, parsed ?? {})}/`;
-  const families = await listFamilies(log);
-  return families.sessions
-    .filter((session) => session.parsed?.caller?.startsWith(prefix) === true)
-    .flatMap((session) => families.familyOf(session));
 }

@@ -15,10 +15,11 @@ import { inputToRecord } from "../durable/session-record.ts";
 import { changeAt } from "../session/data-updater.ts";
 import { parseOrRefuse } from "../session/parse-or-refuse.ts";
 import { randomId } from "../user-message.ts";
-import { settlingInputs, closingInputs, withoutOpenWork } from "./open-work.ts";
+import { closingInputs, withoutOpenWork } from "./open-work.ts";
 import { copyBlobs } from "./copy-blobs.ts";
 import { rebinder } from "./rebinder.ts";
 import { end, positionIn, positionOf, readSoundPart } from "./read-session.ts";
+import { settlingInputs } from "./settling-inputs.ts";
 import { writeSession } from "./write-session.ts";
 
 /**

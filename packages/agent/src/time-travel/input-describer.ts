@@ -1,5 +1,11 @@
 import { oneLine, resultSummary } from "@moora/agent-core-effects/internal";
-import type { AgentInput, InputOf, InputType, ToolDefinition } from "@moora/agent-core-state-machine";
+import type {
+  AgentInput,
+  InputOf,
+  InputType,
+  ToolDefinition,
+  TraceNote,
+} from "@moora/agent-core-state-machine";
 import { textToJson } from "@moora/llm/internal";
 import { askedText } from "../asked-text.ts";
 import type { SessionHeader } from "../durable/session-header.ts";
@@ -60,7 +66,7 @@ const inputTexts: { readonly [Type in InputType]: InputText<Type> } = {
   "session-opened": ({ owner }) => `opened by ${owner}`,
   "agent-configured": ({ config, tools }) =>
     `configured: ${[...(config === undefined ? [] : ["settings"]), ...(tools === undefined ? [] : ["tools"])].join(" and ")}`,
-  "state-handled": ({ event }) => `state handled, ${event}`,
+  "state-handled": ({ event, trace }) => `state handled, ${event}${withTrace(trace)}`,
   "context-window-expanded": () => "context window expanded",
   "history-tool-calls-added": ({ toolCallIds }) => `earlier calls added: ${toolCallIds.join(", ")}`,
   "context-note-added": ({ text }) => `note: ${oneLine(text)}`,
@@ -120,6 +126,11 @@ const decisionTexts: Readonly<Record<InputOf<"tool-call-decided">["decision"]["t
 
 const withReason = (reason: string | undefined): string =>
   reason === undefined || reason === "" ? "" : `: ${oneLine(reason)}`;
+
+const withTrace = (trace: TraceNote | undefined): string => {
+  if (trace === undefined) return "";
+  return `: ${oneLine(trace.data === undefined ? trace.text : `${trace.text} ${JSON.stringify(trace.data)}`)}`;
+};
 
 const textOf = <Type extends InputType>(input: InputOf<Type> & { readonly type: Type }, calls: CallNames) => {
   const toText: InputText<Type> = inputTexts[input.type];

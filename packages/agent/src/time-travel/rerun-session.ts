@@ -50,7 +50,8 @@ export interface Rerun {
  * prompt. Work that is open at the position starts again, and the later user messages are sent in order, each after the
  * answer to the one before. Tools return their recorded results and questions get their recorded decisions, by tool
  * name and arguments, so no tool runs twice; a question without a recorded decision is rejected. Changes of application
- * data are repeated: those of a call with its result, those of the application in order, each between two loops. Nothing is
+ * data are repeated: those of a call with its result, those of the application in order, each between two loops. A rerun that
+ * begins in a pause is resumed where the session was; later pauses are not repeated. Nothing is
  * written to the log. Throws `BuildError` for an invalid agent, and rejects with the errors of `readSession` and with
  * `InvalidOption`, also where `from` is missing or names a record that the session does not have.
  */
@@ -94,6 +95,10 @@ export async function rerunSession<Answer>(
         if (!(await repeatUpdate(rerun, input))) droppedUpdates += 1;
       } else if (input.type === "user-message-received") {
         await rerun.dispatch(input);
+        await rerun.settled();
+      } else if (input.type === "session-resumed") {
+        // Has an effect only where the rerun began in a pause.
+        await rerun.resume();
         await rerun.settled();
       }
     }

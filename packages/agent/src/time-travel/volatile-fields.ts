@@ -1,8 +1,8 @@
 import type { AgentInput, AgentState } from "@moora/agent-core-state-machine";
 
 /**
- * Fields that differ between any two runs of the same conversation: times, owners, the number of openings, and digests,
- * which are bound to a session.
+ * Fields that differ between any two runs of the same conversation: times, owners, ids of requests, the number of openings, and
+ * digests, which are bound to a session.
  */
 const volatileFields: ReadonlySet<string> = new Set([
   "timestamp",
@@ -16,13 +16,24 @@ const volatileFields: ReadonlySet<string> = new Set([
   "remindAt",
   "escalateAt",
   "retryAt",
+  "pausedAt",
+  "requestId",
   "owner",
   "opened",
   "digest",
 ]);
 
-/** Fields whose content is compared as it is: their keys belong to users or providers, or are never volatile. */
-const opaqueFields: ReadonlySet<string> = new Set(["config", "tools", "raw", "attachments", "files", "file"]);
+/** Fields whose content is compared as it is: their keys belong to applications, users or providers, or are never volatile. */
+const opaqueFields: ReadonlySet<string> = new Set([
+  "config",
+  "tools",
+  "raw",
+  "attachments",
+  "files",
+  "file",
+  "data",
+  "patches",
+]);
 
 type Rename = (messageId: string) => string;
 

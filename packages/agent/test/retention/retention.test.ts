@@ -1,5 +1,5 @@
 import { chainStart, memoryLog, recordAfter, type EventLog } from "@moora/event-log";
-import { withSessions } from "@moora/event-log/testing";
+import { seededRandom, withSessions } from "@moora/event-log/testing";
 import { answers, MockLlmCaller } from "@moora/llm/testing";
 import { storageOf, storeNames } from "@moora/testbed/durable/places";
 import { TestClock } from "@moora/testbed/test-clock";
@@ -337,6 +337,63 @@ describe("a move to another log", () => {
       code: "InvalidOption",
       message: expect.stringContaining("removeAt"),
     });
+  });
+});
+
+describe("a family", () => {
+  const idParts = ["a", "b", "a/b", "a/b/c", "ä~"];
+
+  /** A header of a session that is called by another one, or by none. */
+  const headerWith = (incarnation: string | undefined, caller: string | undefined): string =>
+    JSON.stringify({
+      format: 1,
+      agent: { name: "x", version: "1" },
+      config: {},
+      tools: {},
+      incarnation,
+      caller,
+    });
+
+  it("is the same in a log with an index of callers as in one without, for ids with slashes", async () => {
+    const random = seededRandom(7);
+    const pick = <T>(values: readonly T[]): T | undefined => values[Math.floor(random() * values.length)];
+    let removals = 0;
+    for (let round = 0; round < 150; round += 1) {
+      const indexed = memoryLog();
+      const plainLog = memoryLog();
+      const identities: string[] = [];
+      for (const id of idParts.filter(() => random() < 0.8)) {
+        const incarnation = pick([undefined, "b", "i"]);
+        const base = pick([...identities, undefined]);
+        const caller = base === undefined ? undefined : `${base}/${pick(["1", "b/1", "c/i/2"])}`;
+        identities.push(incarnation === undefined ? id : `${id}/${incarnation}`);
+        for (const log of [indexed, plainLog]) await log.create(id, headerWith(incarnation, caller));
+      }
+      const id = pick(idParts) ?? "a";
+      const removed = await removeSession(indexed, id);
+      expect(
+        await removeSession(
+          withSessions(plainLog, () => ({})),
+          id,
+        ),
+      ).toEqual(removed);
+      if (removed.length > 1) removals += 1;
+    }
+    expect(removals).toBeGreaterThan(20);
+  });
+
+  it("is removed without a list of all sessions, where the log has an index", async () => {
+    const log = memoryLog();
+    const world = worldOn(log);
+    await world.record("ada", bossOf(world));
+    const unlisted: EventLog = {
+      ...log,
+      list: () => {
+        throw new Error("The list was read.");
+      },
+    };
+    expect(await removeSession(unlisted, "ada")).toHaveLength(3);
+    expect(await log.list()).toEqual([]);
   });
 });
 

@@ -7,6 +7,7 @@ import {
   defineAgent,
   defineData,
   defineTool,
+  diffSessions,
   forkSession,
   openSession,
   rerunSession,
@@ -167,5 +168,21 @@ describe("a rerun of a session with data", () => {
     const agent = defineAgent({ name: "shop", llm: shop().parts.llm, tools: [add] });
     const rerun = await rerunSession(agent, log, "ada", { from: 0 });
     expect(rerun.droppedUpdates).toBe(3);
+  });
+});
+
+describe("the difference of two sessions with data", () => {
+  it("has all fields of the data, whatever their names", async () => {
+    const log = memoryLog();
+    const data = defineData({ schema: z.object({ owner: z.string() }), initial: { owner: "nana" } });
+    const agent = defineAgent({ llm: new MockLlmCaller(() => answers("ok")), data });
+    for (const owner of ["ada", "bob"]) {
+      const session = await openSession(agent, { log, id: owner });
+      await session.update((draft) => void (draft.owner = owner));
+      await session.close();
+    }
+    const diff = await diffSessions({ log, id: "ada" }, { log, id: "bob" });
+    expect(diff.state).toEqual([{ path: "data.owner", a: "ada", b: "bob" }]);
+    expect(diff.a).toMatchObject({ patches: [{ path: "/owner", value: "ada" }] });
   });
 });

@@ -40,6 +40,11 @@ export class Connection {
     return this.file === inMemory;
   }
 
+  /** Whether this process may not write the database. Known once an operation has run. */
+  get isReadOnly(): boolean {
+    return this.#opened?.isReadOnly === true;
+  }
+
   /** Incremented by each failed write. Handles of an earlier epoch refuse to write. */
   get epoch(): number {
     return this.#epoch;
@@ -127,7 +132,7 @@ export class Connection {
   }
 
   #checkWritable(what: string): void {
-    if (this.#opened?.isReadOnly !== true) return;
+    if (!this.isReadOnly) return;
     throw new LogError(
       "LogWrite",
       `The log could not ${what}: this process has no permission to write ${this.file}.`,

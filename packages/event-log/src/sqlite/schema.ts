@@ -52,20 +52,31 @@ const dueTable = `
   CREATE INDEX moora_due_by_time ON moora_due (due) WHERE due IS NOT NULL;
 `;
 
+/**
+ * The columns by which sessions are listed. Logs of earlier releases get them when they are opened. A session without a key of a user
+ * was created by an earlier release; the next listing computes its keys.
+ */
+const keyColumns = `
+  ALTER TABLE moora_sessions ADD COLUMN user_key TEXT;
+  ALTER TABLE moora_sessions ADD COLUMN caller_key TEXT;
+  CREATE INDEX moora_sessions_by_caller ON moora_sessions (caller_key) WHERE caller_key IS NOT NULL;
+  CREATE INDEX moora_sessions_by_user ON moora_sessions (user_key, id);
+`;
+
 /** The bytes beside the sessions. Logs of earlier releases get the table when they are opened. */
 const blobTable =
   "CREATE TABLE IF NOT EXISTS moora_blobs (digest TEXT PRIMARY KEY, bytes BLOB NOT NULL) STRICT;";
 
-const hasTable = (database: DatabaseSync, name: string): boolean =>
+const has = (database: DatabaseSync, name: string): boolean =>
   database.prepare("SELECT 1 FROM sqlite_schema WHERE name = ?").get(name) !== undefined;
 
-/** Whether the tables exist that logs of earlier releases do not have. */
+/** Whether the tables and indexes exist that logs of earlier releases do not have. */
 export const hasLaterTables = (database: DatabaseSync): boolean =>
-  hasTable(database, "moora_due") && hasTable(database, "moora_blobs");
+  ["moora_due", "moora_blobs", "moora_sessions_by_user"].every((name) => has(database, name));
 
 /** Whether the tables exist. Throws `UnsupportedVersion` for tables of another format. */
 export function hasTables(database: DatabaseSync): boolean {
-  if (!hasTable(database, "moora_format")) return false;
+  if (!has(database, "moora_format")) return false;
   const version = database.prepare("SELECT version FROM moora_format").get()?.["version"];
   if (version === format) return true;
   throw new LogError(
@@ -79,8 +90,9 @@ export function createTables(database: DatabaseSync): void {
   database.exec("BEGIN IMMEDIATE");
   try {
     if (!hasTables(database)) database.exec(tables);
-    if (!hasTable(database, "moora_due")) database.exec(dueTable);
-    if (!hasTable(database, "moora_blobs")) database.exec(blobTable);
+    if (!has(database, "moora_due")) database.exec(dueTable);
+    if (!has(database, "moora_blobs")) database.exec(blobTable);
+    if (!has(database, "moora_sessions_by_user")) database.exec(keyColumns);
     database.exec("COMMIT");
   } catch (error) {
     database.exec("ROLLBACK");

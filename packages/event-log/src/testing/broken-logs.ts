@@ -40,6 +40,26 @@ export const brokenLogs: readonly BrokenLog[] = [
       ),
   },
   {
+    name: "lists the sessions of other users",
+    failingCase: "a page of users contains only their sessions",
+    storage: () =>
+      memoryLogStorage((log) =>
+        withSessions(log, () => ({}), {
+          page: async ({ after, limit }) => (await log.page?.({ after, limit })) ?? [],
+        }),
+      ),
+  },
+  {
+    name: "skips a session between two pages",
+    failingCase: "a walk lists each session that stays once, while others are created and removed",
+    storage: () =>
+      memoryLogStorage((log) =>
+        withSessions(log, () => ({}), {
+          page: async (query) => ((await log.page?.(query)) ?? []).slice(query.after === undefined ? 0 : 1),
+        }),
+      ),
+  },
+  {
     name: "forgets the tombstone",
     failingCase: "(D08) a handle of a removed session cannot append",
     storage: () =>

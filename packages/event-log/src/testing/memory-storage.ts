@@ -1,4 +1,5 @@
-import { memoryLog, type MemoryGeneration, MemoryStorage } from "../memory.ts";
+import { memoryLog, MemoryStorage } from "../memory.ts";
+import type { MemoryGeneration } from "../memory-generation.ts";
 import type { EventLog } from "../port.ts";
 import { check } from "./expectations.ts";
 import type { LogStorage } from "./log-storage.ts";

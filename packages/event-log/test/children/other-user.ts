@@ -36,6 +36,8 @@ const open = () => (store === "jsonl" ? jsonlLog(path, { onNotice }) : sqliteLog
 await print("log", async () => {
   const log = open();
   await print("list", async () => (await log.list()).map(({ id }) => id));
+  await print("page", async () => (await log.page?.({ users: [null], limit: 2 }))?.map(({ id }) => id));
+  await print("called", async () => (await log.called?.("x/"))?.length);
   const session = await log.open("a");
   if (session === undefined) return "no session";
   const reads: Record<string, (from: SessionLog) => unknown> = {

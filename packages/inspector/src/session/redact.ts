@@ -98,8 +98,8 @@ const digestFields: ReadonlySet<string> = new Set(["digest", "requestId"]);
 /** Fields that are JSON text: all texts in it are redacted, and they stay JSON. */
 const jsonFields: ReadonlySet<string> = new Set(["parameters", "original", "arguments"]);
 
-/** Fields with JSON of tools, providers and application data, in which no field is a part of the machine. */
-const freeFields: ReadonlySet<string> = new Set(["value", "state", "raw"]);
+/** Fields with JSON of tools, providers, handlers and application data, in which no field is a part of the machine. */
+const freeFields: ReadonlySet<string> = new Set(["value", "state", "raw", "trace"]);
 
 /** Fields with files, whose names and URLs are texts of people and models. */
 const fileFields: ReadonlySet<string> = new Set(["attachments", "files", "file"]);

@@ -48,6 +48,13 @@ describe("a custom state", () => {
     expect(notesIn(llm.requests[1])).toEqual(["Say it in one word."]);
   });
 
+  it.each(["run", "runSync"] as const)("may add a note to the trace, with data, in %s", async (method) => {
+    const note = { text: "Approved.", data: { reviewer: 2 } };
+    const engine = reviewed(() => ({ event: "Publish", trace: note })).build();
+    expect(await engine[method]()).toBe(answer);
+    expect(engine.trace().entries.map((entry) => entry.note)).toEqual([undefined, undefined, note]);
+  });
+
   it("keeps a replay policy that is given by config", () => {
     const graph = { states: [], rows: {}, terminals: [], replay: { Review: "safe" } } as const;
     const { agent } = reviewed(() => "Publish")

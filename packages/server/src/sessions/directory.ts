@@ -1,4 +1,5 @@
 import { LogError } from "@moora/agent";
+import { sessionsOf } from "@moora/event-log";
 import type { SessionSummary } from "@moora/agent-webui-protocol";
 import * as z from "zod/mini";
 import type { Access, SessionAction, SessionRef } from "../access/authorization.ts";
@@ -70,8 +71,8 @@ export class SessionDirectory {
     { after, limit }: { readonly after: string; readonly limit: number },
   ): Promise<{ readonly sessions: readonly SessionSummary[]; readonly hasMore: boolean }> {
     const sessions: SessionSummary[] = [];
-    for (const { id, head, header } of await this.#context.log.list()) {
-      if (id <= after) continue;
+    const own = sessionsOf(this.#context.log, { users: [access.user, null], after, limit: limit + 1 });
+    for await (const { id, head, header } of own) {
       const ref = this.refOf(id, header);
       if (ref === undefined || !(await this.#isOwn(access, ref))) continue;
       if (sessions.length === limit) return { sessions, hasMore: true };

@@ -56,6 +56,20 @@ export const everyday: readonly Transcript[] = [
       states: { Check: { replay: "safe", handle: () => ({ event: "Fine", note: "It was checked." }) } },
     },
   }),
+  transcript("a state that adds to the trace", [[call("look")]], {
+    config: lookFirst,
+    extras: {
+      states: {
+        Check: {
+          replay: "safe",
+          handle: () => ({
+            event: "Fine",
+            trace: { text: "It was checked.", data: { rules: 3, passed: ["a", null] } },
+          }),
+        },
+      },
+    },
+  }),
   inLoops("a model that has to be asked again", [
     [tries(fails("rate-limit", { retryAfterMs: 2_000 }), calls([call("look")]))],
   ]),

@@ -10,6 +10,7 @@ import { idCases } from "./ids.ts";
 import { isolationCases } from "./isolation.ts";
 import { leaseCases } from "./leases.ts";
 import { liveCases } from "./live.ts";
+import { pageCases } from "./pages.ts";
 import { readingCases } from "./reading.ts";
 import { removalCases } from "./removals.ts";
 import { sessionCases } from "./sessions.ts";
@@ -28,6 +29,7 @@ const cases: readonly LogCase[] = [
   ...crashCases,
   ...leaseCases,
   ...dueCases,
+  ...pageCases,
   ...removalCases,
   ...watchingCases,
   ...liveCases,

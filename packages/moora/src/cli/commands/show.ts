@@ -1,4 +1,11 @@
-import { askedText, type AgentState, type AgentUsage, type Question } from "@moora/agent";
+import {
+  askedText,
+  type AgentState,
+  type AgentUsage,
+  type ControlMove,
+  type Position,
+  type Question,
+} from "@moora/agent";
 import { questionsAt } from "@moora/agent/internal";
 import { oneLine } from "@moora/agent-core-effects/internal";
 import { controlName, type OpenCall } from "@moora/agent-core-state-machine";
@@ -18,11 +25,18 @@ export const showCommand: Command = sessionCommand({
   options: ["at"],
   async run(call) {
     const at = positionOf(call.options, "at");
-    const { seq, state } = await stateAtRecord(call, at);
+    const position = await stateAtRecord(call, at);
+    const { seq, state } = position;
     const questions = questionsAt(state);
     call.print(
-      { id: call.id, seq, state, questions: questions.map((question) => questionToJson(call, question)) },
-      viewOf(call, seq, state, questions).join("\n"),
+      {
+        id: call.id,
+        seq,
+        state,
+        questions: questions.map((question) => questionToJson(call, question)),
+        traceNotes: position.moves.filter(hasNote),
+      },
+      viewOf(call, position, questions).join("\n"),
     );
     return exitCodes.answered;
   },
@@ -30,8 +44,7 @@ export const showCommand: Command = sessionCommand({
 
 function viewOf(
   call: SessionCall,
-  seq: number,
-  state: AgentState,
+  { seq, state, moves }: Position,
   questions: readonly Question[],
 ): readonly string[] {
   const { control, loop, step, stepLimit } = state.reActContext;
@@ -48,6 +61,7 @@ function viewOf(
     ...(state.dataStatus === null
       ? []
       : section(`data, version ${state.dataStatus.version}`, [JSON.stringify(state.data, null, 2)])),
+    ...section("trace notes", moves.flatMap(noteToLines)),
     ...section(
       "open calls",
       openCallsOf(control).map((open) => openCallToText(state, open)),
@@ -61,6 +75,15 @@ function viewOf(
 
 const section = (title: string, lines: readonly string[]): readonly string[] =>
   lines.length === 0 ? [] : ["", title, ...lines.map((line) => `  ${line.replaceAll("\n", "\n  ")}`)];
+
+const hasNote = ({ note }: ControlMove): boolean => note !== undefined;
+
+function noteToLines({ loop, step, from, event, note }: ControlMove): readonly string[] {
+  if (note === undefined) return [];
+  const { text, data } = note;
+  const place = `loop ${loop}, step ${step}, ${from} ${event}`;
+  return [`${place}: ${text}${data === undefined ? "" : ` ${JSON.stringify(data)}`}`];
+}
 
 const usageToText = ({ inputTokens, outputTokens, cost = 0 }: AgentUsage): string =>
   `${inputTokens} tokens in, ${outputTokens} out${cost === 0 ? "" : `, cost ${cost}`}`;
