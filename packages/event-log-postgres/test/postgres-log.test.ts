@@ -4,13 +4,7 @@ import { chainStart, type EventLog } from "@moora/event-log";
 import { bodies, appendBodies, recordsAfter } from "@moora/event-log/testing";
 import type pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import {
-  postgresLog,
-  type NamedQuery,
-  type PostgresOptions,
-  type PostgresPool,
-  type PostgresResult,
-} from "../src/index.ts";
+import { postgresLog, type PostgresOptions, type PostgresPool } from "../src/index.ts";
 import { storedToText, textToStored } from "../src/stored-text.ts";
 import { poolOn, PostgresServer } from "@moora/testbed/postgres/server";
 import { altered } from "./altered-pool.ts";
