@@ -14,7 +14,7 @@ function outcomeOf(
   changes: readonly ((draft: unknown) => void)[],
   isWarm: boolean,
 ) {
-  const options = { schema, initial, jsonSchema: { type: "object" } };
+  const options = { schema, initial };
   const warm = defineData(options);
   let data: Json = initial;
   return changes.map((change) => {
