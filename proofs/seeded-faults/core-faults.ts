@@ -407,8 +407,8 @@ export const coreFaults: readonly Fault[] = [
     "a call of a large turn takes the place of another one",
     {
       file: `${core}/collections/open-call-list.ts`,
-      text: "partOf(parts[at]?.calls.with(place % partLength, call) ?? [])",
-      replacement: "partOf(parts[at]?.calls.with(at % partLength, call) ?? [])",
+      text: "partOf(calls.with(place % partLength, call))",
+      replacement: "partOf(calls.with(at % partLength, call))",
     },
     largeTurns,
     /turns of many calls > end with their last result/,
@@ -419,7 +419,7 @@ export const coreFaults: readonly Fault[] = [
     {
       file: `${core}/collections/open-call-list.ts`,
       text: "value: { parts: parts.with(at, part), places }",
-      replacement: "value: { parts: parts.with(at, { ...part, marks: parts[at]?.marks ?? 0 }), places }",
+      replacement: "value: { parts: parts.with(at, { ...part, flags: parts[at]?.flags ?? 0 }), places }",
     },
     largeTurns,
     /turns of many calls > keep every law at every step/,

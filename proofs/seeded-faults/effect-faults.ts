@@ -21,8 +21,8 @@ export const effectFaults: readonly Fault[] = [
     "each attempt of a call has an idempotency key of its own",
     {
       file: `${effects}/run/call-context.ts`,
-      text: "this.idempotencyKey = `${host.sessionId}/${toolCallId}`;",
-      replacement: "this.idempotencyKey = `${host.sessionId}/${toolCallId}/${attempt}`;",
+      text: "this.idempotencyKey = callIdempotencyKey(host.sessionId, toolCallId);",
+      replacement: "this.idempotencyKey = `${callIdempotencyKey(host.sessionId, toolCallId)}/${attempt}`;",
     },
     [`${tests}/run/call-tool.test.ts`],
     /an idempotency key that every attempt has|a probe > knows the idempotency key of the call/,

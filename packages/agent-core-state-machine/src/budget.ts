@@ -1,6 +1,6 @@
 import type { AgentConfig } from "./agent-config.ts";
 import type { Budget } from "./config.ts";
-import { callMarks, openCallsWith } from "./collections/open-call-list.ts";
+import { callFlags, openCallsWith } from "./collections/open-call-list.ts";
 import { modelFor } from "./model-for.ts";
 import { priceOf } from "./prices.ts";
 import type { AgentState } from "./state.ts";
@@ -127,7 +127,7 @@ function tokensFor(cost: number, config: AgentConfig, taskType: string): number 
 
 function reservedBy(control: AgentState["reActContext"]["control"]): { tokens: number; cost: number } {
   const sum = { tokens: 0, cost: 0 };
-  for (const { reserved } of openCallsWith(control, callMarks.reserved)) {
+  for (const { reserved } of openCallsWith(control, callFlags.reserved)) {
     sum.tokens += reserved?.tokens ?? 0;
     sum.cost += reserved?.cost ?? 0;
   }

@@ -11,7 +11,7 @@ export {
   settingsSchema,
 } from "./config.ts";
 export { isBlacklisted } from "./control/admission.ts";
-export { callMarks, hasOpenCall, openCallOf, openCallsOf } from "./collections/open-call-list.ts";
+export { callFlags, hasOpenCall, openCallOf, openCallsOf } from "./collections/open-call-list.ts";
 export { needsHuman, questionReasonOf, riskOf } from "./control/approval-rule.ts";
 export { callIdsOf, deciderOf, toolNameOf, toolOf, toolQuestionOf } from "./control/calls.ts";
 export { maxEntriesWithoutPlan, maxMovesPerInput } from "./control/move.ts";

@@ -4,7 +4,7 @@ import { Written, type AgentChange, type StateFields } from "./changes.ts";
 import { createState } from "./collections/finished-state.ts";
 import { ListsEdit } from "./collections/lists-edit.ts";
 import { listsKey } from "./collections/state-lists.ts";
-import { openCallOf, putCall } from "./collections/open-call-list.ts";
+import { putCall } from "./collections/open-call-list.ts";
 import type { OpenCall } from "./control/control.ts";
 import type { DataPatch } from "./data/patches.ts";
 import type { AgentState, ContextEntry, ReActContext, ToolCallRecord, ToolDefinition } from "./state.ts";
@@ -235,8 +235,9 @@ export class StateEdit implements AgentState {
   /** Puts `call` in the place of the open call with this id, or nothing. Does nothing if the call is not open. */
   #replaceOpenCall(id: string, call: OpenCall | undefined): void {
     const { control } = this.reActContext;
-    if (openCallOf(control, id) === undefined) return;
-    this.#writableContext().control = putCall(control, id, call);
+    const changed = putCall(control, id, call);
+    if (changed === control) return;
+    this.#writableContext().control = changed;
     this.#written?.openCall(id);
   }
 }

@@ -128,7 +128,7 @@ function toolOfAgent<Answer>(agent: Agent<Answer>, options: AgentToolOptions): T
       const capped = withBudgetOfCaller(agent, context);
       if (capped === undefined) return failed("AgentFailed: The budget is spent.");
       caller?.adopt(capped);
-      const pauses = caller?.notePauses();
+      const pauses = caller?.watchPauses();
       const reviewer =
         onApproval ?? (caller === undefined ? rejectQuestion : caller.reviewerOf(context.toolCallId));
       try {
@@ -144,6 +144,8 @@ function toolOfAgent<Answer>(agent: Agent<Answer>, options: AgentToolOptions): T
           onSession?.(session, context);
           return await runToReply(capped, session, taskOf(args), { signal: context.signal, clock });
         } finally {
+          // Before the session closes: a pause of the caller could no longer be recorded there.
+          pauses?.end();
           await session.close();
           detach();
         }

@@ -1,4 +1,3 @@
-import { errorText } from "@moora/agent-core-effects/internal";
 import { printOnce, type ErrorReport } from "./error-reports.ts";
 import { callSafely } from "./listeners.ts";
 
@@ -75,6 +74,17 @@ export type LogListener = (entry: LogEntry) => void;
 /** What a log entry is about, besides its code. */
 export type LogDetails = Pick<LogEntry, "message"> & Partial<Pick<LogEntry, "data" | "error">>;
 
+/** The messages of errors that no caller waits for. */
+const errorMessages: Readonly<Record<ErrorReport["source"], string>> = {
+  effect: "An effect, or the start of one, failed.",
+  transition: "The reducer threw for an input.",
+  effectsAt: "The effects of a state could not be computed.",
+  projection: "A view of a state could not be computed.",
+  listener: "A listener or onApproval failed.",
+  log: "The log could not be read, written or leased.",
+  question: "A person is asked, and nothing in this process shows the question.",
+};
+
 /** Gives log entries of one session to a listener. Does nothing without one. */
 export class Logger {
   readonly #sessionId: string;
@@ -100,9 +110,9 @@ export class Logger {
     );
   }
 
-  /** Logs an error that no caller waits for. */
+  /** Logs an error that no caller waits for. Its text is in `error` only, since it may contain what a tool or a provider wrote. */
   report({ source, error, key }: ErrorReport): void {
     const data = key === undefined ? {} : { key };
-    this.log(`${source}-error`, { message: errorText(error), data, error });
+    this.log(`${source}-error`, { message: errorMessages[source], data, error });
   }
 }

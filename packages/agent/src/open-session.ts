@@ -196,7 +196,7 @@ async function run<Answer>(
     logger: new Logger(options.id, options.onLog),
   });
   try {
-    const found = lease.hasWaited ? await restoreChecked(handle, "run", options) : options.found;
+    const found = lease.mayBeStale ? await restoreChecked(handle, "run", options) : options.found;
     if (found.stoppedBy !== undefined) {
       await lease.close();
       return undefined;

@@ -26,42 +26,45 @@ export function alignItems(
   const shorter = Math.min(before.length, after.length);
   let start = 0;
   while (start < shorter && isSame(before[start], after[start])) start += 1;
-  let same = 0;
-  while (same < shorter - start && isSame(before[before.length - 1 - same], after[after.length - 1 - same]))
-    same += 1;
-  const ends = { start, endBefore: before.length - same, endAfter: after.length - same };
-  const limit = Math.max(fewEdits, after.length / 2);
-  const inPlace = pairs(before, after, ends, { isSame, limit });
+  let suffixLength = 0;
+  while (
+    suffixLength < shorter - start &&
+    isSame(before[before.length - 1 - suffixLength], after[after.length - 1 - suffixLength])
+  )
+    suffixLength += 1;
+  const ends = { start, endBefore: before.length - suffixLength, endAfter: after.length - suffixLength };
+  const maxEdits = Math.max(fewEdits, after.length / 2);
+  const inPlace = pairs(before, after, ends, { isSame, maxEdits });
   if (inPlace !== undefined && inPlace.length <= Math.max(1, (ends.endAfter - start) / 8)) return inPlace;
-  const moved = movedItems(before, after, ends, { isSame, limit });
+  const moved = movedItems(before, after, ends, { isSame, maxEdits });
   return moved === undefined || (inPlace !== undefined && inPlace.length <= moved.length) ? inPlace : moved;
 }
 
 /** The parts of two arrays between the items that both begin with, and those that both end with. */
-interface Middle {
+interface ChangedRange {
   readonly start: number;
   readonly endBefore: number;
   readonly endAfter: number;
 }
 
-interface Comparing {
+interface AlignOptions {
   readonly isSame: IsSame;
-  readonly limit: number;
+  readonly maxEdits: number;
 }
 
 /** The steps if items were changed in their places only. Undefined if the lengths differ, or if many items differ. */
 function pairs(
   before: readonly unknown[],
   after: readonly unknown[],
-  { start, endBefore, endAfter }: Middle,
-  { isSame, limit }: Comparing,
+  { start, endBefore, endAfter }: ChangedRange,
+  { isSame, maxEdits }: AlignOptions,
 ): ItemEdit[] | undefined {
   if (endBefore !== endAfter) return undefined;
   const edits: ItemEdit[] = [];
   for (let index = start; index < endAfter; index += 1) {
     if (isSame(before[index], after[index])) continue;
     edits.push({ op: "pair", from: index, to: index });
-    if (edits.length > limit) return undefined;
+    if (edits.length > maxEdits) return undefined;
   }
   return edits;
 }
@@ -70,8 +73,8 @@ function pairs(
 function movedItems(
   before: readonly unknown[],
   after: readonly unknown[],
-  { start, endBefore, endAfter }: Middle,
-  { isSame, limit }: Comparing,
+  { start, endBefore, endAfter }: ChangedRange,
+  { isSame, maxEdits }: AlignOptions,
 ): ItemEdit[] | undefined {
   const old = new Set(before.slice(start, endBefore));
   const remaining = new Set(after.slice(start, endAfter));
@@ -82,13 +85,13 @@ function movedItems(
   while (from < endBefore && to < endAfter) {
     if (!isSame(before[from], after[to])) {
       // An item that the next one follows at once was moved to another place.
-      const isGone =
+      const isRemoved =
         !remaining.has(before[from]) || (from + 1 < endBefore && isSame(before[from + 1], after[to]));
-      const isNew = !old.has(after[to]) || (to + 1 < endAfter && isSame(before[from], after[to + 1]));
-      const op = isGone === isNew ? "pair" : isGone ? "remove" : "add";
+      const isAdded = !old.has(after[to]) || (to + 1 < endAfter && isSame(before[from], after[to + 1]));
+      const op = isRemoved === isAdded ? "pair" : isRemoved ? "remove" : "add";
       if (op !== "pair") shifts += 1;
       edits.push({ op, from, to });
-      if (edits.length > limit || shifts > maxShifts) return undefined;
+      if (edits.length > maxEdits || shifts > maxShifts) return undefined;
       if (op === "remove") to -= 1;
       if (op === "add") from -= 1;
     }
@@ -98,7 +101,7 @@ function movedItems(
   const removed = endBefore - from;
   const added = endAfter - to;
   if (
-    edits.length + removed + added > limit ||
+    edits.length + removed + added > maxEdits ||
     (endBefore < before.length && removed + added + shifts > maxShifts)
   )
     return undefined;

@@ -76,7 +76,12 @@ export function defineData<const Schema extends StandardSchema | JsonObject>(
     refuse(`migrate of defineData must be a function, got ${shownValue(migrate)}.`);
   if (migrate !== undefined && version === 1)
     refuse("migrate of defineData needs a version of 2 or more, got version 1: no stored data is older.");
-  const { check } = schemaCheckOf(schema, jsonSchema ?? anyJsonOf(schema), "The schema of defineData");
+  const { check } = schemaCheckOf(
+    schema,
+    jsonSchema ?? anyJsonOf(schema),
+    "The schema of defineData",
+    "or give it beside as `jsonSchema`",
+  );
   const outputOf = (data: Json): unknown => {
     const found = check(data);
     if (isPromise(found)) return refuse("The schema of defineData must check synchronously.");

@@ -88,6 +88,10 @@ const callHost: unique symbol = Symbol("call host");
 export const callHostOf = (context: ToolContext & { readonly [callHost]?: CallHost }): CallHost | undefined =>
   context[callHost];
 
+/** The idempotency key of a call: the same for all its attempts, different for every other call. */
+export const callIdempotencyKey = (sessionId: string, toolCallId: string): string =>
+  `${sessionId}/${toolCallId}`;
+
 class Context implements ToolContext {
   readonly toolCallId: string;
   readonly attempt: number;
@@ -139,7 +143,7 @@ class Context implements ToolContext {
     this.toolCallId = toolCallId;
     this.attempt = attempt;
     this.loop = loop;
-    this.idempotencyKey = `${host.sessionId}/${toolCallId}`;
+    this.idempotencyKey = callIdempotencyKey(host.sessionId, toolCallId);
     if (approvedBy !== undefined) this.approvedBy = approvedBy;
     if (budgetLeft !== undefined) this.budgetLeft = budgetLeft;
     if (asked !== undefined) this.asked = asked;

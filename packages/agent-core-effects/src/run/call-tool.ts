@@ -204,7 +204,7 @@ function toolOutcome(
   if (!isPromise(running)) return running;
   // A `Tool` must not reject, but one that was not made by `defineTool` might.
   const settled = running.catch(thrownToOutcome);
-  if (host.setAside !== undefined) reportLateResult(effect.key, settled, host, late);
+  if (host.onLateOutput !== undefined) reportLateResult(effect.key, settled, host, late);
   if (tool.definition.spends !== undefined) reportLateUsage(effect.key, settled, host, late);
   return withTimeout(settled, tool, host, late);
 }
@@ -217,7 +217,7 @@ function reportLateResult(
   late: LazyAbort,
 ): void {
   void running.then(() => {
-    if (isAborted(host) || late.isAborted) host.setAside?.(key, "result");
+    if (isAborted(host) || late.isAborted) host.onLateOutput?.(key, "result");
   });
 }
 

@@ -13,11 +13,11 @@ export function chunkReporter(
   host: EffectHost,
 ): (chunk: LlmChunk) => void {
   const reporter = new ChunkReporter(effect, state, host);
-  let isSetAside = false;
+  let isReported = false;
   return (chunk) => {
     if (!isAborted(host)) return reporter.report(chunk);
-    if (!isSetAside) host.setAside?.(effect.key, "chunk");
-    isSetAside = true;
+    if (!isReported) host.onLateOutput?.(effect.key, "chunk");
+    isReported = true;
   };
 }
 

@@ -189,10 +189,10 @@ export interface EffectHost {
   /** Whether anything receives progress besides text now. If not, less of it is made. Default: true. */
   readonly isObserved?: () => boolean;
   /**
-   * Called when a tool returns, or a model streams, after its call was aborted: what it gave is set aside. Of the chunks of one call
+   * Called when a tool returns, or a model streams, after its call was aborted: its output is dropped. Of the chunks of one call
    * only the first is reported. Default: nothing.
    */
-  readonly setAside?: ((key: string, what: "result" | "chunk") => void) | undefined;
+  readonly onLateOutput?: ((key: string, what: "result" | "chunk") => void) | undefined;
   /** Computes the digest that binds a decision to its question. */
   readonly digestOf: (...parts: readonly string[]) => string;
   /**

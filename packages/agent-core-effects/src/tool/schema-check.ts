@@ -27,20 +27,21 @@ export type CheckedValue<Output> =
 
 /**
  * Creates the check of a schema. Accepts a Standard Schema that provides JSON Schema, any other Standard Schema with its
- * JSON Schema as `beside`, or a JSON Schema. `place` names the schema in messages. Throws `BuildError` for an invalid schema
+ * JSON Schema as `beside`, or a JSON Schema. `place` names the schema in messages, and `fix` the option that gives `beside`. Throws `BuildError` for an invalid schema
  * and for one without a JSON Schema for the model.
  */
 export function schemaCheckOf(
   schema: StandardSchema | JsonObject,
   beside: Readonly<Record<string, unknown>> | undefined,
   place: string = "The schema",
+  fix: string = "a tool may also give it beside as `schema`",
 ): SchemaCheck<unknown> {
   const mistake = mistakenSchema(schema);
   if (mistake !== undefined) return refuse(`${place} ${mistake}`);
   if (!isStandardSchema(schema)) return jsonSchemaCheck(checkedJsonSchema(schema, place, true));
   const json =
     beside === undefined
-      ? jsonSchemaOf(schema, place)
+      ? jsonSchemaOf(schema, place, fix)
       : checkedJsonSchema(beside, `${place}, as JSON Schema,`, false);
   return {
     json: withoutDialect(json),
@@ -49,7 +50,7 @@ export function schemaCheckOf(
   };
 }
 
-function jsonSchemaOf(schema: StandardSchema, place: string): Readonly<Record<string, unknown>> {
+function jsonSchemaOf(schema: StandardSchema, place: string, fix: string): Readonly<Record<string, unknown>> {
   const { jsonSchema, vendor } = schema["~standard"];
   if (jsonSchema === undefined && isZodSchema(schema)) {
     return refuse(
@@ -58,7 +59,7 @@ function jsonSchemaOf(schema: StandardSchema, place: string): Readonly<Record<st
   }
   if (jsonSchema === undefined) {
     return refuse(
-      `${place} is a schema of ${vendor} that gives no JSON Schema. Use a library or version that does, such as zod 4, or a JSON Schema; a tool may also give it beside as \`schema\`.`,
+      `${place} is a schema of ${vendor} that gives no JSON Schema. Use a library or version that does, such as zod 4 without its mini, or a JSON Schema; ${fix}.`,
     );
   }
   try {

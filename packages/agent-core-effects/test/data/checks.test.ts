@@ -228,3 +228,12 @@ describe("what a change has changed is checked", () => {
     );
   });
 });
+
+describe("a schema of zod/mini", () => {
+  const schema = mini.object({ count: mini.number() });
+
+  it("may be given with a JSON Schema", () => {
+    const data = defineData({ schema, initial: { count: 1 }, jsonSchema: { type: "object" } });
+    expect(data.change({ count: 1 }, (draft) => void (draft.count = 2)).data).toEqual({ count: 2 });
+  });
+});

@@ -1,5 +1,6 @@
 import type { AgentState } from "../state.ts";
 import { CallTable } from "./call-table.ts";
+import { lazy } from "./lazy-property.ts";
 import { LongList, toArray } from "./long-list.ts";
 import { finishedListsOf, listsKey, type FinishedLists } from "./state-lists.ts";
 
@@ -79,20 +80,6 @@ function longState(fields: StateFields, lists: FinishedLists): AgentState {
 
 const toRecords = ({ calls }: FinishedLists): AgentState["toolCalls"] =>
   calls instanceof CallTable ? calls.toRecords() : calls;
-
-/**
- * A property that is computed from the collections in `listsKey` when it is read. All objects share it, which keeps their
- * creation fast.
- */
-export const lazy = <Lists>(
-  read: (lists: Lists) => unknown,
-): PropertyDescriptor & ThisType<{ readonly [listsKey]: Lists }> => ({
-  get() {
-    return read(this[listsKey]);
-  },
-  enumerable: true,
-  configurable: true,
-});
 
 const lazyMessages = lazy(({ messages }: FinishedLists) => toArray(messages));
 const lazyTranscript = lazy(({ transcript }: FinishedLists) => toArray(transcript));

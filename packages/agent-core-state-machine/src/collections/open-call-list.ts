@@ -1,9 +1,9 @@
 import type { Control, OpenCall, OpenCallStatus } from "../control/control.ts";
-import { lazy } from "./finished-state.ts";
+import { lazy } from "./lazy-property.ts";
 import { listsKey } from "./state-lists.ts";
 
 /** What open calls are found by, one bit each: the type of their status, or that they have reserved a part of the budget. */
-export const callMarks: Readonly<Record<OpenCallStatus["type"] | "reserved", number>> = {
+export const callFlags: Readonly<Record<OpenCallStatus["type"] | "reserved", number>> = {
   queued: 1,
   running: 2,
   retrying: 4,
@@ -12,8 +12,11 @@ export const callMarks: Readonly<Record<OpenCallStatus["type"] | "reserved", num
   reserved: 32,
 };
 
-const marksOf = ({ status, reserved }: OpenCall): number =>
-  callMarks[status.type] | (reserved === undefined ? 0 : callMarks.reserved);
+const flagsOf = ({ status, reserved }: OpenCall): number =>
+  callFlags[status.type] | (reserved === undefined ? 0 : callFlags.reserved);
+
+/** All flags. */
+const anyCall = -1;
 
 /** The length of a part. */
 const partLength = 32;
@@ -21,32 +24,35 @@ const partLength = 32;
 /** Up to this many open calls are a plain array, which is faster to copy than a list. */
 const maxArrayCalls = 64;
 
-/** A settled call leaves its place empty. `marks` are those of all its calls. */
+/** A settled call leaves its place empty. `flags` are those of all its calls. */
 interface Part {
   readonly calls: readonly (OpenCall | undefined)[];
-  readonly marks: number;
+  readonly flags: number;
 }
 
 /**
- * The open calls of a large turn, behind a property that shows them as a plain array. Immutable. Versions share parts, so that a write does not copy all calls, and one map of
- * the places, since a call keeps its place until it is settled.
+ * The open calls of a large turn, behind a property that shows them as a plain array. Immutable but for `cachedArray`. Versions
+ * share parts, so that a write does not copy all calls, and one map of the places, since a call keeps its place until it is
+ * settled.
  */
 interface OpenCallList {
   readonly parts: readonly Part[];
   readonly places: ReadonlyMap<string, number>;
+  /** The calls as a plain array, once they have been read. */
+  cachedArray?: readonly OpenCall[];
 }
 
 function partOf(calls: Part["calls"]): Part {
   let all = 0;
-  for (const call of calls) if (call !== undefined) all |= marksOf(call);
-  return { calls, marks: all };
+  for (const call of calls) if (call !== undefined) all |= flagsOf(call);
+  return { calls, flags: all };
 }
 
-/** The calls with one of these marks, in order. */
-function* withMarks({ parts }: OpenCallList, wanted: number): Generator<OpenCall, void, undefined> {
+/** The calls with one of these flags, in order. */
+function* withFlags({ parts }: OpenCallList, wanted: number): Generator<OpenCall, void, undefined> {
   for (const part of parts) {
-    if ((part.marks & wanted) === 0) continue;
-    for (const call of part.calls) if (call !== undefined && (marksOf(call) & wanted) !== 0) yield call;
+    if ((part.flags & wanted) === 0) continue;
+    for (const call of part.calls) if (call !== undefined && (flagsOf(call) & wanted) !== 0) yield call;
   }
 }
 
@@ -58,9 +64,7 @@ interface WithList {
 }
 
 /** The property `calls` of a control state with a list: plain data that is created when it is read. */
-const lazyCalls = lazy((list: OpenCallList & { cachedArray?: readonly OpenCall[] }) => {
-  return (list.cachedArray ??= [...withMarks(list, -1)]);
-});
+const lazyCalls = lazy((list: OpenCallList) => (list.cachedArray ??= [...withFlags(list, anyCall)]));
 
 /** The list of a control state; undefined for one whose calls are a plain array. */
 const listOf = (control: Control & WithList): OpenCallList | undefined => control[listsKey];
@@ -74,20 +78,23 @@ function toList({ calls }: Running): OpenCallList {
 }
 
 /**
- * The control state with another version of an open call; without the call, for undefined. Many calls become a list, but not
- * in a custom state, in which few inputs change them.
+ * The control state with another version of an open call; without the call, for undefined. The same state if the call is not
+ * open. Many calls become a list, but not in a custom state, in which few inputs change them.
  */
 export function putCall(control: Control, id: string, call: OpenCall | undefined): Control {
   if (!("calls" in control)) return control;
   const list = listOf(control);
   if (control.type === "Custom" || (list === undefined && control.calls.length <= maxArrayCalls)) {
     const index = control.calls.findIndex((open) => open.id === id);
+    if (index < 0) return control;
     return { ...control, calls: control.calls.toSpliced(index, 1, ...(call === undefined ? [] : [call])) };
   }
   const { parts, places } = list ?? toList(control);
-  const place = places.get(id) ?? 0;
+  const place = places.get(id) ?? -1;
   const at = Math.floor(place / partLength);
-  const part = partOf(parts[at]?.calls.with(place % partLength, call) ?? []);
+  const calls = parts[at]?.calls;
+  if (calls?.[place % partLength] === undefined) return control;
+  const part = partOf(calls.with(place % partLength, call));
   const changed: object = { type: control.type };
   Object.defineProperty(changed, "calls", lazyCalls);
   Object.defineProperty(changed, listsKey, { value: { parts: parts.with(at, part), places } });
@@ -108,14 +115,14 @@ export function openCallOf(control: Control, id: string): OpenCall | undefined {
   return list.parts[Math.floor(place / partLength)]?.calls[place % partLength];
 }
 
-/** The open calls with one of these `callMarks`, in order. In a large turn, calls without a mark are passed in parts. */
-export function openCallsWith(control: Control, marks: number): Iterable<OpenCall> {
+/** The open calls with one of these `callFlags`, in order. In a large turn, parts without such a call are skipped. */
+export function openCallsWith(control: Control, flags: number): Iterable<OpenCall> {
   const list = listOf(control);
   return list === undefined
-    ? openCallsOf(control).filter((call) => (marksOf(call) & marks) !== 0)
-    : withMarks(list, marks);
+    ? openCallsOf(control).filter((call) => (flagsOf(call) & flags) !== 0)
+    : withFlags(list, flags);
 }
 
-/** Whether a call is open that has one of these `callMarks`. Default: any call. */
-export const hasOpenCall = (control: Control, marks: number = -1): boolean =>
-  openCallsWith(control, marks)[Symbol.iterator]().next().done !== true;
+/** Whether a call is open that has one of these `callFlags`. Default: any call. */
+export const hasOpenCall = (control: Control, flags: number = anyCall): boolean =>
+  openCallsWith(control, flags)[Symbol.iterator]().next().done !== true;

@@ -1,6 +1,6 @@
 import type { StateEdit } from "../state-edit.ts";
 import { admitCalls, applyPolicy } from "./admission.ts";
-import { callMarks, hasOpenCall, openCallsWith } from "../collections/open-call-list.ts";
+import { callFlags, hasOpenCall, openCallsWith } from "../collections/open-call-list.ts";
 import { callIdsOf, callsOnEntry, lastTurn, someSucceeded } from "./calls.ts";
 import type { Control } from "./control.ts";
 import type { AnyFiredEvent, EnterState, FiredEvent } from "./enter.ts";
@@ -23,7 +23,7 @@ type AskingEvent = "OutcomeUnknown" | "HumanApprovalRequired";
 /** The event that leads from a state of running calls to `WaitingForHuman`; undefined if no call asks. */
 export function askingEvent(edit: StateEdit): AskingEvent | undefined {
   let event: AskingEvent | undefined;
-  for (const { status } of openCallsWith(edit.reActContext.control, callMarks.asking)) {
+  for (const { status } of openCallsWith(edit.reActContext.control, callFlags.asking)) {
     if (status.type === "asking" && status.about === "outcome") return "OutcomeUnknown";
     event = "HumanApprovalRequired";
   }

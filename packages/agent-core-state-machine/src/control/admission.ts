@@ -5,7 +5,7 @@ import type { Spending } from "../usage.ts";
 import { wording } from "../wording.ts";
 import { recordOf } from "../collections/state-lists.ts";
 import {
-  callMarks,
+  callFlags,
   hasOpenCall,
   openCallOf,
   openCallsOf,
@@ -96,11 +96,11 @@ const runsCalls = ({ type }: Control): boolean =>
 /** Fills the free slots with queued calls, in order. The effect of an admitted call is wanted until the call is settled. */
 export function admitCalls(edit: StateEdit): void {
   const { control } = edit.reActContext;
-  if (!runsCalls(control) || !hasOpenCall(control, callMarks.queued)) return;
+  if (!runsCalls(control) || !hasOpenCall(control, callFlags.queued)) return;
   const nameOf = (call: OpenCall): string => toolNameOf(edit, recordOf(edit, call.id)?.name ?? "");
   const slots = freeSlots(edit, control, nameOf);
   const reserve = reservations(edit, control);
-  for (const call of openCallsWith(control, callMarks.queued)) {
+  for (const call of openCallsWith(control, callFlags.queued)) {
     if (!slots.hasAny()) return;
     const name = nameOf(call);
     const funded = slots.hasOne(name) ? reserve(call, name) : undefined;
@@ -127,7 +127,7 @@ function freeSlots(edit: StateEdit, control: Control, nameOf: (call: OpenCall) =
     free -= 1;
     if (limitOf(name) !== undefined) running.set(name, (running.get(name) ?? 0) + 1);
   };
-  for (const call of openCallsWith(control, callMarks.running)) take(nameOf(call));
+  for (const call of openCallsWith(control, callFlags.running)) take(nameOf(call));
   const isBelowLimit = (name: string): boolean => {
     const limit = limitOf(name);
     return limit === undefined || (running.get(name) ?? 0) < limit;
@@ -145,7 +145,7 @@ function reservations(
 ): (call: OpenCall, name: string) => OpenCall | undefined {
   let remaining = budgetLeftAt(edit);
   if (remaining === undefined) return (call) => call;
-  let held = hasOpenCall(control, callMarks.reserved);
+  let held = hasOpenCall(control, callFlags.reserved);
   return (call, name) => {
     const spends = toolOf(edit, name)?.spends;
     if (remaining === undefined || spends === undefined || call.reserved !== undefined) return call;

@@ -6,7 +6,7 @@ import {
   toolRetryWaitKey,
 } from "../keys.ts";
 import type { AgentState } from "../state.ts";
-import { callMarks, openCallsWith } from "../collections/open-call-list.ts";
+import { callFlags, openCallsWith } from "../collections/open-call-list.ts";
 import type { AskingStatus, OpenCall } from "./control.ts";
 
 /** A wait for a point in time. `due` is in milliseconds since 1970. */
@@ -33,7 +33,7 @@ export function waitsAt({ reActContext: context }: AgentState): readonly Wait[] 
   const { control } = context;
   if (control.type === "Planning" && control.retryAt !== null)
     return [{ type: "retry", key: retryWaitKey(context, control), due: control.retryAt }];
-  return Array.from(openCallsWith(control, callMarks.retrying | callMarks.asking), waitsOf).flat();
+  return Array.from(openCallsWith(control, callFlags.retrying | callFlags.asking), waitsOf).flat();
 }
 
 /** The open wait with this key; undefined if there is none. */

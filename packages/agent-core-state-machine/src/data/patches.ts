@@ -23,7 +23,8 @@ type Container = Json[] | { [key: string]: Json };
 
 /**
  * Returns data with patches applied, in order. Undefined if one does not fit: its place does not exist, or an index is not in
- * its array. Copies each array and object that changes once, and shares the rest with `data`.
+ * its array. Copies each array and object that changes once, and shares the rest with `data`. The result may be one that
+ * `keepResult` has kept for these two: it is equal to what is computed without it.
  */
 export function applyPatches(data: Json, patches: readonly DataPatch[]): Json | undefined {
   const known = results.get(patches);
@@ -39,8 +40,9 @@ export function applyPatches(data: Json, patches: readonly DataPatch[]): Json | 
 const results = new WeakMap<readonly DataPatch[], { readonly data: Json; readonly result: Json }>();
 
 /**
- * Freezes patches, and keeps what they make of data until `applyPatches` returns it. The runner has computed it to check it, and
- * the reducer would copy the same arrays and objects again. `result` must be what `applyPatches` has returned for the two.
+ * Keeps what patches make of data until `applyPatches` returns it. The runner has computed it to check it, and the reducer would
+ * copy the same arrays and objects again. `result` must equal what `applyPatches` returns for the two. Freezes the array and each
+ * patch; `applyPatches` has frozen their values.
  */
 export function keepResult(data: Json, patches: readonly DataPatch[], result: Json): void {
   for (const patch of patches) Object.freeze(patch);

@@ -38,6 +38,8 @@ export class DurableHost<Answer> {
   readonly #follower: LogFollower;
   readonly #closing: GracefulClose;
   #lease: LeaseKeeper | undefined;
+  /** The cancels of sub-agents that the opening has begun. `close` waits for them. */
+  #cancels: Promise<void> | undefined;
   #lastError: unknown;
   /** The errors of the commits that failed while inputs of the log are applied; undefined at other times. */
   #failedCommits: Set<unknown> | undefined;
@@ -99,11 +101,13 @@ export class DurableHost<Answer> {
   async becomeOwner(lease: LeaseKeeper, inputs: readonly AgentInput[]): Promise<void> {
     this.#lease = lease;
     await this.#hosted.dispatch(...inputs.map((input) => new PendingInput(input)));
-    if (this.#lifecycle.isLive) logOpened(this.#logger, this.info());
+    if (!this.#lifecycle.isLive) return;
+    logOpened(this.#logger, this.info());
     const { handle, found } = this.#options;
     const identity = identityOf(handle.log.id, found.header);
+    const caller = { agent: this.#agent, state: this.#hosted.state(), identity };
     const failed = (error: unknown): void => this.#hosted.report({ source: "effect", error });
-    await cancelAbandoned({ agent: this.#agent, state: this.#hosted.state(), identity, failed });
+    this.#cancels = cancelAbandoned(caller, { isLive: () => this.#lifecycle.isLive, failed });
   }
 
   reportListenerError(error: unknown): void {
@@ -135,6 +139,7 @@ export class DurableHost<Answer> {
   }
 
   async #shutDown(): Promise<void> {
+    await this.#cancels;
     const wasOpen = this.#lifecycle.savesSnapshot;
     // First, while the session still accepts inputs: the record that confirms a snapshot is an input.
     if (wasOpen) await this.#snapshots?.save();

@@ -12,8 +12,8 @@ import { SessionError } from "./session-error.ts";
 export interface LeaseKeeper {
   /** When the lease ends unless it is renewed, in milliseconds since 1970. */
   readonly until: number;
-  /** Whether another owner held the lease first: what was read of the log before is out of date. */
-  readonly hasWaited: boolean;
+  /** Whether another owner may have had the lease after it was first claimed, so that the log has to be read again. */
+  readonly mayBeStale: boolean;
   /** Stops the renewals and releases the lease. */
   close(): Promise<void>;
 }
@@ -59,7 +59,10 @@ export const hasEnded =
   (lease: Lease | undefined): boolean =>
     lease === undefined || lease.until <= clock.now();
 
-/** Acquires the lease. Rejects with `SessionBusy` if another owner still holds it at `waitUntil`. */
+/**
+ * Acquires the lease. Rejects with `SessionBusy` if another owner still holds it at `waitUntil`, with `LogBusy` if the log takes
+ * longer to answer than the lease lasts, and with the errors of the log.
+ */
 export async function keepLease(options: LeaseOptions): Promise<LeaseKeeper> {
   const { handle, clock, ttlMs, onLost } = options;
   const holder = holderOf(options.owner);
@@ -96,7 +99,7 @@ export async function keepLease(options: LeaseOptions): Promise<LeaseKeeper> {
     get until() {
       return lease.until;
     },
-    hasWaited: acquired.hasWaited,
+    mayBeStale: acquired.mayBeStale,
     async close() {
       stopped = true;
       cancelTimer();
@@ -144,10 +147,11 @@ async function acquireLease(
   claim: () => Promise<Lease>,
   holder: string,
   options: LeaseOptions,
-): Promise<{ readonly lease: Lease; readonly hasWaited: boolean }> {
+): Promise<{ readonly lease: Lease; readonly mayBeStale: boolean }> {
   const { handle, clock, waitUntil, ttlMs } = options;
   let lateClaims = 0;
-  for (let hasWaited = false; ; hasWaited = true) {
+  let isLogged = false;
+  for (let mayBeStale = false; ; mayBeStale = true) {
     let lease = await claim();
     if (lease.owner !== holder && (await mayTakeOver(lease, options))) {
       await handle.log.release(lease.owner);
@@ -155,7 +159,7 @@ async function acquireLease(
       lease = await claim();
     }
     if (lease.owner === holder) {
-      if (lease.until > clock.now()) return { lease, hasWaited };
+      if (lease.until > clock.now()) return { lease, mayBeStale };
       lateClaims += 1;
       if (lateClaims < maxLateClaims) continue;
       await handle.log.release(holder);
@@ -166,7 +170,8 @@ async function acquireLease(
     }
     const now = clock.now();
     if (now >= waitUntil) throw busyError(handle.log.id, lease, now);
-    if (!hasWaited) logLease(options, "lease-awaited", lease);
+    if (!isLogged) logLease(options, "lease-awaited", lease);
+    isLogged = true;
     await pause(clock, Math.max(1, Math.min(pollMs, waitUntil - now, lease.until - now)));
   }
 }

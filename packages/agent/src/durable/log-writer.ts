@@ -29,6 +29,8 @@ export interface LogWriterOptions {
 export class LogWriter implements InputLedger {
   readonly #handle: LogHandle;
   readonly #runsEffects: boolean;
+  readonly #onRetry: LogWriterOptions["onRetry"];
+  readonly #onConflict: LogWriterOptions["onConflict"];
   #head: ChainHead;
   /** The inputs of appends whose outcome is unknown, by the digests of their records. */
   readonly #unacknowledged = new Map<string, PendingInput>();
@@ -36,15 +38,12 @@ export class LogWriter implements InputLedger {
   #mustReopen = false;
   #committing: Promise<void> | undefined;
 
-  readonly #onRetry: LogWriterOptions["onRetry"];
-  readonly #onConflict: LogWriterOptions["onConflict"];
-
   constructor({ handle, start, runsEffects, onRetry, onConflict }: LogWriterOptions) {
+    this.#handle = handle;
+    this.#runsEffects = runsEffects;
     this.#onRetry = onRetry;
     this.#onConflict = onConflict;
-    this.#handle = handle;
     this.#head = start;
-    this.#runsEffects = runsEffects;
   }
 
   /** The last record that is part of the session. */

@@ -19,18 +19,18 @@ export class CallerPauses {
   readonly #queue: SerialQueue;
   #child: PausedSession | undefined;
   /** Whether the session of the sub-agent may have held work back in a pause that its own records do not have. */
-  #mayHold: boolean;
+  #mayHaveMissedPause: boolean;
   #hasEnded = false;
 
   constructor(host: PausingHost) {
     const { isPaused, onPause, report } = host;
     this.#host = host;
-    this.#mayHold = isPaused();
+    this.#mayHaveMissedPause = isPaused();
     this.#queue = new SerialQueue((error) => {
       if (!this.#hasEnded) report({ source: "effect", error });
     });
     this.#unsubscribe = onPause(() => {
-      this.#mayHold ||= isPaused();
+      this.#mayHaveMissedPause ||= isPaused();
       if (this.#child !== undefined) this.#queue.add(this.#follow);
     });
   }
@@ -41,7 +41,7 @@ export class CallerPauses {
    */
   async pause(child: PausedSession): Promise<void> {
     this.#child = child;
-    if (this.#mayHold || child.current().paused != null)
+    if (this.#mayHaveMissedPause || child.current().paused != null)
       await new Promise<void>((resolve) => this.#queue.add(() => this.#follow().finally(resolve)));
   }
 
@@ -52,17 +52,17 @@ export class CallerPauses {
 
   readonly #follow = async (): Promise<void> => {
     const child = this.#child;
-    if (child === undefined) return;
+    if (child === undefined || this.#hasEnded) return;
     const { paused } = child.current();
     if (this.#host.isPaused()) {
       if (paused == null) await child.pause(pausedWithCaller);
       return;
     }
     // Work that was held back starts with the next resume that is recorded.
-    const isMissed = paused == null && this.#mayHold;
+    const isMissed = paused == null && this.#mayHaveMissedPause;
     if (isMissed) await child.pause(pausedWithCaller);
     if (isMissed || paused?.reason === pausedWithCaller) await child.resume();
-    this.#mayHold = this.#host.isPaused();
+    this.#mayHaveMissedPause = this.#host.isPaused();
   };
 }
 

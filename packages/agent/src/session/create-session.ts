@@ -1,5 +1,5 @@
 import type { AgentError } from "@moora/agent-core-effects";
-import { toolNamed } from "@moora/agent-core-effects/internal";
+import { callIdempotencyKey, toolNamed } from "@moora/agent-core-effects/internal";
 import { isPaused, type AgentState } from "@moora/agent-core-state-machine";
 import { recordOf } from "@moora/agent-core-state-machine/internal";
 import { codeAt } from "../team/member-at.ts";
@@ -98,7 +98,7 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
   const answerAtHost = hostApprovals(approvalHost(base, output, decisions, () => subAgents.watch()));
   const machine = agentMachine(
     agent,
-    { ...base, isHeldAbove: () => subAgents.isHeldAbove },
+    { ...base, isCallerPaused: () => subAgents.isCallerPaused },
     {
       session: subAgents,
       ...outputHooks(base, output),
@@ -176,7 +176,7 @@ const subAgentsHost = <Answer>(
   callOf(toolCallId) {
     const name = recordOf(state(), toolCallId)?.name ?? "";
     const tool = toolNamed(codeAt(agent, state()).parts.tools, name);
-    return { tool, idempotencyKey: `${identity}/${toolCallId}` };
+    return { tool, idempotencyKey: callIdempotencyKey(identity, toolCallId) };
   },
   watch: () => questions.watch(),
   report: errors.report,

@@ -32,7 +32,7 @@ export interface SharedHost extends Required<
 > {
   readonly context: unknown;
   readonly files: EffectHost["files"];
-  readonly setAside: EffectHost["setAside"];
+  readonly onLateOutput: EffectHost["onLateOutput"];
   /** The code of the agent that has the conversation in a state. */
   readonly codeAt: (state: AgentState) => Pick<Agent<unknown>, "parts" | "runLimits">;
 }
@@ -190,8 +190,8 @@ class RunHost implements EffectHost {
     return this.#shared.notify;
   }
 
-  get setAside(): EffectHost["setAside"] {
-    return this.#shared.setAside;
+  get onLateOutput(): EffectHost["onLateOutput"] {
+    return this.#shared.onLateOutput;
   }
 
   get isObserved(): SharedHost["isObserved"] {

@@ -85,7 +85,6 @@ export const moveToEvent = ({ to, event, step }: ControlMove): AgentEvent<never>
   step,
 });
 
-/** The event of a retry that an input schedules. */
 /** The event of the retry that an input has scheduled; undefined if it has scheduled none. */
 export function retryOf(input: AgentInput, state: AgentState): AgentEvent<never> | undefined {
   if (input.type === "llm-call-failed") return retryAt(state);

@@ -14,12 +14,12 @@ export function logIgnored(logger: Logger, input: AgentInput, state: AgentState)
 /** Logs a result of an effect that has ended: it was cancelled or timed out, or the state no longer wants it. */
 export const logLate = (logger: Logger, key: string): void =>
   logger.log("late-result", {
-    message: `A result of ${key} was set aside: it came after its end.`,
+    message: `A result of ${key} was dropped: it came after its end.`,
     data: { key },
   });
 
 /** Logs what arrives after a call was aborted; undefined if no entries are read. */
-export const setAsideBy = (logger: Logger): EffectHost["setAside"] =>
+export const lateOutputLogger = (logger: Logger): EffectHost["onLateOutput"] =>
   logger.isRead
     ? (key, what) => (what === "result" ? logLate(logger, key) : logChunk(logger, key))
     : undefined;

@@ -31,7 +31,7 @@ import { codeAt } from "../team/member-at.ts";
 import { EffectRunner, type SharedHost } from "./effect-run.ts";
 import { MachineErrors, type MachineErrorHooks } from "./machine-errors.ts";
 import { PendingInput } from "./pending-input.ts";
-import { logIgnored, logLate, setAsideBy } from "./log-inputs.ts";
+import { logIgnored, logLate, lateOutputLogger } from "./log-inputs.ts";
 import type { SessionFiles } from "./session-files.ts";
 import { RunningEffects } from "./running-effects.ts";
 
@@ -64,7 +64,7 @@ export interface MachineBase {
   /** Whether this host may start the effects of a state now; running ones continue. Default: yes. */
   readonly startsEffects?: (state: AgentState) => boolean;
   /** Whether a session that calls this one is paused: then no new work starts, as in a pause. Default: never. */
-  readonly isHeldAbove?: () => boolean;
+  readonly isCallerPaused?: () => boolean;
   readonly ledger?: InputLedger;
 }
 
@@ -104,7 +104,7 @@ export interface AgentMachine extends Pick<
 
 export function agentMachine(agent: MachineAgent, base: MachineBase, hooks: MachineHooks): AgentMachine {
   const wiring = new MachineWiring(agent, base, hooks);
-  const isHeld = (): boolean => isPaused(current()) || base.isHeldAbove?.() === true;
+  const isHeld = (): boolean => isPaused(current()) || base.isCallerPaused?.() === true;
   const untilResumed = async (): Promise<void> => {
     if (isHeld()) await wiring.nextResume();
   };
@@ -167,7 +167,7 @@ class MachineWiring {
       isObserved,
       ask,
       requests: new LlmRequestCache(),
-      setAside: setAsideBy(hooks.logger),
+      onLateOutput: lateOutputLogger(hooks.logger),
     };
     this.#seq = base.seq;
   }

@@ -1,6 +1,6 @@
 import { effectsAt, type AskHumanEffect } from "@moora/agent-core-effects";
 import type { AgentState } from "@moora/agent-core-state-machine";
-import { callMarks, hasOpenCall } from "@moora/agent-core-state-machine/internal";
+import { callFlags, hasOpenCall } from "@moora/agent-core-state-machine/internal";
 import {
   showSameQuestion,
   type AgentEvent,
@@ -103,7 +103,7 @@ function newQuestions(initial: AgentState): (state: AgentState) => readonly Ques
 
 function asksAt(state: AgentState): readonly AskHumanEffect[] {
   // Most states ask nothing: checking their open calls costs less than computing all their effects.
-  const asks = hasOpenCall(state.reActContext.control, callMarks.asking);
+  const asks = hasOpenCall(state.reActContext.control, callFlags.asking);
   return asks ? Object.values(effectsAt(state)).filter((effect) => effect.type === "ask-human") : [];
 }
 

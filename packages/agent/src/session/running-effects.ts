@@ -14,11 +14,11 @@ const isWork: Readonly<Record<AgentEffect["type"], boolean>> = {
 
 /** The running effects, and those that this host may run for a state. */
 export class RunningEffects {
-  readonly #base: Pick<MachineBase, "runsEffects" | "startsEffects" | "isHeldAbove">;
+  readonly #base: Pick<MachineBase, "runsEffects" | "startsEffects" | "isCallerPaused">;
   readonly #running = new Map<string, AgentEffect>();
   #onDrained: (() => void)[] = [];
 
-  constructor(base: Pick<MachineBase, "runsEffects" | "startsEffects" | "isHeldAbove">) {
+  constructor(base: Pick<MachineBase, "runsEffects" | "startsEffects" | "isCallerPaused">) {
     this.#base = base;
   }
 
@@ -32,9 +32,9 @@ export class RunningEffects {
     const { runsEffects } = this.#base;
     if (!runsEffects) return {};
     const wanted = effectsAt(state);
-    const isHeldAbove = this.#base.isHeldAbove?.() === true;
+    const isCallerPaused = this.#base.isCallerPaused?.() === true;
     const startsAny = this.startsEffects(state);
-    if (startsAny && !isHeldAbove) return wanted;
+    if (startsAny && !isCallerPaused) return wanted;
     const starts = (effect: AgentEffect): boolean => startsAny && !isHeld(effect, state);
     return Object.fromEntries(
       Object.entries(wanted).filter(([key, effect]) => this.#running.has(key) || starts(effect)),

@@ -64,9 +64,9 @@ export class SubAgents {
   }
 
   /** Whether a session above this one is paused. */
-  get isHeldAbove(): boolean {
+  get isCallerPaused(): boolean {
     const above = this.#caller;
-    return above !== undefined && (above.#host.isPaused() || above.isHeldAbove);
+    return above !== undefined && (above.#host.isPaused() || above.isCallerPaused);
   }
 
   get report(): (report: ErrorReport) => void {
@@ -95,8 +95,8 @@ export class SubAgents {
     };
   }
 
-  /** Notes the pauses of this session, from before the session of a sub-agent is opened. */
-  notePauses(): CallerPauses {
+  /** Watches the pauses of this session, from before the session of a sub-agent is opened. */
+  watchPauses(): CallerPauses {
     return new CallerPauses(this.#host);
   }
 

@@ -4,7 +4,7 @@ import { remoteLog } from "@moora/testbed/durable/remote-log";
 import { sceneOf } from "@moora/testbed/durable/scene";
 import { TestClock, turn } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
-import { defineAgent, openSession } from "../../src/index.ts";
+import { defineAgent, openSession, type LogEntry, type OpenOptions } from "../../src/index.ts";
 
 const leaseMs = 30_000;
 
@@ -19,7 +19,13 @@ function slowScene() {
     if (slow.ms > 0) await new Promise<void>((resolve) => void clock.after(slow.ms, resolve));
   });
   const agent = defineAgent({ name: "slow", llm: new MockLlmCaller([]) });
-  return { near, clock, slow, open: () => openSession(agent, { log, id: "ada", clock, leaseMs }) };
+  return {
+    near,
+    clock,
+    slow,
+    open: (options: Partial<OpenOptions> = {}) =>
+      openSession(agent, { log, id: "ada", clock, leaseMs, ...options }),
+  };
 }
 
 describe("a log that is slow to answer", () => {
@@ -48,6 +54,26 @@ describe("a log that is slow to answer", () => {
     expect(slow.claims).toBe(2);
     expect(session.info().leaseUntil).toBe(clock.now() + leaseMs);
     await session.close();
+  });
+
+  it("is awaited, with an entry for the logger, if another owner has the lease after a late answer", async () => {
+    const { near, clock, slow, open } = slowScene();
+    await (await open()).close();
+    slow.ms = leaseMs;
+    slow.claims = 0;
+    const entries: LogEntry[] = [];
+    const opening = open({ waitMs: 2 * leaseMs, onLog: (entry) => void entries.push(entry) });
+    while (slow.claims < 1) await turn();
+    slow.ms = 0;
+    const log = await near.open("ada");
+    await log?.lease({ owner: "other##1", now: clock.now() + leaseMs, ttlMs: leaseMs });
+    await clock.advanceAsync(leaseMs);
+    while (slow.claims < 2) await turn();
+    await turn();
+    await log?.release("other##1");
+    await clock.advanceAsync(250);
+    await (await opening).close();
+    expect(entries.map(({ code }) => code)).toEqual(["lease-awaited", "session-opened", "session-closed"]);
   });
 
   it("cannot be opened if each answer takes longer than the lease", async () => {

@@ -1,16 +1,19 @@
 import { LogError, memoryLog, type EventLog } from "@moora/event-log";
-import { answers, callsTools, hangs, MockLlmCaller } from "@moora/llm/testing";
+import { answers, callsTools, hangs, MockLlmCaller, type MockStep } from "@moora/llm/testing";
+import { remoteLog } from "@moora/testbed/durable/remote-log";
 import { turn, TestClock } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
 import {
   agentTool,
   defineAgent,
+  defineTeam,
   defineTool,
   openSession,
   readSession,
   stateAt,
   type Agent,
   type ErrorReport,
+  type Tool,
 } from "../../src/index.ts";
 
 /** A lead whose host has closed while the model of its sub-agent was asked, and how to continue it. */
@@ -222,6 +225,7 @@ describe("the session of a sub-agent whose caller is cancelled while no process 
     expect(await typeOf("lead")).toBe("Error");
     expect(await typeOf(id)).toBe("Planning");
     const session = await openSession(lead, { log, id: "lead", clock });
+    await rest();
     expect(await typeOf(id)).toBe("Error");
     await session.close();
     expect(await ownerCount()).toBe(1);
@@ -247,11 +251,141 @@ describe("the session of a sub-agent whose caller is cancelled while no process 
     };
     const onError = ({ error }: ErrorReport): void => void errors.push(error);
     const session = await openSession(leadOn(gone), { log, id: "lead", clock, onError });
+    await rest();
     expect(errors).toMatchObject([{ code: "LogWrite" }]);
     expect(await typeOf(id)).toBe("Planning");
     await session.close();
     await (await openSession(lead, { log, id: "lead", clock })).close();
     expect(await typeOf(id)).toBe("Error");
+  });
+
+  it("is not waited for by the opening of its caller, but by its close", async () => {
+    const { log, clock, lead, leadOn, id, first, typeOf } = await leftByHost();
+    await first.close();
+    await rest();
+    const poster = await openSession(lead, { log, id: "lead", clock, access: "post" });
+    await poster.cancel("Enough.");
+    await poster.close();
+    const answer = Promise.withResolvers<undefined>();
+    const slow: EventLog = { ...log, open: (session) => answer.promise.then(() => log.open(session)) };
+    const session = await openSession(leadOn(slow), { log, id: "lead", clock });
+    expect(await typeOf(id)).toBe("Planning");
+    const closed = session.close();
+    answer.resolve(undefined);
+    await closed;
+    expect(await typeOf(id)).toBe("Error");
+  });
+
+  it("is one of the 32 newest that one opening of its caller looks for", async () => {
+    const log = memoryLog();
+    const clock = new TestClock();
+    const call = { name: "research", arguments: { task: "Look." } };
+    const sub = defineAgent({ name: "sub", llm: new MockLlmCaller(() => hangs("Hm")) });
+    const opened = new Set<string>();
+    const logOfSub: EventLog = {
+      ...log,
+      open(session) {
+        opened.add(session);
+        return log.open(session);
+      },
+    };
+    const llm = new MockLlmCaller([callsTools(Array.from({ length: 40 }, () => call))]);
+    const tools = [agentTool(sub, { name: "research", description: "Finds out.", log: logOfSub, clock })];
+    const lead = defineAgent({
+      name: "lead",
+      llm,
+      tools,
+      config: { toolCalls: { maxParallel: 40, maxPerTurn: 40 } },
+    });
+    const first = await openSession(lead, { log, id: "lead", clock });
+    await first.send("Look.");
+    await rest();
+    expect(opened.size).toBe(40);
+    await first.close();
+    const poster = await openSession(lead, { log, id: "lead", clock, access: "post" });
+    await poster.cancel("Enough.");
+    await poster.close();
+    opened.clear();
+    await (await openSession(lead, { log, id: "lead", clock })).close();
+    expect(opened.size).toBe(32);
+  });
+
+  it("is cancelled though another agent of the team has the conversation now, and a tool of this name", async () => {
+    const log = memoryLog();
+    const clock = new TestClock();
+    const silent = defineAgent({ name: "silent", llm: new MockLlmCaller([hangs("Hm")]) });
+    const other = defineAgent({ name: "other", llm: new MockLlmCaller([]) });
+    const asTool = (agent: Agent<unknown>): Tool =>
+      agentTool(agent, { name: "research", description: "Finds out.", log, clock });
+    const teamWith = (tool: Tool, ...script: MockStep[]): Agent<unknown> =>
+      defineTeam({
+        agents: {
+          triage: {
+            agent: defineAgent({ llm: new MockLlmCaller(script), tools: [tool] }),
+            description: "Finds out what the user needs.",
+          },
+          billing: {
+            agent: defineAgent({ llm: new MockLlmCaller([answers("Paid.")]), tools: [asTool(other)] }),
+            description: "Invoices.",
+          },
+        },
+        start: "triage",
+      });
+    const team = teamWith(asTool(silent), callsTools([{ name: "research", arguments: { task: "Look." } }]));
+    const first = await openSession(team, { log, id: "team", clock });
+    await first.send("Look.");
+    await rest();
+    const id = (await log.list()).find((session) => session.id !== "team")?.id ?? "none";
+    await first.close();
+    const poster = await openSession(team, { log, id: "team", clock, access: "post" });
+    await poster.cancel("Enough.");
+    await poster.close();
+    // A release in which triage calls no sub-agent.
+    const plain = defineTool({
+      name: "research",
+      description: "Finds out.",
+      input: { type: "object" },
+      execute: () => "found",
+    });
+    const handsOff = callsTools([{ name: "hand_off", arguments: { agent: "billing" } }]);
+    const second = await openSession(teamWith(plain, handsOff), { log, id: "team", clock });
+    expect((await second.ask("Pay.")).text).toBe("Paid.");
+    await second.close();
+    const errors: unknown[] = [];
+    const onError = ({ error }: ErrorReport): void => void errors.push(error);
+    await (await openSession(team, { log, id: "team", clock, onError })).close();
+    expect((await stateAt(log, id)).state.reActContext.control.type).toBe("Error");
+    expect(errors).toEqual([]);
+  });
+});
+
+describe("a pause of the caller while the session of its sub-agent closes", () => {
+  it("is not an error", async () => {
+    const clock = new TestClock();
+    const log = memoryLog();
+    const release = Promise.withResolvers<undefined>();
+    const isReleasing = Promise.withResolvers<undefined>();
+    const slow = remoteLog(log, async ({ call, way }) => {
+      if (call !== "release" || way !== "there") return;
+      isReleasing.resolve(undefined);
+      await release.promise;
+    });
+    const sub = defineAgent({ name: "sub", llm: new MockLlmCaller([answers("Seen.")]) });
+    const tools = [agentTool(sub, { name: "research", description: "Finds out.", log: slow, clock })];
+    const call = callsTools([{ name: "research", arguments: { task: "Look." } }]);
+    const lead = defineAgent({ name: "lead", llm: new MockLlmCaller([call, answers("Done.")]), tools });
+    const errors: ErrorReport[] = [];
+    const onError = (report: ErrorReport): void => void errors.push(report);
+    const session = await openSession(lead, { log, id: "lead", clock, onError });
+    const run = session.ask("Look.");
+    await isReleasing.promise;
+    await session.pause("Wait.");
+    await rest();
+    await session.resume();
+    release.resolve(undefined);
+    expect((await run).text).toBe("Done.");
+    expect(errors).toEqual([]);
+    await session.close();
   });
 });
 

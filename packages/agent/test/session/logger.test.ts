@@ -108,9 +108,10 @@ describe("onLog", () => {
     expect(entries[0]).toMatchObject({
       level: "error",
       code: "listener-error",
-      message: error.message,
+      message: "A listener or onApproval failed.",
       error,
     });
+    expect(JSON.stringify({ ...entries[0], error: undefined })).not.toContain("page");
     await session.close();
   });
 

@@ -187,6 +187,8 @@ describe.each([
       err: "moora: The session is paused already.\n",
     });
     expect((await cli("log", "eve")).out).toContain("paused: Not now.");
+    expect((await cli("show", "eve")).out).toMatch(/^paused {4}since [^:]+:[^:]+:[^:]+: Not now\.$/m);
+    expect((await cli("sessions")).out).toMatch(/^eve +\d+ +Done, paused /m);
     const host = new TestHost({ cwd: place.path });
     const owner = host.run(["run", "what is 3+3?", "--session", "eve", ...log], "");
     const logged = async (): Promise<string> => (await cli("log", "eve")).out;
@@ -459,5 +461,62 @@ describe("a session of another agent", () => {
     const stranger = await said("run", "1+1", "--session", "ada");
     expect(stranger.code).toBe(1);
     expect(stranger.err).toContain('belongs to the agent "survey"');
+  });
+
+  it("is refused by name and forked without a command, also with states that the command line does not have", async () => {
+    const log = sqliteLog(place.at("shop.db"));
+    const agent = defineAgent({
+      name: "shop",
+      llm: new MockLlmCaller([answers("It costs 5.")]),
+      states: { Check: () => "Fine" },
+      config: {
+        graph: {
+          states: ["Check"],
+          rows: { Planning: { AnswerInvalid: "Check" }, Check: { Fine: "Done" } },
+          terminals: [],
+        },
+      },
+    });
+    const session = await openSession(agent, { log, id: "ada" });
+    await session.ask("How much?");
+    await session.close();
+    await log.close();
+    const forked = await said("fork", "ada", "--to", "what-if", "--log", "shop.db");
+    expect(forked.code, forked.err).toBe(0);
+    expect(forked.err).toContain('To continue: open what-if in the program of the agent "shop"');
+    const stranger = await said("run", "1+1", "--session", "ada", "--log", "shop.db");
+    expect(stranger).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('This session belongs to the agent "shop", not to "moora".'),
+    });
+  });
+
+  it("is shown with a call that waits for the resume, if it was opened while it is paused", async () => {
+    const log = sqliteLog(place.at("shop.db"));
+    const llm = new MockLlmCaller([callsTools([{ name: "count", arguments: {} }]), answers("Done.")]);
+    const isCounting = Promise.withResolvers<undefined>();
+    const count = defineTool({
+      name: "count",
+      description: "Counts.",
+      replay: "safe",
+      input: { type: "object", properties: {} },
+      execute: async (_input, { signal }) => {
+        isCounting.resolve(undefined);
+        await new Promise((_resolve, reject) => {
+          signal.addEventListener("abort", () => reject(new Error("aborted")));
+        });
+        return "";
+      },
+    });
+    const agent = defineAgent({ name: "shop", llm, tools: [count] });
+    const session = await openSession(agent, { log, id: "ada" });
+    await session.send("Count.");
+    await isCounting.promise;
+    await session.pause("Not now.");
+    await session.close();
+    await (await openSession(agent, { log, id: "ada" })).close();
+    await log.close();
+    const { out } = await said("show", "ada", "--log", "shop.db");
+    expect(out).toContain("call_1 count {}: waits for the resume, attempt ");
   });
 });

@@ -1,6 +1,6 @@
 import type { AgentEvent, Clock, DurableSession, SubAgentEvent } from "@moora/agent";
 import { answerMessageId } from "@moora/agent/internal";
-import type { EventBelow, LiveText, SentEvent, ViewedSession } from "./live-texts.ts";
+import type { SentSubAgentEvent, LiveText, SentEvent, ViewedSession } from "./live-texts.ts";
 
 /** How long a server counts as one with viewers after its last request, in milliseconds. */
 export const interestMs = 60_000;
@@ -41,10 +41,11 @@ export class LivePublisher {
 
   /** Adds a server with viewers, and sends it what they do not have. */
   view(server: string, viewed: ViewedSession): void {
+    // For the servers so far: what a new one is sent contains it.
+    this.#flush();
     const isNew = viewed.isNew || !this.#servers.has(server);
     this.#servers.set(server, this.#options.clock.now() + interestMs);
     if (this.#detach === undefined) this.#attach();
-    this.#flush();
     const { streaming } = this.#session.current();
     const has = streaming?.messageId === viewed.messageId ? viewed.length : 0;
     const rest = streaming?.text.slice(has) ?? "";
@@ -123,8 +124,8 @@ export class LivePublisher {
       case "LlmWarning":
         return { event };
       case "SubAgentEvent": {
-        const below = this.#below(event);
-        return below === undefined ? undefined : { event: below };
+        const sentEvent = this.#subAgentEvent(event);
+        return sentEvent === undefined ? undefined : { event: sentEvent };
       }
       case "StateStarted":
       case "DataChanged":
@@ -159,7 +160,7 @@ export class LivePublisher {
     return offset;
   }
 
-  #below({ type, toolCallId, path, event }: SubAgentEvent): EventBelow | undefined {
+  #subAgentEvent({ type, toolCallId, path, event }: SubAgentEvent): SentSubAgentEvent | undefined {
     if (event.type === "ApprovalRequested") {
       this.#asked.add(keyOf(path, event.toolCallId));
       const { decide: _, ...question } = event;

@@ -1,9 +1,10 @@
-import { forkSession, readSoundPart, type OpenWork } from "@moora/agent";
+import { forkSession, readHeader, readSoundPart, type OpenWork } from "@moora/agent";
 import { LogError, type EventLog } from "@moora/event-log";
 import { CliFailure } from "../cli-failure.ts";
 import { exitCodes } from "../cli-host.ts";
 import type { Command } from "../command.ts";
 import type { GivenOptions } from "../options.ts";
+import { agentName } from "../options-to-agent.ts";
 import { CommandHints } from "../session/command-hints.ts";
 import { positionOf, sessionCommand, stateAtRecord, type SessionCall } from "../session/session-call.ts";
 import { readToolsModule, saveToolsModule } from "../session/tools-module.ts";
@@ -30,7 +31,7 @@ export const forkCommand: Command = sessionCommand({
       { id: as, seq, dropped, parent: { id, seq: at } },
       forkText({ id, at, as, seq, open, copied: open === "rerun" ? seq : await copiedRecords(log, id, at) }),
     );
-    screen.dim(`To continue: ${await continueCommand(call, as)}`);
+    screen.dim(`To continue: ${await continueText(call, as)}`);
     return exitCodes.answered;
   },
 });
@@ -72,8 +73,13 @@ function forkText({ id, at, as, seq, copied, open }: ForkText): string {
 
 const count = (total: number, noun: string): string => `${total} ${noun}${total === 1 ? "" : "s"}`;
 
-/** The command that continues a fork. It needs the tools of the session that it comes from. */
-async function continueCommand({ log, target, id, options }: SessionCall, fork: string): Promise<string> {
+/**
+ * How to continue a fork: the command, which needs the tools of the session that it comes from, or the agent that the command line
+ * does not have.
+ */
+async function continueText({ log, target, id, options }: SessionCall, fork: string): Promise<string> {
+  const { agent } = await readHeader(log, id);
+  if (agent.name !== agentName) return `open ${fork} in the program of the agent "${agent.name}"`;
   const tools = await readToolsModule(log, target, id);
   if (tools !== undefined) await saveToolsModule(log, target, fork, tools);
   const hints = new CommandHints({ options, target, tools: tools?.path });

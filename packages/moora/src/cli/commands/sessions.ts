@@ -1,4 +1,4 @@
-import { controlName } from "@moora/agent-core-state-machine";
+import { controlName, isPaused } from "@moora/agent-core-state-machine";
 import { SessionError, stateAt } from "@moora/agent";
 import { oneLine } from "@moora/agent-core-effects/internal";
 import { LogError, type LogInfo } from "@moora/event-log";
@@ -29,6 +29,7 @@ interface SessionRow {
   readonly id: string;
   readonly records: number;
   readonly state: string;
+  readonly paused: boolean;
   readonly updatedAt: number;
   readonly lastMessage: string;
 }
@@ -38,14 +39,23 @@ async function rowOf({ log }: SessionCall, { id, head }: LogInfo): Promise<Sessi
     const { state } = await stateAt(log, id);
     const { control } = state.reActContext;
     const lastMessage = state.messages.at(-1)?.content ?? "";
-    return { id, records: head, state: controlName(control), updatedAt: state.updatedAt, lastMessage };
+    const paused = isPaused(state);
+    return {
+      id,
+      records: head,
+      state: controlName(control),
+      paused,
+      updatedAt: state.updatedAt,
+      lastMessage,
+    };
   } catch (error) {
     if (!(error instanceof LogError || error instanceof SessionError)) throw error;
-    return { id, records: head, state: error.code, updatedAt: 0, lastMessage: "" };
+    return { id, records: head, state: error.code, paused: false, updatedAt: 0, lastMessage: "" };
   }
 }
 
-function rowToText({ id, records, state, updatedAt, lastMessage }: SessionRow): string {
+function rowToText({ id, records, state, paused, updatedAt, lastMessage }: SessionRow): string {
+  const stateText = paused ? `${state}, paused` : state;
   const time = updatedAt === 0 ? "-" : timeToText(updatedAt);
-  return `${id.padEnd(20)}  ${String(records).padStart(6)}  ${state.padEnd(15)}  ${time.padEnd(24)}  ${oneLine(lastMessage, 60)}`.trimEnd();
+  return `${id.padEnd(20)}  ${String(records).padStart(6)}  ${stateText.padEnd(15)}  ${time.padEnd(24)}  ${oneLine(lastMessage, 60)}`.trimEnd();
 }

@@ -8,7 +8,7 @@ import {
 } from "@moora/agent";
 import { questionsAt } from "@moora/agent/internal";
 import { oneLine } from "@moora/agent-core-effects/internal";
-import { controlName, type OpenCall } from "@moora/agent-core-state-machine";
+import { controlName, isPaused, type OpenCall } from "@moora/agent-core-state-machine";
 import { openCallsOf, recordOf } from "@moora/agent-core-state-machine/internal";
 import { exitCodes } from "../cli-host.ts";
 import type { Command } from "../command.ts";
@@ -52,6 +52,7 @@ function viewOf(
     `${call.id} at record ${seq}, ${timeToText(state.updatedAt)}`,
     `state     ${controlName(control)}, loop ${loop}, step ${step} of ${stepLimit}`,
     ...(control.type === "Error" ? [`failure   ${control.failure.kind}: ${control.failure.message}`] : []),
+    ...pauseLines(state),
     `owner     ${state.owner ?? "none yet"}`,
     `usage     ${usageToText(state.usage)}`,
     ...section(
@@ -73,6 +74,12 @@ function viewOf(
   ];
 }
 
+function pauseLines({ paused }: AgentState): readonly string[] {
+  if (paused == null) return [];
+  const reason = paused.reason === undefined ? "" : `: ${oneLine(paused.reason)}`;
+  return [`paused    since ${timeToText(paused.pausedAt)}${reason}`];
+}
+
 const section = (title: string, lines: readonly string[]): readonly string[] =>
   lines.length === 0 ? [] : ["", title, ...lines.map((line) => `  ${line.replaceAll("\n", "\n  ")}`)];
 
@@ -90,8 +97,13 @@ const usageToText = ({ inputTokens, outputTokens, cost = 0 }: AgentUsage): strin
 
 function openCallToText(state: AgentState, { id, attempt, status }: OpenCall): string {
   const { name = "", parameters = "" } = recordOf(state, id) ?? {};
-  const isStarted = status.type === "running" && status.started;
-  return `${id} ${name} ${oneLine(parameters)}: ${isStarted ? "started" : status.type}, attempt ${attempt}`;
+  return `${id} ${name} ${oneLine(parameters)}: ${statusText(state, status)}, attempt ${attempt}`;
+}
+
+function statusText(state: AgentState, status: OpenCall["status"]): string {
+  if (status.type !== "running") return status.type;
+  if (status.started) return "started";
+  return isPaused(state) ? "waits for the resume" : status.type;
 }
 
 function questionToText({ hints, id }: SessionCall, question: Question): string {

@@ -1,5 +1,6 @@
 import {
   openSession,
+  readHeader,
   SessionError,
   sessionOwner,
   startSession,
@@ -17,7 +18,7 @@ import type { CliHost } from "../cli-host.ts";
 import type { CommandCall } from "../command.ts";
 import { logLines } from "../log-lines.ts";
 import { openMcpServers, type McpServers } from "../mcp/open-mcp-servers.ts";
-import { optionsToAgent } from "../options-to-agent.ts";
+import { agentName, optionsToAgent } from "../options-to-agent.ts";
 import type { Screen } from "../terminal/screen.ts";
 import { CommandHints } from "./command-hints.ts";
 import { noticeToMessage, openLog } from "./log-target.ts";
@@ -103,6 +104,7 @@ async function openLoggedSession(
   let mcp: McpServers | undefined;
   try {
     const state = await sessionState(log, id, host);
+    if (state !== undefined) await checkAgent(log, id);
     const tools = await SessionTools.of({ log, target, id, options, cwd: host.cwd });
     const hints = new CommandHints({ options, target, tools: tools.path });
     mcp = await openMcpServers(options, host, screen);
@@ -138,6 +140,14 @@ async function openLoggedSession(
     await log.close();
     throw error;
   }
+}
+
+/** Throws `SessionError` for the session of another agent, whose tools and states are not known here. */
+async function checkAgent(log: OpenCall["log"], id: string): Promise<void> {
+  const { agent } = await readHeader(log, id);
+  if (agent.name === agentName) return;
+  const message = `This session belongs to the agent "${agent.name}", not to "${agentName}".`;
+  throw new SessionError("WrongAgent", message);
 }
 
 interface OpenCall {
