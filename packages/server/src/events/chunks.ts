@@ -3,13 +3,20 @@ import type { ChunkEvent } from "@moora/agent-webui-protocol";
 
 /** Makes the chunks of a stream from the events of a session. It counts where the text of a message begins. */
 export class ChunkMaker {
+  readonly #streaming: () => SessionView["streaming"];
   #messageId = "";
   #length = 0;
   /** The questions of sub-agents that the stream has shown, by their paths. */
   readonly #asked = new Set<string>();
 
+  /** `streaming` returns the text that has been streamed so far: null until the record of the message's beginning is in the session. */
+  constructor(streaming: () => SessionView["streaming"]) {
+    this.#streaming = streaming;
+  }
+
   /** The text that has been streamed so far, as one chunk. */
-  begin(streaming: SessionView["streaming"]): ChunkEvent | undefined {
+  begin(): ChunkEvent | undefined {
+    const streaming = this.#streaming();
     this.#messageId = streaming?.messageId ?? "";
     this.#length = streaming?.text.length ?? 0;
     return streaming === null ? undefined : { type: "text", offset: 0, ...streaming };
@@ -70,6 +77,10 @@ export class ChunkMaker {
   #text(token: Extract<AgentEvent<unknown>, { type: "LlmToken" }>): ChunkEvent {
     const { messageId, text } = token;
     const offset = messageId === this.#messageId ? this.#length : 0;
+    const streaming = this.#streaming();
+    // Tokens were missed: the stream began between the first of them and the record of the message.
+    if (streaming?.messageId === messageId && streaming.text.length !== offset + text.length)
+      return this.begin() ?? { ...token, type: "text", offset };
     this.#messageId = messageId;
     this.#length = offset + text.length;
     return { ...token, type: "text", offset };

@@ -112,8 +112,10 @@ export class LivePublisher {
 
   #sentOf(event: AgentEvent<unknown>): SentEvent | undefined {
     switch (event.type) {
-      case "LlmToken":
-        return { event, offset: this.#count(event, "text") };
+      case "LlmToken": {
+        const offset = this.#textOffset(event);
+        return offset === undefined ? undefined : { event, offset };
+      }
       case "LlmReasoning":
         return this.#isWhole(event) ? { event, offset: this.#count(event, "reasoning") } : undefined;
       case "LlmToolCall":
@@ -146,6 +148,15 @@ export class LivePublisher {
 
   #isWhole({ messageId }: { readonly messageId: string }): boolean {
     return messageId !== this.#startedAttempt;
+  }
+
+  /** Where a token begins in its text; undefined if tokens before it may have been missed, and the session does not show them yet. */
+  #textOffset(event: Extract<AgentEvent<unknown>, { type: "LlmToken" }>): number | undefined {
+    const counted = this.#count(event, "text");
+    const { streaming } = this.#session.current();
+    if (streaming?.messageId === event.messageId) return streaming.text.length - event.text.length;
+    // The record of the message's beginning is not in the session yet.
+    return this.#isWhole(event) ? counted : undefined;
   }
 
   /** Counts a text of a message. Returns where it begins. */
