@@ -1,5 +1,5 @@
 import type { AgentEvent, Question, SessionView, SubAgentEvent } from "@moora/agent";
-import type { ChunkEvent } from "@moora/agent-webui-protocol";
+import { questionKey, type ChunkEvent } from "@moora/agent-webui-protocol";
 
 /** Makes the chunks of a stream from the events of a session. It counts where the text of a message begins. */
 export class ChunkMaker {
@@ -61,7 +61,7 @@ export class ChunkMaker {
   /** The chunk of a question; undefined for one of the session itself, which a record shows. */
   questionOf(question: Question): ChunkEvent | undefined {
     const chunk = questionChunk(question);
-    if (chunk !== undefined) this.#asked.add(keyOf(question.path ?? [], question.toolCallId));
+    if (chunk !== undefined) this.#asked.add(questionKey(question));
     return chunk;
   }
 
@@ -69,7 +69,7 @@ export class ChunkMaker {
     if (event.type === "ApprovalRequested") return this.questionOf(event);
     if (event.type !== "ToolCallStarted" && event.type !== "ToolCallFinished") return undefined;
     const { toolCallId } = event;
-    return this.#asked.delete(keyOf(path, toolCallId))
+    return this.#asked.delete(questionKey({ path, toolCallId }))
       ? { type: "question-closed", path, toolCallId }
       : undefined;
   }
@@ -86,8 +86,6 @@ export class ChunkMaker {
     return { ...token, type: "text", offset };
   }
 }
-
-const keyOf = (path: readonly string[], toolCallId: string): string => JSON.stringify([...path, toolCallId]);
 
 /** The chunk of a question of a sub-agent; undefined for one of the session itself. */
 const questionChunk = ({

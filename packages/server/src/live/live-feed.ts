@@ -1,6 +1,6 @@
 import type { AgentEvent, DurableSession, Question, SessionView } from "@moora/agent";
 import { answerMessageId, openCallsOf } from "@moora/agent/internal";
-import { keyOf } from "./live-publisher.ts";
+import { questionKey } from "@moora/agent-webui-protocol";
 import type { ReceivedMessages } from "./received-messages.ts";
 import type { SentSubAgentEvent, LiveText, SentEvent, StreamedText, ViewedSession } from "./live-texts.ts";
 
@@ -170,7 +170,7 @@ export class LiveFeed {
   }
 
   #setQuestions(questions: readonly Question[]): void {
-    const keys = new Set(questions.map(({ path = [], toolCallId }) => keyOf(path, toolCallId)));
+    const keys = new Set(questions.map(questionKey));
     for (const [key, { path = [], toolCallId, name }] of this.#questions) {
       if (keys.has(key)) continue;
       // It was answered.
@@ -185,7 +185,7 @@ export class LiveFeed {
   }
 
   #subAgentEvent({ event, ...call }: SentSubAgentEvent): void {
-    const key = keyOf(call.path, event.toolCallId);
+    const key = questionKey({ path: call.path, toolCallId: event.toolCallId });
     if (event.type !== "ApprovalRequested") {
       this.#questions.delete(key);
       return this.#options.emit({ ...call, event });

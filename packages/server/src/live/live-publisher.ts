@@ -1,5 +1,6 @@
 import type { AgentEvent, Clock, DurableSession, SubAgentEvent } from "@moora/agent";
 import { answerMessageId } from "@moora/agent/internal";
+import { questionKey } from "@moora/agent-webui-protocol";
 import type { SentSubAgentEvent, LiveText, SentEvent, ViewedSession } from "./live-texts.ts";
 
 /** How long a server counts as one with viewers after its last request, in milliseconds. */
@@ -50,7 +51,7 @@ export class LivePublisher {
     const has = streaming?.messageId === viewed.messageId ? viewed.length : 0;
     const rest = streaming?.text.slice(has) ?? "";
     const questions = this.#session.questions().filter(({ path = [] }) => path.length > 0);
-    for (const question of questions) this.#asked.add(keyOf(question.path ?? [], question.toolCallId));
+    for (const question of questions) this.#asked.add(questionKey(question));
     if (rest === "" && questions.length === 0 && !isNew && !viewed.isAsked) return;
     const begin = (piece: string, offset: number): LiveText => ({
       type: "begin",
@@ -173,12 +174,12 @@ export class LivePublisher {
 
   #subAgentEvent({ type, toolCallId, path, event }: SubAgentEvent): SentSubAgentEvent | undefined {
     if (event.type === "ApprovalRequested") {
-      this.#asked.add(keyOf(path, event.toolCallId));
+      this.#asked.add(questionKey({ path, toolCallId: event.toolCallId }));
       const { decide: _, ...question } = event;
       return { type, toolCallId, path, event: question };
     }
     if (event.type !== "ToolCallStarted" && event.type !== "ToolCallFinished") return undefined;
-    const key = keyOf(path, event.toolCallId);
+    const key = questionKey({ path, toolCallId: event.toolCallId });
     if (!this.#asked.has(key)) return undefined;
     if (event.type === "ToolCallFinished") this.#asked.delete(key);
     return { type, toolCallId, path, event };
@@ -223,6 +224,3 @@ function joinedText(one: SentEvent, other: SentEvent): SentEvent | undefined {
   if (!isOneText) return undefined;
   return { ...one, event: { ...one.event, text: one.event.text + other.event.text } };
 }
-
-export const keyOf = (path: readonly string[], toolCallId: string): string =>
-  JSON.stringify([...path, toolCallId]);
