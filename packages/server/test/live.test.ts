@@ -3,6 +3,7 @@ import type { ChunkEvent } from "@moora/agent-webui-protocol";
 import { memoryLog, MemoryStorage, type EventLog, type LiveChannel } from "@moora/event-log";
 import type { LlmCaller } from "@moora/llm";
 import { answers, callsTools, hangs } from "@moora/llm/testing";
+import { remoteLog } from "@moora/testbed/durable/remote-log";
 import { TestClock, turn } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
 import { agentOf, Scene, toolOf, type EventReader } from "./support.ts";
@@ -128,6 +129,47 @@ async function untilText(reader: EventReader, text: string): Promise<string> {
     if ((await reader.next()) === undefined) throw new Error(`The stream ended at ${JSON.stringify(shown)}.`);
   }
 }
+
+describe("viewers that connect after the first token, and before the record of the beginning of its message", () => {
+  it("see the message from its beginning, at both servers", async () => {
+    const model = new HandWriter();
+    const storage = new MemoryStorage();
+    const clock = new TestClock();
+    const [begins, recorded] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const slow = remoteLog(memoryLog(storage), async ({ call, way, types }) => {
+      if (call !== "append" || way !== "there" || !types.includes("llm-message-started")) return;
+      begins.resolve();
+      await recorded.promise;
+    });
+    const { live } = memoryLog(storage);
+    await using near = new Scene(agentOf(model), {
+      log: live === undefined ? slow : { ...slow, live },
+      clock,
+    });
+    await using far = new Scene(agentOf(model), { log: memoryLog(storage), clock });
+    const id = await near.as("ada").create();
+    await near.as("ada").post(`/sessions/${id}/messages`, { content: "Hi" });
+    await model.begun;
+    model.write("One");
+    await begins.promise;
+    await using here = await near.as("ada").events(id);
+    await using there = await far.as("ada").events(id);
+    for (const viewer of [here, there]) await viewer.until("llm-call-started");
+    for (let turns = 0; turns < 10; turns += 1) await turn();
+    model.write(" two");
+    await clock.advanceAsync(25);
+    recorded.resolve();
+    for (let turns = 0; turns < 10; turns += 1) await turn();
+    model.write(" three");
+    const shown = (text: string) => Promise.all([untilText(here, text), untilText(there, text)]);
+    await inSteps(clock, shown("One two three"));
+    model.write(" four");
+    expect(await inSteps(clock, shown("One two three four"))).toEqual([
+      "One two three four",
+      "One two three four",
+    ]);
+  });
+});
 
 describe("a viewer at another server than the one that runs the session", () => {
   it("sees the tokens, after the record of the beginning of their message", async () => {
