@@ -82,20 +82,23 @@ describe.each(["reuse", "rerun", "close"] as const)("a fork of a paused session 
 });
 
 describe("a fork at any record", () => {
-  it.each(["reuse", "rerun", "close"] as const)("is paused where the session was, by the rule %s", async (open) => {
-    const world = new Restarts();
-    const { tool } = hangingTool({ replay: "safe" });
-    const agent = defineAgent({ llm: callsThenAnswers({ name: "work" }), tools: [tool] });
-    await pausedThenResumed(world, agent);
-    const found = new Set<boolean>();
-    for (let seq = 1; seq <= (await world.types()).length; seq += 1) {
-      const isPausedThere = isPaused((await stateAt(world.log, "ada", seq)).state);
-      found.add(isPausedThere);
-      const { state } = await forkSession(world.log, "ada", seq, { as: `${seq}`, open });
-      expect(isPaused(state), `record ${seq}`).toBe(isPausedThere);
-    }
-    expect(found).toEqual(new Set([true, false]));
-  });
+  it.each(["reuse", "rerun", "close"] as const)(
+    "is paused where the session was, by the rule %s",
+    async (open) => {
+      const world = new Restarts();
+      const { tool } = hangingTool({ replay: "safe" });
+      const agent = defineAgent({ llm: callsThenAnswers({ name: "work" }), tools: [tool] });
+      await pausedThenResumed(world, agent);
+      const found = new Set<boolean>();
+      for (let seq = 1; seq <= (await world.types()).length; seq += 1) {
+        const isPausedThere = isPaused((await stateAt(world.log, "ada", seq)).state);
+        found.add(isPausedThere);
+        const { state } = await forkSession(world.log, "ada", seq, { as: `${seq}`, open });
+        expect(isPaused(state), `record ${seq}`).toBe(isPausedThere);
+      }
+      expect(found).toEqual(new Set([true, false]));
+    },
+  );
 });
 
 describe("a fork that reuses, of a paused session", () => {
