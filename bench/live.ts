@@ -1,10 +1,12 @@
 /** What tokens cost that reach viewers at another server: two servers in this process, on one PostgreSQL. Takes about 20 seconds. */
 import { defineAgent } from "@moora/agent";
+import { readServerSentEvents } from "@moora/agent-webui-protocol/server-sent-events";
 import { postgresLog } from "@moora/event-log-postgres";
 import type { LlmCaller } from "@moora/llm";
 import { answers } from "@moora/llm/testing";
 import { createAgentServer, type AgentServer } from "@moora/server";
 import { PostgresServer } from "@moora/testbed/postgres/server";
+import { quantile } from "./harness/statistics.ts";
 import { table } from "./harness/table.ts";
 import { machineText } from "./packed/machine-text.ts";
 
@@ -42,26 +44,19 @@ const request = (path: string, method = "GET", body?: object): Request =>
 async function arrivals(server: AgentServer, id: string): Promise<readonly number[]> {
   const { body } = await server.fetch(request(`/sessions/${id}/events`));
   const times: number[] = [];
-  const decoder = new TextDecoder();
-  let text = "";
-  for await (const bytes of body ?? []) {
-    text += decoder.decode(bytes, { stream: true });
-    const events = text.split("\n\n");
-    text = events.pop() ?? "";
+  if (body === null) return times;
+  for await (const { event, data } of readServerSentEvents(body)) {
     const now = performance.now();
-    for (const event of events) {
-      if (event.includes("event: chunk") && event.includes('"type":"text"')) {
-        const count = event.split(tokenText).length - 1;
-        for (let token = 0; token < count; token += 1) times.push(now);
-      }
-      if (event.includes('"re-act-observed"')) return times;
+    if (event === "chunk" && data.includes('"type":"text"')) {
+      const count = data.split(tokenText).length - 1;
+      for (let token = 0; token < count; token += 1) times.push(now);
     }
+    if (data.includes('"re-act-observed"')) break;
   }
   return times;
 }
 
-const quantile = (values: readonly number[], part: number): string =>
-  `${(values.toSorted((one, other) => one - other)[Math.floor(values.length * part)] ?? NaN).toFixed(1)} ms`;
+const inMs = (ms: number): string => `${ms.toFixed(1)} ms`;
 
 /** Lets sessions of the first server answer, with a viewer of each at the other one or at the same. */
 async function measure(url: string, sessions: number, isFar: boolean): Promise<readonly string[]> {
@@ -91,8 +86,8 @@ async function measure(url: string, sessions: number, isFar: boolean): Promise<r
   return [
     `${sessions} sessions, viewers at ${isFar ? "the other server" : "the same server"}`,
     `${delays.length} of ${sessions * tokensOfEach}`,
-    quantile(delays, 0.5),
-    quantile(delays, 0.99),
+    inMs(quantile(delays, 0.5)),
+    inMs(quantile(delays, 0.99)),
     `${microseconds.toFixed(0)} µs`,
   ];
 }

@@ -23,6 +23,12 @@ export class TemporaryDirectory implements Disposable {
   }
 }
 
+const optionalParts = ["page", "called", "due", "blobs", "live"] as const;
+
+/** The optional parts that a log has: the conformance suite passes without them. */
+export const optionalPartsOf = (log: EventLog): readonly string[] =>
+  optionalParts.filter((name) => log[name] !== undefined);
+
 /** Ignores notices that a test expects. */
 export const noNotice = (_notice: LogNotice): void => undefined;
 

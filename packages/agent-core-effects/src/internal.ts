@@ -25,7 +25,6 @@ export { driveProgram, type ProgramDriver } from "./run/effect-program.ts";
 export { requestAt } from "./request/llm-request-at.ts";
 export { reflectionPrompt } from "./request/reflection.ts";
 export { setLongTimeout } from "./run/long-timeout.ts";
-export { fileHeaders, mediaTypeIn } from "./stored-files.ts";
 export { callDigest } from "./run/observation.ts";
 export { isRetryWait } from "./run/retry-wait.ts";
 export { isContextDefinition } from "./tool/define-context.ts";

@@ -1,7 +1,6 @@
 /** Exports for the other packages of this repository. Not a public API: they may change in any release. */
 export { dataOf } from "./inputs/data.ts";
 export { keepResult, pointerToKeys } from "./data/patches.ts";
-export { pathToText } from "./json-copy.ts";
 export { changeConfig, configGroups, withoutUndefined } from "./agent-config.ts";
 export { budgetLeftAt, cappedBudget, reservationOf, spentLimitsAt, type SpentLimit } from "./budget.ts";
 export {
@@ -21,12 +20,14 @@ export { nextStateName } from "./control/transition-table.ts";
 export { waitAt } from "./control/waits.ts";
 export { llmCallKey } from "./inputs/llm-call.ts";
 export {
+  furtherKeyOf,
   isStorable,
   jsonCopy,
   jsonSize,
   maxJsonDepth,
   maxJsonItems,
   maxJsonLength,
+  pathToText,
   type JsonSize,
 } from "./json-copy.ts";
 export {

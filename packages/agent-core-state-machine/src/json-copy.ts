@@ -27,7 +27,7 @@ class Refused extends Error {
 
 /**
  * A deep copy of a value that JSON represents exactly, or the first problem. Problems are undefined, NaN, -0, functions,
- * symbols, class instances, cycles, lone surrogates, a `__proto__` key, and more than `maxJsonDepth`, `maxJsonLength` or
+ * symbols, class instances, arrays with other properties than their items, cycles, lone surrogates, a `__proto__` key, and more than `maxJsonDepth`, `maxJsonLength` or
  * `maxItems` (default: `maxJsonItems`).
  */
 export function jsonCopy(
@@ -91,7 +91,7 @@ interface Walk {
   readonly within: Set<object>;
 }
 
-type Path = (string | number)[];
+type Path = PropertyKey[];
 
 function copied(value: unknown, path: Path, walk: Walk): Json {
   switch (typeof value) {
@@ -123,6 +123,8 @@ function container(value: object, path: Path, walk: Walk): Json {
 
 function arrayCopy(value: readonly unknown[], path: Path, walk: Walk): Json {
   count(value.length, path, walk);
+  const further = furtherKeyOf(value);
+  if (further !== undefined) refuse("not-json", [...path, further], "JSON keeps only the items of an array.");
   const copy: Json[] = [];
   for (let index = 0; index < value.length; index += 1) {
     path.push(index);
@@ -130,6 +132,12 @@ function arrayCopy(value: readonly unknown[], path: Path, walk: Walk): Json {
     path.pop();
   }
   return copy;
+}
+
+/** A property that an array has beside its items and its length; undefined if it has none. */
+export function furtherKeyOf(items: readonly unknown[]): PropertyKey | undefined {
+  const keys = Object.keys(items);
+  return keys.length > items.length ? keys.at(-1) : Object.getOwnPropertySymbols(items)[0];
 }
 
 function objectCopy(value: object, path: Path, walk: Walk): Json {
@@ -165,11 +173,11 @@ function text(value: string, path: Path, walk: Walk): string {
   return value;
 }
 
-function refuse(code: JsonProblem["code"], path: Path, message: string): never {
+function refuse(code: JsonProblem["code"], path: readonly PropertyKey[], message: string): never {
   throw new Refused({ code, path: pathToText(path), message });
 }
 
-/** Converts `["turn", "parts", 0]` to `turn.parts[0]`. Keys are cut to 40 characters. */
+/** Converts `["turn", "parts", 0]` to `turn.parts[0]`. Keys are cut to 40 characters, and paths to 20 of them. */
 export function pathToText(path: readonly PropertyKey[]): string {
   return path
     .slice(0, 20)

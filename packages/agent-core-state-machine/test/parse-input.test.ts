@@ -100,6 +100,12 @@ describe("parseInput", () => {
     ["a symbol as key", { ...good, [Symbol("s")]: 1 }, "not-json", ""],
     ["a date", { ...good, timestamp: new Date(0) }, "not-json", "timestamp"],
     ["an instance of a class", new Instance(), "not-json", ""],
+    [
+      "a further key of an array",
+      { ...good, attachments: Object.assign([], { extra: 1 }) },
+      "not-json",
+      "attachments.extra",
+    ],
     ["a hole in an array", { ...good, attachments: Array(1) }, "not-json", "attachments[0]"],
     [
       "a getter that throws",

@@ -3,8 +3,6 @@ export { agentAttachmentSchema, agentMessageSchema, agentMessageStatusSchema } f
 export type { AgentAttachment, AgentMessage, AgentMessageStatus } from "./message.ts";
 export { messageIdToPostId, postIdOf, postIdToMessageId } from "./post-ids.ts";
 export type { PostIdentity } from "./post-ids.ts";
-export { chunkToQuestion } from "./question-below.ts";
-export type { QuestionBelow } from "./question-below.ts";
 export {
   cancelBodySchema,
   chunkEventSchema,
@@ -14,6 +12,7 @@ export {
   decisionSchema,
   emptyBodySchema,
   inputEventSchema,
+  maxDataOperations,
   messageBodySchema,
   pauseBodySchema,
   problemSchema,
@@ -37,3 +36,5 @@ export type {
   SessionPage,
   SessionSummary,
 } from "./session-protocol.ts";
+export { chunkToQuestion, questionKey } from "./sub-agent-question.ts";
+export type { SubAgentQuestion } from "./sub-agent-question.ts";

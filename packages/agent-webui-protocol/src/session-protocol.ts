@@ -66,9 +66,12 @@ export const dataOperationSchema = z.discriminatedUnion("op", [
   z.strictObject({ op: z.literal("remove"), path }),
 ]);
 
+/** How many operations one change of the application data may have. */
+export const maxDataOperations = 1_000;
+
 /** The schema of the body that changes the application data: its operations apply together, or not at all. */
 export const dataBodySchema = z.strictObject({
-  patches: z.array(dataOperationSchema).check(z.minLength(1), z.maxLength(1_000)),
+  patches: z.array(dataOperationSchema).check(z.minLength(1), z.maxLength(maxDataOperations)),
 });
 
 /**

@@ -140,7 +140,7 @@ describe("update.now of a tool", () => {
     );
     await session.ask("Go.");
     expect(refused).toBeInstanceOf(DataRefused);
-    expect(refused).toMatchObject({ problem: expect.stringContaining("lines.1") });
+    expect(refused).toMatchObject({ problem: expect.stringContaining("lines[1]") });
     expect(session.current().data.lines).toEqual(["a", "b"]);
   });
 

@@ -211,7 +211,7 @@ describe("a change that is refused", () => {
     const session = startSession(shop([]).agent);
     const refused = session.update((draft) => void draft.items.push({ sku: "tea", quantity: 0 }));
     await expect(refused).rejects.toThrow(DataRefused);
-    await expect(refused).rejects.toThrow("The data was refused: items.0.quantity");
+    await expect(refused).rejects.toThrow("The data was refused: items[0].quantity");
     expect(session.seq()).toBe(0);
   });
 
@@ -246,7 +246,7 @@ describe("a change that is refused", () => {
     await session.ask("Go.");
     expect(session.current().toolCalls["call_1"]?.result).toMatchObject({
       isSuccess: false,
-      error: expect.stringContaining("items.0.quantity"),
+      error: expect.stringContaining("items[0].quantity"),
     });
     expect(session.current().data.items).toEqual([]);
   });

@@ -1,6 +1,6 @@
 import { systemClock, type Clock, type ErrorListener } from "@moora/agent";
 import { checkOptions, refuse, shownValue, type OptionForms } from "@moora/agent-core-effects/internal";
-import type { PostStorage } from "./kept-posts.ts";
+import type { PostStorage } from "./post-store.ts";
 import type { Fetch, RequestHeaders } from "./server-api.ts";
 
 /** The options of `connectSession`. Exactly one of `id` and `agent` is required. */
@@ -23,8 +23,8 @@ export interface ConnectOptions<Answer = string> {
    */
   readonly answerOf?: (text: string, schema: string | null) => Answer | Promise<Answer>;
   /**
-   * Keeps messages and decisions until the server has confirmed them, in clear text: a later call with the same `url`, `id` and user
-   * sends them. Default: none, and posts that are pending are lost when the page is closed.
+   * Stores messages and decisions until the server has confirmed them, in clear text: a later call with the same `url`, `id` and user
+   * sends them, if the session was not removed and created again. Default: none, and posts that are pending are lost when the page is closed.
    */
   readonly storage?: PostStorage;
   /** How long the answer to a request may take before it is sent again, in milliseconds. Default: 30,000. */

@@ -1,8 +1,8 @@
 import type { Agent } from "@moora/agent";
 import { settingsOf, type ConnectOptions } from "./connect-options.ts";
 import { ConnectedSession } from "./connected-session.ts";
-import { scopeOf } from "./kept-posts.ts";
 import { openView } from "./open-view.ts";
+import { readStoredPosts, scopeOf } from "./post-store.ts";
 import type { RemoteSession } from "./remote-session.ts";
 import { ServerApi } from "./server-api.ts";
 
@@ -13,7 +13,7 @@ export type RemoteSessionOf<Type> =
 /**
  * Connects to a session of a server, or creates one. The session starts with the newest state, receives each later record once, and
  * resumes after lost connections. Waits until the server can be reached; abort `signal` to give up. Rejects with `ClientError` for
- * what the server refuses and with what `storage.list` throws, and throws `BuildError` for invalid options.
+ * what the server refuses, and throws `BuildError` for invalid options.
  */
 export async function connectSession<Answer = string, Data = unknown>(
   options: ConnectOptions<Answer>,
@@ -21,6 +21,6 @@ export async function connectSession<Answer = string, Data = unknown>(
   const settings = settingsOf(options);
   const api = new ServerApi(settings);
   const snapshot = await openView(api, settings);
-  const stored = (await settings.storage?.list(scopeOf(settings.url, snapshot))) ?? [];
+  const stored = await readStoredPosts(settings.storage, scopeOf(settings.url, snapshot));
   return new ConnectedSession<Answer, Data>(api, settings, snapshot, stored).session;
 }

@@ -9,19 +9,19 @@ import {
   type SessionView,
 } from "@moora/agent";
 import { checkedListener, questionsAt, SessionOutput } from "@moora/agent/internal";
-import type { ChunkEvent } from "@moora/agent-webui-protocol";
-import { QuestionsBelow, type AskedBelow } from "./asked-below.ts";
+import type { ChunkEvent, SubAgentQuestion } from "@moora/agent-webui-protocol";
 import { ChunkReader } from "./chunks.ts";
 import { ClientError, closedError } from "./client-error.ts";
 import type { ConnectSettings } from "./connect-options.ts";
 import { EventStream } from "./event-stream.ts";
 import { HistoryMark } from "./history-mark.ts";
-import { KeptPosts, scopeOf, type StoredPost } from "./kept-posts.ts";
 import { fileUrlOf, sessionPath, snapshotOf, type SessionSnapshot } from "./open-view.ts";
 import { Outbox } from "./outbox.ts";
+import { PostStore, scopeOf, type StoredPosts } from "./post-store.ts";
 import { SessionPosts } from "./session-posts.ts";
 import type { Connection, RemoteSession } from "./remote-session.ts";
 import { Unreachable, type ServerApi } from "./server-api.ts";
+import { SubAgentQuestions } from "./sub-agent-questions.ts";
 
 /** The state of the connection without the posts. */
 type Link = Connection extends infer Each ? (Each extends unknown ? Omit<Each, "pending"> : never) : never;
@@ -34,7 +34,7 @@ export class ConnectedSession<Answer, Data> {
   readonly #output: SessionOutput<Answer>;
   readonly #chunks = new ChunkReader();
   readonly #history: HistoryMark;
-  readonly #below: QuestionsBelow;
+  readonly #subAgentQuestions: SubAgentQuestions;
   readonly #stream: EventStream;
   readonly #outbox: Outbox;
   readonly #posts: SessionPosts<Answer>;
@@ -49,7 +49,7 @@ export class ConnectedSession<Answer, Data> {
     api: ServerApi,
     settings: ConnectSettings<Answer>,
     snapshot: SessionSnapshot,
-    stored: readonly StoredPost[],
+    stored: StoredPosts,
   ) {
     const { id, state, seq, questions } = snapshot;
     const { clock, onError, answerOf, storage, url, streamIdleMs } = settings;
@@ -58,7 +58,7 @@ export class ConnectedSession<Answer, Data> {
     this.#state = state;
     this.#seq = seq;
     this.#history = new HistoryMark(snapshot);
-    this.#below = new QuestionsBelow(questions);
+    this.#subAgentQuestions = new SubAgentQuestions(questions);
     this.#output = new SessionOutput<Answer>(
       { answerOf: async (text, schema = state.config.answerSchema) => await answerOf(text, schema) },
       { id, initial: state, onError, runsEffects: false },
@@ -71,7 +71,7 @@ export class ConnectedSession<Answer, Data> {
     const { report } = this.#output.errors;
     this.#outbox = new Outbox({
       ...link,
-      kept: new KeptPosts({ storage, scope: scopeOf(url, snapshot), report }),
+      store: new PostStore({ storage, scope: scopeOf(url, snapshot), report }),
       onChange: () => this.#connectionChanged(),
     });
     this.#posts = new SessionPosts({
@@ -83,7 +83,7 @@ export class ConnectedSession<Answer, Data> {
       closed: () => (this.#end.signal.aborted ? closedError(this.#end.signal.reason) : undefined),
       clock,
       onBehind: () => this.#stream.restart(),
-      onDecided: (question) => this.#closeBelow(question),
+      onDecided: (question) => this.#closeQuestion(question),
     });
     this.#stream = new EventStream({
       ...link,
@@ -105,8 +105,9 @@ export class ConnectedSession<Answer, Data> {
     this.#start(stored);
   }
 
-  #start(stored: readonly StoredPost[]): void {
-    this.#posts.restore(stored);
+  #start(stored: StoredPosts): void {
+    if ("error" in stored) this.#output.errors.report({ source: "log", error: stored.error });
+    this.#posts.restore(stored.posts);
     void this.#stream.run();
   }
 
@@ -148,7 +149,7 @@ export class ConnectedSession<Answer, Data> {
   }
 
   #questions(): readonly Question[] {
-    return [...questionsAt(this.#state), ...this.#below.all];
+    return [...questionsAt(this.#state), ...this.#subAgentQuestions.all];
   }
 
   #fold(seq: number, input: AgentInput): void {
@@ -160,7 +161,7 @@ export class ConnectedSession<Answer, Data> {
     this.#state = next.state;
     this.#seq = seq;
     this.#history.add(input);
-    this.#below.closeEnded(next.state);
+    this.#subAgentQuestions.closeEnded(next.state);
     // Before `published`: what a listener renders has a message once, as pending or in the state.
     if (this.#outbox.folded(input.type === "user-message-received" ? input.messageId : undefined))
       this.#connection = undefined;
@@ -169,13 +170,13 @@ export class ConnectedSession<Answer, Data> {
   }
 
   #takeChunk(chunk: ChunkEvent): void {
-    if (chunk.type === "question") return this.#askBelow(this.#below.ask(chunk));
-    if (chunk.type === "question-closed") return this.#closeBelow(chunk);
+    if (chunk.type === "question") return this.#showQuestion(this.#subAgentQuestions.add(chunk));
+    if (chunk.type === "question-closed") return this.#closeQuestion(chunk);
     const progress = this.#chunks.progressOf(chunk);
     if (progress !== undefined) this.#output.progress(progress);
   }
 
-  #askBelow(question: AskedBelow | undefined): void {
+  #showQuestion(question: SubAgentQuestion | undefined): void {
     if (question === undefined) return;
     const { path } = question;
     this.#output.runs.emit({
@@ -191,8 +192,8 @@ export class ConnectedSession<Answer, Data> {
     this.#output.changes.emit();
   }
 
-  #closeBelow(question: Pick<Question, "toolCallId" | "path">): void {
-    if (this.#below.close(question)) this.#output.changes.emit();
+  #closeQuestion(question: Pick<Question, "toolCallId" | "path">): void {
+    if (this.#subAgentQuestions.close(question)) this.#output.changes.emit();
   }
 
   #currentConnection(): Connection {

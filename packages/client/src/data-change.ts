@@ -1,7 +1,7 @@
 import { DataRefused, type Json, type Recipe } from "@moora/agent";
 import { jsonCopy } from "@moora/agent-core-state-machine/internal";
 import { isSameJson } from "@moora/agent/internal";
-import type { DataOperation } from "@moora/agent-webui-protocol";
+import { maxDataOperations, type DataOperation } from "@moora/agent-webui-protocol";
 
 /**
  * The operations of a recipe on application data: a test that the data is what the recipe read, and the changes. None if the
@@ -13,8 +13,31 @@ export function changeToOperations(data: Json, recipe: Recipe<unknown>): readonl
   const result: unknown = recipe(draft);
   if (result instanceof Promise)
     throw new DataRefused("the recipe must be synchronous, and returned a promise.");
-  const changes = [...differences("", data, jsonOf(draft))];
+  const changes = changesOf(data, jsonOf(draft));
   return changes.length === 0 ? [] : [{ op: "test", path: "", value: data }, ...changes];
+}
+
+/** To how many levels of the data its differences are looked for: less, and with larger values, the more of them there are. */
+const depths = [Number.POSITIVE_INFINITY, 8, 4, 3, 2, 1];
+
+/** The changes, as few as a post may have beside its test. Throws `DataRefused` where that is not possible. */
+function changesOf(from: Json, to: Json): readonly DataOperation[] {
+  const max = maxDataOperations - 1;
+  let count = 0;
+  for (const depth of depths) {
+    const changes = [...differences({ path: "", depth }, from, to)];
+    if (changes.length <= max) return changes;
+    count = changes.length;
+  }
+  throw new DataRefused(
+    `the recipe changes ${count} fields or items of the data itself; one post changes at most ${max}. Use several updates.`,
+  );
+}
+
+/** A place in the data, and how many levels of it are looked at. */
+interface Place {
+  readonly path: string;
+  readonly depth: number;
 }
 
 /** A draft as JSON keeps it. Throws `DataRefused` where JSON would change a value. */
@@ -25,31 +48,34 @@ function jsonOf(draft: unknown): Json {
   throw new DataRefused(path === "" ? message : `${path}: ${message}`);
 }
 
-function* differences(path: string, from: unknown, to: unknown): Generator<DataOperation, void, undefined> {
+function* differences(place: Place, from: unknown, to: unknown): Generator<DataOperation, void, undefined> {
   if (isSameJson(from, to)) return;
-  if (isRecord(from) && isRecord(to)) return yield* fieldDifferences(path, from, to);
-  if (Array.isArray(from) && Array.isArray(to)) return yield* itemDifferences(path, from, to);
-  yield { op: "replace", path, value: to };
+  if (place.depth > 0) {
+    if (isRecord(from) && isRecord(to)) return yield* fieldDifferences(place, from, to);
+    if (Array.isArray(from) && Array.isArray(to)) return yield* itemDifferences(place, from, to);
+  }
+  yield { op: "replace", path: place.path, value: to };
 }
 
 type Fields = Readonly<Record<string, unknown>>;
 
 function* fieldDifferences(
-  path: string,
+  { path, depth }: Place,
   from: Fields,
   to: Fields,
 ): Generator<DataOperation, void, undefined> {
   for (const key of Object.keys(from))
     if (!Object.hasOwn(to, key)) yield { op: "remove", path: fieldPath(path, key) };
   for (const [key, value] of Object.entries(to)) {
-    if (Object.hasOwn(from, key)) yield* differences(fieldPath(path, key), from[key], value);
+    if (Object.hasOwn(from, key))
+      yield* differences({ path: fieldPath(path, key), depth: depth - 1 }, from[key], value);
     else yield { op: "add", path: fieldPath(path, key), value };
   }
 }
 
 /** The items between the equal ones at the beginning and at the end are changed, removed or added. */
 function* itemDifferences(
-  path: string,
+  { path, depth }: Place,
   from: readonly unknown[],
   to: readonly unknown[],
 ): Generator<DataOperation, void, undefined> {
@@ -58,12 +84,12 @@ function* itemDifferences(
   while (start < most && isSameJson(from[start], to[start])) start += 1;
   let end = 0;
   while (end < most - start && isSameJson(from.at(-1 - end), to.at(-1 - end))) end += 1;
-  const kept = most - end;
-  for (let index = start; index < kept; index += 1)
-    yield* differences(`${path}/${index}`, from[index], to[index]);
-  for (let index = from.length - end; index > kept; index -= 1)
+  const common = most - end;
+  for (let index = start; index < common; index += 1)
+    yield* differences({ path: `${path}/${index}`, depth: depth - 1 }, from[index], to[index]);
+  for (let index = from.length - end; index > common; index -= 1)
     yield { op: "remove", path: `${path}/${index - 1}` };
-  for (let index = kept; index < to.length - end; index += 1)
+  for (let index = common; index < to.length - end; index += 1)
     yield { op: "add", path: `${path}/${index}`, value: to[index] };
 }
 

@@ -1,6 +1,6 @@
 import { systemClock, type Clock } from "@moora/agent";
-import { checkOptions, type OptionForms } from "@moora/agent-core-effects/internal";
-import type { PostStorage, StoredPost } from "./kept-posts.ts";
+import { checkOptions, refuse, type OptionForms } from "@moora/agent-core-effects/internal";
+import type { PostStorage, StoredPost } from "./post-store.ts";
 
 /** What a storage of texts needs. `localStorage` of a browser fits. */
 export interface TextStore {
@@ -13,9 +13,9 @@ export interface TextStore {
 
 /** The options of `localPostStorage`. */
 export interface LocalPostStorageOptions {
-  /** Where the posts are. Default: `localStorage` of the page. */
+  /** Where the posts are. Default: `localStorage` of the page, from the first use on. */
   readonly store?: TextStore;
-  /** How many posts are kept at most, of all sessions. Default: 100. */
+  /** How many posts are stored at most, of all sessions. Default: 100. */
   readonly maxPosts?: number;
   /** How many characters they have at most, together. Default: 1,000,000. */
   readonly maxCharacters?: number;
@@ -27,7 +27,7 @@ export interface LocalPostStorageOptions {
 
 /** A storage of posts that can be cleared. */
 export interface LocalPostStorage extends PostStorage {
-  /** Removes the posts of all users and sessions, such as at the end of a login. */
+  /** Removes the posts of all users and sessions, such as on logout. */
   readonly clear: () => void;
 }
 
@@ -52,28 +52,32 @@ interface Item {
 }
 
 /**
- * Keeps posts in `localStorage`, in clear text: texts of messages, attachments, decisions with their arguments. It writes at once, so that
- * a post outlives a page that closes in the same moment. A post that exceeds a limit or the quota of the browser is not kept: `add`
- * throws `RangeError`, or the error of the browser. Throws `BuildError` for invalid options.
+ * Stores posts in `localStorage`, in clear text: texts of messages, attachments, decisions with their arguments. It writes at once, so that
+ * a post outlives a page that closes in the same moment. A post that exceeds a limit or the quota of the browser is not stored: `add`
+ * throws `RangeError`, or the error of the browser. Throws `BuildError` for invalid options; its methods throw it where the platform has
+ * no `localStorage`.
  */
 export function localPostStorage(options: LocalPostStorageOptions = {}): LocalPostStorage {
   checkOptions("localPostStorage", options, forms);
   const { maxPosts = 100, maxCharacters = 1_000_000, maxAgeMs = 604_800_000, clock = systemClock } = options;
-  const { store = globalThis.localStorage } = options;
+  const storeOf = (): TextStore => options.store ?? pageStore(globalThis.localStorage);
   let count = 0;
-  const current = (): readonly Item[] => {
+  const current = (store: TextStore): readonly Item[] => {
     const items = itemsOf(store);
     const oldest = clock.now() - maxAgeMs;
     for (const { name, postedAt } of items) if (postedAt < oldest) store.removeItem(name);
     return items.filter(({ postedAt }) => postedAt >= oldest);
   };
   return {
-    list: (scope) =>
-      current()
+    list(scope) {
+      const store = storeOf();
+      return current(store)
         .filter((item) => item.scope === scope)
-        .flatMap((item) => postOf(store, item)),
+        .flatMap((item) => postOf(store, item));
+    },
     add(scope, post) {
-      const items = current();
+      const store = storeOf();
+      const items = current(store);
       const text = JSON.stringify({ kind: post.kind, body: post.body });
       const used = items.reduce((sum, { name }) => sum + (store.getItem(name)?.length ?? 0), text.length);
       if (items.length >= maxPosts || used > maxCharacters) throw new RangeError(fullText);
@@ -81,14 +85,20 @@ export function localPostStorage(options: LocalPostStorageOptions = {}): LocalPo
       store.setItem(`${prefix}${order}/${scope}/${post.key}`, text);
     },
     remove(scope, key) {
+      const store = storeOf();
       for (const item of itemsOf(store))
         if (item.scope === scope && item.key === key) store.removeItem(item.name);
     },
     clear() {
+      const store = storeOf();
       for (const { name } of itemsOf(store)) store.removeItem(name);
     },
   };
 }
+
+/** The store of a page. A server that renders the page has none, and a browser may block it. */
+const pageStore = (store: TextStore | undefined): TextStore =>
+  store ?? refuse("localPostStorage needs localStorage, which this platform does not have. Pass store.");
 
 /** The items of posts, oldest first. */
 function itemsOf(store: TextStore): readonly Item[] {
@@ -104,10 +114,9 @@ function itemsOf(store: TextStore): readonly Item[] {
 
 /** The post of an item; none for a text that is not one, which is removed. */
 function postOf(store: TextStore, { name, key }: Item): readonly StoredPost[] {
+  const text = store.getItem(name) ?? "";
   try {
-    const { kind, body }: { readonly kind: unknown; readonly body: unknown } = JSON.parse(
-      store.getItem(name) ?? "",
-    );
+    const { kind, body }: { readonly kind: unknown; readonly body: unknown } = JSON.parse(text);
     const isPost = kind === "messages" || kind === "decisions";
     if (isPost && typeof body === "object" && body !== null) return [{ key, kind, body }];
   } catch {

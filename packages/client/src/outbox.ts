@@ -1,6 +1,6 @@
 import type { Clock, Receipt } from "@moora/agent";
 import { ClientError, closedError } from "./client-error.ts";
-import type { KeptPosts } from "./kept-posts.ts";
+import type { PostStore } from "./post-store.ts";
 import { RetryWait, type RetryDelays } from "./retry-wait.ts";
 import { Unreachable, type ServerApi } from "./server-api.ts";
 
@@ -21,9 +21,7 @@ export interface Post extends Omit<PendingPost, "isConfirmed"> {
   /** The id of the message that its record contains. */
   readonly messageId?: string;
   /** Whether its record is in the log of a sub-agent, and not in that of the session. */
-  readonly isBelow?: boolean;
-  /** Whether it may be sent by a later page. */
-  readonly isKept?: boolean;
+  readonly isForSubAgent?: boolean;
   /** The body, computed when it is sent for the first time; undefined if there is nothing to send. */
   readonly body: () => unknown;
   /** The post that replaces this one after the server has refused it; undefined to reject with the error. */
@@ -38,7 +36,7 @@ export interface OutboxHost {
   readonly delays: RetryDelays;
   /** The last record that the session contains. */
   readonly seq: () => number;
-  readonly kept: KeptPosts;
+  readonly store: PostStore;
   /** Called when `pending` has changed. */
   readonly onChange: () => void;
 }
@@ -81,15 +79,15 @@ export class Outbox {
   /** Resolves with the receipt. Rejects with `ClientError` for a post that the server refuses. */
   async add(post: Post): Promise<Receipt> {
     if (this.#closed !== undefined) throw this.#closed;
-    this.#host.kept.add(post);
-    return await this.restore(post);
+    this.#host.store.add(post);
+    return await this.enqueue(post);
   }
 
-  /** The same for a post that is stored already. */
-  async restore(post: Post): Promise<Receipt> {
+  /** The same for a post that is stored already. `isFolded`: the session contains its record. */
+  async enqueue(post: Post, isFolded = false): Promise<Receipt> {
     if (this.#closed !== undefined) throw this.#closed;
     const outcome = Promise.withResolvers<Receipt>();
-    this.#change([...this.#entries, { post, outcome, seq: undefined, isFolded: false }]);
+    this.#change([...this.#entries, { post, outcome, seq: undefined, isFolded }]);
     if (!this.#isSending) void this.#sendAll();
     return await outcome.promise;
   }
@@ -143,7 +141,7 @@ export class Outbox {
 
   /** Moves a post whose receipt has arrived to those that wait for their records. */
   #confirm(entry: Entry, receipt: Receipt): void {
-    if (receipt.status === "ignored" || entry.post.isBelow === true || entry.isFolded) return;
+    if (receipt.status === "ignored" || entry.post.isForSubAgent === true || entry.isFolded) return;
     entry.seq = receipt.seq;
     if (receipt.seq > this.#host.seq()) this.#confirmed = [...this.#confirmed, entry];
   }
@@ -160,7 +158,7 @@ export class Outbox {
         outcome.reject(error);
       }
       if (this.#closed !== undefined) break;
-      this.#host.kept.remove(entry.post);
+      this.#host.store.remove(entry.post);
       this.#change(this.#entries.slice(1));
     }
     this.#isSending = false;

@@ -29,8 +29,8 @@ import {
 import { digestOf } from "@moora/event-log";
 import type { ClientError } from "./client-error.ts";
 import { changeToOperations } from "./data-change.ts";
-import type { StoredPost } from "./kept-posts.ts";
 import type { Outbox, Post, PostKind } from "./outbox.ts";
+import type { StoredPost } from "./post-store.ts";
 
 export interface PostsHost<Answer> {
   readonly user: string;
@@ -99,11 +99,11 @@ export class SessionPosts<Answer> {
   readonly decide = async (question: QuestionRef, decision: Decision): Promise<Receipt> => {
     checkQuestion(question);
     const { toolCallId, digest, path } = question;
-    const isBelow = path !== undefined && path.length > 0;
-    const body = { toolCallId, digest, decision: jsonOf(decision), ...(isBelow ? { path } : {}) };
-    const post: Post = { ...postOf("decisions", body), isKept: true, isBelow };
+    const isForSubAgent = path !== undefined && path.length > 0;
+    const body = { toolCallId, digest, decision: jsonOf(decision), ...(isForSubAgent ? { path } : {}) };
+    const post: Post = { ...postOf("decisions", body), isForSubAgent };
     const receipt = await this.#host.outbox.add(post);
-    if (!isBelow) return await this.#caughtUp(receipt);
+    if (!isForSubAgent) return await this.#caughtUp(receipt);
     if (receipt.status === "accepted" || receipt.reason !== "wrong-decision") this.#host.onDecided(question);
     return receipt;
   };
@@ -132,11 +132,15 @@ export class SessionPosts<Answer> {
       const post: Post =
         kind === "messages"
           ? this.#messageOf(key, given)
-          : { key, kind, body: () => given, isKept: true, isBelow: given.path !== undefined };
-      this.#host.outbox.restore(post).catch((error: unknown) => {
+          : { key, kind, body: () => given, isForSubAgent: given.path !== undefined };
+      this.#host.outbox.enqueue(post, this.#contains(post)).catch((error: unknown) => {
         if (this.#host.closed() === undefined) this.#host.output.errors.report({ source: "log", error });
       });
     }
+  }
+
+  #contains({ messageId }: Post): boolean {
+    return messageId !== undefined && this.#host.state().messages.some(({ id }) => id === messageId);
   }
 
   /** Continues the calls that wait for a record that has arrived, or for the end of the session. */
@@ -154,7 +158,7 @@ export class SessionPosts<Answer> {
 
   #messageOf(key: string, body: MessageBody): Post {
     const messageId = messageIdOf(this.#host.user, key);
-    return { key, kind: "messages", content: body.content, messageId, body: () => body, isKept: true };
+    return { key, kind: "messages", content: body.content, messageId, body: () => body };
   }
 
   /** Waits until the session contains the record of a receipt. */

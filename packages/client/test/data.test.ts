@@ -67,6 +67,47 @@ describe("an update of a remote session", () => {
     expect(stateOf(session)).toBe(before);
   });
 
+  it("may change more places than one post has", async () => {
+    await using scene = new Scene(cart());
+    const { session } = await scene.connect<string, Cart>();
+    const keys = Array.from({ length: 2_000 }, (_, index) => `k${index}`);
+    await session.update((draft) => {
+      draft["rows"] = Object.fromEntries(keys.map((key) => [key, { value: 0 }]));
+      draft["pairs"] = keys.map((key) => ({ key, tags: [] }));
+    });
+    await session.update((draft) => {
+      draft.note = "changed";
+      const { rows, pairs } = draft as unknown as {
+        rows: Record<string, { value: number }>;
+        pairs: { key: string }[];
+      };
+      for (const row of Object.values(rows)) row.value = 1;
+      for (const pair of pairs) pair.key = "";
+      delete rows["k7"];
+    });
+    const { note, rows, pairs } = session.current().data;
+    expect(note).toBe("changed");
+    expect(rows).toEqual(
+      Object.fromEntries(keys.filter((key) => key !== "k7").map((key) => [key, { value: 1 }])),
+    );
+    expect(pairs).toEqual(keys.map(() => ({ key: "", tags: [] })));
+    await session.verify();
+  });
+
+  it("is refused if it changes too many fields of the data itself", async () => {
+    await using scene = new Scene(cart());
+    const { session } = await scene.connect<string, Cart>();
+    const update = session.update((draft) => {
+      for (let index = 0; index < 1_000; index += 1) draft[`k${index}`] = index;
+    });
+    await expect(update).rejects.toMatchObject({
+      name: "DataRefused",
+      message: expect.stringContaining(
+        "the recipe changes 1000 fields or items of the data itself; one post changes at most 999.",
+      ),
+    });
+  });
+
   it("leads to what the recipe makes, for any data", async () => {
     await using scene = new Scene(cart());
     const { session } = await scene.connect<string, { [field: string]: unknown }>();

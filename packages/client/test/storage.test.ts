@@ -40,6 +40,10 @@ const lost = (posts: readonly Promise<unknown>[]): void => void Promise.allSettl
 
 const post = (key: string) => ({ key, kind: "messages", body: { content: key } }) as const;
 
+function fail(message: string): never {
+  throw new Error(message);
+}
+
 const storageOf = (options: LocalPostStorageOptions = {}) =>
   localPostStorage({ store: new Texts(), ...options });
 
@@ -63,7 +67,8 @@ describe("posts of a page that was closed", () => {
 
   it("are applied once if the server had them, and if two pages send them", async () => {
     await using scene = new Scene(talker());
-    const storage = storageOf({ clock: scene.clock });
+    const texts = new Texts();
+    const storage = localPostStorage({ store: texts, clock: scene.clock });
     const { session, network } = await scene.connect({ storage });
     network.losesNextReceipt = true;
     lost([session.send("One")]);
@@ -71,8 +76,13 @@ describe("posts of a page that was closed", () => {
     network.goOffline();
     await session.close();
     const pages = await Promise.all([1, 2].map(() => scene.connect({ storage, id: session.id })));
+    for (const { session: page } of pages) {
+      expect(usersOf(page)).toEqual(["One"]);
+      expect(page.connection().pending).toEqual([]);
+    }
     for (const { session: page } of pages)
       await untilPasses(() => expect(page.connection()).toEqual({ status: "connected", pending: [] }));
+    await untilPasses(() => expect(texts.length).toBe(0));
     for (const { session: page } of pages) expect(usersOf(page)).toEqual(["One"]);
   });
 
@@ -185,10 +195,18 @@ describe("a storage of posts", () => {
     );
   });
 
-  it("that cannot be read fails the connection", async () => {
+  it.each([
+    ["throws", () => fail("It is locked.")],
+    ["rejects", async () => fail("It is locked.")],
+  ])("that cannot be read is reported, and the session is connected: list %s", async (_, list) => {
     await using scene = new Scene(talker());
-    const storage = { ...storageOf(), list: async () => await Promise.reject(new Error("It is locked.")) };
-    await expect(scene.connect({ storage })).rejects.toThrow("It is locked.");
+    const errors: unknown[] = [];
+    const { session } = await scene.connect({
+      storage: { ...storageOf(), list },
+      onError: ({ error }) => void errors.push(error),
+    });
+    expect(errors).toMatchObject([{ message: "It is locked." }]);
+    expect(await session.send("One")).toMatchObject({ status: "accepted" });
   });
 
   it("may take its time: changes are made one after the other", async () => {
@@ -220,6 +238,34 @@ describe("a storage of posts", () => {
 });
 
 describe("localPostStorage", () => {
+  it("keeps a post that it cannot read at present", async () => {
+    const store = new Texts();
+    const { getItem } = store;
+    const storage = localPostStorage({ store });
+    void storage.add("s", post("a"));
+    Object.assign(store, { getItem: () => fail("It is locked.") });
+    expect(() => storage.list("s")).toThrow("It is locked.");
+    Object.assign(store, { getItem });
+    expect(await storage.list("s")).toEqual([post("a")]);
+  });
+
+  it.each([
+    ["has none", { value: undefined }, /Pass store/],
+    ["blocks it", { get: () => fail("Access is denied.") }, "Access is denied."],
+  ])("is made without localStorage, and says at its use that the platform %s", (_, property, message) => {
+    const own = Object.getOwnPropertyDescriptor(globalThis, "localStorage");
+    Object.defineProperty(globalThis, "localStorage", { ...property, configurable: true });
+    try {
+      const storage = localPostStorage();
+      expect(() => storage.list("s")).toThrow(message);
+      expect(() => storage.add("s", post("a"))).toThrow(message);
+      expect(() => storage.clear()).toThrow(message);
+    } finally {
+      Reflect.deleteProperty(globalThis, "localStorage");
+      if (own !== undefined) Object.defineProperty(globalThis, "localStorage", own);
+    }
+  });
+
   it("keeps the order of posts, also of one millisecond and of several pages", async () => {
     await using scene = new Scene(talker());
     const store = new Texts();

@@ -7,7 +7,7 @@ import {
   type ErrorReport,
   type OpenOptions,
 } from "@moora/agent";
-import { fileHeaders, mediaTypeIn } from "@moora/agent-core-effects/internal";
+import { fileHeaders, mediaTypeIn } from "@moora/agent/internal";
 import { ObjectAlarm } from "./alarm.ts";
 import { type DurableObjectLog, openObjectLog } from "./durable-object-log.ts";
 import { ObjectId } from "./object-id.ts";

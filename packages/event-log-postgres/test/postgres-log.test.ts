@@ -4,15 +4,10 @@ import { chainStart, type EventLog } from "@moora/event-log";
 import { bodies, appendBodies, recordsAfter } from "@moora/event-log/testing";
 import type pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import {
-  postgresLog,
-  type NamedQuery,
-  type PostgresOptions,
-  type PostgresPool,
-  type PostgresResult,
-} from "../src/index.ts";
+import { postgresLog, type PostgresOptions, type PostgresPool } from "../src/index.ts";
 import { storedToText, textToStored } from "../src/stored-text.ts";
 import { poolOn, PostgresServer } from "@moora/testbed/postgres/server";
+import { altered } from "./altered-pool.ts";
 
 let server: PostgresServer;
 let admin: pg.Pool;
@@ -280,32 +275,6 @@ const refusing = (pool: pg.Pool, words: string): PostgresPool =>
       throw Object.assign(new Error("refused"), { code: "42501", severity: "ERROR" });
     return query(statement, values);
   });
-
-type Send = (text: string, values?: unknown[]) => Promise<PostgresResult>;
-
-/** A pool whose connections send statements in another way. */
-function altered(
-  pool: pg.Pool,
-  send: (query: Send, statement: string | NamedQuery, values?: unknown[]) => Promise<PostgresResult>,
-): PostgresPool {
-  return {
-    async connect() {
-      const client = await pool.connect();
-      const query: Send = async (text, values) => client.query(text, values);
-      return new Proxy(client, {
-        get(target, name) {
-          if (name === "query")
-            return (statement: string | NamedQuery, values?: unknown[]) => send(query, statement, values);
-          const value: unknown = Reflect.get(target, name);
-          return typeof value === "function" ? value.bind(target) : value;
-        },
-      });
-    },
-    on: (event, listener) => pool.on(event, listener),
-    off: (event, listener) => pool.off(event, listener),
-    end: async () => pool.end(),
-  };
-}
 
 describe("a watch with notifications", () => {
   it("is notified without polling", async () => {

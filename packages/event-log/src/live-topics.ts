@@ -21,7 +21,10 @@ export class LiveTopics {
     return this.#byTopic.has(topic);
   }
 
-  /** Calls the listeners of a topic in microtasks, in the order of the texts: an error of one of them affects no other. */
+  /**
+   * Calls the listeners of a topic in microtasks, in the order of the texts. An error of a listener affects no other one; it is not
+   * caught.
+   */
   deliver(topic: string, text: string): void {
     if (text.length > maxLiveTextLength) return;
     for (const listener of this.#byTopic.get(topic) ?? []) {

@@ -1,6 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { logConformance } from "../src/testing/index.ts";
-import { checkCase, everything, isProof, relaxedStores, stores } from "@moora/testbed/stores";
+import {
+  checkCase,
+  everything,
+  isProof,
+  optionalPartsOf,
+  relaxedStores,
+  stores,
+} from "@moora/testbed/stores";
 
 describe.each(isProof ? [...stores, ...relaxedStores] : stores)(
   "(B13) the $name log",
@@ -8,6 +15,22 @@ describe.each(isProof ? [...stores, ...relaxedStores] : stores)(
     it.each(logConformance(abilities))("$name", async (logCase) => checkCase(logCase, storageOf()));
   },
 );
+
+describe("the optional parts, without which a log passes the suite", () => {
+  const stored = ["due", "blobs"];
+  const partsOf: Readonly<Record<string, readonly string[]>> = {
+    memory: ["page", "called", ...stored, "live"],
+    jsonl: ["blobs"],
+    sqlite: ["page", "called", ...stored],
+  };
+
+  it.each(stores)("are those that the $name log is known for", async ({ name, storageOf }) => {
+    const storage = storageOf();
+    const parts = optionalPartsOf(await storage.open());
+    await storage.dispose();
+    expect(parts).toEqual(partsOf[name]);
+  });
+});
 
 describe("the suite", () => {
   it("has at least a hundred cases", () => {

@@ -1,7 +1,7 @@
 import * as fake from "fake-indexeddb";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { indexedDbStorage } from "@moora/testbed/indexeddb-storage";
-import { checkCase, everything, isProof } from "@moora/testbed/stores";
+import { checkCase, everything, isProof, optionalPartsOf } from "@moora/testbed/stores";
 import { indexedDbLog } from "../src/indexeddb.ts";
 import { chainStart, type DisposableLog, type LogErrorCode, type SessionLog } from "../src/index.ts";
 import { appendBodies, headOf, logConformance, recordsAfter } from "../src/testing/index.ts";
@@ -36,6 +36,11 @@ const refusal = (code: LogErrorCode): unknown => expect.objectContaining({ name:
 
 describe("the indexeddb log", () => {
   afterEach(() => vi.restoreAllMocks());
+
+  it("has a list of due sessions and a store of bytes", async () => {
+    await using log = indexedDbLog(`log-${crypto.randomUUID()}`);
+    expect(optionalPartsOf(log)).toEqual(["due", "blobs"]);
+  });
 
   it("lets the user delete its data, and no handle reads the session that is created in its place", async () => {
     const { log, session, name } = await openWithOneRecord();

@@ -129,7 +129,7 @@ describe("a damaged database", () => {
   it("never returns records that were not appended, nor throws an error of SQLite", async () => {
     using temporary = new TemporaryDirectory();
     const log = sqliteLog(temporary.file("log.db"));
-    const records = await appendOneByOne(await log.create("a", "{}"), ...bodies(300));
+    const records = await appendOneByOne(await log.create("a", "{}"), ...bodies(400));
     await log.close();
     const sound = readFileSync(temporary.file("log.db"));
     const random = seededRandom(5);

@@ -75,5 +75,5 @@ function pageOf(
   return { html: `${html.join("")}\n`, contentSecurityPolicy: `${policy}; frame-ancestors 'none'` };
 }
 
-/** JSON in which no text can end the element that contains them, or begin a comment in it. */
+/** JSON in which no text can end the element that contains it, or begin a comment in it. */
 const escaped = (json: string): string => json.replaceAll("<", String.raw`\u003c`);

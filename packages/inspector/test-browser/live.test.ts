@@ -1,3 +1,5 @@
+import { openSession } from "@moora/agent";
+import { memoryLog } from "@moora/event-log";
 import { launchChromium } from "@moora/testbed/chromium";
 import { answers, callsTools, type MockScript } from "@moora/llm/testing";
 import type { AgentServerOptions } from "@moora/server";
@@ -33,10 +35,10 @@ describe("the inspector of a server", () => {
 
   it("follows a session, sends a message, approves a call, and shows the result", async () => {
     const { url, close } = await served({ basePath: "/api" });
-    const id = await createSession(`${url}/api`);
+    const id = await createSession(url);
     const page = await browser.newPage();
     const watched = watch(page);
-    await page.goto(`${url}/api/inspector`);
+    await page.goto(`${url}/inspector`);
     await page.getByRole("button", { name: id }).click();
     await page.getByText("live", { exact: true }).waitFor();
     await page.getByRole("textbox", { name: "Message" }).fill("Refund order 7.");
@@ -52,9 +54,43 @@ describe("the inspector of a server", () => {
     await page.getByRole("tab", { name: "Data" }).click();
     await page.getByRole("tabpanel").getByText('"euros": 12').waitFor();
     expect(watched.problems).toEqual([]);
-    expect(new Set(watched.requests.map((request) => new URL(request).origin))).toEqual(new Set([url]));
+    expect(new Set(watched.requests.map((request) => new URL(request).origin))).toEqual(
+      new Set([new URL(url).origin]),
+    );
     await page.close();
     await close();
+  });
+
+  it("says why the server does not continue a session, and loads it again", async () => {
+    const agent = sampleAgent(script, async (order) => `paid ${order}`);
+    const first = await servedAgent(agent);
+    const { url } = first;
+    const id = await createSession(url);
+    const page = await browser.newPage();
+    await page.goto(`${url}/inspector/#session=${id}`);
+    await page.getByRole("textbox", { name: "Message" }).fill("Refund order 7.");
+    await page.getByRole("button", { name: "Send" }).click();
+    await page.getByRole("button", { name: "Approve", exact: true }).waitFor();
+    await first.close();
+    await page.getByText("connecting", { exact: true }).waitFor();
+    const log = memoryLog();
+    await (await openSession(agent, { log, id })).close();
+    const second = await servedAgent(agent, { log }, Number(new URL(url).port));
+    await page
+      .getByRole("alert")
+      .getByText(/The server does not continue this session: /)
+      .waitFor();
+    await page.getByText("ended", { exact: true }).waitFor();
+    const before = await count(page);
+    expect(await page.getByRole("button", { name: "Approve", exact: true }).count()).toBe(0);
+    expect(await page.getByRole("textbox", { name: "Message" }).count()).toBe(0);
+    await page.getByRole("button", { name: "Load it again" }).click();
+    await page.getByText("live", { exact: true }).waitFor();
+    expect(await page.getByRole("alert").count()).toBe(0);
+    expect(await count(page)).toBeLessThan(before);
+    await page.getByRole("textbox", { name: "Message" }).waitFor();
+    await page.close();
+    await second.close();
   });
 
   it("asks for a token where the server needs one, and opens a link to a session", async () => {

@@ -9,6 +9,7 @@ import type { Page } from "playwright-core";
 export async function servedAgent(
   agent: Agent<unknown>,
   options: Partial<AgentServerOptions> = {},
+  port = 0,
 ): Promise<ServedAgents & AsyncDisposable> {
   const server = createAgentServer({
     agents: [agent],
@@ -16,7 +17,7 @@ export async function servedAgent(
     inspector: inspectorOfServer,
     ...options,
   });
-  const served = await serve(server, { port: 0 });
+  const served = await serve(server, { port });
   return { ...served, [Symbol.asyncDispose]: () => served.close() };
 }
 

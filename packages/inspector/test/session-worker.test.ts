@@ -1,15 +1,18 @@
+import { asked, callsMade, llmStarted, opened } from "@moora/agent-testing";
 import { describe, expect, it } from "vitest";
 import { SessionWorker } from "../src/worker/session-worker.ts";
 import type { WorkerEvent } from "../src/worker/protocol.ts";
-import { exportOf } from "./support.ts";
+import { exportOf, exportOfInputs } from "./support.ts";
 
-async function scene(name: string): Promise<{ worker: SessionWorker; events: readonly WorkerEvent[] }> {
+const scene = (name: string) => sceneOf(exportOf(name));
+
+async function sceneOf(text: string): Promise<{ worker: SessionWorker; events: readonly WorkerEvent[] }> {
   const events: WorkerEvent[] = [];
   const worker = new SessionWorker(
     (event) => void events.push(event),
     async () => undefined,
   );
-  await worker.handlers.open(exportOf(name));
+  await worker.handlers.open(text);
   return { worker, events };
 }
 
@@ -33,10 +36,25 @@ describe("the worker", () => {
   it("adds streamed records once and in order", async () => {
     const { worker, events } = await scene("twenty-steps");
     const { seq = 0 } = events.flatMap((event) => (event.event === "rows" ? event.rows : [])).at(-1) ?? {};
-    const opened = (at: number) => ({ seq: at, body: '{"type":"session-opened","owner":"b","timestamp":9}' });
-    await worker.handlers.append([opened(seq + 1), opened(seq + 1), opened(seq + 3)]);
+    const record = (at: number) => ({ seq: at, body: '{"type":"session-opened","owner":"b","timestamp":9}' });
+    await worker.handlers.append([record(seq + 1), record(seq + 1), record(seq + 3)]);
     const added = events.flatMap((event) => (event.event === "rows" ? event.rows : [])).slice(seq);
     expect(added.map((row) => row.seq)).toEqual([seq + 1]);
+  });
+
+  it("knows which calls are open after the last record, whatever has ended them", async () => {
+    const { worker } = await sceneOf(
+      exportOfInputs([
+        opened("server"),
+        asked("Refund it."),
+        llmStarted("plan/1/1/1"),
+        callsMade("plan/1/1/1", { call_1: { name: "refund" } }),
+      ]),
+    );
+    expect(await worker.handlers.openCalls(["call_1", "call_2"])).toEqual(["call_1"]);
+    const cancelled = { type: "re-act-cancelled", timestamp: 9 };
+    await worker.handlers.append([{ seq: 5, body: JSON.stringify(cancelled) }]);
+    expect(await worker.handlers.openCalls(["call_1"])).toEqual([]);
   });
 
   it("refuses calls before a session is open, and files that are not sessions", async () => {

@@ -135,7 +135,7 @@ export class ChatStore<Data> {
       messages: this.#list.of(state, this.#isDrafting),
       status: isPaused(state) ? "paused" : statusOf(state),
       ...(control.type === "Error" ? { failure: control.failure } : {}),
-      questions: keptQuestions(this.#chat?.questions ?? [], session.questions()),
+      questions: reuseQuestions(this.#chat?.questions ?? [], session.questions()),
       data: state.data,
       connection: this.#connection,
       send,
@@ -158,10 +158,10 @@ function statusOf(state: AgentState): ChatStatus {
 }
 
 /** The same list as before if the questions are the same. */
-function keptQuestions(before: readonly Question[], now: readonly Question[]): readonly Question[] {
-  const isKept =
+function reuseQuestions(before: readonly Question[], now: readonly Question[]): readonly Question[] {
+  const isUnchanged =
     before.length === now.length && before.every((question, index) => isSameQuestion(question, now[index]));
-  return isKept ? before : now;
+  return isUnchanged ? before : now;
 }
 
 const isSameQuestion = (a: Question, b: Question | undefined): boolean =>

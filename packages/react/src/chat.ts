@@ -26,19 +26,15 @@ export interface ChatPost {
   readonly isConfirmed: boolean;
 }
 
-/** A session that hooks show: local ones, and those of `@moora/client`. */
-export interface ChatSession<Data = unknown> extends Pick<
-  Session<unknown, Data>,
-  "id" | "seq" | "subscribe" | "questions"
-> {
-  readonly current: () => SessionView<Data>;
+/** A session whatever its data: every `ChatSession` is one. */
+export interface AnyChatSession extends Pick<Session, "id" | "seq" | "subscribe" | "questions"> {
+  readonly current: () => SessionView;
   readonly onEvent: (listener: (event: AgentEvent<unknown>) => void) => () => void;
   readonly send: Session["send"];
   readonly decide: (
     question: Parameters<Session["decide"]>[0],
     decision: Parameters<Session["decide"]>[1],
   ) => Promise<Receipt>;
-  readonly update: (recipe: Recipe<Data>) => Promise<Receipt>;
   readonly cancel: (reason?: string) => Promise<Receipt>;
   readonly retry: () => Promise<Receipt>;
   readonly pause: (reason?: string) => Promise<Receipt>;
@@ -47,6 +43,12 @@ export interface ChatSession<Data = unknown> extends Pick<
   readonly fileUrl?: (file: Pick<AgentAttachment, "url">) => string;
   /** Only remote sessions have a connection. */
   readonly connection?: () => ChatConnection;
+}
+
+/** A session that hooks show: local ones, and those of `@moora/client`. `Data` is the type of its application data. */
+export interface ChatSession<Data = unknown> extends AnyChatSession {
+  readonly current: () => SessionView<Data>;
+  readonly update: (recipe: Recipe<Data>) => Promise<Receipt>;
 }
 
 /**

@@ -8,10 +8,10 @@ import {
   type ReactElement,
   type ReactNode,
 } from "react";
-import type { Chat, ChatMessage, ChatSession } from "./chat.ts";
+import type { AnyChatSession, Chat, ChatMessage, ChatSession } from "./chat.ts";
 import { storeOf } from "./chat-store.ts";
 
-const SessionContext = createContext<ChatSession | undefined>(undefined);
+const SessionContext = createContext<AnyChatSession | undefined>(undefined);
 
 /** Gives the components in it the session that hooks without one show. */
 export function AgentProvider<Data>({
@@ -21,13 +21,11 @@ export function AgentProvider<Data>({
   readonly session: ChatSession<Data>;
   readonly children?: ReactNode;
 }): ReactElement {
-  // Hooks name the type of the data again.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  return createElement(SessionContext, { value: session as ChatSession }, children);
+  return createElement(SessionContext, { value: session }, children);
 }
 
 /** The session of a hook. Throws without one. */
-function useSession<Data>(given: ChatSession<Data> | undefined): ChatSession<Data> {
+function useSession<Data>(given: AnyChatSession | undefined): ChatSession<Data> {
   const provided = use(SessionContext);
   const session = given ?? provided;
   if (session === undefined) {
@@ -35,6 +33,7 @@ function useSession<Data>(given: ChatSession<Data> | undefined): ChatSession<Dat
       "This hook has no session. Pass one, or put the component into <AgentProvider session={...}>.",
     );
   }
+  // The provider was given a `ChatSession`; hooks name the type of its data again.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return session as ChatSession<Data>;
 }
@@ -52,7 +51,7 @@ export function useAgent<Type>(): Chat<DataOf<Type>>;
 export function useAgent<Data>(session: ChatSession<Data>): Chat<Data>;
 /** Both forms of the hook. */
 export function useAgent<Data>(session?: ChatSession<Data>): Chat<Data> {
-  const store = storeOf(useSession(session));
+  const store = storeOf(useSession<Data>(session));
   return useSyncExternalStore(store.subscribe, store.chat, store.chat);
 }
 
@@ -60,7 +59,7 @@ export function useAgent<Data>(session?: ChatSession<Data>): Chat<Data> {
  * A message with the text, the reasoning, the drafts of tool calls and the progress of tools that are being streamed; undefined for an
  * unknown id. A component is rendered again when this message changes.
  */
-export function useMessage(id: string, session?: ChatSession<never>): ChatMessage | undefined {
+export function useMessage(id: string, session?: AnyChatSession): ChatMessage | undefined {
   const store = storeOf(useSession(session));
   const message = (): ChatMessage | undefined => store.message(id);
   return useSyncExternalStore(store.subscribe, message, message);
@@ -74,7 +73,7 @@ export function useAgentValue<Value, Data = unknown>(
   session?: ChatSession<Data>,
   isEqual: (a: Value, b: Value) => boolean = Object.is,
 ): Value {
-  const source = useSession(session);
+  const source = useSession<Data>(session);
   const last = useRef<{ readonly view: unknown; readonly select: unknown; readonly value: Value }>(null);
   const value = (): Value => {
     const view = source.current();

@@ -1,4 +1,5 @@
 export type {
+  AnyChatSession,
   Chat,
   ChatConnection,
   ChatMessage,

@@ -46,10 +46,10 @@ export class MessageList {
       const known = this.#byId.get(message.id);
       return known !== undefined && isSameMessage(known, message) ? known : message;
     });
-    const isKept =
+    const isUnchanged =
       messages.length === this.#messages.length &&
       messages.every((message, index) => message === this.#messages[index]);
-    if (isKept) return this.#messages;
+    if (isUnchanged) return this.#messages;
     this.#messages = messages;
     this.#byId = new Map(messages.map((message) => [message.id, message]));
     return messages;

@@ -1,4 +1,5 @@
 // @vitest-environment happy-dom
+import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { defineTool, startSession, toolAsks } from "@moora/agent";
@@ -22,6 +23,10 @@ beforeAll(async () => {
   folder = mkdtempSync(join(import.meta.dirname, ".fences-"));
   const file = join(folder, "app.tsx");
   writeFileSync(file, new Page("packages/react/README.md").block("tsx"));
+  writeFileSync(
+    join(folder, "tsconfig.json"),
+    JSON.stringify({ extends: "../../tsconfig.json", files: ["app.tsx"], include: [] }),
+  );
   // The module exports what the README says.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   ({ App } = (await import(/* @vite-ignore */ file)) as Program);
@@ -42,6 +47,12 @@ const shows = (screen: Screen, text: string) =>
   act(() => untilPasses(() => expect(screen.text).toContain(text)));
 
 describe("the program of the README", () => {
+  it("compiles", () => {
+    const tsc = join(import.meta.dirname, "../../../node_modules/.bin/tsc");
+    const { stdout, status } = spawnSync(tsc, ["-p", folder, "--noEmit"], { encoding: "utf8" });
+    expect(status, stdout).toBe(0);
+  });
+
   it("shows a chat, and takes an approval", async () => {
     const session = startSession(agentOf([callsTools([{ name: "pay" }]), answers("It is paid.")]));
     await using screen = await Screen.of(createElement(App, { session }));

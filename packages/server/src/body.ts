@@ -22,8 +22,16 @@ export async function readBody<Schema extends z.ZodMiniType>(
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const path = (issue?.path ?? []).map(String).join(".");
-  const unknown = issue?.code === "unrecognized_keys" ? " It has a field that is not known." : "";
-  throw new HttpProblem("invalid-request", `The body does not have the expected form.${unknown}`, { path });
+  throw new HttpProblem("invalid-request", `The body does not have the expected form.${detailOf(issue)}`, {
+    path,
+  });
+}
+
+function detailOf(issue: z.core.$ZodIssue | undefined): string {
+  if (issue?.code === "unrecognized_keys") return " It has a field that is not known.";
+  if (issue?.code === "too_big" && issue.origin === "array")
+    return ` The field has more than ${issue.maximum} items.`;
+  return "";
 }
 
 async function readJson(request: Request, options: BodyOptions): Promise<unknown> {

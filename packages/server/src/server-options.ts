@@ -8,6 +8,7 @@ import {
   type EventLog,
   type LogListener,
 } from "@moora/agent";
+import { Logger } from "@moora/agent/internal";
 import { blobProblem, optionHint } from "@moora/agent-core-effects/internal";
 import type { Authorize, SessionRef } from "./access/authorization.ts";
 import { LiveHub } from "./live/live-hub.ts";
@@ -147,6 +148,8 @@ export interface ServerContext extends Omit<
   readonly owner: string;
   readonly clock: Clock;
   readonly onError: (error: unknown) => void;
+  /** The logger of a session, by its id. */
+  readonly loggerOf: (id: string) => Logger;
 }
 
 const knownOptions: Readonly<Record<keyof AgentServerOptions, true>> = {
@@ -202,6 +205,7 @@ export function contextOf(options: AgentServerOptions): ServerContext {
     liveHub: live === undefined ? undefined : new LiveHub(live, clock),
     clock,
     onError: options.onError ?? ((error) => console.error(error)),
+    loggerOf: (id) => new Logger(id, options.onLog),
   };
 }
 

@@ -41,6 +41,8 @@ class HandWriter implements LlmCaller {
 /** A live channel that a test can watch and break. */
 class Wire {
   readonly sent: string[] = [];
+  /** The topics of the texts that were sent. */
+  readonly topics: string[] = [];
   /** Whether a text is lost. */
   loses: (text: string) => boolean = () => false;
 
@@ -50,6 +52,7 @@ class Wire {
     const channel: LiveChannel = {
       publish: (topic, text) => {
         this.sent.push(text);
+        this.topics.push(topic);
         if (!this.loses(text)) live.publish(topic, text);
       },
       subscribe: (topic, listener) => live.subscribe(topic, listener),
@@ -80,6 +83,9 @@ async function farViewer(agent: () => Agent<unknown>) {
     clock,
     wire,
     viewer,
+    storage,
+    /** Another server on the log. */
+    another: () => sceneOf(),
     say: () => near.as("ada").post(`/sessions/${id}/messages`, { content: "Hi" }),
     /** Sends what waits for the pace of the channel. */
     paced: () => clock.advanceAsync(25),
@@ -284,6 +290,26 @@ describe("a viewer at another server than the one that runs the session", () => 
     expect(shown.length).toBeGreaterThan(1);
   });
 
+  it("has what waits to be sent as part of the text so far", async () => {
+    const model = new HandWriter();
+    await using pair = await farViewer(() => agentOf(model));
+    await pair.say();
+    await model.begun;
+    model.write("One");
+    model.write(" two");
+    await untilText(pair.viewer, "One");
+    pair.wire.sent.length = 0;
+    pair.wire.topics.length = 0;
+    await using third = pair.another();
+    await using later = await third.as("ada").events(pair.id);
+    await untilText(later, "One two");
+    const { server } = JSON.parse(pair.wire.sent.find((text) => text.includes('"view"')) ?? "{}");
+    const received = pair.wire.types.filter((_type, index) => pair.wire.topics[index] === server);
+    expect(received).toEqual(["begin"]);
+    await untilText(pair.viewer, "One two");
+    model.end();
+  });
+
   it("that is slow holds up no other one, and gets every record", async () => {
     const model = new HandWriter();
     await using pair = await farViewer(() => agentOf(model));
@@ -302,6 +328,46 @@ describe("a viewer at another server than the one that runs the session", () => 
     await pair.viewer.until("re-act-observed");
     await slow.until("re-act-observed");
     expect(slow.inputs).toEqual(pair.viewer.inputs);
+  });
+});
+
+describe("a text of another form on the live channel", () => {
+  const malformed = (session: string): readonly string[] => {
+    const head = { session, feed: "other", seq: 0 };
+    const call = { toolCallId: "call_1", path: ["call_1"] };
+    const texts: readonly unknown[] = [
+      null,
+      "text",
+      { type: "view" },
+      { type: "view", server: "x", sessions: [null] },
+      { type: "view", server: "x", sessions: [{ session, messageId: 1, length: "2" }] },
+      { type: "leave", server: "x" },
+      { type: "begin", ...head, streaming: 7 },
+      { type: "begin", ...head, streaming: null, questions: [null] },
+      { type: "begin", ...head, streaming: { messageId: "m", offset: -1, text: "x" } },
+      { type: "events", ...head },
+      { type: "events", ...head, events: [{}] },
+      { type: "events", ...head, events: [{ event: { type: "LlmToken", messageId: "m" } }] },
+      { type: "events", ...head, events: [{ event: { type: "Unknown" } }] },
+      { type: "events", ...head, events: [{ event: { type: "SubAgentEvent", ...call, event: null } }] },
+    ];
+    return ["{", ...texts.map((text) => JSON.stringify(text))];
+  };
+
+  it("is dropped by each server, and what follows is shown", async () => {
+    const model = new HandWriter();
+    await using pair = await farViewer(() => agentOf(model));
+    const { live } = memoryLog(pair.storage);
+    const { server, sessions } = JSON.parse(pair.wire.sent[0] ?? "{}");
+    await pair.say();
+    await model.begun;
+    for (const text of malformed(sessions[0].session))
+      for (const topic of ["viewers/1", server]) live?.publish(topic, text);
+    model.write("One");
+    await pair.paced();
+    expect(await untilText(pair.viewer, "One")).toBe("One");
+    model.end();
+    await pair.viewer.until("re-act-observed");
   });
 });
 

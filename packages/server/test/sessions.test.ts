@@ -152,6 +152,9 @@ describe("a session", () => {
       { op: "test", path: "", value: { items: [] } },
       { op: "test", path: "/items/7", value: "none" },
       { op: "test", path: "/gone/deeper", value: null },
+      { op: "test", path: "/items/7", value: "gone" },
+      { op: "test", path: "/price/currency", value: "EUR" },
+      { op: "test", path: "/toString", value: {} },
     ]) {
       expect(await change({ op: "add", path: "/items/-", value: "lost" }, failing)).toMatchObject({
         status: 409,
@@ -168,8 +171,19 @@ describe("a session", () => {
       [{ op: "add", path: "/__proto__/polluted", value: true }],
       [{ op: "remove", path: "items" }],
       [{ op: "add", path: "/items~2", value: true }],
+      [{ op: "add", path: "/~2", value: true }],
+      [{ op: "test", path: "/open~", value: true }],
     ])
       expect(await change(...patches)).toMatchObject({ status: 422, body: { code: "refused" } });
+    const many = Array.from({ length: 1_001 }, () => ({ op: "remove", path: "/items/0" }));
+    expect(await change(...many)).toMatchObject({
+      status: 400,
+      body: {
+        code: "invalid-request",
+        path: "patches",
+        detail: "The body does not have the expected form. The field has more than 1000 items.",
+      },
+    });
     expect(await data()).toEqual({ items: ["milk", "salt"], open: true });
   });
 });

@@ -177,6 +177,39 @@ describe("a stream of events", () => {
     expect([...codes]).toContain("stream-behind");
   });
 
+  it.each([
+    ["in one piece", 0],
+    ["before it connects", 1],
+  ])(
+    "gets all of a message that is longer than its buffer and still streams, %s",
+    async (_, connectsLate) => {
+      const text = "word ".repeat(1_000);
+      await using scene = new Scene(
+        agentOf(() => hangs(text)),
+        { limits: { maxBufferedBytes: 2_000 } },
+      );
+      const ada = scene.as("ada");
+      const id = await ada.create();
+      const post = async (): Promise<unknown> =>
+        await ada.post(`/sessions/${id}/messages`, { content: "Hi" });
+      if (connectsLate === 1) {
+        await post();
+        await using first = await ada.events(id);
+        while (first.chunks.length === 0) await first.next();
+      }
+      await using viewer = await ada.events(id);
+      if (connectsLate === 0) await post();
+      let shown = "";
+      while (shown.length < text.length) {
+        await viewer.next();
+        const chunk = viewer.chunks.at(-1);
+        if (chunk?.type === "text") shown = shown.slice(0, chunk.offset) + chunk.text;
+      }
+      expect(shown).toBe(text);
+      expect((await ada.get(`/sessions/${id}`)).status).toBe(200);
+    },
+  );
+
   it("is limited in number for each user", async () => {
     await using scene = new Scene(talker(), { limits: { maxStreamsPerUser: 2, maxStreams: 3 } });
     const ada = scene.as("ada");

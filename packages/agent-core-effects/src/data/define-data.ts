@@ -6,7 +6,7 @@ import { shownValue } from "../field-problem.ts";
 import { optionHint } from "@moora/llm/internal";
 import { isPromise } from "../is-promise.ts";
 import { schemaCheckOf } from "../tool/schema-check.ts";
-import type { OutputOf, StandardSchema } from "../tool/standard-schema.ts";
+import { isStandardSchema, type OutputOf, type StandardSchema } from "../tool/standard-schema.ts";
 import { dataCopy } from "./data-copy.ts";
 import { DataRefused } from "./data-refused.ts";
 import { RecipeRunner } from "./recipe-runner.ts";
@@ -28,7 +28,7 @@ export interface DataOptions<Schema extends StandardSchema | JsonObject, Value =
   readonly version?: number;
   /** Converts stored data of an older version, which it gets as JSON with its version. Default: none. */
   readonly migrate?: (stored: Json, version: number) => NoInfer<Value>;
-  /** The JSON Schema of `schema`, for libraries that do not provide it. */
+  /** The JSON Schema of `schema`, for one of which its library cannot make it. Default: none; a library need not make one. */
   readonly jsonSchema?: JsonObject;
 }
 
@@ -78,7 +78,7 @@ export function defineData<const Schema extends StandardSchema | JsonObject>(
     refuse("migrate of defineData needs a version of 2 or more, got version 1: no stored data is older.");
   const { check } = schemaCheckOf(
     schema,
-    jsonSchema,
+    jsonSchema ?? anyJsonOf(schema),
     "The schema of defineData",
     "or give it beside as `jsonSchema`",
   );
@@ -90,7 +90,7 @@ export function defineData<const Schema extends StandardSchema | JsonObject>(
   };
   const checkFits = (data: Json): void => void outputOf(data);
   const checked = (value: unknown): Json => {
-    const data = dataCopy(value, "");
+    const data = dataCopy(value);
     checkFits(data);
     return data;
   };
@@ -121,6 +121,10 @@ export function defineData<const Schema extends StandardSchema | JsonObject>(
     },
   };
 }
+
+/** A JSON Schema that all values fit, for a schema of a library that makes none: no model reads that of data. */
+const anyJsonOf = (schema: StandardSchema | JsonObject): JsonObject | undefined =>
+  isStandardSchema(schema) && schema["~standard"].jsonSchema === undefined ? {} : undefined;
 
 const optionNames: Readonly<Record<keyof DataOptions<StandardSchema>, true>> = {
   schema: true,

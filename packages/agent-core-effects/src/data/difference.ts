@@ -1,5 +1,10 @@
 import { keysToPointer, type DataPatch, type Json } from "@moora/agent-core-state-machine";
-import { jsonSize, maxJsonItems, pathToText, type JsonSize } from "@moora/agent-core-state-machine/internal";
+import {
+  furtherKeyOf,
+  jsonSize,
+  maxJsonItems,
+  type JsonSize,
+} from "@moora/agent-core-state-machine/internal";
 import { alignItems } from "./align-items.ts";
 import { dataCopy } from "./data-copy.ts";
 import { DataRefused } from "./data-refused.ts";
@@ -30,6 +35,9 @@ export function differenceOf(before: Json, made: unknown): Difference {
   return comparison;
 }
 
+/** Up to this length an array is always checked for other properties than its items. */
+const fewItems = 1_000;
+
 type Fields = { readonly [key: string]: Json };
 
 class Comparison implements Difference {
@@ -50,6 +58,9 @@ class Comparison implements Difference {
   #compareItems(before: readonly Json[], after: readonly unknown[]): void {
     const edits = after.length > maxJsonItems ? undefined : alignItems(before, after, isSame);
     if (edits === undefined) return this.#replace(before, after);
+    // In a long array it takes longer to look for one than to compare the items.
+    const further = edits.length === 0 || after.length <= fewItems ? furtherKeyOf(after) : undefined;
+    if (further !== undefined) dataCopy(after, this.#path);
     for (const { op, from, to } of edits) {
       this.#path.push(to);
       if (op === "pair") this.compare(before[from] ?? null, after[to]);
@@ -85,14 +96,14 @@ class Comparison implements Difference {
   }
 
   #replace(before: Json, after: unknown): void {
-    const value = dataCopy(after, pathToText(this.#path));
+    const value = dataCopy(after, this.#path);
     this.#grow(jsonSize(value), 1);
     this.#grow(jsonSize(before), -1);
     this.patches.push({ op: "replace", path: keysToPointer(this.#path), value });
   }
 
   #add(after: unknown): void {
-    const value = dataCopy(after, pathToText(this.#path));
+    const value = dataCopy(after, this.#path);
     this.#grow(jsonSize(value), 1);
     this.growth.items += 1;
     this.patches.push({ op: "add", path: keysToPointer(this.#path), value });
@@ -100,7 +111,7 @@ class Comparison implements Difference {
 
   /** Adds a field. Its key is checked with it. */
   #addField(key: string, after: unknown): void {
-    const fields = dataCopy({ [key]: after }, pathToText(this.#path));
+    const fields = dataCopy({ [key]: after }, this.#path);
     this.#grow(jsonSize(fields), 1);
     const path = keysToPointer([...this.#path, key]);
     this.patches.push({ op: "add", path, value: Reflect.get(Object(fields), key) });

@@ -43,7 +43,7 @@ export class RecipeRunner {
   #check(before: Json, data: Json, difference: Difference): void {
     const size = this.#sizeAfter(before, difference);
     if (size === undefined || !this.#fitsAfter(data, difference, size)) {
-      dataCopy(data, "");
+      dataCopy(data);
       this.#checkFits(data);
     }
     if (typeof data === "object" && data !== null) this.#sizes.set(data, size ?? jsonSize(data));

@@ -68,8 +68,8 @@ export interface ToolOptions<
   readonly description: string;
   /** The schema of the arguments, an object schema: a Standard Schema or a JSON Schema. */
   readonly input: Schema;
-  /** The JSON Schema of `input`, for libraries that do not provide it. */
-  readonly schema?: JsonObject;
+  /** The JSON Schema of `input`, for libraries that do not provide it: for zod/mini, `z.toJSONSchema(input)`. */
+  readonly schema?: Readonly<Record<string, unknown>>;
   /**
    * Runs a call. Returns text, JSON or `toolReply(...)`, or a promise for it. An exception is an error for the model. The type
    * does not require JSON: a `Map`, a function or a class instance without `toJSON` fails the call with the code `not-json`.

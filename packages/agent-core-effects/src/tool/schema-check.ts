@@ -4,6 +4,7 @@ import { after } from "../is-promise.ts";
 import { refuse } from "../errors/build-error.ts";
 import { errorText } from "../error-text.ts";
 import { jsonObjectOf } from "../request/json-object.ts";
+import { isZodSchema } from "../data/zod-part.ts";
 import { jsonSchemaProblem } from "./json-schema-problem.ts";
 import { isNoJsonSchema, mistakenSchema, pathWithoutJsonSchema } from "./schema-mistakes.ts";
 import {
@@ -31,7 +32,7 @@ export type CheckedValue<Output> =
  */
 export function schemaCheckOf(
   schema: StandardSchema | JsonObject,
-  beside: JsonObject | undefined,
+  beside: Readonly<Record<string, unknown>> | undefined,
   place: string = "The schema",
   fix: string = "a tool may also give it beside as `schema`",
 ): SchemaCheck<unknown> {
@@ -51,6 +52,11 @@ export function schemaCheckOf(
 
 function jsonSchemaOf(schema: StandardSchema, place: string, fix: string): Readonly<Record<string, unknown>> {
   const { jsonSchema, vendor } = schema["~standard"];
+  if (jsonSchema === undefined && isZodSchema(schema)) {
+    return refuse(
+      `${place} is a schema of zod/mini, which gives no JSON Schema by itself. Use a schema of zod; a tool may also give the JSON Schema beside: schema: z.toJSONSchema(input).`,
+    );
+  }
   if (jsonSchema === undefined) {
     return refuse(
       `${place} is a schema of ${vendor} that gives no JSON Schema. Use a library or version that does, such as zod 4 without its mini, or a JSON Schema; ${fix}.`,

@@ -1,4 +1,5 @@
-import { truncated, truncatedToBytes } from "../truncate.ts";
+import { pathToText } from "@moora/agent-core-state-machine/internal";
+import { truncatedToBytes } from "../truncate.ts";
 import { valueAt, redactValues } from "./redact-values.ts";
 import type { JsonObject } from "@moora/llm";
 
@@ -34,6 +35,16 @@ export type OutputOf<Schema> = Schema extends StandardSchema<infer Output> ? Out
 export const isStandardSchema = (schema: unknown): schema is StandardSchema =>
   (typeof schema === "object" || typeof schema === "function") && schema !== null && "~standard" in schema;
 
+/** A path in which the indices of arrays are numbers, as not all libraries give them. */
+function withIndices(path: readonly PropertyKey[], value: unknown): readonly PropertyKey[] {
+  let at = value;
+  return path.map((key) => {
+    const isIndex = Array.isArray(at) && typeof key === "string" && /^\d+$/.test(key);
+    at = typeof at === "object" && at !== null ? Reflect.get(at, key) : undefined;
+    return isIndex ? Number(key) : key;
+  });
+}
+
 /** The maximum length of one list of issues, in bytes. */
 const mostBytes = 1_600;
 
@@ -41,7 +52,7 @@ const mostBytes = 1_600;
 export function issuesToText(issues: readonly StandardIssue[], value: unknown): string {
   const shown = issues.slice(0, 10).map(({ path = [], message }) => {
     const keys = path.map((part) => (typeof part === "object" ? part.key : part));
-    const where = keys.map((key) => truncated(String(key), 40)).join(".");
+    const where = pathToText(withIndices(keys, value)).toWellFormed();
     const what = redactValues(message, valueAt(value, keys));
     return where === "" ? what : `${where}: ${what}`;
   });

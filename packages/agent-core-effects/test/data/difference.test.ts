@@ -1,8 +1,11 @@
 import { applyPatches, type DataPatch, type Json } from "@moora/agent-core-state-machine";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { JsonObject } from "@moora/llm";
+import * as v from "valibot";
 import * as z from "zod";
-import { defineData } from "../../src/index.ts";
+import * as mini from "zod/mini";
+import { defineData, type DataOptions, type StandardSchema } from "../../src/index.ts";
 
 type Item = {
   id: number;
@@ -126,9 +129,24 @@ describe("the patches of a recipe", () => {
     ["-0 where 0 was", (draft) => void (draft.items = [-0, 1]), "JSON does not keep -0"],
     ["a hole", (draft) => void (draft.items[5] = 1), "JSON does not keep a value of type undefined"],
     [
-      "undefined in a new part of an item",
-      (draft) => void (draft.items[0] = [1, undefined]),
-      "items[0][1]: JSON",
+      "a further key of an array",
+      (draft) => void Object.assign(draft.items, { "-1": 1 }),
+      "items.-1: JSON keeps only the items of an array.",
+    ],
+    [
+      "a further key of an array whose items change, too",
+      (draft) => void Object.assign(draft.items, { "-1": 1 }).push(3),
+      "items.-1: JSON keeps only the items of an array.",
+    ],
+    [
+      "a further key of a new array",
+      (draft) => void (draft.items[1] = Object.assign([1], { extra: 1 })),
+      "items[1].extra: JSON keeps only the items of an array.",
+    ],
+    [
+      "a symbol as key of an array",
+      (draft) => void (draft.items[1] = Object.assign([1], { [Symbol("s")]: 1 })),
+      "items[1].Symbol(s): JSON keeps only the items of an array.",
     ],
     ["a very long hole", (draft) => void (draft.items.length = 4_000_000_000), "keys and items in all"],
     [
@@ -146,5 +164,37 @@ describe("the patches of a recipe", () => {
     const any = defineData({ schema: { type: "object" }, initial: {} });
     const before = { items: [0, { a: { b: 1 } }, 2] };
     expect(() => any.change(before, (draft) => recipe(Object(draft)))).toThrow(message);
+  });
+
+  it("are refused for a further key of a long array in which nothing else changes", () => {
+    const change = (draft: unknown): void =>
+      void Object.assign(Reflect.get(Object(draft), "items"), { "-1": 1 });
+    expect(() => list.change({ items: items(2_000) }, change)).toThrow("items.-1: JSON keeps only the items");
+  });
+});
+
+describe("the path in a refusal", () => {
+  const schemas: readonly (readonly [string, DataOptions<StandardSchema | JsonObject>["schema"]])[] = [
+    ["zod", z.object({ items: z.array(z.object({ n: z.number() })) })],
+    ["zod/mini", mini.object({ items: mini.array(mini.object({ n: mini.number() })) })],
+    ["valibot", v.object({ items: v.array(v.object({ n: v.number() })) })],
+    [
+      "a JSON Schema",
+      {
+        type: "object",
+        properties: {
+          items: { type: "array", items: { type: "object", properties: { n: { type: "number" } } } },
+        },
+      },
+    ],
+  ];
+  it.each(schemas)("has one form, by the schema as for what is not JSON: %s", (_, schema) => {
+    const data = defineData({ schema, initial: { items: [{ n: 1 }] } });
+    const put = (n: unknown) => (draft: unknown) =>
+      void Object.assign(Reflect.get(Object(draft), "items")[0], { n });
+    const before = { items: [{ n: 1 }] };
+    expect(() => data.change(before, put("text"))).toThrow(/refused: items\[0\]\.n: /);
+    expect(() => data.change(before, put(Infinity))).toThrow(/refused: items\[0\]\.n: /);
+    expect(() => data.change(before, put([1, undefined]))).toThrow(/refused: items\[0\]\.n\[1\]: /);
   });
 });

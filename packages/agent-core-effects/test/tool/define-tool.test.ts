@@ -3,6 +3,7 @@ import { type } from "arktype";
 import * as v from "valibot";
 import { describe, expect, expectTypeOf, it, vi } from "vitest";
 import * as z from "zod";
+import * as mini from "zod/mini";
 import {
   defineTool,
   type OutputOf,
@@ -321,6 +322,11 @@ describe("what cannot be a tool throws when it is defined", () => {
       { input: v.object({}) },
       "The input of the tool fine is a schema of valibot that gives no JSON Schema.",
     ],
+    [
+      "a schema of zod/mini",
+      { input: mini.object({}) },
+      "The input of the tool fine is a schema of zod/mini, which gives no JSON Schema by itself. Use a schema of zod; a tool may also give the JSON Schema beside: schema: z.toJSONSchema(input).",
+    ],
   ])("%s", (_, change, message) => {
     expect(define(change)).toThrow(message);
     expect(define(change)).toThrow(expect.objectContaining({ name: "BuildError", kind: "BuildError" }));
@@ -330,6 +336,21 @@ describe("what cannot be a tool throws when it is defined", () => {
     expect(() => Reflect.apply(defineTool, undefined, [undefined])).toThrow(
       "defineTool needs an object of options, got undefined.",
     ));
+});
+
+describe("a schema of zod/mini", () => {
+  it("checks the arguments, with its JSON Schema beside it", async () => {
+    const input = mini.object({ city: mini.string() });
+    const tool = defineTool({
+      ...options,
+      input,
+      schema: mini.toJSONSchema(input, { io: "input" }),
+      execute: shown,
+    });
+    expect(tool.definition).toEqual(tools["zod"]?.definition);
+    expect(await runAlone(tool, '{"city":"Oslo"}')).toMatchObject({ content: "sunny in Oslo" });
+    expect(await runAlone(tool, '{"city":1}')).toMatchObject({ isSuccess: false, code: "invalid-arguments" });
+  });
 });
 
 describe("a definition", () => {

@@ -88,7 +88,7 @@ describe("what a list of issues shows", () => {
   it("is ten at most, and how many more there are", async () => {
     const tool = defineTool({ ...options, input: z.object({ list: z.array(z.number()) }) });
     const outcome = await runAlone(tool, { list: Array.from({ length: 25 }, () => "no") });
-    expect(outcome).toMatchObject({ error: expect.stringMatching(/^list\.0: .*; and 15 more$/s) });
+    expect(outcome).toMatchObject({ error: expect.stringMatching(/^list\[0\]: .*; and 15 more$/s) });
   });
 
   it("is short, however long the names of fields are", async () => {

@@ -108,8 +108,9 @@ export interface Session<Answer = string, Data = unknown> {
   /**
    * Pauses the session: no model call, tool, probe or handler starts until `resume`. What runs ends, and its result is recorded.
    * Messages are accepted and wait; questions can be answered, and their calls wait; deadlines pass without starting work; a
-   * cancel works. The pause is recorded: it also holds after a restart, and for a new owner. Sub-agents in this process pause with
-   * it. Ignored as `already-paused` in a paused session. `requestId` is recorded with the pause, for callers that recognize
+   * cancel works. The pause is recorded: it also holds after a restart, and for a new owner. Sub-agents in the process of the owner
+   * pause with it. Where another process pauses, they, and the tools that a running handler calls, stop when the owner has read the
+   * record. Ignored as `already-paused` in a paused session. `requestId` is recorded with the pause, for callers that recognize
    * repeated requests by it.
    */
   pause(reason?: string, requestId?: string): Promise<Receipt>;

@@ -103,7 +103,7 @@ describe("a fork with an update of data", () => {
     const options = { as: "fork", open: "rerun", data: cart } as const;
     const refused = forkSession(log, "ada", seqs[1] ?? 0, { ...options, update: push("much too long") });
     await expect(refused).rejects.toThrow(DataRefused);
-    await expect(refused).rejects.toThrow("items.1");
+    await expect(refused).rejects.toThrow("items[1]");
     expect(await log.open("fork")).toBeUndefined();
   });
 

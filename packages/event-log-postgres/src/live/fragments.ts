@@ -37,7 +37,7 @@ function fragmentsOf(bytes: Buffer): readonly string[] {
   return fragments;
 }
 
-interface Partial {
+interface IncompleteText {
   readonly sender: string;
   readonly number: string;
   readonly fragments: string[];
@@ -45,26 +45,26 @@ interface Partial {
 
 /** Joins the fragments of texts. Those of one text arrive one after the other; a text of which one is missing is dropped. */
 export class FragmentReader {
-  #partial: Partial | undefined;
+  #incomplete: IncompleteText | undefined;
 
   /** The text that a payload completes; undefined if there is none. */
   textOf(payload: string): string | undefined {
     const [head = "", sender = "", number = "", index, count] =
       /^(\S+) (\d+) (\d+) (\d+) /.exec(payload) ?? [];
     const fragment = payload.slice(head.length);
-    if (index === "1") this.#partial = { sender, number, fragments: [] };
-    const partial = this.#partial;
+    if (index === "1") this.#incomplete = { sender, number, fragments: [] };
+    const incomplete = this.#incomplete;
     const continues =
-      partial?.sender === sender &&
-      partial.number === number &&
-      partial.fragments.length + 1 === Number(index);
-    if (partial === undefined || !continues) {
-      this.#partial = undefined;
+      incomplete?.sender === sender &&
+      incomplete.number === number &&
+      incomplete.fragments.length + 1 === Number(index);
+    if (incomplete === undefined || !continues) {
+      this.#incomplete = undefined;
       return undefined;
     }
-    partial.fragments.push(fragment);
+    incomplete.fragments.push(fragment);
     if (index !== count) return undefined;
-    this.#partial = undefined;
-    return partial.fragments.join("");
+    this.#incomplete = undefined;
+    return incomplete.fragments.join("");
   }
 }

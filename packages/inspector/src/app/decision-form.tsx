@@ -7,10 +7,10 @@ import type { ShownQuestion } from "../session/position-view.ts";
 import { answerProblem } from "./answer-problem.ts";
 import { AnswerFields, type Entries } from "./answer-fields.tsx";
 import { post } from "./live-source.ts";
-import type { QuestionBelow } from "@moora/agent-webui-protocol";
+import type { SubAgentQuestion } from "@moora/agent-webui-protocol";
 import { messageOf } from "./store.ts";
 
-type AnyQuestion = ShownQuestion | QuestionBelow;
+type AnyQuestion = ShownQuestion | SubAgentQuestion;
 
 interface QuestionProps {
   readonly question: AnyQuestion;

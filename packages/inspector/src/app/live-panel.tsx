@@ -1,20 +1,23 @@
 /** @jsxImportSource preact */
-import type { QuestionBelow } from "@moora/agent-webui-protocol";
+import type { SubAgentQuestion } from "@moora/agent-webui-protocol";
 import { computed } from "@preact/signals";
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { ShownQuestion } from "../session/position-view.ts";
 import { notify } from "./copy.tsx";
 import type { PostKind } from "./live-requests.ts";
-import { isConnected, isLive, liveId, post, streaming } from "./live-source.ts";
+import { isLive, liveId, liveStatus, post, streaming } from "./live-source.ts";
 import { Decision } from "./decision-form.tsx";
-import { questionsBelow } from "./questions-below.ts";
 import { count, goTo, position, view } from "./store.ts";
+import { subAgentQuestions } from "./sub-agent-questions.ts";
 
 const isAtEnd = computed(() => position.value === count.value);
 
-/** Whether the user can act: the session is live, and its newest record is shown. */
-const canAct = computed(() => isLive.value && liveId.value !== undefined && isAtEnd.value);
+/** Whether a session of the server is followed. */
+const isFollowed = computed(() => isLive.value && liveId.value !== undefined && liveStatus.value !== "ended");
+
+/** Whether the user can act: a session is followed, and its newest record is shown. */
+const canAct = computed(() => isFollowed.value && isAtEnd.value);
 
 /** What the model streams now; empty at earlier positions. */
 export const streamingText = computed(() => (canAct.value ? (streaming.value?.text ?? "") : ""));
@@ -25,11 +28,11 @@ export const streamingText = computed(() => (canAct.value ? (streaming.value?.te
  */
 export function Questions(): JSX.Element | null {
   const own = view.value?.questions ?? [];
-  const below = canAct.value ? questionsBelow.value : [];
-  if (own.length + below.length === 0) return null;
+  const ofSubAgents = canAct.value ? subAgentQuestions.value : [];
+  if (own.length + ofSubAgents.length === 0) return null;
   return (
     <ul class="questions" aria-label="Open questions" tabIndex={0}>
-      {[...own, ...below].map((question) => (
+      {[...own, ...ofSubAgents].map((question) => (
         <li key={question.digest}>
           <QuestionCard question={question} />
         </li>
@@ -53,7 +56,7 @@ const reasons: Readonly<Record<ShownQuestion["reason"], string>> = {
   interrupted: "The call was interrupted.",
 };
 
-function QuestionCard({ question }: { readonly question: ShownQuestion | QuestionBelow }): JSX.Element {
+function QuestionCard({ question }: { readonly question: ShownQuestion | SubAgentQuestion }): JSX.Element {
   const { about, name, parameters, question: asked, path } = question;
   return (
     <>
@@ -79,7 +82,7 @@ function QuestionCard({ question }: { readonly question: ShownQuestion | Questio
 /** Sends messages to a live session, and controls its loop. */
 export function Composer(): JSX.Element | null {
   const [text, setText] = useState("");
-  if (!isLive.value || liveId.value === undefined) return null;
+  if (!isFollowed.value) return null;
   if (!isAtEnd.value) {
     return (
       <p class="composer">
@@ -104,7 +107,7 @@ export function Composer(): JSX.Element | null {
         type="text"
         value={text}
         aria-label="Message"
-        placeholder={isConnected.value ? "Message to the agent" : "Connecting…"}
+        placeholder={liveStatus.value === "live" ? "Message to the agent" : "Connecting…"}
         onInput={(event) => setText(event.currentTarget.value)}
       />
       <button type="submit" class="primary">

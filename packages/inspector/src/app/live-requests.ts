@@ -16,14 +16,32 @@ export function setToken(text: string): void {
 /** The address of a route: the page is in the folder `inspector` of the server. */
 const address = (path: string): URL => new URL(`../${path}`, location.href);
 
-/** Requests a route as the user of the page. Rejects with the detail of a problem. */
+/** An answer that is not a success. `message` is the detail of the problem. */
+export class RequestFailed extends Error {
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+
+  /** Whether the same request would be refused again: it is not a matter of time, of the load of the server, or of a token. */
+  get isFinal(): boolean {
+    return this.status >= 400 && this.status < 500 && !retriedStatuses.has(this.status);
+  }
+}
+
+/** Unauthorized, request timeout, too early, too many requests. */
+const retriedStatuses: ReadonlySet<number> = new Set([401, 408, 425, 429]);
+
+/** Requests a route as the user of the page. Rejects with `RequestFailed`. */
 export async function request(path: string, init: RequestInit = {}): Promise<Response> {
   const headers = new Headers(init.headers);
   if (token !== undefined) headers.set("authorization", `Bearer ${token}`);
   const response = await fetch(address(path), { ...init, headers });
   if (response.ok) return response;
   if (response.status === 401) needsToken.value = true;
-  throw new Error(await problemText(response));
+  throw new RequestFailed(response.status, await problemText(response));
 }
 
 async function problemText(response: Response): Promise<string> {

@@ -2,9 +2,9 @@ import type { ChunkEvent, InputEvent } from "@moora/agent-webui-protocol";
 import { readServerSentEvents, type StreamEvent } from "@moora/agent-webui-protocol/server-sent-events";
 import { batch, signal } from "@preact/signals";
 import { notify } from "./copy.tsx";
-import { needsToken, postTo, request, setToken, type PostKind } from "./live-requests.ts";
-import { closeQuestionsBelow, forgetQuestionsBelow, onQuestionChunk } from "./questions-below.ts";
-import { count, goTo, loadView, messageOf, openSession, position, rows, worker } from "./store.ts";
+import { needsToken, postTo, request, RequestFailed, setToken, type PostKind } from "./live-requests.ts";
+import { count, goTo, loadView, messageOf, openSession, position, problem, rows, worker } from "./store.ts";
+import { closeEndedQuestions, forgetSubAgentQuestions, onQuestionChunk } from "./sub-agent-questions.ts";
 
 /** A session in the list of a server. */
 export interface ListedSession {
@@ -17,7 +17,8 @@ export interface ListedSession {
 export const isLive = signal(false);
 /** The session that is followed. */
 export const liveId = signal<string | undefined>(undefined);
-export const isConnected = signal(false);
+/** Whether records arrive: `ended` if the server does not continue the session, for the reason that the page shows. */
+export const liveStatus = signal<"connecting" | "live" | "ended">("connecting");
 /** The sessions of the user; undefined until they are loaded. */
 export const listed = signal<readonly ListedSession[] | undefined>(undefined);
 /** What the model streams, by the message that it is a part of. */
@@ -68,13 +69,14 @@ function stopFollowing(): void {
   batch(() => {
     liveId.value = undefined;
     streaming.value = undefined;
-    forgetQuestionsBelow();
+    forgetSubAgentQuestions();
   });
 }
 
 /** Opens a session of the server, and follows it. */
 export async function openLive(id: string, at?: number): Promise<void> {
   stopFollowing();
+  liveStatus.value = "connecting";
   try {
     if (!(await openSession(await exported(id), at))) return;
     liveId.value = id;
@@ -87,24 +89,40 @@ export async function openLive(id: string, at?: number): Promise<void> {
 
 const reconnectMs = 1_000;
 
-/** Follows a session until it is aborted: each record once, also across broken connections. */
+/** Follows a session until it is aborted, or the server refuses to continue: each record once, also across broken connections. */
 async function follow(id: string, aborts: AbortSignal): Promise<void> {
   while (!aborts.aborted) {
     try {
       const response = await request(`sessions/${encodeURIComponent(id)}/events?after=${rows.length}`, {
         signal: aborts,
       });
-      isConnected.value = true;
-      forgetQuestionsBelow();
+      liveStatus.value = "live";
+      forgetSubAgentQuestions();
       if (response.body !== null)
         for await (const event of readServerSentEvents(response.body)) await onEvent(event);
     } catch (error) {
-      if (!aborts.aborted && needsToken.value) notify(messageOf(error));
+      if (aborts.aborted) return;
+      if (error instanceof SessionEnded || (error instanceof RequestFailed && error.isFinal))
+        return end(error);
+      if (needsToken.value) notify(messageOf(error));
     }
-    isConnected.value = false;
-    if (!aborts.aborted) await new Promise((resolve) => setTimeout(resolve, reconnectMs));
+    if (aborts.aborted) return;
+    liveStatus.value = "connecting";
+    await new Promise((resolve) => setTimeout(resolve, reconnectMs));
   }
 }
+
+/** Shows why the session is not followed any more. */
+function end(error: Error): void {
+  batch(() => {
+    liveStatus.value = "ended";
+    streaming.value = undefined;
+    problem.value = `The server does not continue this session: ${error.message}`;
+  });
+}
+
+/** A record that this page cannot read: to connect again does not help. */
+class SessionEnded extends Error {}
 
 async function onEvent({ event, data }: StreamEvent): Promise<void> {
   // What the server of this protocol sends; events and chunks of later releases are left out.
@@ -116,10 +134,12 @@ async function onEvent({ event, data }: StreamEvent): Promise<void> {
 
 async function onInput({ seq, input }: InputEvent): Promise<void> {
   const isAtEnd = position.value === count.value;
-  await worker.call("append", [{ seq, body: JSON.stringify(input) }]);
+  await worker.call("append", [{ seq, body: JSON.stringify(input) }]).catch((error: unknown) => {
+    throw new SessionEnded(messageOf(error));
+  });
+  await closeEndedQuestions();
   batch(() => {
     if (streamEnds.has(input.type)) streaming.value = undefined;
-    closeQuestionsBelow(input);
     if (isAtEnd) goTo(rows.length);
   });
 }

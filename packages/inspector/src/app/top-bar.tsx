@@ -1,7 +1,7 @@
 /** @jsxImportSource preact */
 import type { JSX } from "preact";
 import { isHelpOpen } from "./help-dialog.tsx";
-import { isConnected, isLive, listed, listSessions, liveId, openFile, openLive } from "./live-source.ts";
+import { isLive, listed, listSessions, liveId, liveStatus, openFile, openLive } from "./live-source.ts";
 import { isSharing } from "./share-dialog.tsx";
 import { stateClass } from "./state-colors.ts";
 import {
@@ -58,7 +58,8 @@ const Logo = (): JSX.Element => (
 const LiveState = (): JSX.Element | null =>
   isLive.value && liveId.value !== undefined ? (
     <>
-      <span class={isConnected.value ? "live on" : "live"}>{isConnected.value ? "live" : "connecting"}</span>
+      <span class={liveStatus.value === "live" ? "live on" : "live"}>{liveStatus.value}</span>
+      {liveStatus.value === "ended" ? <LoadAgain id={liveId.value} /> : null}
       <select
         aria-label="Session"
         value={liveId.value}
@@ -73,6 +74,12 @@ const LiveState = (): JSX.Element | null =>
       </select>
     </>
   ) : null;
+
+const LoadAgain = ({ id }: { readonly id: string }): JSX.Element => (
+  <button type="button" onClick={() => void openLive(id)}>
+    Load it again
+  </button>
+);
 
 function Search(): JSX.Element {
   const found = matches.value;

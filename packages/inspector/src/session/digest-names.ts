@@ -1,4 +1,5 @@
 import type { AgentInput } from "@moora/agent";
+import { messageIdToPostId, postIdToMessageId } from "@moora/agent-webui-protocol";
 
 /**
  * Other names for digests, and for ids that contain one. The digest of a short text can be guessed: compute it for each text that
@@ -19,7 +20,8 @@ export class DigestNames {
 
   /** The name of the id of a message. The id of a posted one contains a digest. */
   messageIdOf(id: string): string {
-    return id.startsWith("post_") ? `post_${this.nameOf(id)}` : id;
+    const postId = messageIdToPostId(id);
+    return postId === undefined ? id : postIdToMessageId(this.nameOf(postId));
   }
 
   /** Learns the calls of an input and its redacted form. In an old log a call without a digest is bound by its name and arguments. */

@@ -105,40 +105,46 @@ const freeFields: ReadonlySet<string> = new Set(["value", "state", "raw", "trace
 const fileFields: ReadonlySet<string> = new Set(["attachments", "files", "file"]);
 
 function redactedInput(input: AgentInput, redact: Redact): AgentInput {
-  const parsed = parseStoredInput(redactedValue(input, redact, redactedField));
+  const parsed = parseStoredInput(redactedFields(input, redact));
   if (parsed.ok) return parsed.input;
   // A redaction keeps the form of an input. If it did not, the input must not be shared as it is.
   throw new Error(`The redacted ${input.type} is not an input: ${parsed.problem.message}`);
 }
 
-type RedactField = (key: string, field: unknown, redact: Redact) => unknown;
-
 /** A value whose texts are redacted; `ofField` redacts the fields of its objects. */
-function redactedValue(value: unknown, redact: Redact, ofField: RedactField): unknown {
-  if (typeof value === "string") return redact.hide(value);
-  if (Array.isArray(value)) return value.map((item) => redactedValue(item, redact, ofField));
+function redactedValue(
+  value: unknown,
+  hide: Hide,
+  ofField: (key: string, field: unknown) => unknown,
+): unknown {
+  if (typeof value === "string") return hide(value);
+  if (Array.isArray(value)) return value.map((item) => redactedValue(item, hide, ofField));
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, ofField(key, field, redact)]));
+  return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, ofField(key, field)]));
 }
 
 /** JSON of tools, providers and application data: all of its texts are redacted, whatever their fields are called. */
-const redactedFree = (value: unknown, redact: Redact): unknown =>
-  redactedValue(value, redact, (_, field) => redactedFree(field, redact));
+const redactedFree = (value: unknown, hide: Hide): unknown =>
+  redactedValue(value, hide, (_, field) => redactedFree(field, hide));
 
-const redactedFiles = (files: unknown, redact: Redact): unknown =>
-  redactedValue(files, redact, (key, field) => (key === "mediaType" ? field : redactedFree(field, redact)));
+const redactedFiles = (files: unknown, hide: Hide): unknown =>
+  redactedValue(files, hide, (key, field) => (key === "mediaType" ? field : redactedFree(field, hide)));
+
+/** An input, or an object in one. */
+const redactedFields = (value: unknown, redact: Redact): unknown =>
+  redactedValue(value, redact.hide, (key, field) => redactedField(key, field, redact));
 
 /** A field of an input. */
 function redactedField(key: string, field: unknown, redact: Redact): unknown {
   if (typeof field === "string" && key === "messageId") return redact.names.messageIdOf(field);
   if (typeof field === "string" && digestFields.has(key)) return redact.names.nameOf(field);
   if (typeof field === "string" && jsonFields.has(key)) return redactedJson(field, redact);
-  if (freeFields.has(key)) return redactedFree(field, redact);
-  if (fileFields.has(key)) return redactedFiles(field, redact);
+  if (freeFields.has(key)) return redactedFree(field, redact.hide);
+  if (fileFields.has(key)) return redactedFiles(field, redact.hide);
   if (machineFields.has(key)) return field;
   if (key === "config" && isFields(field)) return redactedConfig(field, redact);
   if (key === "tools" && isFields(field)) return redactedTools(field, redact);
-  return redactedValue(field, redact, redactedField);
+  return redactedFields(field, redact);
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -161,7 +167,7 @@ const redactedTools = (tools: Fields, redact: Redact): Fields =>
 
 function redactedJson(text: string, redact: Redact): string {
   try {
-    return JSON.stringify(redactedFree(JSON.parse(text), redact));
+    return JSON.stringify(redactedFree(JSON.parse(text), redact.hide));
   } catch {
     return redact.hide(text);
   }
@@ -169,7 +175,7 @@ function redactedJson(text: string, redact: Redact): string {
 
 function redactedHeader(header: SessionHeader, hide: Hide): SessionHeader {
   const { user, caller, parent, data, config, tools, ...rest } = header;
-  const hidden = redactedFree(data?.initial ?? null, { hide, names: new DigestNames() });
+  const hidden = redactedFree(data?.initial ?? null, hide);
   return {
     ...rest,
     ...(user === undefined ? {} : { user: hide(user) }),

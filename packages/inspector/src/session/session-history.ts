@@ -62,7 +62,6 @@ export class SessionHistory {
   /** The records after which the model was called with the request of their position. */
   readonly modelCalls: number[] = [];
   readonly #checkpoints: AgentState[];
-  /** The state after the last record. */
   #last: AgentState;
   readonly #describe: (input: AgentInput) => string;
   readonly #spans = new SpanTracker();
@@ -84,6 +83,11 @@ export class SessionHistory {
     this.#describe = inputDescriber(header);
     this.#control = initial.reActContext.control;
     this.#owner = initial.owner;
+  }
+
+  /** The state after the last record. */
+  get last(): AgentState {
+    return this.#last;
   }
 
   /** The number of records. */

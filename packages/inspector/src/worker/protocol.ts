@@ -14,6 +14,8 @@ export interface WorkerCalls {
   openOther(text: string | Blob): OpenedSession;
   /** Adds records that a server has streamed; those that are known already are skipped. */
   append(records: readonly HistoryRecord[]): void;
+  /** Which of these calls are open after the last record. */
+  openCalls(toolCallIds: readonly string[]): readonly string[];
   /** Gives streamed records the digests of a newer export, and checks all records again. */
   complete(text: string): void;
   view(seq: number, entries: number): PositionView;

@@ -76,6 +76,10 @@ export class SessionWorker {
       if (rows.length > 0) this.#emit({ event: "rows", rows, spans });
       if (file.checker !== undefined) void this.#check(file);
     },
+    openCalls: (toolCallIds) => {
+      const { toolCalls } = this.#history.last;
+      return toolCallIds.filter((id) => toolCalls[id]?.result === null);
+    },
     complete: (text) => {
       const file = this.#opened;
       file.history.complete(readExport(text).next(file.history.length));

@@ -1,7 +1,7 @@
 import type { AgentAttachment, Decision, Question } from "@moora/agent";
 import * as z from "zod/mini";
 import { HttpProblem } from "../problem.ts";
-import { questionPartId } from "./questions-below.ts";
+import { questionPartId } from "./sub-agent-questions.ts";
 
 const partSchema = z.looseObject({ type: z.string() });
 

@@ -1,6 +1,6 @@
 import type { AgentState, Question } from "@moora/agent";
 import { openCallsOf } from "@moora/agent/internal";
-import { callsAsking } from "./questions-below.ts";
+import { callsAsking } from "./sub-agent-questions.ts";
 import type { UiChunk } from "./ui-chunk.ts";
 
 interface AskingCall {

@@ -8,7 +8,7 @@ import type {
 } from "@moora/agent";
 import { DraftCalls } from "./draft-calls.ts";
 import { askingCalls, endOf } from "./loop-end.ts";
-import { QuestionsBelow, resultChunk } from "./questions-below.ts";
+import { SubAgentQuestions, resultChunk } from "./sub-agent-questions.ts";
 import { valueOf, type UiChunk } from "./ui-chunk.ts";
 
 /** The step of a message that contains questions of sub-agents. It is not a step of the loop. */
@@ -32,7 +32,7 @@ export class LoopWriter {
   readonly #calls = new Set<string>();
   readonly #results = new Set<string>();
   readonly #questions = new Set<string>();
-  readonly #below: QuestionsBelow;
+  readonly #subAgentQuestions: SubAgentQuestions;
   readonly #drafts: DraftCalls;
   readonly loop: number;
   #step: number | undefined;
@@ -47,14 +47,14 @@ export class LoopWriter {
     this.#write = (chunk) => {
       if (!this.isEnded) write(chunk);
     };
-    this.#below = new QuestionsBelow(this.#write);
+    this.#subAgentQuestions = new SubAgentQuestions(this.#write);
     this.#drafts = new DraftCalls(this.#write);
     write({ type: "start", messageId: `loop_${loop}` });
   }
 
   /** Marks everything of a state as written, and the open questions: the client has them. */
   skip(state: AgentState, questions: readonly Question[]): void {
-    this.#below.skip(questions);
+    this.#subAgentQuestions.skip(questions);
     for (const turn of this.#turnsOf(state)) {
       this.#turns.add(keyOf(turn));
       for (const id of callsOf(turn)) {
@@ -84,7 +84,7 @@ export class LoopWriter {
     for (const turn of this.#turnsOf(state)) this.#writeTurn(state, turn);
     for (const id of this.#calls) this.#writeResult(id, state.toolCalls[id]?.result ?? null);
     if (state.reActContext.loop > this.loop) return this.#end({ type: "finish", finishReason: "stop" });
-    this.#below.update(questions, () => this.#openStep(questionStep));
+    this.#subAgentQuestions.update(questions, () => this.#openStep(questionStep));
     for (const { id, digest, about } of askingCalls(state)) {
       if (about === "answer" || !this.#calls.has(id) || this.#questions.has(digest)) continue;
       this.#questions.add(digest);
@@ -118,7 +118,7 @@ export class LoopWriter {
     else if (event.type === "LlmAttemptEnded" && event.status !== "cut") this.#reset();
     else if (event.type === "ToolCallProgress" && this.#calls.has(event.toolCallId))
       this.#write({ type: "data-progress", id: event.toolCallId, data: event.text, transient: true });
-    else if (event.type === "SubAgentEvent") this.#below.event(event);
+    else if (event.type === "SubAgentEvent") this.#subAgentQuestions.event(event);
   }
 
   #turnsOf({ transcript }: AgentState): readonly Turn[] {
@@ -205,7 +205,7 @@ export class LoopWriter {
   #writeResult(toolCallId: string, result: ToolCallResult | null): void {
     if (result === null || this.#results.has(toolCallId)) return;
     this.#results.add(toolCallId);
-    this.#below.callEnded(toolCallId);
+    this.#subAgentQuestions.callEnded(toolCallId);
     this.#write(resultChunk(toolCallId, result));
     for (const file of (result.isSuccess ? result.files : undefined) ?? []) this.#writeFile(file);
   }

@@ -1,15 +1,22 @@
 import type { AgentEvent, Question, SessionView, SubAgentEvent } from "@moora/agent";
-import type { ChunkEvent } from "@moora/agent-webui-protocol";
+import { questionKey, type ChunkEvent } from "@moora/agent-webui-protocol";
 
 /** Makes the chunks of a stream from the events of a session. It counts where the text of a message begins. */
 export class ChunkMaker {
+  readonly #streaming: () => SessionView["streaming"];
   #messageId = "";
   #length = 0;
   /** The questions of sub-agents that the stream has shown, by their paths. */
   readonly #asked = new Set<string>();
 
+  /** `streaming` returns the text that has been streamed so far: null until the record of the message's beginning is in the session. */
+  constructor(streaming: () => SessionView["streaming"]) {
+    this.#streaming = streaming;
+  }
+
   /** The text that has been streamed so far, as one chunk. */
-  begin(streaming: SessionView["streaming"]): ChunkEvent | undefined {
+  begin(): ChunkEvent | undefined {
+    const streaming = this.#streaming();
     this.#messageId = streaming?.messageId ?? "";
     this.#length = streaming?.text.length ?? 0;
     return streaming === null ? undefined : { type: "text", offset: 0, ...streaming };
@@ -54,7 +61,7 @@ export class ChunkMaker {
   /** The chunk of a question; undefined for one of the session itself, which a record shows. */
   questionOf(question: Question): ChunkEvent | undefined {
     const chunk = questionChunk(question);
-    if (chunk !== undefined) this.#asked.add(keyOf(question.path ?? [], question.toolCallId));
+    if (chunk !== undefined) this.#asked.add(questionKey(question));
     return chunk;
   }
 
@@ -62,7 +69,7 @@ export class ChunkMaker {
     if (event.type === "ApprovalRequested") return this.questionOf(event);
     if (event.type !== "ToolCallStarted" && event.type !== "ToolCallFinished") return undefined;
     const { toolCallId } = event;
-    return this.#asked.delete(keyOf(path, toolCallId))
+    return this.#asked.delete(questionKey({ path, toolCallId }))
       ? { type: "question-closed", path, toolCallId }
       : undefined;
   }
@@ -70,13 +77,15 @@ export class ChunkMaker {
   #text(token: Extract<AgentEvent<unknown>, { type: "LlmToken" }>): ChunkEvent {
     const { messageId, text } = token;
     const offset = messageId === this.#messageId ? this.#length : 0;
+    const streaming = this.#streaming();
+    // Tokens were missed: the stream began between the first of them and the record of the message.
+    if (streaming?.messageId === messageId && streaming.text.length !== offset + text.length)
+      return this.begin() ?? { ...token, type: "text", offset };
     this.#messageId = messageId;
     this.#length = offset + text.length;
     return { ...token, type: "text", offset };
   }
 }
-
-const keyOf = (path: readonly string[], toolCallId: string): string => JSON.stringify([...path, toolCallId]);
 
 /** The chunk of a question of a sub-agent; undefined for one of the session itself. */
 const questionChunk = ({

@@ -15,6 +15,12 @@ export interface SourceOptions {
   readonly onAvailable: () => void;
 }
 
+/** `counted`: how much of `maxBuffered` it takes. */
+interface WaitingFrame {
+  readonly frame: StreamFrame;
+  readonly counted: number;
+}
+
 /**
  * The events of a session after a record, taken one by one: each record once and in order. What the reader does not take in
  * time is dropped from memory, and read from the log when it is its turn.
@@ -22,11 +28,11 @@ export interface SourceOptions {
 export class EventSource {
   readonly #live: LiveSession;
   readonly #options: SourceOptions;
-  readonly #chunks = new ChunkMaker();
+  readonly #chunks = new ChunkMaker(() => this.#live.stream.streaming);
   #last: number;
   #logged: readonly LoggedInput[] = [];
   #nextLogged = 0;
-  #waiting: StreamFrame[] = [];
+  #waiting: WaitingFrame[] = [];
   #buffered = 0;
   /** Whether records may be missing in `#waiting`, so that the log is read first. */
   #isBehind = true;
@@ -95,8 +101,9 @@ export class EventSource {
   #push(frame: StreamFrame): void {
     // Read from the log later.
     if (this.#isBehind) return;
-    this.#waiting.push(frame);
-    this.#buffered += frame.text.length;
+    const counted = frame.text.length;
+    this.#waiting.push({ frame, counted });
+    this.#buffered += counted;
     if (this.#buffered > this.#options.maxBuffered) {
       this.#fallBehind();
       this.#options.onBehind();
@@ -124,8 +131,9 @@ export class EventSource {
   }
 
   #nextWaiting(): StreamFrame | undefined {
-    for (let frame = this.#waiting.shift(); frame !== undefined; frame = this.#waiting.shift()) {
-      this.#buffered -= frame.text.length;
+    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
+      const { frame, counted } = next;
+      this.#buffered -= counted;
       if (frame.seq === undefined) return frame;
       if (frame.seq <= this.#last) continue;
       if (frame.seq > this.#last + 1) {
@@ -152,9 +160,12 @@ export class EventSource {
     this.#takesChunks = true;
     const { stream } = this.#live;
     const chunks = [
-      this.#chunks.begin(stream.streaming),
+      this.#chunks.begin(),
       ...stream.questions.map((question) => this.#chunks.questionOf(question)),
     ];
-    for (const chunk of chunks) if (chunk !== undefined) this.#push(chunkFrame(chunk));
+    // Not counted: a text that is longer than the buffer would fall behind again, and for ever.
+    for (const chunk of chunks)
+      if (chunk !== undefined) this.#waiting.push({ frame: chunkFrame(chunk), counted: 0 });
+    if (this.#waiting.length > 0) this.#options.onAvailable();
   }
 }

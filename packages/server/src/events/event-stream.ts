@@ -1,4 +1,3 @@
-import { Logger } from "@moora/agent/internal";
 import type { EventLog } from "@moora/event-log";
 import { HttpProblem, unavailable } from "../problem.ts";
 import { historyMark, incarnationOf } from "../sessions/history-mark.ts";
@@ -45,7 +44,7 @@ export function cursorOfRequest(request: Request): Cursor {
  * `history-changed`.
  */
 export async function eventStream(
-  { clock, limits, log, onError, onLog }: ServerContext,
+  { clock, limits, log, onError, loggerOf }: ServerContext,
   hold: StreamHold,
   cursor: Cursor,
 ): Promise<Response> {
@@ -58,7 +57,7 @@ export async function eventStream(
     after,
     maxBuffered: limits.maxBufferedBytes,
     onBehind: () =>
-      new Logger(live.ref.id, onLog).log("stream-behind", {
+      loggerOf(live.ref.id).log("stream-behind", {
         message:
           "A reader of a stream is behind; chunks were dropped, and records are read from the log again.",
       }),

@@ -1,5 +1,5 @@
 import type { AgentAttachment, DurableSession } from "@moora/agent";
-import { mediaTypeIn } from "@moora/agent-core-effects/internal";
+import { mediaTypeIn } from "@moora/agent/internal";
 import type { BlobStore } from "@moora/event-log";
 import { HttpProblem } from "../problem.ts";
 import type { ServerContext } from "../server-options.ts";

@@ -1,8 +1,8 @@
 import type { AgentEvent, DurableSession, Question, SessionView } from "@moora/agent";
 import { answerMessageId, openCallsOf } from "@moora/agent/internal";
-import { keyOf } from "./live-publisher.ts";
+import { questionKey } from "@moora/agent-webui-protocol";
 import type { ReceivedMessages } from "./received-messages.ts";
-import type { EventBelow, LiveText, SentEvent, StreamedText, ViewedSession } from "./live-texts.ts";
+import type { SentSubAgentEvent, LiveText, SentEvent, StreamedText, ViewedSession } from "./live-texts.ts";
 
 export interface FeedOptions {
   /** The key of the session among servers. */
@@ -82,6 +82,7 @@ export class LiveFeed {
   receive(text: LiveText): void {
     const { feed, seq } = text;
     const items = text.type === "events" ? text.events : itemsOfBegin(text);
+    if (items.length === 0) return;
     const { length } = JSON.stringify(text);
     if (this.#heldLength + length > this.#options.maxHeld) this.#dropHeld();
     for (const item of items) this.#held.push({ item, feed, seq, length: length / items.length });
@@ -162,29 +163,29 @@ export class LiveFeed {
       this.#hasBegun = true;
       this.#setQuestions(item.questions);
     } else if ("streaming" in item) this.#messages.begin(feed, item.streaming);
-    else if (item.event.type === "SubAgentEvent") this.#below(item.event);
+    else if (item.event.type === "SubAgentEvent") this.#subAgentEvent(item.event);
     else if (item.event.type === "ToolCallProgress" || item.event.type === "LlmWarning")
       this.#options.emit(item.event);
     else this.#messages.add(feed, item.event, item.offset ?? 0);
   }
 
   #setQuestions(questions: readonly Question[]): void {
-    const keys = new Set(questions.map(({ path = [], toolCallId }) => keyOf(path, toolCallId)));
+    const keys = new Set(questions.map(questionKey));
     for (const [key, { path = [], toolCallId, name }] of this.#questions) {
       if (keys.has(key)) continue;
       // It was answered.
       const event = { type: "ToolCallStarted", toolCallId, name, parameters: "" } as const;
-      this.#below({ type: "SubAgentEvent", toolCallId: path[0] ?? "", path, event });
+      this.#subAgentEvent({ type: "SubAgentEvent", toolCallId: path[0] ?? "", path, event });
     }
     for (const question of questions) {
       const { path = [] } = question;
       const event = { type: "ApprovalRequested", ...question } as const;
-      this.#below({ type: "SubAgentEvent", toolCallId: path[0] ?? "", path, event });
+      this.#subAgentEvent({ type: "SubAgentEvent", toolCallId: path[0] ?? "", path, event });
     }
   }
 
-  #below({ event, ...call }: EventBelow): void {
-    const key = keyOf(call.path, event.toolCallId);
+  #subAgentEvent({ event, ...call }: SentSubAgentEvent): void {
+    const key = questionKey({ path: call.path, toolCallId: event.toolCallId });
     if (event.type !== "ApprovalRequested") {
       this.#questions.delete(key);
       return this.#options.emit({ ...call, event });

@@ -5,7 +5,7 @@ import type { LiveFeed } from "./live-feed.ts";
 import { LivePublisher } from "./live-publisher.ts";
 import { liveTextOf, viewersTopic, viewerTextOf, type ViewedSession, type ViewerText } from "./live-texts.ts";
 
-/** How often a server says again which sessions it has viewers of, in milliseconds. Three of these may be lost. */
+/** How often a server says again which sessions it has viewers of, in milliseconds. Two of these may be lost. */
 const requestMs = 20_000;
 /** The most sessions in one request. */
 const maxSessions = 500;

@@ -1,6 +1,7 @@
 import type { AgentEvent, Clock, DurableSession, SubAgentEvent } from "@moora/agent";
 import { answerMessageId } from "@moora/agent/internal";
-import type { EventBelow, LiveText, SentEvent, ViewedSession } from "./live-texts.ts";
+import { questionKey } from "@moora/agent-webui-protocol";
+import type { SentSubAgentEvent, LiveText, SentEvent, ViewedSession } from "./live-texts.ts";
 
 /** How long a server counts as one with viewers after its last request, in milliseconds. */
 export const interestMs = 60_000;
@@ -41,15 +42,16 @@ export class LivePublisher {
 
   /** Adds a server with viewers, and sends it what they do not have. */
   view(server: string, viewed: ViewedSession): void {
+    // For the servers so far: what a new one is sent contains it.
+    this.#flush();
     const isNew = viewed.isNew || !this.#servers.has(server);
     this.#servers.set(server, this.#options.clock.now() + interestMs);
     if (this.#detach === undefined) this.#attach();
-    this.#flush();
     const { streaming } = this.#session.current();
     const has = streaming?.messageId === viewed.messageId ? viewed.length : 0;
     const rest = streaming?.text.slice(has) ?? "";
     const questions = this.#session.questions().filter(({ path = [] }) => path.length > 0);
-    for (const question of questions) this.#asked.add(keyOf(question.path ?? [], question.toolCallId));
+    for (const question of questions) this.#asked.add(questionKey(question));
     if (rest === "" && questions.length === 0 && !isNew && !viewed.isAsked) return;
     const begin = (piece: string, offset: number): LiveText => ({
       type: "begin",
@@ -111,8 +113,10 @@ export class LivePublisher {
 
   #sentOf(event: AgentEvent<unknown>): SentEvent | undefined {
     switch (event.type) {
-      case "LlmToken":
-        return { event, offset: this.#count(event, "text") };
+      case "LlmToken": {
+        const offset = this.#textOffset(event);
+        return offset === undefined ? undefined : { event, offset };
+      }
       case "LlmReasoning":
         return this.#isWhole(event) ? { event, offset: this.#count(event, "reasoning") } : undefined;
       case "LlmToolCall":
@@ -123,8 +127,8 @@ export class LivePublisher {
       case "LlmWarning":
         return { event };
       case "SubAgentEvent": {
-        const below = this.#below(event);
-        return below === undefined ? undefined : { event: below };
+        const sentEvent = this.#subAgentEvent(event);
+        return sentEvent === undefined ? undefined : { event: sentEvent };
       }
       case "StateStarted":
       case "DataChanged":
@@ -147,6 +151,15 @@ export class LivePublisher {
     return messageId !== this.#startedAttempt;
   }
 
+  /** Where a token begins in its text; undefined if tokens before it may have been missed, and the session does not show them yet. */
+  #textOffset(event: Extract<AgentEvent<unknown>, { type: "LlmToken" }>): number | undefined {
+    const counted = this.#count(event, "text");
+    const { streaming } = this.#session.current();
+    if (streaming?.messageId === event.messageId) return streaming.text.length - event.text.length;
+    // The record of the message's beginning is not in the session yet.
+    return this.#isWhole(event) ? counted : undefined;
+  }
+
   /** Counts a text of a message. Returns where it begins. */
   #count(
     { messageId, text }: { readonly messageId: string; readonly text: string },
@@ -159,14 +172,14 @@ export class LivePublisher {
     return offset;
   }
 
-  #below({ type, toolCallId, path, event }: SubAgentEvent): EventBelow | undefined {
+  #subAgentEvent({ type, toolCallId, path, event }: SubAgentEvent): SentSubAgentEvent | undefined {
     if (event.type === "ApprovalRequested") {
-      this.#asked.add(keyOf(path, event.toolCallId));
+      this.#asked.add(questionKey({ path, toolCallId: event.toolCallId }));
       const { decide: _, ...question } = event;
       return { type, toolCallId, path, event: question };
     }
     if (event.type !== "ToolCallStarted" && event.type !== "ToolCallFinished") return undefined;
-    const key = keyOf(path, event.toolCallId);
+    const key = questionKey({ path, toolCallId: event.toolCallId });
     if (!this.#asked.has(key)) return undefined;
     if (event.type === "ToolCallFinished") this.#asked.delete(key);
     return { type, toolCallId, path, event };
@@ -211,6 +224,3 @@ function joinedText(one: SentEvent, other: SentEvent): SentEvent | undefined {
   if (!isOneText) return undefined;
   return { ...one, event: { ...one.event, text: one.event.text + other.event.text } };
 }
-
-export const keyOf = (path: readonly string[], toolCallId: string): string =>
-  JSON.stringify([...path, toolCallId]);

@@ -1,5 +1,6 @@
-import type { AgentEvent, Question, SubAgentEvent } from "@moora/agent";
+import type { AgentEvent, Question, SubAgentEvent, ToolCallResult } from "@moora/agent";
 import { isObject } from "@moora/agent-core-effects/internal";
+import * as z from "zod/mini";
 
 /** An event that records of the log do not show. */
 export type StreamedEvent = Extract<
@@ -17,7 +18,7 @@ export type StreamedEvent = Extract<
 >;
 
 /** An event of a sub-agent: it asks, or a call that it asked about continues. A question travels without its method. */
-export interface EventBelow extends Omit<SubAgentEvent, "event"> {
+export interface SentSubAgentEvent extends Omit<SubAgentEvent, "event"> {
   readonly event:
     | ({ readonly type: "ApprovalRequested" } & Question)
     | Extract<AgentEvent<unknown>, { type: "ToolCallStarted" | "ToolCallFinished" }>;
@@ -25,7 +26,7 @@ export interface EventBelow extends Omit<SubAgentEvent, "event"> {
 
 /** An event on its way to another server. `offset`: where its text begins in that of the answer, or of its reasoning. */
 export interface SentEvent {
-  readonly event: StreamedEvent | EventBelow;
+  readonly event: StreamedEvent | SentSubAgentEvent;
   readonly offset?: number;
 }
 
@@ -73,21 +74,104 @@ export type ViewerText =
 /** The topic to which servers send `ViewerText`. Other versions of these texts have another one. */
 export const viewersTopic = "viewers/1";
 
-export const liveTextOf = (text: string): LiveText | undefined =>
-  // The log is the bound of trust: what it carries was sent by a server of this version.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  parsed(text, ["events", "begin"]) as LiveText | undefined;
+/** The text that the owner of a session has sent; undefined for a text of another form, such as that of another release. */
+export const liveTextOf = (text: string): LiveText | undefined => parsed(liveTextSchema, text);
 
-export const viewerTextOf = (text: string): ViewerText | undefined =>
-  // As above.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  parsed(text, ["view", "leave"]) as ViewerText | undefined;
+/** The request of a server with viewers; undefined for a text of another form. */
+export const viewerTextOf = (text: string): ViewerText | undefined => parsed(viewerTextSchema, text);
 
-function parsed(text: string, types: readonly unknown[]): object | undefined {
+function parsed<Text>(schema: z.ZodMiniType<Text>, text: string): Text | undefined {
   try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) && types.includes(value["type"]) ? value : undefined;
+    return schema.safeParse(JSON.parse(text)).data;
   } catch {
     return undefined;
   }
 }
+
+const id = z.string();
+const count = z.int().check(z.nonnegative());
+const ofMessage = { messageId: id };
+const part = z.exactOptional(count);
+
+const questionFields = {
+  toolCallId: id,
+  path: z.exactOptional(z.array(id)),
+  about: z.enum(["approval", "outcome", "answer"]),
+  name: z.string(),
+  parameters: z.unknown(),
+  question: z.exactOptional(z.string()),
+  digest: z.string(),
+  risk: z.exactOptional(z.enum(["low", "medium", "high", "critical"])),
+  reason: z.enum(["policy", "risk", "predicate", "tool", "question", "interrupted"]),
+  due: z.nullable(z.number()),
+  reminder: count,
+  escalated: z.boolean(),
+};
+
+const resultSchema = z.custom<ToolCallResult>(
+  (value: unknown) =>
+    isObject(value) && typeof value[value["isSuccess"] === true ? "content" : "error"] === "string",
+);
+
+const ofCall = { toolCallId: id, name: z.string() };
+
+const subAgentEventSchema = z.object({
+  type: z.literal("SubAgentEvent"),
+  toolCallId: id,
+  path: z.array(id),
+  event: z.discriminatedUnion("type", [
+    z.object({ type: z.literal("ApprovalRequested"), ...questionFields }),
+    z.object({ type: z.literal("ToolCallStarted"), ...ofCall, parameters: z.string() }),
+    z.object({ type: z.literal("ToolCallFinished"), ...ofCall, result: resultSchema }),
+  ]),
+});
+
+const sentEventSchema = z.object({
+  event: z.discriminatedUnion("type", [
+    z.object({ type: z.literal("LlmToken"), ...ofMessage, part, text: z.string() }),
+    z.object({ type: z.literal("LlmReasoning"), ...ofMessage, part, text: z.string() }),
+    z.object({
+      type: z.literal("LlmToolCall"),
+      ...ofMessage,
+      toolCallId: z.exactOptional(id),
+      name: z.string(),
+    }),
+    z.object({
+      type: z.literal("LlmToolCallDelta"),
+      ...ofMessage,
+      toolCallId: id,
+      text: z.string(),
+      offset: count,
+    }),
+    z.object({ type: z.literal("LlmPartEnded"), ...ofMessage, part: count, toolCallId: z.exactOptional(id) }),
+    z.object({ type: z.literal("LlmWarning"), text: z.string() }),
+    z.object({ type: z.literal("ToolCallProgress"), toolCallId: id, text: z.string() }),
+    subAgentEventSchema,
+  ]),
+  offset: z.exactOptional(count),
+});
+
+const head = { session: z.string(), feed: z.string(), seq: count };
+
+const liveTextSchema = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("events"), ...head, events: z.array(sentEventSchema) }),
+  z.object({
+    type: z.literal("begin"),
+    ...head,
+    streaming: z.nullable(z.object({ messageId: id, offset: count, text: z.string() })),
+    questions: z.exactOptional(z.array(z.object(questionFields))),
+  }),
+]);
+
+const viewedSchema = z.object({
+  session: z.string(),
+  messageId: z.nullable(id),
+  length: count,
+  isAsked: z.boolean(),
+  isNew: z.boolean(),
+});
+
+const viewerTextSchema = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("view"), server: z.string(), sessions: z.array(viewedSchema) }),
+  z.object({ type: z.literal("leave"), server: z.string(), sessions: z.array(z.string()) }),
+]);

@@ -1,4 +1,4 @@
-import { fileHeaders, mediaTypeIn } from "@moora/agent-core-effects/internal";
+import { fileHeaders, mediaTypeIn } from "@moora/agent/internal";
 import { HttpProblem } from "../problem.ts";
 import { storeOf } from "../files/files-of-session.ts";
 import { urlOfDigest } from "../files/viewer-urls.ts";

@@ -1,5 +1,4 @@
 import type { SessionRef } from "../access/authorization.ts";
-import { Logger } from "@moora/agent/internal";
 import type { LiveSession } from "../sessions/live-session.ts";
 import type { RouteCall } from "./route.ts";
 
@@ -30,7 +29,7 @@ export async function holdForStream(
     live: hold.live,
     drop() {
       parts.context.counters.count("moora_streams_dropped_total");
-      new Logger(ref.id, parts.context.onLog).log("stream-stalled", {
+      parts.context.loggerOf(ref.id).log("stream-stalled", {
         message: "A reader took nothing of a stream for too long; its connection was ended.",
         data: { user: access.user },
       });

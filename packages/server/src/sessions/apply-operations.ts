@@ -13,23 +13,25 @@ export function applyOperations(draft: unknown, operations: readonly DataOperati
 function applyOperation(draft: unknown, operation: DataOperation): void {
   const { op, path } = operation;
   const keys = pointerToKeys(path);
-  if (op === "test") return checkTest(keys.reduce<unknown>(fieldOf, draft), operation);
+  if (op === "test") return checkTest(draft, keys, operation);
   const last = keys.pop();
   if (last === undefined) throw refused(path, "the data as a whole cannot be replaced");
-  const parent = keys.reduce((value: unknown, key) => childOf(value, key, path), draft);
+  const parent = keys.reduce((value: unknown, key) => existingChildOf(value, key, path), draft);
   if (!isContainer(parent)) throw refused(path, "its parent is not an array or an object");
   if (op === "add")
     return Array.isArray(parent) ? insert(parent, last, operation) : put(parent, last, operation);
-  childOf(parent, last, path);
+  existingChildOf(parent, last, path);
   if (op === "replace") put(parent, last, operation);
   else if (Array.isArray(parent)) parent.splice(Number(last), 1);
   else delete parent[last];
 }
 
-/** Throws `test-failed` unless a value is that of the operation. Undefined is the value of a place that does not exist. */
-function checkTest(value: unknown, { path, value: expected }: WithValue): void {
+/** Throws `test-failed` unless there is a value at the path, and it is that of the operation. */
+function checkTest(draft: unknown, keys: readonly string[], { path, value: expected }: WithValue): void {
+  const value = keys.reduce(childOf, draft);
   if (value !== undefined && canonicalJson(value) === canonicalJson(expected)) return;
-  throw new HttpProblem("test-failed", `${JSON.stringify(path)} has another value. Nothing was changed.`);
+  const problem = value === undefined ? "does not exist" : "has another value";
+  throw new HttpProblem("test-failed", `${JSON.stringify(path)} ${problem}. Nothing was changed.`);
 }
 
 /** The keys of a JSON Pointer. `__proto__` is refused, because it is not a field like others. */
@@ -43,16 +45,16 @@ function pointerToKeys(path: string): string[] {
   throw refused(path, "it is not a JSON Pointer");
 }
 
-function childOf(value: unknown, key: string, path: string): unknown {
-  const child = fieldOf(value, key);
-  if (child === undefined) throw refused(path, "it does not exist");
-  return child;
+/** The value at a key of a container; undefined if there is none. JSON has no undefined. */
+function childOf(value: unknown, key: string): unknown {
+  if (Array.isArray(value)) return isIndex(key) ? value[Number(key)] : undefined;
+  return isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 }
 
-/** The item or field with this key; undefined if it does not exist. */
-function fieldOf(value: unknown, key: string): unknown {
-  if (Array.isArray(value)) return isIndex(key) ? value[Number(key)] : undefined;
-  return isContainer(value) && Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined;
+function existingChildOf(value: unknown, key: string, path: string): unknown {
+  const child = childOf(value, key);
+  if (child === undefined) throw refused(path, "it does not exist");
+  return child;
 }
 
 type WithValue = Extract<DataOperation, { value: unknown }>;
@@ -69,6 +71,9 @@ function insert(parent: unknown[], key: string, { value, path }: WithValue): voi
 }
 
 const isIndex = (key: string): boolean => /^(0|[1-9]\d{0,9})$/.test(key);
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  isContainer(value) && !Array.isArray(value);
 
 const isContainer = (value: unknown): value is Container => typeof value === "object" && value !== null;
 

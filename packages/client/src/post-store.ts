@@ -1,6 +1,6 @@
 import type { ErrorListener } from "@moora/agent";
 import { digestOf } from "@moora/event-log";
-import type { Post } from "./outbox.ts";
+import type { Post, PostKind } from "./outbox.ts";
 import type { SessionSnapshot } from "./open-view.ts";
 
 /** A post in a storage. JSON: it contains what the user wrote. `key` is its idempotency key. */
@@ -11,7 +11,7 @@ export interface StoredPost {
 }
 
 /**
- * Keeps posts that the server has not confirmed, so that they outlive the page. A scope is one user in one session of one server, as a
+ * Stores posts that the server has not confirmed, so that they outlive the page. A scope is one user in one session of one server, as a
  * digest. Several pages may use one storage at the same time.
  */
 export interface PostStorage {
@@ -23,7 +23,7 @@ export interface PostStorage {
   readonly remove: (scope: string, key: string) => void | Promise<void>;
 }
 
-interface KeptPostsHost {
+interface PostStoreHost {
   readonly storage: PostStorage | undefined;
   readonly scope: string;
   readonly report: ErrorListener;
@@ -33,25 +33,40 @@ interface KeptPostsHost {
 export const scopeOf = (url: string, { id, user, incarnation = "" }: SessionSnapshot): string =>
   digestOf("posts", url, user.toWellFormed(), id, incarnation);
 
+/** What a storage has for a session; `error` is why it could not be read. */
+export interface StoredPosts {
+  readonly posts: readonly StoredPost[];
+  readonly error?: unknown;
+}
+
+/** Reads the posts of a scope. Never rejects. */
+export async function readStoredPosts(storage: PostStorage | undefined, scope: string): Promise<StoredPosts> {
+  try {
+    return { posts: (await storage?.list(scope)) ?? [] };
+  } catch (error) {
+    return { posts: [], error };
+  }
+}
+
 /** The stored posts of one session. A storage that fails is reported, and does not stop the posts. */
-export class KeptPosts {
-  readonly #host: KeptPostsHost;
+export class PostStore {
+  readonly #host: PostStoreHost;
   /** Changes of the storage are made one after the other. */
   #last: Promise<unknown> | undefined;
 
-  constructor(host: KeptPostsHost) {
+  constructor(host: PostStoreHost) {
     this.#host = host;
   }
 
   /** Stores a post that a later page may send. */
-  add({ key, kind, body, isKept }: Post): void {
-    if (isKept !== true || (kind !== "messages" && kind !== "decisions")) return;
+  add({ key, kind, body }: Post): void {
+    if (!isStored(kind)) return;
     this.#change((storage, scope) => storage.add(scope, { key, kind, body: body() }));
   }
 
   /** Removes a post that the server has answered. */
-  remove({ key, isKept }: Post): void {
-    if (isKept === true) this.#change((storage, scope) => storage.remove(scope, key));
+  remove({ key, kind }: Post): void {
+    if (isStored(kind)) this.#change((storage, scope) => storage.remove(scope, key));
   }
 
   #change(change: (storage: PostStorage, scope: string) => void | Promise<void>): void {
@@ -72,3 +87,6 @@ export class KeptPosts {
     }
   }
 }
+
+/** Whether a later page may send posts of this kind. The others concern the moment in which they were made. */
+const isStored = (kind: PostKind): kind is StoredPost["kind"] => kind === "messages" || kind === "decisions";

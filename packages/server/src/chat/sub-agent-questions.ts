@@ -2,9 +2,9 @@ import type { AgentEvent, Question, ToolCallResult } from "@moora/agent";
 import { valueOf, type UiChunk } from "./ui-chunk.ts";
 
 /** A question of a sub-agent. */
-type QuestionBelow = Question & Required<Pick<Question, "path">>;
+type SubAgentQuestion = Question & Required<Pick<Question, "path">>;
 
-const isBelow = (question: Question): question is QuestionBelow =>
+const isOfSubAgent = (question: Question): question is SubAgentQuestion =>
   question.path !== undefined && question.path.length > 0;
 
 /** The id of the part of a message that shows a question of a sub-agent. Calls of sub-agents have ids of their own. */
@@ -18,9 +18,9 @@ export const callsAsking = (questions: readonly Question[]): ReadonlySet<string>
  * The questions of sub-agents in one message: each is shown as a call of its own, which ends with the call of the sub-agent, or
  * with the call of the session that leads to it.
  */
-export class QuestionsBelow {
+export class SubAgentQuestions {
   readonly #write: (chunk: UiChunk) => void;
-  readonly #open = new Map<string, QuestionBelow>();
+  readonly #open = new Map<string, SubAgentQuestion>();
   readonly #ended = new Set<string>();
 
   constructor(write: (chunk: UiChunk) => void) {
@@ -29,7 +29,7 @@ export class QuestionsBelow {
 
   /** Marks questions as written: the client has them. */
   skip(questions: readonly Question[]): void {
-    for (const question of questions.filter(isBelow)) this.#open.set(question.digest, question);
+    for (const question of questions.filter(isOfSubAgent)) this.#open.set(question.digest, question);
   }
 
   /**
@@ -37,7 +37,7 @@ export class QuestionsBelow {
    * complete, and the step before contains the call of the sub-agent, which is not.
    */
   update(questions: readonly Question[], openStep: () => void): void {
-    for (const question of questions.filter(isBelow)) {
+    for (const question of questions.filter(isOfSubAgent)) {
       const { digest, about, name, parameters } = question;
       if (this.#open.has(digest) || this.#ended.has(digest)) continue;
       openStep();
@@ -63,12 +63,12 @@ export class QuestionsBelow {
     }
   }
 
-  /** Ends the questions below a call of the session that has a result. What became of them is not known here. */
+  /** Ends the questions of sub-agents of a call of the session that has a result. What became of them is not known here. */
   callEnded(toolCallId: string): void {
     for (const question of this.#open.values()) if (question.path[0] === toolCallId) this.#end(question);
   }
 
-  #end(question: QuestionBelow, result?: ToolCallResult): void {
+  #end(question: SubAgentQuestion, result?: ToolCallResult): void {
     this.#open.delete(question.digest);
     this.#ended.add(question.digest);
     this.#write(resultChunk(questionPartId(question), result ?? unknownResult));

@@ -5,7 +5,7 @@ type QuestionChunk = Extract<ChunkEvent, { type: "question" }>;
 type Reason = NonNullable<QuestionChunk["reason"]>;
 
 /** A question of a sub-agent in the form of a session's questions. `path` is the calls that lead to it. */
-export interface QuestionBelow {
+export interface SubAgentQuestion {
   readonly path: readonly string[];
   readonly toolCallId: string;
   readonly digest: string;
@@ -41,7 +41,7 @@ export function chunkToQuestion({
   due = null,
   reminder = 0,
   escalated = false,
-}: QuestionChunk): QuestionBelow {
+}: QuestionChunk): SubAgentQuestion {
   return {
     path,
     toolCallId,
@@ -57,3 +57,12 @@ export function chunkToQuestion({
     ...(risk === undefined ? {} : { risk }),
   };
 }
+
+/** The key of a question among those of a session and its sub-agents: equal for chunks and questions about the same call. */
+export const questionKey = ({
+  path = [],
+  toolCallId,
+}: {
+  readonly path?: readonly string[];
+  readonly toolCallId: string;
+}): string => JSON.stringify([...path, toolCallId]);

@@ -1,13 +1,20 @@
-import type { AgentState } from "@moora/agent-core-state-machine";
+import type { AgentAttachment, AgentState } from "@moora/agent-core-state-machine";
 
 /** The media type of a file in the messages, or in the results of calls; undefined if they do not have it. */
 export function mediaTypeIn({ messages, toolCalls }: AgentState, url: string): string | undefined {
-  const results = Object.values(toolCalls).flatMap(({ result }) =>
-    result?.isSuccess === true ? (result.files ?? []) : [],
-  );
-  const files = [...messages.flatMap(({ attachments = [] }) => attachments), ...results];
-  return files.find((file) => file.url === url)?.mediaType;
+  for (const { attachments = [] } of messages) {
+    const mediaType = typeOf(attachments, url);
+    if (mediaType !== undefined) return mediaType;
+  }
+  for (const { result } of Object.values(toolCalls)) {
+    const mediaType = result?.isSuccess === true ? typeOf(result.files ?? [], url) : undefined;
+    if (mediaType !== undefined) return mediaType;
+  }
+  return undefined;
 }
+
+const typeOf = (files: readonly AgentAttachment[], url: string): string | undefined =>
+  files.find((file) => file.url === url)?.mediaType;
 
 /** The headers of a response with a file of a session, whose bytes have this digest. */
 export const fileHeaders = (mediaType: string, digest: string): Readonly<Record<string, string>> => ({

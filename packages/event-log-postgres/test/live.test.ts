@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { DisposableLog, LiveChannel } from "@moora/event-log";
+import { postgresLog } from "../src/index.ts";
+import { poolOn, PostgresServer } from "@moora/testbed/postgres/server";
+import { optionalPartsOf } from "@moora/testbed/stores";
+import { altered } from "./altered-pool.ts";
+
+let server: PostgresServer;
+
+beforeAll(async () => {
+  server = await PostgresServer.start();
+}, 60_000);
+
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+});
+
+const liveOf = ({ live }: DisposableLog): LiveChannel => {
+  if (live === undefined) throw new Error("The log has no live channel.");
+  return live;
+};
+
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** Publishes to a topic until a text arrives. */
+async function untilHeard(live: LiveChannel, topic: string, texts: readonly string[]): Promise<void> {
+  const { length } = texts;
+  while (texts.length === length) {
+    live.publish(topic, "text");
+    await nextTurn();
+  }
+}
+
+/** A log whose statements that begin or end to listen are passed to a function, which may reject them. */
+async function listeningLog(onListen: (statement: string) => void) {
+  const pool = poolOn(server.url);
+  const source = altered(pool, async (query, statement, values) => {
+    if (typeof statement !== "string") return query(statement.text, statement.values);
+    if (/^(UN)?LISTEN/.test(statement)) onListen(statement);
+    return query(statement, values);
+  });
+  const log = postgresLog(source);
+  await log.list();
+  return {
+    live: liveOf(log),
+    async [Symbol.asyncDispose]() {
+      await log.close();
+      await pool.end();
+    },
+  };
+}
+
+describe("the option live", () => {
+  it("leaves the live channel out if it is false", async () => {
+    await using log = postgresLog(server.url);
+    await using silent = postgresLog(server.url, { live: false });
+    const storable = ["page", "called", "due", "blobs"];
+    expect(optionalPartsOf(log)).toEqual([...storable, "live"]);
+    expect(optionalPartsOf(silent)).toEqual(storable);
+  });
+});
+
+describe("a topic of the live channel", () => {
+  it("is not listened to if its subscription ends while the connection is set up", async () => {
+    const statements: string[] = [];
+    let stop: () => void = () => undefined;
+    await using scene = await listeningLog((statement) => {
+      statements.push(statement);
+      if (statements.length === 1) stop();
+    });
+    const texts: string[] = [];
+    stop = scene.live.subscribe("first", () => undefined);
+    scene.live.subscribe("second", (text) => texts.push(text));
+    await untilHeard(scene.live, "second", texts);
+    const [first = ""] = statements;
+    expect(statements).toContain(`UN${first}`);
+  });
+
+  it("is heard after its statement failed on a connection that lives on", async () => {
+    let failures = 0;
+    const statements: string[] = [];
+    await using scene = await listeningLog((statement) => {
+      statements.push(statement);
+      if (statements.length !== 2) return;
+      failures += 1;
+      throw Object.assign(new Error("out of memory"), { code: "53200", severity: "ERROR" });
+    });
+    const [first, second]: [string[], string[]] = [[], []];
+    scene.live.subscribe("first", (text) => first.push(text));
+    await untilHeard(scene.live, "first", first);
+    scene.live.subscribe("second", (text) => second.push(text));
+    await untilHeard(scene.live, "second", second);
+    expect(failures).toBe(1);
+    await untilHeard(scene.live, "first", first);
+  });
+
+  it("is heard by one that subscribes as soon as another one has left it", async () => {
+    await using scene = await listeningLog(() => undefined);
+    const texts: string[] = [];
+    scene.live.subscribe("other", () => undefined);
+    const stop = scene.live.subscribe("topic", (text) => texts.push(text));
+    await untilHeard(scene.live, "topic", texts);
+    stop();
+    scene.live.subscribe("topic", (text) => texts.push(text));
+    await untilHeard(scene.live, "topic", texts);
+    expect(texts.length).toBeGreaterThan(1);
+  });
+});
