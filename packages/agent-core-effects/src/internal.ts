@@ -20,6 +20,7 @@ export { after, isPromise } from "./is-promise.ts";
 export { didYouMean, nearest, optionHint } from "@moora/llm/internal";
 export { isHeld } from "./held-effects.ts";
 export { isEffectWanted } from "./is-effect-wanted.ts";
+export { refusalOfTool } from "./run/commit-data.ts";
 export { callHostOf, callIdempotencyKey, type CallHost } from "./run/call-context.ts";
 export { driveProgram, type ProgramDriver } from "./run/effect-program.ts";
 export { requestAt } from "./request/llm-request-at.ts";

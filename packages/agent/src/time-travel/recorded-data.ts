@@ -7,22 +7,32 @@ import {
 } from "@moora/agent-core-state-machine";
 import { openCallOf } from "@moora/agent-core-state-machine/internal";
 
+/** A recorded change of application data by a call. */
+export interface CallChange {
+  /** The record of the change. */
+  readonly seq: number;
+  readonly patches: readonly DataPatch[];
+  /** Whether it was committed before the result of the call. */
+  readonly isEarly: boolean;
+}
+
 /**
- * The changes of application data by each call of a session, by its id: those of its result, and those before it. What a call
- * that is open in `start` has changed among the first `seq` inputs is part of that state.
+ * The changes of application data by each call of a session, by its id: those before its result, and that of its result. What a
+ * call that is open in `start` has changed among the first `seq` inputs is part of that state.
  */
-export function patchesOfCalls(
+export function changesOfCalls(
   inputs: readonly AgentInput[],
   start: AgentState,
   seq: number,
-): ReadonlyMap<string, readonly DataPatch[]> {
-  const found = new Map<string, readonly DataPatch[]>();
+): ReadonlyMap<string, readonly CallChange[]> {
+  const found = new Map<string, readonly CallChange[]>();
   for (const [index, input] of inputs.entries()) {
     if (input.type !== "tool-call-completed" && input.type !== "data-changed") continue;
-    const { toolCallId, patches = [] } = input;
-    if (toolCallId === undefined) continue;
+    const { type, toolCallId, patches = [] } = input;
+    if (toolCallId === undefined || patches.length === 0) continue;
     if (index < seq && openCallOf(start.reActContext.control, toolCallId) !== undefined) continue;
-    found.set(toolCallId, [...(found.get(toolCallId) ?? []), ...patches]);
+    const change = { seq: index + 1, patches, isEarly: type === "data-changed" };
+    found.set(toolCallId, [...(found.get(toolCallId) ?? []), change]);
   }
   return found;
 }

@@ -1,21 +1,16 @@
-import {
-  DataRefused,
-  type DataContext,
-  type Tool,
-  type ToolContext,
-  type ToolOutcome,
-} from "@moora/agent-core-effects";
+import type { Tool, ToolContext, ToolOutcome } from "@moora/agent-core-effects";
+import { refusalOfTool } from "@moora/agent-core-effects/internal";
 import {
   hasNotRun,
   type AgentInput,
   type AgentState,
-  type DataPatch,
   type ToolCallRecord,
 } from "@moora/agent-core-state-machine";
 import { recordOf, toolNameOf } from "@moora/agent-core-state-machine/internal";
 import type { Decision } from "../agent-event.ts";
 import { canonicalJson } from "../durable/canonical-json.ts";
-import { patchesOfCalls, recipeOf } from "./recorded-data.ts";
+import { ChangeOrder, repeatChanges, type WithUpdates } from "./change-order.ts";
+import { changesOfCalls, type CallChange } from "./recorded-data.ts";
 
 /** The recorded decision on a call and its reviewer. */
 export interface RecordedDecision {
@@ -29,16 +24,18 @@ export interface Recordings {
   withRecordedResults(tool: Tool): Tool;
   /** The next recorded decision on a call of the tool with these arguments; undefined if there is none. */
   decisionOn(name: string, parameters: unknown): RecordedDecision | undefined;
+  /** The order in which the calls change the application data. */
+  readonly order: ChangeOrder;
   /** The number of calls without a recorded result. */
   readonly missing: number;
-  /** The number of results whose updates of application data do not fit the data of the rerun. */
+  /** The number of calls with a change of application data that does not fit the data of the rerun. */
   readonly droppedUpdates: number;
 }
 
 /** The recorded result of a call, and what the call did to the application data. */
 interface RecordedOutcome {
   readonly outcome: ToolOutcome;
-  readonly patches: readonly DataPatch[];
+  readonly changes: readonly CallChange[];
 }
 
 /** A recorded session: its final state, its state after `seq` records, where the rerun starts, and its inputs. */
@@ -62,7 +59,8 @@ export function recordingsOf(
   const outcomes = new RecordedQueue<RecordedOutcome>();
   const decisions = new RecordedQueue<RecordedDecision>();
   const currentName = (name: string): string => toolNameOf({ tools }, name);
-  const patchesOf = patchesOfCalls(inputs, start, seq);
+  const changesOf = changesOfCalls(inputs, start, seq);
+  const order = new ChangeOrder();
   let missing = 0;
   let droppedUpdates = 0;
   const isSettled = ([id]: readonly [string, ToolCallRecord]): boolean =>
@@ -72,22 +70,32 @@ export function recordingsOf(
     const { parameters, original = parameters } = record;
     const name = currentName(record.name);
     const outcome = outcomeOf(record);
-    const patches = patchesOf.get(id) ?? [];
-    if (outcome !== undefined) outcomes.put(keyOf(name, parsed(parameters)), { outcome, patches });
+    const changes = changesOf.get(id) ?? [];
+    if (outcome !== undefined) outcomes.put(keyOf(name, parsed(parameters)), { outcome, changes });
     const decision = decisionOf(record);
     if (decision !== undefined) decisions.put(keyOf(name, parsed(original)), decision);
   }
+  const repeat = async (
+    { outcome, changes }: RecordedOutcome,
+    context: WithUpdates,
+  ): Promise<ToolOutcome> => {
+    if (!(await repeatChanges(changes, order, context))) droppedUpdates += 1;
+    return outcome;
+  };
   return {
+    order,
     withRecordedResults: (tool) => ({
       ...tool,
+      // What returns a recorded result may run twice, so it may commit changes early.
+      definition: { ...tool.definition, replay: "safe" },
       run(parameters, context) {
         const known = outcomes.take(keyOf(tool.name, parsed(parameters)));
-        if (known !== undefined) {
-          if (!repeatUpdate(known.patches, context)) droppedUpdates += 1;
-          return known.outcome;
-        }
+        if (known !== undefined) return known.changes.length === 0 ? known.outcome : repeat(known, context);
         missing += 1;
-        if (unrecorded === "run") return tool.run(parameters, context);
+        if (unrecorded === "run") {
+          order.leaveOut(context.toolCallId);
+          return tool.run(parameters, withEarlyCommitsOf(tool, context));
+        }
         return {
           isSuccess: false,
           error: "The recorded session does not contain this call.",
@@ -105,19 +113,12 @@ export function recordingsOf(
   };
 }
 
-/** Makes a recorded change of data in a call. Returns false if it does not fit. */
-function repeatUpdate(
-  patches: readonly DataPatch[],
-  context: ToolContext & Partial<DataContext<unknown>>,
-): boolean {
-  if (patches.length === 0) return true;
-  try {
-    context.update?.(recipeOf(patches));
-    return context.update !== undefined;
-  } catch (error) {
-    if (error instanceof DataRefused) return false;
-    throw error;
-  }
+/** The context for the tool itself, which may commit changes early only if it may run twice. */
+function withEarlyCommitsOf(tool: Tool, context: WithUpdates): ToolContext {
+  const refusal = refusalOfTool(tool);
+  if (context.update !== undefined && refusal !== undefined)
+    Object.assign(context.update, { now: () => refusal([]) });
+  return context;
 }
 
 /** Values by key. Each is taken once, in order. */

@@ -6,7 +6,7 @@ import { checkLogOptions, type OptionForms } from "../check-options.ts";
 import type { Agent } from "../define-agent.ts";
 import { SessionError } from "../durable/session-error.ts";
 import { headerToState } from "../durable/session-header.ts";
-import { InputRefused, type Session } from "../session/session.ts";
+import { InputRefused, type Receipt, type Session } from "../session/session.ts";
 import { startSession } from "../start-session.ts";
 import { handOffToolName } from "../team/hand-off-tool.ts";
 import { withTools } from "../team/member-at.ts";
@@ -41,7 +41,10 @@ export interface Rerun {
   readonly differences: readonly Difference[];
   /** The number of calls without a recorded result. */
   readonly unrecordedCalls: number;
-  /** The number of recorded changes of the application data that do not fit the data of the rerun, and were left out. */
+  /**
+   * The number of changes by the application, and of calls with a change, that do not fit the data of the rerun. Such a change
+   * was left out, with the later ones of its call.
+   */
   readonly droppedUpdates: number;
 }
 
@@ -50,9 +53,10 @@ export interface Rerun {
  * prompt. Work that is open at the position starts again, and the later user messages are sent in order, each after the
  * answer to the one before. Tools return their recorded results and questions get their recorded decisions, by tool
  * name and arguments, so no tool runs twice; a question without a recorded decision is rejected. Changes of application
- * data are repeated: those of a call with its result, those of the application in order, each between two loops. A rerun that
- * begins in a pause is resumed where the session was; later pauses are not repeated. Nothing is
- * written to the log. Throws `BuildError` for an invalid agent, and rejects with the errors of `readSession` and with
+ * data are repeated: those of a call as it made them, before and with its result, and those of the application in order,
+ * each between two loops. Calls that run at once change the data in the recorded order. A rerun that begins in a pause is
+ * resumed where the session was; later pauses are not repeated. Nothing is written to the log. Throws `BuildError` for an
+ * invalid agent, and rejects with the errors of `readSession` and with
  * `InvalidOption`, also where `from` is missing or names a record that the session does not have.
  */
 export async function rerunSession<Answer>(
@@ -88,6 +92,7 @@ export async function rerunSession<Answer>(
   );
   let droppedUpdates = 0;
   try {
+    recordings.order.follow(rerun);
     answerAsRecorded(rerun, recordings);
     await rerun.settled();
     for (const input of session.inputs.slice(seq)) {
@@ -148,13 +153,16 @@ function answerAsRecorded<Answer>(session: Session<Answer>, recordings: Recordin
   session.onEvent((event) => {
     if (event.type !== "ApprovalRequested") return;
     const { decision, by } = recordings.decisionOn(event.name, event.parameters) ?? rejection;
-    const reject = (): Promise<unknown> => session.decide(event, rejection.decision, rejection.by);
+    const reject = (): Promise<Receipt> => session.decide(event, rejection.decision, rejection.by);
+    const leaveOut = (): void => recordings.order.leaveOut(event.toolCallId);
     // A recorded decision may not fit the present tool or question.
     session
       .decide(event, decision, by)
-      .then((receipt) => (receipt.status === "accepted" ? undefined : reject()))
+      .then((receipt) => (receipt.status === "accepted" ? receipt : reject()))
       .catch(() => reject())
-      .catch(() => undefined);
+      // A question that stays open holds up no other call.
+      .then((receipt) => (receipt.status === "accepted" ? undefined : leaveOut()))
+      .catch(() => leaveOut());
   });
 }
 
