@@ -8,6 +8,7 @@ import {
 } from "@moora/agent-core-state-machine/internal";
 import type { LlmContent, LlmMessage } from "@moora/llm";
 import { isVisible, hiddenRanges } from "./entries.ts";
+import { refersToFiles } from "./file-references.ts";
 import { loadedCallsToMessage, turnToMessage } from "./turn-to-message.ts";
 
 /**
@@ -24,6 +25,10 @@ export function messagesAt(state: AgentState, cache?: LlmRequestCache): readonly
 /** Whether the window contains entries that the model does not see, because they are summarized or withheld. */
 export const hidesEntriesAt = (state: AgentState, cache?: LlmRequestCache): boolean =>
   lineageAt(state, cache).hidesEntries;
+
+/** Whether the messages of a state contain a file that is neither data nor a data URL, so that its bytes may be in a store. */
+export const messagesReferToFiles = (state: AgentState, cache?: LlmRequestCache): boolean =>
+  lineageAt(state, cache).refersToFiles;
 
 /** The note after a turn without calls that no message follows: a custom state may plan again without a note. */
 const continueNote: LlmMessage = { role: "note", text: "Go on." };
@@ -42,6 +47,7 @@ interface Lineage {
   readonly userIds: string[];
   readonly users: (AgentMessage | undefined)[];
   readonly hidesEntries: boolean;
+  readonly refersToFiles: boolean;
 }
 
 /** Returns the lineage of a state, which is the last one of the cache from now on. */
@@ -126,6 +132,7 @@ function mapped(state: AgentState, known: Lineage | undefined, from: number, hid
   const userIds: string[] = known?.userIds ?? [];
   const users: Lineage["users"] = known?.users ?? [];
   let hidesEntries = known?.hidesEntries ?? false;
+  const firstNew = messages.length;
   const leading: LlmMessage[] = [];
   for (let index = from; index < seen; index += 1) {
     const entry = transcript.at(index);
@@ -138,7 +145,18 @@ function mapped(state: AgentState, known: Lineage | undefined, from: number, hid
     userIds.push(entry.messageId);
     users.push(messageOf(state, entry.messageId));
   }
-  return { of: state, windowStart, seen, messages, callIds, userIds, users, hidesEntries };
+  const refers = known?.refersToFiles === true || messages.slice(firstNew).some(refersToFiles);
+  return {
+    of: state,
+    windowStart,
+    seen,
+    messages,
+    callIds,
+    userIds,
+    users,
+    hidesEntries,
+    refersToFiles: refers,
+  };
 }
 
 /** Adds a message. The first message is the user's: notes before it are moved directly after it. */

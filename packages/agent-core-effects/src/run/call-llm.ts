@@ -3,6 +3,7 @@ import type { LlmCallOptions, LlmOutcome, LlmRequest } from "@moora/llm";
 import { readOutcome } from "@moora/llm/internal";
 import type { CallLlmEffect } from "../effect.ts";
 import { requestAt } from "../request/llm-request-at.ts";
+import { messagesReferToFiles } from "../request/messages.ts";
 import { isAborted } from "./abort.ts";
 import { isPromise } from "../is-promise.ts";
 import { chunkReporter } from "./chunk-reporter.ts";
@@ -10,7 +11,7 @@ import type { EffectHost } from "./host.ts";
 import { checkTurn } from "./check-turn.ts";
 import { reportUsage } from "./late-usage.ts";
 import { missingPrice, usageOfOutcome } from "./model-cost.ts";
-import { refersToFiles, requestWithFiles, turnToStore } from "./host-files.ts";
+import { requestWithFiles, turnToStore } from "./host-files.ts";
 import {
   fileToAttachment,
   numberedTurn,
@@ -26,7 +27,11 @@ import { dispatchIntent } from "./intent-of.ts";
 /** Calls the model and dispatches its answer. The request is computed from the state, so that equal keys send equal bytes. */
 export function* callLlm(effect: CallLlmEffect, state: AgentState, host: EffectHost): EffectProgram<void> {
   const { clock } = host;
+  const { files } = host;
   const request = requestAt(state, host.requests);
+  // A reflection is text.
+  const needsFiles =
+    files !== undefined && request?.purpose === "plan" && messagesReferToFiles(state, host.requests);
   const calledAt = clock.now();
   const intended = yield* dispatchIntent(effect, state, host);
   if (request === undefined || !intended || isAborted(host)) return;
@@ -37,9 +42,8 @@ export function* callLlm(effect: CallLlmEffect, state: AgentState, host: EffectH
       toFailedInput(effect, { failure: unpriced, partial: "" }, undefined, calledAt),
     ));
   }
-  const { files } = host;
   let sent = request;
-  if (files !== undefined && refersToFiles(request)) {
+  if (needsFiles) {
     sent = yield* waitFor(requestWithFiles(request, files));
     if (isAborted(host)) return;
   }

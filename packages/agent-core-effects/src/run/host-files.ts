@@ -8,6 +8,7 @@ import type {
   LlmToolResult,
   LlmTurn,
 } from "@moora/llm";
+import { refersToFiles } from "../request/file-references.ts";
 
 /** Where a host keeps the bytes of files, so that logs contain their URLs only. */
 export interface HostFiles {
@@ -35,9 +36,6 @@ export async function turnToStore(
   return { ...turn, parts: await Promise.all(parts) };
 }
 
-/** Whether a request contains a file that is neither data nor a data URL, so that its bytes may be in a store. */
-export const refersToFiles = ({ messages }: LlmRequest): boolean => messages.some(hasReference);
-
 /** The request with the bytes of its files. A text stands in place of a file whose bytes are missing. */
 export async function requestWithFiles(request: LlmRequest, { load }: HostFiles): Promise<LlmRequest> {
   const loading = new Map<string, Promise<LlmFile | undefined>>();
@@ -49,29 +47,12 @@ export async function requestWithFiles(request: LlmRequest, { load }: HostFiles)
     return known;
   };
   const messages = request.messages.map(async (message) =>
-    hasReference(message) ? await messageWithFiles(message, loadOnce) : message,
+    refersToFiles(message) ? await messageWithFiles(message, loadOnce) : message,
   );
   return { ...request, messages: await Promise.all(messages) };
 }
 
 type Load = (file: LlmFile) => Promise<LlmFile | undefined>;
-
-const isReference = (file: LlmFile): boolean => "url" in file && !file.url.startsWith("data:");
-
-const hasReference = (message: LlmMessage): boolean => filesIn(message).some(isReference);
-
-function filesIn(message: LlmMessage): readonly LlmFile[] {
-  switch (message.role) {
-    case "note":
-      return [];
-    case "user":
-      return message.content.flatMap((piece) => (piece.type === "file" ? [piece.file] : []));
-    case "assistant": {
-      const made = message.turn.parts.flatMap((part) => (part.type === "file" ? [part.file] : []));
-      return [...made, ...message.results.flatMap(({ files = [] }) => files)];
-    }
-  }
-}
 
 async function messageWithFiles(message: LlmMessage, load: Load): Promise<LlmMessage> {
   switch (message.role) {
