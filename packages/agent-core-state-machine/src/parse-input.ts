@@ -1,3 +1,4 @@
+import { graphProblems } from "./control/graph.ts";
 import { agentEventSchema, type AgentInput } from "./input.ts";
 import { isStorable, jsonCopy, pathToText, type JsonProblem } from "./json-copy.ts";
 
@@ -19,10 +20,19 @@ export type ParsedInput =
  */
 export function parseInput(value: unknown): ParsedInput {
   const copied = jsonCopy(value);
-  return "problem" in copied ? { ok: false, problem: copied.problem } : shaped(copied.copy);
+  if ("problem" in copied) return { ok: false, problem: copied.problem };
+  const parsed = shaped(copied.copy);
+  const graphProblem = parsed.ok ? graphProblemOf(parsed.input) : undefined;
+  if (graphProblem === undefined) return parsed;
+  return { ok: false, problem: { code: "wrong-shape", path: "config.graph", message: graphProblem } };
 }
 
-/** Like `parseInput`, without a copy: for a value that `JSON.parse` returned and that is not used elsewhere. */
+const graphProblemOf = (input: AgentInput): string | undefined =>
+  input.type === "agent-configured" && input.config?.graph !== undefined
+    ? graphProblems(input.config.graph)[0]
+    : undefined;
+
+/** Like `parseInput`, without a copy or a check of the graph: for a value that `JSON.parse` returned and that is not used elsewhere. */
 export const parseStoredInput = (value: unknown): ParsedInput =>
   isStorable(value) ? shaped(value) : parseInput(value);
 

@@ -7,7 +7,7 @@ import {
   agentTransition,
   inputSchemas,
 } from "../src/index.ts";
-import { maxJsonDepth, jsonCopy, maxJsonItems, maxJsonLength } from "../src/internal.ts";
+import { maxJsonDepth, jsonCopy, maxJsonItems, maxJsonLength, parseStoredInput } from "../src/internal.ts";
 
 const good = { type: "user-message-received", messageId: "m", content: "hi", timestamp: 1 };
 const handled = { type: "state-handled", key: "state/1/1/1", event: "Ok", timestamp: 1 };
@@ -36,6 +36,19 @@ describe("parseInput", () => {
     const input = { ...handled, trace: { text: "x", data: cyclic } };
     expect(problemOf(input)).toEqual({ code: "cyclic", path: "trace.data.self" });
     expect(agentEventSchema.safeParse(input).success).toBe(false);
+  });
+
+  it("refuses a configuration whose graph cannot work, and takes it from a log", () => {
+    const graph = { states: ["Out"], rows: { Planning: { LlmFinalAnswer: "Out" } }, terminals: ["Gone"] };
+    const input = { type: "agent-configured", config: { graph }, timestamp: 1 };
+    expect(parseInput(input)).toMatchObject({
+      problem: {
+        code: "wrong-shape",
+        path: "config.graph",
+        message: "The terminal state Gone is not defined.",
+      },
+    });
+    expect(parseStoredInput(input).ok).toBe(true);
   });
 
   it("takes an input and gives a copy without fields that no input has", () => {

@@ -55,20 +55,27 @@ export function drawConfigChange(choose: Choose): AgentConfigChange {
     { window: { initialSize: 1 + choose(6), expandBy: 1 + choose(4) } },
     { interjection: oneOf(choose, ["queue", "restart", "reject"]) },
     { systemPrompt: drawText(choose) },
-    {
-      graph: {
-        states: ["Check", "Parked", "Gone"],
-        rows: {
-          Planning: { LlmFinalAnswer: "Check", LlmToolCall: "Parked" },
-          Check: { Ok: "Done", Again: "Planning", Out: "Gone" },
-          Parked: { Go: "Acting", Drop: "Planning" },
-        },
-        terminals: ["Gone"],
-      },
-    },
+    // A loop may have ended in Gone before the second one.
+    { graph: oneOf(choose, [graphWithTerminal, graphWithTerminal, graphOfTwo]) },
   ];
   return oneOf(choose, all);
 }
+
+const graphOfTwo = {
+  states: ["Check", "Parked"],
+  rows: {
+    Planning: { LlmFinalAnswer: "Check", LlmToolCall: "Parked" },
+    Check: { Ok: "Done", Again: "Planning" },
+    Parked: { Go: "Acting", Drop: "Planning" },
+  },
+  terminals: [],
+};
+
+const graphWithTerminal = {
+  states: [...graphOfTwo.states, "Gone"],
+  rows: { ...graphOfTwo.rows, Check: { ...graphOfTwo.rows.Check, Out: "Gone" } },
+  terminals: ["Gone"],
+};
 
 /** Draws a configuration with several changes. */
 export const drawConfig = (choose: Choose): AgentConfigChange =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { initialAgentState, type AgentInput } from "@moora/agent-core-state-machine";
+import { initialAgentState, type AgentConfigChange, type AgentInput } from "@moora/agent-core-state-machine";
 import {
   answered,
   asked,
@@ -15,6 +15,29 @@ import {
 import { oneCall, plan, tool, withTool } from "./one-tool.ts";
 
 const configured = (config: object): AgentInput => ({ type: "agent-configured", config, timestamp: 1 });
+
+const endsIn = (terminals: readonly string[]): AgentConfigChange => ({
+  graph: {
+    states: ["Out"],
+    rows: {
+      Planning: { LlmFinalAnswer: "Out" },
+      ...(terminals.length === 0 ? { Out: { Back: "Planning" } } : {}),
+    },
+    terminals,
+  },
+});
+
+describe("a loop that ended in a terminal state", () => {
+  it("stays ended when a configuration takes that state out of the terminals", () => {
+    const ended = givenAgent({ config: endsIn(["Out"]) })(asked("q"), answered("plan/1/1/1", "a")).shows(
+      "Out",
+    );
+    const later = ended.and(configured(endsIn([]))).shows("Done");
+    expect(
+      later.and(asked("q2"), answered("plan/2/1/1", "a2")).shows("Out", "state/2/1/1").state.messages,
+    ).toHaveLength(4);
+  });
+});
 
 describe("a probe that never comes through", () => {
   it("leaves the outcome unknown when the attempts are used up, and the model reads it", () => {
