@@ -124,5 +124,9 @@ export function openCallsWith(control: Control, flags: number): Iterable<OpenCal
 }
 
 /** Whether a call is open that has one of these `callFlags`. Default: any call. */
-export const hasOpenCall = (control: Control, flags: number = anyCall): boolean =>
-  openCallsWith(control, flags)[Symbol.iterator]().next().done !== true;
+export function hasOpenCall(control: Control, flags: number = anyCall): boolean {
+  const list = listOf(control);
+  return list === undefined
+    ? openCallsOf(control).some((call) => (flagsOf(call) & flags) !== 0)
+    : withFlags(list, flags).next().done !== true;
+}

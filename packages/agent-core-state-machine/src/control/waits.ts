@@ -33,24 +33,24 @@ export function waitsAt({ reActContext: context }: AgentState): readonly Wait[] 
   const { control } = context;
   if (control.type === "Planning" && control.retryAt !== null)
     return [{ type: "retry", key: retryWaitKey(context, control), due: control.retryAt }];
-  return Array.from(openCallsWith(control, callFlags.retrying | callFlags.asking), waitsOf).flat();
+  const waits: Wait[] = [];
+  for (const call of openCallsWith(control, callFlags.retrying | callFlags.asking)) addWaits(waits, call);
+  return waits;
 }
 
 /** The open wait with this key; undefined if there is none. */
 export const waitAt = (state: AgentState, key: string): Wait | undefined =>
   waitsAt(state).find((wait) => wait.key === key);
 
-function waitsOf(call: OpenCall): readonly Wait[] {
+function addWaits(waits: Wait[], call: OpenCall): void {
   const { status } = call;
   if (status.type === "retrying")
-    return [{ type: "tool-retry", key: toolRetryWaitKey(call), due: status.due, call }];
-  if (status.type !== "asking") return [];
+    waits.push({ type: "tool-retry", key: toolRetryWaitKey(call), due: status.due, call });
+  if (status.type !== "asking") return;
   const { due, remindAt, escalateAt } = status;
-  const waits: Wait[] = [];
   if (due !== null) waits.push({ type: "expiry", key: expiryWaitKey(call, status), due, call, status });
   if (remindAt !== null)
     waits.push({ type: "reminder", key: reminderWaitKey(call, status), due: remindAt, call, status });
   if (escalateAt !== null)
     waits.push({ type: "escalation", key: escalationWaitKey(call, status), due: escalateAt, call, status });
-  return waits;
 }
