@@ -81,11 +81,14 @@ export class World implements AsyncDisposable {
     }
   }
 
-  /** Resolves when at most so many sessions have work. */
-  async settled(except = 0): Promise<void> {
+  /** Resolves when no session has work, except these. */
+  async settled(except: readonly string[] = []): Promise<void> {
     await this.until(async () => {
-      const { rows } = await this.pool.query("SELECT count(*) FROM moora_due WHERE due IS NOT NULL");
-      return Number(rows[0].count) <= except;
+      const { rows } = await this.pool.query(
+        "SELECT id FROM moora_due JOIN moora_sessions USING (generation) WHERE due IS NOT NULL AND id <> ALL($1) LIMIT 1",
+        [except],
+      );
+      return rows.length === 0;
     });
   }
 
