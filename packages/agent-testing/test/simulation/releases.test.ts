@@ -1,0 +1,92 @@
+import { defineAgent, defineTool, type Agent } from "@moora/agent";
+import { answers, MockLlmCaller } from "@moora/llm/testing";
+import { describe, expect, it } from "vitest";
+import { simulateActions, type SimAction } from "../../src/index.ts";
+
+const tool = (name: string, replay: "safe" | "keyed") =>
+  defineTool({
+    name,
+    description: "Works.",
+    input: { type: "object" },
+    replay,
+    execute: () => "The simulation answers for its tools.",
+  });
+
+/** An agent with a tool that may ask a person, and a state whose handler calls another tool. */
+const agent: Agent = defineAgent({
+  name: "releases",
+  llm: new MockLlmCaller(() => answers("The simulation answers for its models.")),
+  tools: [tool("search", "safe"), tool("mail", "keyed")],
+  config: {
+    graph: {
+      states: ["Check"],
+      rows: { Observing: { Continue: "Check" }, Check: { Fine: "Planning" } },
+      terminals: [],
+    },
+  },
+  states: {
+    Check: {
+      replay: "keyed",
+      async handle(_, { callTool }) {
+        await callTool("search", {});
+        return "Fine";
+      },
+    },
+  },
+});
+
+const calls = (name: string): SimAction => ({
+  type: "model-answers",
+  answer: { kind: "calls", calls: [{ name, arguments: "{}" }] },
+});
+const runsOnce = (name: string): SimAction => ({
+  type: "release",
+  release: { change: "replay", tool: name, fields: { replay: "once" } },
+});
+const rollback: SimAction = { type: "release", release: { change: "rollback" } };
+const asks: SimAction = {
+  type: "tool-answers",
+  answer: {
+    kind: "success",
+    outcome: {
+      isSuccess: false,
+      error: "The call asks.",
+      code: "tool-error",
+      asks: { question: "Which one?", state: {} },
+    },
+  },
+};
+
+describe("a release in which a tool runs once, followed by one in which it may run again", () => {
+  it("lets a call run again that a person replied to, and again when that run was interrupted", async () => {
+    const { failure } = await simulateActions(agent, {
+      actions: [
+        { type: "message", text: "Hello." },
+        runsOnce("mail"),
+        { type: "crash" },
+        calls("mail"),
+        rollback,
+        asks,
+        { type: "take-over" },
+        { type: "decide", decision: { answer: "the red one" }, host: 1 },
+        { type: "crash" },
+      ],
+    });
+    expect(failure).toBeUndefined();
+  });
+
+  it("lets the handler of a state, whose calls are not in the log, call the tool again", async () => {
+    const { failure } = await simulateActions(agent, {
+      actions: [
+        { type: "message", text: "Hello." },
+        calls("search"),
+        runsOnce("search"),
+        { type: "take-over" },
+        rollback,
+        { type: "release", release: { change: "tool-renamed", tool: "search" } },
+        { type: "close" },
+      ],
+    });
+    expect(failure).toBeUndefined();
+  });
+});
