@@ -64,6 +64,7 @@ describe("a release in which a tool runs once, followed by one in which it may r
         { type: "message", text: "Hello." },
         runsOnce("mail"),
         { type: "crash" },
+        { type: "take-over" },
         calls("mail"),
         rollback,
         asks,
