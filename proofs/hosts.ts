@@ -48,7 +48,7 @@ const isWanted = (name: string): boolean => name.includes(options.only);
 for (const victim of ["service", "server"] as const) {
   const name = `Restate, ${victim}`;
   if (!isWanted(name)) continue;
-  await using restate = await RestateHost.start(victim);
+  await using restate = await RestateHost.start({ victim });
   const host: ConformanceHost = {
     name: "Restate",
     cannot: restateCannot,
