@@ -68,9 +68,9 @@ export async function openSession(
 const shortTail = 16_384;
 
 /**
- * Stores the records of an input, and their head after them. The length of the records between two snapshots is at least that of the
- * first one, so that all snapshots together are no longer than the records. A snapshot is that before the input: a run of this
- * input that is repeated still finds what leads to it. Returns the new head.
+ * Stores the records of an input, and their head after them. The records between two snapshots are at least as long as the first of
+ * these, so that all snapshots but the last are together no longer than the records. A snapshot is that before the input, so that a
+ * run of this input that is repeated still finds what leads to it. Returns the new head.
  */
 export function storeRecords(
   ctx: Context,
