@@ -57,7 +57,7 @@ async function printGrowths(of: RestateWays, records: readonly number[]): Promis
     console.log(`| ${growth.records} | ${growth.stateBytes} | ${Math.round(growth.writtenBytesPerCall)} |`);
 }
 
-await printGrowths(restate, [0, 100, 300, 1_000, 3_000]);
+await printGrowths(restate, [0, 100, 300, 1_000, 2_000, 3_000]);
 console.log("\nIn a process that keeps no session:");
 await using forgetful = await RestateWays.start({ cacheBytes: 1 });
 await printGrowths(forgetful, [0, 300]);
