@@ -49,11 +49,18 @@ for (const { name, beside } of ways) {
   if (!name.startsWith("a bare"))
     console.log(`| ${[name, quantile(ours, 0.5).toFixed(2), ...other].join(" | ")} |`);
 }
-console.log(
-  "\n| records | bytes of the state | bytes that Restate writes for each call |\n| --- | --- | --- |",
-);
-for (const { records, stateBytes, writtenBytesPerCall } of await restate.growths([0, 100, 300, 1_000, 3_000]))
-  console.log(`| ${records} | ${stateBytes} | ${Math.round(writtenBytesPerCall)} |`);
+/** Prints what Restate writes for a session as it grows. */
+async function printGrowths(of: RestateWays, records: readonly number[]): Promise<void> {
+  const columns = ["records", "bytes of the state", "bytes that Restate writes for each call"];
+  console.log(`\n| ${columns.join(" | ")} |\n| --- | --- | --- |`);
+  for (const growth of await of.growths(records))
+    console.log(`| ${growth.records} | ${growth.stateBytes} | ${Math.round(growth.writtenBytesPerCall)} |`);
+}
+
+await printGrowths(restate, [0, 100, 300, 1_000, 2_000, 3_000]);
+console.log("\nIn a process that keeps no session:");
+await using forgetful = await RestateWays.start({ cacheBytes: 1 });
+await printGrowths(forgetful, [0, 300]);
 console.log(
   `\n16 sessions on Restate at once: ${Math.round(await restate.callsPerSecond(16))} calls a second`,
 );

@@ -1,6 +1,7 @@
 /**
  * The whole conformance suite for hosts on the engines, each process a real one that is killed with SIGKILL: the process with the
- * agent on Restate and DBOS, the server of Restate in each phase of a batch, and the runtime of Cloudflare.
+ * agent on Restate, also one that keeps no session, and on DBOS, the server of Restate in each phase of a batch, and the runtime of
+ * Cloudflare.
  *
  *   hosts.ts [--only WORDS]
  */
@@ -10,7 +11,7 @@ import { restateCannot } from "@moora/testbed/hosts";
 import { poolOn, PostgresServer } from "@moora/testbed/postgres/server";
 import { workerdHost } from "../packages/cloudflare/test/workerd-host.ts";
 import { dbosConformanceHost } from "../packages/dbos/test/conformance-host.ts";
-import { RestateHost } from "../packages/restate/test/restate-host.ts";
+import { RestateHost, type RestateHostOptions } from "../packages/restate/test/restate-host.ts";
 import { countKills, type Kills } from "./hosts/count-kills.ts";
 import { conclude } from "./parts/summary.ts";
 
@@ -45,16 +46,28 @@ async function prove(name: string, host: ConformanceHost, group?: string): Promi
 
 const isWanted = (name: string): boolean => name.includes(options.only);
 
-for (const victim of ["service", "server"] as const) {
-  const name = `Restate, ${victim}`;
+interface RestateRun {
+  readonly name: string;
+  readonly options: Partial<RestateHostOptions>;
+  readonly group?: string;
+}
+
+/** What is killed on Restate, and whether the process keeps sessions. */
+const restateRuns: readonly RestateRun[] = [
+  { name: "Restate, service", options: {} },
+  { name: "Restate, service that keeps no session", options: { cacheBytes: 1 } },
+  { name: "Restate, server", options: { victim: "server" }, group: "a batch of three tools" },
+];
+
+for (const { name, options: hostOptions, group } of restateRuns) {
   if (!isWanted(name)) continue;
-  await using restate = await RestateHost.start(victim);
+  await using restate = await RestateHost.start(hostOptions);
   const host: ConformanceHost = {
     name: "Restate",
     cannot: restateCannot,
     prepare: (setup) => restate.prepare(setup),
   };
-  await prove(name, host, victim === "server" ? "a batch of three tools" : undefined);
+  await prove(name, host, group);
 }
 if (isWanted("Cloudflare")) await prove("Cloudflare", workerdHost);
 if (isWanted("DBOS")) {

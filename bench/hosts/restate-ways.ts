@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http2";
 import { setTimeout as pause } from "node:timers/promises";
-import { restateServices, restateSession, type RestateSession } from "@moora/restate";
+import { restateServices, restateSession, type RestateOptions, type RestateSession } from "@moora/restate";
 import { createEndpointHandler, service, type Context } from "@restatedev/restate-sdk";
 import { freePort, RestateServer } from "../../packages/restate/test/restate-server.ts";
 import { calls, isDone, stepsAgent } from "./agent.ts";
@@ -22,7 +22,7 @@ export class RestateWays implements HostWays {
   readonly #close: () => void;
   #onLastCall: () => void = () => undefined;
 
-  private constructor(server: RestateServer, port: number) {
+  private constructor(server: RestateServer, port: number, options: Pick<RestateOptions, "cacheBytes">) {
     this.#server = server;
     const bare = service({
       name: "bare",
@@ -33,16 +33,16 @@ export class RestateWays implements HostWays {
       },
     });
     const agent = stepsAgent(() => this.#onLastCall());
-    const services = [...restateServices(agent, { ingressUrl: server.ingressUrl }), bare];
+    const services = [...restateServices(agent, { ...options, ingressUrl: server.ingressUrl }), bare];
     const endpoint = createServer(createEndpointHandler({ services, logger: () => undefined }));
     endpoint.on("session", (session) => session.unref());
     endpoint.listen(port, "127.0.0.1");
     this.#close = () => void endpoint.close();
   }
 
-  static async start(): Promise<RestateWays> {
+  static async start(options: Pick<RestateOptions, "cacheBytes"> = {}): Promise<RestateWays> {
     const [server, port] = [await RestateServer.start(), await freePort()];
-    const ways = new RestateWays(server, port);
+    const ways = new RestateWays(server, port, options);
     await server.register(`http://127.0.0.1:${port}`);
     return ways;
   }

@@ -3,6 +3,7 @@ export { base64OfUrl, base64ToBytes } from "@moora/llm/internal";
 export { answerMessageId, openCallsOf } from "@moora/agent-core-state-machine/internal";
 export { contentProblem } from "./user-message.ts";
 export { isSameJson } from "./durable/canonical-json.ts";
+export { foldRecords } from "./host/folded-session.ts";
 export { fileHeaders, mediaTypeIn } from "./file-response.ts";
 export { Logger, logLevels } from "./logger.ts";
 export { RunControl } from "./run-control.ts";

@@ -14,8 +14,9 @@ import { isPaused } from "@moora/agent-core-state-machine";
 import * as restate from "@restatedev/restate-sdk";
 import { callSession } from "./ingress.ts";
 import { sessionIdOf } from "./posted-inputs.ts";
-import { serviceNames, type RestateOptions } from "./options.ts";
-import type { Posted, PostedResult, ViewedSession } from "./session-messages.ts";
+import { retention, serviceNames, type RestateOptions } from "./options.ts";
+import type { KnownSession, SessionCache } from "./session-cache.ts";
+import type { Posted, PostedResult } from "./session-messages.ts";
 
 /** One effect of a session. */
 export interface SessionEffect {
@@ -34,9 +35,15 @@ const halfAnHour = 1_800_000;
 /** How often a paused session is asked whether it was resumed, in milliseconds. */
 const pausePollMs = 500;
 
+/** What the effects need besides their options. */
+interface EffectParts {
+  readonly agent: Agent<unknown>;
+  readonly cache: SessionCache;
+}
+
 /** The service that runs the effects of sessions, one invocation for each. */
-export function effectService(agent: Agent<unknown>, options: RestateOptions): EffectService {
-  const { effects: name } = serviceNames(agent.name);
+export function effectService(parts: EffectParts, options: RestateOptions): EffectService {
+  const { effects: name } = serviceNames(parts.agent.name);
   const { longestEffectMs: milliseconds = halfAnHour } = options;
   return restate.service({
     name,
@@ -47,13 +54,14 @@ export function effectService(agent: Agent<unknown>, options: RestateOptions): E
       inactivityTimeout: { milliseconds },
       abortTimeout: { milliseconds },
       retryPolicy: { initialInterval: 50, maxInterval: 10_000 },
+      ...retention(options.retentionMs),
     },
     handlers: {
       run: async (ctx: restate.Context, { id, effect }: SessionEffect) => {
         const abort = new AbortController();
         ctx.request().attemptCompletedSignal.addEventListener("abort", () => abort.abort());
         const perform = ctx.run(effect.key, () =>
-          new EffectAttempt(agent, options, id).run(effect, abort.signal),
+          new EffectAttempt(parts, options, id).run(effect, abort.signal),
         );
         await restate.RestatePromise.race([perform, cancellationOf(ctx, abort)]);
       },
@@ -75,18 +83,23 @@ function cancellationOf(ctx: restate.Context, abort: AbortController): restate.R
 /** One attempt of Restate to run an effect. It talks to the session from outside the journal, so that its calls may vary. */
 class EffectAttempt {
   readonly #agent: Agent<unknown>;
+  readonly #cache: SessionCache;
   readonly #options: RestateOptions;
   readonly #id: string;
 
-  constructor(agent: Agent<unknown>, options: RestateOptions, id: string) {
+  constructor({ agent, cache }: EffectParts, options: RestateOptions, id: string) {
     this.#agent = agent;
+    this.#cache = cache;
     this.#options = options;
     this.#id = id;
   }
 
   /** Runs an effect that the session wants. If its intent is recorded, an earlier attempt had begun: that is reported instead. */
   async run(effect: AgentEffect, signal: AbortSignal): Promise<void> {
-    const { header, state } = await this.#view();
+    const {
+      header,
+      session: { state },
+    } = await this.#view();
     if (!Object.hasOwn(effectsAt(state), effect.key)) return;
     const interruption = interruptionOf(effect, state, systemClock.now());
     if (interruption !== undefined) {
@@ -116,35 +129,32 @@ class EffectAttempt {
 
   /** Resolves when the session is not paused, or the attempt ends. The object reports no changes, so it is asked. */
   async #untilResumed(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted && isPaused((await this.#view()).state))
+    while (!signal.aborted && isPaused((await this.#view()).session.state))
       await new Promise<void>((resolve) => void systemClock.after(pausePollMs, resolve));
   }
 
-  async #view(): Promise<ViewedSession> {
-    const viewed = await this.#call("view", null);
-    // The object answers with what its handler returns.
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-    return viewed as ViewedSession;
+  async #view(): Promise<KnownSession> {
+    const known = await this.#cache.current(this.#id);
+    if (known === undefined) throw new Error(`Restate has no session "${this.#id}".`);
+    return known;
   }
 
   async #report(posted: Posted): Promise<PostedResult> {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as above
-    return (await this.#call("report", posted)) as PostedResult;
-  }
-
-  async #call(handler: string, body: unknown): Promise<unknown> {
     const { session: service } = serviceNames(this.#agent.name);
-    return await callSession(this.#options.ingressUrl, { service, id: this.#id, handler }, body);
+    const target = { service, id: this.#id, handler: "report" };
+    // The object answers with what its handler returns.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    return (await callSession(this.#options.ingressUrl, target, posted)) as PostedResult;
   }
 }
 
 /** Inputs that are computed for a state apply only to that state. */
-function bound(dispatched: readonly DispatchedInput[], { state, seq }: ViewedSession): Posted {
-  let current: AgentState = state;
+function bound(dispatched: readonly DispatchedInput[], { session }: KnownSession): Posted {
+  let current: AgentState = session.state;
   const inputs = dispatched.map((input) => {
     const computed = inputAt(input, current);
     current = agentTransition(computed)(current);
     return computed;
   });
-  return { inputs, after: seq };
+  return { inputs, after: session.head.seq };
 }

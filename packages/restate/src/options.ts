@@ -14,6 +14,16 @@ export interface RestateOptions {
    * longest tool. Default: 1,800,000, half an hour.
    */
   readonly longestEffectMs?: number;
+  /**
+   * How much of its sessions this process keeps folded, in bytes of the JSON of their states: at an input, only what is new is read of
+   * these. All others are read as a whole, so more than the sessions that are at work at the same time. Default: 67,108,864, 64 MiB.
+   */
+  readonly cacheBytes?: number;
+  /**
+   * How long Restate keeps the journals of inputs and effects that have ended, which its UI shows, in milliseconds. Their results, of
+   * a few bytes, are kept for at least a minute. Default: as the server is configured, a day unless that is changed.
+   */
+  readonly retentionMs?: number;
 }
 
 const forms: OptionForms<RestateOptions> = {
@@ -21,6 +31,11 @@ const forms: OptionForms<RestateOptions> = {
   context: "any",
   onProgress: "function",
   longestEffectMs: "positive",
+  cacheBytes: "positive",
+  retentionMs: {
+    expectation: "a number of milliseconds, 0 or more",
+    fits: (value) => typeof value === "number" && value >= 0,
+  },
 };
 
 /** Throws `BuildError` for invalid options of `restateServices`. */
@@ -40,6 +55,20 @@ export function checkRequired<Options extends object>(
   const missing = required.find((name) => options[name] === undefined);
   if (missing !== undefined) refuse(`${caller} needs ${missing}.`);
 }
+
+/** How long results are kept at least: a node that waits for one asks for it again when the node that had it fails. */
+const aMinute = 60_000;
+
+interface Retention {
+  readonly journalRetention?: number;
+  readonly idempotencyRetention?: number;
+}
+
+/** The options of services and handlers of which Restate keeps what has ended for so long. */
+export const retention = (milliseconds: number | undefined): Retention =>
+  milliseconds === undefined
+    ? {}
+    : { journalRetention: milliseconds, idempotencyRetention: Math.max(aMinute, milliseconds) };
 
 /** The names of the services of an agent. Throws `BuildError` for an agent whose name is not the name of a service. */
 export function serviceNames(agent: string): { readonly session: string; readonly effects: string } {

@@ -7,10 +7,11 @@ import {
   type UserContent,
 } from "@moora/agent";
 import type { OptionForms } from "@moora/agent-core-effects/internal";
-import { memoryLog, type EventLog, type LogRecord } from "@moora/event-log";
+import { memoryLog, type EventLog } from "@moora/event-log";
 import { callSession } from "./ingress.ts";
 import { checkRequired, serviceNames } from "./options.ts";
-import type { PostedResult, ViewedSession } from "./session-messages.ts";
+import { SessionCache } from "./session-cache.ts";
+import type { PostedResult } from "./session-messages.ts";
 
 /** Which session of which agent. */
 export interface SessionOptions {
@@ -44,7 +45,7 @@ export interface RestateSession {
   cancel(reason?: string): Promise<boolean>;
   /** Posts an input that any caller may dispatch. Resolves with whether it applied. */
   post(input: AgentInput): Promise<boolean>;
-  /** Resolves with the session; undefined if it has received nothing. */
+  /** Resolves with the session; undefined if it has received nothing. The handle keeps it, and reads only what is new at the next call. */
   current(): Promise<SessionSnapshot | undefined>;
   /** Copies the session to a log in memory, where it can be verified, replayed and exported. */
   toLog(): Promise<EventLog>;
@@ -60,6 +61,7 @@ export function restateSession(options: SessionOptions): RestateSession {
   checkRequired("restateSession", options, { forms, required: ["ingressUrl", "agent", "id"] });
   const { ingressUrl, agent, id } = options;
   const { session: service } = serviceNames(agent);
+  const cache = new SessionCache({ ingressUrl, service, bytes: Number.POSITIVE_INFINITY });
   // The object answers with what its handlers return.
   // oxlint-disable-next-line typescript/no-unnecessary-type-parameters
   const call = async <Result>(handler: string, body: unknown): Promise<Result> =>
@@ -69,7 +71,6 @@ export function restateSession(options: SessionOptions): RestateSession {
     const { applied = 0 } = await call<PostedResult>("post", { inputs: [input] });
     return applied > 0;
   };
-  const view = (): Promise<ViewedSession | null> => call<ViewedSession | null>("view", null);
   return {
     post,
     send: (content) => post(userMessage(content)),
@@ -80,26 +81,19 @@ export function restateSession(options: SessionOptions): RestateSession {
     cancel: (reason) =>
       post({ type: "re-act-cancelled", ...(reason === undefined ? {} : { reason }), timestamp: Date.now() }),
     async current() {
-      const stored = await view();
-      return stored === null ? undefined : { state: stored.state, seq: stored.seq };
+      const known = await cache.current(id);
+      if (known === undefined) return undefined;
+      const { state, head } = known.session;
+      return { state, seq: head.seq };
     },
     async toLog() {
       const log = memoryLog();
-      const stored = await view();
-      if (stored === null) return log;
-      const session = await log.create(id, stored.header);
-      for (let after = 0; after < stored.seq;) {
-        const page = await call<readonly LogRecord[]>("records", {
-          after,
-          limit: Math.min(pageSize, stored.seq - after),
-        });
-        await session.append(after, page);
-        after += page.length;
-      }
+      const known = await cache.current(id);
+      if (known === undefined) return log;
+      const session = await log.create(id, known.header);
+      const records = await cache.records(id, known.session.head.seq);
+      if (records.length > 0) await session.append(0, records);
       return log;
     },
   };
 }
-
-/** The number of records that are read at once. */
-const pageSize = 200;

@@ -1,7 +1,10 @@
 import type { Agent } from "@moora/agent";
 import { effectService, type EffectService } from "./effect-service.ts";
-import { checkRestateOptions, type RestateOptions } from "./options.ts";
+import { checkRestateOptions, serviceNames, type RestateOptions } from "./options.ts";
+import { SessionCache } from "./session-cache.ts";
 import { sessionObject, type SessionObject } from "./session-object.ts";
+
+const defaultCacheBytes = 67_108_864;
 
 /** The services of an agent: the object of its sessions, and the service of their effects. */
 export type RestateServices = [SessionObject, EffectService];
@@ -12,5 +15,8 @@ export type RestateServices = [SessionObject, EffectService];
  */
 export function restateServices(agent: Agent<unknown>, options: RestateOptions): RestateServices {
   checkRestateOptions(options);
-  return [sessionObject(agent), effectService(agent, options)];
+  const { ingressUrl, cacheBytes: bytes = defaultCacheBytes } = options;
+  const cache = new SessionCache({ ingressUrl, service: serviceNames(agent.name).session, bytes });
+  const parts = { agent, cache };
+  return [sessionObject(parts, options), effectService(parts, options)];
 }

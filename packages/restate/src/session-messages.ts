@@ -1,5 +1,5 @@
-import type { AgentInput, AgentState, Decision, Question } from "@moora/agent";
-import type { LogRecord } from "@moora/event-log";
+import type { AgentInput, AgentState, Decision, FoldedSession, Question } from "@moora/agent";
+import type { ChainHead, LogRecord } from "@moora/event-log";
 
 /**
  * What is posted to a session. `after`: the sequence number of the state that the inputs were computed for; if the session has
@@ -23,11 +23,32 @@ export interface PostedResult {
   readonly applied?: number;
 }
 
-/** A session as its object has it; null if it has received nothing. */
+/** A session as its object has it. `digest` is that of its last record; undefined in the answer of an earlier release. */
 export interface ViewedSession {
   readonly header: string;
   readonly state: AgentState;
   readonly seq: number;
+  readonly digest?: string;
+}
+
+/** A request for the records after the head of a session that the caller has. */
+export interface ViewQuery {
+  readonly after: ChainHead;
+}
+
+/** The records after a head; undefined if they do not lead from it to the session: the caller needs the session as a whole. */
+export interface ViewedRecords {
+  readonly records?: readonly LogRecord[];
+}
+
+/** The answer of `view`: the session, or what follows the head of the query. Null if the session has received nothing. */
+export type View = ViewedSession | ViewedRecords | null;
+
+/** A snapshot of a session, and the records after it. */
+export interface StoredSession {
+  readonly header: string;
+  readonly snapshot: FoldedSession;
+  readonly records: readonly LogRecord[];
 }
 
 /** A request for records: those after a sequence number, at most `limit`. */

@@ -6,14 +6,20 @@ import { RestateHost } from "./restate-host.ts";
 
 let host: RestateHost;
 let servers: RestateHost;
+let forgetful: RestateHost;
 
 beforeAll(async () => {
-  [host, servers] = await Promise.all([RestateHost.start(), RestateHost.start("server")]);
+  [host, servers, forgetful] = await Promise.all([
+    RestateHost.start(),
+    RestateHost.start({ victim: "server" }),
+    RestateHost.start({ cacheBytes: 1 }),
+  ]);
 }, 60_000);
 
 afterAll(async () => {
   await host[Symbol.asyncDispose]();
   await servers[Symbol.asyncDispose]();
+  await forgetful[Symbol.asyncDispose]();
 });
 
 const suite = (victim: () => RestateHost): readonly HostCase[] =>
@@ -44,6 +50,14 @@ describe("an agent on Restate, the server of which is killed and started again w
       9,
     ),
   )("$group: $name", async (found) => {
+    await expect(found.run()).resolves.toBeUndefined();
+  });
+});
+
+describe("an agent on Restate, in a process that keeps no session", () => {
+  const cases = suite(() => forgetful);
+  const others = cases.filter((found) => !isBatch(found));
+  it.each([...others.filter(() => isProof), ...sampled(cases, 9)])("$group: $name", async (found) => {
     await expect(found.run()).resolves.toBeUndefined();
   });
 });

@@ -22,9 +22,17 @@ export type Deployment = AsyncDisposable;
 /** What the kill of a case ends: the process that serves the agent, or the server of Restate, which keeps its data. */
 export type Victim = "service" | "server";
 
+export interface RestateHostOptions {
+  /** Default: the process. */
+  readonly victim: Victim;
+  /** How much of its sessions a process keeps. Default: that of `restateServices`. */
+  readonly cacheBytes?: number;
+}
+
 /** Restate with a process that serves the agent of the suite. Cases share them, and have sessions of their own. */
 export class RestateHost implements AsyncDisposable {
   readonly #victim: Victim;
+  readonly #cacheBytes: number | undefined;
   readonly #server: RestateServer;
   readonly #world: Server;
   readonly #port: number;
@@ -33,8 +41,9 @@ export class RestateHost implements AsyncDisposable {
   #child: { readonly process: ChildProcess; readonly release: number } | undefined;
   #cases = 0;
 
-  private constructor(server: RestateServer, port: number, victim: Victim) {
+  private constructor(server: RestateServer, port: number, { victim, cacheBytes }: RestateHostOptions) {
     this.#victim = victim;
+    this.#cacheBytes = cacheBytes;
     this.#server = server;
     this.#port = port;
     this.#world = createServer((request, response) => {
@@ -49,8 +58,9 @@ export class RestateHost implements AsyncDisposable {
     });
   }
 
-  static async start(victim: Victim = "service"): Promise<RestateHost> {
-    const host = new RestateHost(await RestateServer.start(), await freePort(), victim);
+  static async start(options: Partial<RestateHostOptions> = {}): Promise<RestateHost> {
+    const given = { victim: "service", ...options } as const;
+    const host = new RestateHost(await RestateServer.start(), await freePort(), given);
     host.#world.listen(0, "127.0.0.1");
     await once(host.#world, "listening");
     await host.serve(1);
@@ -114,7 +124,7 @@ export class RestateHost implements AsyncDisposable {
   async #fork(port: number, release: number): Promise<ChildProcess> {
     const address = this.#world.address();
     const world = typeof address === "object" ? `http://127.0.0.1:${address?.port}` : "";
-    const args = [port, this.#server.ingressUrl, world, release].map(String);
+    const args = [port, this.#server.ingressUrl, world, release, this.#cacheBytes ?? ""].map(String);
     const child = fork(`${import.meta.dirname}/children/service.ts`, args, {
       execArgv: ["--conditions=@moora/source"],
       env: { ...process.env, RESTATE_LOGGING: "ERROR" },

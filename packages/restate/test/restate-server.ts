@@ -79,18 +79,36 @@ export class RestateServer implements AsyncDisposable {
 
   /** Lets the newest deployment of a service continue its invocations. */
   async resumeOnNewest(service: string): Promise<void> {
-    const query = `SELECT id FROM sys_invocation WHERE target_service_name = '${service}' AND status <> 'completed'`;
+    const open = `SELECT id FROM sys_invocation WHERE target_service_name = '${service}' AND status <> 'completed'`;
+    for (const { id = "" } of await this.query<{ readonly id?: string }>(open)) {
+      await this.#order(id, "pause");
+      // It is paused when its next attempt has failed.
+      while (!(await this.#order(id, "resume?deployment=latest"))) await pause(20);
+    }
+  }
+
+  /** The rows of a query about what the server has stored. */
+  async query<Row>(query: string): Promise<readonly Row[]> {
     const found = await fetch(`${this.#adminUrl}/query`, {
       method: "POST",
       headers: { "content-type": "application/json", accept: "application/json" },
       body: JSON.stringify({ query }),
     });
-    const { rows } = (await found.json()) as { readonly rows: readonly { readonly id: string }[] };
-    for (const { id } of rows) {
-      await this.#order(id, "pause");
-      // It is paused when its next attempt has failed.
-      while (!(await this.#order(id, "resume?deployment=latest"))) await pause(20);
-    }
+    if (!found.ok) throw new Error(await found.text());
+    const { rows } = (await found.json()) as { readonly rows: readonly Row[] };
+    return rows;
+  }
+
+  /** Replaces the whole state of an object: the JSON of each value. Resolves before that is done. */
+  async setState(service: string, id: string, state: Readonly<Record<string, unknown>>): Promise<void> {
+    const bytesOf = (value: unknown): readonly number[] => [...Buffer.from(JSON.stringify(value))];
+    const entries = Object.entries(state).map(([key, value]) => [key, bytesOf(value)]);
+    const response = await fetch(`${this.#adminUrl}/services/${service}/state`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ object_key: id, new_state: Object.fromEntries(entries) }),
+    });
+    if (!response.ok) throw new Error(await response.text());
   }
 
   async #order(id: string, order: string): Promise<boolean> {

@@ -1,11 +1,11 @@
 import { inputAt, type DispatchedInput } from "@moora/agent-core-effects";
-import { step, type AgentInput, type AgentState } from "@moora/agent-core-state-machine";
-import { chainStart, type ChainHead, type LogRecord } from "@moora/event-log";
+import { beginReplay, step, type AgentInput, type AgentState } from "@moora/agent-core-state-machine";
+import { chainStart, checkedChain, type ChainHead, type LogRecord } from "@moora/event-log";
 import type { Agent } from "../define-agent.ts";
 import { dataInputs } from "../data-inputs.ts";
 import { isSameJson } from "../durable/canonical-json.ts";
 import { headerOf, headerToState, headerToText, textToHeader } from "../durable/session-header.ts";
-import { inputToRecord } from "../durable/session-record.ts";
+import { inputToRecord, recordToInput } from "../durable/session-record.ts";
 import { joinedTeam, memberAt } from "../team/member-at.ts";
 
 /**
@@ -52,6 +52,17 @@ export function recordInputs(session: FoldedSession, inputs: readonly Dispatched
     state = after.state;
   }
   return { state, head, records };
+}
+
+/**
+ * Folds records that another process has made. Pure. Throws `LogCorrupt` for records that do not continue the session, and
+ * `UnsupportedVersion` for one of a newer release.
+ */
+export function foldRecords(session: FoldedSession, records: readonly LogRecord[]): FoldedSession {
+  const replay = beginReplay(session.state);
+  for (const record of checkedChain(session.head, records)) replay.apply(recordToInput(record));
+  const { seq, digest } = records.at(-1) ?? session.head;
+  return { state: replay.state(), head: { seq, digest } };
 }
 
 /**

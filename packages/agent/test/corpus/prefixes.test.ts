@@ -2,7 +2,15 @@ import { effectsAt } from "@moora/agent-core-effects";
 import { agentTransition, type AgentInput, type AgentState } from "@moora/agent-core-state-machine";
 import { memoryLog, type EventLog } from "@moora/event-log";
 import { describe, expect, it } from "vitest";
-import { exportSession, importSession, initialStateOf, verifySession } from "../../src/index.ts";
+import {
+  exportSession,
+  foldHeader,
+  importSession,
+  initialStateOf,
+  parsePortable,
+  verifySession,
+} from "../../src/index.ts";
+import { foldRecords } from "../../src/internal.ts";
 import { canonicalJson } from "../../src/durable/canonical-json.ts";
 import { restoreSession, snapshotVersion } from "../../src/durable/restore.ts";
 import { readSession, sessionLog } from "../../src/time-travel/read-session.ts";
@@ -51,6 +59,24 @@ describe("a golden log", () => {
     const { log, id } = await taken(name);
     expect(await verifySession(log, id)).toMatchObject({ ok: true });
   });
+
+  it.each(recordings)(
+    "of $name has states of the same text live, replayed, and after a snapshot was stored",
+    async ({ name }) => {
+      const { log, id } = await taken(name);
+      const { header, inputs } = await readSession(log, id);
+      const { header: text, records } = parsePortable(goldenText(name));
+      const live = liveStates(initialStateOf(header), inputs);
+      const textAt = (position: number): string => JSON.stringify(live[position]);
+      const interval = every(live.length);
+      for (const [position, state] of [...statesOf(goldenText(name))].entries())
+        if (position % interval === 0) expect(JSON.stringify(state)).toBe(textAt(position));
+      const third = Math.floor(records.length / 3);
+      const { seq, digest } = records[third - 1] ?? foldHeader(text).head;
+      const stored = { state: JSON.parse(textAt(third)), head: { seq, digest } };
+      expect(JSON.stringify(foldRecords(stored, records.slice(third)).state)).toBe(textAt(records.length));
+    },
+  );
 
   it.each(recordings)("of $name wants the same live, replayed and asked twice (A08)", async ({ name }) => {
     const { log, id } = await taken(name);

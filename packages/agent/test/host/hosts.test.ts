@@ -1,4 +1,5 @@
 import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
+import { recordAfter } from "@moora/event-log";
 import { describe, expect, it } from "vitest";
 import {
   agentTransition,
@@ -17,6 +18,7 @@ import {
   type AgentState,
   type FoldedSession,
 } from "../../src/index.ts";
+import { foldRecords } from "../../src/internal.ts";
 import * as z from "zod";
 import { toolOf } from "../support.ts";
 
@@ -50,6 +52,33 @@ describe("a session that a host stores as JSON", () => {
       [kept, stored] = [next, same];
     }
     expect(kept.head.seq).toBe(4);
+  });
+});
+
+describe("records that another process has made", () => {
+  const start = foldHeader(newSessionHeader(agentWith("safe"), "i"));
+  const { records, state, head } = recordInputs(start, [
+    asked,
+    { type: "llm-call-started", key: "plan/1/1/1", timestamp: 2 },
+    { type: "re-act-cancelled", timestamp: 3 },
+  ]);
+
+  it("fold to the session of that process, from any head", () => {
+    expect(foldRecords(start, records)).toEqual({ state, head });
+    const first = foldRecords(start, records.slice(0, 1));
+    expect(first.head.seq).toBe(1);
+    expect(foldRecords(first, records.slice(1))).toEqual({ state, head });
+    expect(foldRecords({ state, head }, [])).toEqual({ state, head });
+  });
+
+  it("are refused if they do not continue the session, or if a newer release wrote them", () => {
+    expect(() => foldRecords(start, records.slice(1))).toThrow(
+      expect.objectContaining({ code: "LogCorrupt" }),
+    );
+    const newer = recordAfter(head, JSON.stringify({ type: "re-act-cancelled", v: 99 }), "");
+    expect(() => foldRecords({ state, head }, [newer])).toThrow(
+      expect.objectContaining({ code: "UnsupportedVersion" }),
+    );
   });
 });
 

@@ -3,12 +3,13 @@ import { conformanceAgent, remoteWorld } from "@moora/agent-testing/hosts";
 import { createEndpointHandler } from "@restatedev/restate-sdk";
 import { restateServices } from "../../src/index.ts";
 
-/** Serves the agent of the suite: the address, the ingress, the world and the release are arguments. */
-const [port = "", ingressUrl = "", worldUrl = "", release = "1"] = process.argv.slice(2);
+/** Serves the agent of the suite: the address, the ingress, the world, the release and the bytes of the cache are arguments. */
+const [port = "", ingressUrl = "", worldUrl = "", release = "1", cacheBytes = ""] = process.argv.slice(2);
 
 const agent = conformanceAgent(remoteWorld(worldUrl), Number(release));
 const services = restateServices(agent, {
   ingressUrl,
+  ...(cacheBytes === "" ? {} : { cacheBytes: Number(cacheBytes) }),
   onProgress(sessionId, progress) {
     if (progress.type === "llm-text") process.send?.({ sessionId, text: progress.text });
   },

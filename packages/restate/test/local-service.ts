@@ -1,0 +1,49 @@
+import { createServer } from "node:http2";
+import { setTimeout as pause } from "node:timers/promises";
+import type { Agent } from "@moora/agent";
+import { createEndpointHandler } from "@restatedev/restate-sdk";
+import {
+  restateServices,
+  type RestateOptions,
+  type RestateSession,
+  type SessionSnapshot,
+} from "../src/index.ts";
+import { freePort, type RestateServer } from "./restate-server.ts";
+
+/** An agent that the process of the test serves, until it is disposed of. */
+export interface LocalService extends AsyncDisposable {
+  /** Registers it again, so that it is the newest deployment. */
+  register(): Promise<void>;
+}
+
+/** Serves an agent from the process of the test, and registers it as the newest deployment. */
+export async function serveLocally(
+  server: RestateServer,
+  agent: Agent,
+  options: Omit<RestateOptions, "ingressUrl"> = {},
+): Promise<LocalService> {
+  const port = await freePort();
+  const services = restateServices(agent, { ingressUrl: server.ingressUrl, ...options });
+  const endpoint = createServer(createEndpointHandler({ services, logger: () => undefined }));
+  endpoint.on("session", (session) => session.unref());
+  endpoint.listen(port, "127.0.0.1");
+  const register = (): Promise<void> => server.register(`http://127.0.0.1:${port}`);
+  await register();
+  return {
+    register,
+    [Symbol.asyncDispose]() {
+      endpoint.close();
+      return Promise.resolve();
+    },
+  };
+}
+
+/** Sends a message, and resolves with the session when it is answered. */
+export async function ask(session: RestateSession, content: string): Promise<SessionSnapshot> {
+  await session.send(content);
+  for (;;) {
+    const current = await session.current();
+    if (current?.state.reActContext.control.type === "Done") return current;
+    await pause(5);
+  }
+}
