@@ -2,6 +2,13 @@ import { canonicalJson, type AgentInput } from "@moora/agent";
 import { digestOf } from "@moora/event-log";
 import type { SessionSnapshot } from "./open-view.ts";
 
+/** What identifies the records that a session has, beside their number. */
+export interface HistoryId {
+  readonly incarnation: string;
+  /** The digest of the last record. */
+  readonly digest: string;
+}
+
 /** Identifies the records that a session has, so that a server whose records differ refuses to continue with its own. */
 export class HistoryMark {
   readonly #incarnation: string | undefined;
@@ -18,10 +25,18 @@ export class HistoryMark {
     this.#last = input;
   }
 
-  /** The query of a stream after the last record; "" for a server of an older release, which does not compare. */
+  /** The identity after the last record; undefined for a server of an older release, which does not compare. */
+  id(): HistoryId | undefined {
+    const incarnation = this.#incarnation;
+    const first = this.#first;
+    if (incarnation === undefined || first === undefined) return undefined;
+    const digest = this.#last === undefined ? first : digestOf(canonicalJson(this.#last));
+    return { incarnation, digest };
+  }
+
+  /** The query of a stream after the last record. */
   query(): string {
-    if (this.#incarnation === undefined || this.#first === undefined) return "";
-    const digest = this.#last === undefined ? this.#first : digestOf(canonicalJson(this.#last));
-    return `?${new URLSearchParams({ incarnation: this.#incarnation, digest }).toString()}`;
+    const id = this.id();
+    return id === undefined ? "" : `?${new URLSearchParams({ ...id }).toString()}`;
   }
 }
