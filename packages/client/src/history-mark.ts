@@ -14,6 +14,8 @@ export class HistoryMark {
   readonly #incarnation: string | undefined;
   readonly #first: string | undefined;
   #last: AgentInput | undefined;
+  /** Computed when it is needed: a record may be long. */
+  #id: HistoryId | undefined;
 
   constructor({ incarnation, digest }: Pick<SessionSnapshot, "incarnation" | "digest">) {
     this.#incarnation = incarnation;
@@ -23,20 +25,24 @@ export class HistoryMark {
   /** Adds the next record. */
   add(input: AgentInput): void {
     this.#last = input;
+    this.#id = undefined;
   }
 
   /** The identity after the last record; undefined for a server of an older release, which does not compare. */
   id(): HistoryId | undefined {
-    const incarnation = this.#incarnation;
-    const first = this.#first;
-    if (incarnation === undefined || first === undefined) return undefined;
-    const digest = this.#last === undefined ? first : digestOf(canonicalJson(this.#last));
-    return { incarnation, digest };
+    return (this.#id ??= this.#computeId());
   }
 
   /** The query of a stream after the last record. */
   query(): string {
     const id = this.id();
     return id === undefined ? "" : `?${new URLSearchParams({ ...id }).toString()}`;
+  }
+
+  #computeId(): HistoryId | undefined {
+    const [incarnation, first] = [this.#incarnation, this.#first];
+    if (incarnation === undefined || first === undefined) return undefined;
+    const digest = this.#last === undefined ? first : digestOf(canonicalJson(this.#last));
+    return { incarnation, digest };
   }
 }
