@@ -40,9 +40,16 @@ const request = (path: string, method = "GET", body?: object): Request =>
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
 
+/** A response that is a success. A figure without some of the sessions would be one of less work. */
+async function fetched(server: AgentServer, ...about: Parameters<typeof request>): Promise<Response> {
+  const response = await server.fetch(request(...about));
+  if (response.ok) return response;
+  throw new Error(`${about[0]} was answered with ${response.status}: ${await response.text()}`);
+}
+
 /** Reads the stream of a session to the end of its answer. Returns when each token arrived. */
 async function arrivals(server: AgentServer, id: string): Promise<readonly number[]> {
-  const { body } = await server.fetch(request(`/sessions/${id}/events`));
+  const { body } = await fetched(server, `/sessions/${id}/events`);
   const times: number[] = [];
   if (body === null) return times;
   for await (const { event, data } of readServerSentEvents(body)) {
@@ -67,14 +74,14 @@ async function measure(url: string, sessions: number, isFar: boolean): Promise<r
   if (near === undefined || far === undefined) throw new Error("Two servers are needed.");
   const ids: string[] = [];
   while (ids.length < sessions) {
-    const created = await near.fetch(request("/agents/talker/sessions", "POST"));
+    const created = await fetched(near, "/agents/talker/sessions", "POST");
     ids.push(String(Reflect.get(Object(await created.json()), "id")));
   }
   const reading = ids.map((id) => arrivals(isFar ? far : near, id));
   await pause(1_000);
   const cpu = process.cpuUsage();
   // One after the other, so that the calls of the model are in the order of the sessions.
-  for (const id of ids) await near.fetch(request(`/sessions/${id}/messages`, "POST", { content: "Hello" }));
+  for (const id of ids) await fetched(near, `/sessions/${id}/messages`, "POST", { content: "Hello" });
   const arrived = await Promise.all(reading);
   const used = process.cpuUsage(cpu);
   const delays = arrived.flatMap((times, session) =>

@@ -89,7 +89,7 @@ const budgets: readonly Budget[] = [
   {
     what: "sessions of a server, with the reducer",
     source: `export { connectSession } from "@moora/client";`,
-    mostKb: 43,
+    mostKb: 43.5,
   },
   {
     what: "the same with the hooks, without React",

@@ -69,9 +69,14 @@ export const dataOperationSchema = z.discriminatedUnion("op", [
 /** How many operations one change of the application data may have. */
 export const maxDataOperations = 1_000;
 
-/** The schema of the body that changes the application data: its operations apply together, or not at all. */
+/**
+ * The schema of the body that changes the application data: its operations apply together, or not at all. With `base` they apply
+ * only to the data as it was after record `seq`; `incarnation` and `digest` are those of a view at that record. Servers of older
+ * releases refuse `base` as an unknown field.
+ */
 export const dataBodySchema = z.strictObject({
   patches: z.array(dataOperationSchema).check(z.minLength(1), z.maxLength(maxDataOperations)),
+  base: z.exactOptional(z.strictObject({ seq, incarnation: optionalText, digest: optionalText })),
 });
 
 /**
@@ -91,7 +96,10 @@ export const problemSchema = z.object({
   code: z.string(),
   detail: optionalText,
   path: optionalText,
-  /** The last record of the session, for a cursor that is beyond it. */
+  /**
+   * The last record of the session, for a cursor that is beyond it. For `data-changed` the record from which on a change may be
+   * based on the data.
+   */
   seq: z.exactOptional(seq),
 });
 

@@ -49,6 +49,10 @@ describe("the other schemas", () => {
     for (const [schema, value] of [
       [messageBodySchema, { content: "Hi", attachments: [{ mediaType: "image/png", url: "data:," }] }],
       [dataBodySchema, { patches: [{ op: "test", path: "/a", value: false }] }],
+      [
+        dataBodySchema,
+        { patches: [{ op: "remove", path: "/a" }], base: { seq: 7, incarnation: "i", digest: "d" } },
+      ],
       [receiptSchema, { status: "accepted", seq: 7 }],
       [receiptSchema, { status: "ignored", reason: "already-decided", decidedBy: "ada" }],
       [problemSchema, { type: "about:blank", title: "Not found", status: 404, code: "not-found" }],
@@ -68,6 +72,7 @@ describe("the other schemas", () => {
 
   it.each([
     [dataBodySchema, { patches: [] }],
+    [dataBodySchema, { patches: [{ op: "remove", path: "/a" }], base: {} }],
     [dataBodySchema, { patches: [{ op: "move", from: "/a", path: "/b" }] }],
     [messageBodySchema, { text: "Hi" }],
     [receiptSchema, { status: "accepted", seq: -1 }],

@@ -100,6 +100,19 @@ describe("application data of a session", () => {
     expect(session.current().data.items).toHaveLength(1);
   });
 
+  it("lets a recipe recognize that the data has changed since it was read", async () => {
+    const session = startSession(shop([]).agent);
+    const { data: read } = session.current();
+    const updateRead = (sku: string) =>
+      session.update((draft, before) => {
+        if (before !== read) throw new Error("It has changed.");
+        draft.items.push({ sku, quantity: 1 });
+      });
+    await updateRead("tea");
+    await expect(updateRead("rice")).rejects.toThrow("It has changed.");
+    expect(session.current().data.items).toHaveLength(1);
+  });
+
   it("ignores a recipe that changes nothing", async () => {
     const session = startSession(shop([]).agent);
     expect(await session.update(() => undefined)).toEqual({ status: "ignored", reason: "nothing-new" });

@@ -12,6 +12,7 @@ import type { Problem } from "@moora/agent-webui-protocol";
  * - `HistoryChanged`: the session has other records than were read before: it was removed and created again with the same id,
  *   or a backup was restored.
  * - `Diverged`: the state that was folded here is not that of the server.
+ * - `PostDamaged`: the storage has a post of an earlier page that cannot be read; it was removed, and is not sent.
  * - `Closed`: the session was closed, here or because of another of these errors, which is the `cause`.
  */
 export type ClientErrorCode =
@@ -24,6 +25,7 @@ export type ClientErrorCode =
   | "Unsupported"
   | "HistoryChanged"
   | "Diverged"
+  | "PostDamaged"
   | "Closed";
 
 /** An error of a session that a server runs. Lost connections are made again, and are not reported as errors. */

@@ -80,6 +80,7 @@ export class ConnectedSession<Answer, Data> {
       output: this.#output,
       state: () => this.#state,
       seq: () => this.#seq,
+      historyId: () => this.#history.id(),
       closed: () => (this.#end.signal.aborted ? closedError(this.#end.signal.reason) : undefined),
       clock,
       onBehind: () => this.#stream.restart(),
@@ -106,7 +107,7 @@ export class ConnectedSession<Answer, Data> {
   }
 
   #start(stored: StoredPosts): void {
-    if ("error" in stored) this.#output.errors.report({ source: "log", error: stored.error });
+    for (const error of stored.errors) this.#output.errors.report({ source: "log", error });
     this.#posts.restore(stored.posts);
     void this.#stream.run();
   }

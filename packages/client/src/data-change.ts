@@ -3,24 +3,20 @@ import { jsonCopy } from "@moora/agent-core-state-machine/internal";
 import { isSameJson } from "@moora/agent/internal";
 import { maxDataOperations, type DataOperation } from "@moora/agent-webui-protocol";
 
-/**
- * The operations of a recipe on application data: a test that the data is what the recipe read, and the changes. None if the
- * recipe changes nothing. Throws `DataRefused`, and what the recipe throws.
- */
+/** What a recipe on application data changes. None if it changes nothing. Throws `DataRefused`, and what the recipe throws. */
 export function changeToOperations(data: Json, recipe: Recipe<unknown>): readonly DataOperation[] {
   const draft = structuredClone(data);
   // Callers without types may pass an asynchronous recipe.
-  const result: unknown = recipe(draft);
+  const result: unknown = recipe(draft, data);
   if (result instanceof Promise)
     throw new DataRefused("the recipe must be synchronous, and returned a promise.");
-  const changes = changesOf(data, jsonOf(draft));
-  return changes.length === 0 ? [] : [{ op: "test", path: "", value: data }, ...changes];
+  return changesOf(data, jsonOf(draft));
 }
 
 /** To how many levels of the data its differences are looked for: less, and with larger values, the more of them there are. */
 const depths = [Number.POSITIVE_INFINITY, 8, 4, 3, 2, 1];
 
-/** The changes, as few as a post may have beside its test. Throws `DataRefused` where that is not possible. */
+/** The changes, as few as a post may have beside a test. Throws `DataRefused` where that is not possible. */
 function changesOf(from: Json, to: Json): readonly DataOperation[] {
   const max = maxDataOperations - 1;
   let count = 0;

@@ -2,11 +2,20 @@ import { canonicalJson, type AgentInput } from "@moora/agent";
 import { digestOf } from "@moora/event-log";
 import type { SessionSnapshot } from "./open-view.ts";
 
+/** What identifies the records that a session has, beside their number. */
+export interface HistoryId {
+  readonly incarnation: string;
+  /** The digest of the last record. */
+  readonly digest: string;
+}
+
 /** Identifies the records that a session has, so that a server whose records differ refuses to continue with its own. */
 export class HistoryMark {
   readonly #incarnation: string | undefined;
   readonly #first: string | undefined;
   #last: AgentInput | undefined;
+  /** Computed when it is needed: a record may be long. */
+  #id: HistoryId | undefined;
 
   constructor({ incarnation, digest }: Pick<SessionSnapshot, "incarnation" | "digest">) {
     this.#incarnation = incarnation;
@@ -16,12 +25,24 @@ export class HistoryMark {
   /** Adds the next record. */
   add(input: AgentInput): void {
     this.#last = input;
+    this.#id = undefined;
   }
 
-  /** The query of a stream after the last record; "" for a server of an older release, which does not compare. */
+  /** The identity after the last record; undefined for a server of an older release, which does not compare. */
+  id(): HistoryId | undefined {
+    return (this.#id ??= this.#computeId());
+  }
+
+  /** The query of a stream after the last record. */
   query(): string {
-    if (this.#incarnation === undefined || this.#first === undefined) return "";
-    const digest = this.#last === undefined ? this.#first : digestOf(canonicalJson(this.#last));
-    return `?${new URLSearchParams({ incarnation: this.#incarnation, digest }).toString()}`;
+    const id = this.id();
+    return id === undefined ? "" : `?${new URLSearchParams({ ...id }).toString()}`;
+  }
+
+  #computeId(): HistoryId | undefined {
+    const [incarnation, first] = [this.#incarnation, this.#first];
+    if (incarnation === undefined || first === undefined) return undefined;
+    const digest = this.#last === undefined ? first : digestOf(canonicalJson(this.#last));
+    return { incarnation, digest };
   }
 }

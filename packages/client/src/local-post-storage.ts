@@ -1,5 +1,6 @@
 import { systemClock, type Clock } from "@moora/agent";
 import { checkOptions, refuse, type OptionForms } from "@moora/agent-core-effects/internal";
+import { ClientError } from "./client-error.ts";
 import type { PostStorage, StoredPost } from "./post-store.ts";
 
 /** What a storage of texts needs. `localStorage` of a browser fits. */
@@ -69,11 +70,20 @@ export function localPostStorage(options: LocalPostStorageOptions = {}): LocalPo
     return items.filter(({ postedAt }) => postedAt >= oldest);
   };
   return {
-    list(scope) {
+    list(scope, report = () => undefined) {
       const store = storeOf();
       return current(store)
         .filter((item) => item.scope === scope)
-        .flatMap((item) => postOf(store, item));
+        .flatMap((item) => {
+          const text = store.getItem(item.name);
+          // Another page has sent it meanwhile.
+          if (text === null) return [];
+          const read = textToPost(item.key, text);
+          if ("post" in read) return [read.post];
+          report(read.error);
+          store.removeItem(item.name);
+          return [];
+        });
     },
     add(scope, post) {
       const store = storeOf();
@@ -112,16 +122,24 @@ function itemsOf(store: TextStore): readonly Item[] {
     });
 }
 
-/** The post of an item; none for a text that is not one, which is removed. */
-function postOf(store: TextStore, { name, key }: Item): readonly StoredPost[] {
-  const text = store.getItem(name) ?? "";
+/** The post of a text, or why it is not one: another program has changed it. */
+function textToPost(
+  key: string,
+  text: string,
+): { readonly post: StoredPost } | { readonly error: ClientError } {
   try {
     const { kind, body }: { readonly kind: unknown; readonly body: unknown } = JSON.parse(text);
     const isPost = kind === "messages" || kind === "decisions";
-    if (isPost && typeof body === "object" && body !== null) return [{ key, kind, body }];
-  } catch {
-    // Another program has changed it.
+    if (isPost && typeof body === "object" && body !== null) return { post: { key, kind, body } };
+    return { error: damagedError(key) };
+  } catch (cause) {
+    return { error: damagedError(key, cause) };
   }
-  store.removeItem(name);
-  return [];
 }
+
+const damagedError = (key: string, cause?: unknown): ClientError =>
+  new ClientError(
+    "PostDamaged",
+    `The stored post "${key}" is damaged. It was removed, and is not sent: ask the user to post again.`,
+    cause === undefined ? {} : { cause },
+  );

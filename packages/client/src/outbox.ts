@@ -7,6 +7,9 @@ import { Unreachable, type ServerApi } from "./server-api.ts";
 /** A kind of post: the last part of its address. */
 export type PostKind = "messages" | "decisions" | "data" | "cancel" | "retry" | "pause" | "resume";
 
+/** An idempotency key. */
+export const newKey = (): string => crypto.randomUUID();
+
 /** A post whose record this session does not contain. `key` is its idempotency key; `content` the text of a message. */
 export interface PendingPost {
   readonly key: string;

@@ -15,8 +15,11 @@ export interface StoredPost {
  * digest. Several pages may use one storage at the same time.
  */
 export interface PostStorage {
-  /** The posts of a scope, oldest first. */
-  readonly list: (scope: string) => readonly StoredPost[] | Promise<readonly StoredPost[]>;
+  /** The posts of a scope, oldest first. `report` takes an error for each one that cannot be read, such as of a damaged text. */
+  readonly list: (
+    scope: string,
+    report?: (error: unknown) => void,
+  ) => readonly StoredPost[] | Promise<readonly StoredPost[]>;
   /** Adds a post. It is sent without delay: a storage that writes later may lose the posts of the last moment. */
   readonly add: (scope: string, post: StoredPost) => void | Promise<void>;
   /** Removes a post, which may be missing. */
@@ -33,18 +36,20 @@ interface PostStoreHost {
 export const scopeOf = (url: string, { id, user, incarnation = "" }: SessionSnapshot): string =>
   digestOf("posts", url, user.toWellFormed(), id, incarnation);
 
-/** What a storage has for a session; `error` is why it could not be read. */
+/** What a storage has for a session; `errors` are why it, or some of its posts, could not be read. */
 export interface StoredPosts {
   readonly posts: readonly StoredPost[];
-  readonly error?: unknown;
+  readonly errors: readonly unknown[];
 }
 
 /** Reads the posts of a scope. Never rejects. */
 export async function readStoredPosts(storage: PostStorage | undefined, scope: string): Promise<StoredPosts> {
+  const errors: unknown[] = [];
   try {
-    return { posts: (await storage?.list(scope)) ?? [] };
+    const posts = await storage?.list(scope, (error) => void errors.push(error));
+    return { posts: posts ?? [], errors };
   } catch (error) {
-    return { posts: [], error };
+    return { posts: [], errors: [...errors, error] };
   }
 }
 

@@ -94,7 +94,13 @@ export class ServerApi {
 
 async function refusalOf(response: Response): Promise<Unreachable | ClientError> {
   const { status, statusText, headers } = response;
-  const text = await response.text().catch(() => "");
+  let text: string;
+  try {
+    text = await response.text();
+  } catch (error) {
+    // What the server has answered is not known.
+    return new Unreachable(error);
+  }
   const problem = problemOf(text);
   if (transient.has(status)) {
     const seconds = Number(headers.get("retry-after") ?? 0);

@@ -12,7 +12,7 @@ import {
   type UserContent,
 } from "@moora/agent";
 import { isLoopRunning } from "@moora/agent-core-state-machine";
-import { dataOf, jsonCopy } from "@moora/agent-core-state-machine/internal";
+import { jsonCopy } from "@moora/agent-core-state-machine/internal";
 import {
   checkOptionalText,
   checkQuestion,
@@ -28,8 +28,9 @@ import {
 } from "@moora/agent-webui-protocol";
 import { digestOf } from "@moora/event-log";
 import type { ClientError } from "./client-error.ts";
-import { changeToOperations } from "./data-change.ts";
-import type { Outbox, Post, PostKind } from "./outbox.ts";
+import { DataPosts } from "./data-posts.ts";
+import type { HistoryId } from "./history-mark.ts";
+import { newKey, type Outbox, type Post, type PostKind } from "./outbox.ts";
 import type { StoredPost } from "./post-store.ts";
 
 export interface PostsHost<Answer> {
@@ -38,6 +39,8 @@ export interface PostsHost<Answer> {
   readonly output: SessionOutput<Answer>;
   readonly state: () => AgentState;
   readonly seq: () => number;
+  /** The identity of the records up to `seq`; undefined for a server of an older release. */
+  readonly historyId: () => HistoryId | undefined;
   /** The error of calls after the end of the session; undefined before. */
   readonly closed: () => ClientError | undefined;
   readonly clock: Clock;
@@ -57,9 +60,11 @@ export class SessionPosts<Answer> {
   readonly #host: PostsHost<Answer>;
   /** Calls that wait for later records. */
   readonly #waiting = new Set<() => void>();
+  readonly #dataPosts: DataPosts;
 
   constructor(host: PostsHost<Answer>) {
     this.#host = host;
+    this.#dataPosts = new DataPosts({ ...host, until: (isReached) => this.#until(isReached) });
   }
 
   readonly send = async (content: UserContent): Promise<Receipt> =>
@@ -111,7 +116,7 @@ export class SessionPosts<Answer> {
   readonly update = async (recipe: Recipe<unknown>): Promise<Receipt> => {
     if (typeof recipe !== "function")
       throw new InputRefused({ code: "wrong-shape", path: "recipe", message: "must be a function." });
-    return await this.#caughtUp(await this.#host.outbox.add(this.#updateOf(recipe)));
+    return await this.#caughtUp(await this.#host.outbox.add(this.#dataPosts.postOf(recipe)));
   };
 
   readonly cancel = async (reason?: string): Promise<Receipt> =>
@@ -196,26 +201,6 @@ export class SessionPosts<Answer> {
     return () => cancel();
   }
 
-  /** A change of data. The server refuses it if the data is not what the recipe has read; then the recipe runs again. */
-  #updateOf(recipe: Recipe<unknown>): Post {
-    let read: unknown;
-    return {
-      key: newKey(),
-      kind: "data",
-      body: () => {
-        const data = dataOf(this.#host.state());
-        read = data;
-        const patches = changeToOperations(data, recipe);
-        return patches.length === 0 ? undefined : { patches };
-      },
-      remake: async ({ problem }) => {
-        if (problem?.code !== "test-failed") return undefined;
-        await this.#until(() => dataOf(this.#host.state()) !== read);
-        return this.#host.closed() === undefined ? this.#updateOf(recipe) : undefined;
-      },
-    };
-  }
-
   #newRun(): RunControl<Answer> {
     const { runs, questions } = this.#host.output;
     const control: RunControl<Answer> = new RunControl(
@@ -227,8 +212,6 @@ export class SessionPosts<Answer> {
     return control;
   }
 }
-
-const newKey = (): string => crypto.randomUUID();
 
 const postOf = (kind: PostKind, body: object): Post => ({
   key: newKey(),

@@ -1,5 +1,6 @@
-import { defineData } from "@moora/agent";
+import { defineData, openSession, removeSession, type JsonObject } from "@moora/agent";
 import { answers } from "@moora/llm/testing";
+import { untilPasses } from "@moora/testbed/test-clock";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { agentOf, Scene, stateOf } from "./support.ts";
@@ -10,10 +11,8 @@ interface Cart {
   [field: string]: unknown;
 }
 
-const cart = (schema: object = { type: "object" }) =>
-  agentOf(() => answers("Yes."), {
-    data: defineData({ schema: { ...schema }, initial: { items: ["tea"] } }),
-  });
+const cart = (schema: object = { type: "object" }, initial: JsonObject = { items: ["tea"] }) =>
+  agentOf(() => answers("Yes."), { data: defineData({ schema: { ...schema }, initial }) });
 
 describe("an update of a remote session", () => {
   it("applies a recipe, and runs it again when another client was first", async () => {
@@ -39,6 +38,122 @@ describe("an update of a remote session", () => {
     expect(items.slice(1).map((item) => item[0])).toEqual(["1", "2"]);
     expect(note).toBe("soon");
     await ada.verify();
+  });
+
+  it("costs what it changes, with data that is longer than a body may be", async () => {
+    const rows = Array.from({ length: 30_000 }, (_, index) => ({ key: `k${index}`, value: "x".repeat(30) }));
+    await using scene = new Scene(cart({}, { items: [], rows }));
+    const { session, network } = await scene.connect<string, Cart>();
+    network.bodies.length = 0;
+    const receipt = await session.update((draft) => {
+      const [first] = draft["rows"] as { value: string }[];
+      if (first !== undefined) first.value = "changed";
+    });
+    expect(receipt).toMatchObject({ status: "accepted" });
+    expect(session.current().data["rows"]).toMatchObject({ 0: { key: "k0", value: "changed" } });
+    expect(JSON.stringify(session.current().data).length).toBeGreaterThan(1_600_000);
+    for (const body of network.bodies) expect(body.length).toBeLessThan(1_000);
+    await session.verify();
+  });
+
+  it("of two clients that count loses nothing", async () => {
+    await using scene = new Scene(cart());
+    const { session: ada } = await scene.connect<string, Cart>();
+    const { session: bob } = await scene.connect<string, Cart>({ id: ada.id });
+    const count = (draft: Cart): void => void (draft["count"] = Number(draft["count"] ?? 0) + 1);
+    const receipts = await Promise.all(
+      [ada, bob].flatMap((session) => Array.from({ length: 50 }, () => session.update(count))),
+    );
+    expect(new Set(receipts.map(({ status }) => status))).toEqual(new Set(["accepted"]));
+    for (const session of [ada, bob]) expect(session.current().data["count"]).toBe(100);
+  });
+
+  it("runs again if the data has changed since its session has read it, and not if other records were added", async () => {
+    await using scene = new Scene(cart());
+    const { session: ada, network } = await scene.connect<string, Cart>();
+    const { session: bob } = await scene.connect<string, Cart>({ id: ada.id });
+    network.holdsRecords = true;
+    await bob.ask("Hello");
+    let runs = 0;
+    const push = (draft: Cart): void => {
+      runs += 1;
+      draft.items.push(`${draft.items.length}`);
+    };
+    const first = ada.update(push);
+    await untilPasses(() => expect(bob.current().data.items).toEqual(["tea", "1"]));
+    expect(runs).toBe(1);
+    network.holdsRecords = false;
+    network.drop();
+    await scene.settles(first);
+    network.holdsRecords = true;
+    await bob.update((draft) => void draft.items.push("salt"));
+    const second = ada.update(push);
+    await untilPasses(() =>
+      expect(network.requests.filter((request) => request === "POST /data")).toHaveLength(2),
+    );
+    network.holdsRecords = false;
+    network.drop();
+    await scene.settles(second);
+    expect(runs).toBe(3);
+    expect(ada.current().data.items).toEqual(["tea", "1", "salt", "3"]);
+  });
+
+  it("is applied once if its receipt is lost, also if the data has changed since", async () => {
+    await using scene = new Scene(cart());
+    const { session: ada, network } = await scene.connect<string, Cart>();
+    const { session: bob } = await scene.connect<string, Cart>({ id: ada.id });
+    network.losesNextReceipt = true;
+    let runs = 0;
+    const update = ada.update((draft) => {
+      runs += 1;
+      draft.items.push("milk");
+    });
+    await untilPasses(() => expect(bob.current().data.items).toEqual(["tea", "milk"]));
+    await bob.update((draft) => void draft.items.push("salt"));
+    await scene.settles(update);
+    await untilPasses(() => expect(ada.current().data.items).toEqual(["tea", "milk", "salt"]));
+    expect(runs).toBe(1);
+  });
+
+  it("is applied by a server that has started again", async () => {
+    await using scene = new Scene(cart());
+    const { session } = await scene.connect<string, Cart>();
+    await session.update((draft) => void draft.items.push("milk"));
+    await scene.restart();
+    expect(await scene.settles(session.update((draft) => void draft.items.push("salt")))).toMatchObject({
+      status: "accepted",
+    });
+    expect(session.current().data.items).toEqual(["tea", "milk", "salt"]);
+  });
+
+  it("is rejected by a session that was removed and created again with the same id", async () => {
+    await using scene = new Scene(cart());
+    const { session, network } = await scene.connect<string, Cart>();
+    network.holdsRecords = true;
+    await removeSession(scene.log, session.id);
+    await using owner = await openSession(cart(), { log: scene.log, id: session.id });
+    await owner.send("Other");
+    await owner.close();
+    await scene.restart();
+    await expect(
+      scene.settles(session.update((draft) => void draft.items.push("lost"))),
+    ).rejects.toMatchObject({ name: "ClientError" });
+    const { data } = JSON.parse(await scene.stateOf(session.id));
+    expect(data).toEqual({ items: ["tea"] });
+  });
+
+  it("is posted with a test of all data to a server of an older release", async () => {
+    await using scene = new Scene(cart());
+    const { session: ada, network } = await scene.connect<string, Cart>();
+    const { session: bob, network: other } = await scene.connect<string, Cart>({ id: ada.id });
+    network.isOlderServer = true;
+    other.isOlderServer = true;
+    const count = (draft: Cart): void => void (draft["count"] = Number(draft["count"] ?? 0) + 1);
+    await Promise.all(
+      [ada, bob].flatMap((session) => Array.from({ length: 5 }, () => session.update(count))),
+    );
+    for (const session of [ada, bob]) expect(session.current().data["count"]).toBe(10);
+    expect(network.bodies.at(-1)).toContain('"op":"test","path":""');
   });
 
   it("changes nothing for a recipe that changes nothing, throws, or does not fit", async () => {

@@ -46,6 +46,17 @@ describe("a remote session without a network", () => {
     expect(contentsOf(session)).toEqual(["Once"]);
   });
 
+  it("sends a post again whose refusal was lost on its way", async () => {
+    await using scene = new Scene(talker());
+    const { session, network } = await scene.connect();
+    const body = new ReadableStream({
+      start: (controller) => controller.error(new TypeError("The connection was lost.")),
+    });
+    network.nextResponse = new Response(body, { status: 409 });
+    expect(await scene.settles(session.send("Once"))).toMatchObject({ status: "accepted" });
+    expect(contentsOf(session)).toEqual(["Once"]);
+  });
+
   it("resumes after its last record, with nothing missing and nothing twice", async () => {
     await using scene = new Scene(
       agentOf([callsTools([{ name: "look" }]), hangs("It is"), answers("It is there.")], {

@@ -209,6 +209,28 @@ describe("a storage of posts", () => {
     expect(await session.send("One")).toMatchObject({ status: "accepted" });
   });
 
+  it("with a damaged post reports that, removes it, and sends the others", async () => {
+    await using scene = new Scene(talker());
+    const texts = new Texts();
+    const storage = localPostStorage({ store: texts, clock: scene.clock });
+    const { session, leave } = await offlinePage(scene, storage);
+    lost([session.send("One"), session.send("Two")]);
+    leave();
+    const [first = ""] = [...texts.texts.keys()].toSorted();
+    texts.setItem(first, texts.getItem(first)?.slice(0, -5) ?? "");
+    const errors: unknown[] = [];
+    const { session: next } = await scene.connect({
+      storage,
+      id: session.id,
+      onError: ({ error }) => void errors.push(error),
+    });
+    expect(errors).toMatchObject([
+      { name: "ClientError", code: "PostDamaged", cause: { name: "SyntaxError" } },
+    ]);
+    await untilPasses(() => expect(usersOf(next)).toEqual(["Two"]));
+    await untilPasses(() => expect(texts.length).toBe(0));
+  });
+
   it("may take its time: changes are made one after the other", async () => {
     await using scene = new Scene(talker());
     const calls: string[] = [];
@@ -304,7 +326,15 @@ describe("localPostStorage", () => {
     store.setItem("moora-post/999999999999999-000002/s/d", "null");
     store.setItem("moora-post/999999999999999-000003/s/e", '{"kind":"cancel","body":{}}');
     store.setItem("other", "kept");
-    expect(await storage.list("s")).toEqual([post("b")]);
+    const errors: unknown[] = [];
+    expect(await storage.list("s", (error) => void errors.push(error))).toEqual([post("b")]);
+    expect(errors).toMatchObject(
+      ["c", "d", "e"].map((key) => ({
+        name: "ClientError",
+        code: "PostDamaged",
+        message: expect.stringContaining(`"${key}"`),
+      })),
+    );
     expect(store.length).toBe(2);
     storage.clear();
     expect([...store.texts.keys()]).toEqual(["other"]);

@@ -33,6 +33,10 @@ export class Network {
   isOnline = true;
   /** The requests that have reached the server: method and path. */
   readonly requests: string[] = [];
+  /** Their bodies. */
+  readonly bodies: string[] = [];
+  /** Whether the server is of a release that does not know `base` of a change of data. */
+  isOlderServer = false;
   /** Loses the response of the next post, after the server has applied it. */
   losesNextReceipt = false;
   /** Whether streams are dead without a sign: what the server sends on them does not arrive. */
@@ -53,6 +57,8 @@ export class Network {
     this.nextResponse = undefined;
     if (answer !== undefined) return answer;
     this.requests.push(`${init.method} ${new URL(url).pathname.replace(/^\/sessions\/[^/]*/, "")}`);
+    if (typeof init.body === "string") this.bodies.push(init.body);
+    if (this.isOlderServer && this.bodies.at(-1)?.includes('"base":') === true) return unknownField();
     const connection = new AbortController();
     this.#connections.add(connection);
     const signal = AbortSignal.any([connection.signal, ...(init.signal ? [init.signal] : [])]);
@@ -90,6 +96,13 @@ export class Network {
     for (const connection of this.#connections) connection.abort(new TypeError("The connection was lost."));
     this.#connections.clear();
   }
+}
+
+/** How a server answers to a body with a field that it does not know. */
+function unknownField(): Response {
+  const detail = "The body does not have the expected form. It has a field that is not known.";
+  const problem = { type: "about:blank", title: "Invalid request", status: 400, code: "invalid-request" };
+  return Response.json({ ...problem, detail, path: "" }, { status: 400 });
 }
 
 /** A server, and clients that connect to it. */

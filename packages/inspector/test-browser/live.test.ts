@@ -93,6 +93,73 @@ describe("the inspector of a server", () => {
     await second.close();
   });
 
+  it("does not continue a session that was created again with as many records", async () => {
+    const agent = sampleAgent(script, async (order) => `paid ${order}`);
+    const first = await servedAgent(agent);
+    const { url } = first;
+    const id = await createSession(url);
+    const page = await browser.newPage();
+    await page.goto(`${url}/inspector/#session=${id}`);
+    await page.getByText("live", { exact: true }).waitFor();
+    const before = await count(page);
+    await first.close();
+    const log = memoryLog();
+    const again = await openSession(agent, { log, id });
+    while (again.seq() <= before) await again.send("Hi");
+    await again.close();
+    const second = await servedAgent(agent, { log }, Number(new URL(url).port));
+    await page
+      .getByRole("alert")
+      .getByText(/does not continue this session: The session was removed, and created again/)
+      .waitFor();
+    expect(await count(page)).toBe(before);
+    await page.getByRole("button", { name: "Load it again" }).click();
+    await page.getByText("live", { exact: true }).waitFor();
+    expect(await count(page)).toBeGreaterThan(before);
+    await page.close();
+    await second.close();
+  });
+
+  it("asks for another token when the one that it has is no longer accepted, and continues", async () => {
+    const agent = sampleAgent(script, async (order) => `paid ${order}`);
+    const log = memoryLog();
+    let valid = "old";
+    let refused = 0;
+    const authorize: AgentServerOptions["authorize"] = (request) => {
+      if (request.headers.get("authorization") === `Bearer ${valid}`) return { user: "ada" };
+      refused += 1;
+      return undefined;
+    };
+    const first = await servedAgent(agent, { authorize, log });
+    const { url } = first;
+    const id = await createSession(url, { authorization: "Bearer old" });
+    const page = await browser.newPage();
+    await page.goto(`${url}/inspector/#session=${id}`);
+    await page.getByLabel("Bearer token").fill("old");
+    await page.getByRole("button", { name: "Use this token" }).click();
+    await page.getByText("live", { exact: true }).waitFor();
+    await first.close();
+    valid = "new";
+    const second = await servedAgent(agent, { authorize, log }, Number(new URL(url).port));
+    await page.getByText("unauthorized", { exact: true }).waitFor();
+    const alert = page.getByRole("alert");
+    await alert.getByText(/no longer accepts this page as its user/).waitFor();
+    expect(refused).toBe(2);
+    await alert.getByLabel("Bearer token").fill("wrong");
+    await alert.getByRole("button", { name: "Use this token" }).click();
+    await page.getByText("Authentication is required.").waitFor();
+    await alert.getByLabel("Bearer token").fill("new");
+    await alert.getByRole("button", { name: "Use this token" }).click();
+    await page.getByText("live", { exact: true }).waitFor();
+    expect(await alert.count()).toBe(0);
+    await page.getByRole("textbox", { name: "Message" }).fill("Refund order 7.");
+    await page.getByRole("button", { name: "Send" }).click();
+    await page.getByText("Approve this call?").waitFor();
+    expect(refused).toBe(4);
+    await page.close();
+    await second.close();
+  });
+
   it("asks for a token where the server needs one, and opens a link to a session", async () => {
     const authorize: AgentServerOptions["authorize"] = (request) =>
       request.headers.get("authorization") === "Bearer secret" ? { user: "ada" } : undefined;

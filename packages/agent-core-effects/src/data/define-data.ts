@@ -14,9 +14,10 @@ import { schemaPartOf } from "./schema-part-of.ts";
 
 /**
  * A change of application data: a synchronous function that changes a draft of it. It must have no other effect, because it may
- * run more than once. What it returns is ignored.
+ * run more than once. What it returns is ignored. `before` is the data that the draft is made of, by which a recipe can recognize
+ * that others have changed it: `current().data` of a session is the same object until something changes it.
  */
-export type Recipe<Value> = (draft: Value) => void;
+export type Recipe<Value> = (draft: Value, before: unknown) => void;
 
 /** The options of `defineData`. */
 export interface DataOptions<Schema extends StandardSchema | JsonObject, Value = OutputOf<Schema>> {
@@ -100,7 +101,7 @@ export function defineData<const Schema extends StandardSchema | JsonObject>(
     initial: initialOf(() => checked(initial), outputOf),
     // The schema has checked that the data is a value.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-    change: (data, recipe) => runner.change(data, (draft) => recipe(draft as OutputOf<Schema>)),
+    change: (data, recipe) => runner.change(data, (draft) => recipe(draft as OutputOf<Schema>, data)),
     read(state) {
       const found = state.dataStatus?.version;
       if (found !== version)

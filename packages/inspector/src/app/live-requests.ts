@@ -1,16 +1,27 @@
 import { signal } from "@preact/signals";
 import { messageOf } from "./store.ts";
 
-/** Whether the server asks for a token: its `authorize` did not accept the cookies of the browser. */
+/** Whether the server asks for a token: its `authorize` accepts neither the cookies of the browser nor the token, if there is one. */
 export const needsToken = signal(false);
 
-/** Kept in memory only. */
-let token: string | undefined;
+/** What requests are sent with. Kept in memory only. */
+let credentials: { readonly token?: string } = {};
 
-/** Uses a token for all requests from now on. */
-export function setToken(text: string): void {
-  token = text;
+/** Uses a token for all requests from now on; undefined to try again with the cookies or the token that the page has. */
+export function setToken(token: string | undefined): void {
+  credentials = token === undefined ? { ...credentials } : { token };
   needsToken.value = false;
+}
+
+/** Resolves when the server no longer asks for a token that the user has not given, or at the abort. */
+export async function untilToken(aborts: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const stop = needsToken.subscribe((isNeeded) => {
+    if (!isNeeded) resolve();
+  });
+  aborts.addEventListener("abort", () => resolve());
+  await promise;
+  stop();
 }
 
 /** The address of a route: the page is in the folder `inspector` of the server. */
@@ -37,10 +48,12 @@ const retriedStatuses: ReadonlySet<number> = new Set([401, 408, 425, 429]);
 /** Requests a route as the user of the page. Rejects with `RequestFailed`. */
 export async function request(path: string, init: RequestInit = {}): Promise<Response> {
   const headers = new Headers(init.headers);
-  if (token !== undefined) headers.set("authorization", `Bearer ${token}`);
+  const used = credentials;
+  if (used.token !== undefined) headers.set("authorization", `Bearer ${used.token}`);
   const response = await fetch(address(path), { ...init, headers });
   if (response.ok) return response;
-  if (response.status === 401) needsToken.value = true;
+  // The user may have entered another token meanwhile.
+  if (response.status === 401 && used === credentials) needsToken.value = true;
   throw new RequestFailed(response.status, await problemText(response));
 }
 

@@ -2,7 +2,15 @@ import type { ChunkEvent, InputEvent } from "@moora/agent-webui-protocol";
 import { readServerSentEvents, type StreamEvent } from "@moora/agent-webui-protocol/server-sent-events";
 import { batch, signal } from "@preact/signals";
 import { notify } from "./copy.tsx";
-import { needsToken, postTo, request, RequestFailed, setToken, type PostKind } from "./live-requests.ts";
+import {
+  needsToken,
+  postTo,
+  request,
+  RequestFailed,
+  setToken,
+  untilToken,
+  type PostKind,
+} from "./live-requests.ts";
 import { count, goTo, loadView, messageOf, openSession, position, problem, rows, worker } from "./store.ts";
 import { closeEndedQuestions, forgetSubAgentQuestions, onQuestionChunk } from "./sub-agent-questions.ts";
 
@@ -17,8 +25,11 @@ export interface ListedSession {
 export const isLive = signal(false);
 /** The session that is followed. */
 export const liveId = signal<string | undefined>(undefined);
-/** Whether records arrive: `ended` if the server does not continue the session, for the reason that the page shows. */
-export const liveStatus = signal<"connecting" | "live" | "ended">("connecting");
+/**
+ * Whether records arrive: `unauthorized` while the server asks for a token, `ended` if it does not continue the session, for the
+ * reason that the page shows.
+ */
+export const liveStatus = signal<"connecting" | "live" | "unauthorized" | "ended">("connecting");
 /** The sessions of the user; undefined until they are loaded. */
 export const listed = signal<readonly ListedSession[] | undefined>(undefined);
 /** What the model streams, by the message that it is a part of. */
@@ -28,9 +39,9 @@ export const streaming = signal<{ readonly messageId: string; readonly text: str
 let wanted: { readonly id: string; readonly at: number | undefined } | undefined;
 let follower: AbortController | undefined;
 
-/** Uses a token for all requests, and tries again. */
-export async function useToken(text: string): Promise<void> {
-  setToken(text);
+/** Uses a token for all requests, and tries again; without one, with what the page has. */
+export async function useToken(token?: string): Promise<void> {
+  setToken(token);
   await beginLive();
 }
 
@@ -93,7 +104,7 @@ const reconnectMs = 1_000;
 async function follow(id: string, aborts: AbortSignal): Promise<void> {
   while (!aborts.aborted) {
     try {
-      const response = await request(`sessions/${encodeURIComponent(id)}/events?after=${rows.length}`, {
+      const response = await request(`sessions/${encodeURIComponent(id)}/events?${await afterQuery()}`, {
         signal: aborts,
       });
       liveStatus.value = "live";
@@ -104,12 +115,28 @@ async function follow(id: string, aborts: AbortSignal): Promise<void> {
       if (aborts.aborted) return;
       if (error instanceof SessionEnded || (error instanceof RequestFailed && error.isFinal))
         return end(error);
-      if (needsToken.value) notify(messageOf(error));
+      if (error instanceof RequestFailed && error.status === 401) {
+        await authorized(aborts);
+        continue;
+      }
     }
     if (aborts.aborted) return;
     liveStatus.value = "connecting";
     await new Promise((resolve) => setTimeout(resolve, reconnectMs));
   }
+}
+
+/** Waits for a token that the user enters. */
+async function authorized(aborts: AbortSignal): Promise<void> {
+  liveStatus.value = "unauthorized";
+  await untilToken(aborts);
+  if (!aborts.aborted) liveStatus.value = "connecting";
+}
+
+/** The query of a stream after the records that the page has. The server refuses it for records of another history. */
+async function afterQuery(): Promise<string> {
+  const { seq, ...mark } = await worker.call("mark");
+  return new URLSearchParams({ after: String(seq), ...mark }).toString();
 }
 
 /** Shows why the session is not followed any more. */

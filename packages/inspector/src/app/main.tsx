@@ -12,12 +12,14 @@ import { StartScreen } from "./start-screen.tsx";
 import { count, expected, goTo, openSession, phase, position, problem } from "./store.ts";
 import { followTheme } from "./theme.ts";
 import { Timeline } from "./timeline.tsx";
+import { ExpiredToken } from "./token-form.tsx";
 import { Problems, TopBar } from "./top-bar.tsx";
 
 const App = (): JSX.Element => (
   <>
     <TopBar />
     <Problems />
+    <ExpiredToken />
     <Opening />
     {phase.value === "open" ? (
       <>

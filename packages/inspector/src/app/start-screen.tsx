@@ -1,8 +1,8 @@
 /** @jsxImportSource preact */
 import type { JSX } from "preact";
-import { useState } from "preact/hooks";
 import { needsToken } from "./live-requests.ts";
-import { isLive, listed, openFile, openLive, useToken } from "./live-source.ts";
+import { isLive, listed, openFile, openLive } from "./live-source.ts";
+import { TokenForm } from "./token-form.tsx";
 
 /** What is shown before a session is open. */
 export const StartScreen = (): JSX.Element => (
@@ -30,7 +30,14 @@ export const StartScreen = (): JSX.Element => (
 );
 
 function Sessions(): JSX.Element {
-  if (needsToken.value) return <Token />;
+  if (needsToken.value) {
+    return (
+      <section class="sessions">
+        <h2>Authentication is required</h2>
+        <TokenForm />
+      </section>
+    );
+  }
   const sessions = listed.value;
   return (
     <section class="sessions" aria-label="Sessions of this server">
@@ -49,32 +56,5 @@ function Sessions(): JSX.Element {
         ))}
       </ul>
     </section>
-  );
-}
-
-function Token(): JSX.Element {
-  const [text, setText] = useState("");
-  return (
-    <form
-      class="sessions"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void useToken(text);
-      }}
-    >
-      <h2>Authentication is required</h2>
-      <label>
-        Bearer token
-        <input
-          type="password"
-          autocomplete="off"
-          value={text}
-          onInput={(event) => setText(event.currentTarget.value)}
-        />
-      </label>
-      <button type="submit" class="primary">
-        Use this token
-      </button>
-    </form>
   );
 }

@@ -42,7 +42,13 @@ const post = (summary: string, body: SchemaName): OperationDescription => ({
 const dataPost = post("Changes the application data with operations of JSON Patch.", "DataBody");
 const postedData: OperationDescription = {
   ...dataPost,
-  problems: [...(dataPost.problems ?? []), "test-failed"],
+  problems: [
+    ...(dataPost.problems ?? []),
+    "test-failed",
+    "data-changed",
+    "history-changed",
+    "cursor-beyond-end",
+  ],
 };
 
 const uiStream = {

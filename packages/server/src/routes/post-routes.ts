@@ -4,6 +4,7 @@ import {
   dataBodySchema,
   decisionBodySchema,
   messageBodySchema,
+  type DataBody,
   type PostReceipt,
 } from "@moora/agent-webui-protocol";
 import type * as z from "zod/mini";
@@ -13,6 +14,9 @@ import { checkAttachments } from "../files/files-of-session.ts";
 import { HttpProblem } from "../problem.ts";
 import type { ServerContext } from "../server-options.ts";
 import { applyOperations } from "../sessions/apply-operations.ts";
+import { checkHistory, type Cursor } from "../sessions/check-history.ts";
+import { DataMark } from "../sessions/data-mark.ts";
+import type { LiveSession } from "../sessions/live-session.ts";
 import { requestIdOf, type PostRequest, type RequestId } from "../sessions/request-ids.ts";
 import { json, type Route } from "./route.ts";
 
@@ -38,6 +42,8 @@ interface PostKind<Schema extends z.ZodMiniType> {
 
 interface PostCall<Body> {
   readonly context: ServerContext;
+  readonly live: LiveSession;
+  /** What is behind `live` now. */
   readonly session: DurableSession<unknown>;
   /** Whether the log contains this post. Called when the post is applied: another process may have recorded it meanwhile. */
   readonly isRecorded: () => boolean;
@@ -63,7 +69,7 @@ export const postRoute =
       return await context.counters.countPost(kind, () =>
         parts.ledgerOf(live).once(
           id,
-          (session, isRecorded) => post({ context, session, isRecorded, id, user, body, timestamp }),
+          (session, isRecorded) => post({ context, live, session, isRecorded, id, user, body, timestamp }),
           (session) => mayExist?.(session, id) ?? true,
         ),
       );
@@ -132,16 +138,20 @@ export const postCancel: Route = postRoute({
   },
 });
 
-/** Changes the application data. */
+/** Changes the application data. With a `base` only if the data is what it was after that record. */
 export const postData: Route = postRoute({
   kind: "data",
   action: "update",
   schema: dataBodySchema,
-  post: async ({ session, isRecorded, id, user, body: { patches } }) => {
+  post: async ({ context, live, session, isRecorded, id, user, body: { patches, base } }) => {
+    const mark = DataMark.of(session);
+    if (base !== undefined) await checkHistory(context.log, live, cursorOf(base));
     try {
       return await session.update(
-        (draft) => {
+        (draft, before) => {
           if (isRecorded()) throw new AlreadyRecorded();
+          // Also a change counts that is committed together with this one.
+          if (base !== undefined && !mark.isSince(before, base.seq)) throw new DataChanged();
           applyOperations(draft, patches);
         },
         user,
@@ -150,9 +160,29 @@ export const postData: Route = postRoute({
     } catch (error) {
       // The receipt of the first one is looked up.
       if (error instanceof AlreadyRecorded) return { status: "ignored", reason: "nothing-new" };
-      throw error;
+      throw error instanceof DataChanged ? dataChanged(mark) : error;
     }
   },
 });
 
+type DataBase = NonNullable<DataBody["base"]>;
+
 class AlreadyRecorded extends Error {}
+
+class DataChanged extends Error {}
+
+/** The record of a base, which the client has read. */
+const cursorOf = ({ seq, incarnation, digest }: DataBase): Cursor => ({
+  after: seq,
+  incarnation: incarnation ?? null,
+  digest: digest ?? null,
+});
+
+const dataChanged = ({ seq }: DataMark): HttpProblem =>
+  new HttpProblem(
+    "data-changed",
+    `Record ${seq} has changed the data, or a later one. Nothing was changed.`,
+    {
+      seq,
+    },
+  );

@@ -1,0 +1,39 @@
+import type { DurableSession } from "@moora/agent";
+
+const marks = new WeakMap<DurableSession<unknown>, DataMark>();
+
+/** Which application data a session has, and since which of its records. */
+export class DataMark {
+  #data: unknown;
+  #seq: number;
+
+  /** The mark of a session, which follows it from the first call on. */
+  static of(session: DurableSession<unknown>): DataMark {
+    const known = marks.get(session);
+    if (known !== undefined) return known;
+    const mark = new DataMark(session);
+    marks.set(session, mark);
+    return mark;
+  }
+
+  private constructor(session: DurableSession<unknown>) {
+    this.#data = session.current().data;
+    // What records before this one have changed is not known.
+    this.#seq = session.seq();
+    session.onInput((_input, { data }, seq) => {
+      if (data === this.#data) return;
+      this.#data = data;
+      this.#seq = seq;
+    });
+  }
+
+  /** The record from which on the data certainly was what it is now. */
+  get seq(): number {
+    return this.#seq;
+  }
+
+  /** Whether this object is the data, and was it after record `seq`, too. */
+  isSince(data: unknown, seq: number): boolean {
+    return data === this.#data && seq >= this.#seq;
+  }
+}
