@@ -179,6 +179,13 @@ describe.each([
     expect((await cli("log", "eve")).out).toContain("call_1 read_file rejected by bob: not now");
   });
 
+  it("confirm an approval with the arguments that were approved", async () => {
+    expect((await cli("run", "read a.txt", "--session", "eve", "--approve", "ask")).code).toBe(7);
+    const approved = await cli("approve", "eve", "--args", '{"path":"b.txt"}');
+    expect(approved.out).toMatch(/^Approved: call_1 read_file \{"path":"b\.txt"\}\. It is record \d+\.\n$/);
+    expect((await cli("log", "eve")).out).toContain('approved with other arguments by ada: {"path":"b.txt"}');
+  });
+
   it("are paused and resumed from anywhere", async () => {
     await cli("run", "what is 2+2?", "--session", "eve");
     expect((await cli("pause", "eve", "--reason", "Not now.")).out).toMatch(/^Paused\. It is record \d+/);
