@@ -1,3 +1,4 @@
+import type { LogListener } from "@moora/agent";
 import { BuildError, type Progress } from "@moora/agent-core-effects";
 import { checkOptions, refuse, type OptionForms } from "@moora/agent-core-effects/internal";
 
@@ -14,6 +15,11 @@ export interface RestateOptions {
    * longest tool. Default: 1,800,000, half an hour.
    */
   readonly longestEffectMs?: number;
+  /**
+   * Receives the log entries of the effects that run in this process: retries of models and tools, late results, and results that do
+   * not apply. Default: none.
+   */
+  readonly onLog?: LogListener;
 }
 
 const forms: OptionForms<RestateOptions> = {
@@ -21,6 +27,7 @@ const forms: OptionForms<RestateOptions> = {
   context: "any",
   onProgress: "function",
   longestEffectMs: "positive",
+  onLog: "function",
 };
 
 /** Throws `BuildError` for invalid options of `restateServices`. */
