@@ -397,6 +397,54 @@ describe("a family", () => {
   });
 });
 
+describe("pruning without a list of all sessions", () => {
+  const header = (caller?: string): string =>
+    JSON.stringify({ format: 1, agent: { name: "x", version: "1" }, config: {}, tools: {}, caller });
+
+  /** Creates a session with one record of long ago. */
+  async function createIn(log: EventLog, id: string, caller?: string): Promise<void> {
+    const session = await log.create(id, header(caller));
+    const body = JSON.stringify({ type: "re-act-cancelled", timestamp: 1 });
+    await session.append(0, [recordAfter(chainStart(session.header), body, "changed")]);
+  }
+
+  it("reads page after page, and prunes what a log without pages prunes", async () => {
+    const random = seededRandom(11);
+    const clock = new TestClock(day);
+    const paged = memoryLog();
+    const listed = memoryLog();
+    const ids = Array.from({ length: 450 }, (_, index) => `s${String(index).padStart(3, "0")}`);
+    for (const id of ids) {
+      const other = ids[Math.floor(random() * ids.length)];
+      const caller = random() < 0.5 ? `${other}/call_1` : undefined;
+      for (const log of [paged, listed]) await createIn(log, id, caller);
+    }
+    const pages: number[] = [];
+    const unlisted: EventLog = {
+      ...paged,
+      list: () => {
+        throw new Error("The list was read.");
+      },
+      async page(query) {
+        const page = (await paged.page?.(query)) ?? [];
+        pages.push(page.length);
+        return page;
+      },
+    };
+    const unpaged = withSessions(listed, (session) => ({
+      removeAt: (seq) => session.removeAt?.(seq) ?? false,
+    }));
+    const options = { before: day, clock };
+    const dry = await pruneSessions(unlisted, { ...options, dryRun: true });
+    expect(pages).toEqual([200, 200, 50]);
+    expect(await pruneSessions(unpaged, { ...options, dryRun: true })).toEqual(dry);
+    expect(await pruneSessions(unlisted, options)).toEqual(dry);
+    expect(await pruneSessions(unpaged, options)).toEqual(dry);
+    expect(dry.pruned.length).toBeGreaterThan(300);
+    expect(await paged.list()).toEqual(await listed.list());
+  });
+});
+
 describe("the session of a sub-agent", () => {
   it("names the call that it was opened for", async () => {
     const log = memoryLog();

@@ -107,7 +107,13 @@ describe.each(Object.entries(connections))("an agent as a tool, over %s", (_, co
     const { agent } = payingAgent(answers("Hello, Ada."));
     const log = memoryLog();
     await log.create("other", JSON.stringify({ agent: { name: "another agent" } }));
-    await using server = mcpServer([agent], { log });
+    const unlisted = {
+      ...log,
+      list: (): never => {
+        throw new Error("The list of all sessions was read.");
+      },
+    };
+    await using server = mcpServer([agent], { log: unlisted });
     const client = await connect(server);
     const { structuredContent } = await client.callTool({
       name: "cashier",
@@ -125,7 +131,8 @@ describe.each(Object.entries(connections))("an agent as a tool, over %s", (_, co
       { role: "user", content: "I am Ada." },
       { role: "assistant", content: "Hello, Ada." },
     ]);
-    await expect(client.readResource({ uri: "moora://sessions/other" })).rejects.toThrow(/not found/i);
+    for (const id of ["other", "gone", "x".repeat(300)])
+      await expect(client.readResource({ uri: `moora://sessions/${id}` })).rejects.toThrow(/not found/i);
     await client.close();
   });
 });

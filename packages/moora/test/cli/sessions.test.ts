@@ -3,7 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { defineAgent, defineTool, openSession, systemClock, type Tool } from "@moora/agent";
 import { sqliteLog } from "@moora/event-log/sqlite";
 import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { PostgresServer } from "@moora/testbed/postgres/server";
 import { TemporaryFolder } from "./temporary-folder.ts";
 import { TestHost } from "./test-host.ts";
@@ -37,6 +37,22 @@ async function rows(...args: readonly string[]): Promise<readonly unknown[]> {
     .split("\n")
     .map((line) => JSON.parse(line));
 }
+
+describe("more sessions than a page has", () => {
+  it("are listed page by page, each once and in order", async () => {
+    const log = sqliteLog(place.at("many.db"));
+    const agent = defineAgent({ llm: new MockLlmCaller([]) });
+    const ids = Array.from({ length: 205 }, (_, index) => `s${String(index).padStart(3, "0")}`);
+    for (const id of ids) await (await openSession(agent, { log, id })).close();
+    const list = vi.spyOn(Object.getPrototypeOf(log), "list");
+    const { code, out } = await said("sessions", "--log", "many.db");
+    expect(code).toBe(0);
+    expect(out.match(/^\S+/gm)).toEqual(ids);
+    expect(list).not.toHaveBeenCalled();
+    list.mockRestore();
+    await log.close();
+  });
+});
 
 describe.each([
   ["SQLite, the default", []],
