@@ -1,6 +1,7 @@
 import { chainStart, memoryLog, recordAfter, type EventLog } from "@moora/event-log";
 import { seededRandom, withSessions } from "@moora/event-log/testing";
 import { answers, MockLlmCaller } from "@moora/llm/testing";
+import { printErrorsBut } from "@moora/testbed/durable/errors";
 import { storageOf, storeNames } from "@moora/testbed/durable/places";
 import { TestClock } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
@@ -55,7 +56,15 @@ interface World {
 function worldOn(log: EventLog): World {
   const clock = new TestClock(10 * day);
   const open: World["open"] = async (id, agent = plain, access = "run") =>
-    await openSession(agent, { log, id, clock, access, owner: `host of ${id}`, isOwnerGone: () => false });
+    await openSession(agent, {
+      log,
+      id,
+      clock,
+      access,
+      owner: `host of ${id}`,
+      isOwnerGone: () => false,
+      onError: printErrorsBut("LogRemoved"),
+    });
   return {
     log,
     clock,

@@ -3,6 +3,7 @@ import { LogError, memoryLog, type LogRecord, type SessionLog } from "@moora/eve
 import { withSessions } from "@moora/event-log/testing";
 import type { LlmChunk } from "@moora/llm";
 import { answers, callsTools, fails, MockLlmCaller } from "@moora/llm/testing";
+import { HeardErrors } from "@moora/testbed/durable/errors";
 import { TestClock, untilPasses } from "@moora/testbed/test-clock";
 import { describe, expect, it, vi } from "vitest";
 import { agentTool, defineAgent, openSession, startSession, type LogEntry } from "../../src/index.ts";
@@ -213,7 +214,9 @@ describe("onLog of a session in a log", () => {
     const [old, next] = [logged(), logged()];
     const [log, clock] = [memoryLog(), new TestClock()];
     const options = { log, clock, id: "ada" };
-    const first = await openSession(agentOf([]), { ...options, owner: "one", onLog: old.onLog });
+    const errors = new HeardErrors();
+    const { onError } = errors;
+    const first = await openSession(agentOf([]), { ...options, owner: "one", onLog: old.onLog, onError });
     const isOwnerGone = vi.fn().mockReturnValueOnce(false).mockReturnValue(true);
     const opening = openSession(agentOf([]), {
       ...options,
@@ -233,6 +236,7 @@ describe("onLog of a session in a log", () => {
       data: { reason: "StaleWriter" },
       error: { code: "StaleWriter" },
     });
+    expect(errors.codes).toEqual(["StaleWriter"]);
     await first.close();
     await second.close();
   });

@@ -10,6 +10,7 @@ import {
   type OpenWork,
 } from "../../src/index.ts";
 import { call } from "@moora/testbed/durable/counting-agent";
+import { printErrorsBut } from "@moora/testbed/durable/errors";
 import { driveToEnd, quiet } from "@moora/testbed/durable/drive";
 import { problemsAfter } from "@moora/testbed/durable/outcome";
 import { checkSound, sceneOf, type Scene } from "@moora/testbed/durable/scene";
@@ -35,7 +36,9 @@ const resultsIn = ({ toolCalls }: AgentState): readonly unknown[] =>
 
 /** Opens a fork as any session is opened, and brings it to its end. */
 async function livedOn({ agent, log, clock }: Scene, id: string): Promise<AgentState> {
-  const session = await openSession(agent, { log: log(), id, clock });
+  // The session may ask while it opens, before the driver listens.
+  const onError = printErrorsBut("QuestionUnseen");
+  const session = await openSession(agent, { log: log(), id, clock, onError });
   await driveToEnd(session, { says: ["Please."], decide: () => "approve" }, clock);
   await checkSound(session, log());
   await session.close();
