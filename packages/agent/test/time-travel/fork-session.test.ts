@@ -10,7 +10,6 @@ import {
   type OpenWork,
 } from "../../src/index.ts";
 import { call } from "@moora/testbed/durable/counting-agent";
-import { printErrorsBut } from "@moora/testbed/durable/errors";
 import { driveToEnd, quiet } from "@moora/testbed/durable/drive";
 import { problemsAfter } from "@moora/testbed/durable/outcome";
 import { checkSound, sceneOf, type Scene } from "@moora/testbed/durable/scene";
@@ -36,9 +35,7 @@ const resultsIn = ({ toolCalls }: AgentState): readonly unknown[] =>
 
 /** Opens a fork as any session is opened, and brings it to its end. */
 async function livedOn({ agent, log, clock }: Scene, id: string): Promise<AgentState> {
-  // The session may ask while it opens, before the driver listens.
-  const onError = printErrorsBut("QuestionUnseen");
-  const session = await openSession(agent, { log: log(), id, clock, onError });
+  const session = await openSession(agent, { log: log(), id, clock });
   await driveToEnd(session, { says: ["Please."], decide: () => "approve" }, clock);
   await checkSound(session, log());
   await session.close();
@@ -200,7 +197,7 @@ describe("a fork within a batch of calls", () => {
     await session.send("Please.");
     await quiet(session);
     await forkSession(scene.log(), "ada", session.info().seq, { as: "again", open: "rerun" });
-    const other = await openSession(scene.agent, { log: scene.log(), id: "again", clock: scene.clock });
+    const other = await scene.open({ id: "again" });
     await quiet(other);
     const [here] = session.questions();
     const [there] = other.questions();
