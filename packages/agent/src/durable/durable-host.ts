@@ -10,7 +10,7 @@ import { nextWorkAt } from "../session/next-work-at.ts";
 import { PendingInput } from "../session/pending-input.ts";
 import type { Session } from "../session/session.ts";
 import { randomId } from "../user-message.ts";
-import { isUnattended } from "./call-owner.ts";
+import { callerBase } from "./call-owner.ts";
 import type { DurableOptions, SessionInfo } from "./durable-session.ts";
 import { GracefulClose } from "./graceful-close.ts";
 import { hasEnded, type LeaseKeeper } from "./lease-keeper.ts";
@@ -194,21 +194,11 @@ export class DurableHost<Answer> {
       refuses: () => this.#refusal(),
       refusesHost: () => this.#hostRefusal(),
       reportsDeadlines: () => access === "run" || andThen(handle.log.currentLease(), hasEnded(clock)),
-      ...this.#callerBase(),
+      ...callerBase(this.#options),
       onPublished: (published) => this.#published(published),
       onBroken: (error) => this.lose(error),
       onCommitFailed: (error, key) => this.#commitFailed(error, key),
       onForeignFailed: (error) => this.#halt(error),
-    };
-  }
-
-  /** What a poster to the session of a sub-agent finds out before it starts a loop there. */
-  #callerBase(): Pick<SessionBase, "isUnattended"> {
-    const { access, clock, found, handle } = this.#options;
-    const { caller } = found.header;
-    if (access !== "post" || caller === undefined) return {};
-    return {
-      isUnattended: async () => isUnattended(caller, clock.now())(await handle.log.currentLease()),
     };
   }
 

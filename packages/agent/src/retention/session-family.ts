@@ -150,9 +150,10 @@ const pageSize = 200;
 export async function* sessionsByFamily(log: EventLog): AsyncGenerator<FamilyHead, void> {
   if (log.page === undefined || log.called === undefined) {
     const families = await listFamilies(log);
-    for (const session of families.sessions)
+    for (const session of families.sessions) {
       if (families.callerOf(session) === undefined)
         yield { session, members: async () => families.familyOf(session) };
+    }
     return;
   }
   for await (const info of sessionsOf(log, { limit: pageSize })) {

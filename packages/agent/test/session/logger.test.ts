@@ -167,10 +167,8 @@ describe("onLog", () => {
     const printed = vi.spyOn(console, "error").mockImplementation(() => {
       throw new Error("The console is closed.");
     });
-    const onLog = async (): Promise<never> => {
-      throw new Error("The logger is broken for good.");
-    };
-    const session = startSession(agentOf([answers("Hello.")]), { onLog: () => onLog() });
+    const onLog = vi.fn().mockRejectedValue(new Error("The logger is broken for good."));
+    const session = startSession(agentOf([answers("Hello.")]), { onLog });
     await session.cancel();
     await settled();
     expect((await session.ask("Hi.")).text).toBe("Hello.");
