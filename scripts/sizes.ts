@@ -45,7 +45,7 @@ const budgets: readonly Budget[] = [
   {
     what: "a session in memory, with tools",
     source: `export { defineAgent, defineTool, startSession } from "@moora/agent";`,
-    mostKb: 90,
+    mostKb: 91,
   },
   {
     what: "a session in the IndexedDB log of a browser, with tools",

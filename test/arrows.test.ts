@@ -1,5 +1,7 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { manifestOf, packageNames } from "../scripts/workspace.ts";
+import { manifestOf, packageNames, root } from "../scripts/workspace.ts";
 
 /** Who may import whom; there are no other arrows. Packages of others are named in full. */
 const arrows: Readonly<Record<string, readonly string[]>> = {
@@ -133,6 +135,15 @@ describe("the arrows between packages", () => {
         expect(peerDependenciesMeta[peer]?.optional ?? false, peer).toBe(optional.includes(peer));
     },
   );
+});
+
+describe("the peer dependency of the matchers", () => {
+  it("is the release of vitest whose types they extend: those of others have other type parameters", () => {
+    const catalog = readFileSync(join(root, "pnpm-workspace.yaml"), "utf8");
+    const [, range] = /^ {2}vitest: (\S+)$/m.exec(catalog) ?? [];
+    expect(range).toMatch(/^\^5/);
+    expect(manifestOf("agent-testing").peerDependencies?.["vitest"]).toBe(range);
+  });
 });
 
 const repository = "https://github.com/moora-ai/moora";

@@ -231,6 +231,19 @@ describe("the reference of sessions", () => {
     expect(firstCells("methods of DurableSession").toSorted()).toEqual(members.toSorted());
   });
 
+  it("writes each member of a session as it is used: a property, a call, or a call that is awaited", () => {
+    const formOf = (type: string, name: string): string => {
+      if (!type.startsWith("(")) return `session.${name}`;
+      return `${/=> (Promise|AgentRun)<.*>$/.test(type) ? "await " : ""}session.${name}()`;
+    };
+    const fields = declarations.fieldsOf("@moora/agent", "DurableSession");
+    const rows = tablesOf("docs/concepts.md").find(
+      ({ subject }) => subject === "methods of DurableSession",
+    )?.rows;
+    const uses = (rows ?? []).map(([, use = ""]) => (codeIn(use) ?? use).replace(/\(.*\)/, "()"));
+    expect(uses.toSorted()).toEqual(fields.map(({ name, type }) => formOf(type, name)).toSorted());
+  });
+
   it("lists the events", () => {
     const types = declarations.fieldMembersOf("@moora/agent", "AgentEvent", "type");
     expect(firstCells("events of AgentEvent").toSorted()).toEqual(types.toSorted());

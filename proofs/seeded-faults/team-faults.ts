@@ -78,7 +78,7 @@ export const teamFaults: readonly Fault[] = [
     "of two agents in one call the first one gets every decision",
     {
       file: `${session}/sub-agents.ts`,
-      text: "children.find((each) => each.questions().some(isSame(asked))) ?? children[0]",
+      text: "childThatAsks(children, asked) ?? children[0]",
       replacement: "children[0]",
     },
     questions,

@@ -67,7 +67,7 @@ export function errorReports(
   const deliver = (report: ErrorReport, listener: ErrorListener): void =>
     callSafely(
       () => listener(report),
-      (error) => printOnce(sessionId, { source: "listener", error }),
+      (error) => printFailureOf("onError", sessionId, error),
     );
 
   const printUndelivered = (): void => {
@@ -96,13 +96,45 @@ export function errorReports(
 }
 
 /** Prints an error of a session that has no listener, once for each source and message. */
-export function printOnce(sessionId: string, { source, error, key }: ErrorReport): void {
-  const name = `${source}: ${errorText(error)}`;
+function printOnce(sessionId: string, { source, error, key }: ErrorReport): void {
+  const about = key === undefined ? source : `${source}, ${key}`;
+  print(
+    source,
+    error,
+    `${nameOf(sessionId, about)}: unhandled error, printed once. Handle it with session.onError.`,
+  );
+}
+
+/** Prints what a listener of errors or of log entries threw, once for each message: no other listener receives it. */
+export function printFailureOf(listener: "onError" | "onLog", sessionId: string, error: unknown): void {
+  print(
+    listener,
+    error,
+    `${nameOf(sessionId, listener)}: the listener failed, printed once. Catch its errors within it.`,
+  );
+}
+
+const nameOf = (sessionId: string, about: string): string =>
+  `Session ${JSON.stringify(sessionId)} (${about})`;
+
+/** Prints an error unless it was printed for this source. An error that cannot be inspected is printed as its message. */
+function print(source: string, error: unknown, text: string): void {
+  const message = errorText(error);
+  const name = `${source}: ${message}`;
   if (printed.has(name) || printed.size >= maxPrinted) return;
   printed.add(name);
-  const about = key === undefined ? source : `${source}, ${key}`;
-  console.error(
-    `Session ${JSON.stringify(sessionId)} (${about}): unhandled error, printed once. Handle it with session.onError.`,
-    error,
-  );
+  try {
+    console.error(text, error);
+  } catch {
+    printText(`${text} ${message}`);
+  }
+}
+
+/** Printing must not disturb a session, also where the console does not work. */
+function printText(text: string): void {
+  try {
+    console.error(text);
+  } catch {
+    // There is nothing left to report it to.
+  }
 }

@@ -7,6 +7,7 @@ export { foldRecords } from "./host/folded-session.ts";
 export { fileHeaders, mediaTypeIn } from "./file-response.ts";
 export { Logger, logLevels } from "./logger.ts";
 export { RunControl } from "./run-control.ts";
+export { lateOutputLogger, logIgnored, logRetry } from "./session/log-inputs.ts";
 export { questionsAt } from "./session/questions.ts";
 export { checkedListener, checkOptionalText, checkQuestion } from "./session/session-arguments.ts";
 export { SessionOutput } from "./session/session-output.ts";

@@ -1,4 +1,4 @@
-import { printOnce, type ErrorReport } from "./error-reports.ts";
+import { printFailureOf, type ErrorReport } from "./error-reports.ts";
 import { callSafely } from "./listeners.ts";
 
 /** How much a log entry matters. `warn`: the work continues, but not as planned. `error`: something failed for good. */
@@ -68,7 +68,7 @@ export interface LogEntry {
   readonly error?: unknown;
 }
 
-/** Receives log entries. What it throws or rejects with does not reach the session; it is printed once. */
+/** Receives log entries. What it throws or rejects with reaches neither the session nor `onError`; it is printed once. */
 export type LogListener = (entry: LogEntry) => void;
 
 /** What a log entry is about, besides its code. */
@@ -106,7 +106,7 @@ export class Logger {
     const sessionId = this.#sessionId;
     callSafely(
       () => listener({ level: logLevels[code], code, message, sessionId, data, ...cause }),
-      (error) => printOnce(sessionId, { source: "listener", error }),
+      (error) => printFailureOf("onLog", sessionId, error),
     );
   }
 

@@ -2,6 +2,7 @@ import type { Clock, ToolContext, ToolOptions } from "@moora/agent-core-effects"
 import { isLoopRunning } from "@moora/agent-core-state-machine";
 import { digestOf, type EventLog } from "@moora/event-log";
 import type { Agent } from "./define-agent.ts";
+import { callOwnerSuffix } from "./durable/call-owner.ts";
 import type { DurableSession } from "./durable/durable-session.ts";
 import { localProcess } from "./durable/local-process.ts";
 import { SessionError } from "./durable/session-error.ts";
@@ -54,7 +55,7 @@ async function openWhenFree<Answer>(
   { signal, idempotencyKey }: ToolContext,
   host: OpenOptions,
 ): Promise<DurableSession<Answer>> {
-  const suffix = `, call ${digestOf(idempotencyKey)}`;
+  const suffix = callOwnerSuffix(idempotencyKey);
   const options: OpenOptions = {
     ...host,
     owner: `${localProcess()?.name ?? randomId("host")}${suffix}`,

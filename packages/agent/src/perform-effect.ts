@@ -25,10 +25,14 @@ import { codeAt } from "./team/member-at.ts";
 /**
  * The options of `performEffect`. `signal` aborts the work of the effect, `notify` receives its progress, and `ask` shows a
  * question to a reviewer, `context` is what the tools and handlers need of the host, and `files` stores the bytes of files.
- * `untilResumed` resolves when the session is not paused: the tools that a handler calls wait for it. Default: none of them.
+ * `untilResumed` resolves when the session is not paused: the tools that a handler calls wait for it.
+ * `onLateOutput` is called with the key of the effect for what arrives after it was aborted, and is dropped. Default: none of them.
  */
 export interface PerformOptions extends Partial<
-  Pick<EffectHost, "signal" | "notify" | "ask" | "intended" | "context" | "files" | "untilResumed">
+  Pick<
+    EffectHost,
+    "signal" | "notify" | "ask" | "intended" | "context" | "files" | "untilResumed" | "onLateOutput"
+  >
 > {
   /**
    * Applies inputs to the newest state, in order, and returns whether that changed it, as `applyInputs` does. Called with the
@@ -53,6 +57,7 @@ const performForms: OptionForms<PerformOptions> = {
   context: "any",
   files: "object",
   untilResumed: "function",
+  onLateOutput: "function",
 };
 
 /**

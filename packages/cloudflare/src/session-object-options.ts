@@ -1,4 +1,4 @@
-import type { Agent, BlobOptions, Clock, ErrorReport, OnApproval } from "@moora/agent";
+import type { Agent, BlobOptions, Clock, ErrorReport, LogListener, OnApproval } from "@moora/agent";
 import {
   blobProblem,
   checkOptions,
@@ -29,6 +29,8 @@ export interface SessionObjectOptions<Env> {
   readonly heartbeatMs?: number;
   /** Receives the errors that no caller waits for. Default: `console.error`. */
   readonly onError?: (report: ErrorReport) => void;
+  /** Receives the log entries of the session, as `onLog` of `openSession` does. Default: none. */
+  readonly onLog?: LogListener;
   /** The clock of the sessions; the alarms are those of the platform. Default: `systemClock`. */
   readonly clock?: (env: Env) => Clock;
 }
@@ -49,6 +51,7 @@ const forms: OptionForms<SessionObjectOptions<unknown>> = {
   idleMs: milliseconds,
   heartbeatMs: milliseconds,
   onError: "function",
+  onLog: "function",
   clock: "function",
 };
 

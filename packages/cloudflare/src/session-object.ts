@@ -253,7 +253,7 @@ class AgentSessionObject<Env> implements SessionObject {
   }
 
   #openOptions(): OpenOptions {
-    const { blobs = {}, context, onApproval } = this.#options;
+    const { blobs = {}, context, onApproval, onLog } = this.#options;
     return {
       log: this.#log,
       id: this.#id.read() ?? "",
@@ -264,6 +264,7 @@ class AgentSessionObject<Env> implements SessionObject {
       ...(context === undefined ? {} : { context: context(this.#env) }),
       ...(onApproval === undefined ? {} : { onApproval }),
       onError: (report) => this.#report(report),
+      ...(onLog === undefined ? {} : { onLog }),
     };
   }
 

@@ -81,6 +81,14 @@ class Viewer {
 }
 
 describe("a session object", () => {
+  it("gives onLog its log entries", async () => {
+    await post("logged", "Hello.");
+    await post("logged", "Hello.");
+    const entries = (await call("logged", "/entries")).body as readonly string[];
+    expect(entries).toContain("info session-opened logged");
+    expect(entries).toContain("debug input-ignored logged");
+  });
+
   it("answers a repeated input with the reason why it does not apply again", async () => {
     expect(await post("repeated", "One.")).toMatchObject({ status: 200, body: { status: "accepted" } });
     expect(await post("repeated", "One.")).toMatchObject({ status: 200, body: { status: "ignored" } });

@@ -10,6 +10,7 @@ const forms: OptionForms<DbosHostOptions> = {
   context: "any",
   onProgress: "function",
   onError: "function",
+  onLog: "function",
 };
 
 /** Throws `BuildError` for an invalid argument of `dbosHost`, and if DBOS runs already. */

@@ -1,4 +1,4 @@
-import type { AgentInput, AgentState, Agent, EventLog, Progress } from "@moora/agent";
+import type { AgentInput, AgentState, Agent, EventLog, LogListener, Progress } from "@moora/agent";
 import { checkArguments } from "./check-arguments.ts";
 import { SessionWorkflows } from "./session-workflows.ts";
 import type { LockPool } from "./take-over.ts";
@@ -21,6 +21,11 @@ export interface DbosHostOptions {
   readonly onProgress?: (id: string, progress: Progress) => void;
   /** Receives errors that no caller waits for. Default: `console.error`. */
   readonly onError?: (error: unknown) => void;
+  /**
+   * Receives the log entries of the work in this process: inputs that do not apply, retries of models and tools, late results, and
+   * appends of other processes that were first. Default: none.
+   */
+  readonly onLog?: LogListener;
 }
 
 /** How an input is posted. */

@@ -7,6 +7,7 @@ import {
   type Clock,
   type DispatchedInput,
   type EventLog,
+  type LogListener,
   type SharedAppend,
   type SharedSession,
 } from "@moora/agent";
@@ -16,6 +17,7 @@ export interface HostedSessionsOptions {
   readonly log: EventLog;
   readonly clock: Clock;
   readonly owner: () => string;
+  readonly onLog?: LogListener | undefined;
 }
 
 /** Beyond this number, sessions without work in this process are forgotten, the oldest first. */
@@ -154,9 +156,16 @@ export class HostedSessions {
   }
 
   async #create(id: string, user: string | undefined): Promise<HostedSession> {
-    const { agent, log, clock, owner } = this.#options;
-    const options = { log, id, clock, owner: owner(), ...(user === undefined ? {} : { user }) };
-    return new HostedSession(await openSharedSession(agent, options));
+    const { agent, log, clock, owner, onLog } = this.#options;
+    const session = await openSharedSession(agent, {
+      log,
+      id,
+      clock,
+      owner: owner(),
+      ...(user === undefined ? {} : { user }),
+      ...(onLog === undefined ? {} : { onLog }),
+    });
+    return new HostedSession(session);
   }
 
   async #forgetOldest(): Promise<void> {

@@ -11,6 +11,7 @@ import {
   type AgentInput,
   type AgentState,
 } from "@moora/agent";
+import { lateOutputLogger, Logger } from "@moora/agent/internal";
 import { isPaused } from "@moora/agent-core-state-machine";
 import type { DbosHostOptions, DbosPostOptions } from "./dbos-host.ts";
 import { HostedSessions, type HostedSession } from "./hosted-sessions.ts";
@@ -52,10 +53,16 @@ export class SessionWorkflows {
   readonly #running = new Set<string>();
 
   constructor(agent: Agent<unknown>, options: DbosHostOptions) {
-    const { log, takeOver, takeOverPollMs: pollMs = 1_000, onError = console.error } = options;
+    const { log, takeOver, takeOverPollMs: pollMs = 1_000, onError = console.error, onLog } = options;
     this.#agent = agent;
     this.#options = options;
-    this.sessions = new HostedSessions({ agent, log, clock: systemClock, owner: () => DBOS.executorID });
+    this.sessions = new HostedSessions({
+      agent,
+      log,
+      clock: systemClock,
+      owner: () => DBOS.executorID,
+      onLog,
+    });
     const names = { post: `moora.${agent.name}.post`, effect: `moora.${agent.name}.effect` };
     this.#postWorkflow = DBOS.registerWorkflow(this.#runPost.bind(this), { name: names.post });
     this.#effectWorkflow = DBOS.registerWorkflow(this.#runEffect.bind(this), { name: names.effect });
@@ -130,7 +137,8 @@ export class SessionWorkflows {
       await session.append([interruption]);
       return;
     }
-    const { context, onProgress } = this.#options;
+    const { context, onProgress, onLog } = this.#options;
+    const onLateOutput = lateOutputLogger(new Logger(id, onLog));
     const isFree = (newest: AgentState): boolean =>
       !isPaused(newest) || effectsAt(newest)[effect.key] === undefined;
     await session.run(effect.key, (signal) =>
@@ -139,6 +147,7 @@ export class SessionWorkflows {
         sessionId: session.identity,
         signal,
         untilResumed: async () => void (await session.waitFor(isFree)),
+        ...(onLateOutput === undefined ? {} : { onLateOutput }),
         ...(context === undefined ? {} : { context }),
         ...(onProgress === undefined ? {} : { notify: (progress) => onProgress(id, progress) }),
       }),

@@ -1,4 +1,4 @@
-import { defineAgent } from "@moora/agent";
+import { defineAgent, userMessage, type LogEntry } from "@moora/agent";
 import { memoryLog } from "@moora/event-log";
 import { answers, MockLlmCaller } from "@moora/llm/testing";
 import { TestClock, turn } from "@moora/testbed/test-clock";
@@ -6,6 +6,26 @@ import { describe, expect, it } from "vitest";
 import { HostedSessions } from "../src/hosted-sessions.ts";
 
 describe("the sessions that a process has folded", () => {
+  it("log inputs that do not apply, retries, and appends of other processes that were first", async () => {
+    const entries: LogEntry[] = [];
+    const agent = defineAgent({ name: "helper", llm: new MockLlmCaller([answers("Yes.")]) });
+    const log = memoryLog();
+    const clock = new TestClock();
+    const parts = { agent, log, clock, owner: () => "one" };
+    const own = await new HostedSessions({ ...parts, onLog: (entry) => entries.push(entry) }).open("ada");
+    const other = await new HostedSessions(parts).open("ada");
+    await other.append([userMessage("Hi.", { messageId: "m1" })]);
+    await own.append([userMessage("Hello.", { messageId: "m2" })]);
+    await own.append([userMessage("Hello.", { messageId: "m2" })]);
+    const failure = { kind: "overloaded", message: "Busy.", retryable: true } as const;
+    await own.append([{ type: "llm-call-failed", key: "plan/1/1/1", failure, timestamp: clock.now() }]);
+    expect(entries).toMatchObject([
+      { code: "append-conflict", sessionId: "ada", data: { records: 1 } },
+      { code: "input-ignored", data: { type: "user-message-received", reason: "duplicate-id" } },
+      { code: "llm-retry", data: { key: "plan/1/1/1", kind: "overloaded" } },
+    ]);
+  });
+
   it("are opened beyond the limit although the oldest one cannot be opened", async () => {
     const agent = defineAgent({ name: "helper", llm: new MockLlmCaller([answers("Yes.")]) });
     const log = memoryLog();

@@ -65,7 +65,7 @@ describe("in a live session", () => {
     await page.getByLabel("color").selectOption("blue");
     await page.getByLabel("lines").fill('["Ada"]');
     await button("Answer").click();
-    await page.getByRole("alert").getByText("Size: Enter a number").waitFor();
+    await page.getByRole("alert").getByText("Size: Enter a whole number").waitFor();
     expect(await size.getAttribute("aria-invalid")).toBe("true");
     await size.fill("12");
     await button("Answer").click();

@@ -7,7 +7,9 @@ describe("the form of an answer", () => {
   it.each([
     [{ type: "string" }, "text", "30", "30"],
     [{ type: "number" }, "number", "12.5", 12.5],
-    [{ type: "integer" }, "number", "-3", -3],
+    [{ type: "number" }, "number", " -1.5e3 ", -1500],
+    [{ type: "integer" }, "integer", "-3", -3],
+    [{ type: "integer" }, "integer", "12.0", 12],
     [{ type: "boolean" }, "boolean", "false", false],
     [{ enum: ["red", 2, null] }, "choice", "1", 2],
     [{ const: "yes" }, "choice", "0", "yes"],
@@ -40,7 +42,7 @@ describe("the form of an answer", () => {
     });
     expect(form.fields.map(({ title, kind }) => `${title}: ${kind}`)).toEqual([
       "Your name: text",
-      "age: number",
+      "age: integer",
       "color: choice",
       "tags: json",
       "note: text",
@@ -66,6 +68,12 @@ describe("the form of an answer", () => {
   it.each([
     [{ type: "number" }, "", "Enter a number"],
     [{ type: "number" }, "twelve", "Enter a number"],
+    [{ type: "number" }, "0x10", "Enter a number, such as 12.5."],
+    [{ type: "number" }, "1e999", "Enter a number"],
+    [{ type: "integer" }, "", "Enter a whole number, such as 12."],
+    [{ type: "integer" }, "x7", "Enter a whole number"],
+    [{ type: "integer" }, "12.5", "Enter a whole number"],
+    [{ type: "integer" }, "0x10", "Enter a whole number"],
     [{ type: "boolean" }, "", "Choose yes or no"],
     [{ enum: ["a"] }, "", "Choose one"],
     [{ enum: ["a"] }, "7", "Choose one"],

@@ -6,10 +6,12 @@ import {
   systemClock,
   type Agent,
   type AgentEffect,
+  type AgentInput,
   type AgentState,
   type DispatchedInput,
 } from "@moora/agent";
 import { inputAt } from "@moora/agent-core-effects";
+import { lateOutputLogger, Logger, logIgnored, logRetry } from "@moora/agent/internal";
 import { isPaused } from "@moora/agent-core-state-machine";
 import * as restate from "@restatedev/restate-sdk";
 import { callSession } from "./ingress.ts";
@@ -86,12 +88,14 @@ class EffectAttempt {
   readonly #cache: SessionCache;
   readonly #options: RestateOptions;
   readonly #id: string;
+  readonly #logger: Logger;
 
   constructor({ agent, cache }: EffectParts, options: RestateOptions, id: string) {
     this.#agent = agent;
     this.#cache = cache;
     this.#options = options;
     this.#id = id;
+    this.#logger = new Logger(id, options.onLog);
   }
 
   /** Runs an effect that the session wants. If its intent is recorded, an earlier attempt had begun: that is reported instead. */
@@ -107,11 +111,13 @@ class EffectAttempt {
       return;
     }
     const { context, onProgress } = this.#options;
+    const onLateOutput = lateOutputLogger(this.#logger);
     await performEffect(this.#agent, effect, state, {
       sessionId: sessionIdOf(this.#id, header),
       signal,
       untilResumed: () => this.#untilResumed(signal),
       dispatch: (...inputs) => this.#dispatch(inputs, effect.key),
+      ...(onLateOutput === undefined ? {} : { onLateOutput }),
       ...(context === undefined ? {} : { context }),
       ...(onProgress === undefined ? {} : { notify: (progress) => onProgress(this.#id, progress) }),
     });
@@ -123,7 +129,23 @@ class EffectAttempt {
         ? bound(dispatched, await this.#view())
         : { inputs: dispatched.filter((input) => typeof input !== "function") };
       const { applied } = await this.#report({ ...posted, from });
-      if (applied !== undefined) return applied > 0;
+      if (applied === undefined) continue;
+      await this.#log(posted.inputs, applied > 0);
+      return applied > 0;
+    }
+  }
+
+  /** Logs retries, and inputs that did not apply. The newest state shows which; if it cannot be read, there is no entry. */
+  async #log(inputs: readonly AgentInput[], hasApplied: boolean): Promise<void> {
+    if (!this.#logger.isRead || (hasApplied && !inputs.some(isFailure))) return;
+    const state = await this.#view().then(
+      (viewed) => viewed.state,
+      () => undefined,
+    );
+    if (state === undefined) return;
+    for (const input of inputs) {
+      if (hasApplied) logRetry(this.#logger, input, state);
+      else logIgnored(this.#logger, input, state);
     }
   }
 
@@ -147,6 +169,9 @@ class EffectAttempt {
     return (await callSession(this.#options.ingressUrl, target, posted)) as PostedResult;
   }
 }
+
+const isFailure = (input: AgentInput): boolean =>
+  input.type === "llm-call-failed" || (input.type === "tool-call-completed" && !input.result.isSuccess);
 
 /** Inputs that are computed for a state apply only to that state. */
 function bound(dispatched: readonly DispatchedInput[], { session }: KnownSession): Posted {

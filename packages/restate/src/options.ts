@@ -1,3 +1,4 @@
+import type { LogListener } from "@moora/agent";
 import { BuildError, type Progress } from "@moora/agent-core-effects";
 import { checkOptions, refuse, type OptionForms } from "@moora/agent-core-effects/internal";
 
@@ -24,6 +25,11 @@ export interface RestateOptions {
    * a few bytes, are kept for at least a minute. Default: as the server is configured, a day unless that is changed.
    */
   readonly retentionMs?: number;
+  /**
+   * Receives the log entries of the effects that run in this process: retries of models and tools, late results, and results that do
+   * not apply. Default: none.
+   */
+  readonly onLog?: LogListener;
 }
 
 const forms: OptionForms<RestateOptions> = {
@@ -36,6 +42,7 @@ const forms: OptionForms<RestateOptions> = {
     expectation: "a number of milliseconds, 0 or more",
     fits: (value) => typeof value === "number" && value >= 0,
   },
+  onLog: "function",
 };
 
 /** Throws `BuildError` for invalid options of `restateServices`. */

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import { text } from "node:stream/consumers";
 import { setTimeout as pause } from "node:timers/promises";
-import { initialStateOf, type AgentInput, type AgentState } from "@moora/agent";
+import { initialStateOf, type AgentInput, type AgentState, type LogEntry } from "@moora/agent";
 import {
   conformanceAgent,
   worldHandler,
@@ -29,6 +29,9 @@ export interface RestateHostOptions {
   readonly cacheBytes?: number;
 }
 
+/** What a process that serves the agent sends: a piece of text that the model streams, or a log entry. */
+type ChildMessage = { readonly sessionId: string; readonly text: string } | { readonly entry: LogEntry };
+
 /** Restate with a process that serves the agent of the suite. Cases share them, and have sessions of their own. */
 export class RestateHost implements AsyncDisposable {
   readonly #victim: Victim;
@@ -38,6 +41,8 @@ export class RestateHost implements AsyncDisposable {
   readonly #port: number;
   readonly #worlds = new Map<string, HostWorld>();
   readonly #listeners = new Map<string, (text: string) => void>();
+  /** The log entries of all processes. */
+  readonly entries: LogEntry[] = [];
   #child: { readonly process: ChildProcess; readonly release: number } | undefined;
   #cases = 0;
 
@@ -131,9 +136,10 @@ export class RestateHost implements AsyncDisposable {
       stdio: "ignore",
     });
     await once(child, "message");
-    child.on("message", ({ sessionId, text: piece }: { readonly sessionId: string; readonly text: string }) =>
-      this.#listeners.get(sessionId)?.(piece),
-    );
+    child.on("message", (message: ChildMessage) => {
+      if ("entry" in message) this.entries.push(message.entry);
+      else this.#listeners.get(message.sessionId)?.(message.text);
+    });
     return child;
   }
 

@@ -17,6 +17,23 @@ const session = (id: string): RestateSession =>
   restateSession({ ingressUrl: host.ingressUrl, agent: "conformance", id });
 
 describe("a session on Restate", () => {
+  it("logs the retry of a model call", async () => {
+    const prepared = await host.prepare({ world: { reach: () => Promise.resolve() } });
+    await prepared.post("retried", userMessage("fail"));
+    await prepared.waitFor("retried", (state) => state.reActContext.control.type === "Done");
+    await expect
+      .poll(() => host.entries)
+      .toMatchObject([
+        {
+          level: "warn",
+          code: "llm-retry",
+          sessionId: expect.stringMatching(/-retried$/),
+          data: { kind: "server" },
+        },
+      ]);
+    await prepared.dispose();
+  });
+
   it("is undefined before its first input, and has an empty log", async () => {
     expect(await session("new").current()).toBeUndefined();
     expect(await (await session("new").toLog()).list()).toEqual([]);

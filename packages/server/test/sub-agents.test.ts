@@ -3,10 +3,10 @@ import { memoryLog } from "@moora/event-log";
 import { answers, callsTools } from "@moora/llm/testing";
 import { untilPasses } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
-import { agentOf, Scene, toolOf } from "./support.ts";
+import { agentOf, Scene, toolOf, type SceneOptions } from "./support.ts";
 
 /** An agent whose sub-agent pays, and asks before. */
-function payingScene() {
+function payingScene(options: SceneOptions = {}) {
   const log = memoryLog();
   const paid: unknown[] = [];
   const pay = toolOf("pay", (input) => (paid.push(input), "paid"), { approval: "always" });
@@ -17,8 +17,32 @@ function payingScene() {
   const boss = agentOf([callsTools([{ name: "cashier", arguments: { task: "Pay" } }]), answers("Done.")], {
     tools: [agentTool(cashier, { name: "cashier", description: "Pays.", log })],
   });
-  return { scene: new Scene(boss, { log }), paid };
+  return { scene: new Scene([boss, cashier], { log, ...options }), paid };
 }
+
+describe("a message to a sub-agent", () => {
+  it("is refused after the task of the sub-agent has ended, since nothing would answer it", async () => {
+    const { paid, ...paying } = payingScene({
+      authorize: () => ({ user: "ada", mayForeign: () => true }),
+    });
+    await using scene = paying.scene;
+    const ada = scene.as("ada");
+    const id = await ada.create();
+    await using stream = await ada.events(id);
+    await ada.post(`/sessions/${id}/messages`, { content: "Pay 7" });
+    const { toolCallId, digest, path } = await stream.question();
+    await ada.post(`/sessions/${id}/decisions`, { toolCallId, digest, path, decision: "approve" });
+    await stream.until("tool-call-completed");
+    expect(paid).toHaveLength(1);
+    const child = (await scene.log.list()).find((session) => session.id !== id)?.id ?? "";
+    const { status, body } = await ada.post(`/sessions/${child}/messages`, { content: "And 8?" });
+    expect({ status, body }).toMatchObject({
+      status: 200,
+      body: { status: "ignored", reason: "call-ended" },
+    });
+    expect(JSON.stringify(await readSession(scene.log, child))).not.toContain("And 8?");
+  });
+});
 
 describe("a question of a sub-agent", () => {
   it.each(["with", "without"])("is streamed, and decided %s its path", async (how) => {

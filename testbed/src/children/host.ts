@@ -10,6 +10,7 @@ import { jsonlLog } from "@moora/event-log/jsonl";
 import { sqliteLog } from "@moora/event-log/sqlite";
 import { openSession, type DurableSession } from "@moora/agent";
 import { Counter } from "../durable/counter.ts";
+import { printErrorsBut } from "../durable/errors.ts";
 import { heldAgent } from "../durable/held-agent.ts";
 
 const [, , manner = "", store = "", path = "", counterFile = "", owner = "", tool = "once"] = process.argv;
@@ -66,6 +67,7 @@ const session = await openSession(agent, {
   owner,
   access: manner === "decide" ? "post" : "run",
   isOwnerGone: () => manner === "abort",
+  onError: printErrorsBut("StaleWriter"),
 });
 await (manner === "decide" ? decide(session) : run(session)).catch((error: unknown) =>
   say("failed", codeOf(error)),

@@ -65,6 +65,8 @@ export async function driveToEnd(
   done = new Set<string>(),
 ): Promise<void> {
   const { decide, deeds = [] } = course;
+  // A listener shows the questions, also when the process has died before they were decided.
+  session.onEvent(() => undefined);
   for (;;) {
     await quiet(session, isOver, () => doDeeds(session, deeds, clock, done));
     if (isOver()) return;

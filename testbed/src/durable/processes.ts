@@ -4,6 +4,7 @@ import type { LlmCaller } from "@moora/llm";
 import { openSession, type DurableSession, type OpenOptions } from "@moora/agent";
 import type { Counter } from "./counter.ts";
 import { driveToEnd } from "./drive.ts";
+import { printErrorsBut } from "./errors.ts";
 import { Died, Life, mortalLog } from "./mortal-log.ts";
 import type { Transcript } from "./transcripts/transcript.ts";
 import type { TestClock } from "../test-clock.ts";
@@ -38,7 +39,15 @@ export async function runProcess(
   try {
     session = await openSession(
       { ...agent, parts: { ...agent.parts, llm: noting(agent.parts.llm, counter, life) } },
-      { log: mortalLog(log, life), id, clock: life.clock(clock), isOwnerGone: () => true, ...options },
+      {
+        log: mortalLog(log, life),
+        id,
+        clock: life.clock(clock),
+        isOwnerGone: () => true,
+        // A dead process cannot use its log, and one that was left behind notices the next one.
+        onError: printErrorsBut("Died", "StaleWriter"),
+        ...options,
+      },
     );
     await driveToEnd(session, transcript, clock, () => life.isOver, deeds);
   } catch (error) {

@@ -42,8 +42,12 @@ export function sceneOf(
   const clock = new TestClock();
   const agent = countingAgent({ counter, life: new Life(), deeds: new Set() }, llm, config);
   const openLog = log ?? (() => memoryLog(storage));
-  const open = (options: Partial<OpenOptions> = {}): Promise<DurableSession> =>
-    openSession(agent, { log: openLog(), id: "ada", clock, ...options });
+  const open = async (options: Partial<OpenOptions> = {}): Promise<DurableSession> => {
+    const session = await openSession(agent, { log: openLog(), id: "ada", clock, ...options });
+    // A listener shows the questions that the test answers.
+    session.onEvent(() => undefined);
+    return session;
+  };
   return {
     counter,
     clock,

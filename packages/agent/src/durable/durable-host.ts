@@ -10,6 +10,7 @@ import { nextWorkAt } from "../session/next-work-at.ts";
 import { PendingInput } from "../session/pending-input.ts";
 import type { Session } from "../session/session.ts";
 import { randomId } from "../user-message.ts";
+import { callerBase } from "./call-owner.ts";
 import type { DurableOptions, SessionInfo } from "./durable-session.ts";
 import { GracefulClose } from "./graceful-close.ts";
 import { hasEnded, type LeaseKeeper } from "./lease-keeper.ts";
@@ -193,6 +194,7 @@ export class DurableHost<Answer> {
       refuses: () => this.#refusal(),
       refusesHost: () => this.#hostRefusal(),
       reportsDeadlines: () => access === "run" || andThen(handle.log.currentLease(), hasEnded(clock)),
+      ...callerBase(this.#options),
       onPublished: (published) => this.#published(published),
       onBroken: (error) => this.lose(error),
       onCommitFailed: (error, key) => this.#commitFailed(error, key),

@@ -4,10 +4,13 @@ import { checkedChain, LogError, type ChainHead, type EventLog, type LogRecord }
 import { checkIsAgent, checkIsLog, checkIsText } from "../check-arguments.ts";
 import { systemClock } from "../clock.ts";
 import type { Agent } from "../define-agent.ts";
+import { Logger, type LogListener } from "../logger.ts";
 import { checkAgent, openingInputs, openLog } from "../open-session.ts";
+import { logIgnored, logRetry } from "../session/log-inputs.ts";
 import { parseOrRefuse } from "../session/parse-or-refuse.ts";
 import { randomId } from "../user-message.ts";
 import { appendInTurn, longestAppend, splitIntoAppends } from "./appends.ts";
+import { writerLogs } from "./lifecycle-logs.ts";
 import { logHandle, type LogHandle } from "./log-handle.ts";
 import { restoreSession } from "./restore.ts";
 import { identityOf } from "./session-header.ts";
@@ -25,6 +28,11 @@ export interface SharedSessionOptions {
   readonly user?: string;
   /** Default: `systemClock`. */
   readonly clock?: Clock;
+  /**
+   * Receives the log entries of this runner: inputs that do not apply, retries of models and tools, and appends of other runners
+   * that were first. Default: none.
+   */
+  readonly onLog?: LogListener;
 }
 
 /** What inputs did to a shared session. */
@@ -77,7 +85,8 @@ export async function openSharedSession(
   checkAgent(agent, found);
   if (found.stoppedBy !== undefined) throw found.stoppedBy;
   const identity = identityOf(options.id, found.header);
-  const session = new FoldedSession({ agent, handle, clock, identity }, found);
+  const logger = new Logger(options.id, options.onLog);
+  const session = new FoldedSession({ agent, handle, clock, identity, logger }, found);
   if (found.head.seq === 0) await session.append(openingInputs(agent, found, owner, clock));
   return session;
 }
@@ -87,6 +96,7 @@ interface FoldedParts {
   readonly handle: LogHandle;
   readonly clock: Clock;
   readonly identity: string;
+  readonly logger: Logger;
 }
 
 interface Fold {
@@ -148,13 +158,24 @@ class FoldedSession implements SharedSession {
   /** Appends to the state that this runner knows. If another one has changed it, reads its records and tries again. */
   async #append(inputsAt: (state: AgentState) => readonly DispatchedInput[]): Promise<SharedAppend> {
     for (let isNewest = false; ; isNewest = true) {
-      const { records, fold } = foldInputs(this.#fold, inputsAt(this.#fold.state));
-      if (records.length === 0 && isNewest) return { applied: 0, state: this.#fold.state };
-      if (records.length > 0 && (await this.#isAppended(records))) {
+      const { records, fold, steps } = foldInputs(this.#fold, inputsAt(this.#fold.state));
+      const isUnchanged = records.length === 0;
+      if (isUnchanged ? isNewest : await this.#isAppended(records)) {
         this.#fold = fold;
+        this.#logSteps(steps);
         return { applied: records.length, state: fold.state };
       }
-      await this.#read();
+      const foreign = await this.#read();
+      if (!isUnchanged) writerLogs(this.#parts.logger).onConflict(foreign);
+    }
+  }
+
+  #logSteps(steps: readonly FoldStep[]): void {
+    const { logger } = this.#parts;
+    if (!logger.isRead) return;
+    for (const { input, before, after } of steps) {
+      if (after === before) logIgnored(logger, input, before);
+      else logRetry(logger, input, after);
     }
   }
 
@@ -176,7 +197,8 @@ class FoldedSession implements SharedSession {
     }
   }
 
-  async #read(): Promise<void> {
+  /** Resolves with the number of records that were read. */
+  async #read(): Promise<number> {
     const { handle } = this.#parts;
     const records = await handle.log.read(this.#fold.head.seq);
     for (const record of checkedChain(this.#fold.head, records)) {
@@ -184,23 +206,33 @@ class FoldedSession implements SharedSession {
       const { state } = step(recordToInput(record))(this.#fold.state);
       this.#fold = { state, head: { seq, digest } };
     }
+    return records.length;
   }
+}
+
+/** One input, with the state before and after it: the same state if it did not apply. */
+interface FoldStep {
+  readonly input: AgentInput;
+  readonly before: AgentState;
+  readonly after: AgentState;
 }
 
 /** The records of the inputs that apply to a fold, and the fold after them. */
 function foldInputs(
   { state, head }: Fold,
   inputs: readonly DispatchedInput[],
-): { readonly records: readonly LogRecord[]; readonly fold: Fold } {
+): { readonly records: readonly LogRecord[]; readonly fold: Fold; readonly steps: readonly FoldStep[] } {
   const records: LogRecord[] = [];
+  const steps: FoldStep[] = [];
   let fold = { state, head };
   for (const dispatched of inputs) {
     const input = parseOrRefuse(inputAt(dispatched, fold.state));
     const stepped = step(input)(fold.state);
+    steps.push({ input, before: fold.state, after: stepped.state });
     if (stepped.state === fold.state) continue;
     const record = inputToRecord(fold.head, input, stepped.changes);
     records.push(record);
     fold = { state: stepped.state, head: { seq: record.seq, digest: record.digest } };
   }
-  return { records, fold };
+  return { records, fold, steps };
 }

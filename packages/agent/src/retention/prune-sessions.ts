@@ -8,7 +8,7 @@ import type { SessionHeader } from "../durable/session-header.ts";
 import { recordToInput } from "../durable/session-record.ts";
 import { isLeased, withHeld } from "./hold-sessions.ts";
 import { checkIsOther, idsToMove, moveSession } from "./move-session.ts";
-import { listFamilies, type ListedSession, type SessionFamilies } from "./session-family.ts";
+import { sessionsByFamily, type FamilyHead, type ListedSession } from "./session-family.ts";
 
 /** A session that is old enough to be pruned. */
 export interface PrunableSession {
@@ -73,13 +73,13 @@ export async function pruneSessions(log: EventLog, options: PruneOptions): Promi
       `before must be a time in milliseconds since 1970, got ${options.before}.`,
     );
   }
-  const families = await listFamilies(log);
   const pruned: string[] = [];
   const kept: { id: string; reason: KeptReason }[] = [];
-  for (const session of families.sessions) {
-    if (session.head === 0 || families.callerOf(session) !== undefined) continue;
-    const outcome = await pruneFamily(log, families, session, options);
-    if (typeof outcome === "string") kept.push({ id: session.id, reason: outcome });
+  for await (const family of sessionsByFamily(log)) {
+    const { id, head } = family.session;
+    if (head === 0) continue;
+    const outcome = await pruneFamily(log, family, options);
+    if (typeof outcome === "string") kept.push({ id, reason: outcome });
     else pruned.push(...outcome);
   }
   return { pruned, kept };
@@ -88,8 +88,7 @@ export async function pruneSessions(log: EventLog, options: PruneOptions): Promi
 /** Prunes one session with its sub-agents; returns their ids, none for a session that is not old, or why it was not pruned. */
 async function pruneFamily(
   log: EventLog,
-  families: SessionFamilies,
-  session: ListedSession,
+  { session, members: membersOf }: FamilyHead,
   { before, archive, keep, dryRun, clock = systemClock }: PruneOptions,
 ): Promise<readonly string[] | KeptReason> {
   try {
@@ -97,8 +96,9 @@ async function pruneFamily(
     if (updatedAt === undefined || updatedAt >= before) return [];
     const { id, parsed: header } = session;
     if (header === undefined) return "unreadable";
+    // Before `keep`: a record that one of them gets meanwhile keeps the family.
+    const members = await membersOf();
     if ((await keep?.({ id, header, updatedAt })) === true) return "kept";
-    const members = families.familyOf(session);
     if (archive !== undefined && dryRun !== true) return await moveSession(log, id, archive, { clock });
     if (dryRun !== true) return await removeHeld(log, members, clock);
     for (const member of members) if (await isLeased(log, member.id, clock)) return "leased";

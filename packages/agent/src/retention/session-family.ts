@@ -1,4 +1,4 @@
-import { maxIdLength, sessionsCalledBy, type EventLog, type LogInfo } from "@moora/event-log";
+import { maxIdLength, sessionsCalledBy, sessionsOf, type EventLog, type LogInfo } from "@moora/event-log";
 import { identityOf, textToHeader, type SessionHeader } from "../durable/session-header.ts";
 import { SessionError } from "../durable/session-error.ts";
 
@@ -11,6 +11,13 @@ export interface ListedSession extends LogInfo {
 export interface SessionFamily {
   readonly session: ListedSession;
   readonly members: readonly ListedSession[];
+}
+
+/** A session that no other one of its log calls. */
+export interface FamilyHead {
+  readonly session: ListedSession;
+  /** Returns the session and those of its sub-agents, each after those that it calls. */
+  readonly members: () => Promise<readonly ListedSession[]>;
 }
 
 /** Finds a session with those of its sub-agents. A log without `called` lists all its sessions. */
@@ -55,18 +62,26 @@ async function membersOf(
 }
 
 /** Whether a session is the caller of another one whose key begins with its identity: no session with a longer identity is. */
-async function isCaller(
-  log: EventLog,
-  session: ListedSession,
-  { id, parsed }: ListedSession,
-): Promise<boolean> {
-  const key = parsed?.caller ?? "";
+async function isCaller(log: EventLog, session: ListedSession, called: ListedSession): Promise<boolean> {
   const { length } = identityOf(session.id, session.parsed ?? {});
-  for (let end = key.lastIndexOf("/"); end >= length; end = key.lastIndexOf("/", end - 1)) {
+  return (await callerIdOf(log, called, length)) === session.id;
+}
+
+/**
+ * The id of the session that calls another one; undefined for a session of its own, and for one whose caller is not in the log. The
+ * identity of the caller has at least `shortest` characters.
+ */
+async function callerIdOf(
+  log: EventLog,
+  { id, parsed }: ListedSession,
+  shortest = 1,
+): Promise<string | undefined> {
+  const key = parsed?.caller ?? "";
+  for (let end = key.lastIndexOf("/"); end >= shortest; end = key.lastIndexOf("/", end - 1)) {
     const other = await idOfIdentity(log, key.slice(0, end));
-    if (other !== undefined && other !== id) return other === session.id;
+    if (other !== undefined && other !== id) return other;
   }
-  return false;
+  return undefined;
 }
 
 /** The id of the session of an identity: the id and the incarnation, or the id alone for a session without an incarnation. */
@@ -86,7 +101,7 @@ const prefixOf = ({ id, parsed }: ListedSession): string => `${identityOf(id, pa
 const toListed = (info: LogInfo): ListedSession => ({ ...info, parsed: headerOrNothing(info.header) });
 
 /** The sessions of a log with those of their sub-agents, at any depth. */
-export class SessionFamilies {
+class SessionFamilies {
   readonly sessions: readonly ListedSession[];
   readonly #byIdentity: ReadonlyMap<string, ListedSession>;
   readonly #children = new Map<string, ListedSession[]>();
@@ -125,9 +140,31 @@ export class SessionFamilies {
   }
 }
 
+/** The number of sessions that are read at once. */
+const pageSize = 200;
+
+/**
+ * Lists the sessions that no other one of the log calls, each with a function that returns its family. A log with pages and an index of
+ * callers is read page by page; of any other, all sessions are read at once.
+ */
+export async function* sessionsByFamily(log: EventLog): AsyncGenerator<FamilyHead, void> {
+  if (log.page === undefined || log.called === undefined) {
+    const families = await listFamilies(log);
+    for (const session of families.sessions) {
+      if (families.callerOf(session) === undefined)
+        yield { session, members: async () => families.familyOf(session) };
+    }
+    return;
+  }
+  for await (const info of sessionsOf(log, { limit: pageSize })) {
+    const session = toListed(info);
+    if ((await callerIdOf(log, session)) === undefined)
+      yield { session, members: () => membersOf(log, session) };
+  }
+}
+
 /** Lists the sessions of a log by family. */
-export const listFamilies = async (log: EventLog): Promise<SessionFamilies> =>
-  new SessionFamilies(await log.list());
+const listFamilies = async (log: EventLog): Promise<SessionFamilies> => new SessionFamilies(await log.list());
 
 function headerOrNothing(text: string): SessionHeader | undefined {
   try {

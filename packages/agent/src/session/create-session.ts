@@ -38,6 +38,8 @@ export interface SessionBase extends MachineBase {
   readonly refuses?: () => Error | undefined;
   /** Returns the error with which `configure` and `note` are refused; undefined if they may be called here. */
   readonly refusesHost?: () => Error | undefined;
+  /** For posts to the session of a sub-agent: whether no process runs a loop that they start there. Default: some process does. */
+  readonly isUnattended?: () => Promise<boolean>;
   /** Whether this host dispatches an input for a deadline that has passed. Default: yes. */
   readonly reportsDeadlines?: () => boolean | Promise<boolean>;
   /** Called when the session cannot continue, before it is stopped with this error. */

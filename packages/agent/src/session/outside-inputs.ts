@@ -3,6 +3,7 @@ import { isPromise } from "@moora/agent-core-effects/internal";
 import {
   ignoredReason,
   inputTraits,
+  isLoopRunning,
   type AgentInput,
   type AgentState,
 } from "@moora/agent-core-state-machine";
@@ -13,9 +14,11 @@ import { parseOrRefuse } from "./parse-or-refuse.ts";
 import { PendingInput } from "./pending-input.ts";
 import { InputRefused, type Receipt } from "./session.ts";
 
+type OutsideBase = Pick<SessionBase, "refuses" | "refusesHost" | "files" | "isUnattended">;
+
 /** Dispatches inputs from outside the session and returns their receipts. */
 export class OutsideInputs {
-  readonly #base: Pick<SessionBase, "refuses" | "refusesHost" | "files">;
+  readonly #base: OutsideBase;
   readonly #dispatch: AgentMachine["dispatch"];
   #stopped: AgentError | undefined;
   /** Creates `#stopped` when it is needed: an error with its stack costs more than a step. */
@@ -24,10 +27,7 @@ export class OutsideInputs {
   /** Resolves when the files of the inputs before are stored; undefined if none are being stored. */
   #storing: Promise<unknown> | undefined;
 
-  constructor(
-    base: Pick<SessionBase, "refuses" | "refusesHost" | "files">,
-    dispatch: AgentMachine["dispatch"],
-  ) {
+  constructor(base: OutsideBase, dispatch: AgentMachine["dispatch"]) {
     this.#base = base;
     this.#dispatch = dispatch;
   }
@@ -54,6 +54,14 @@ export class OutsideInputs {
     const stored = this.#stored(given);
     const inputs = isPromise(stored) ? await stored : stored;
     if (isPromise(stored)) this.check();
+    const [first] = inputs;
+    if (
+      this.#base.isUnattended !== undefined &&
+      inputs.length === 1 &&
+      first !== undefined &&
+      mayStartLoop(first)
+    )
+      return await this.dispatchLate(() => first);
     const pending = inputs.map((input) => new PendingInput(input));
     const last = pending.at(-1);
     if (last === undefined) return { status: "ignored", reason: "nothing-new" };
@@ -81,12 +89,17 @@ export class OutsideInputs {
    */
   async dispatchLate(bind: (state: AgentState) => AgentInput | undefined): Promise<Receipt> {
     this.check();
-    let bound: { readonly pending: PendingInput } | { readonly error: unknown } | undefined;
+    const isUnattended = this.#base.isUnattended !== undefined && (await this.#base.isUnattended());
+    let bound: Bound | undefined;
     const { state } = await this.#dispatch((before) => {
       // Its append was reported as failed, and the log has it: computing it again would apply it twice.
       if (bound !== undefined && "pending" in bound && bound.pending.seq !== undefined) return bound.pending;
       try {
         const input = bind(before);
+        if (input !== undefined && isUnattended && startsLoop(input, before)) {
+          bound = { reason: "call-ended" };
+          return undefined;
+        }
         const pending = input === undefined ? undefined : new PendingInput(input);
         bound = pending && { pending };
         return pending;
@@ -115,12 +128,26 @@ export function checkAccess(input: AgentInput): void {
   throw new InputRefused({ code: "not-allowed", path: "type", message });
 }
 
-function lateReceipt(
-  bound: { readonly pending: PendingInput } | { readonly error: unknown } | undefined,
-  state: AgentState,
-): Receipt {
+/** What became of a late-bound input: it is dispatched, its computation threw, or it is ignored. */
+type Bound =
+  | { readonly pending: PendingInput }
+  | { readonly error: unknown }
+  | { readonly reason: "call-ended" };
+
+const mayStartLoop = ({ type }: AgentInput): boolean =>
+  type === "user-message-received" || type === "loop-retried";
+
+/** Whether an input starts a loop in the session of a sub-agent that has ended its task. */
+const startsLoop = (input: AgentInput, state: AgentState): boolean =>
+  mayStartLoop(input) &&
+  !isLoopRunning(state) &&
+  state.messages.some(({ role }) => role === "user") &&
+  ignoredReason(input)(state) === undefined;
+
+function lateReceipt(bound: Bound | undefined, state: AgentState): Receipt {
   if (bound === undefined) return { status: "ignored", reason: "nothing-new" };
   if ("error" in bound) throw bound.error;
+  if ("reason" in bound) return { status: "ignored", reason: bound.reason };
   const { seq, input } = bound.pending;
   return seq === undefined ? ignored(input, state) : { status: "accepted", seq };
 }

@@ -21,8 +21,11 @@ export type Receipt =
   | { readonly status: "accepted"; readonly seq: number }
   | {
       readonly status: "ignored";
-      /** `no-sub-agent`: no sub-agent of this path runs in this process, and none is in a log. */
-      readonly reason: IgnoredReason | "no-sub-agent";
+      /**
+       * `no-sub-agent`: no sub-agent of this path runs in this process, and none is in a log. `call-ended`: the session is that of a
+       * sub-agent whose task has ended, and no process would run another loop in it.
+       */
+      readonly reason: IgnoredReason | "no-sub-agent" | "call-ended";
       readonly decidedBy?: string;
     };
 

@@ -1,5 +1,6 @@
 import type { Tool, ToolContext } from "@moora/agent-core-effects";
 import { callHostOf } from "@moora/agent-core-effects/internal";
+import { questionKey } from "@moora/agent-core-state-machine/internal";
 import type { AgentEvent, Decision, Question, SubAgentEvent } from "../agent-event.ts";
 import { refusalOf } from "../decision-to-input.ts";
 import type { Agent } from "../define-agent.ts";
@@ -126,7 +127,7 @@ export class SubAgents {
   ): Promise<Receipt> {
     const children = [...(this.#children.get(toolCallId) ?? [])];
     const asked = rest.length === 0 ? question : { ...question, path: rest };
-    const child = children.find((each) => each.questions().some(isSame(asked))) ?? children[0];
+    const child = childThatAsks(children, asked) ?? children[0];
     if (child !== undefined) return await child.decide(asked, decision, by);
     const { tool, idempotencyKey } = this.#host.callOf(toolCallId);
     const posted = tool === undefined ? undefined : await openToPost(tool, { idempotencyKey });
@@ -143,12 +144,16 @@ type QuestionRef = Pick<Question, "toolCallId" | "digest" | "path">;
 
 type QuestionBelow = QuestionRef & Required<Pick<Question, "path">>;
 
-const isSame =
-  (asked: QuestionRef) =>
-  ({ toolCallId, digest, path = [] }: Question): boolean =>
-    toolCallId === asked.toolCallId &&
-    digest === asked.digest &&
-    path.join("/") === (asked.path ?? []).join("/");
+/** The session with a question: the very one, else one about the same call, which refuses a decision about something else. */
+function childThatAsks(children: readonly ChildSession[], asked: QuestionRef): ChildSession | undefined {
+  const key = questionKey(asked);
+  const asks = (child: ChildSession): readonly Question[] =>
+    child.questions().filter((question) => questionKey(question) === key);
+  return (
+    children.find((child) => asks(child).some(({ digest }) => digest === asked.digest)) ??
+    children.find((child) => asks(child).length > 0)
+  );
+}
 
 /** A question of the sub-agent of a call, as its caller shows it. */
 const below = <Asked extends Question>(toolCallId: string, question: Asked): Asked => ({

@@ -3,6 +3,7 @@ import { seededRandom } from "@moora/event-log/testing";
 import { hangs, MockLlmCaller } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
 import { defineAgent, openSession, type DurableSession } from "../../src/index.ts";
+import { HeardErrors } from "@moora/testbed/durable/errors";
 import { remoteLog, type Passage } from "@moora/testbed/durable/remote-log";
 import { checkSound } from "@moora/testbed/durable/scene";
 import { turn, TestClock } from "@moora/testbed/test-clock";
@@ -57,10 +58,14 @@ describe("three hosts of one session on a network that breaks", () => {
       const near = memoryLog(storage);
       const clock = new TestClock();
       const network = poorNetwork(random);
+      const errors = new HeardErrors();
       const written = (): number => storage.generations.get("ada")?.records.length ?? 0;
       const host = async (access: "run" | "post"): Promise<Host> => {
         const log = remoteLog(near, network.pass);
-        const session = await untilDone(() => openSession(thinker, { log, id: "ada", clock, access }), clock);
+        const session = await untilDone(
+          () => openSession(thinker, { log, id: "ada", clock, access, onError: errors.onError }),
+          clock,
+        );
         const [seen, ahead]: [number[], number[]] = [[], []];
         session.onInput((_input, _state, seq) => {
           seen.push(seq);
@@ -113,6 +118,7 @@ describe("three hosts of one session on a network that breaks", () => {
         await checkSound(session, near);
         await session.close();
       }
+      expect(new Set(errors.codes)).toEqual(new Set(["LogWrite"]));
       expect(clock.waiting).toBe(0);
     },
   );

@@ -8,7 +8,14 @@ import {
   type FileFault,
 } from "@moora/event-log/testing";
 import { describe, expect, it } from "vitest";
-import { openSession, stateAt, verifySession, type Agent, type DurableSession } from "../../src/index.ts";
+import {
+  openSession,
+  stateAt,
+  verifySession,
+  type Agent,
+  type DurableSession,
+  type ErrorReport,
+} from "../../src/index.ts";
 import { Counter } from "@moora/testbed/durable/counter";
 import { call, countingAgent, scripted } from "@moora/testbed/durable/counting-agent";
 import { driveToEnd, quiet } from "@moora/testbed/durable/drive";
@@ -37,8 +44,10 @@ async function livedThrough(place: Place, fault: FileFault) {
       if (Number(log.head()) < seq) ahead.push(seq);
     });
   const log = jsonlLog(place.path, { durability: "relaxed", fs: disk.fs, onNotice: () => undefined });
+  const errors: unknown[] = [];
+  const onError = ({ error }: ErrorReport): void => void errors.push(error);
   const open = (): Promise<DurableSession> =>
-    openSession(agentOf(counter), { log, id: "ada", clock, owner: "host" });
+    openSession(agentOf(counter), { log, id: "ada", clock, owner: "host", onError });
   const session = await open().catch(async (error: unknown) => {
     refused.push(error);
     disk.heal();
@@ -67,6 +76,7 @@ async function livedThrough(place: Place, fault: FileFault) {
     stored: stored.state,
     report,
     refused,
+    errors,
     ahead,
     lastError,
     runs: counter.runs.length,
@@ -105,6 +115,7 @@ describe("(B06) a disk that fails at any of its calls", () => {
           const ran = await livedThrough(place, { call: nth, code, isSticky });
           for (const error of ran.refused)
             expect(error, at).toMatchObject({ name: "LogError", code: "LogWrite" });
+          for (const error of ran.errors) expect(error, at).toBeInstanceOf(LogError);
           if (ran.lastError !== undefined) expect(ran.lastError, at).toBeInstanceOf(LogError);
           failures += ran.refused.length + (ran.lastError === undefined ? 0 : 1);
           expect(ran.ahead, at).toEqual([]);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { DurableSession, Question } from "../../src/index.ts";
+import { HeardErrors } from "@moora/testbed/durable/errors";
 import { call } from "@moora/testbed/durable/counting-agent";
 import { quiet } from "@moora/testbed/durable/drive";
 import { problemsAfter } from "@moora/testbed/durable/outcome";
@@ -157,7 +158,9 @@ describe("two concurrent resumes of one session", () => {
   it("of one name end with the last one: the first learns that it was taken over", async () => {
     const scene = sceneOf([[call("pay"), call("send")]], asking("pay", "send"));
     await (await begun(scene)).close();
-    const both = await Promise.all([scene.open({ owner: "worker" }), scene.open({ owner: "worker" })]);
+    const errors = new HeardErrors();
+    const options = { owner: "worker", onError: errors.onError };
+    const both = await Promise.all([scene.open(options), scene.open(options)]);
     await Promise.all(both.map((session) => session.refresh()));
     const running = both.filter((session) => session.info().access === "run");
     const [session] = running;
@@ -170,6 +173,7 @@ describe("two concurrent resumes of one session", () => {
     });
     await expect(stale?.send("Hello?")).rejects.toMatchObject({ code: "StaleWriter" });
     await stale?.close();
+    expect(new Set(errors.codes)).toEqual(new Set(["StaleWriter"]));
     for (const question of session.questions()) await session.decide(question, "approve");
     await quiet(session);
     expect([countOf(scene, "pay"), countOf(scene, "send")]).toEqual([1, 1]);

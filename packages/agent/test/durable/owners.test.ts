@@ -5,6 +5,7 @@ import { answers, hangs, MockLlmCaller } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
 import { defineAgent, defineTool, openSession, type Agent, type OpenOptions } from "../../src/index.ts";
 import { failureOf } from "../support.ts";
+import { HeardErrors } from "@moora/testbed/durable/errors";
 import { Place } from "@moora/testbed/durable/places";
 import { Script } from "@moora/testbed/durable/script";
 import { turn, TestClock } from "@moora/testbed/test-clock";
@@ -156,12 +157,20 @@ describe("a session that is busy", () => {
   it("is waited for with waitMs, until its lease has run out", async () => {
     const log = memoryLog();
     const silent = { now: () => clock.now(), after: () => () => undefined };
-    await open(log, { owner: "host 1", clock: silent, leaseMs: 10_000 });
+    const errors = new HeardErrors();
+    const first = await open(log, {
+      owner: "host 1",
+      clock: silent,
+      leaseMs: 10_000,
+      onError: errors.onError,
+    });
     const opening = open(log, { owner: "host 2", waitMs: 60_000 });
     await clock.advanceAsync(10_000);
     const second = await opening;
     expect(second.info().owner).toBe("host 2");
     await second.close();
+    await first.close();
+    expect(errors.codes).toEqual(["StaleWriter"]);
   });
 
   it("rejects when it still is busy after waitMs", async () => {
@@ -180,7 +189,9 @@ describe("two hosts of one name", () => {
     const log = memoryLog();
     const clock = new TestClock();
     const agent = (): Agent => defineAgent({ llm: new MockLlmCaller(() => hangs()) });
-    const open = () => openSession(agent(), { log, id: "ada", owner: "worker", clock });
+    const errors = new HeardErrors();
+    const { onError } = errors;
+    const open = () => openSession(agent(), { log, id: "ada", owner: "worker", clock, onError });
     const [one, two] = [await open(), await open()];
     await clock.advanceAsync(60_000);
     for (let minute = 0; minute < 10; minute += 1) await clock.advanceAsync(60_000);
@@ -188,12 +199,15 @@ describe("two hosts of one name", () => {
     await expect(one.send("Hello?")).rejects.toMatchObject({ code: "StaleWriter" });
     expect((await two.history()).filter(({ input }) => input.type === "session-opened")).toHaveLength(2);
     await Promise.all([one.close(), two.close()]);
+    expect(errors.codes).toEqual(["StaleWriter"]);
   });
 
   it("that open it at the same time all end, and one runs it", async () => {
     const log = memoryLog();
     const clock = new TestClock();
-    const open = () => openSession(talker(), { log, id: "ada", owner: "worker", clock });
+    const errors = new HeardErrors();
+    const { onError } = errors;
+    const open = () => openSession(talker(), { log, id: "ada", owner: "worker", clock, onError });
     const opened = await Promise.allSettled([open(), open(), open()]);
     const sessions = opened.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
     for (const result of opened)
@@ -203,6 +217,7 @@ describe("two hosts of one name", () => {
     await turn();
     expect(sessions.filter((session) => session.info().access === "run")).toHaveLength(1);
     for (const session of sessions) await session.close();
+    expect(new Set(errors.codes)).toEqual(new Set(["StaleWriter"]));
   });
 });
 

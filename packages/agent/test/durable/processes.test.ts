@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { openSession, stateAt, type Clock, type DurableSession } from "../../src/index.ts";
 import { Child } from "@moora/testbed/durable/child";
 import { Counter } from "@moora/testbed/durable/counter";
@@ -14,6 +14,8 @@ const stores: readonly StoreName[] = ["sqlite", "jsonl"];
 interface Shared extends AsyncDisposable {
   readonly storage: Storage;
   readonly counter: Counter;
+  /** The sessions of this process, which are closed with the rest. */
+  readonly sessions: DurableSession[];
   child(manner: "decide" | "run" | "abort", owner: string, tool?: string): Child;
 }
 
@@ -23,9 +25,11 @@ function sharedOn(name: StoreName): Shared {
   const counterFile = storage.place.file("world.db");
   const counter = new Counter(counterFile);
   const children: Child[] = [];
+  const sessions: DurableSession[] = [];
   return {
     storage,
     counter,
+    sessions,
     child(manner, owner, tool = "once") {
       const child = new Child(manner, name, path, counterFile, owner, tool);
       children.push(child);
@@ -33,6 +37,7 @@ function sharedOn(name: StoreName): Shared {
     },
     async [Symbol.asyncDispose]() {
       for (const child of children) await child[Symbol.asyncDispose]();
+      for (const session of sessions) await session.close();
       counter[Symbol.dispose]();
       await storage[Symbol.asyncDispose]();
     },
@@ -42,17 +47,17 @@ function sharedOn(name: StoreName): Shared {
 /** A clock that is an hour ahead: every lease has run out by it. */
 const anHourLater: Clock = { now: () => Date.now() + 3_600_000, after: () => () => undefined };
 
-let opened: DurableSession[] = [];
-afterEach(async () => {
-  for (const session of opened) await session.close();
-  opened = [];
-});
-
-async function hostHere({ storage, counter }: Shared, tool: string, clock?: Clock): Promise<DurableSession> {
+async function hostHere(
+  { storage, counter, sessions }: Shared,
+  tool: string,
+  clock?: Clock,
+): Promise<DurableSession> {
   const agent = heldAgent(counter, tool, () => Promise.resolve());
   const options = clock === undefined ? {} : { clock };
   const session = await openSession(agent, { log: storage.open(), id: "ada", owner: "here", ...options });
-  opened.push(session);
+  // A listener shows the questions that other processes answer.
+  session.onEvent(() => undefined);
+  sessions.push(session);
   return session;
 }
 

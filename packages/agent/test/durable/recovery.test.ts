@@ -16,6 +16,7 @@ import {
   type Tool,
 } from "../../src/index.ts";
 import { inputToRecord } from "../../src/durable/session-record.ts";
+import { HeardErrors, printErrorsBut } from "@moora/testbed/durable/errors";
 import { Counter } from "@moora/testbed/durable/counter";
 import { call, countingAgent, scripted, type Script } from "@moora/testbed/durable/counting-agent";
 import { quiet } from "@moora/testbed/durable/drive";
@@ -88,7 +89,9 @@ describe("a tool that runs once and takes ten minutes, under a lease of thirty s
       now: () => clock.now(),
       after: (ms, callback) => clock.after(ms, () => (isStopped ? undefined : callback())),
     };
+    const errors = new HeardErrors();
     const { log, runs, open, session } = await begun(heart);
+    session.onError(errors.onError);
     await clock.advanceAsync(60_000);
     isStopped = true;
     await expect(open("second", { clock })).rejects.toMatchObject({ code: "SessionBusy" });
@@ -108,6 +111,7 @@ describe("a tool that runs once and takes ten minutes, under a lease of thirty s
     expect(runs).toHaveLength(1);
     await checkSound(second, log);
     await Promise.all([session.close(), second.close()]);
+    expect(errors.codes).toEqual(["StaleWriter"]);
   });
 });
 
@@ -233,7 +237,8 @@ describe("a session that is removed while a tool and a model are at work (D08)",
     const clock = new TestClock();
     const { tool, runs } = heldTool("pay", "keyed");
     const agent = agentWith(tool, [[call("pay")]]);
-    const session = await openSession(agent, { log, id: "ada", clock });
+    const errors = new HeardErrors();
+    const session = await openSession(agent, { log, id: "ada", clock, onError: errors.onError });
     await session.send("Pay.");
     await until(() => runs.length === 1);
     await log.remove("ada");
@@ -254,6 +259,7 @@ describe("a session that is removed while a tool and a model are at work (D08)",
     await quiet(fresh);
     await checkSound(fresh, log);
     await Promise.all([session.close(), fresh.close()]);
+    expect(new Set(errors.codes)).toEqual(new Set(["LogRemoved"]));
   });
 });
 
@@ -273,6 +279,7 @@ describe("limits across restarts (L11)", () => {
           log: mortalLog(log, life),
           id: "ada",
           clock: life.clock(clock),
+          onError: printErrorsBut("Died", "StaleWriter"),
         });
         await first.send("Pay.").catch(() => undefined);
         await quiet(first, () => life.isOver);
@@ -403,7 +410,9 @@ describe("a session that is taken up by an agent that has changed", () => {
 describe("an older release and a newer one that take turns a hundred times (L05)", () => {
   it("the older one writes nothing after the first newer record, and loses nothing", async () => {
     const scene = sceneOf([], {}, { llm: new MockLlmCaller(() => hangs()) });
-    const owner = await scene.open();
+    const errors = new HeardErrors();
+    const { onError } = errors;
+    const owner = await scene.open({ onError });
     await owner.send("Hello.");
     await until(() => owner.info().seq >= 3);
     const log = await scene.log().open("ada");
@@ -427,12 +436,13 @@ describe("an older release and a newer one that take turns a hundred times (L05)
     });
     await owner.close();
     for (let round = 1; round < 100; round += 1) {
-      const session = await scene.open({ owner: `older ${round}` });
+      const session = await scene.open({ owner: `older ${round}`, onError });
       expect(session.info()).toMatchObject({ access: "read", seq: first - 1 });
       await expect(session.send("Hello?")).rejects.toMatchObject({ code: "UnsupportedVersion", seq: first });
       await session.close();
       expect(await newer()).toBe(first + round);
     }
+    expect(new Set(errors.codes)).toEqual(new Set(["UnsupportedVersion"]));
     expect(await verifySession(scene.log(), "ada")).toMatchObject({
       ok: false,
       reason: "unsupported",

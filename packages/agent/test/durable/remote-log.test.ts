@@ -3,6 +3,7 @@ import { hangs, MockLlmCaller } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
 import { openSession, type DurableSession, type OpenOptions } from "../../src/index.ts";
 import { failureOf } from "../support.ts";
+import { HeardErrors } from "@moora/testbed/durable/errors";
 import { Counter } from "@moora/testbed/durable/counter";
 import { call, countingAgent, scripted, type Script } from "@moora/testbed/durable/counting-agent";
 import { quiet } from "@moora/testbed/durable/drive";
@@ -120,7 +121,8 @@ describe("an append that breaks", () => {
     "on its way %s, and the log stays away: waiting callers get an error, and the work continues when it is back",
     async (way) => {
       const { near, gates, clock, counter, open } = sceneOf([[call("send")]]);
-      const session = await open();
+      const errors = new HeardErrors();
+      const session = await open({ onError: errors.onError });
       const intent = gates.hold("append", way, "tool-call-started");
       const run = session.ask("Send.");
       await intent.reached;
@@ -140,12 +142,15 @@ describe("an append that breaks", () => {
       await checkSound(session, near);
       await session.close();
       expect(clock.waiting).toBe(0);
+      expect(new Set(errors.codes)).toEqual(new Set(["LogWrite"]));
     },
   );
 
   it("when others append meanwhile: their inputs come in their place, and ours are not doubled", async () => {
     const { near, gates, clock, counter, open } = sceneOf([[call("send")]]);
-    const [session, other] = [await open(), await open({ log: near, access: "post" }).catch(() => undefined)];
+    const errors = new HeardErrors();
+    const session = await open({ onError: errors.onError });
+    const other = await open({ log: near, access: "post" }).catch(() => undefined);
     expect(other).toBeDefined();
     const intent = gates.hold("append", "back", "tool-call-started");
     void session.ask("Send.").then(undefined, () => undefined);
@@ -166,6 +171,7 @@ describe("an append that breaks", () => {
     await other?.refresh();
     for (const one of [session, other]) if (one !== undefined) await checkSound(one, near);
     await Promise.all([session.close(), other?.close()]);
+    expect(new Set(errors.codes)).toEqual(new Set(["LogWrite"]));
   });
 });
 

@@ -18,6 +18,7 @@ import {
   type OpenOptions,
 } from "../../src/index.ts";
 import { snapshotVersion } from "../../src/durable/restore.ts";
+import { HeardErrors } from "@moora/testbed/durable/errors";
 import { appendInputs, saveConfirmed } from "@moora/testbed/durable/append-input";
 import { call } from "@moora/testbed/durable/counting-agent";
 import { quiet } from "@moora/testbed/durable/drive";
@@ -190,10 +191,12 @@ describe("a snapshot", () => {
   it("is recorded before it is saved: an owner that dies in between leaves an older one, which is good", async () => {
     const { log, handle, snapshot, read, scene, notices } = await closedSession();
     const dying = withSessions(log(), () => ({ saveSnapshot: () => Promise.reject(new Error("dead")) }));
-    const session = await scene.open({ log: dying });
+    const errors = new HeardErrors();
+    const session = await scene.open({ log: dying, onError: errors.onError });
     await session.send("More.");
     await quiet(session);
     await session.close();
+    expect(errors.codes).toEqual(["Error"]);
     expect((await inputsOf(log())).at(-1)).toMatchObject({ type: "snapshot-taken" });
     expect(await handle.snapshot()).toEqual(snapshot);
     expect(await verifySession(log(), "ada")).toMatchObject({ ok: true });
@@ -275,13 +278,15 @@ describe("a snapshot", () => {
 
   it("survives a takeover: the next owner begins with it", async () => {
     const { log, open } = await closedSession();
-    const first = await open({ owner: "one" });
+    const errors = new HeardErrors();
+    const first = await open({ owner: "one", onError: errors.onError });
     const second = await open({ owner: "two", isOwnerGone: () => true });
     await second.send("Hello.");
     await quiet(second);
     expect(second.info()).toMatchObject({ snapshotIgnored: false, access: "run" });
     await first.close();
     await second.close();
+    expect(errors.codes).toEqual(["StaleWriter"]);
     expect(await verifySession(log(), "ada")).toMatchObject({ ok: true });
   });
 

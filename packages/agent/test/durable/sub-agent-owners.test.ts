@@ -1,5 +1,6 @@
 import { LogError, memoryLog, type EventLog } from "@moora/event-log";
 import { answers, callsTools, hangs, MockLlmCaller, type MockStep } from "@moora/llm/testing";
+import { HeardErrors } from "@moora/testbed/durable/errors";
 import { remoteLog } from "@moora/testbed/durable/remote-log";
 import { turn, TestClock } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
@@ -348,9 +349,13 @@ describe("the session of a sub-agent whose caller is cancelled while no process 
       execute: () => "found",
     });
     const handsOff = callsTools([{ name: "hand_off", arguments: { agent: "billing" } }]);
-    const second = await openSession(teamWith(plain, handsOff), { log, id: "team", clock });
+    const wrong = new HeardErrors();
+    const changed = teamWith(plain, handsOff);
+    const second = await openSession(changed, { log, id: "team", clock, onError: wrong.onError });
     expect((await second.ask("Pay.")).text).toBe("Paid.");
     await second.close();
+    // The agent of the other member is not the one that the session belongs to.
+    expect(wrong.codes).toEqual(["WrongAgent"]);
     const errors: unknown[] = [];
     const onError = ({ error }: ErrorReport): void => void errors.push(error);
     await (await openSession(team, { log, id: "team", clock, onError })).close();

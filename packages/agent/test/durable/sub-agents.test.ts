@@ -14,7 +14,9 @@ import {
   type AgentState,
   type AgentToolOptions,
   type DurableSession,
+  type ErrorListener,
 } from "../../src/index.ts";
+import { HeardErrors, printErrorsBut } from "@moora/testbed/durable/errors";
 import { Counter } from "@moora/testbed/durable/counter";
 import { call, calls, countingAgent, scripted, type Script } from "@moora/testbed/durable/counting-agent";
 import { driveToEnd } from "@moora/testbed/durable/drive";
@@ -79,12 +81,19 @@ function callerOf(
   return defineAgent({ name: "caller", llm: noting(scripted([asks]), counter, caller), tools: [payer] });
 }
 
-const open = (house: House, lives: Pair, household: Household = {}): Promise<DurableSession> =>
+const open = (
+  house: House,
+  lives: Pair,
+  household: Household = {},
+  // A dead process cannot use its logs, and one that was left behind notices the next one.
+  onError: ErrorListener = printErrorsBut("Died", "StaleWriter"),
+): Promise<DurableSession> =>
   openSession(callerOf(house, lives, household), {
     log: mortalLog(house.log, lives.caller),
     id: "ada",
     clock: lives.caller.clock(house.clock),
     isOwnerGone: () => true,
+    onError,
   });
 
 /** A process that opens the caller and brings it to its end, unless it dies. */
@@ -329,7 +338,8 @@ describe("a sub-agent whose log cannot be reached for a while", () => {
     const gates = new Gates();
     const deeds = new Set<string>();
     const options = { log: remoteLog(house.log, gates.pass) };
-    const session = await open(house, pairOf(), { script: held, deeds, options });
+    const errors = new HeardErrors();
+    const session = await open(house, pairOf(), { script: held, deeds, options }, errors.onError);
     await session.send("Have it done.");
     await rest();
     gates.isDown = true;
@@ -343,6 +353,7 @@ describe("a sub-agent whose log cannot be reached for a while", () => {
     expect(caller.toolCalls["call_1"]?.result).toMatchObject({ isSuccess: true });
     expect(child.messages.filter(({ role }) => role === "user")).toHaveLength(1);
     await session.close();
+    expect(new Set(errors.codes)).toEqual(new Set(["LogWrite"]));
   });
 
   it("is let go by a cancel that cannot be written", async () => {
@@ -350,7 +361,8 @@ describe("a sub-agent whose log cannot be reached for a while", () => {
     const house = homely(counter);
     const gates = new Gates();
     const options = { log: remoteLog(house.log, gates.pass) };
-    const session = await open(house, pairOf(), { script: held, options });
+    const errors = new HeardErrors();
+    const session = await open(house, pairOf(), { script: held, options }, errors.onError);
     await session.send("Have it done.");
     await rest();
     gates.isDown = true;
@@ -359,6 +371,7 @@ describe("a sub-agent whose log cannot be reached for a while", () => {
     expect(effectsAt(session.current())).toEqual({});
     await session.close();
     expect(house.clock.waiting).toBe(0);
+    expect(new Set(errors.codes)).toEqual(new Set(["LogWrite"]));
   });
 });
 

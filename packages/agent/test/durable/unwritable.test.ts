@@ -4,6 +4,7 @@ import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
 import { agentTool, defineAgent, openSession, type ErrorReport } from "../../src/index.ts";
 import { failureOf, settled, toolOf } from "../support.ts";
+import { HeardErrors } from "@moora/testbed/durable/errors";
 import { TestClock, untilPasses } from "@moora/testbed/test-clock";
 
 /** A log that does not take records of which `refuses` says so. */
@@ -185,7 +186,9 @@ describe("a sub-agent whose log is busy while its result is stored", () => {
       answers("Done."),
     ]);
     const agent = defineAgent({ llm, tools: [child] });
-    const session = await openSession(agent, { log: memoryLog(), id: "ada", clock });
+    const errors = new HeardErrors();
+    const { onError } = errors;
+    const session = await openSession(agent, { log: memoryLog(), id: "ada", clock, onError });
     const run = session.ask("Have it done.");
     await untilPasses(() => expect(session.current().reActContext.control.type).toBe("Acting"));
     await settled();
@@ -194,6 +197,7 @@ describe("a sub-agent whose log is busy while its result is stored", () => {
     await clock.advanceAsync(60_000);
     const { state } = await run;
     expect(state.toolCalls["call_1"]?.result).toMatchObject({ isSuccess: true, content: "It works." });
+    expect(new Set(errors.codes)).toEqual(new Set(["LogBusy"]));
     await session.close();
     expect(clock.waiting).toBe(0);
   });

@@ -1,3 +1,4 @@
+import { HeardErrors } from "@moora/testbed/durable/errors";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import {
@@ -6,6 +7,7 @@ import {
   type Agent,
   type Decision,
   type DurableSession,
+  type ErrorListener,
   type OnApproval,
 } from "../../src/index.ts";
 import { callsThenAnswers, never, questionOf, Restarts, resultOf, textOf, turns } from "./restarts.ts";
@@ -31,10 +33,14 @@ const wireAgent = (ran: number[]): Agent =>
 async function asking(
   ran: number[],
   onApproval?: OnApproval,
+  onError?: ErrorListener,
 ): Promise<{ readonly session: DurableSession; readonly world: Restarts }> {
   const world = new Restarts();
   await world.crash(wireAgent(ran));
-  const session = await world.open(wireAgent(ran), onApproval === undefined ? {} : { onApproval });
+  const session = await world.open(wireAgent(ran), {
+    ...(onApproval === undefined ? {} : { onApproval }),
+    ...(onError === undefined ? {} : { onError }),
+  });
   return { session, world };
 }
 
@@ -93,7 +99,9 @@ describe("a question about an unknown outcome", () => {
 
   it("is not answered by a handler that approves everything: the outcome stays unknown, and nothing runs twice", async () => {
     const ran: number[] = [];
-    const { session } = await asking(ran, () => "approve");
+    const errors = new HeardErrors();
+    const { session } = await asking(ran, () => "approve", errors.onError);
+    expect(errors.codes).toEqual(["InputRefused"]);
     expect(ran).toEqual([1]);
     expect(resultOf(session.current())).toMatchObject({ code: "outcome-unknown" });
     await session.close();

@@ -1,6 +1,7 @@
 import { chainStart, memoryLog, recordAfter, type EventLog } from "@moora/event-log";
 import { seededRandom, withSessions } from "@moora/event-log/testing";
 import { answers, MockLlmCaller } from "@moora/llm/testing";
+import { printErrorsBut } from "@moora/testbed/durable/errors";
 import { storageOf, storeNames } from "@moora/testbed/durable/places";
 import { TestClock } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
@@ -55,7 +56,15 @@ interface World {
 function worldOn(log: EventLog): World {
   const clock = new TestClock(10 * day);
   const open: World["open"] = async (id, agent = plain, access = "run") =>
-    await openSession(agent, { log, id, clock, access, owner: `host of ${id}`, isOwnerGone: () => false });
+    await openSession(agent, {
+      log,
+      id,
+      clock,
+      access,
+      owner: `host of ${id}`,
+      isOwnerGone: () => false,
+      onError: printErrorsBut("LogRemoved"),
+    });
   return {
     log,
     clock,
@@ -394,6 +403,54 @@ describe("a family", () => {
     };
     expect(await removeSession(unlisted, "ada")).toHaveLength(3);
     expect(await log.list()).toEqual([]);
+  });
+});
+
+describe("pruning without a list of all sessions", () => {
+  const header = (caller?: string): string =>
+    JSON.stringify({ format: 1, agent: { name: "x", version: "1" }, config: {}, tools: {}, caller });
+
+  /** Creates a session with one record of long ago. */
+  async function createIn(log: EventLog, id: string, caller?: string): Promise<void> {
+    const session = await log.create(id, header(caller));
+    const body = JSON.stringify({ type: "re-act-cancelled", timestamp: 1 });
+    await session.append(0, [recordAfter(chainStart(session.header), body, "changed")]);
+  }
+
+  it("reads page after page, and prunes what a log without pages prunes", async () => {
+    const random = seededRandom(11);
+    const clock = new TestClock(day);
+    const paged = memoryLog();
+    const listed = memoryLog();
+    const ids = Array.from({ length: 450 }, (_, index) => `s${String(index).padStart(3, "0")}`);
+    for (const id of ids) {
+      const other = ids[Math.floor(random() * ids.length)];
+      const caller = random() < 0.5 ? `${other}/call_1` : undefined;
+      for (const log of [paged, listed]) await createIn(log, id, caller);
+    }
+    const pages: number[] = [];
+    const unlisted: EventLog = {
+      ...paged,
+      list: () => {
+        throw new Error("The list was read.");
+      },
+      async page(query) {
+        const page = (await paged.page?.(query)) ?? [];
+        pages.push(page.length);
+        return page;
+      },
+    };
+    const unpaged = withSessions(listed, (session) => ({
+      removeAt: (seq) => session.removeAt?.(seq) ?? false,
+    }));
+    const options = { before: day, clock };
+    const dry = await pruneSessions(unlisted, { ...options, dryRun: true });
+    expect(pages).toEqual([200, 200, 50]);
+    expect(await pruneSessions(unpaged, { ...options, dryRun: true })).toEqual(dry);
+    expect(await pruneSessions(unlisted, options)).toEqual(dry);
+    expect(await pruneSessions(unpaged, options)).toEqual(dry);
+    expect(dry.pruned.length).toBeGreaterThan(300);
+    expect(await paged.list()).toEqual(await listed.list());
   });
 });
 

@@ -1,7 +1,9 @@
+import { formatWithOptions } from "node:util";
 import { LogError, memoryLog, type LogRecord, type SessionLog } from "@moora/event-log";
 import { withSessions } from "@moora/event-log/testing";
 import type { LlmChunk } from "@moora/llm";
 import { answers, callsTools, fails, MockLlmCaller } from "@moora/llm/testing";
+import { HeardErrors } from "@moora/testbed/durable/errors";
 import { TestClock, untilPasses } from "@moora/testbed/test-clock";
 import { describe, expect, it, vi } from "vitest";
 import { agentTool, defineAgent, openSession, startSession, type LogEntry } from "../../src/index.ts";
@@ -128,9 +130,51 @@ describe("onLog", () => {
     await made.clock.advanceAsync(60_000);
     await made.clock.advanceAsync(60_000);
     expect((await run).text).toBe("Hello.");
-    expect(printed).toHaveBeenCalledTimes(1);
+    expect(printed.mock.calls).toEqual([
+      [
+        'Session "ada" (onLog): the listener failed, printed once. Catch its errors within it.',
+        new Error("The logger is broken."),
+      ],
+    ]);
     printed.mockRestore();
     await made.session.close();
+  });
+
+  it("cannot disturb the session with an error that cannot be printed", async () => {
+    const written: string[] = [];
+    const printed = vi.spyOn(console, "error").mockImplementation((...parts: unknown[]) => {
+      written.push(formatWithOptions({}, ...parts));
+    });
+    const onLog = (): never => {
+      const inspect = (): never => {
+        throw new Error("It cannot be inspected.");
+      };
+      throw Object.assign(new Error("The logger is beyond repair."), {
+        [Symbol.for("nodejs.util.inspect.custom")]: inspect,
+      });
+    };
+    const log = memoryLog();
+    const session = await openSession(agentOf([answers("Hello.")]), { log, id: "ada", onLog });
+    expect((await session.ask("Hi.")).text).toBe("Hello.");
+    await session.close();
+    printed.mockRestore();
+    expect(written).toEqual([
+      'Session "ada" (onLog): the listener failed, printed once. Catch its errors within it. The logger is beyond repair.',
+    ]);
+  });
+
+  it("cannot disturb the session with an error that a broken console throws on", async () => {
+    const printed = vi.spyOn(console, "error").mockImplementation(() => {
+      throw new Error("The console is closed.");
+    });
+    const onLog = vi.fn().mockRejectedValue(new Error("The logger is broken for good."));
+    const session = startSession(agentOf([answers("Hello.")]), { onLog });
+    await session.cancel();
+    await settled();
+    expect((await session.ask("Hi.")).text).toBe("Hello.");
+    await session.close();
+    expect(printed).toHaveBeenCalled();
+    printed.mockRestore();
   });
 
   it("receives the entries of sub-agents, each with the id of its session", async () => {
@@ -168,7 +212,9 @@ describe("onLog of a session in a log", () => {
     const [old, next] = [logged(), logged()];
     const [log, clock] = [memoryLog(), new TestClock()];
     const options = { log, clock, id: "ada" };
-    const first = await openSession(agentOf([]), { ...options, owner: "one", onLog: old.onLog });
+    const errors = new HeardErrors();
+    const { onError } = errors;
+    const first = await openSession(agentOf([]), { ...options, owner: "one", onLog: old.onLog, onError });
     const isOwnerGone = vi.fn().mockReturnValueOnce(false).mockReturnValue(true);
     const opening = openSession(agentOf([]), {
       ...options,
@@ -188,6 +234,7 @@ describe("onLog of a session in a log", () => {
       data: { reason: "StaleWriter" },
       error: { code: "StaleWriter" },
     });
+    expect(errors.codes).toEqual(["StaleWriter"]);
     await first.close();
     await second.close();
   });

@@ -150,6 +150,27 @@ describe("a question of a sub-agent", () => {
     await session.cancel();
   });
 
+  it("of one of two agents that one call runs is refused there, if the decision is about something else", async () => {
+    const paid: Paid = [];
+    const works = agentOf([callsTools([{ name: "work" }])], [toolOf("work", () => new Promise(() => {}))]);
+    const tools = [asTool(works, "first"), asTool(payer(paid, "b"), "second")];
+    const both = toolOf("both", async (_, context) => {
+      await Promise.all(tools.map(async (tool) => await tool.run('{"task":"Pay."}', context)));
+      return "done";
+    });
+    const session = asking([both]);
+    await rest();
+    const question = only(session.questions());
+    expect(await session.decide({ ...question, digest: "other" }, "approve")).toMatchObject({
+      status: "ignored",
+      reason: "digest-mismatch",
+    });
+    await session.decide(question, "approve");
+    await rest();
+    expect(paid).toEqual(["b"]);
+    await session.cancel();
+  });
+
   it("has a clear receipt where its sub-agent does not run", async () => {
     const session = asking([asTool(payer([], "main"), "pay_bill")]);
     await rest();

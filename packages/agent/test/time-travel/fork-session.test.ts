@@ -197,7 +197,7 @@ describe("a fork within a batch of calls", () => {
     await session.send("Please.");
     await quiet(session);
     await forkSession(scene.log(), "ada", session.info().seq, { as: "again", open: "rerun" });
-    const other = await openSession(scene.agent, { log: scene.log(), id: "again", clock: scene.clock });
+    const other = await scene.open({ id: "again" });
     await quiet(other);
     const [here] = session.questions();
     const [there] = other.questions();

@@ -49,6 +49,7 @@ const llm = new MockLlmCaller(({ messages }) => {
 
 const host = dbosHost(defineAgent({ name: "batch", llm, tools }), {
   log: postgresLog(orders.url),
+  onLog: ({ level, code, sessionId }) => console.log(`${level} ${code} ${sessionId}`),
   ...(orders.takesOver
     ? { takeOver: new pg.Pool({ connectionString: orders.url }), takeOverPollMs: 100 }
     : {}),

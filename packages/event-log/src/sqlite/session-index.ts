@@ -30,10 +30,10 @@ export class SessionIndex {
   }
 
   async page(query: PageQuery): Promise<readonly LogInfo[]> {
-    if (!(await this.#hasKeys())) return pageOf(await this.list(), query);
     const { users, after = "", limit } = query;
     const what = "list a page of sessions";
     if (users === undefined) return this.#all(what, sql.page, after, limit);
+    if (!(await this.#hasKeys())) return pageOf(await this.list(), query);
     const keys = [...new Set(users.map(userToKey))];
     if (keys.length === 0) return [];
     const pages = keys.map(() => pageOfUser).join(" UNION ALL ");

@@ -54,6 +54,7 @@ function Control({ field, value, isWrong, onInput }: ControlProps): JSX.Element 
     case "text":
       return <input type="text" {...given} onInput={(event) => onInput(event.currentTarget.value)} />;
     case "number":
+    case "integer":
       return (
         <input
           type="text"
@@ -97,6 +98,7 @@ const booleans = [
 const wholeLabels: Readonly<Record<FormField["kind"], string>> = {
   text: "Answer",
   number: "Answer, a number",
+  integer: "Answer, a whole number",
   boolean: "Answer, yes or no",
   choice: "Answer, one of these",
   json: "Answer as JSON",

@@ -4,7 +4,7 @@ export interface FormField {
   readonly name: string;
   readonly title: string;
   readonly description: string;
-  readonly kind: "text" | "number" | "boolean" | "choice" | "json";
+  readonly kind: "text" | "number" | "integer" | "boolean" | "choice" | "json";
   readonly isRequired: boolean;
   readonly choices: readonly FormChoice[];
   /** What the field contains at first. */
@@ -71,11 +71,13 @@ function readField({ kind, choices }: FormField, text: string): ReadField {
   switch (kind) {
     case "text":
       return { value: text };
-    case "number": {
-      const value = Number(text);
-      return text.trim() === "" || !Number.isFinite(value)
-        ? { problem: "Enter a number, such as 12.5." }
-        : { value };
+    case "number":
+      return readNumber(text) ?? { problem: "Enter a number, such as 12.5." };
+    case "integer": {
+      const read = readNumber(text);
+      return read !== undefined && Number.isInteger(read.value)
+        ? read
+        : { problem: "Enter a whole number, such as 12." };
     }
     case "boolean":
       return text === "" ? { problem: "Choose yes or no." } : { value: text === "true" };
@@ -86,6 +88,12 @@ function readField({ kind, choices }: FormField, text: string): ReadField {
     case "json":
       return readJson(text);
   }
+}
+
+/** The number that a text writes in decimal digits, also as a power of ten such as "1e3"; undefined for any other text. */
+function readNumber(text: string): { readonly value: number } | undefined {
+  const value = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text.trim()) ? Number(text) : Number.NaN;
+  return Number.isFinite(value) ? { value } : undefined;
 }
 
 function readJson(text: string): ReadField {
@@ -114,8 +122,8 @@ function fieldOf(name: string, schema: Fields, isRequired: boolean): FormField {
 
 function kindOf({ type }: Fields): FormField["kind"] {
   if (type === "string") return "text";
-  if (type === "number" || type === "integer") return "number";
-  return type === "boolean" ? "boolean" : "json";
+  if (type === "number" || type === "integer" || type === "boolean") return type;
+  return "json";
 }
 
 /** The values that a schema lists; empty if it lists none. */

@@ -42,7 +42,7 @@ export class AgentServer implements McpAgentServer {
   constructor(agents: ReadonlyMap<string, Required<ServedAgent>>, options: McpServerOptions) {
     this.#agents = agents;
     this.#options = options;
-    this.#runner = new CallRunner(options.log, this.#onError);
+    this.#runner = new CallRunner({ ...options, onError: this.#onError });
   }
 
   async serveStdio(streams: StdioStreams = processStreams()): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Agent } from "@moora/agent";
+import type { Agent, LogListener } from "@moora/agent";
 import {
   checkOptions,
   isObject,
@@ -38,6 +38,8 @@ export interface McpServerOptions {
   readonly allowedHosts?: readonly string[];
   /** Called with errors that no client sees: of the log, of the runner, of a connection. Default: nothing. */
   readonly onError?: (error: unknown) => void;
+  /** Receives the log entries of the sessions, as `onLog` of `openSession` does. Default: none. */
+  readonly onLog?: LogListener;
 }
 
 const logForm: OptionForm = {
@@ -53,6 +55,7 @@ const forms: OptionForms<McpServerOptions> = {
   authorize: "function",
   allowedHosts: "texts",
   onError: "function",
+  onLog: "function",
 };
 
 /** The streams of a connection. Default: those of this process. */

@@ -5,6 +5,7 @@ import {
   SessionError,
   type Agent,
   type DurableSession,
+  type LogListener,
   type Question,
 } from "@moora/agent";
 import type { EventLog } from "@moora/event-log";
@@ -51,15 +52,23 @@ export type CallEnd =
       readonly wasDismissed: boolean;
     };
 
+export interface CallRunnerOptions {
+  readonly log: EventLog;
+  readonly onError: (error: unknown) => void;
+  readonly onLog?: LogListener;
+}
+
 /** What calls share: the log, and the sessions that run in this process. */
 export class CallRunner {
   readonly #log: EventLog;
   readonly #onError: (error: unknown) => void;
+  readonly #onLog: LogListener | undefined;
   readonly #running = new Map<string, DurableSession<unknown> | undefined>();
 
-  constructor(log: EventLog, onError: (error: unknown) => void) {
+  constructor({ log, onError, onLog }: CallRunnerOptions) {
     this.#log = log;
     this.#onError = onError;
+    this.#onLog = onLog;
   }
 
   /** Runs one round of a call. Does not reject: a failure of the session is the end of the round. */
@@ -92,6 +101,7 @@ export class CallRunner {
         log: this.#log,
         id,
         onError: (error) => this.#onError(error),
+        ...(this.#onLog === undefined ? {} : { onLog: this.#onLog }),
       });
       this.#running.set(id, session);
       return await runRound(session, call);

@@ -1,6 +1,6 @@
 import type { McpServer } from "@modelcontextprotocol/server";
 import { stateAt } from "@moora/agent";
-import type { EventLog, LogInfo } from "@moora/event-log";
+import { LogError, sessionsOf, type EventLog } from "@moora/event-log";
 import { isJsonObject, textToJson } from "@moora/llm/internal";
 import type { ServerSdk } from "./server-sdk.ts";
 import { maySee, type User } from "./session-access.ts";
@@ -23,17 +23,13 @@ export function addSessionResources(server: McpServer, sdk: ServerSdk, scope: Se
     "sessions",
     listUri,
     { description: "The sessions: the id, the agent, and the number of records of each.", mimeType },
-    async (uri) =>
-      json(
-        uri,
-        (await visibleSessions(scope)).map(({ agent, info }) => ({ id: info.id, agent, records: info.head })),
-      ),
+    async (uri) => json(uri, await visibleSessions(scope, (session) => session)),
   );
   const template = new sdk.ResourceTemplate(`${listUri}/{id}`, {
     list: async () => ({
-      resources: (await visibleSessions(scope)).map(({ agent, info }) => ({
-        uri: uriOf(info.id),
-        name: info.id,
+      resources: await visibleSessions(scope, ({ id, agent }) => ({
+        uri: uriOf(id),
+        name: id,
         description: `A session of the agent ${agent}.`,
         mimeType,
       })),
@@ -42,8 +38,7 @@ export function addSessionResources(server: McpServer, sdk: ServerSdk, scope: Se
   const about = { description: "The messages of one session, from the first to the last.", mimeType };
   server.registerResource("session", template, about, async (uri, { id }) => {
     const wanted = decodeURIComponent(String(id));
-    const found = (await visibleSessions(scope)).find(({ info }) => info.id === wanted);
-    if (found === undefined) throw new sdk.ResourceNotFoundError(uri.href);
+    if (!(await isVisible(scope, wanted))) throw new sdk.ResourceNotFoundError(uri.href);
     const { state } = await stateAt(scope.log, wanted);
     return json(
       uri,
@@ -52,21 +47,40 @@ export function addSessionResources(server: McpServer, sdk: ServerSdk, scope: Se
   });
 }
 
-interface VisibleSession {
-  readonly info: LogInfo;
+/** A session as the list of sessions shows it. */
+interface ListedSession {
+  readonly id: string;
   readonly agent: string;
+  readonly records: number;
 }
 
-async function visibleSessions({ agents, log, user }: SessionScope): Promise<readonly VisibleSession[]> {
-  const sessions = await log.list();
-  return sessions.flatMap((info) => {
-    const agent = agentOf(info);
-    return maySee(user, info.id) && agents.has(agent) ? [{ info, agent }] : [];
-  });
+/** The sessions that the user may see, of the served agents. */
+async function visibleSessions<Row>(
+  { agents, log, user }: SessionScope,
+  rowOf: (session: ListedSession) => Row,
+): Promise<Row[]> {
+  const rows: Row[] = [];
+  for await (const { id, header, head } of sessionsOf(log, { limit: 200 })) {
+    const agent = agentOf(header);
+    if (maySee(user, id) && agents.has(agent)) rows.push(rowOf({ id, agent, records: head }));
+  }
+  return rows;
+}
+
+/** Whether a session exists that the user may see, of a served agent. */
+async function isVisible({ agents, log, user }: SessionScope, id: string): Promise<boolean> {
+  if (!maySee(user, id)) return false;
+  try {
+    const session = await log.open(id);
+    return session !== undefined && agents.has(agentOf(session.header));
+  } catch (error) {
+    if (error instanceof LogError && error.code === "InvalidId") return false;
+    throw error;
+  }
 }
 
 /** The name of the agent of a session; "" for a header that is not one. */
-function agentOf({ header }: LogInfo): string {
+function agentOf(header: string): string {
   const parsed = textToJson(header);
   const agent = isJsonObject(parsed) ? parsed["agent"] : undefined;
   return isJsonObject(agent) && typeof agent["name"] === "string" ? agent["name"] : "";

@@ -1,4 +1,5 @@
 import type { Client } from "@modelcontextprotocol/client";
+import type { LogEntry } from "@moora/agent";
 import { memoryLog } from "@moora/event-log";
 import { answers, callsTools, hangs } from "@moora/llm/testing";
 import { mcpServer } from "@moora/mcp";
@@ -43,6 +44,21 @@ describe.each(Object.entries(connections))("an agent as a tool, over %s", (_, co
         annotations: { destructiveHint: true, readOnlyHint: false },
       },
     ]);
+    await client.close();
+  });
+
+  it("gives onLog the entries of its sessions", async () => {
+    const entries: string[] = [];
+    const { agent } = payingAgent(answers("Hello, Ada."));
+    const onLog = ({ code, sessionId }: LogEntry): void => void entries.push(`${code} ${sessionId}`);
+    await using server = mcpServer([agent], { log: memoryLog(), onLog });
+    const client = await connect(server);
+    const { structuredContent } = await client.callTool({
+      name: "cashier",
+      arguments: { task: "I am Ada." },
+    });
+    const { session } = structuredContent as { session: string };
+    expect(entries).toEqual([`session-opened ${session}`, `session-closed ${session}`]);
     await client.close();
   });
 
@@ -91,7 +107,13 @@ describe.each(Object.entries(connections))("an agent as a tool, over %s", (_, co
     const { agent } = payingAgent(answers("Hello, Ada."));
     const log = memoryLog();
     await log.create("other", JSON.stringify({ agent: { name: "another agent" } }));
-    await using server = mcpServer([agent], { log });
+    const unlisted = {
+      ...log,
+      list: (): never => {
+        throw new Error("The list of all sessions was read.");
+      },
+    };
+    await using server = mcpServer([agent], { log: unlisted });
     const client = await connect(server);
     const { structuredContent } = await client.callTool({
       name: "cashier",
@@ -109,7 +131,8 @@ describe.each(Object.entries(connections))("an agent as a tool, over %s", (_, co
       { role: "user", content: "I am Ada." },
       { role: "assistant", content: "Hello, Ada." },
     ]);
-    await expect(client.readResource({ uri: "moora://sessions/other" })).rejects.toThrow(/not found/i);
+    for (const id of ["other", "gone", "x".repeat(300)])
+      await expect(client.readResource({ uri: `moora://sessions/${id}` })).rejects.toThrow(/not found/i);
     await client.close();
   });
 });

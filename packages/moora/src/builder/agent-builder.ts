@@ -1,6 +1,7 @@
 import type {
   AgentConfig,
   AgentConfigChange,
+  LogListener,
   OnApproval,
   PriceList,
   StateDefinition,
@@ -224,6 +225,14 @@ export class AgentBuilder {
    */
   context(context: object): AgentBuilder {
     return this.#with({ context });
+  }
+
+  /**
+   * Receives the log entries of the run: retries, leases, late results, and what else is not an error of a caller. A synchronous run
+   * logs nothing. Default: none.
+   */
+  onLog(onLog: LogListener): AgentBuilder {
+    return this.#with({ onLog });
   }
 
   /** Stores the run in a log. Every acknowledged input is durable, and a crashed run resumes with `resume()`. */

@@ -10,6 +10,7 @@ import {
   type AgentRun,
   type AgentState,
   type Clock,
+  type LogListener,
   type OnApproval,
   type Trace,
 } from "@moora/agent";
@@ -30,6 +31,8 @@ export interface EngineOptions extends EngineHost {
   readonly onApproval?: OnApproval;
   /** What the tools and handlers need of this process. Default: nothing. */
   readonly context?: object;
+  /** Receives the log entries of a run that is not synchronous. Default: none. */
+  readonly onLog?: LogListener;
   /** The log and session that store the run. Default: in memory only. */
   readonly storage?: RunStorage;
 }
@@ -142,13 +145,14 @@ export class AgentEngine {
 
   #ask(onApproval: OnApproval | undefined): AgentRun {
     this.#refuseSecondRun();
-    const { clock, newId = randomId, context } = this.#options;
+    const { clock, newId = randomId, context, onLog } = this.#options;
     const session = startSession(this.agent, {
       id: newId("task"),
       newId,
       ...(context === undefined ? {} : { context }),
       ...(clock === undefined ? {} : { clock }),
       ...(onApproval === undefined ? {} : { onApproval }),
+      ...(onLog === undefined ? {} : { onLog }),
     });
     this.#runner = {
       current() {
@@ -163,8 +167,9 @@ export class AgentEngine {
 
   #durableRunner(storage: RunStorage, onApproval: OnApproval | undefined): DurableRunner {
     this.#refuseSecondRun();
-    const { clock, newId = randomId, context } = this.#options;
-    const runner = new DurableRunner(this.agent, this.task, { storage, clock, newId, onApproval, context });
+    const { clock, newId = randomId, context, onLog } = this.#options;
+    const host = { clock, newId, onApproval, context, onLog };
+    const runner = new DurableRunner(this.agent, this.task, { storage, ...host });
     this.#runner = runner;
     return runner;
   }

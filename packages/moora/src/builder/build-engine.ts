@@ -5,6 +5,7 @@ import {
   type Agent,
   type AgentConfig,
   type AgentConfigChange,
+  type LogListener,
   type OnApproval,
   type PriceList,
   type StateDefinition,
@@ -45,6 +46,7 @@ export interface BuilderParts {
   readonly answer?: StandardSchema | JsonObject;
   readonly prices?: PriceList;
   readonly context?: object;
+  readonly onLog?: LogListener;
   readonly log?: EventLog;
   readonly sessionId?: string;
   readonly resumes?: boolean;
@@ -55,7 +57,7 @@ export const predicateName = "approvalPolicy";
 
 /** Creates an engine from what a builder has collected. Throws `BuildError` where that does not define an agent. */
 export function buildEngine(collected: BuilderParts, host: EngineHost): AgentEngine {
-  const { task, tools, handlers, predicate, onApproval, answer, prices, context } = collected;
+  const { task, tools, handlers, predicate, onApproval, answer, prices, context, onLog } = collected;
   const llm = llmOf(collected);
   if (llm === undefined) throw new BuildError("Missing model: add llm(...) or openai().");
   if (typeof task !== "string") throw new BuildError(`The task must be a string, got ${shownValue(task)}.`);
@@ -76,6 +78,7 @@ export function buildEngine(collected: BuilderParts, host: EngineHost): AgentEng
     ...host,
     ...(onApproval === undefined ? {} : { onApproval }),
     ...(context === undefined ? {} : { context }),
+    ...(onLog === undefined ? {} : { onLog }),
     ...(storage === undefined ? {} : { storage }),
   });
 }

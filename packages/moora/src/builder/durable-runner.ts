@@ -11,6 +11,7 @@ import {
   type Clock,
   type ControlMove,
   type DurableSession,
+  type LogListener,
   type OnApproval,
   type Question,
   type Trace,
@@ -35,6 +36,7 @@ export interface DurableRunnerOptions {
   readonly newId: (prefix: string) => string;
   readonly onApproval: OnApproval | undefined;
   readonly context: object | undefined;
+  readonly onLog: LogListener | undefined;
 }
 
 /** A running task, or one that has its answer already. */
@@ -129,7 +131,7 @@ export class DurableRunner {
   }
 
   async #startOrResume(): Promise<TaskRun> {
-    const { storage, clock, newId, onApproval, context } = this.#options;
+    const { storage, clock, newId, onApproval, context, onLog } = this.#options;
     const session = await openSession(this.#agent, {
       log: storage.log,
       id: storage.id,
@@ -137,6 +139,7 @@ export class DurableRunner {
       ...(context === undefined ? {} : { context }),
       ...(clock === undefined ? {} : { clock }),
       ...(onApproval === undefined ? {} : { onApproval }),
+      ...(onLog === undefined ? {} : { onLog }),
     });
     this.#session = session;
     const { access, lastError } = session.info();

@@ -33,6 +33,21 @@ describe("the application data of a session", () => {
     expect((await cli("show", "ada", "--at", "1")).out).not.toContain("tea");
   });
 
+  it("is shown in 40 lines if it is long, and as a whole on demand", async () => {
+    await record(
+      "ada",
+      Array.from({ length: 1_500 }, (_, index) => `item ${index}`),
+    );
+    const short = (await cli("show", "ada")).out;
+    expect(short).toContain('"item 37"');
+    expect(short).not.toContain('"item 38"');
+    expect(short).toMatch(/^ {2}\.\.\. 1,464 more lines; --all shows them\.$/m);
+    const all = (await cli("show", "ada", "--all")).out;
+    expect(all).toContain('"item 1499"');
+    expect(all).not.toContain("more lines");
+    expect(JSON.parse((await cli("show", "ada", "--json")).out).state.data.items).toHaveLength(1_500);
+  });
+
   it("is compared between two sessions", async () => {
     await record("ada", ["tea"]);
     await record("bob", ["coffee"]);

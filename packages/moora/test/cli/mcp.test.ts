@@ -168,6 +168,26 @@ describe("moora mcp", () => {
     expect(sessions.out).toMatch(/^mcp-\S+ .* Done /);
   });
 
+  it("shows log entries with --verbose", async () => {
+    using place = new TemporaryFolder();
+    const host = new TestHost({ cwd: place.path });
+    const agent = join(import.meta.dirname, "served-agent.ts");
+    const ended = host.start(["mcp", "--agent", agent, "--verbose"]);
+    const send = (message: object): void =>
+      void host.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+    const clientInfo = { name: "test", version: "0" };
+    const params = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo };
+    send({ id: 1, method: "initialize", params });
+    await host.stdout.shows('"id":1');
+    send({ method: "notifications/initialized" });
+    send({ id: 2, method: "tools/call", params: { name: "counter", arguments: { task: "What is 2 + 2?" } } });
+    await host.stdout.shows('"id":2');
+    host.stdin.end();
+    expect(await ended).toBe(0);
+    expect(host.stderr.text).toMatch(/^\[info\] session-opened, session mcp-\S+: /m);
+    expect(host.stderr.text).toMatch(/^\[info\] session-closed, session mcp-\S+: /m);
+  });
+
   it("needs a module with agents", async () => {
     const without = await cli(new TestHost(), "mcp");
     expect(without).toMatchObject({ code: 2, out: "" });

@@ -3,7 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { defineAgent, defineTool, openSession, systemClock, type Tool } from "@moora/agent";
 import { sqliteLog } from "@moora/event-log/sqlite";
 import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { PostgresServer } from "@moora/testbed/postgres/server";
 import { TemporaryFolder } from "./temporary-folder.ts";
 import { TestHost } from "./test-host.ts";
@@ -37,6 +37,22 @@ async function rows(...args: readonly string[]): Promise<readonly unknown[]> {
     .split("\n")
     .map((line) => JSON.parse(line));
 }
+
+describe("more sessions than a page has", () => {
+  it("are listed page by page, each once and in order", async () => {
+    const log = sqliteLog(place.at("many.db"));
+    const agent = defineAgent({ llm: new MockLlmCaller([]) });
+    const ids = Array.from({ length: 205 }, (_, index) => `s${String(index).padStart(3, "0")}`);
+    for (const id of ids) await (await openSession(agent, { log, id })).close();
+    const list = vi.spyOn(Object.getPrototypeOf(log), "list");
+    const { code, out } = await said("sessions", "--log", "many.db");
+    expect(code).toBe(0);
+    expect(out.match(/^\S+/gm)).toEqual(ids);
+    expect(list).not.toHaveBeenCalled();
+    list.mockRestore();
+    await log.close();
+  });
+});
 
 describe.each([
   ["SQLite, the default", []],
@@ -177,6 +193,13 @@ describe.each([
     expect(await owner).toBe(0);
     expect(host.stdout.text).not.toContain("the text");
     expect((await cli("log", "eve")).out).toContain("call_1 read_file rejected by bob: not now");
+  });
+
+  it("confirm an approval with the arguments that were approved", async () => {
+    expect((await cli("run", "read a.txt", "--session", "eve", "--approve", "ask")).code).toBe(7);
+    const approved = await cli("approve", "eve", "--args", '{"path":"b.txt"}');
+    expect(approved.out).toMatch(/^Approved: call_1 read_file \{"path":"b\.txt"\}\. It is record \d+\.\n$/);
+    expect((await cli("log", "eve")).out).toContain('approved with other arguments by ada: {"path":"b.txt"}');
   });
 
   it("are paused and resumed from anywhere", async () => {

@@ -43,6 +43,11 @@ describe("the output of a run", () => {
     expect(host.stderr.text).toBe("Cannot connect to ollama. ECONNREFUSED Trying again in 3 s.\n");
   });
 
+  it("the answers of two turns, in lines of their own", () => {
+    const { stdout } = shown(token("One."), token("Two", "msg_1_2"), token(".", "msg_1_2"), answer("Two."));
+    expect(stdout.text).toBe("One.\nTwo.\n");
+  });
+
   it("what the model writes before it calls a tool, the call, and its result", () => {
     const host = shown(
       token("Let me look."),

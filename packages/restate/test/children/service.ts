@@ -13,6 +13,7 @@ const services = restateServices(agent, {
   onProgress(sessionId, progress) {
     if (progress.type === "llm-text") process.send?.({ sessionId, text: progress.text });
   },
+  onLog: (entry) => process.send?.({ entry }),
 });
 
 createServer(createEndpointHandler({ services })).listen(Number(port), "127.0.0.1", () => {

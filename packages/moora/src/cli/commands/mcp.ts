@@ -1,6 +1,7 @@
 import { errorText } from "@moora/agent-core-effects/internal";
 import { exitCodes } from "../cli-host.ts";
 import type { Command } from "../command.ts";
+import { logLines } from "../log-lines.ts";
 import { loadMcp } from "../mcp/load-mcp.ts";
 import { moduleToAgents } from "../module-to-agents.ts";
 import { noticeToMessage, openLog } from "../session/log-target.ts";
@@ -14,7 +15,7 @@ export const mcpCommand: Command = {
   name: "mcp",
   usage: "--agent FILE",
   summary: "Serve agents to an MCP client, over standard input and output.",
-  options: ["agent", "log", "help"],
+  options: ["agent", "log", "verbose", "help"],
   async run({ args, options }, host) {
     const file = options.text("agent");
     if (args.length > 0 || file === undefined)
@@ -26,7 +27,8 @@ export const mcpCommand: Command = {
     const onNotice = (notice: Parameters<typeof noticeToMessage>[0]): void =>
       screen.line(noticeToMessage(notice));
     const log = await openLog(target, { creates: true, onNotice });
-    const server = mcpServer(agents, { log, onError: (error) => screen.line(errorText(error)) });
+    const onError = (error: unknown): void => screen.line(errorText(error));
+    const server = mcpServer(agents, { log, onError, ...logLines(options, screen) });
     let isStopped = false;
     const unsubscribe = host.onTerminate(() => {
       isStopped = true;

@@ -1,7 +1,7 @@
 import { controlName, isPaused } from "@moora/agent-core-state-machine";
 import { SessionError, stateAt } from "@moora/agent";
 import { oneLine } from "@moora/agent-core-effects/internal";
-import { LogError, type LogInfo } from "@moora/event-log";
+import { LogError, sessionsOf, type LogInfo } from "@moora/event-log";
 import { exitCodes } from "../cli-host.ts";
 import type { Command } from "../command.ts";
 import { sessionCommand, type SessionCall } from "../session/session-call.ts";
@@ -15,12 +15,13 @@ export const sessionsCommand: Command = sessionCommand({
   optionHelp: { json: "Print one JSON object per line, one for each session." },
   async run(call) {
     const { log, print, screen, target } = call;
-    const infos = await log.list();
-    for (const info of infos) {
+    let count = 0;
+    for await (const info of sessionsOf(log, { limit: 200 })) {
       const row = await rowOf(call, info);
       print(row, rowToText(row));
+      count += 1;
     }
-    if (infos.length === 0) screen.line(`No sessions in ${target.shown}.`);
+    if (count === 0) screen.line(`No sessions in ${target.shown}.`);
     return exitCodes.answered;
   },
 });

@@ -22,7 +22,8 @@ export const showCommand: Command = sessionCommand({
   name: "show",
   usage: "<session>",
   summary: "Show a session: state, messages, open calls, questions, usage.",
-  options: ["at"],
+  options: ["at", "all"],
+  optionHelp: { all: "Show all of the application data." },
   async run(call) {
     const at = positionOf(call.options, "at");
     const position = await stateAtRecord(call, at);
@@ -61,7 +62,7 @@ function viewOf(
     ),
     ...(state.dataStatus === null
       ? []
-      : section(`data, version ${state.dataStatus.version}`, [JSON.stringify(state.data, null, 2)])),
+      : section(`data, version ${state.dataStatus.version}`, dataLines(call, state.data))),
     ...section("trace notes", moves.flatMap(noteToLines)),
     ...section(
       "open calls",
@@ -72,6 +73,16 @@ function viewOf(
       questions.map((question) => questionToText(call, question)),
     ),
   ];
+}
+
+/** The lines of application data that are shown without `--all`. */
+const mostDataLines = 40;
+
+function dataLines({ options }: SessionCall, data: unknown): readonly string[] {
+  const lines = JSON.stringify(data, null, 2).split("\n");
+  if (lines.length <= mostDataLines || options.has("all")) return lines;
+  const rest = (lines.length - mostDataLines).toLocaleString("en-US");
+  return [...lines.slice(0, mostDataLines), `... ${rest} more lines; --all shows them.`];
 }
 
 function pauseLines({ paused }: AgentState): readonly string[] {

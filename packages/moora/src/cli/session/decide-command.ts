@@ -40,11 +40,17 @@ async function decide(
   const { toolCallId, name } = question;
   call.print(
     { toolCallId, name, decision, seq: receipt.seq },
-    `${done}: ${callToText(question)}. It is record ${receipt.seq}.`,
+    `${done}: ${callToText(decidedCall(question, decision))}. It is record ${receipt.seq}.`,
   );
   call.screen.dim(`If no process runs the session: ${await resumeCommand(call)}`);
   return exitCodes.answered;
 }
+
+/** The call as it was decided: an approval with other arguments has these. */
+const decidedCall = (question: Question, decision: Decision): Question =>
+  typeof decision === "object" && "approve" in decision
+    ? { ...question, parameters: decision.approve }
+    : question;
 
 /** The command that resumes the session, with the tools that it was last run with. */
 async function resumeCommand({ log, target, id, options }: SessionCall): Promise<string> {

@@ -9,6 +9,8 @@ const reasons: Readonly<Record<string, string>> = {
   "no-loop": "Nothing is in progress in this session.",
   "already-paused": "The session is paused already.",
   "not-paused": "The session is not paused.",
+  "call-ended":
+    "The call of this sub-agent has ended, and nothing would answer. Send to the session that called it.",
   blank: "The message is empty.",
   busy: "The agent is working, and does not accept messages meanwhile.",
 };

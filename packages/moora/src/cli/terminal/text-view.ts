@@ -141,7 +141,10 @@ export class TextView implements RunView {
   }
 
   #write(text: string, messageId: string): void {
-    if (messageId !== this.#messageId) this.#streamed = "";
+    if (messageId !== this.#messageId) {
+      this.#endLine();
+      this.#streamed = "";
+    }
     this.#messageId = messageId;
     this.#streamed += text;
     this.#isLineOpen = !text.endsWith("\n");
