@@ -139,7 +139,7 @@ class EffectAttempt {
   async #log(inputs: readonly AgentInput[], hasApplied: boolean): Promise<void> {
     if (!this.#logger.isRead || (hasApplied && !inputs.some(isFailure))) return;
     const state = await this.#view().then(
-      (viewed) => viewed.state,
+      ({ session }) => session.state,
       () => undefined,
     );
     if (state === undefined) return;
