@@ -1,6 +1,7 @@
 import { EventType, type HttpAgent } from "@ag-ui/client";
 import { defineData, defineTool, readSession, type Agent, type DataDefinition } from "@moora/agent";
 import { answers, callsTools, type MockScript } from "@moora/llm/testing";
+import fc from "fast-check";
 import { expect } from "vitest";
 import type { AgUiScene } from "./ag-ui-scene.ts";
 import { agentOf } from "./support.ts";
@@ -99,3 +100,17 @@ export const run = (client: HttpAgent, parameters: Parameters<HttpAgent["runAgen
   client.runAgent(parameters).catch(() => undefined);
 
 export const lister = (data: DataDefinition = anything()): Agent => agentOf(() => answers("Yes."), { data });
+
+const key = fc.constantFrom("", "a", "b~c", "d/e", "-", "0", "10", "constructor", "prototype", "toString");
+
+const { value } = fc.letrec((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 4, withCrossShrink: true },
+    fc.constantFrom<unknown>(null, true, 0, 1.5, "", "text"),
+    fc.array(tie("value"), { maxLength: 4 }),
+    fc.dictionary(key, tie("value"), { maxKeys: 4, noNullPrototype: true }),
+  ),
+}));
+
+/** Objects of JSON, with keys that are written in another way in a path, or mean something to JavaScript. */
+export const drawnData = fc.dictionary(key, value, { maxKeys: 5, noNullPrototype: true });

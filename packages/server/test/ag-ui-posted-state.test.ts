@@ -1,14 +1,17 @@
 import { EventType } from "@ag-ui/client";
+import { canonicalJson } from "@moora/agent";
 import { memoryLog, MemoryStorage } from "@moora/event-log";
 import { answers, callsTools } from "@moora/llm/testing";
 import { Gates, remoteLog } from "@moora/testbed/durable/remote-log";
 import { TestClock, untilPasses } from "@moora/testbed/test-clock";
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
   add,
   anything,
   changeData,
   dataOf,
+  drawnData,
   lister,
   posts,
   push,
@@ -320,5 +323,48 @@ describe("the state that a client of AG-UI posts", () => {
     await run(client, resume);
     expect(scene.outcome).toEqual({ type: "success" });
     expect(client.state).toEqual({ items: ["rice"] });
+  });
+
+  it("has every change of the page and of others, or none of the page, whatever they are", async () => {
+    const isSame = (one: unknown, other: unknown): boolean =>
+      (one === undefined) === (other === undefined) && canonicalJson(one) === canonicalJson(other);
+    const own = (fields: object, name: string): unknown =>
+      Object.hasOwn(fields, name) ? (fields as Record<string, unknown>)[name] : undefined;
+    const outcomes = new Set<unknown>();
+    await fc.assert(
+      fc.asyncProperty(drawnData, drawnData, drawnData, async (initial, others, posted) => {
+        await using scene = new AgUiScene(lister(anything(initial)));
+        const client = scene.client();
+        await say(client, "Hi");
+        const changes = [...new Set([...Object.keys(initial), ...Object.keys(others)])]
+          .filter((name) => !isSame(own(initial, name), own(others, name)))
+          .map((name) => {
+            const path = `/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+            return Object.hasOwn(others, name)
+              ? { op: "add", path, value: others[name] }
+              : { op: "remove", path };
+          });
+        if (changes.length > 0) await changeData(scene, changes);
+        client.setState(posted);
+        client.addMessage({ id: "message-2", role: "user", content: "More" });
+        await run(client);
+        const data = (await dataOf(scene)) as object;
+        const last = scene.events.at(-1) as unknown as { type: string; code?: string };
+        outcomes.add(last.code ?? last.type);
+        expect(JSON.stringify(client.state)).toBe(JSON.stringify(data));
+        if (last.code !== undefined || Object.keys(posted).length === 0) {
+          expect(isSame(data, others)).toBe(true);
+          return;
+        }
+        for (const name of Object.keys({ ...initial, ...others, ...posted })) {
+          const [before, theirs, mine] = [own(initial, name), own(others, name), own(posted, name)];
+          const found = own(data, name);
+          if (isSame(before, mine)) expect(isSame(found, theirs)).toBe(true);
+          else if (isSame(before, theirs)) expect(isSame(found, mine)).toBe(true);
+        }
+      }),
+      { numRuns: 60 },
+    );
+    expect(outcomes).toEqual(new Set(["RUN_FINISHED", "state-conflict"]));
   });
 });

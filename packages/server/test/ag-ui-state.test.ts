@@ -3,7 +3,17 @@ import { answers, hangs } from "@moora/llm/testing";
 import { TestClock, untilPasses } from "@moora/testbed/test-clock";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { add, anything, changeData, dataOf, push, stateEvents, working, type Draft } from "./ag-ui-data.ts";
+import {
+  add,
+  anything,
+  changeData,
+  dataOf,
+  drawnData,
+  push,
+  stateEvents,
+  working,
+  type Draft,
+} from "./ag-ui-data.ts";
 import { AgUiScene, say } from "./ag-ui-scene.ts";
 import { agentOf } from "./support.ts";
 
@@ -113,47 +123,31 @@ describe("the state of a client of AG-UI", () => {
   });
 
   it("equals the data byte for byte, whatever is changed", async () => {
-    const key = fc.constantFrom(
-      "",
-      "a",
-      "b~c",
-      "d/e",
-      "-",
-      "0",
-      "10",
-      "constructor",
-      "prototype",
-      "toString",
-    );
-    const { value } = fc.letrec((tie) => ({
-      value: fc.oneof(
-        { maxDepth: 4, withCrossShrink: true },
-        fc.constantFrom<unknown>(null, true, 0, 1.5, "", "text"),
-        fc.array(tie("value"), { maxLength: 4 }),
-        fc.dictionary(key, tie("value"), { maxKeys: 4, noNullPrototype: true }),
-      ),
-    }));
-    const data = fc.dictionary(key, value, { maxKeys: 5, noNullPrototype: true });
     await fc.assert(
-      fc.asyncProperty(data, fc.array(data, { minLength: 1, maxLength: 6 }), async (initial, versions) => {
-        const agent = working(
-          async (_, { update }) => {
-            for (const version of versions) {
-              await update.now((draft) => {
-                for (const name of Object.keys(draft)) if (!Object.hasOwn(version, name)) delete draft[name];
-                Object.assign(draft, structuredClone(version));
-              });
-            }
-            return "worked";
-          },
-          { data: anything(initial) },
-        );
-        await using scene = new AgUiScene(agent);
-        const client = scene.client();
-        await say(client, "Work");
-        expect(JSON.stringify(client.state)).toBe(JSON.stringify(await dataOf(scene)));
-        expect(scene.failures).toEqual([]);
-      }),
+      fc.asyncProperty(
+        drawnData,
+        fc.array(drawnData, { minLength: 1, maxLength: 6 }),
+        async (initial, versions) => {
+          const agent = working(
+            async (_, { update }) => {
+              for (const version of versions) {
+                await update.now((draft) => {
+                  for (const name of Object.keys(draft))
+                    if (!Object.hasOwn(version, name)) delete draft[name];
+                  Object.assign(draft, structuredClone(version));
+                });
+              }
+              return "worked";
+            },
+            { data: anything(initial) },
+          );
+          await using scene = new AgUiScene(agent);
+          const client = scene.client();
+          await say(client, "Work");
+          expect(JSON.stringify(client.state)).toBe(JSON.stringify(await dataOf(scene)));
+          expect(scene.failures).toEqual([]);
+        },
+      ),
       { numRuns: 40 },
     );
   });
