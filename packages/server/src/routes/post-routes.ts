@@ -137,28 +137,22 @@ export const postData: Route = postRoute({
   kind: "data",
   action: "update",
   schema: dataBodySchema,
-  post: async (call) => await updateOnce(call, (draft) => applyOperations(draft, call.body.patches)),
+  post: async ({ session, isRecorded, id, user, body: { patches } }) => {
+    try {
+      return await session.update(
+        (draft) => {
+          if (isRecorded()) throw new AlreadyRecorded();
+          applyOperations(draft, patches);
+        },
+        user,
+        id.text,
+      );
+    } catch (error) {
+      // The receipt of the first one is looked up.
+      if (error instanceof AlreadyRecorded) return { status: "ignored", reason: "nothing-new" };
+      throw error;
+    }
+  },
 });
-
-/** Changes the application data unless the log contains the change. */
-export async function updateOnce(
-  { session, isRecorded, id, user }: Pick<PostCall<unknown>, "session" | "isRecorded" | "id" | "user">,
-  recipe: (draft: unknown) => void,
-): Promise<Receipt> {
-  try {
-    return await session.update(
-      (draft) => {
-        if (isRecorded()) throw new AlreadyRecorded();
-        recipe(draft);
-      },
-      user,
-      id.text,
-    );
-  } catch (error) {
-    // The receipt of the first one is looked up.
-    if (error instanceof AlreadyRecorded) return { status: "ignored", reason: "nothing-new" };
-    throw error;
-  }
-}
 
 class AlreadyRecorded extends Error {}

@@ -5,7 +5,6 @@ import type { PostedState } from "../chat/ag-ui-request.ts";
 import { mergeData } from "../sessions/merge-data.ts";
 import type { LiveSession } from "../sessions/live-session.ts";
 import { requestIdOf } from "../sessions/request-ids.ts";
-import { updateOnce } from "./post-routes.ts";
 import type { RouteCall } from "./route.ts";
 
 /** Why the changes of a client are refused. Nothing was changed. */
@@ -70,12 +69,15 @@ async function merge(
 ): Promise<void> {
   const id = requestIdOf({ kind: "data", user, key: canonicalJson(["ag-ui", run, state]), content: state });
   await parts.context.counters.countPost("data", () =>
-    parts.ledgerOf(live).once(id, (session, isRecorded) =>
-      updateOnce({ session, isRecorded, id, user }, (draft) => {
+    parts.ledgerOf(live).once(id, async (session, isRecorded) => {
+      const change = (draft: unknown): void => {
+        // A recipe that changes nothing records nothing.
+        if (isRecorded()) return;
         const conflicts = isContainer(draft) ? mergeData(draft, base, state) : [""];
         if (conflicts.length > 0) throw new StateConflict(conflicts);
-      }),
-    ),
+      };
+      return await session.update(change, user, id.text);
+    }),
   );
 }
 
