@@ -183,6 +183,8 @@ export const chunkEventSchema = z.discriminatedUnion("type", [
     /** The arguments of the call, what its tool asks, and when the question expires, in milliseconds since 1970. */
     parameters: z.exactOptional(z.unknown()),
     question: optionalText,
+    /** The JSON text of the JSON Schema of the answer. */
+    answerSchema: optionalText,
     /** How much harm the call can do, and why a person is asked. */
     risk: z.exactOptional(z.enum(["low", "medium", "high", "critical"])),
     reason: z.exactOptional(z.enum(["policy", "risk", "predicate", "tool", "question", "interrupted"])),

@@ -13,6 +13,8 @@ export interface SubAgentQuestion {
   readonly name: string;
   readonly parameters: unknown;
   readonly question?: string;
+  /** The JSON text of the JSON Schema of the answer; absent if every answer is accepted, and from a server that does not send it. */
+  readonly answerSchema?: string;
   readonly risk?: NonNullable<QuestionChunk["risk"]>;
   readonly reason: Reason;
   readonly due: number | null;
@@ -35,6 +37,7 @@ export function chunkToQuestion({
   about,
   name,
   question,
+  answerSchema,
   risk,
   reason = reasonOf[about],
   parameters = null,
@@ -54,6 +57,7 @@ export function chunkToQuestion({
     reminder,
     escalated,
     ...(question === undefined ? {} : { question }),
+    ...(answerSchema === undefined ? {} : { answerSchema }),
     ...(risk === undefined ? {} : { risk }),
   };
 }

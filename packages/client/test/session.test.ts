@@ -1,4 +1,4 @@
-import { agentTool, defineAgent, defineData, type AgentEvent } from "@moora/agent";
+import { agentTool, askHuman, defineAgent, defineData, type AgentEvent } from "@moora/agent";
 import { answers, callsTools, fails, hangs, MockLlmCaller } from "@moora/llm/testing";
 import { untilPasses } from "@moora/testbed/test-clock";
 import { describe, expect, expectTypeOf, it } from "vitest";
@@ -84,6 +84,26 @@ describe("a remote session", () => {
     if (atAda === undefined) throw new Error("No question.");
     expect(await ada.decide(atAda, "approve")).toMatchObject({ status: "ignored", decidedBy: "local" });
     await untilPasses(() => expect(stateOf(bob)).toBe(stateOf(ada)));
+  });
+
+  it("has the schema of the answer that a sub-agent asks for", async () => {
+    const answer = { type: "object", properties: { size: { type: "integer" } } } as const;
+    const ask = callsTools([{ name: "ask_human", arguments: { question: "Which size?" } }]);
+    const shop = agentOf([ask, answers("Ordered.")], { tools: [askHuman({ answer })] });
+    const boss = agentOf([callsTools([{ name: "shop", arguments: { task: "A shirt" } }]), answers("Done.")], {
+      tools: [agentTool(shop, { name: "shop", description: "Buys." })],
+    });
+    await using scene = new Scene(boss);
+    const { session } = await scene.connect();
+    const run = session.ask("A shirt");
+    await untilPasses(() => expect(session.questions()).toHaveLength(1));
+    const [question] = session.questions();
+    if (question === undefined) throw new Error("No question.");
+    expect(JSON.parse(question.answerSchema ?? "")).toMatchObject(answer);
+    const { session: late } = await scene.connect({ id: session.id });
+    expect(late.questions()).toEqual([question]);
+    await session.decide(question, { answer: { size: 42 } });
+    expect((await run).answer).toBe("Done.");
   });
 
   it("shows the questions of sub-agents with their paths, and decides them", async () => {

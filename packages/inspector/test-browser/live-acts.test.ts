@@ -98,11 +98,12 @@ describe("in a live session", () => {
     await using server = await servedAgent(lead, { log });
     await talkIn(page, server.url, "A shirt, please.");
     await page.getByText(/A sub-agent asks, below call_/).waitFor();
-    await page.getByLabel("Answer").fill("42");
+    expect(await button("As JSON").count()).toBe(0);
+    await page.getByLabel("Size").fill("12");
+    await page.getByLabel("color").selectOption("red");
     await button("Answer").click();
-    await page.getByRole("alert").waitFor();
-    await button("As JSON").click();
-    await page.getByLabel("Answer as JSON").fill('{ "size": 42, "color": "red" }');
+    await page.getByRole("alert").getByText("30").waitFor();
+    await page.getByLabel("Size").fill("42");
     await button("Answer").click();
     await said("All done.");
     expect(await page.getByText("A sub-agent asks").count()).toBe(0);

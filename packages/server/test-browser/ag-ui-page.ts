@@ -42,6 +42,11 @@ class Thread {
     this.#isRunning = false;
   }
 
+  /** Changes the state of the page, as a form does. It is posted with the next run. */
+  change(state: unknown): void {
+    this.#client.setState(state);
+  }
+
   abort(): void {
     this.#client.abortRun();
   }

@@ -23,6 +23,17 @@ const add = defineTool({
   },
 });
 
+const count = defineTool({
+  name: "count",
+  description: "Counts the sums.",
+  input: z.object({}),
+  data: list,
+  execute: (_, { data, update }) => {
+    update((draft) => void draft.sums.push(data.sums.length));
+    return { before: data.sums.length };
+  },
+});
+
 const paid: unknown[] = [];
 const pay = defineTool({
   name: "pay",
@@ -43,6 +54,7 @@ const llm = () =>
       const calls = [2, 3].map((a) => ({ name: "add", arguments: { a, b: a } }));
       return callsTools(calls, { reasoning: "I add.", text: "Let me see." });
     }
+    if (text.includes("Count")) return callsTools([{ name: "count", arguments: {} }]);
     return text.includes("Pay")
       ? callsTools([1, 2].map((cents) => ({ name: "pay", arguments: { cents } })))
       : answers("Hello.");
@@ -58,7 +70,7 @@ beforeAll(async () => {
 
 beforeEach(async () => {
   paid.length = 0;
-  const agents = [defineAgent({ name: "helper", llm: llm(), tools: [add, pay], data: list })];
+  const agents = [defineAgent({ name: "helper", llm: llm(), tools: [add, count, pay], data: list })];
   const allowedOrigins = [new URL(browser.url).origin];
   served = await serve(createAgentServer({ agents, log: memoryLog(), allowedOrigins }), { port: 0 });
   page = await browser.open();
@@ -170,6 +182,26 @@ describe("a page with the client of AG-UI", () => {
     await say("Hello");
     expect((await view()).state).toEqual({ sums: [1] });
     expect((await view()).failures).toEqual([]);
+  });
+
+  it("changes its state: the tool of the next run sees it, and the page sees what the tool changes", async () => {
+    const change = (state: unknown): Promise<void> => page.evaluate((given) => thread.change(given), state);
+    await say("Hello");
+    await change({ sums: [100] });
+    await say("Count");
+    const { state, events, messages, failures } = await view();
+    expect(messages.map(({ content }) => content)).toContain('{"before":1}');
+    expect(state).toEqual({ sums: [100, 1] });
+    expect(events.map(({ type }): string => type)).toContain("STATE_DELTA");
+    expect(failures).toEqual([]);
+    await post("data", { patches: [{ op: "replace", path: "/sums/0", value: 200 }] });
+    await change({ sums: [300, 1] });
+    await say("Once more");
+    expect((await view()).events.at(-1)).toMatchObject({ type: "RUN_ERROR", code: "state-conflict" });
+    expect((await view()).state).toEqual({ sums: [200, 1] });
+    await page.evaluate(() => thread.run({}));
+    expect(await outcome()).toEqual({ type: "success" });
+    expect(await lastText()).toBe("Hello.");
   });
 
   it("answers interrupts later, after the page was loaded again, and one by one", async () => {

@@ -1,67 +1,12 @@
-import { EventType, HttpAgent, type BaseEvent } from "@ag-ui/client";
-import { agentTool, askHuman, defineData, readSession, toolReply, type AgentState } from "@moora/agent";
+import { EventType, type HttpAgent } from "@ag-ui/client";
+import { agentTool, askHuman, readSession, toolReply } from "@moora/agent";
 import { memoryLog, MemoryStorage } from "@moora/event-log";
 import type { LlmOutcome } from "@moora/llm";
 import { answers, callsTools, fails, hangs, type MockScript } from "@moora/llm/testing";
 import { TestClock, untilPasses } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
-import { agentOf, draftingLlm, Scene, toolOf } from "./support.ts";
-
-/** An official client of AG-UI, with its verification of events, at a server. */
-class AgUiScene implements AsyncDisposable {
-  readonly scene: Scene;
-  readonly events: BaseEvent[] = [];
-  readonly failures: string[] = [];
-
-  constructor(agent: ReturnType<typeof agentOf>, options: ConstructorParameters<typeof Scene>[1] = {}) {
-    this.scene = new Scene(agent, options);
-  }
-
-  client(threadId = "thread-1", user = "ada"): HttpAgent {
-    const client = new HttpAgent({
-      url: "http://localhost/agents/helper/ag-ui",
-      threadId,
-      headers: { authorization: `Bearer ${user}` },
-      fetch: (input, init) => this.scene.server.fetch(new Request(input, init)),
-    });
-    client.subscribe({
-      onEvent: ({ event }) => void this.events.push(event),
-      onRunFailed: ({ error }) => void this.failures.push(error.message),
-    });
-    return client;
-  }
-
-  get types(): readonly string[] {
-    return this.events.map(({ type }) => type);
-  }
-
-  get outcome(): Record<string, unknown> {
-    return (this.events.at(-1) as unknown as { outcome: Record<string, unknown> }).outcome;
-  }
-
-  get interrupts(): readonly { id: string; reason: string; toolCallId: string }[] {
-    return this.outcome["interrupts"] as never;
-  }
-
-  async sessionIds(): Promise<readonly string[]> {
-    const { body } = await this.scene.as("ada").get("/sessions");
-    return (body as { sessions: readonly { id: string }[] }).sessions.map(({ id }) => id);
-  }
-
-  async stateOf(id: string): Promise<AgentState> {
-    const { body } = await this.scene.as("ada").get(`/sessions/${encodeURIComponent(id)}`);
-    return (body as { state: AgentState }).state;
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.scene[Symbol.asyncDispose]();
-  }
-}
-
-const say = (client: HttpAgent, content: string, id = `user_${client.messages.length}`) => {
-  client.addMessage({ id, role: "user", content });
-  return client.runAgent();
-};
+import { AgUiScene, say } from "./ag-ui-scene.ts";
+import { agentOf, draftingLlm, toolOf } from "./support.ts";
 
 const textsOf = (client: HttpAgent): readonly unknown[] =>
   client.messages.map(
@@ -301,14 +246,6 @@ describe("a client of AG-UI", () => {
     expect(scene.outcome).toEqual({ type: "cancelled" });
     expect(textsOf(client)).toEqual(["user: A story", "assistant: Once upon a time"]);
     expect(scene.failures).toEqual([]);
-  });
-
-  it("shares the application data of the session", async () => {
-    const data = defineData({ schema: { type: "object" }, initial: { items: ["tea"] } });
-    await using scene = new AgUiScene(agentOf([answers("Yes.")], { data }));
-    const client = scene.client();
-    await say(client, "Hi");
-    expect(client.state).toEqual({ items: ["tea"] });
   });
 
   it("runs a repeated message once, and does not see the thread of another user", async () => {

@@ -1,4 +1,5 @@
-import { agentTool, defineTeam, readSession } from "@moora/agent";
+import { agentTool, askHuman, defineTeam, readSession } from "@moora/agent";
+import { chunkToQuestion } from "@moora/agent-webui-protocol";
 import { memoryLog } from "@moora/event-log";
 import { answers, callsTools } from "@moora/llm/testing";
 import { untilPasses } from "@moora/testbed/test-clock";
@@ -65,6 +66,28 @@ describe("a question of a sub-agent", () => {
     const { inputs } = await readSession(scene.log, below?.id ?? "");
     expect(inputs).toContainEqual(expect.objectContaining({ type: "tool-call-decided", by: "ada" }));
     expect((await ada.post(`/sessions/${id}/decisions`, { ...decision, path })).body.status).toBe("ignored");
+  });
+
+  it("has the schema of its answer, in the stream and among the questions of the session", async () => {
+    const log = memoryLog();
+    const answer = { type: "object", properties: { size: { type: "integer" } }, required: ["size"] } as const;
+    const ask = callsTools([{ name: "ask_human", arguments: { question: "Which size?" } }]);
+    const shop = agentOf([ask, answers("Ordered.")], { name: "shop", tools: [askHuman({ answer })] });
+    const boss = agentOf([callsTools([{ name: "shop", arguments: { task: "A shirt" } }]), answers("Done.")], {
+      tools: [agentTool(shop, { name: "shop", description: "Buys.", log })],
+    });
+    await using scene = new Scene(boss, { log });
+    const ada = scene.as("ada");
+    const id = await ada.create();
+    await using stream = await ada.events(id);
+    await ada.post(`/sessions/${id}/messages`, { content: "A shirt" });
+    const chunk = await stream.question();
+    expect(JSON.parse(chunk.answerSchema ?? "")).toMatchObject(answer);
+    expect(chunkToQuestion(chunk).answerSchema).toBe(chunk.answerSchema);
+    const [question] = (await ada.get(`/sessions/${id}`)).body.questions;
+    expect(question).toEqual(chunkToQuestion(chunk));
+    const { answerSchema: _, ...earlier } = chunk;
+    expect(chunkToQuestion(earlier)).not.toHaveProperty("answerSchema");
   });
 
   it("is shown to a viewer that comes later", async () => {

@@ -1,6 +1,13 @@
 import { type AskHumanEffect, effectsAt } from "@moora/agent-core-effects";
 import type { AgentState } from "@moora/agent-core-state-machine";
-import { questionReasonOf, recordOf, riskOf } from "@moora/agent-core-state-machine/internal";
+import {
+  openCallOf,
+  questionReasonOf,
+  recordOf,
+  riskOf,
+  toolOf,
+  toolQuestionOf,
+} from "@moora/agent-core-state-machine/internal";
 import type { Question } from "../agent-event.ts";
 
 /** The question of an `ask-human` effect of this state, with its arguments parsed. */
@@ -13,6 +20,7 @@ export function effectToQuestion(effect: AskHumanEffect, state: AgentState): Que
     name,
     parameters: parseArguments(parameters),
     ...(question === undefined ? {} : { question }),
+    ...(about === "answer" ? schemaAt(state, effect) : {}),
     digest,
     ...(risk === undefined ? {} : { risk }),
     reason: questionReasonOf(state, recordOf(state, toolCallId) ?? { name }, about),
@@ -20,6 +28,14 @@ export function effectToQuestion(effect: AskHumanEffect, state: AgentState): Que
     reminder,
     escalated,
   };
+}
+
+/** The schema of the answer: that of what the tool asks in the middle of its call, else that of the tool. */
+function schemaAt(state: AgentState, { toolCallId, name }: AskHumanEffect): Pick<Question, "answerSchema"> {
+  const call = openCallOf(state.reActContext.control, toolCallId);
+  const asked = call === undefined ? undefined : toolQuestionOf(state, call);
+  const { answerSchema } = asked ?? toolOf(state, name) ?? {};
+  return answerSchema === undefined ? {} : { answerSchema };
 }
 
 /** The open questions of a state. */

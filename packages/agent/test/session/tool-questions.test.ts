@@ -59,6 +59,9 @@ describe("a tool that asks in the middle of its call", () => {
     const run = session.ask("Book a seat.");
     const question = await asked(session);
     expect(question).toMatchObject({ about: "answer", name: "book", question: "Which seat?" });
+    expect(JSON.parse(question.answerSchema ?? "")).toMatchObject({
+      properties: { seat: { type: "string" } },
+    });
     expect(session.current().reActContext.control.type).toBe("WaitingForHuman");
     await session.decide(question, { answer: { seat: "12A" } }, "ada");
     expect((await run).text).toBe("done");
@@ -103,6 +106,7 @@ describe("a tool that asks in the middle of its call", () => {
     const { session } = booked([], { approval: { policy: "always" } });
     const run = session.ask("Book a seat.");
     const approval = await asked(session);
+    expect(approval).not.toHaveProperty("answerSchema");
     await session.decide(approval, "approve", "ada");
     await untilPasses(() => expect(session.questions()[0]?.about).toBe("answer"));
     const question = await asked(session);

@@ -1,16 +1,15 @@
 /** @jsxImportSource preact */
-import type { Decision as DecisionValue } from "@moora/agent";
+import type { Decision as DecisionValue, Question } from "@moora/agent";
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { answerFormOf, entriesToAnswer, initialEntries } from "../session/answer-form.ts";
-import type { ShownQuestion } from "../session/position-view.ts";
 import { answerProblem } from "./answer-problem.ts";
 import { AnswerFields, type Entries } from "./answer-fields.tsx";
 import { post } from "./live-source.ts";
 import type { SubAgentQuestion } from "@moora/agent-webui-protocol";
 import { messageOf } from "./store.ts";
 
-type AnyQuestion = ShownQuestion | SubAgentQuestion;
+type AnyQuestion = Question | SubAgentQuestion;
 
 interface QuestionProps {
   readonly question: AnyQuestion;
@@ -134,7 +133,7 @@ function Approval({ question }: QuestionProps): JSX.Element {
 const jsonForm = answerFormOf("{}");
 
 function Answer({ question }: QuestionProps): JSX.Element {
-  const schema = "answerSchema" in question ? question.answerSchema : undefined;
+  const { answerSchema: schema } = question;
   const form = answerFormOf(schema);
   const [isJson, setJson] = useState(false);
   const shown = isJson ? jsonForm : form;
@@ -168,7 +167,7 @@ function Answer({ question }: QuestionProps): JSX.Element {
       <button type="button" disabled={isPosting} onClick={() => decide({ reject: "" })}>
         Do not answer
       </button>
-      {question.path === undefined ? null : (
+      {question.path === undefined || schema !== undefined ? null : (
         <button type="button" aria-pressed={isJson} onClick={() => setJson(!isJson)}>
           As JSON
         </button>

@@ -1,9 +1,9 @@
 /** @jsxImportSource preact */
+import type { Question } from "@moora/agent";
 import type { SubAgentQuestion } from "@moora/agent-webui-protocol";
 import { computed } from "@preact/signals";
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import type { ShownQuestion } from "../session/position-view.ts";
 import { notify } from "./copy.tsx";
 import type { PostKind } from "./live-requests.ts";
 import { isLive, liveId, liveStatus, post, streaming } from "./live-source.ts";
@@ -41,13 +41,13 @@ export function Questions(): JSX.Element | null {
   );
 }
 
-const titles: Readonly<Record<ShownQuestion["about"], string>> = {
+const titles: Readonly<Record<Question["about"], string>> = {
   approval: "Approve this call?",
   outcome: "What was the outcome of this interrupted call?",
   answer: "The agent asks",
 };
 
-const reasons: Readonly<Record<ShownQuestion["reason"], string>> = {
+const reasons: Readonly<Record<Question["reason"], string>> = {
   policy: "The approval policy asks about this tool.",
   risk: "The approval policy asks about calls of this risk.",
   predicate: "The predicate of the approval policy asks about this call.",
@@ -56,7 +56,7 @@ const reasons: Readonly<Record<ShownQuestion["reason"], string>> = {
   interrupted: "The call was interrupted.",
 };
 
-function QuestionCard({ question }: { readonly question: ShownQuestion | SubAgentQuestion }): JSX.Element {
+function QuestionCard({ question }: { readonly question: Question | SubAgentQuestion }): JSX.Element {
   const { about, name, parameters, question: asked, path } = question;
   return (
     <>

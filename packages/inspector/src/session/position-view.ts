@@ -6,11 +6,9 @@ import {
   controlName,
   isLoopRunning,
   isPaused,
-  type AgentState,
   type ControlEdge,
   type ControlMove,
 } from "@moora/agent-core-state-machine";
-import { openCallOf, toolOf, toolQuestionOf } from "@moora/agent-core-state-machine/internal";
 import { conversationAt, type Conversation } from "./conversation.ts";
 import { marksIn, type Mark } from "./marks.ts";
 import { requestViewAt, type RequestView } from "./request-view.ts";
@@ -29,7 +27,7 @@ export interface PositionView {
   readonly conversation: Conversation;
   readonly request: RequestView | undefined;
   readonly effects: readonly AgentEffect[];
-  readonly questions: readonly ShownQuestion[];
+  readonly questions: readonly Question[];
   readonly data: { readonly version: number; readonly json: string; readonly isChanged: boolean } | undefined;
   readonly usage: { readonly session: AgentUsage; readonly loop: AgentUsage; readonly budget: Budget };
   readonly isRunning: boolean;
@@ -37,11 +35,6 @@ export interface PositionView {
   /** Whether a retry of the loop would apply. */
   readonly canRetry: boolean;
   readonly record: RecordView | undefined;
-}
-
-/** A question of the session. `answerSchema` is the JSON text of the schema of its answer; undefined if any is accepted. */
-export interface ShownQuestion extends Question {
-  readonly answerSchema: string | undefined;
 }
 
 /** The record of a position. `body` is JSON with indentation. */
@@ -85,7 +78,7 @@ export function positionViewAt(
     conversation: conversationAt(state, entries),
     request: requestViewAt(history, seq),
     effects,
-    questions: questionsAt(state).map((question) => shownQuestion(state, question)),
+    questions: questionsAt(state),
     data:
       dataStatus === null
         ? undefined
@@ -96,13 +89,6 @@ export function positionViewAt(
     canRetry: agentTransition({ type: "loop-retried", timestamp: 0 })(state) !== state,
     record: recordViewAt(history, seq, step),
   };
-}
-
-function shownQuestion(state: AgentState, question: Question): ShownQuestion {
-  const call = openCallOf(state.reActContext.control, question.toolCallId);
-  const asked = call === undefined ? undefined : toolQuestionOf(state, call);
-  const { answerSchema } = asked ?? toolOf(state, question.name) ?? {};
-  return { ...question, answerSchema: question.about === "answer" ? answerSchema : undefined };
 }
 
 function recordViewAt(

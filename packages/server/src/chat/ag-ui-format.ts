@@ -1,9 +1,11 @@
-import type { AgentState } from "@moora/agent";
+import type { AgentState, DataPatch } from "@moora/agent";
 import type { LiveSession } from "../sessions/live-session.ts";
 import { contentWithFiles } from "./ag-ui-files.ts";
+import { callsMessageId, resultMessageId } from "./ag-ui-ids.ts";
 import { AgUiDrafts } from "./ag-ui-drafts.ts";
 import { questionToInterrupt } from "./ag-ui-interrupts.ts";
-import type { ChatFormat } from "./chat-stream.ts";
+import { AgUiSharedState } from "./ag-ui-state.ts";
+import type { ChatFormat, ChatTranslator } from "./chat-stream.ts";
 import { textOf, type UiChunk } from "./ui-chunk.ts";
 
 /** An event of AG-UI 1.0. Fields without a value are left out: a null is invalid. */
@@ -19,17 +21,15 @@ export interface AgUiRun {
 export const agUiFormat = (run: AgUiRun): ChatFormat => ({
   headers: {},
   endText: "",
-  toEvents: (live) => {
-    const translator = new AgUiTranslator(run, live);
-    return (chunk) => translator.eventsOf(chunk);
-  },
+  translator: (live) => new AgUiTranslator(run, live),
 });
 
 /** Translates the chunks of a loop to events of AG-UI. */
-class AgUiTranslator {
+class AgUiTranslator implements ChatTranslator {
   readonly #run: AgUiRun;
   readonly #live: LiveSession;
   readonly #drafts = new AgUiDrafts();
+  readonly #data = new AgUiSharedState();
   #open: { readonly kind: "text" | "reasoning"; readonly id: string } | undefined;
   /** The message that the calls of the step belong to. */
   #parentId: string | undefined;
@@ -45,7 +45,10 @@ class AgUiTranslator {
   eventsOf(chunk: UiChunk): readonly AgUiEvent[] {
     switch (chunk.type) {
       case "start":
-        return [{ type: "RUN_STARTED", ...this.#run, protocolVersion: "1.0" }, ...this.#data()];
+        return [
+          { type: "RUN_STARTED", ...this.#run, protocolVersion: "1.0" },
+          ...this.#data.begin(this.#state),
+        ];
       case "start-step":
         this.#steps += 1;
         this.#parentId = undefined;
@@ -76,7 +79,7 @@ class AgUiTranslator {
       case "tool-input-available":
         return this.#call(chunk);
       case "tool-output-available":
-        return [...this.#result(chunk.toolCallId, textOf(chunk.output)), ...this.#data()];
+        return this.#result(chunk.toolCallId, textOf(chunk.output));
       case "tool-output-error":
         return this.#result(chunk.toolCallId, chunk.errorText);
       case "tool-output-denied":
@@ -91,12 +94,16 @@ class AgUiTranslator {
       case "file":
         return this.#file(chunk);
       case "finish":
-        return [...this.#data(), this.#finished(this.#outcome(chunk.finishReason))];
+        return [this.#finished(this.#outcome(chunk.finishReason))];
       case "abort":
         return [this.#finished({ type: "cancelled" })];
       case "error":
-        return [{ type: "RUN_ERROR", message: chunk.errorText }];
+        return [runError(chunk)];
     }
+  }
+
+  dataEvents(state: AgentState, patches: readonly DataPatch[] | undefined): readonly AgUiEvent[] {
+    return this.#data.update(state, patches);
   }
 
   #callStart({
@@ -157,12 +164,6 @@ class AgUiTranslator {
     return `step_${this.#steps}`;
   }
 
-  /** The application data, which the page shares with the agent. */
-  #data(): readonly AgUiEvent[] {
-    const { data, dataStatus } = this.#state;
-    return dataStatus === null ? [] : [{ type: "STATE_SNAPSHOT", snapshot: data }];
-  }
-
   #start(kind: "text" | "reasoning", messageId: string): readonly AgUiEvent[] {
     this.#open = { kind, id: messageId };
     if (kind === "text") {
@@ -196,12 +197,15 @@ class AgUiTranslator {
   }
 }
 
-/** The id of the message of a turn without text, which only contains calls. */
-const callsMessageId = (firstCallId: string): string => `calls_${firstCallId}`;
+const runError = ({ errorText, code }: Extract<UiChunk, { type: "error" }>): AgUiEvent => ({
+  type: "RUN_ERROR",
+  message: errorText,
+  ...(code === undefined ? {} : { code }),
+});
 
 const resultEvent = (toolCallId: string, content: string | readonly object[]): AgUiEvent => ({
   type: "TOOL_CALL_RESULT",
-  messageId: `result_${toolCallId}`,
+  messageId: resultMessageId(toolCallId),
   toolCallId,
   role: "tool",
   content,
@@ -247,7 +251,7 @@ function turnMessages(
       ? []
       : [
           {
-            id: `result_${id}`,
+            id: resultMessageId(id),
             role: "tool",
             toolCallId: id,
             content: result.isSuccess

@@ -15,7 +15,7 @@ const payloadSchema = z.looseObject({
   answer: z.optional(z.unknown()),
 });
 
-/** The schema of a `RunAgentInput`, as far as it counts. The log has the conversation and the state. */
+/** The schema of a `RunAgentInput`, as far as it counts. The log has the conversation. */
 export const runInputSchema = z.looseObject({
   threadId: id,
   runId: id,
@@ -26,6 +26,9 @@ export const runInputSchema = z.looseObject({
       content: z.optional(z.union([z.string(), z.array(contentPartSchema)])),
     }),
   ),
+  /** The state of the client. Undefined, null and {}: it has none yet. */
+  state: z.optional(z.unknown()),
+  forwardedProps: z.optional(z.unknown()),
   resume: z.optional(
     z.array(
       z.looseObject({
@@ -37,7 +40,7 @@ export const runInputSchema = z.looseObject({
   ),
 });
 
-type RunInput = z.infer<typeof runInputSchema>;
+export type RunInput = z.infer<typeof runInputSchema>;
 
 /** The new message of a run. Throws `refused` if the last message is not one of the user, or has a part of another type. */
 export function newMessageOf({ messages }: RunInput): UserMessage {
@@ -74,3 +77,31 @@ function decisionOf(
   if (about === "answer") return { answer: answer ?? null };
   return editedArgs === undefined ? "approve" : { approve: editedArgs };
 }
+
+/** The name under which a client may forward the state that it had before its changes. */
+const baseStateName = "moora.base-state";
+
+/** What a client posts of the application data. */
+export interface PostedState {
+  readonly state: unknown;
+  /** What the state was before the client changed it; undefined if the client does not say so. */
+  readonly base: unknown;
+  /** The ids of the messages that the client has. */
+  readonly messageIds: ReadonlySet<string>;
+}
+
+/** The state that a run posts; undefined for a client that has none yet. */
+export function postedStateOf({ state, forwardedProps, messages }: RunInput): PostedState | undefined {
+  if (isMissing(state)) return undefined;
+  return {
+    state,
+    base: isFields(forwardedProps) ? (forwardedProps[baseStateName] ?? undefined) : undefined,
+    messageIds: new Set(messages.map((message) => message.id)),
+  };
+}
+
+const isMissing = (state: unknown): boolean =>
+  state === undefined || state === null || (isFields(state) && Object.keys(state).length === 0);
+
+const isFields = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);

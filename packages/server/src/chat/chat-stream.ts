@@ -1,4 +1,4 @@
-import type { AgentEvent, AgentInput, AgentState } from "@moora/agent";
+import type { AgentEvent, AgentInput, AgentState, DataPatch } from "@moora/agent";
 import { PacedStream } from "../events/paced-stream.ts";
 import { streamResponse } from "../events/event-stream.ts";
 import type { StreamHold } from "../routes/stream-hold.ts";
@@ -12,15 +12,25 @@ export interface ChatFormat {
   readonly headers: Readonly<Record<string, string>>;
   /** The text after the last event. */
   readonly endText: string;
-  /** Creates the function that returns the events of each chunk, in order. */
-  readonly toEvents: (live: LiveSession) => (chunk: UiChunk) => readonly object[];
+  readonly translator: (live: LiveSession) => ChatTranslator;
+}
+
+/** Translates one stream to the events of a format. */
+export interface ChatTranslator {
+  /** The events of each chunk, in order. */
+  eventsOf(chunk: UiChunk): readonly object[];
+  /**
+   * The events for the application data of a state, for a format that has it. `patches` lead to it from the data before;
+   * undefined if that is not known.
+   */
+  dataEvents?(state: AgentState, patches: readonly DataPatch[] | undefined): readonly object[];
 }
 
 /** The UI message stream of the AI SDK. */
 export const uiMessageFormat: ChatFormat = {
   headers: { "x-vercel-ai-ui-message-stream": "v1" },
   endText: "data: [DONE]\n\n",
-  toEvents: () => (chunk) => [chunk],
+  translator: () => ({ eventsOf: (chunk) => [chunk] }),
 };
 
 /** What a client of a stream has already. */
@@ -46,7 +56,7 @@ export class ChatStream {
   readonly #live: LiveSession;
   readonly #limit: number;
   readonly #format: ChatFormat;
-  readonly #toEvents: (chunk: UiChunk) => readonly object[];
+  readonly #translator: ChatTranslator;
   readonly #paced: PacedStream;
   readonly #release: () => void;
   readonly #stopListening: () => void;
@@ -60,7 +70,7 @@ export class ChatStream {
   constructor({ clock, limits }: ServerContext, hold: StreamHold, format: ChatFormat) {
     const { live, drop } = hold;
     this.#format = format;
-    this.#toEvents = format.toEvents(live);
+    this.#translator = format.translator(live);
     this.#live = live;
     this.#limit = limits.maxBodyBytes + limits.maxBufferedBytes;
     this.#release = () => hold.release();
@@ -98,6 +108,11 @@ export class ChatStream {
     return streamResponse(this.#paced.stream, this.#format.headers);
   }
 
+  /** Whether it has written the beginning of a loop. */
+  get hasBegun(): boolean {
+    return this.#writer !== undefined;
+  }
+
   /** Begins the stream. One that continues does not end before `release`, so that several decisions count together. */
   begin(start: ChatStart): void {
     const view = this.#live.session.current();
@@ -119,6 +134,12 @@ export class ChatStream {
   release(): void {
     this.#isHeld = false;
     this.#update(this.#live.session.current());
+  }
+
+  /** Makes the stream one that only reports why a request is refused. */
+  refuse(errorText: string, code: string): void {
+    this.#newWriter(this.#live.session.current().reActContext.loop).refuse(errorText, code);
+    this.#paced.available();
   }
 
   end(): void {
@@ -149,6 +170,8 @@ export class ChatStream {
     // What a running loop has written before the message is not a part of the answer.
     if (input.type === "user-message-received" && input.messageId === this.#messageId)
       this.#newWriter(state.reActContext.loop).skip(state, this.#live.stream.questions);
+    // Before the rest, which may end the stream.
+    this.#dataChanged(state, patchesOf(input));
     if (input.type === "tool-call-decided") this.#writer?.decided(input);
     this.#update(state);
   }
@@ -159,7 +182,13 @@ export class ChatStream {
     const view = this.#live.session.current();
     if (this.#writer === undefined && view.messages.some(({ id }) => id === this.#messageId))
       this.#newWriter(view.reActContext.loop);
+    this.#dataChanged(view, undefined);
     this.#update(view);
+  }
+
+  #dataChanged(state: AgentState, patches: readonly DataPatch[] | undefined): void {
+    if (this.#writer === undefined || this.#writer.isEnded) return;
+    this.#send(this.#translator.dataEvents?.(state, patches) ?? []);
   }
 
   #update(state: AgentState): void {
@@ -174,7 +203,11 @@ export class ChatStream {
 
   #push(chunk: UiChunk): void {
     const shown = chunk.type === "file" ? { ...chunk, url: this.#live.viewerUrl(chunk.url) } : chunk;
-    for (const event of this.#toEvents(shown)) {
+    this.#send(this.#translator.eventsOf(shown));
+  }
+
+  #send(events: readonly object[]): void {
+    for (const event of events) {
       const text = `data: ${JSON.stringify(event)}\n\n`;
       this.#texts.push(text);
       this.#buffered += text.length;
@@ -198,4 +231,10 @@ export class ChatStream {
     this.#texts = [];
     this.#release();
   }
+}
+
+/** The patches by which an input changes application data. Undefined without one, and for data of another version. */
+function patchesOf(input: AgentInput): readonly DataPatch[] | undefined {
+  if (!("patches" in input) || ("version" in input && input.version !== undefined)) return undefined;
+  return input.patches;
 }

@@ -121,6 +121,11 @@ export class LoopWriter {
     else if (event.type === "SubAgentEvent") this.#subAgentQuestions.event(event);
   }
 
+  /** Ends the message with the reason why its request is refused. */
+  refuse(errorText: string, code: string): void {
+    this.#end({ type: "error", errorText, code });
+  }
+
   #turnsOf({ transcript }: AgentState): readonly Turn[] {
     return transcript.filter((entry) => entry.type === "turn").filter(({ loop }) => loop === this.loop);
   }

@@ -51,7 +51,8 @@ export type UiChunk =
     }
   | { readonly type: "finish"; readonly finishReason: "stop" | "tool-calls" }
   | { readonly type: "abort"; readonly reason: string }
-  | { readonly type: "error"; readonly errorText: string };
+  /** `code` names the problem of a request that is refused. */
+  | { readonly type: "error"; readonly errorText: string; readonly code?: string };
 
 /** The value of a JSON text; the text itself if it is not JSON. */
 export function valueOf(text: string): unknown {

@@ -96,6 +96,7 @@ const questionChunk = ({
   name,
   parameters,
   question,
+  answerSchema,
   risk,
   reason,
   due,
@@ -117,5 +118,6 @@ const questionChunk = ({
         reminder,
         escalated,
         ...(question === undefined ? {} : { question }),
+        ...(answerSchema === undefined ? {} : { answerSchema }),
         ...(risk === undefined ? {} : { risk }),
       };

@@ -100,6 +100,7 @@ const questionFields = {
   name: z.string(),
   parameters: z.unknown(),
   question: z.exactOptional(z.string()),
+  answerSchema: z.exactOptional(z.string()),
   digest: z.string(),
   risk: z.exactOptional(z.enum(["low", "medium", "high", "critical"])),
   reason: z.enum(["policy", "risk", "predicate", "tool", "question", "interrupted"]),

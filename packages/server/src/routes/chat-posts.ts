@@ -38,6 +38,8 @@ export async function postUserMessage(
       "A message with this id and another text exists. Messages cannot be edited.",
     );
   }
+  // Another server has recorded it meanwhile.
+  if (stream.hasBegun) return true;
   // A repeated request, whose first answer was lost.
   stream.begin({ type: "replay", loop: await loopOf(context, live, messageId) });
   return true;

@@ -1,0 +1,95 @@
+import { canonicalJson, DataRefused } from "@moora/agent";
+import { isSameJson, keysToPointer } from "@moora/agent/internal";
+
+type Fields = Record<string, unknown>;
+
+/**
+ * Makes the changes that lead from `base` to `posted` to a draft, which others may have changed since `base`. All three are
+ * arrays or objects of JSON. Returns the JSON Pointers of the places that both have changed to different values; the draft must not
+ * be used if there are any. An array into which one side has inserted items, or from which it has removed some, is one place.
+ * Throws `DataRefused` if `posted` is an object and the draft an array, or the other way round.
+ */
+export function mergeData(draft: object, base: object, posted: object): readonly string[] {
+  if (Array.isArray(posted) !== Array.isArray(draft))
+    throw new DataRefused(`it must be ${Array.isArray(draft) ? "an array" : "an object"}.`);
+  const merge = new Merge();
+  merge.value({ now: draft, base, posted }, () => undefined);
+  return merge.conflicts;
+}
+
+/** One place in three versions of data; undefined where it does not exist. */
+interface Place {
+  readonly now: unknown;
+  readonly base: unknown;
+  readonly posted: unknown;
+}
+
+class Merge {
+  readonly conflicts: string[] = [];
+  readonly #path: (string | number)[] = [];
+
+  /** Merges a place. `write` puts the posted value there: undefined removes it. */
+  value({ now, base, posted }: Place, write: (value: unknown) => void): void {
+    if (isSameJson(base, posted) || isSameJson(now, posted)) return;
+    if (isFields(now) && isFields(base) && isFields(posted)) return this.#fields(now, base, posted);
+    if (isList(now) && isList(posted)) {
+      if (isList(base) && base.length === now.length && base.length === posted.length)
+        return this.#items(now, base, posted);
+      if (isSameJson(now, base)) return replaceItems(now, posted);
+    }
+    if (isSameJson(now, base)) write(posted);
+    else this.conflicts.push(keysToPointer(this.#path));
+  }
+
+  #fields(now: Fields, base: Fields, posted: Fields): void {
+    for (const key of new Set([...Object.keys(base), ...Object.keys(posted)])) {
+      const [old, given] = [fieldOf(base, key), fieldOf(posted, key)];
+      // Reading a field of a draft makes a draft of it.
+      if (isSameJson(old, given)) continue;
+      const place = { now: fieldOf(now, key), base: old, posted: given };
+      this.#within(key, place, (value) => writeField(now, key, value));
+    }
+  }
+
+  #items(now: unknown[], base: readonly unknown[], posted: readonly unknown[]): void {
+    for (const [index, given] of posted.entries()) {
+      if (isSameJson(base[index], given)) continue;
+      this.#within(index, { now: now[index], base: base[index], posted: given }, () => (now[index] = given));
+    }
+  }
+
+  #within(key: string | number, place: Place, write: (value: unknown) => void): void {
+    this.#path.push(key);
+    this.value(place, write);
+    this.#path.pop();
+  }
+}
+
+const isList = (value: unknown): value is unknown[] => Array.isArray(value);
+
+const isFields = (value: unknown): value is Fields =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const fieldOf = (fields: Fields, key: string): unknown =>
+  Object.hasOwn(fields, key) ? fields[key] : undefined;
+
+function writeField(fields: Fields, key: string, value: unknown): void {
+  // It is not a field like others.
+  if (key === "__proto__") throw new DataRefused(`it has the key ${JSON.stringify(key)}.`);
+  if (value === undefined) delete fields[key];
+  else fields[key] = value;
+}
+
+/** Replaces the items of a draft. Those that it has already stay the same, so that they are not recorded again. */
+function replaceItems(now: unknown[], posted: readonly unknown[]): void {
+  const known = new Map<string, unknown[]>();
+  for (const item of now) {
+    const text = canonicalJson(item);
+    const same = known.get(text);
+    if (same === undefined) known.set(text, [item]);
+    else same.push(item);
+  }
+  const items = posted.map((item) => known.get(canonicalJson(item))?.shift() ?? item);
+  now.length = 0;
+  for (const item of items) now.push(item);
+}
