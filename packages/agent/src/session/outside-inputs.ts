@@ -12,6 +12,7 @@ import type { SessionBase } from "./create-session.ts";
 import type { AgentMachine } from "./machine.ts";
 import { parseOrRefuse } from "./parse-or-refuse.ts";
 import { PendingInput } from "./pending-input.ts";
+import { SerialQueue } from "./serial-queue.ts";
 import { InputRefused, type Receipt } from "./session.ts";
 
 type OutsideBase = Pick<SessionBase, "refuses" | "refusesHost" | "files" | "isUnattended">;
@@ -26,6 +27,9 @@ export class OutsideInputs {
 
   /** Resolves when the files of the inputs before are stored; undefined if none are being stored. */
   #storing: Promise<unknown> | undefined;
+
+  /** The posts to the session of a sub-agent. */
+  readonly #posts = new SerialQueue(() => undefined);
 
   constructor(base: OutsideBase, dispatch: AgentMachine["dispatch"]) {
     this.#base = base;
@@ -51,22 +55,34 @@ export class OutsideInputs {
   /** Dispatches inputs as one batch; the receipt is that of the last one. */
   async dispatch(...given: readonly AgentInput[]): Promise<Receipt> {
     this.check();
+    if (this.#base.isUnattended !== undefined) return await this.#post(() => this.#dispatchBatch(given));
+    return await this.#dispatchBatch(given);
+  }
+
+  async #dispatchBatch(given: readonly AgentInput[]): Promise<Receipt> {
     const stored = this.#stored(given);
     const inputs = isPromise(stored) ? await stored : stored;
     if (isPromise(stored)) this.check();
     const [first] = inputs;
-    if (
-      this.#base.isUnattended !== undefined &&
-      inputs.length === 1 &&
-      first !== undefined &&
-      mayStartLoop(first)
-    )
-      return await this.dispatchLate(() => first);
+    // The batches of several inputs that a poster dispatches start no loop.
+    if (this.#base.isUnattended !== undefined && inputs.length === 1 && first !== undefined)
+      return await this.#dispatchBound(() => first);
     const pending = inputs.map((input) => new PendingInput(input));
     const last = pending.at(-1);
     if (last === undefined) return { status: "ignored", reason: "nothing-new" };
     const { state } = await this.#dispatch(...pending);
     return last.seq === undefined ? ignored(last.input, state) : { status: "accepted", seq: last.seq };
+  }
+
+  /** Makes a post to the session of a sub-agent. Later ones wait for its end: it may have to read the lease. */
+  async #post(make: () => Promise<Receipt>): Promise<Receipt> {
+    const { promise, resolve, reject } = Promise.withResolvers<Receipt>();
+    const checked = async (): Promise<Receipt> => {
+      this.check();
+      return await make();
+    };
+    this.#posts.add(() => checked().then(resolve, reject));
+    return await promise;
   }
 
   /** Inputs whose files are stored. They stay in their order: later ones wait. */
@@ -87,16 +103,30 @@ export class OutsideInputs {
    * Dispatches a late-bound input, which is computed for the state before it. Rejects with what `bind` throws, and nothing is
    * dispatched then, nor if it returns undefined. A change of data without patches is ignored.
    */
-  async dispatchLate(bind: (state: AgentState) => AgentInput | undefined): Promise<Receipt> {
+  async dispatchLate(bind: Bind): Promise<Receipt> {
     this.check();
-    const isUnattended = this.#base.isUnattended !== undefined && (await this.#base.isUnattended());
+    if (this.#base.isUnattended !== undefined) return await this.#post(() => this.#dispatchBound(bind));
+    return await this.#bind(bind, true);
+  }
+
+  /** The same for the session of a sub-agent, whose lease is read only for an input that starts a loop. */
+  async #dispatchBound(bind: Bind): Promise<Receipt> {
+    const receipt = await this.#bind(bind, false);
+    if (receipt.status === "accepted" || receipt.reason !== "call-ended") return receipt;
+    const isUnattended = await this.#base.isUnattended?.();
+    this.check();
+    return isUnattended === true ? receipt : await this.#bind(bind, true);
+  }
+
+  /** Without `mayStartLoop` an input that starts a loop is ignored as `call-ended`. */
+  async #bind(bind: Bind, mayStartLoop: boolean): Promise<Receipt> {
     let bound: Bound | undefined;
     const { state } = await this.#dispatch((before) => {
       // Its append was reported as failed, and the log has it: computing it again would apply it twice.
       if (bound !== undefined && "pending" in bound && bound.pending.seq !== undefined) return bound.pending;
       try {
         const input = bind(before);
-        if (input !== undefined && isUnattended && startsLoop(input, before)) {
+        if (input !== undefined && !mayStartLoop && startsLoop(input, before)) {
           bound = { reason: "call-ended" };
           return undefined;
         }
@@ -128,18 +158,18 @@ export function checkAccess(input: AgentInput): void {
   throw new InputRefused({ code: "not-allowed", path: "type", message });
 }
 
+/** Computes an input for the state before it; undefined for none. */
+type Bind = (state: AgentState) => AgentInput | undefined;
+
 /** What became of a late-bound input: it is dispatched, its computation threw, or it is ignored. */
 type Bound =
   | { readonly pending: PendingInput }
   | { readonly error: unknown }
   | { readonly reason: "call-ended" };
 
-const mayStartLoop = ({ type }: AgentInput): boolean =>
-  type === "user-message-received" || type === "loop-retried";
-
 /** Whether an input starts a loop in the session of a sub-agent that has ended its task. */
 const startsLoop = (input: AgentInput, state: AgentState): boolean =>
-  mayStartLoop(input) &&
+  (input.type === "user-message-received" || input.type === "loop-retried") &&
   !isLoopRunning(state) &&
   state.messages.some(({ role }) => role === "user") &&
   ignoredReason(input)(state) === undefined;
