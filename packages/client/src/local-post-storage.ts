@@ -80,8 +80,9 @@ export function localPostStorage(options: LocalPostStorageOptions = {}): LocalPo
           if (text === null) return [];
           const read = textToPost(item.key, text);
           if ("post" in read) return [read.post];
-          report(read.error);
+          // First: a report that throws does not keep the post.
           store.removeItem(item.name);
+          report(read.error);
           return [];
         });
     },

@@ -271,6 +271,18 @@ describe("localPostStorage", () => {
     expect(await storage.list("s")).toEqual([post("a")]);
   });
 
+  it("removes a damaged post also if its report throws", async () => {
+    const store = new Texts();
+    const storage = localPostStorage({ store });
+    for (const key of ["a", "b"]) void storage.add("s", post(key));
+    const [first = ""] = [...store.texts.keys()].toSorted();
+    store.setItem(first, "{");
+    expect(() => storage.list("s", () => fail("The report failed."))).toThrow("The report failed.");
+    const errors: unknown[] = [];
+    expect(await storage.list("s", (error) => void errors.push(error))).toEqual([post("b")]);
+    expect(errors).toEqual([]);
+  });
+
   it.each([
     ["has none", { value: undefined }, /Pass store/],
     ["blocks it", { get: () => fail("Access is denied.") }, "Access is denied."],
