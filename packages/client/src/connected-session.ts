@@ -167,7 +167,7 @@ export class ConnectedSession<Answer, Data> {
     if (this.#outbox.folded(input.type === "user-message-received" ? input.messageId : undefined))
       this.#connection = undefined;
     this.#output.published({ input, step: next, seq, position: undefined });
-    this.#posts.follow();
+    this.#posts.recorded(seq, input);
   }
 
   #takeChunk(chunk: ChunkEvent): void {

@@ -27,9 +27,12 @@ export interface Post extends Omit<PendingPost, "isConfirmed"> {
   readonly isForSubAgent?: boolean;
   /** The body, computed when it is sent for the first time; undefined if there is nothing to send. */
   readonly body: () => unknown;
-  /** The post that replaces this one after the server has refused it; undefined to reject with the error. */
-  readonly remake?: (error: ClientError) => Promise<Post | undefined>;
+  /** What replaces this post after the server has refused it; undefined to reject with the error. */
+  readonly remake?: (error: ClientError) => Promise<Replacement | undefined>;
 }
+
+/** Another post, or the receipt of this one: the server had applied it before. */
+export type Replacement = { readonly post: Post } | { readonly receipt: Receipt };
 
 export interface OutboxHost {
   readonly api: ServerApi;
@@ -176,7 +179,8 @@ export class Outbox {
       } catch (error) {
         const remade = error instanceof ClientError ? await entry.post.remake?.(error) : undefined;
         if (remade === undefined) throw error;
-        entry.post = remade;
+        if ("receipt" in remade) return remade.receipt;
+        entry.post = remade.post;
       }
     }
   }

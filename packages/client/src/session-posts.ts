@@ -1,6 +1,7 @@
 import {
   AgentError,
   InputRefused,
+  type AgentInput,
   type AgentRun,
   type AgentState,
   type Clock,
@@ -148,7 +149,13 @@ export class SessionPosts<Answer> {
     return messageId !== undefined && this.#host.state().messages.some(({ id }) => id === messageId);
   }
 
-  /** Continues the calls that wait for a record that has arrived, or for the end of the session. */
+  /** Takes a record that has become part of the session, and continues the calls that wait for it. */
+  recorded(seq: number, input: AgentInput): void {
+    this.#dataPosts.recorded(seq, input);
+    this.follow();
+  }
+
+  /** Continues the calls that wait for the end of the session. */
   follow(): void {
     for (const check of this.#waiting) check();
   }

@@ -156,6 +156,33 @@ describe("an update of a remote session", () => {
     expect(network.bodies.at(-1)).toContain('"op":"test","path":""');
   });
 
+  it.each([false, true])(
+    "is applied once if its receipt is lost, and a server of an older release gets it again: records are late %s",
+    async (isLate) => {
+      await using scene = new Scene(cart());
+      const { session: ada, network } = await scene.connect<string, Cart>();
+      const { session: bob } = await scene.connect<string, Cart>({ id: ada.id });
+      network.losesNextReceipt = true;
+      network.holdsRecords = isLate;
+      const update = ada.update((draft) => void draft.items.push("milk"));
+      const reader = isLate ? bob : ada;
+      await untilPasses(() => expect(reader.current().data.items).toEqual(["tea", "milk"]));
+      const seq = reader.seq();
+      await bob.update((draft) => void draft.items.push("salt"));
+      network.isOlderServer = true;
+      const settled = scene.settles(update);
+      await untilPasses(() => expect(network.bodies.at(-1)).toContain('"op":"test","path":""'));
+      network.holdsRecords = false;
+      if (isLate) network.drop();
+      expect(await settled).toEqual({ status: "accepted", seq });
+      await untilPasses(() => expect(ada.current().data.items).toEqual(["tea", "milk", "salt"]));
+      expect(await scene.settles(ada.update((draft) => void draft.items.push("jam")))).toMatchObject({
+        status: "accepted",
+      });
+      expect(ada.current().data.items).toEqual(["tea", "milk", "salt", "jam"]);
+    },
+  );
+
   it("changes nothing for a recipe that changes nothing, throws, or does not fit", async () => {
     const schema = { type: "object", properties: { items: { type: "array", items: { type: "string" } } } };
     await using scene = new Scene(cart(schema));
