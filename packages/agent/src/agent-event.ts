@@ -43,7 +43,7 @@ export interface Question {
   readonly parameters: unknown;
   /** What the tool asks in the middle of its call (`toolAsks`); absent if the call itself is the question. */
   readonly question?: string;
-  /** The JSON text of the JSON Schema of the answer, for a question about one; absent if every answer is accepted. */
+  /** The JSON text of the JSON Schema of the answer, for a question about one; absent if there is none. */
   readonly answerSchema?: string;
   readonly digest: string;
   /** How much harm the call can do, as its tool is defined; absent if the agent does not have the tool. */
