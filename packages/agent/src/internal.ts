@@ -6,6 +6,7 @@ export { contentProblem } from "./user-message.ts";
 export { isSameJson } from "./durable/canonical-json.ts";
 export { foldRecords } from "./host/folded-session.ts";
 export { fileHeaders, mediaTypeIn } from "./file-response.ts";
+export { callSafely } from "./listeners.ts";
 export { Logger, logLevels } from "./logger.ts";
 export { RunControl } from "./run-control.ts";
 export { lateOutputLogger, logIgnored, logRetry } from "./session/log-inputs.ts";

@@ -14,6 +14,7 @@ import type { Authorize, SessionRef } from "./access/authorization.ts";
 import { LiveHub } from "./live/live-hub.ts";
 import { checkNumbers, checkValues } from "./check-values.ts";
 import { ServerCounters } from "./metrics/server-counters.ts";
+import { safeErrorListener } from "./safe-error-listener.ts";
 import { workerOptionsOf, type WorkerOptions } from "./worker/worker-options.ts";
 
 /** The limits of a server. */
@@ -204,7 +205,7 @@ export function contextOf(options: AgentServerOptions): ServerContext {
     owner: options.owner ?? `server-${crypto.randomUUID()}`,
     liveHub: live === undefined ? undefined : new LiveHub(live, clock),
     clock,
-    onError: options.onError ?? ((error) => console.error(error)),
+    onError: safeErrorListener(options.onError),
     loggerOf: (id) => new Logger(id, options.onLog),
   };
 }

@@ -76,16 +76,18 @@ class Merge {
 
   #items({ now, base, posted, later }: PlaceOf<unknown[]>): void {
     for (const [index, given] of posted.entries()) {
-      if (isSameJson(base[index], given)) continue;
-      const others = later.map((other) =>
-        isList(other) && other.length === base.length ? other[index] : undefined,
+      const old = base[index];
+      if (isSameJson(old, given) || isSameJson(now[index], given)) continue;
+      // Another item may have this index now: what was changed within the former one is not merged into it.
+      const isKept = [now, ...later].every(
+        (other) => isList(other) && other.length === base.length && isSameJson(other[index], old),
       );
-      const place = { now: now[index], base: base[index], posted: given, later: others };
-      this.#within(index, place, () => (now[index] = given));
+      if (isKept) now[index] = given;
+      else this.conflicts.push(keysToPointer([...this.#path, index]));
     }
   }
 
-  #within(key: string | number, place: Place, write: (value: unknown) => void): void {
+  #within(key: string, place: Place, write: (value: unknown) => void): void {
     this.#path.push(key);
     this.value(place, write);
     this.#path.pop();
