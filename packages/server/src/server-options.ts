@@ -8,13 +8,12 @@ import {
   type EventLog,
   type LogListener,
 } from "@moora/agent";
-import { Logger } from "@moora/agent/internal";
+import { Logger, safeErrorListener } from "@moora/agent/internal";
 import { blobProblem, optionHint } from "@moora/agent-core-effects/internal";
 import type { Authorize, SessionRef } from "./access/authorization.ts";
 import { LiveHub } from "./live/live-hub.ts";
 import { checkNumbers, checkValues } from "./check-values.ts";
 import { ServerCounters } from "./metrics/server-counters.ts";
-import { safeErrorListener } from "./safe-error-listener.ts";
 import { workerOptionsOf, type WorkerOptions } from "./worker/worker-options.ts";
 
 /** The limits of a server. */

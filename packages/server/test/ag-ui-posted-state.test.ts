@@ -287,6 +287,34 @@ describe("the state that a client of AG-UI posts", () => {
     expect(scene.failures).toEqual([]);
   });
 
+  it("is not recorded if the message of its run is refused", async () => {
+    await using scene = new AgUiScene(lister(anything({ n: 0 })));
+    const client = scene.client();
+    await say(client, "Hi");
+    client.setState({ n: 77 });
+    client.addMessage({ id: "message-2", role: "user", content: "   " });
+    await expect(client.runAgent()).rejects.toThrow("422");
+    expect(await dataOf(scene)).toEqual({ n: 0 });
+  });
+
+  it("is refused for an item of a list in whose place others have put another one", async () => {
+    const todos = ["pay rent", "call mum", "buy tea"].map((text) => ({ text }));
+    await using scene = new AgUiScene(lister(anything({ todos })));
+    const client = scene.client();
+    await say(client, "Hi");
+    await changeData(scene, [
+      { op: "remove", path: "/todos/0" },
+      { op: "add", path: "/todos/-", value: { text: "pay rent" } },
+    ]);
+    client.setState({ todos: todos.map((todo, index) => (index === 1 ? { ...todo, done: true } : todo)) });
+    client.addMessage({ id: "message-2", role: "user", content: "More" });
+    await run(client);
+    expect(refusalOf(scene)).toMatchObject({
+      code: "state-conflict",
+      message: 'The data was changed meanwhile at "/todos/1". Merge the changes, and run again.',
+    });
+  });
+
   it("is refused where it sets back what others have changed while the answer was written", async () => {
     const writes = Promise.withResolvers<void>();
     const data = anything({ items: [], on: false, other: 1 });

@@ -45,6 +45,6 @@ describe("an onError of a server", () => {
     await using scene = new Scene(agentOf([answers("Yes.")]), { authorize, onError });
     const response = await scene.server.fetch(new Request("http://localhost/sessions"));
     expect(await response.json()).toMatchObject({ code: "internal" });
-    expect(print).toHaveBeenLastCalledWith("An error of the server cannot be printed.");
+    expect(print).toHaveBeenLastCalledWith("An error that cannot be printed.");
   });
 });

@@ -1,4 +1,4 @@
-import { callSafely } from "@moora/agent/internal";
+import { callSafely } from "./listeners.ts";
 
 /** A listener that never throws. What the given one throws, or rejects with, is printed after the error. Default: all errors are printed. */
 export function safeErrorListener(
@@ -20,7 +20,7 @@ function print(error: unknown): void {
   try {
     console.error(error);
   } catch {
-    printText("An error of the server cannot be printed.");
+    printText("An error that cannot be printed.");
   }
 }
 
