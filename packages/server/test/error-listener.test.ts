@@ -25,7 +25,7 @@ describe("an onError of a server", () => {
       const authorize = () => Promise.reject(cause);
       await using scene = new Scene(agentOf([answers("Yes.")]), {
         authorize,
-        onError: onError as () => void,
+        onError,
       });
       const response = await scene.server.fetch(new Request("http://localhost/sessions"));
       expect(response.status).toBe(500);
