@@ -7,7 +7,7 @@ import {
   type ErrorReport,
   type OpenOptions,
 } from "@moora/agent";
-import { fileHeaders, mediaTypeIn } from "@moora/agent/internal";
+import { fileHeaders, mediaTypeIn, safeErrorListener } from "@moora/agent/internal";
 import { ObjectAlarm } from "./alarm.ts";
 import { type DurableObjectLog, openObjectLog } from "./durable-object-log.ts";
 import { ObjectId } from "./object-id.ts";
@@ -269,8 +269,9 @@ class AgentSessionObject<Env> implements SessionObject {
   }
 
   #report(report: ErrorReport): void {
-    const { onError = ({ error }: ErrorReport): void => console.error(error) } = this.#options;
-    onError(report);
+    const { onError } = this.#options;
+    const listener = onError === undefined ? undefined : () => onError(report);
+    safeErrorListener(listener)(report.error);
   }
 }
 

@@ -11,7 +11,7 @@ import {
   type AgentInput,
   type AgentState,
 } from "@moora/agent";
-import { lateOutputLogger, Logger } from "@moora/agent/internal";
+import { lateOutputLogger, Logger, safeErrorListener } from "@moora/agent/internal";
 import { isPaused } from "@moora/agent-core-state-machine";
 import type { DbosHostOptions, DbosPostOptions } from "./dbos-host.ts";
 import { HostedSessions, type HostedSession } from "./hosted-sessions.ts";
@@ -53,7 +53,8 @@ export class SessionWorkflows {
   readonly #running = new Set<string>();
 
   constructor(agent: Agent<unknown>, options: DbosHostOptions) {
-    const { log, takeOver, takeOverPollMs: pollMs = 1_000, onError = console.error, onLog } = options;
+    const { log, takeOver, takeOverPollMs: pollMs = 1_000, onLog } = options;
+    const onError = safeErrorListener(options.onError);
     this.#agent = agent;
     this.#options = options;
     this.sessions = new HostedSessions({

@@ -1,4 +1,5 @@
 import type { Agent } from "@moora/agent";
+import { checkContext } from "@moora/agent/internal";
 import { effectService, type EffectService } from "./effect-service.ts";
 import { checkRestateOptions, serviceNames, type RestateOptions } from "./options.ts";
 import { SessionCache } from "./session-cache.ts";
@@ -11,10 +12,12 @@ export type RestateServices = [SessionObject, EffectService];
 
 /**
  * The services that host the sessions of an agent on Restate, for `createEndpointHandler({ services })` of its SDK. They are named
- * after the agent. Throws `BuildError` for an agent whose name is not the name of a service, and for invalid options.
+ * after the agent. Throws `BuildError` for an agent whose name is not the name of a service, and for invalid options, and
+ * without the context that the tools of the agent need.
  */
 export function restateServices(agent: Agent<unknown>, options: RestateOptions): RestateServices {
   checkRestateOptions(options);
+  checkContext("restateServices", agent, options.context);
   const { ingressUrl, cacheBytes: bytes = defaultCacheBytes } = options;
   const cache = new SessionCache({ ingressUrl, service: serviceNames(agent.name).session, bytes });
   const parts = { agent, cache };

@@ -8,7 +8,7 @@ import {
   type EventLog,
   type LogListener,
 } from "@moora/agent";
-import { Logger } from "@moora/agent/internal";
+import { Logger, safeErrorListener } from "@moora/agent/internal";
 import { blobProblem, optionHint } from "@moora/agent-core-effects/internal";
 import type { Authorize, SessionRef } from "./access/authorization.ts";
 import { LiveHub } from "./live/live-hub.ts";
@@ -204,7 +204,7 @@ export function contextOf(options: AgentServerOptions): ServerContext {
     owner: options.owner ?? `server-${crypto.randomUUID()}`,
     liveHub: live === undefined ? undefined : new LiveHub(live, clock),
     clock,
-    onError: options.onError ?? ((error) => console.error(error)),
+    onError: safeErrorListener(options.onError),
     loggerOf: (id) => new Logger(id, options.onLog),
   };
 }

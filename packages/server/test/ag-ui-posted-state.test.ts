@@ -1,7 +1,7 @@
 import { EventType } from "@ag-ui/client";
-import { canonicalJson } from "@moora/agent";
+import { canonicalJson, defineAgent } from "@moora/agent";
 import { memoryLog, MemoryStorage } from "@moora/event-log";
-import { answers, callsTools } from "@moora/llm/testing";
+import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
 import { Gates, remoteLog } from "@moora/testbed/durable/remote-log";
 import { TestClock, untilPasses } from "@moora/testbed/test-clock";
 import fc from "fast-check";
@@ -285,6 +285,123 @@ describe("the state that a client of AG-UI posts", () => {
     await say(client, "And now?", "message-2");
     expect(client.state).toEqual({ items: ["tea", "first", "last"] });
     expect(scene.failures).toEqual([]);
+  });
+
+  it("is not recorded if the message of its run is refused", async () => {
+    await using scene = new AgUiScene(lister(anything({ n: 0 })));
+    const client = scene.client();
+    await say(client, "Hi");
+    client.setState({ n: 77 });
+    client.addMessage({ id: "message-2", role: "user", content: "   " });
+    await expect(client.runAgent()).rejects.toThrow("422");
+    expect(await dataOf(scene)).toEqual({ n: 0 });
+  });
+
+  it("is refused for an item of a list in whose place others have put another one", async () => {
+    const todos = ["pay rent", "call mum", "buy tea"].map((text) => ({ text }));
+    await using scene = new AgUiScene(lister(anything({ todos })));
+    const client = scene.client();
+    await say(client, "Hi");
+    await changeData(scene, [
+      { op: "remove", path: "/todos/0" },
+      { op: "add", path: "/todos/-", value: { text: "pay rent" } },
+    ]);
+    client.setState({ todos: todos.map((todo, index) => (index === 1 ? { ...todo, done: true } : todo)) });
+    client.addMessage({ id: "message-2", role: "user", content: "More" });
+    await run(client);
+    expect(refusalOf(scene)).toMatchObject({
+      code: "state-conflict",
+      message: 'The data was changed meanwhile at "/todos/1". Merge the changes, and run again.',
+    });
+  });
+
+  it("is refused where it sets back what others have changed while the answer was written", async () => {
+    const writes = Promise.withResolvers<void>();
+    const data = anything({ items: [], on: false, other: 1 });
+    const script = async () => {
+      await writes.promise;
+      return answers("Yes.");
+    };
+    await using scene = new AgUiScene(agentOf(script, { data }));
+    const client = scene.client();
+    const first = say(client, "Hi");
+    await expect.poll(() => scene.types).toContain(EventType.STATE_SNAPSHOT);
+    await changeData(scene, [{ op: "replace", path: "/on", value: true }]);
+    writes.resolve();
+    await first;
+    const seen = client.state as object;
+    expect(seen).toEqual({ items: [], on: true, other: 1 });
+    const changed = { ...seen, on: false, other: 5 };
+    client.setState(changed);
+    client.addMessage({ id: "message-2", role: "user", content: "More" });
+    await run(client);
+    expect(refusalOf(scene)).toMatchObject({
+      code: "state-conflict",
+      message: 'The data was changed meanwhile at "/on". Merge the changes, and run again.',
+    });
+    client.setState(changed);
+    await run(client, { forwardedProps: { "moora.base-state": seen } });
+    expect(await dataOf(scene)).toEqual(changed);
+  });
+
+  it("is refused where it sets back what the handler of a state has changed after the answer", async () => {
+    const agent = defineAgent({
+      name: "helper",
+      llm: new MockLlmCaller(() => answers("Yes.")),
+      data: anything({ items: [], note: "" }),
+      config: {
+        graph: {
+          states: ["Checking"],
+          rows: { Planning: { LlmFinalAnswer: "Checking" }, Checking: { Good: "Done" } },
+          terminals: [],
+        },
+      },
+      states: {
+        Checking(_, { update }) {
+          update((draft) => {
+            Object.assign(draft as object, { note: "checked" });
+          });
+          return "Good";
+        },
+      },
+    });
+    await using scene = new AgUiScene(agent);
+    const client = scene.client();
+    await say(client, "Hi");
+    expect(client.state).toEqual({ items: [], note: "checked" });
+    client.setState({ items: [], note: "" });
+    client.addMessage({ id: "message-2", role: "user", content: "More" });
+    await run(client);
+    expect(refusalOf(scene).code).toBe("state-conflict");
+    expect(await posts(scene)).toEqual(["Hi"]);
+  });
+
+  it("is refused where others have changed a place and changed it back, of which the client has seen the first", async () => {
+    const half = Promise.withResolvers<void>();
+    const script = [callsTools([{ name: "work", arguments: {} }]), answers("Done."), answers("Yes.")];
+    const agent = working(
+      async (_, { update }) => {
+        await update.now((draft) => void (draft["status"] = "working"));
+        await half.promise;
+        update((draft) => void (draft["status"] = ""));
+        return "worked";
+      },
+      { script, data: anything({ items: [], status: "" }) },
+    );
+    await using scene = new AgUiScene(agent);
+    const client = scene.client();
+    const left = say(client, "Work", "message-1");
+    await untilPasses(() => expect(client.state).toEqual({ items: [], status: "working" }));
+    client.abortRun();
+    await left;
+    half.resolve();
+    const [id = ""] = await scene.sessionIds();
+    await expect.poll(async () => (await scene.stateOf(id)).reActContext.control.type).toBe("Done");
+    client.setState({ items: [], status: "working", note: "x" });
+    client.addMessage({ id: "message-2", role: "user", content: "More" });
+    await run(client);
+    expect(refusalOf(scene)).toMatchObject({ code: "state-conflict" });
+    expect(await dataOf(scene)).toEqual({ items: [], status: "" });
   });
 
   it("is posted with the answers to interrupts, and keeps what others have changed since", async () => {

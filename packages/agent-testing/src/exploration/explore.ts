@@ -184,7 +184,7 @@ class Exploration {
     checkReference(input, state, next);
     if (next === state) return node;
     checkSame(input, state, next);
-    checkMoves(state, next, moves);
+    checkMoves(input, state, next, moves);
     checkAnswer(input, effectsAt(state), effectsAt(next));
     checkLate(node.path === undefined ? [input] : [node.path.input, input], next);
     checkFirstLate(settledWithout(input, state, next), next);

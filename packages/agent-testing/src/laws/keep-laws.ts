@@ -95,7 +95,7 @@ export function keepLaws({
       if (next === before) return before;
       const wanted = effectsAt(next);
       moves.push(...stepped.moves);
-      checkMoves(before, next, stepped.moves);
+      checkMoves(input, before, next, stepped.moves);
       checkAnswer(input, effects, wanted);
       checkLookUp(effects, next, wanted);
       const [open, work] = resumed(next, wanted);

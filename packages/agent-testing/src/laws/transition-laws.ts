@@ -64,8 +64,14 @@ export function checkReference(input: AgentInput, before: AgentState, next: Agen
  * L8: the moves follow rows without a gap, or end in Error with a failure of the graph. Where a configuration takes the state of
  * an ended loop out of the terminal states, the loop stays ended, in Done, without a move.
  */
-export function checkMoves(before: AgentState, next: AgentState, moves: readonly ControlMove[]): void {
+export function checkMoves(
+  input: AgentInput,
+  before: AgentState,
+  next: AgentState,
+  moves: readonly ControlMove[],
+): void {
   let at = controlName(before.reActContext.control);
+  const staysEnded = input.type === "agent-configured" && moves.length === 0 && wasTerminal(at, before, next);
   for (const { from, event, to } of moves) {
     const opensLoop = from === "Idle";
     assertLaw(from === at || opensLoop, "L8", () => `a move leaves ${from} while control is in ${at}`);
@@ -78,14 +84,16 @@ export function checkMoves(before: AgentState, next: AgentState, moves: readonly
     at = to;
   }
   const { control } = next.reActContext;
-  const isEnded = before.config.graph.terminals.includes(at) && !next.config.graph.terminals.includes(at);
-  const expected = isEnded ? "Done" : at;
+  const expected = staysEnded ? "Done" : at;
   assertLaw(
     expected === controlName(control),
     "L8",
     () => `control is in ${controlName(control)}, its moves lead to ${expected}`,
   );
 }
+
+const wasTerminal = (name: string, before: AgentState, next: AgentState): boolean =>
+  before.config.graph.terminals.includes(name) && !next.config.graph.terminals.includes(name);
 
 /**
  * L10: in every state, a cancel ends the loop and leaves nothing open, and the next message results in a request that is

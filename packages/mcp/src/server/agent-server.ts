@@ -1,5 +1,6 @@
 import type { McpHttpHandler, McpServerFactory } from "@modelcontextprotocol/server";
 import type { StdioServerHandle } from "@modelcontextprotocol/server/stdio";
+import { safeErrorListener } from "@moora/agent/internal";
 import {
   checkOptions,
   refuse,
@@ -35,6 +36,7 @@ const streamForms: OptionForms<StdioStreams> = {
 export class AgentServer implements McpAgentServer {
   readonly #agents: ReadonlyMap<string, Required<ServedAgent>>;
   readonly #options: McpServerOptions;
+  readonly #onError: (error: unknown) => void;
   readonly #runner: CallRunner;
   readonly #handles = new Set<{ close(): Promise<void> }>();
   #loaded: Promise<LoadedServer> | undefined;
@@ -42,6 +44,7 @@ export class AgentServer implements McpAgentServer {
   constructor(agents: ReadonlyMap<string, Required<ServedAgent>>, options: McpServerOptions) {
     this.#agents = agents;
     this.#options = options;
+    this.#onError = options.onError === undefined ? () => undefined : safeErrorListener(options.onError);
     this.#runner = new CallRunner({ ...options, onError: this.#onError });
   }
 
@@ -97,8 +100,6 @@ export class AgentServer implements McpAgentServer {
     await this.close();
   }
 
-  readonly #onError = (error: unknown): void => this.#options.onError?.(error);
-
   /** The response to a request of another name, which a page of the web may have sent. */
   #refusal(sdk: ServerSdk, request: Request): Response | undefined {
     const names = [...(this.#options.allowedHosts ?? localNames)];
@@ -106,7 +107,8 @@ export class AgentServer implements McpAgentServer {
   }
 
   #load(): Promise<LoadedServer> {
-    this.#loaded ??= loadServer({ agents: this.#agents, runner: this.#runner, options: this.#options });
+    const [agents, runner, options] = [this.#agents, this.#runner, this.#options];
+    this.#loaded ??= loadServer({ agents, runner, options }, this.#onError);
     return this.#loaded;
   }
 }
@@ -117,11 +119,13 @@ interface LoadedServer {
   readonly handler: McpHttpHandler;
 }
 
-async function loadServer(parts: Omit<FactoryParts, "sdk">): Promise<LoadedServer> {
+async function loadServer(
+  parts: Omit<FactoryParts, "sdk">,
+  onError: (error: unknown) => void,
+): Promise<LoadedServer> {
   const sdk = await serverSdk();
   const factory = serverFactory({ ...parts, sdk });
-  const onerror = (error: Error): void => parts.options.onError?.(error);
-  return { sdk, factory, handler: sdk.createMcpHandler(factory, { onerror }) };
+  return { sdk, factory, handler: sdk.createMcpHandler(factory, { onerror: onError }) };
 }
 
 /** The streams of this process. */

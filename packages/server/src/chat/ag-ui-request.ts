@@ -86,17 +86,25 @@ export interface PostedState {
   readonly state: unknown;
   /** What the state was before the client changed it; undefined if the client does not say so. */
   readonly base: unknown;
-  /** The ids of the messages that the client has. */
-  readonly messageIds: ReadonlySet<string>;
+  /** The contents of the messages that the client has, by id. */
+  readonly messages: ReadonlyMap<string, unknown>;
+  /** Whether the run resumes after interrupts: the client has the whole run before it, whose last event contains them. */
+  readonly isResumed: boolean;
 }
 
 /** The state that a run posts; undefined for a client that has none yet. */
-export function postedStateOf({ state, forwardedProps, messages }: RunInput): PostedState | undefined {
+export function postedStateOf({
+  state,
+  forwardedProps,
+  messages,
+  resume = [],
+}: RunInput): PostedState | undefined {
   if (isMissing(state)) return undefined;
   return {
     state,
     base: isFields(forwardedProps) ? (forwardedProps[baseStateName] ?? undefined) : undefined,
-    messageIds: new Set(messages.map((message) => message.id)),
+    messages: new Map(messages.map((message) => [message.id, message.content])),
+    isResumed: resume.length > 0,
   };
 }
 

@@ -9,7 +9,7 @@ import {
 } from "../chat/ag-ui-request.ts";
 import type { UserMessage } from "../chat/chat-request.ts";
 import type { LiveSession } from "../sessions/live-session.ts";
-import { postAnswers, postUserMessage } from "./chat-posts.ts";
+import { checkMessage, postAnswers, postUserMessage } from "./chat-posts.ts";
 import { chatSession, withStream } from "./chat-session.ts";
 import { postState, type StateRefusal } from "./posted-state.ts";
 import type { Route, RouteCall } from "./route.ts";
@@ -44,6 +44,8 @@ async function stateRefusal(
   const { threadId, resume = [] } = input;
   await live.refresh();
   if (live.session.current().messages.some(({ id }) => id === message?.messageId)) return undefined;
+  // A refused message leaves the data as it is.
+  if (message !== undefined) await checkMessage(call, live, message);
   const run = [threadId, message?.messageId ?? resume.map(({ interruptId }) => interruptId)];
   return await postState(call, live, { ...posted, run });
 }

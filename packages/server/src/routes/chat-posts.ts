@@ -1,4 +1,5 @@
 import { stateAt, type Question, type Receipt } from "@moora/agent";
+import { ignoredReason } from "@moora/agent/internal";
 import type { AnsweredQuestion, UserMessage } from "../chat/chat-request.ts";
 import type { ChatStream } from "../chat/chat-stream.ts";
 import { checkAttachments } from "../files/files-of-session.ts";
@@ -11,6 +12,20 @@ import type { RouteCall } from "./route.ts";
 export interface ChatPost {
   readonly stream: ChatStream;
   readonly live: LiveSession;
+}
+
+/** Throws `refused` for a message that the session would ignore now, except for one that it has already. */
+export async function checkMessage(
+  { parts: { context } }: RouteCall,
+  live: LiveSession,
+  message: UserMessage,
+): Promise<void> {
+  await live.post((session) =>
+    checkAttachments(context, session, { attachments: message.attachments, path: "messages" }),
+  );
+  const input = { type: "user-message-received", ...message, timestamp: context.clock.now() } as const;
+  const reason = ignoredReason(input)(live.session.current());
+  if (reason !== undefined && reason !== "duplicate-id") throw refused({ status: "ignored", reason });
 }
 
 /** Posts a message, whose answer the stream shows. A repeated message is answered with the same loop. */

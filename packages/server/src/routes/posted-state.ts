@@ -1,6 +1,6 @@
 import { canonicalJson, DataRefused, type DurableSession } from "@moora/agent";
 import { isSameJson } from "@moora/agent/internal";
-import { dataSince } from "../chat/ag-ui-base.ts";
+import { seenData } from "../chat/ag-ui-base.ts";
 import type { PostedState } from "../chat/ag-ui-request.ts";
 import { mergeData } from "../sessions/merge-data.ts";
 import type { LiveSession } from "../sessions/live-session.ts";
@@ -35,37 +35,71 @@ export async function postState(
   if (isSameJson(live.session.current().data, state)) return undefined;
   if (!isContainer(state))
     return { code: "state-refused", message: "The state must be an object or an array." };
-  const bases = await basesOf(live.session, posted, data.version);
+  const { versions, atEnd } = await seenBy(live.session, posted, data.version);
+  const [base] = versions;
+  const unclear = unclearPlaces(base, atEnd, state);
   // What the client may have seen is not a change.
-  if (bases.some((base) => isSameJson(base.data, state))) return undefined;
+  if (unclear.length === 0 && versions.some((version) => isSameJson(version.data, state))) return undefined;
   if (!(await access.may("update", live.ref)))
     return { code: "forbidden", message: "You may not change the state." };
-  const [base] = bases;
   return await refusalOf(async () => {
+    if (unclear.length > 0) throw new StateConflict(unclear);
     // What the client has changed is not a part of the data as it is now.
     if (base?.version !== data.version || !isContainer(base.data)) throw new StateConflict([""]);
-    await merge(call, live, { ...posted, state, base: base.data });
+    const later = versions.slice(1).map((version) => version.data);
+    await merge(call, live, { ...posted, state, base: base.data, later });
   });
 }
 
-/** The states that the client may have changed. It has certainly seen the first one. `version` is that of the data of the agent. */
-async function basesOf(
+interface SeenVersion {
+  readonly data: unknown;
+  readonly version: number;
+}
+
+interface Seen {
+  readonly versions: readonly SeenVersion[];
+  readonly atEnd: SeenVersion | undefined;
+}
+
+/** What the client has seen. `version` is that of the data of the agent. */
+const seenBy = async (
   session: DurableSession<unknown>,
-  { base, messageIds }: PostedState,
+  posted: PostedState,
   version: number,
-): Promise<readonly { readonly data: unknown; readonly version: number }[]> {
-  return base === undefined ? await dataSince(session, messageIds) : [{ data: base, version }];
+): Promise<Seen> =>
+  posted.base === undefined
+    ? await seenData(session, posted)
+    : { versions: [{ data: posted.base, version }], atEnd: undefined };
+
+/**
+ * The places that have, in the state of a client, the value from before a change of others that the client seems to have seen: it has
+ * set them back, or it has not seen the change.
+ */
+function unclearPlaces(
+  base: SeenVersion | undefined,
+  atEnd: SeenVersion | undefined,
+  state: object,
+): readonly string[] {
+  if (base === undefined || atEnd === undefined || base === atEnd) return [];
+  const expected: unknown = structuredClone(atEnd.data);
+  if (!isContainer(base.data) || !isContainer(expected) || Array.isArray(state) !== Array.isArray(expected))
+    return [];
+  // Other conflicts are found when the change is recorded.
+  if (mergeData(expected, base.data, state).length > 0 || isSameJson(expected, state)) return [];
+  return mergeData(expected, Array.isArray(state) ? [] : {}, state);
 }
 
 interface ContainerStates extends Omit<StateOfRun, "base"> {
   readonly state: object;
   readonly base: object;
+  /** What the data was since `base`. */
+  readonly later: readonly unknown[];
 }
 
 async function merge(
   { access: { user }, parts }: RouteCall,
   live: LiveSession,
-  { run, state, base }: ContainerStates,
+  { run, state, base, later }: ContainerStates,
 ): Promise<void> {
   const id = requestIdOf({ kind: "data", user, key: canonicalJson(["ag-ui", run, state]), content: state });
   await parts.context.counters.countPost("data", () =>
@@ -73,7 +107,7 @@ async function merge(
       const change = (draft: unknown): void => {
         // A recipe that changes nothing records nothing.
         if (isRecorded()) return;
-        const conflicts = isContainer(draft) ? mergeData(draft, base, state) : [""];
+        const conflicts = isContainer(draft) ? mergeData(draft, base, state, later) : [""];
         if (conflicts.length > 0) throw new StateConflict(conflicts);
       };
       return await session.update(change, user, id.text);

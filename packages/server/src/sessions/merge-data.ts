@@ -7,21 +7,36 @@ type Fields = Record<string, unknown>;
  * Makes the changes that lead from `base` to `posted` to a draft, which others may have changed since `base`. All three are
  * arrays or objects of JSON. Returns the JSON Pointers of the places that both have changed to different values; the draft must not
  * be used if there are any. An array into which one side has inserted items, or from which it has removed some, is one place.
+ * A place that others have changed and changed back since `base`, as `later` shows, is one of them: what was posted may be their change.
  * Throws `DataRefused` if `posted` is an object and the draft an array, or the other way round.
  */
-export function mergeData(draft: object, base: object, posted: object): readonly string[] {
+export function mergeData(
+  draft: object,
+  base: object,
+  posted: object,
+  later: readonly unknown[] = [],
+): readonly string[] {
   if (Array.isArray(posted) !== Array.isArray(draft))
     throw new DataRefused(`it must be ${Array.isArray(draft) ? "an array" : "an object"}.`);
   const merge = new Merge();
-  merge.value({ now: draft, base, posted }, () => undefined);
+  merge.value({ now: draft, base, posted, later }, () => undefined);
   return merge.conflicts;
 }
 
-/** One place in three versions of data; undefined where it does not exist. */
+/** One place in versions of data; undefined where it does not exist. */
 interface Place {
   readonly now: unknown;
   readonly base: unknown;
   readonly posted: unknown;
+  /** What it was since `base`. */
+  readonly later: readonly unknown[];
+}
+
+/** A place with a container of one kind, also if others have put something else there meanwhile. */
+interface PlaceOf<Container> extends Place {
+  readonly now: Container;
+  readonly base: Container;
+  readonly posted: Container;
 }
 
 class Merge {
@@ -29,36 +44,50 @@ class Merge {
   readonly #path: (string | number)[] = [];
 
   /** Merges a place. `write` puts the posted value there: undefined removes it. */
-  value({ now, base, posted }: Place, write: (value: unknown) => void): void {
+  value(place: Place, write: (value: unknown) => void): void {
+    const { now, base, posted, later } = place;
     if (isSameJson(base, posted) || isSameJson(now, posted)) return;
-    if (isFields(now) && isFields(base) && isFields(posted)) return this.#fields(now, base, posted);
-    if (isList(now) && isList(posted)) {
-      if (isList(base) && base.length === now.length && base.length === posted.length)
-        return this.#items(now, base, posted);
-      if (isSameJson(now, base)) return replaceItems(now, posted);
+    if (isFields(now) && isFields(base) && isFields(posted))
+      return this.#fields({ now, base, posted, later });
+    if (isList(now) && isList(base) && isList(posted)) {
+      const { length } = base;
+      if (now.length === length && posted.length === length) return this.#items({ now, base, posted, later });
     }
-    if (isSameJson(now, base)) write(posted);
-    else this.conflicts.push(keysToPointer(this.#path));
+    if (![now, ...later].every((other) => isSameJson(other, base)))
+      this.conflicts.push(keysToPointer(this.#path));
+    else if (isList(now) && isList(posted)) replaceItems(now, posted);
+    else write(posted);
   }
 
-  #fields(now: Fields, base: Fields, posted: Fields): void {
+  #fields({ now, base, posted, later }: PlaceOf<Fields>): void {
     for (const key of new Set([...Object.keys(base), ...Object.keys(posted)])) {
       const [old, given] = [fieldOf(base, key), fieldOf(posted, key)];
       // Reading a field of a draft makes a draft of it.
       if (isSameJson(old, given)) continue;
-      const place = { now: fieldOf(now, key), base: old, posted: given };
+      const place = {
+        now: fieldOf(now, key),
+        base: old,
+        posted: given,
+        later: later.map((other) => (isFields(other) ? fieldOf(other, key) : undefined)),
+      };
       this.#within(key, place, (value) => writeField(now, key, value));
     }
   }
 
-  #items(now: unknown[], base: readonly unknown[], posted: readonly unknown[]): void {
+  #items({ now, base, posted, later }: PlaceOf<unknown[]>): void {
     for (const [index, given] of posted.entries()) {
-      if (isSameJson(base[index], given)) continue;
-      this.#within(index, { now: now[index], base: base[index], posted: given }, () => (now[index] = given));
+      const old = base[index];
+      if (isSameJson(old, given) || isSameJson(now[index], given)) continue;
+      // Another item may have this index now: what was changed within the former one is not merged into it.
+      const isKept = [now, ...later].every(
+        (other) => isList(other) && other.length === base.length && isSameJson(other[index], old),
+      );
+      if (isKept) now[index] = given;
+      else this.conflicts.push(keysToPointer([...this.#path, index]));
     }
   }
 
-  #within(key: string | number, place: Place, write: (value: unknown) => void): void {
+  #within(key: string, place: Place, write: (value: unknown) => void): void {
     this.#path.push(key);
     this.value(place, write);
     this.#path.pop();
