@@ -16,7 +16,7 @@ import { isPaused } from "@moora/agent-core-state-machine";
 import * as restate from "@restatedev/restate-sdk";
 import { callSession } from "./ingress.ts";
 import { sessionIdOf } from "./posted-inputs.ts";
-import { retention, serviceNames, type RestateOptions } from "./options.ts";
+import { retentionOptions, serviceNames, type RestateOptions } from "./options.ts";
 import type { KnownSession, SessionCache } from "./session-cache.ts";
 import type { Posted, PostedResult } from "./session-messages.ts";
 
@@ -32,7 +32,7 @@ export interface EffectHandlers {
 
 export type EffectService = restate.ServiceDefinition<string, EffectHandlers>;
 
-const halfAnHour = 1_800_000;
+const halfAnHourMs = 1_800_000;
 
 /** How often a paused session is asked whether it was resumed, in milliseconds. */
 const pausePollMs = 500;
@@ -46,7 +46,7 @@ interface EffectParts {
 /** The service that runs the effects of sessions, one invocation for each. */
 export function effectService(parts: EffectParts, options: RestateOptions): EffectService {
   const { effects: name } = serviceNames(parts.agent.name);
-  const { longestEffectMs: milliseconds = halfAnHour } = options;
+  const { longestEffectMs: milliseconds = halfAnHourMs } = options;
   return restate.service({
     name,
     options: {
@@ -56,7 +56,7 @@ export function effectService(parts: EffectParts, options: RestateOptions): Effe
       inactivityTimeout: { milliseconds },
       abortTimeout: { milliseconds },
       retryPolicy: { initialInterval: 50, maxInterval: 10_000 },
-      ...retention(options.retentionMs),
+      ...retentionOptions(options.retentionMs),
     },
     handlers: {
       run: async (ctx: restate.Context, { id, effect }: SessionEffect) => {
@@ -126,26 +126,27 @@ class EffectAttempt {
   async #dispatch(dispatched: readonly DispatchedInput[], from: string): Promise<boolean> {
     for (;;) {
       const posted = dispatched.some((input) => typeof input === "function")
-        ? bound(dispatched, await this.#view())
+        ? bindInputs(dispatched, await this.#view())
         : { inputs: dispatched.filter((input) => typeof input !== "function") };
-      const { applied } = await this.#report({ ...posted, from });
+      const { applied, ignored } = await this.#report({ ...posted, from });
       if (applied === undefined) continue;
-      await this.#log(posted.inputs, applied > 0);
+      const all = [...posted.inputs.keys()];
+      void this.#log(posted.inputs, ignored ?? (applied > 0 ? [] : all));
       return applied > 0;
     }
   }
 
-  /** Logs retries, and inputs that did not apply. The newest state shows which; if it cannot be read, there is no entry. */
-  async #log(inputs: readonly AgentInput[], hasApplied: boolean): Promise<void> {
-    if (!this.#logger.isRead || (hasApplied && !inputs.some(isFailure))) return;
+  /** Logs retries, and the inputs at these indexes as ignored. The newest state has the details; if it cannot be read, there is no entry. */
+  async #log(inputs: readonly AgentInput[], ignored: readonly number[]): Promise<void> {
+    if (!this.#logger.isRead || (ignored.length === 0 && !inputs.some(isFailure))) return;
     const state = await this.#view().then(
       ({ session }) => session.state,
       () => undefined,
     );
     if (state === undefined) return;
-    for (const input of inputs) {
-      if (hasApplied) logRetry(this.#logger, input, state);
-      else logIgnored(this.#logger, input, state);
+    for (const [index, input] of inputs.entries()) {
+      if (ignored.includes(index)) logIgnored(this.#logger, input, state);
+      else logRetry(this.#logger, input, state);
     }
   }
 
@@ -156,7 +157,7 @@ class EffectAttempt {
   }
 
   async #view(): Promise<KnownSession> {
-    const known = await this.#cache.current(this.#id);
+    const known = await this.#cache.readCurrent(this.#id);
     if (known === undefined) throw new Error(`Restate has no session "${this.#id}".`);
     return known;
   }
@@ -174,7 +175,7 @@ const isFailure = (input: AgentInput): boolean =>
   input.type === "llm-call-failed" || (input.type === "tool-call-completed" && !input.result.isSuccess);
 
 /** Inputs that are computed for a state apply only to that state. */
-function bound(dispatched: readonly DispatchedInput[], { session }: KnownSession): Posted {
+function bindInputs(dispatched: readonly DispatchedInput[], { session }: KnownSession): Posted {
   let current: AgentState = session.state;
   const inputs = dispatched.map((input) => {
     const computed = inputAt(input, current);

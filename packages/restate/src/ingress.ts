@@ -16,11 +16,12 @@ export class RestateFailure extends MooraError {
   }
 }
 
-/** Calls a handler of a session and resolves with its JSON. Rejects with `RestateFailure`, and as `fetch` does. */
+/** Calls a handler of a session and resolves with its JSON. Rejects with `RestateFailure`, and as `fetch` does, also for a signal. */
 export async function callSession(
   ingressUrl: string,
   target: { readonly service: string; readonly id: string; readonly handler: string },
   body: unknown,
+  signal?: AbortSignal,
 ): Promise<unknown> {
   const { service, id, handler } = target;
   const path = [service, encodeURIComponent(id), handler].join("/");
@@ -28,6 +29,7 @@ export async function callSession(
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify(body),
+    ...(signal === undefined ? {} : { signal }),
   });
   const text = await response.text();
   if (!response.ok)

@@ -16,8 +16,9 @@ export interface RestateOptions {
    */
   readonly longestEffectMs?: number;
   /**
-   * How much of its sessions this process keeps folded, in bytes of the JSON of their states: at an input, only what is new is read of
-   * these. All others are read as a whole, so more than the sessions that are at work at the same time. Default: 67,108,864, 64 MiB.
+   * How much of its sessions this process keeps folded, in bytes of the JSON of their states, which take several times that in memory:
+   * at an input, only what is new is read of these. All others are read as a whole, so more than the sessions have that are at work
+   * at the same time. Default: 67,108,864, 64 MiB.
    */
   readonly cacheBytes?: number;
   /**
@@ -39,8 +40,8 @@ const forms: OptionForms<RestateOptions> = {
   longestEffectMs: "positive",
   cacheBytes: "positive",
   retentionMs: {
-    expectation: "a number of milliseconds, 0 or more",
-    fits: (value) => typeof value === "number" && value >= 0,
+    expectation: "an integer of milliseconds, 0 or more",
+    fits: (value) => typeof value === "number" && Number.isSafeInteger(value) && value >= 0,
   },
   onLog: "function",
 };
@@ -64,7 +65,7 @@ export function checkRequired<Options extends object>(
 }
 
 /** How long results are kept at least: a node that waits for one asks for it again when the node that had it fails. */
-const aMinute = 60_000;
+const minuteMs = 60_000;
 
 interface Retention {
   readonly journalRetention?: number;
@@ -72,10 +73,10 @@ interface Retention {
 }
 
 /** The options of services and handlers of which Restate keeps what has ended for so long. */
-export const retention = (milliseconds: number | undefined): Retention =>
+export const retentionOptions = (milliseconds: number | undefined): Retention =>
   milliseconds === undefined
     ? {}
-    : { journalRetention: milliseconds, idempotencyRetention: Math.max(aMinute, milliseconds) };
+    : { journalRetention: milliseconds, idempotencyRetention: Math.max(minuteMs, milliseconds) };
 
 /** The names of the services of an agent. Throws `BuildError` for an agent whose name is not the name of a service. */
 export function serviceNames(agent: string): { readonly session: string; readonly effects: string } {

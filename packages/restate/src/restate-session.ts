@@ -45,7 +45,10 @@ export interface RestateSession {
   cancel(reason?: string): Promise<boolean>;
   /** Posts an input that any caller may dispatch. Resolves with whether it applied. */
   post(input: AgentInput): Promise<boolean>;
-  /** Resolves with the session; undefined if it has received nothing. The handle keeps it, and reads only what is new at the next call. */
+  /**
+   * Resolves with the session; undefined if it has received nothing. The handle keeps it: at the next call, it reads only what is new,
+   * which this process folds. Between releases with other states, it reads what the newest deployment has folded.
+   */
   current(): Promise<SessionSnapshot | undefined>;
   /** Copies the session to a log in memory, where it can be verified, replayed and exported. */
   toLog(): Promise<EventLog>;
@@ -81,17 +84,17 @@ export function restateSession(options: SessionOptions): RestateSession {
     cancel: (reason) =>
       post({ type: "re-act-cancelled", ...(reason === undefined ? {} : { reason }), timestamp: Date.now() }),
     async current() {
-      const known = await cache.current(id);
+      const known = await cache.readCurrent(id);
       if (known === undefined) return undefined;
       const { state, head } = known.session;
       return { state, seq: head.seq };
     },
     async toLog() {
       const log = memoryLog();
-      const known = await cache.current(id);
+      const known = await cache.readCurrent(id);
       if (known === undefined) return log;
       const session = await log.create(id, known.header);
-      const records = await cache.records(id, known.session.head.seq);
+      const records = await cache.readRecords(id, known.session.head.seq);
       if (records.length > 0) await session.append(0, records);
       return log;
     },

@@ -2,6 +2,7 @@ import { foldHeader, SessionError, type FoldedSession } from "@moora/agent";
 import { foldRecords } from "@moora/agent/internal";
 import { stateVersion } from "@moora/agent-core-state-machine/internal";
 import { LogError, type ChainHead, type LogRecord } from "@moora/event-log";
+import { byteLength } from "./byte-length.ts";
 import { callSession } from "./ingress.ts";
 import type { RecordsPage, RecordsQuery, StoredSession, View, ViewQuery } from "./session-messages.ts";
 
@@ -24,6 +25,18 @@ interface Entry {
   readonly bytes: number;
 }
 
+/** A read of a session up to a head, or as it is now; it rejects when the signal aborts. */
+interface ReadOptions {
+  readonly last?: ChainHead | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A handler of the object of a session. */
+interface Handler {
+  readonly id: string;
+  readonly handler: string;
+}
+
 /** The number of records that are read at once. */
 const pageSize = 200;
 
@@ -41,8 +54,10 @@ export class SessionCache {
     this.#options = options;
   }
 
-  /** Keeps a session whose state has about this length as JSON. */
+  /** Keeps a session whose state has about this length as JSON, unless a later state of it is kept. */
   keep(id: string, known: KnownSession, bytes: number): void {
+    const kept = this.#entries.get(id)?.known;
+    if (kept?.header === known.header && kept.session.head.seq > known.session.head.seq) return;
     this.#forget(id);
     if (bytes > this.#options.bytes) return;
     this.#entries.set(id, { known, bytes });
@@ -54,19 +69,22 @@ export class SessionCache {
   }
 
   /** Resolves with a session as it is now; undefined if it has received nothing. */
-  async current(id: string): Promise<KnownSession | undefined> {
-    return (await this.#next(id)) ?? (await this.#whole(id));
+  async readCurrent(id: string): Promise<KnownSession | undefined> {
+    return (await this.#readNext(id)) ?? (await this.#readWhole(id));
   }
 
   /**
    * Resolves with a session at a head, for the input that its object applies to it. Rejects if the object no longer has what leads
-   * to that: another run has applied the input.
+   * to that: another run has applied the input; and with the reason of the signal.
    */
-  async at(id: string, head: ChainHead): Promise<KnownSession> {
-    const kept = this.#at(id, head);
+  async readAt(id: string, head: ChainHead, signal?: AbortSignal): Promise<KnownSession> {
+    const kept = this.#keptAt(id, head);
     if (kept !== undefined) return kept;
     const isBefore = (this.#entries.get(id)?.known.session.head.seq ?? head.seq) < head.seq;
-    const known = (isBefore ? await this.#next(id, head) : undefined) ?? (await this.#stored(id, head));
+    // A later state than that of the object is of a run whose records were not stored.
+    if (!isBefore) this.#forget(id);
+    const next = isBefore ? await this.#readNext(id, { last: head, signal }) : undefined;
+    const known = next ?? (await this.#readStored(id, { last: head, signal }));
     if (known.session.head.digest === head.digest) return known;
     throw new Error(
       `The session "${id}" is no longer at its record ${head.seq}: another run has replaced this one.`,
@@ -74,63 +92,86 @@ export class SessionCache {
   }
 
   /** Resolves with a session at a head that its object has had, or at a later one. */
-  async since(id: string, head: ChainHead): Promise<KnownSession> {
-    return this.#at(id, head) ?? (await this.#next(id)) ?? (await this.#stored(id));
+  async readSince(id: string, head: ChainHead, signal?: AbortSignal): Promise<KnownSession> {
+    const kept = this.#keptAt(id, head) ?? (await this.#readNext(id, { signal }));
+    return kept ?? (await this.#readStored(id, { signal }));
   }
 
-  #at(id: string, head: ChainHead): KnownSession | undefined {
+  /** Resolves with a session that is folded from its header to a head. Rejects if its records do not lead there. */
+  async readFromHeader(
+    id: string,
+    {
+      header,
+      head,
+      signal,
+    }: {
+      readonly header: string;
+      readonly head: ChainHead;
+      readonly signal?: AbortSignal;
+    },
+  ): Promise<FoldedSession> {
+    const session = foldRecords(foldHeader(header), await this.readRecords(id, head.seq, signal));
+    if (session.head.digest === head.digest) return session;
+    throw new Error(`The records of the session "${id}" do not lead to its record ${head.seq}.`);
+  }
+
+  #keptAt(id: string, head: ChainHead): KnownSession | undefined {
     const entry = this.#entries.get(id);
-    return entry?.known.session.head.digest === head.digest ? this.#used(id, entry) : undefined;
+    return entry?.known.session.head.digest === head.digest ? this.#touch(id, entry) : undefined;
   }
 
   /** Resolves with a session that is kept and the records after it, up to `last`; undefined if they do not lead there. */
-  async #next(id: string, last?: ChainHead): Promise<KnownSession | undefined> {
+  async #readNext(id: string, { last, signal }: ReadOptions = {}): Promise<KnownSession | undefined> {
     const entry = this.#entries.get(id);
     if (entry === undefined) return undefined;
     const { header, session } = entry.known;
-    const view = await this.#call<View>(id, "view", { after: session.head } satisfies ViewQuery);
+    const query: ViewQuery = { after: session.head };
+    const view = await this.#call<View>({ id, handler: "view" }, query, signal);
     if (view === null || !("records" in view) || view.records === undefined) return undefined;
     const records = upTo(view.records, last);
-    const folded = folds(session, records);
+    const folded = foldIfContinued(session, records);
     if (folded === undefined || (last !== undefined && folded.head.digest !== last.digest)) return undefined;
-    return this.#used(id, { known: { header, session: folded }, bytes: entry.bytes + lengthOf(records) });
+    return this.#touch(id, { known: { header, session: folded }, bytes: entry.bytes + lengthOf(records) });
   }
 
-  async #whole(id: string): Promise<KnownSession | undefined> {
-    const view = await this.#call<View>(id, "view", null);
+  async #readWhole(id: string): Promise<KnownSession | undefined> {
+    const view = await this.#call<View>({ id, handler: "view" }, null);
     if (view === null || !("state" in view)) return undefined;
     const { header, state, seq, digest } = view;
     const known = { header, session: { state, head: { seq, digest: digest ?? "" } } };
-    return digest === undefined ? known : this.#used(id, { known, bytes: JSON.stringify(state).length });
+    // Records are folded to states of this release only; the newest deployment may be of another one.
+    const isContinued = digest !== undefined && state.version === stateVersion;
+    return isContinued ? this.#touch(id, { known, bytes: byteLength(JSON.stringify(state)) }) : known;
   }
 
   /** Resolves with the stored snapshot and the records after it, up to `last`. */
-  async #stored(id: string, last?: ChainHead): Promise<KnownSession> {
-    const stored = await this.#call<StoredSession | null>(id, "stored", null);
+  async #readStored(id: string, { last, signal }: ReadOptions): Promise<KnownSession> {
+    const stored = await this.#call<StoredSession | null>({ id, handler: "stored" }, null, signal);
     if (stored === null) throw new Error(`The session "${id}" is no longer stored.`);
     const { header, snapshot } = stored;
     const isReadable = snapshot.state.version === stateVersion;
     const start = isReadable ? snapshot : foldHeader(header);
     const { seq } = stored.records.at(-1) ?? snapshot.head;
-    const records = isReadable ? stored.records : await this.records(id, seq);
+    const records = isReadable ? stored.records : await this.readRecords(id, seq, signal);
     const session = foldRecords(start, upTo(records, last));
-    return this.#used(id, { known: { header, session }, bytes: JSON.stringify(session.state).length });
+    return this.#touch(id, { known: { header, session }, bytes: byteLength(JSON.stringify(session.state)) });
   }
 
   /** Resolves with the first records of a session. */
-  async records(id: string, count: number): Promise<readonly LogRecord[]> {
+  async readRecords(id: string, count: number, signal?: AbortSignal): Promise<readonly LogRecord[]> {
     const records: LogRecord[] = [];
     while (records.length < count) {
       const after = records.length;
       const query: RecordsQuery = { after, limit: Math.min(pageSize, count - after) };
-      const page = await this.#call<RecordsPage>(id, "records", query);
+      const page = await this.#call<RecordsPage>({ id, handler: "records" }, query, signal);
       if (page.length === 0) break;
       records.push(...page);
     }
     return records;
   }
 
-  #used(id: string, { known, bytes }: Entry): KnownSession {
+  /** Makes a session the one that was used last. */
+  #touch(id: string, { known, bytes }: Entry): KnownSession {
     this.keep(id, known, bytes);
     return known;
   }
@@ -142,10 +183,10 @@ export class SessionCache {
 
   // The object answers with what its handlers return.
   // oxlint-disable-next-line typescript/no-unnecessary-type-parameters
-  async #call<Result>(id: string, handler: string, body: unknown): Promise<Result> {
+  async #call<Result>(target: Handler, body: unknown, signal?: AbortSignal): Promise<Result> {
     const { ingressUrl, service } = this.#options;
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as above
-    return (await callSession(ingressUrl, { service, id, handler }, body)) as Result;
+    return (await callSession(ingressUrl, { service, ...target }, body, signal)) as Result;
   }
 }
 
@@ -153,10 +194,10 @@ const upTo = (records: readonly LogRecord[], last: ChainHead | undefined): reado
   last === undefined ? records : records.filter(({ seq }) => seq <= last.seq);
 
 const lengthOf = (records: readonly LogRecord[]): number =>
-  records.reduce((sum, { body }) => sum + body.length, 0);
+  records.reduce((sum, { body }) => sum + byteLength(body), 0);
 
 /** Undefined if the records do not continue the session, as those of another session with its id, or if a newer release wrote them. */
-function folds(session: FoldedSession, records: readonly LogRecord[]): FoldedSession | undefined {
+function foldIfContinued(session: FoldedSession, records: readonly LogRecord[]): FoldedSession | undefined {
   try {
     return foldRecords(session, records);
   } catch (error) {

@@ -18,9 +18,12 @@ export interface Decided {
   readonly by: string;
 }
 
-/** How many of the inputs changed the session; undefined if it is not at `after`. */
+/** What became of inputs. Both are undefined if the session is not at `after`. */
 export interface PostedResult {
+  /** How many of the inputs changed the session. */
   readonly applied?: number;
+  /** The indexes of those that did not; undefined in the answer of an earlier release. */
+  readonly ignored?: readonly number[];
 }
 
 /** A session as its object has it. `digest` is that of its last record; undefined in the answer of an earlier release. */
@@ -31,9 +34,9 @@ export interface ViewedSession {
   readonly digest?: string;
 }
 
-/** A request for the records after the head of a session that the caller has. */
+/** A request for the records after the head of a session that the caller has; for the session as a whole without one. */
 export interface ViewQuery {
-  readonly after: ChainHead;
+  readonly after?: ChainHead | null;
 }
 
 /** The records after a head; undefined if they do not lead from it to the session: the caller needs the session as a whole. */

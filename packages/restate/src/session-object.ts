@@ -1,7 +1,15 @@
-import { recordInputs, releaseInputs, type Agent } from "@moora/agent";
+import {
+  recordInputs,
+  releaseInputs,
+  type Agent,
+  type AgentInput,
+  type FoldedSession,
+  type RecordedInputs,
+} from "@moora/agent";
+import type { LogRecord } from "@moora/event-log";
 import * as restate from "@restatedev/restate-sdk";
 import { checkedInput, decidedInput } from "./posted-inputs.ts";
-import { retention, serviceNames, type RestateOptions } from "./options.ts";
+import { retentionOptions, serviceNames, type RestateOptions } from "./options.ts";
 import { startAndStop } from "./running-effects.ts";
 import type { SessionCache } from "./session-cache.ts";
 import type {
@@ -15,12 +23,12 @@ import type {
   ViewQuery,
 } from "./session-messages.ts";
 import {
-  lastSeq,
+  readLastSeq,
   openSession,
   readRecords,
-  storedSession,
+  readStoredSession,
   storeRecords,
-  viewSession,
+  readView,
   type Context,
   type SharedContext,
 } from "./stored-session.ts";
@@ -34,7 +42,7 @@ export interface SessionHandlers {
   decide(ctx: Context, decided: Decided): Promise<PostedResult>;
   report(ctx: Context, posted: Posted): Promise<PostedResult>;
   expire(ctx: Context, effect: { readonly key: string; readonly due: number }): Promise<void>;
-  view(ctx: SharedContext, query: ViewQuery | null): Promise<View>;
+  view(ctx: SharedContext, query?: ViewQuery | null): Promise<View>;
   stored(ctx: SharedContext): Promise<StoredSession | null>;
   records(ctx: SharedContext, query: RecordsQuery): Promise<RecordsPage>;
 }
@@ -52,10 +60,10 @@ export function sessionObject(parts: SessionParts, options: RestateOptions): Ses
   const { agent, cache } = parts;
   const { session: name } = serviceNames(agent.name);
   // The journal of a read has what was read: it is of no use when the read has ended.
-  const read = retention(0);
+  const read = retentionOptions(0);
   return restate.object({
     name,
-    options: { enableLazyState: true, ...retention(options.retentionMs) },
+    options: { enableLazyState: true, ...retentionOptions(options.retentionMs) },
     handlers: {
       post: async (ctx: Context, posted: Posted) => {
         const inputs = posted.inputs.map(checkedInput);
@@ -73,17 +81,17 @@ export function sessionObject(parts: SessionParts, options: RestateOptions): Ses
       },
       view: restate.handlers.object.shared(
         read,
-        async (ctx: SharedContext, query: ViewQuery | null): Promise<View> =>
-          await viewSession(ctx, cache, query),
+        async (ctx: SharedContext, query?: ViewQuery | null): Promise<View> =>
+          await readView(ctx, cache, query),
       ),
       stored: restate.handlers.object.shared(
         read,
-        async (ctx: SharedContext): Promise<StoredSession | null> => await storedSession(ctx),
+        async (ctx: SharedContext): Promise<StoredSession | null> => await readStoredSession(ctx),
       ),
       records: restate.handlers.object.shared(
         read,
         async (ctx: SharedContext, { after, limit }: RecordsQuery): Promise<RecordsPage> =>
-          await readRecords(ctx, after, Math.min(await lastSeq(ctx), after + limit)),
+          await readRecords(ctx, after, Math.min(await readLastSeq(ctx), after + limit)),
       ),
     },
   });
@@ -106,11 +114,28 @@ async function apply(
       ? []
       : releaseInputs(agent, before.state, now);
   const released = recordInputs(before, release);
-  const { records, state, head } = recordInputs(released, inputs);
+  const { records, ignored, state, head } = recordEach(released, inputs);
   const all = [...released.records, ...records];
-  if (!opened.isNew && all.length === 0) return { applied: 0 };
+  if (!opened.isNew && all.length === 0) return { applied: 0, ignored };
   const { snapshot, tailBytes } = storeRecords(ctx, opened, { records: all, release: agent.version });
   cache.keep(ctx.key, { header, session: { state, head } }, snapshot.bytes + tailBytes);
   await startAndStop(agent, ctx, { before: before.state, after: state, from });
-  return { applied: records.length };
+  return { applied: records.length, ignored };
+}
+
+interface RecordedEach extends RecordedInputs {
+  /** The indexes of the inputs that changed nothing. */
+  readonly ignored: readonly number[];
+}
+
+function recordEach(session: FoldedSession, inputs: readonly AgentInput[]): RecordedEach {
+  let current = session;
+  const [records, ignored]: [LogRecord[], number[]] = [[], []];
+  for (const [index, input] of inputs.entries()) {
+    const { records: added, state, head } = recordInputs(current, [input]);
+    if (added.length === 0) ignored.push(index);
+    records.push(...added);
+    current = { state, head };
+  }
+  return { ...current, records, ignored };
 }

@@ -2,6 +2,7 @@ import { foldHeader, newSessionHeader, type Agent, type FoldedSession } from "@m
 import { stateVersion } from "@moora/agent-core-state-machine/internal";
 import type { ChainHead, LogRecord } from "@moora/event-log";
 import type { ObjectContext, ObjectSharedContext } from "@restatedev/restate-sdk";
+import { byteLength } from "./byte-length.ts";
 import type { KnownSession, SessionCache } from "./session-cache.ts";
 import type { StoredSession, View, ViewQuery } from "./session-messages.ts";
 
@@ -44,6 +45,13 @@ export interface OpenedSession extends KnownSession {
   readonly head: SessionHead | undefined;
 }
 
+/** How long a read of a session by one of its own handlers may take. */
+const longestReadMs = 30_000;
+
+/** Aborts a read through the ingress when it takes too long, so that Restate repeats the attempt, and when that has ended. */
+const readSignal = (ctx: SharedContext): AbortSignal =>
+  AbortSignal.any([ctx.request().attemptCompletedSignal, AbortSignal.timeout(longestReadMs)]);
+
 /** Reads a session. What it reads through its context does not depend on the cache, so that a run that is repeated elsewhere agrees. */
 export async function openSession(
   agent: Agent<unknown>,
@@ -52,12 +60,16 @@ export async function openSession(
 ): Promise<OpenedSession> {
   const head = await ctx.get("head");
   if (head !== null) {
-    const { header, session } = await cache.at(ctx.key, head);
+    const { header, session } = await cache.readAt(ctx.key, head, readSignal(ctx));
     return { header, session, isNew: false, release: head.release, head };
   }
-  const session = await wholeSession(ctx);
-  if (session !== null) {
+  const whole = await readWholeSession(ctx);
+  if (whole !== null) {
     const [header, release] = [(await ctx.get("header")) ?? "", (await ctx.get("version")) ?? ""];
+    const session =
+      whole.state.version === stateVersion
+        ? whole
+        : await cache.readFromHeader(ctx.key, { header, head: whole.head, signal: readSignal(ctx) });
     return { header, session, isNew: false, release, head: undefined };
   }
   const header = newSessionHeader(agent, ctx.rand.uuidv4());
@@ -65,11 +77,11 @@ export async function openSession(
 }
 
 /** The least length of the records after a snapshot before the next one is stored. */
-const shortTail = 16_384;
+const shortTailBytes = 16_384;
 
 /**
  * Stores the records of an input, and their head after them. The records between two snapshots are at least as long as the first of
- * these, so that all snapshots but the last are together no longer than the records. A snapshot is that before the input, so that a
+ * these, so that all snapshots of one release but the last are together no longer than the records. A snapshot is that before the input, so that a
  * run of this input that is repeated still finds what leads to it. Returns the new head.
  */
 export function storeRecords(
@@ -82,14 +94,19 @@ export function storeRecords(
   const isDue =
     head === undefined ||
     head.snapshot.stateVersion !== stateVersion ||
-    head.tailBytes >= Math.max(shortTail, head.snapshot.bytes);
+    head.tailBytes >= Math.max(shortTailBytes, head.snapshot.bytes);
   const snapshot = isDue
-    ? { seq: session.head.seq, bytes: JSON.stringify(session.state).length, stateVersion }
+    ? {
+        seq: session.head.seq,
+        bytes: byteLength(JSON.stringify(session.state)),
+        stateVersion: session.state.version,
+      }
     : head.snapshot;
   if (isDue) ctx.set("session", { snapshot: session });
   for (const record of records) ctx.set(`log/${record.seq}`, record);
   const tailBytes =
-    (isDue ? 0 : head.tailBytes) + records.reduce((sum, record) => sum + JSON.stringify(record).length, 0);
+    (isDue ? 0 : head.tailBytes) +
+    records.reduce((sum, record) => sum + byteLength(JSON.stringify(record)), 0);
   const { seq, digest } = records.at(-1) ?? session.head;
   const next: SessionHead = { seq, digest, release, snapshot, tailBytes };
   // After the records: who reads a head finds all records before it.
@@ -98,17 +115,22 @@ export function storeRecords(
 }
 
 /** Reads a session for a caller who has its state at the head of the query, or who has nothing. */
-export async function viewSession(
+export async function readView(
   ctx: SharedContext,
   cache: SessionCache,
-  query: ViewQuery | null,
+  query: ViewQuery | null | undefined,
 ): Promise<View> {
   const reads = [ctx.get("header"), ctx.get("head")] as const;
   const [header, head] = [await reads[0], await reads[1]];
   if (header === null) return null;
-  if (head !== null && query !== null) return await recordsAfter(ctx, head, query.after);
-  const session = head === null ? await wholeSession(ctx) : (await cache.since(ctx.key, head)).session;
-  if (session === null) return null;
+  const after = query?.after ?? undefined;
+  if (head !== null && after !== undefined) return await recordsAfter(ctx, head, after);
+  const session =
+    head === null
+      ? await readWholeSession(ctx)
+      : (await cache.readSince(ctx.key, head, readSignal(ctx))).session;
+  // The snapshot before the first input is that of an input which is under way.
+  if (session === null || (head === null && session.head.seq === 0)) return null;
   const { seq, digest } = session.head;
   return { header, state: session.state, seq, digest };
 }
@@ -125,7 +147,7 @@ async function recordsAfter(
 }
 
 /** Reads a snapshot and the records after it. */
-export async function storedSession(ctx: SharedContext): Promise<StoredSession | null> {
+export async function readStoredSession(ctx: SharedContext): Promise<StoredSession | null> {
   // The head comes last: the snapshot is not after it.
   const reads = [ctx.get("header"), ctx.get("session"), ctx.get("head")] as const;
   const [header, stored, head] = [await reads[0], await reads[1], await reads[2]];
@@ -153,12 +175,12 @@ export async function readRecords(
 }
 
 /** The sequence number of the last record of a session; 0 if it has received nothing. */
-export async function lastSeq(ctx: SharedContext): Promise<number> {
-  return (await ctx.get("head"))?.seq ?? (await wholeSession(ctx))?.head.seq ?? 0;
+export async function readLastSeq(ctx: SharedContext): Promise<number> {
+  return (await ctx.get("head"))?.seq ?? (await readWholeSession(ctx))?.head.seq ?? 0;
 }
 
 /** The session that the first layout stores, or the snapshot of one whose first input is under way. */
-async function wholeSession(ctx: SharedContext): Promise<FoldedSession | null> {
+async function readWholeSession(ctx: SharedContext): Promise<FoldedSession | null> {
   const stored = await ctx.get("session");
   if (stored === null) return null;
   return "snapshot" in stored ? stored.snapshot : stored;

@@ -16,11 +16,11 @@ export interface LocalService extends AsyncDisposable {
   register(): Promise<void>;
 }
 
-/** Serves an agent from the process of the test, and registers it as the newest deployment. */
+/** Serves an agent from the process of the test, and registers it as the newest deployment. Default of `ingressUrl`: that of the server. */
 export async function serveLocally(
   server: RestateServer,
   agent: Agent,
-  options: Omit<RestateOptions, "ingressUrl"> = {},
+  options: Partial<RestateOptions> = {},
 ): Promise<LocalService> {
   const port = await freePort();
   const services = restateServices(agent, { ingressUrl: server.ingressUrl, ...options });

@@ -73,6 +73,15 @@ async function storedKeys(agent: string, id: string): Promise<readonly string[]>
   return rows.map(({ key }) => key).toSorted();
 }
 
+/** The sequence number in the head that the object of a session stores; 0 without a head. */
+async function storedSeq(agent: string, id: string): Promise<number> {
+  const [head] = await server.query<{ readonly value_utf8: string }>(
+    `SELECT value_utf8 FROM state WHERE service_name = '${agent}-session' AND service_key = '${id}' AND key = 'head'`,
+  );
+  const stored: { readonly seq: number } = head === undefined ? { seq: 0 } : JSON.parse(head.value_utf8);
+  return stored.seq;
+}
+
 describe("a session of many records", () => {
   it("costs an input what it costs a short one", async () => {
     await using _ = await serveLocally(server, agentOf("cost"));
@@ -166,24 +175,30 @@ describe("the journals of what has ended", () => {
 describe("an input whose run ends after its records are stored", () => {
   it.each(caches)("is applied once when it runs again in a process %s", async (_name, options) => {
     const name = options.cacheBytes === undefined ? "again" : "anew";
-    let failures = 0;
+    const run = { isHeld: false, failures: 0 };
     // The answers are long, so that a snapshot is due at the message after one.
     const agent: Agent = Object.create(agentOf(name, { answer: note(0) }), {
       // The handler reads the name when it starts an effect, after it has stored the records and the head.
       name: {
         get() {
-          if (failures === 0) return name;
-          failures -= 1;
+          if (!run.isHeld) return name;
+          run.failures += 1;
           throw new Error("The run ends here.");
         },
       },
     });
     await using _ = await serveLocally(server, agent, options);
     const session = sessionOf(name, "a");
-    for (let index = 0; index < 6; index += 1) {
-      failures = 1;
-      await ask(session, `Note ${index}.`);
-      expect(failures).toBe(0);
+    // The header of a new session has the name, too.
+    await ask(session, "Hello.");
+    for (let index = 1; index < 6; index += 1) {
+      const { seq: before = 0 } = (await session.current()) ?? {};
+      Object.assign(run, { isHeld: true, failures: 0 });
+      const answered = ask(session, `Note ${index}.`);
+      await expect.poll(() => storedSeq(name, "a"), { timeout: 10_000 }).toBeGreaterThan(before);
+      await expect.poll(() => run.failures, { timeout: 10_000 }).toBeGreaterThan(0);
+      run.isHeld = false;
+      await answered;
     }
     const current = await session.current();
     expect(current?.state.messages.filter(({ role }) => role === "user")).toHaveLength(6);
@@ -192,32 +207,35 @@ describe("an input whose run ends after its records are stored", () => {
 });
 
 describe("a session in the first layout, which stores it as a whole at each input", () => {
-  it("is read, and continues with its records", async () => {
+  it.each([
+    ["this", 1],
+    ["an earlier", 0],
+  ])("is read, and continues with its records, also if %s release has folded it", async (_name, version) => {
     await using _ = await serveLocally(server, agentOf("layout"));
-    const origin = sessionOf("layout", "origin");
+    const [id, origin] = [`old-${version}`, sessionOf("layout", `origin-${version}`)];
     await grow(origin, 3);
-    const log = await (await origin.toLog()).open("origin");
+    const log = await (await origin.toLog()).open(`origin-${version}`);
     const current = await origin.current();
     const records = (await log?.read()) ?? [];
     const last = records.at(-1);
-    await server.setState("layout-session", "old", {
+    await server.setState("layout-session", id, {
       header: log?.header,
-      session: { state: current?.state, head: { seq: last?.seq, digest: last?.digest } },
+      session: { state: { ...current?.state, version }, head: { seq: last?.seq, digest: last?.digest } },
       version: "1",
       running: {},
       ...Object.fromEntries(records.map((record) => [`log/${record.seq}`, record])),
     });
-    const session = sessionOf("layout", "old");
+    const session = sessionOf("layout", id);
     while ((await session.current()) === undefined) await pause(10);
-    expect(await session.current()).toEqual(current);
-    await expectSound(session, "old");
-    expect(await storedKeys("layout", "old")).not.toContain("head");
+    expect(await session.current()).toEqual({ ...current, state: { ...current?.state, version } });
+    expect(await verifySession(await session.toLog(), id)).toMatchObject({ ok: true, seq: records.length });
+    expect(await storedKeys("layout", id)).not.toContain("head");
 
     const { seq } = await ask(session, "And now?");
     expect(seq).toBeGreaterThan(records.length);
-    expect(await storedKeys("layout", "old")).toContain("head");
-    await expectSound(session, "old");
-    const copied = await (await session.toLog()).open("old");
+    expect(await storedKeys("layout", id)).toContain("head");
+    await expectSound(session, id);
+    const copied = await (await session.toLog()).open(id);
     expect((await copied?.read())?.slice(0, records.length)).toEqual(records);
   });
 });

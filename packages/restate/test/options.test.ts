@@ -20,7 +20,9 @@ describe("the options of restateServices", () => {
     [{ ingressUrl: 8080 }, /ingressUrl must be a string, got 8080/],
     [{ ingressUrl, longestEffectMs: 0 }, /longestEffectMs must be a positive number, got 0/],
     [{ ingressUrl, cacheBytes: 0 }, /cacheBytes must be a positive number, got 0/],
-    [{ ingressUrl, retentionMs: -1 }, /retentionMs must be a number of milliseconds, 0 or more, got -1/],
+    [{ ingressUrl, retentionMs: -1 }, /retentionMs must be an integer of milliseconds, 0 or more, got -1/],
+    [{ ingressUrl, retentionMs: 0.5 }, /retentionMs must be an integer of milliseconds, 0 or more, got 0.5/],
+    [{ ingressUrl, retentionMs: Number.POSITIVE_INFINITY }, /milliseconds, 0 or more, got Infinity/],
     [{ ingressUrl, onprogress: () => undefined }, /Unknown option "onprogress"/],
   ])("are checked: %j", (options, message) => {
     expect(() => restateServices(agent, options as RestateOptions)).toThrow(message);

@@ -22,12 +22,11 @@ describe("a session on Restate", () => {
     await prepared.post("retried", userMessage("fail"));
     await prepared.waitFor("retried", (state) => state.reActContext.control.type === "Done");
     await expect
-      .poll(() => host.entries)
+      .poll(() => host.entries.filter(({ sessionId }) => sessionId.endsWith("-retried")))
       .toMatchObject([
         {
           level: "warn",
           code: "llm-retry",
-          sessionId: expect.stringMatching(/-retried$/),
           data: { kind: "server" },
         },
       ]);
@@ -45,6 +44,30 @@ describe("a session on Restate", () => {
     await expect(started).rejects.toMatchObject({ status: 403 });
     const blank = { ...userMessage("?"), messageId: "" };
     await expect(session("a").post(blank)).rejects.toMatchObject({ status: 400 });
+  });
+
+  it.each([
+    ["no body", undefined],
+    ["an empty query", "{}"],
+    ["null", "null"],
+  ])("is read with %s", async (_name, body) => {
+    await session("viewed").post(userMessage("Hello.", { messageId: "m1" }));
+    const response = await fetch(`${host.ingressUrl}/conformance-session/viewed/view`, {
+      method: "POST",
+      ...(body === undefined ? {} : { body, headers: { "content-type": "application/json" } }),
+    });
+    expect(await response.json()).toMatchObject({ state: { version: 1 } });
+  });
+
+  it("reports which inputs of a batch did not apply", async () => {
+    const message = userMessage("Hello.", { messageId: "m1" });
+    const last = userMessage("Again.", { messageId: "m2" });
+    const response = await fetch(`${host.ingressUrl}/conformance-session/batch/post`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ inputs: [message, message, last] }),
+    });
+    expect(await response.json()).toEqual({ applied: 2, ignored: [1] });
   });
 
   it("accepts a message once", async () => {

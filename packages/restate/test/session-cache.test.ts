@@ -1,0 +1,129 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { json } from "node:stream/consumers";
+import {
+  defineAgent,
+  foldHeader,
+  newSessionHeader,
+  recordInputs,
+  releaseInputs,
+  userMessage,
+  type AgentState,
+  type FoldedSession,
+  type RecordedInputs,
+} from "@moora/agent";
+import { answers, MockLlmCaller } from "@moora/llm/testing";
+import { expect, it } from "vitest";
+import { SessionCache } from "../src/session-cache.ts";
+
+const agent = defineAgent({ name: "clerk", llm: new MockLlmCaller([answers("")]) });
+const header = newSessionHeader(agent, "first");
+const start = foldHeader(header);
+
+const withMessage = (session: FoldedSession, content: string): RecordedInputs =>
+  recordInputs(session, [userMessage(content)]);
+
+const configured = recordInputs(start, releaseInputs(agent, start.state, 1));
+const older = withMessage(configured, "Hello.");
+const newer = withMessage(older, "Again.");
+const allRecords = [...configured.records, ...older.records, ...newer.records];
+
+const known = ({ state, head }: FoldedSession, of = header) => ({ header: of, session: { state, head } });
+
+/** What a later release would have folded. */
+const ofOtherRelease = (state: AgentState) => ({ ...state, version: 2 });
+
+interface Call {
+  readonly handler: string;
+  readonly body: unknown;
+}
+
+/** An ingress whose handlers answer with values. `calls` has what they were asked. */
+interface ScriptedIngress extends AsyncDisposable {
+  readonly calls: readonly Call[];
+  readonly cache: SessionCache;
+}
+
+async function scriptedIngress(script: Readonly<Record<string, unknown>>): Promise<ScriptedIngress> {
+  const calls: Call[] = [];
+  const server = createServer((request, response) => {
+    void json(request).then((body) => {
+      const handler = request.url?.split("/").at(-1) ?? "";
+      calls.push({ handler, body });
+      response.statusCode = Object.hasOwn(script, handler) ? 200 : 404;
+      response.end(JSON.stringify(script[handler] ?? null));
+    });
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  const ingressUrl = typeof address === "object" ? `http://127.0.0.1:${address?.port}` : "";
+  return {
+    calls,
+    cache: new SessionCache({ ingressUrl, service: "clerk-session", bytes: 1_000_000 }),
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
+
+it("keeps the later state of a session", async () => {
+  await using ingress = await scriptedIngress({});
+  ingress.cache.keep("a", known(newer), 1);
+  ingress.cache.keep("a", known(older), 1);
+  expect(await ingress.cache.readAt("a", newer.head)).toEqual(known(newer));
+  expect(ingress.calls).toEqual([]);
+});
+
+it("keeps an earlier state of another session with the id", async () => {
+  await using ingress = await scriptedIngress({});
+  const other = newSessionHeader(agent, "second");
+  ingress.cache.keep("a", known(newer), 1);
+  ingress.cache.keep("a", known(foldHeader(other), other), 1);
+  expect(await ingress.cache.readAt("a", foldHeader(other).head)).toEqual(known(foldHeader(other), other));
+  expect(ingress.calls).toEqual([]);
+});
+
+it("replaces a state after the head of the object, which was not stored", async () => {
+  const stored = { header, snapshot: { state: older.state, head: older.head }, records: [] };
+  await using ingress = await scriptedIngress({ stored });
+  ingress.cache.keep("a", known(newer), 1);
+  expect(await ingress.cache.readAt("a", older.head)).toEqual(known(older));
+  expect(await ingress.cache.readAt("a", older.head)).toEqual(known(older));
+  expect(ingress.calls).toHaveLength(1);
+});
+
+it("does not continue a state that another release has folded", async () => {
+  const state = ofOtherRelease(newer.state);
+  const { seq, digest } = newer.head;
+  await using ingress = await scriptedIngress({ view: { header, state, seq, digest } });
+  expect((await ingress.cache.readCurrent("a"))?.session.state).toEqual(state);
+  expect((await ingress.cache.readCurrent("a"))?.session.state).toEqual(state);
+  expect(ingress.calls.map(({ body }) => body)).toEqual([null, null]);
+});
+
+it("folds a session from its records if another release has stored the snapshot", async () => {
+  const snapshot = { state: ofOtherRelease(older.state), head: older.head };
+  await using ingress = await scriptedIngress({
+    stored: { header, snapshot, records: newer.records },
+    records: allRecords,
+  });
+  expect(await ingress.cache.readAt("a", newer.head)).toEqual(known(newer));
+});
+
+it("rejects records that do not lead to a head", async () => {
+  await using ingress = await scriptedIngress({ records: allRecords });
+  const { seq } = newer.head;
+  const read = ingress.cache.readFromHeader("a", { header, head: { seq, digest: older.head.digest } });
+  await expect(read).rejects.toThrow(`do not lead to its record ${seq}.`);
+});
+
+it("rejects a read at a head that the stored records do not contain", async () => {
+  await using ingress = await scriptedIngress({
+    stored: { header, snapshot: { state: older.state, head: older.head }, records: newer.records },
+  });
+  const head = { seq: newer.head.seq, digest: older.head.digest };
+  await expect(ingress.cache.readAt("a", head)).rejects.toThrow("another run has replaced this one");
+});
