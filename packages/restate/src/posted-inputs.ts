@@ -15,7 +15,7 @@ import { TerminalError } from "@restatedev/restate-sdk";
 import type { Decided, Posted } from "./session-messages.ts";
 
 /** An input from outside. Rejects invalid ones, and those that only the services of the session may dispatch. */
-export function checkedInput(value: unknown): AgentInput {
+function checkedInput(value: unknown): AgentInput {
   const parsed = parseInput(value);
   if (!parsed.ok) throw new TerminalError(parsed.problem.message, { errorCode: 400 });
   const { type } = parsed.input;

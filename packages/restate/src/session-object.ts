@@ -8,7 +8,7 @@ import {
 } from "@moora/agent";
 import type { LogRecord } from "@moora/event-log";
 import * as restate from "@restatedev/restate-sdk";
-import { checkedInput, decidedInput } from "./posted-inputs.ts";
+import { checkedPosted, decidedInput } from "./posted-inputs.ts";
 import { retentionOptions, serviceNames, type RestateOptions } from "./options.ts";
 import { startAndStop } from "./running-effects.ts";
 import type { SessionCache } from "./session-cache.ts";
@@ -66,8 +66,7 @@ export function sessionObject(parts: SessionParts, options: RestateOptions): Ses
     options: { enableLazyState: true, ...retentionOptions(options.retentionMs) },
     handlers: {
       post: async (ctx: Context, posted: Posted) => {
-        const inputs = posted.inputs.map(checkedInput);
-        return await apply(parts, ctx, { ...posted, inputs });
+        return await apply(parts, ctx, checkedPosted(posted));
       },
       decide: async (ctx: Context, decided: Decided) => {
         const { header, session } = await openSession(agent, ctx, cache);

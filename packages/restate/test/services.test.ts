@@ -46,6 +46,30 @@ describe("a session on Restate", () => {
     await expect(session("a").post(blank)).rejects.toMatchObject({ status: 400 });
   });
 
+  it("refuses a decision without a question or a reviewer, and posts that are not inputs, and continues", async () => {
+    const open = session("malformed");
+    await open.post(userMessage("Hello.", { messageId: "m1" }));
+    const question = { toolCallId: "call_1", digest: "none" };
+    // What a caller without types may pass.
+    const untyped = open.decide.bind(open) as (...given: readonly unknown[]) => Promise<boolean>;
+    for (const given of [
+      [undefined, "approve"],
+      ["call_1", "approve"],
+      [{ toolCallId: 7, digest: 8 }, "approve"],
+      [question, "approve", 5],
+    ])
+      await expect(untyped(...given)).rejects.toMatchObject({ status: 400 });
+    for (const body of ["null", "{}", "[]"]) {
+      const { status } = await fetch(`${host.ingressUrl}/conformance-session/malformed/post`, {
+        method: "POST",
+        body,
+        headers: { "content-type": "application/json" },
+      });
+      expect(status).toBe(400);
+    }
+    expect(await open.post(userMessage("Again.", { messageId: "m2" }))).toBe(true);
+  });
+
   it.each([
     ["no body", undefined],
     ["an empty query", "{}"],

@@ -181,7 +181,7 @@ const cursorOf = ({ seq, incarnation, digest }: DataBase): Cursor => ({
 const dataChanged = ({ seq }: DataMark): HttpProblem =>
   new HttpProblem(
     "data-changed",
-    `Record ${seq} has changed the data, or a later one. Nothing was changed.`,
+    `The data may have changed after the record of the base. Nothing was changed.`,
     {
       seq,
     },
