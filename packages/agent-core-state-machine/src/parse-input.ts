@@ -27,9 +27,12 @@ export function parseInput(value: unknown): ParsedInput {
   return { ok: false, problem: { code: "wrong-shape", path: "config.graph", message: graphProblem } };
 }
 
+/** The maximum length of a problem of a graph, in characters: it contains names, which may be long. */
+const maxProblemLength = 500;
+
 const graphProblemOf = (input: AgentInput): string | undefined =>
   input.type === "agent-configured" && input.config?.graph !== undefined
-    ? graphProblems(input.config.graph)[0]
+    ? graphProblems(input.config.graph)[0]?.slice(0, maxProblemLength).toWellFormed()
     : undefined;
 
 /** Like `parseInput`, without a copy or a check of the graph: for a value that `JSON.parse` returned and that is not used elsewhere. */

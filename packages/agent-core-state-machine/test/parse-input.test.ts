@@ -49,6 +49,9 @@ describe("parseInput", () => {
       },
     });
     expect(parseStoredInput(input).ok).toBe(true);
+    const long = { ...input, config: { graph: { ...graph, terminals: ["x".repeat(5_000)] } } };
+    const parsed = parseInput(long);
+    expect(parsed.ok ? "" : parsed.problem.message).toHaveLength(500);
   });
 
   it("takes an input and gives a copy without fields that no input has", () => {
