@@ -66,6 +66,7 @@ function offerToReducer(choose: Choose, offers: number): number {
     const value = harmed(drawInput(keeper.state, keeper.inputs, choose), choose);
     const parsed = parseInput(value);
     if (!parsed.ok) checkProblem(parsed.problem);
+    else if (repeatsDigest(parsed.input, keeper.inputs)) continue;
     else if (agentTransition(parsed.input)(keeper.state) !== keeper.state) {
       keeper.apply(parsed.input);
       accepted += 1;
@@ -73,6 +74,19 @@ function offerToReducer(choose: Choose, offers: number): number {
   }
   return accepted;
 }
+
+/**
+ * Whether a question of a tool has the digest of an earlier one of its call. Only a runner sends questions, and one that keeps the
+ * contract of the input never does: the reducer does not know the earlier digests.
+ */
+const repeatsDigest = (input: AgentInput, past: readonly AgentInput[]): boolean =>
+  input.type === "tool-call-asked" &&
+  past.some(
+    (earlier) =>
+      earlier.type === input.type &&
+      earlier.toolCallId === input.toolCallId &&
+      earlier.digest === input.digest,
+  );
 
 function checkProblem({ code, message }: { readonly code: string; readonly message: string }): void {
   if (code === "" || message === "" || message.length > 2_000)

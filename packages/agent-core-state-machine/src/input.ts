@@ -133,7 +133,10 @@ export const inputSchemas = {
     answerSchema: z.exactOptional(text),
     /** What the tool is given again with the reply. */
     state: jsonSchema,
-    /** Binds the reply to this question. Covers the session, the call, its attempt and what is asked. */
+    /**
+     * Binds the reply to this question. Covers the session, the call, its attempt and what is asked. Another one than those of
+     * earlier questions of the call, which the reducer does not compare: else a late answer to one of them would count.
+     */
     digest: text,
     usage,
   }),

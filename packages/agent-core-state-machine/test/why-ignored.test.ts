@@ -108,28 +108,6 @@ describe("an input that does not apply changes nothing and says why", () => {
     expect(agentTransition(input)(state)).toBe(state);
   });
 
-  it("digest-mismatch: an answer is repeated, and the runner gave the next question of its tool the same digest", () => {
-    const asks = (attempt: number): AgentInput => ({
-      type: "tool-call-asked",
-      toolCallId: "call_1",
-      key: `tool/call_1/${attempt}`,
-      question: `Question ${attempt}`,
-      state: null,
-      digest: "the same",
-      timestamp: 1,
-    });
-    const answer: AgentInput = {
-      ...approved,
-      digest: "the same",
-      decision: { type: "answered", content: "Yes." },
-    };
-    const once = after(acting, started, asks(1), answer, { ...started, attempt: 2 }, asks(2));
-    expect(ignoredReason(answer)(once)).toBe("digest-mismatch");
-    const twice = after(once, { ...answer, digest: "the same#2" }, { ...started, attempt: 3 }, asks(3));
-    expect(ignoredReason(answer)(twice)).toBe("digest-mismatch");
-    expect(ignoredReason({ ...answer, digest: "the same#2" })(twice)).toBe("digest-mismatch");
-  });
-
   it("turn-mismatch: a turn has other calls than its observation", () => {
     const observed: AgentInput = {
       ...(wants("search") as Extract<AgentInput, { type: "re-act-observed" }>),

@@ -179,8 +179,7 @@ function drawToolAnswer(
   if (choose(6) === 0) {
     const question = drawText(choose);
     const schema = choose(2) === 0 ? { answerSchema: '{"type":"object"}' } : {};
-    // A runner that gives each question the same digest is a fault that the reducer must survive.
-    const digest = choose(4) === 0 ? "same" : `digest of ${key}`;
+    const digest = `digest of ${key}`;
     return { type: "tool-call-asked", toolCallId, key, question, ...schema, state: null, digest, timestamp };
   }
   return {

@@ -4,6 +4,7 @@ export { applyPatches, keysToPointer } from "@moora/agent-core-state-machine";
 export { answerMessageId, dataOf, openCallsOf } from "@moora/agent-core-state-machine/internal";
 export { contentProblem } from "./user-message.ts";
 export { isSameJson } from "./durable/canonical-json.ts";
+export { historyDigest } from "./durable/history-digest.ts";
 export { ignoredReason } from "@moora/agent-core-state-machine";
 export { foldRecords } from "./host/folded-session.ts";
 export { fileHeaders, mediaTypeIn } from "./file-response.ts";

@@ -14,7 +14,7 @@ import { ChunkReader } from "./chunks.ts";
 import { ClientError, closedError } from "./client-error.ts";
 import type { ConnectSettings } from "./connect-options.ts";
 import { EventStream } from "./event-stream.ts";
-import { HistoryMark } from "./history-mark.ts";
+import { HistoryPosition } from "./history-position.ts";
 import { fileUrlOf, sessionPath, snapshotOf, type SessionSnapshot } from "./open-view.ts";
 import { Outbox } from "./outbox.ts";
 import { PostStore, scopeOf, type StoredPosts } from "./post-store.ts";
@@ -33,7 +33,7 @@ export class ConnectedSession<Answer, Data> {
   readonly #path: string;
   readonly #output: SessionOutput<Answer>;
   readonly #chunks = new ChunkReader();
-  readonly #history: HistoryMark;
+  readonly #history: HistoryPosition;
   readonly #subAgentQuestions: SubAgentQuestions;
   readonly #stream: EventStream;
   readonly #outbox: Outbox;
@@ -57,7 +57,7 @@ export class ConnectedSession<Answer, Data> {
     this.#path = sessionPath(id);
     this.#state = state;
     this.#seq = seq;
-    this.#history = new HistoryMark(snapshot);
+    this.#history = new HistoryPosition(snapshot);
     this.#subAgentQuestions = new SubAgentQuestions(questions);
     this.#output = new SessionOutput<Answer>(
       { answerOf: async (text, schema = state.config.answerSchema) => await answerOf(text, schema) },

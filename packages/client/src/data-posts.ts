@@ -4,7 +4,7 @@ import { postIdOf, type DataBody, type Problem } from "@moora/agent-webui-protoc
 import { digestOf } from "@moora/event-log";
 import type { ClientError } from "./client-error.ts";
 import { changeToOperations } from "./data-change.ts";
-import type { HistoryId } from "./history-mark.ts";
+import type { HistoryId } from "./history-position.ts";
 import { newKey, type Post, type Replacement } from "./outbox.ts";
 
 interface DataPostsHost {

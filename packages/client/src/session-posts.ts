@@ -30,7 +30,7 @@ import {
 import { digestOf } from "@moora/event-log";
 import type { ClientError } from "./client-error.ts";
 import { DataPosts } from "./data-posts.ts";
-import type { HistoryId } from "./history-mark.ts";
+import type { HistoryId } from "./history-position.ts";
 import { newKey, type Outbox, type Post, type PostKind } from "./outbox.ts";
 import type { StoredPost } from "./post-store.ts";
 

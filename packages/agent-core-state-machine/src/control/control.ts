@@ -43,8 +43,6 @@ const openCallSchema = z.object({
   failures: z.exactOptional(z.number()),
   /** The number of attempts that ended with a question of the tool and were followed by another one; absent if there were none. */
   asked: z.exactOptional(z.number()),
-  /** The digests of the questions that the tool has asked in this call; absent if there were none. */
-  digests: z.exactOptional(z.array(z.string())),
   /** The number of questions asked about this call so far. */
   questions: z.number(),
   status: openCallStatusSchema,

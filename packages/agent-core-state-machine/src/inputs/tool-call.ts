@@ -82,17 +82,11 @@ export const toolCallAsked: InputHandler<ToolCallAskedInput> = (state, input) =>
   return (edit) => {
     edit.addToolUsage(usage);
     edit.putCall(toolCallId, { ...record, asked: { question, ...schema, state: kept, reply: null } });
-    const earlier = call.digests ?? [];
-    const own = differentFrom(earlier, digest);
-    const asks = { ...withoutReservation(call), mayHaveRun: true, digests: [...earlier, own] };
-    edit.putOpenCall(withQuestion(edit, asks, "answer", own));
+    const asks = { ...withoutReservation(call), mayHaveRun: true };
+    edit.putOpenCall(withQuestion(edit, asks, "answer", digest));
     advanceBatch(edit);
   };
 };
-
-/** The digest of a question, changed if an earlier question of the call has it: an answer to that one must not count for this one. */
-const differentFrom = (earlier: readonly string[], digest: string): string =>
-  earlier.includes(digest) ? differentFrom(earlier, `${digest}#${earlier.length + 1}`) : digest;
 
 /** Whether a call that has failed is repeated: its tool says so, and may run more than once. */
 function mayRetry(edit: StateEdit, call: OpenCall): boolean {

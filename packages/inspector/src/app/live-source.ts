@@ -135,8 +135,8 @@ async function authorized(aborts: AbortSignal): Promise<void> {
 
 /** The query of a stream after the records that the page has. The server refuses it for records of another history. */
 async function afterQuery(): Promise<string> {
-  const { seq, ...mark } = await worker.call("mark");
-  return new URLSearchParams({ after: String(seq), ...mark }).toString();
+  const { seq, ...history } = await worker.call("position");
+  return new URLSearchParams({ after: String(seq), ...history }).toString();
 }
 
 /** Shows why the session is not followed any more. */

@@ -2,7 +2,7 @@ import type { PositionDiff, SessionComparison } from "../session/compare.ts";
 import type { PositionView } from "../session/position-view.ts";
 import type { RecordCheck } from "../session/record-check.ts";
 import type { Redaction } from "../session/redact.ts";
-import type { HistoryMark } from "../session/history-mark.ts";
+import type { HistoryPosition } from "../session/history-position.ts";
 import type { HistoryRecord, RecordRow } from "../session/session-history.ts";
 import type { Span } from "../session/spans.ts";
 import type { TreeChildren } from "../session/tree.ts";
@@ -20,7 +20,7 @@ export interface WorkerCalls {
   /** Gives streamed records the digests of a newer export, and checks all records again. */
   complete(text: string): void;
   /** Identifies the records that are known, for a stream after the last one. */
-  mark(): HistoryMark;
+  position(): HistoryPosition;
   view(seq: number, entries: number): PositionView;
   /** Fields of the state at a record, from an index on. */
   children(seq: number, path: readonly string[], from: number): TreeChildren;

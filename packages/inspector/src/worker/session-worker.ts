@@ -1,5 +1,5 @@
 import { compareSessions, diffPositions } from "../session/compare.ts";
-import { historyMark } from "../session/history-mark.ts";
+import { historyPosition } from "../session/history-position.ts";
 import { positionViewAt } from "../session/position-view.ts";
 import { readExport, UnreadableSession, type ExportReader } from "../session/read-export.ts";
 import { RecordChecker, type RecordCheck } from "../session/record-check.ts";
@@ -87,7 +87,7 @@ export class SessionWorker {
       file.checker = undefined;
       void this.#check(file);
     },
-    mark: () => historyMark(this.#history),
+    position: () => historyPosition(this.#history),
     view: (seq, entries) => positionViewAt(this.#history, seq, entries),
     children: (seq, path, from) => {
       const { state, before } = this.#history.stepAt(seq);

@@ -6,7 +6,14 @@ import type {
 } from "@modelcontextprotocol/server";
 import { isJsonObject } from "@moora/llm/internal";
 import type { FormAnswer } from "./question-form.ts";
-import type { AnsweredQuestion, AskedQuestion, CallEnd, CallRunner } from "./run-call.ts";
+import {
+  toRef,
+  type AnsweredQuestion,
+  type AskedQuestion,
+  type CallEnd,
+  type CallRunner,
+  type QuestionRef,
+} from "./run-call.ts";
 import type { ServedAgent } from "./served-agent.ts";
 import type { ServerSdk } from "./server-sdk.ts";
 import type { User } from "./session-access.ts";
@@ -14,7 +21,7 @@ import type { User } from "./session-access.ts";
 /** The state that a client keeps between the rounds of a call. It is signed. */
 export interface WaitingCall {
   readonly session: string;
-  readonly questions: readonly { readonly toolCallId: string; readonly digest: string }[];
+  readonly questions: readonly QuestionRef[];
 }
 
 /** What the handler of one connection or request needs. */
@@ -52,7 +59,7 @@ function answersOf(
   context: ServerContext,
 ): readonly AnsweredQuestion[] {
   return questions.flatMap((question) => {
-    const response = sdk.inputResponse(context.mcpReq.inputResponses, question.toolCallId);
+    const response = sdk.inputResponse(context.mcpReq.inputResponses, question.digest);
     if (response.kind !== "elicit") return [];
     const content = isJsonObject(response.content) ? response.content : {};
     const answer: FormAnswer =
@@ -122,10 +129,10 @@ async function inputRequired(
   { mint, sdk }: HandlerParts,
   context: ServerContext,
 ): Promise<InputRequiredResult> {
-  const asked = questions.map(({ toolCallId, digest }) => ({ toolCallId, digest }));
+  const asked = questions.map(toRef);
   return sdk.inputRequired({
     inputRequests: Object.fromEntries(
-      questions.map((question) => [question.toolCallId, requestOf(sdk, question)] as const),
+      questions.map((question) => [question.digest, requestOf(sdk, question)] as const),
     ),
     requestState: await mint({ session, questions: asked }, context),
   });

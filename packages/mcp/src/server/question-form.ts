@@ -1,4 +1,4 @@
-import type { AgentState, Decision, Question } from "@moora/agent";
+import type { Decision, Question } from "@moora/agent";
 import { truncated } from "@moora/agent-core-effects/internal";
 import type { JsonObject } from "@moora/llm";
 import { isJsonObject, textToJson } from "@moora/llm/internal";
@@ -23,7 +23,7 @@ export type FormAnswer =
 const maxMessageLength = 4_000;
 
 /** The form for a question. */
-export function questionToForm(question: Question, state: Pick<AgentState, "tools">): QuestionForm {
+export function questionToForm(question: Question): QuestionForm {
   const { about, name, parameters } = question;
   const call = `${name}(${typeof parameters === "string" ? parameters : JSON.stringify(parameters)})`;
   switch (about) {
@@ -33,7 +33,7 @@ export function questionToForm(question: Question, state: Pick<AgentState, "tool
         reason: { type: "string", title: "Reason, which the agent reads" },
       });
     case "answer":
-      return answerForm(question, state);
+      return answerForm(question);
     case "outcome":
       return form(`The call ${call} was interrupted, and its outcome is not known. What was it?`, {
         outcome: { type: "string", enum: ["worked", "failed", "unknown", "run-again"] },
@@ -45,11 +45,12 @@ export function questionToForm(question: Question, state: Pick<AgentState, "tool
 /** The risk of a call, if its tool is defined with one above the default. */
 const riskText = ({ risk = "low" }: Question): string => (risk === "low" ? "" : ` Its risk is ${risk}.`);
 
-/** The form of a question of the model: the schema of its answer if that is a form already, else one text. */
-function answerForm({ name, parameters }: Question, state: Pick<AgentState, "tools">): QuestionForm {
-  const asked = isJsonObject(parameters) ? parameters["question"] : undefined;
+/** The form of a question of the model or of a tool: the schema of its answer if that is a form already, else one text. */
+function answerForm(question: Question): QuestionForm {
+  const { parameters } = question;
+  const asked = question.question ?? (isJsonObject(parameters) ? parameters["question"] : undefined);
   const message = typeof asked === "string" ? asked : JSON.stringify(parameters);
-  const schema = answerSchemaOf(name, state);
+  const schema = answerSchemaOf(question);
   const properties = schema?.["properties"];
   if (isJsonObject(properties) && isFlat(schema)) {
     const required = schema?.["required"];
@@ -68,9 +69,8 @@ const form = (message: string, properties: JsonObject): QuestionForm => ({
 
 const shown = (message: string): string => truncated(message, maxMessageLength);
 
-function answerSchemaOf(name: string, { tools }: Pick<AgentState, "tools">): JsonObject | undefined {
-  const text = Object.hasOwn(tools, name) ? tools[name]?.answerSchema : undefined;
-  const schema = text === undefined ? undefined : textToJson(text);
+function answerSchemaOf({ answerSchema }: Question): JsonObject | undefined {
+  const schema = answerSchema === undefined ? undefined : textToJson(answerSchema);
   return isJsonObject(schema) ? schema : undefined;
 }
 
@@ -82,11 +82,8 @@ const isFlat = (schema: JsonObject | undefined): boolean =>
   Object.values(schema["properties"]).every((field) => isJsonObject(field) && simpleTypes.has(field["type"]));
 
 /** The decision of a person who has answered a form; undefined for a form that was closed: the question stays open. */
-export function answerToDecision(
-  { about, name }: Question,
-  answer: FormAnswer,
-  state: Pick<AgentState, "tools">,
-): Decision | undefined {
+export function answerToDecision(question: Question, answer: FormAnswer): Decision | undefined {
+  const { about } = question;
   if (answer.action === "cancel") return undefined;
   if (answer.action === "decline")
     return about === "outcome" ? { outcome: "unknown" } : { reject: "The person declined." };
@@ -95,7 +92,7 @@ export function answerToDecision(
     case "approval":
       return content["approve"] === true ? "approve" : { reject: textOf(content["reason"], "Rejected.") };
     case "answer": {
-      const schema = answerSchemaOf(name, state);
+      const schema = answerSchemaOf(question);
       if (schema === undefined) return { answer: textOf(content["answer"], "") };
       if (isFlat(schema)) return { answer: { ...content } };
       const text = textOf(content["answer"], "");

@@ -9,6 +9,7 @@ import {
   type Question,
 } from "@moora/agent";
 import type { EventLog } from "@moora/event-log";
+import { KeptSessions } from "./kept-sessions.ts";
 import { answerToDecision, questionToForm, type FormAnswer, type QuestionForm } from "./question-form.ts";
 import { maySee, newSessionId, type User } from "./session-access.ts";
 
@@ -27,17 +28,20 @@ export interface AgentCall {
   readonly progress: (text: string) => void;
 }
 
+/** What identifies a question of the session of a call, or of a sub-agent below it. */
+export type QuestionRef = Pick<Question, "toolCallId" | "path" | "digest">;
+
+/** What identifies a question, without what it asks. */
+export const toRef = ({ toolCallId, path, digest }: QuestionRef): QuestionRef =>
+  path === undefined ? { toolCallId, digest } : { toolCallId, path, digest };
+
 /** A question that was asked, and what the person did. */
-export interface AnsweredQuestion {
-  readonly toolCallId: string;
-  readonly digest: string;
+export interface AnsweredQuestion extends QuestionRef {
   readonly answer: FormAnswer;
 }
 
 /** A question that is asked. */
-export interface AskedQuestion {
-  readonly toolCallId: string;
-  readonly digest: string;
+export interface AskedQuestion extends QuestionRef {
   readonly form: QuestionForm;
 }
 
@@ -64,6 +68,7 @@ export class CallRunner {
   readonly #onError: (error: unknown) => void;
   readonly #onLog: LogListener | undefined;
   readonly #running = new Map<string, DurableSession<unknown> | undefined>();
+  readonly #kept = new KeptSessions();
 
   constructor({ log, onError, onLog }: CallRunnerOptions) {
     this.#log = log;
@@ -84,7 +89,10 @@ export class CallRunner {
 
   /** Closes the sessions that run. Their work resumes when they are opened again. */
   async close(): Promise<void> {
-    await Promise.all([...this.#running.values()].map(async (session) => await session?.close()));
+    await Promise.all([
+      this.#kept.close(),
+      ...[...this.#running.values()].map(async (session) => await session?.close()),
+    ]);
   }
 
   async #runChecked(call: AgentCall): Promise<CallEnd> {
@@ -97,17 +105,33 @@ export class CallRunner {
     if (this.#running.has(id)) return failed(`Another call uses the session ${id}. Wait for its end.`);
     this.#running.set(id, undefined);
     try {
-      await using session = await openSession(call.agent, {
-        log: this.#log,
-        id,
-        onError: (error) => this.#onError(error),
-        ...(this.#onLog === undefined ? {} : { onLog: this.#onLog }),
-      });
-      this.#running.set(id, session);
-      return await runRound(session, call);
+      return await this.#runInSession(id, call);
     } finally {
       this.#running.delete(id);
     }
+  }
+
+  async #runInSession(id: string, call: AgentCall): Promise<CallEnd> {
+    const session = this.#kept.take(id) ?? (await this.#open(id, call.agent));
+    this.#running.set(id, session);
+    let isKept = false;
+    try {
+      const end = await runRound(session, call);
+      isKept = end.type === "asks" && end.questions.some(isOfSubAgent);
+      if (isKept) this.#kept.keep(session);
+      return end;
+    } finally {
+      if (!isKept) await session.close();
+    }
+  }
+
+  async #open(id: string, agent: Agent<unknown>): Promise<DurableSession<unknown>> {
+    return await openSession(agent, {
+      log: this.#log,
+      id,
+      onError: (error) => this.#onError(error),
+      ...(this.#onLog === undefined ? {} : { onLog: this.#onLog }),
+    });
   }
 }
 
@@ -124,10 +148,26 @@ async function runRound(session: DurableSession<unknown>, call: AgentCall): Prom
     signal.addEventListener("abort", stop, { once: true });
     const wasDismissed = answers !== undefined && (await decide(session, answers, call.user ?? "mcp"));
     if (answers === undefined && task !== undefined && task.trim() !== "") await session.send(task);
-    await session.settled();
+    await settledOrAsking(session);
     return endOf(session, wasDismissed);
   } finally {
     signal.removeEventListener("abort", stop);
+    unsubscribe();
+  }
+}
+
+const isOfSubAgent = ({ path }: QuestionRef): boolean => path !== undefined;
+
+/** Waits until nothing is left to do, or until a sub-agent asks: the session waits for its call, and so is not settled. */
+async function settledOrAsking(session: DurableSession<unknown>): Promise<void> {
+  if (session.questions().some(isOfSubAgent)) return;
+  const asking = Promise.withResolvers<void>();
+  const unsubscribe = session.onEvent((event) => {
+    if (event.type === "SubAgentEvent" && event.event.type === "ApprovalRequested") asking.resolve();
+  });
+  try {
+    await Promise.race([session.settled(), asking.promise]);
+  } finally {
     unsubscribe();
   }
 }
@@ -138,15 +178,17 @@ async function decide(
   answers: readonly AnsweredQuestion[],
   by: string,
 ): Promise<boolean> {
-  const questions = new Map(session.questions().map((question) => [question.toolCallId, question]));
+  // In a session that was opened for this round, sub-agents have to run before they ask again.
+  if (answers.some(isOfSubAgent)) await settledOrAsking(session);
+  const questions = new Map(session.questions().map((question) => [question.digest, question]));
   let wasDismissed = false;
-  for (const { answer, digest, toolCallId } of answers) {
-    const question = questions.get(toolCallId);
+  for (const { answer, digest } of answers) {
+    const question = questions.get(digest);
     // Another reviewer was first, or the loop has ended since.
     if (question === undefined) continue;
-    const decision = answerToDecision(question, answer, session.current());
+    const decision = answerToDecision(question, answer);
     if (decision === undefined) wasDismissed = true;
-    else await session.decide({ toolCallId, digest }, decision, by).catch(reportRefusal);
+    else await session.decide(question, decision, by).catch(reportRefusal);
   }
   return wasDismissed;
 }
@@ -162,9 +204,8 @@ function endOf(session: DurableSession<unknown>, wasDismissed: boolean): CallEnd
   const { control } = state.reActContext;
   if (questions.length > 0) {
     const asked = questions.map((question: Question) => ({
-      toolCallId: question.toolCallId,
-      digest: question.digest,
-      form: questionToForm(question, state),
+      ...toRef(question),
+      form: questionToForm(question),
     }));
     return { type: "asks", session: session.id, questions: asked, wasDismissed };
   }

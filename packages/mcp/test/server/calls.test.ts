@@ -1,10 +1,11 @@
 import type { Client } from "@modelcontextprotocol/client";
-import type { LogEntry } from "@moora/agent";
-import { memoryLog } from "@moora/event-log";
-import { answers, callsTools, hangs } from "@moora/llm/testing";
+import { agentTool, defineAgent, defineTool, toolAsks, type Agent, type LogEntry } from "@moora/agent";
+import { memoryLog, type EventLog } from "@moora/event-log";
+import { answers, callsTools, hangs, MockLlmCaller } from "@moora/llm/testing";
 import { mcpServer } from "@moora/mcp";
 import { describe, expect, it } from "vitest";
-import { payingAgent, pays } from "../support/agents.ts";
+import { z } from "zod";
+import { payingAgent, payingAgentWith, pays } from "../support/agents.ts";
 import { connections } from "../support/clients.ts";
 
 type Answer = (
@@ -211,6 +212,98 @@ describe.each(asking)("questions of an agent, over %s", (_, connect) => {
     const bodies = (await session?.read())?.map(({ body }) => body).join() ?? "";
     expect(bodies).toContain("blue");
     expect(bodies).toContain("42");
+    await client.close();
+  });
+});
+
+describe.each(asking)("questions below the session of a call, over %s", (_, connect) => {
+  const delegates = () => callsTools([{ name: "cashier", arguments: { task: "Pay." } }]);
+  const office = (cashier: Agent, log: EventLog) =>
+    defineAgent({
+      name: "office",
+      llm: new MockLlmCaller([delegates(), answers("All done.")]),
+      tools: [agentTool(cashier, { name: "cashier", description: "Pays.", log })],
+    });
+
+  it("are asked with those of sub-agents; a call that runs beside them is not interrupted", async () => {
+    const counting = Promise.withResolvers<string>();
+    let counts = 0;
+    const count = defineTool({
+      name: "count",
+      description: "Counts.",
+      input: z.object({}),
+      async execute() {
+        counts += 1;
+        return await counting.promise;
+      },
+    });
+    const { agent, payments } = payingAgentWith(
+      [count],
+      callsTools([
+        { name: "pay", arguments: { euros: 5 } },
+        { name: "count", arguments: {} },
+      ]),
+      answers("It is paid."),
+    );
+    const log = memoryLog();
+    await using server = mcpServer([office(agent, log)], { log });
+    const client = await connect(server, asks);
+    const asked = answerWith(client, () => {
+      counting.resolve("7");
+      return { action: "accept", content: { approve: true } };
+    });
+    const result = await client.callTool({ name: "office", arguments: { task: "Pay 5 euros." } });
+    expect(textOf(result)).toBe("All done.");
+    expect(asked).toEqual(['The agent asks for approval: may it call pay({"euros":5})?']);
+    expect({ payments, counts }).toEqual({ payments: [5], counts: 1 });
+    await client.close();
+  });
+
+  it("are asked again by another server, which continues the session", async () => {
+    const { agent, payments } = payingAgent(...pays());
+    const log = memoryLog();
+    const first = mcpServer([office(agent, log)], { log });
+    const client = await connect(first, asks);
+    answerWith(client, () => ({ action: "cancel" }));
+    const waits = await client.callTool({ name: "office", arguments: { task: "Pay 5 euros." } });
+    expect(waits.isError).toBe(true);
+    const [session = ""] = /mcp-[\w-]+/.exec(textOf(waits)) ?? [];
+    await client.close();
+    await first.close();
+    await using second = mcpServer([office(agent, log)], { log });
+    const other = await connect(second, asks);
+    const asked = answerWith(other, () => ({ action: "accept", content: { approve: true } }));
+    const done = await other.callTool({ name: "office", arguments: { session } });
+    expect(done.structuredContent).toEqual({ answer: "All done.", session });
+    expect(asked).toHaveLength(1);
+    expect(payments).toEqual([5]);
+    await other.close();
+  });
+
+  it("show what a tool asks in the middle of its call, with the fields of its answer", async () => {
+    const order = defineTool({
+      name: "order",
+      description: "Orders.",
+      input: z.object({ item: z.string() }),
+      execute: ({ item }, { asked: last }) =>
+        last?.reply.type === "answered"
+          ? `${item}: ${JSON.stringify(last.reply.answer)}`
+          : toolAsks({ question: `How many of ${item}?`, answer: z.object({ count: z.number() }) }),
+    });
+    const agent = defineAgent({
+      name: "cashier",
+      llm: new MockLlmCaller([
+        callsTools([{ name: "order", arguments: { item: "shoes" } }]),
+        answers("Ordered."),
+      ]),
+      tools: [order],
+    });
+    await using server = mcpServer([agent], { log: memoryLog() });
+    const client = await connect(server, asks);
+    const asked = answerWith(client, () => ({ action: "accept", content: { count: 2 } }));
+    const result = await client.callTool({ name: "cashier", arguments: { task: "Order shoes." } });
+    expect(asked).toEqual(["How many of shoes?"]);
+    expect(textOf(result)).toBe("Ordered.");
     await client.close();
   });
 });

@@ -1,4 +1,4 @@
-import { askHuman, defineAgent, defineTool, type Agent } from "@moora/agent";
+import { askHuman, defineAgent, defineTool, type Agent, type Tool } from "@moora/agent";
 import { answers, callsTools, MockLlmCaller, type MockStep } from "@moora/llm/testing";
 import { z } from "zod";
 
@@ -9,7 +9,15 @@ export const pays = (): MockStep[] => [
 ];
 
 /** An agent whose tool `pay` needs approval, and the payments that were made. */
-export function payingAgent(...turns: readonly MockStep[]): { agent: Agent; payments: number[] } {
+export const payingAgent = (...turns: readonly MockStep[]): PayingAgent => payingAgentWith([], ...turns);
+
+interface PayingAgent {
+  readonly agent: Agent;
+  readonly payments: number[];
+}
+
+/** The same with more tools. */
+export function payingAgentWith(more: readonly Tool[], ...turns: readonly MockStep[]): PayingAgent {
   const payments: number[] = [];
   const pay = defineTool({
     name: "pay",
@@ -22,6 +30,11 @@ export function payingAgent(...turns: readonly MockStep[]): { agent: Agent; paym
       return `paid ${euros}`;
     },
   });
-  const tools = [pay, askHuman(), askHuman({ name: "ask_size", answer: z.object({ size: z.number() }) })];
+  const tools = [
+    pay,
+    askHuman(),
+    askHuman({ name: "ask_size", answer: z.object({ size: z.number() }) }),
+    ...more,
+  ];
   return { agent: defineAgent({ name: "cashier", llm: new MockLlmCaller([...turns]), tools }), payments };
 }

@@ -1,6 +1,6 @@
 import type { Clock, DurableSession } from "@moora/agent";
 import { digestOf, type LiveChannel } from "@moora/event-log";
-import { incarnationOf } from "../sessions/history-mark.ts";
+import { incarnationOf } from "../sessions/history-position.ts";
 import type { LiveFeed } from "./live-feed.ts";
 import { LivePublisher } from "./live-publisher.ts";
 import { liveTextOf, viewersTopic, viewerTextOf, type ViewedSession, type ViewerText } from "./live-texts.ts";

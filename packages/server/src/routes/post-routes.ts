@@ -15,7 +15,7 @@ import { HttpProblem } from "../problem.ts";
 import type { ServerContext } from "../server-options.ts";
 import { applyOperations } from "../sessions/apply-operations.ts";
 import { checkHistory, type Cursor } from "../sessions/check-history.ts";
-import { DataMark } from "../sessions/data-mark.ts";
+import { DataPosition } from "../sessions/data-position.ts";
 import type { LiveSession } from "../sessions/live-session.ts";
 import { requestIdOf, type PostRequest, type RequestId } from "../sessions/request-ids.ts";
 import { json, type Route } from "./route.ts";
@@ -144,14 +144,14 @@ export const postData: Route = postRoute({
   action: "update",
   schema: dataBodySchema,
   post: async ({ context, live, session, isRecorded, id, user, body: { patches, base } }) => {
-    const mark = DataMark.of(session);
+    const position = DataPosition.of(session);
     if (base !== undefined) await checkHistory(context.log, live, cursorOf(base));
     try {
       return await session.update(
         (draft, before) => {
           if (isRecorded()) throw new AlreadyRecorded();
           // Also a change counts that is committed together with this one.
-          if (base !== undefined && !mark.isSince(before, base.seq)) throw new DataChanged();
+          if (base !== undefined && !position.isSince(before, base.seq)) throw new DataChanged();
           applyOperations(draft, patches);
         },
         user,
@@ -160,7 +160,7 @@ export const postData: Route = postRoute({
     } catch (error) {
       // The receipt of the first one is looked up.
       if (error instanceof AlreadyRecorded) return { status: "ignored", reason: "nothing-new" };
-      throw error instanceof DataChanged ? dataChanged(mark) : error;
+      throw error instanceof DataChanged ? dataChanged(position) : error;
     }
   },
 });
@@ -178,7 +178,7 @@ const cursorOf = ({ seq, incarnation, digest }: DataBase): Cursor => ({
   digest: digest ?? null,
 });
 
-const dataChanged = ({ seq }: DataMark): HttpProblem =>
+const dataChanged = ({ seq }: DataPosition): HttpProblem =>
   new HttpProblem(
     "data-changed",
     `The data may have changed after the record of the base. Nothing was changed.`,

@@ -3,7 +3,7 @@ import { digestOf } from "@moora/event-log";
 import type { SessionPage, SessionSummary } from "@moora/agent-webui-protocol";
 import type { SessionRef } from "../access/authorization.ts";
 import { agentNotFound, HttpProblem, sessionNotFound } from "../problem.ts";
-import { historyMark, incarnationOf } from "../sessions/history-mark.ts";
+import { digestAt, incarnationOf } from "../sessions/history-position.ts";
 import { idempotencyKeyOf } from "./post-routes.ts";
 import { json, type Route, type RouteCall } from "./route.ts";
 
@@ -65,7 +65,7 @@ const currentView = async ({ parts, access }: RouteCall, ref: SessionRef): Promi
     const { id, agent } = ref;
     const { user } = access;
     const view = { id, agent, user, seq: session.seq(), state, questions: live.stream.questions };
-    const digest = await historyMark(session, view.seq);
+    const digest = await digestAt(session, view.seq);
     return json({ ...view, incarnation: incarnationOf(session), digest });
   });
 

@@ -1,6 +1,6 @@
 import type { EventLog } from "@moora/event-log";
 import { HttpProblem, unavailable } from "../problem.ts";
-import { historyMark, incarnationOf } from "./history-mark.ts";
+import { digestAt, incarnationOf } from "./history-position.ts";
 import type { LiveSession } from "./live-session.ts";
 
 /** A record that a client has. */
@@ -40,7 +40,7 @@ function checkIncarnation(live: LiveSession, { incarnation }: Cursor): void {
 
 /** Throws `history-changed` for a reader whose last record is not the one of the log. */
 async function checkRecord(live: LiveSession, { after, digest }: Cursor): Promise<void> {
-  if (digest === null || digest === (await historyMark(live.session, after))) return;
+  if (digest === null || digest === (await digestAt(live.session, after))) return;
   throw new HttpProblem(
     "history-changed",
     `Record ${after} of the session is not the one that was sent before.`,

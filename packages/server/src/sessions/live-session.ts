@@ -12,7 +12,7 @@ import { LiveLink } from "../live/live-link.ts";
 import { sessionNotFound } from "../problem.ts";
 import { viewerUrl } from "../files/viewer-urls.ts";
 import type { ServerContext } from "../server-options.ts";
-import { DataMark } from "./data-mark.ts";
+import { DataPosition } from "./data-position.ts";
 import { isOfSubAgent } from "./directory.ts";
 
 /** How often the lease of a session that another process runs is read, in milliseconds. */
@@ -147,7 +147,7 @@ export class LiveSession {
     // Questions are shown by this server: without a listener they count as unseen.
     session.onEvent(() => undefined);
     this.stream.adopt(session);
-    DataMark.of(session);
+    DataPosition.of(session);
     if (session.info().access === "post" && !this.#isOfSubAgent) this.#poll();
   }
 

@@ -1,19 +1,19 @@
 import type { DurableSession } from "@moora/agent";
 
-const marks = new WeakMap<DurableSession<unknown>, DataMark>();
+const positions = new WeakMap<DurableSession<unknown>, DataPosition>();
 
 /** Which application data a session has, and since which of its records. */
-export class DataMark {
+export class DataPosition {
   #data: unknown;
   #seq: number;
 
-  /** The mark of a session, which follows it from the first call on. */
-  static of(session: DurableSession<unknown>): DataMark {
-    const known = marks.get(session);
+  /** The data position of a session, which is kept up to date from the first call on. */
+  static of(session: DurableSession<unknown>): DataPosition {
+    const known = positions.get(session);
     if (known !== undefined) return known;
-    const mark = new DataMark(session);
-    marks.set(session, mark);
-    return mark;
+    const position = new DataPosition(session);
+    positions.set(session, position);
+    return position;
   }
 
   private constructor(session: DurableSession<unknown>) {

@@ -1,5 +1,5 @@
-import { canonicalJson, type AgentInput } from "@moora/agent";
-import { digestOf } from "@moora/event-log";
+import type { AgentInput } from "@moora/agent";
+import { historyDigest } from "@moora/agent/internal";
 import type { SessionSnapshot } from "./open-view.ts";
 
 /** What identifies the records that a session has, beside their number. */
@@ -10,7 +10,7 @@ export interface HistoryId {
 }
 
 /** Identifies the records that a session has, so that a server whose records differ refuses to continue with its own. */
-export class HistoryMark {
+export class HistoryPosition {
   readonly #incarnation: string | undefined;
   readonly #first: string | undefined;
   #last: AgentInput | undefined;
@@ -42,7 +42,7 @@ export class HistoryMark {
   #computeId(): HistoryId | undefined {
     const [incarnation, first] = [this.#incarnation, this.#first];
     if (incarnation === undefined || first === undefined) return undefined;
-    const digest = this.#last === undefined ? first : digestOf(canonicalJson(this.#last));
+    const digest = this.#last === undefined ? first : historyDigest(this.#last);
     return { incarnation, digest };
   }
 }

@@ -25,8 +25,8 @@ async function scene() {
   await worker.handlers.open(await (await get("/export")).text());
   /** The status of a stream after the records of the page. */
   const statusOfStream = async (): Promise<number> => {
-    const { seq, ...mark } = await worker.handlers.mark();
-    const query = new URLSearchParams({ after: String(seq), ...mark }).toString();
+    const { seq, ...history } = await worker.handlers.position();
+    const query = new URLSearchParams({ after: String(seq), ...history }).toString();
     const { status, body } = await get(`/events?${query}`);
     await body?.cancel();
     return status;
@@ -43,17 +43,17 @@ async function scene() {
   };
 }
 
-describe("the mark of the records of a page", () => {
+describe("the position of the records of a page", () => {
   it("continues a stream of the same history, also after records that were streamed", async () => {
     await using page = await scene();
     const { worker, log, statusOfStream } = page;
     expect(await statusOfStream()).toBe(200);
     await using session = await openSession(talker(), { log, id: "s", access: "post" });
-    const { seq } = await worker.handlers.mark();
+    const { seq } = await worker.handlers.position();
     await session.refresh();
     for (const logged of await session.history(seq))
       await worker.handlers.append([{ seq: logged.seq, body: JSON.stringify(logged.input) }]);
-    expect((await worker.handlers.mark()).seq).toBeGreaterThan(seq);
+    expect((await worker.handlers.position()).seq).toBeGreaterThan(seq);
     expect(await statusOfStream()).toBe(200);
   });
 
