@@ -9,6 +9,7 @@ import { describe, expect, it } from "vitest";
 import {
   add,
   anything,
+  becomes,
   changeData,
   dataOf,
   drawnData,
@@ -22,6 +23,9 @@ import {
 } from "./ag-ui-data.ts";
 import { AgUiScene, say } from "./ag-ui-scene.ts";
 import { agentOf, byName } from "./support.ts";
+
+const isSame = (one: unknown, other: unknown): boolean =>
+  (one === undefined) === (other === undefined) && canonicalJson(one) === canonicalJson(other);
 
 describe("the state that a client of AG-UI posts", () => {
   it("is recorded before the first message, and the tools of the run see it", async () => {
@@ -443,8 +447,6 @@ describe("the state that a client of AG-UI posts", () => {
   });
 
   it("has every change of the page and of others, or none of the page, whatever they are", async () => {
-    const isSame = (one: unknown, other: unknown): boolean =>
-      (one === undefined) === (other === undefined) && canonicalJson(one) === canonicalJson(other);
     const own = (fields: object, name: string): unknown =>
       Object.hasOwn(fields, name) ? (fields as Record<string, unknown>)[name] : undefined;
     const outcomes = new Set<unknown>();
@@ -453,15 +455,7 @@ describe("the state that a client of AG-UI posts", () => {
         await using scene = new AgUiScene(lister(anything(initial)));
         const client = scene.client();
         await say(client, "Hi");
-        const changes = [...new Set([...Object.keys(initial), ...Object.keys(others)])]
-          .filter((name) => !isSame(own(initial, name), own(others, name)))
-          .map((name) => {
-            const path = `/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
-            return Object.hasOwn(others, name)
-              ? { op: "add", path, value: others[name] }
-              : { op: "remove", path };
-          });
-        if (changes.length > 0) await changeData(scene, changes);
+        await becomes(scene, initial, others);
         client.setState(posted);
         client.addMessage({ id: "message-2", role: "user", content: "More" });
         await run(client);
@@ -480,6 +474,51 @@ describe("the state that a client of AG-UI posts", () => {
           else if (isSame(before, theirs)) expect(isSame(found, mine)).toBe(true);
         }
       }),
+      { numRuns: 60 },
+    );
+    expect(outcomes).toEqual(new Set(["RUN_FINISHED", "state-conflict"]));
+  });
+
+  it("changes what the page has changed, and nothing else, whatever others change during a run and after it", async () => {
+    const outcomes = new Set<unknown>();
+    await fc.assert(
+      fc.asyncProperty(
+        drawnData,
+        fc.array(drawnData, { maxLength: 3 }),
+        fc.array(drawnData, { maxLength: 2 }),
+        drawnData,
+        async (initial, during, after, edits) => {
+          const writes = Promise.withResolvers<void>();
+          const script = async () => {
+            await writes.promise;
+            return answers("Yes.");
+          };
+          await using scene = new AgUiScene(agentOf(script, { data: anything(initial) }));
+          const client = scene.client();
+          const first = say(client, "Hi");
+          await expect.poll(() => scene.types).toContain(EventType.STATE_SNAPSHOT);
+          const theirs = [initial, ...during, ...after];
+          const change = async (index: number): Promise<void> =>
+            await becomes(scene, theirs[index] ?? {}, theirs[index + 1] ?? {});
+          for (const index of during.keys()) await change(index);
+          writes.resolve();
+          await first;
+          for (const index of after.keys()) await change(during.length + index);
+          const seen = client.state as Readonly<Record<string, unknown>>;
+          const posted = { ...seen, ...edits };
+          client.setState(posted);
+          client.addMessage({ id: "message-2", role: "user", content: "More" });
+          await run(client);
+          const { code, type } = scene.events.at(-1) as unknown as { type: string; code?: string };
+          outcomes.add(code ?? type);
+          const isRecorded = code === undefined && Object.keys(posted).length > 0;
+          const changed = Object.entries(edits).filter(
+            ([name, edit]) => !isSame(Object.hasOwn(seen, name) ? seen[name] : undefined, edit),
+          );
+          const expected = { ...theirs.at(-1), ...(isRecorded ? Object.fromEntries(changed) : {}) };
+          expect(isSame((await dataOf(scene)) as object, expected)).toBe(true);
+        },
+      ),
       { numRuns: 60 },
     );
     expect(outcomes).toEqual(new Set(["RUN_FINISHED", "state-conflict"]));
