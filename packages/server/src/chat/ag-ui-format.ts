@@ -21,6 +21,7 @@ export interface AgUiRun {
 export const agUiFormat = (run: AgUiRun): ChatFormat => ({
   headers: {},
   endText: "",
+  replacesMessages: false,
   translator: (live) => new AgUiTranslator(run, live),
 });
 
@@ -88,6 +89,7 @@ class AgUiTranslator implements ChatTranslator {
         const value = { toolCallId: chunk.id, text: chunk.data };
         return [{ type: "CUSTOM", name: "moora.tool-progress", value }];
       }
+      case "tool-question":
       case "tool-approval-request":
       case "tool-approval-response":
         return [];

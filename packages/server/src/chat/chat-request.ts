@@ -66,6 +66,7 @@ const outputPartSchema = z.looseObject({
   toolCallId: z.string(),
   output: z.optional(z.unknown()),
   errorText: z.optional(z.string()),
+  toolMetadata: z.optional(z.looseObject({ digest: z.optional(z.string()) })),
 });
 
 /** A question with its answer. */
@@ -86,7 +87,14 @@ export function answersOf({ parts }: ChatMessage, open: readonly Question[]): re
     const output = outputPartSchema.safeParse(part);
     if (!output.success) return [];
     const { toolCallId, state, output: answer, errorText = "The question was not answered." } = output.data;
-    const asked = open.find((question) => question.about === "answer" && partIdOf(question) === toolCallId);
+    const digest = output.data.toolMetadata?.digest;
+    const asked = open.find(
+      (question) =>
+        question.about === "answer" &&
+        partIdOf(question) === toolCallId &&
+        // A tool may ask several questions in one call.
+        question.digest === (digest ?? question.digest),
+    );
     if (asked === undefined) return [];
     return [{ question: asked, decision: state === "output-error" ? { reject: errorText } : { answer } }];
   });

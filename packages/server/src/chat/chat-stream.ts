@@ -5,6 +5,7 @@ import type { StreamHold } from "../routes/stream-hold.ts";
 import type { LiveSession } from "../sessions/live-session.ts";
 import type { ServerContext } from "../server-options.ts";
 import { LoopWriter } from "./loop-writer.ts";
+import type { PostedMessage } from "./posted-message.ts";
 import type { UiChunk } from "./ui-chunk.ts";
 
 /** How the chunks of a loop are sent. */
@@ -12,6 +13,8 @@ export interface ChatFormat {
   readonly headers: Readonly<Record<string, string>>;
   /** The text after the last event. */
   readonly endText: string;
+  /** Whether a message replaces one with the same id that the client has, so that it is written from its beginning. */
+  readonly replacesMessages: boolean;
   readonly translator: (live: LiveSession) => ChatTranslator;
 }
 
@@ -26,19 +29,12 @@ export interface ChatTranslator {
   dataEvents?(state: AgentState, patches: readonly DataPatch[] | undefined): readonly object[];
 }
 
-/** The UI message stream of the AI SDK. */
-export const uiMessageFormat: ChatFormat = {
-  headers: { "x-vercel-ai-ui-message-stream": "v1" },
-  endText: "data: [DONE]\n\n",
-  translator: () => ({ eventsOf: (chunk) => [chunk] }),
-};
-
 /** What a client of a stream has already. */
 export type ChatStart =
   /** Nothing: a loop is written from its beginning. Default: the newest one. */
   | { readonly type: "replay"; readonly loop?: number | undefined }
-  /** The newest loop up to now. */
-  | { readonly type: "continue" }
+  /** The newest loop up to now, or what it has posted of a loop. */
+  | { readonly type: "continue"; readonly posted?: PostedMessage | undefined }
   /** Everything before this message. */
   | { readonly type: "message"; readonly messageId: string };
 
@@ -125,7 +121,11 @@ export class ChatStream {
       this.#newWriter(start.loop ?? view.reActContext.loop).resume(view, questions, streaming);
     else {
       this.#isHeld = true;
-      this.#newWriter(view.reActContext.loop).skip(view, questions);
+      const { posted } = start;
+      const { loop } = view.reActContext;
+      const writer = this.#newWriter(Math.min(posted?.loop ?? loop, loop));
+      if (posted === undefined) writer.skip(view, questions);
+      else writer.continueFrom(view, questions, posted);
     }
     this.#paced.available();
   }
@@ -167,13 +167,19 @@ export class ChatStream {
   }
 
   #input(input: AgentInput, state: AgentState): void {
-    // What a running loop has written before the message is not a part of the answer.
-    if (input.type === "user-message-received" && input.messageId === this.#messageId)
-      this.#newWriter(state.reActContext.loop).skip(state, this.#live.stream.questions);
+    if (input.type === "user-message-received" && input.messageId === this.#messageId) this.#answer(state);
     // Before the rest, which may end the stream.
     this.#dataChanged(state, patchesOf(input));
     if (input.type === "tool-call-decided") this.#writer?.decided(input);
     this.#update(state);
+  }
+
+  /** Begins the answer to the message. What a running loop has written before it is a part only of a message that is replaced. */
+  #answer(state: AgentState): void {
+    const { questions, streaming } = this.#live.stream;
+    const writer = this.#newWriter(state.reActContext.loop);
+    if (this.#format.replacesMessages) writer.resume(state, questions, streaming);
+    else writer.skip(state, questions);
   }
 
   /** Another process may have recorded inputs that this one has not seen one by one. */

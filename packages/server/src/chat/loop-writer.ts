@@ -6,9 +6,11 @@ import type {
   Question,
   ToolCallResult,
 } from "@moora/agent";
+import { correctedApproval, decidedApproval, isApproval } from "./call-approval.ts";
 import { DraftCalls } from "./draft-calls.ts";
 import { askingCalls, endOf } from "./loop-end.ts";
-import { SubAgentQuestions, resultChunk } from "./sub-agent-questions.ts";
+import type { PostedMessage } from "./posted-message.ts";
+import { questionPartId, SubAgentQuestions, resultChunk } from "./sub-agent-questions.ts";
 import { valueOf, type UiChunk } from "./ui-chunk.ts";
 
 /** The step of a message that contains questions of sub-agents. It is not a step of the loop. */
@@ -31,7 +33,8 @@ export class LoopWriter {
   readonly #turns = new Set<string>();
   readonly #calls = new Set<string>();
   readonly #results = new Set<string>();
-  readonly #questions = new Set<string>();
+  /** What the questions are about that the client has, by their digests. */
+  readonly #questions = new Map<string, Question["about"]>();
   readonly #subAgentQuestions: SubAgentQuestions;
   readonly #drafts: DraftCalls;
   readonly loop: number;
@@ -62,7 +65,37 @@ export class LoopWriter {
         if ((state.toolCalls[id]?.result ?? null) !== null) this.#results.add(id);
       }
     }
-    for (const { digest, about } of askingCalls(state)) if (about !== "answer") this.#questions.add(digest);
+    for (const { digest, about } of askingCalls(state)) this.#questions.set(digest, about);
+  }
+
+  /**
+   * Begins after what a client has posted of the loop. Writes what became of the questions that it shows as open or has answered,
+   * but that are not open: another client may have decided them.
+   */
+  continueFrom(state: AgentState, questions: readonly Question[], posted: PostedMessage): void {
+    const turns = this.#turnsOf(state);
+    for (const turn of turns.slice(0, posted.countTurns(turns))) {
+      this.#turns.add(keyOf(turn));
+      for (const id of callsOf(turn)) this.#continueCall(state, id, posted);
+    }
+    this.#subAgentQuestions.skip(questions.filter((question) => posted.call(questionPartId(question))));
+    this.#subAgentQuestions.close(posted.closedQuestions(questions));
+    const asking = askingCalls(state);
+    for (const question of asking)
+      if (posted.hasQuestion(question)) this.#questions.set(question.digest, question.about);
+    for (const { toolCallId, approval } of posted.closedApprovals(new Set(asking.map(({ digest }) => digest)))) {
+      const record = state.toolCalls[toolCallId];
+      if (record === undefined || !this.#calls.has(toolCallId)) continue;
+      for (const chunk of correctedApproval(record, approval)) this.#write(chunk);
+    }
+    this.update(state, questions, false);
+  }
+
+  #continueCall(state: AgentState, id: string, posted: PostedMessage): void {
+    const result = state.toolCalls[id]?.result ?? null;
+    if (posted.call(id) === undefined) return this.#writeCall(state, id);
+    this.#calls.add(id);
+    if (result !== null && posted.hasResult(resultChunk(id, result))) this.#results.add(id);
   }
 
   /** Writes the text that has been streamed so far of a turn. */
@@ -86,9 +119,10 @@ export class LoopWriter {
     if (state.reActContext.loop > this.loop) return this.#end({ type: "finish", finishReason: "stop" });
     this.#subAgentQuestions.update(questions, () => this.#openStep(questionStep));
     for (const { id, digest, about } of askingCalls(state)) {
-      if (about === "answer" || !this.#calls.has(id) || this.#questions.has(digest)) continue;
-      this.#questions.add(digest);
-      this.#write({ type: "tool-approval-request", toolCallId: id, approvalId: digest });
+      if (!this.#calls.has(id) || this.#questions.has(digest)) continue;
+      this.#questions.set(digest, about);
+      if (about === "answer") this.#writeQuestion(state, id, digest);
+      else this.#write({ type: "tool-approval-request", toolCallId: id, approvalId: digest });
     }
     const end = mayEnd ? endOf(state, questions) : undefined;
     if (end !== undefined) this.#end(end);
@@ -96,9 +130,9 @@ export class LoopWriter {
 
   /** Writes a decision, which other clients have made. */
   decided(input: Extract<AgentInput, { type: "tool-call-decided" }>): void {
-    if (!this.#questions.has(input.digest)) return;
-    const { type } = input.decision;
-    const approved = type !== "rejected" && type !== "failed" && type !== "unknown";
+    const about = this.#questions.get(input.digest);
+    const approved = isApproval(input.decision);
+    if (about === undefined || about === "answer" || approved === undefined) return;
     this.#write({
       type: "tool-approval-response",
       approvalId: input.digest,
@@ -205,6 +239,15 @@ export class LoopWriter {
     this.#calls.add(toolCallId);
     const input = valueOf(call.parameters);
     this.#write({ type: "tool-input-available", toolCallId, toolName: call.name, input, dynamic: true });
+    for (const chunk of decidedApproval(toolCallId, call)) this.#write(chunk);
+  }
+
+  #writeQuestion({ toolCalls }: AgentState, toolCallId: string, digest: string): void {
+    const call = toolCalls[toolCallId];
+    if (call === undefined) return;
+    const asked = call.asked?.reply === null ? { question: call.asked.question } : {};
+    const shown = { toolCallId, toolName: call.name, input: valueOf(call.parameters), dynamic: true } as const;
+    this.#write({ type: "tool-question", ...shown, digest, ...asked });
   }
 
   #writeResult(toolCallId: string, result: ToolCallResult | null): void {

@@ -10,6 +10,9 @@ const isOfSubAgent = (question: Question): question is SubAgentQuestion =>
 /** The id of the part of a message that shows a question of a sub-agent. Calls of sub-agents have ids of their own. */
 export const questionPartId = ({ digest }: Pick<Question, "digest">): string => `question_${digest}`;
 
+/** Whether an id is that of a part that shows a question of a sub-agent. */
+export const isQuestionPart = (id: string): boolean => id.startsWith("question_");
+
 /** The calls of a session whose sub-agents wait for a human. */
 export const callsAsking = (questions: readonly Question[]): ReadonlySet<string> =>
   new Set(questions.flatMap(({ path = [] }) => path.slice(0, 1)));
@@ -54,6 +57,11 @@ export class SubAgentQuestions {
     }
   }
 
+  /** Ends parts whose questions are not open: the client has not seen what became of them, and nor does this session show it. */
+  close(parts: readonly string[]): void {
+    for (const toolCallId of parts) this.#write({ type: "tool-output-error", toolCallId, errorText: closed, dynamic: true });
+  }
+
   /** Writes the result of a call of a sub-agent that was asked about. */
   event({ path, event }: Extract<AgentEvent<unknown>, { type: "SubAgentEvent" }>): void {
     if (event.type !== "ToolCallFinished") return;
@@ -74,6 +82,8 @@ export class SubAgentQuestions {
     this.#write(resultChunk(questionPartId(question), result ?? unknownResult));
   }
 }
+
+const closed = "This question is no longer open. The answer of the sub-agent shows what became of it.";
 
 const unknownResult = { isSuccess: true, content: "null", receivedAt: 0 } as const;
 

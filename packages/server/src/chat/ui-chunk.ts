@@ -17,6 +17,18 @@ export type UiChunk =
       readonly toolName: string;
       readonly input: unknown;
       readonly dynamic: true;
+      /** The question that waits for the output: its digest, and its text if it is not the call itself. */
+      readonly toolMetadata?: { readonly digest: string; readonly question?: string };
+    }
+  /** A call waits for the answer to a question, and has no output until then. Formats translate it. */
+  | {
+      readonly type: "tool-question";
+      readonly toolCallId: string;
+      readonly toolName: string;
+      readonly input: unknown;
+      readonly dynamic: true;
+      readonly digest: string;
+      readonly question?: string;
     }
   | {
       readonly type: "tool-approval-request";

@@ -2,6 +2,7 @@ import { stateAt, type Question, type Receipt } from "@moora/agent";
 import { ignoredReason } from "@moora/agent/internal";
 import type { AnsweredQuestion, UserMessage } from "../chat/chat-request.ts";
 import type { ChatStream } from "../chat/chat-stream.ts";
+import type { PostedMessage } from "../chat/posted-message.ts";
 import { checkAttachments } from "../files/files-of-session.ts";
 import { HttpProblem } from "../problem.ts";
 import type { ServerContext } from "../server-options.ts";
@@ -75,15 +76,23 @@ async function loopOf(
   return (await stateAt(log, ref.id, posted.seq)).state.reActContext.loop;
 }
 
-/** Answers questions, and continues the stream of their loop. */
+/**
+ * Answers questions, and continues the stream of their loop after what the client has `posted`. Throws `refused` for the answer to a
+ * call that the session does not have.
+ */
 export async function postAnswers(
   { access, parts }: RouteCall,
-  { stream, live }: ChatPost,
+  { stream, live, posted }: ChatPost & { readonly posted?: PostedMessage },
   answersOf: (open: readonly Question[]) => readonly AnsweredQuestion[],
 ): Promise<true> {
   // Another process may run the session, and have asked what this one has not read.
   await live.refresh();
-  stream.begin({ type: "continue" });
+  const unknown = posted?.unknownCall(live.session.current());
+  if (unknown !== undefined) {
+    const detail = `The message has an answer to the tool call ${JSON.stringify(unknown)}, which is not of this chat.`;
+    throw new HttpProblem("refused", detail, { path: "messages" });
+  }
+  stream.begin({ type: "continue", posted });
   for (const { question, decision } of answersOf(live.stream.questions)) {
     if (!(await access.may("decide", live.ref))) throw new HttpProblem("forbidden", "You may not decide.");
     await parts.context.counters.countPost("decisions", () =>

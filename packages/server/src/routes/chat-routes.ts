@@ -1,7 +1,8 @@
 import { readBody } from "../body.ts";
 import { answersOf, chatBodySchema, userMessageOf } from "../chat/chat-request.ts";
-import { uiMessageFormat as format } from "../chat/chat-stream.ts";
 import { isResumable } from "../chat/loop-end.ts";
+import { PostedMessage } from "../chat/posted-message.ts";
+import { uiMessageFormat as format } from "../chat/ui-message-format.ts";
 import { HttpProblem } from "../problem.ts";
 import { postAnswers, postUserMessage } from "./chat-posts.ts";
 import { chatSession, findChat, nothingToResume, withStream } from "./chat-session.ts";
@@ -21,7 +22,11 @@ export const postChat: Route = async (call) => {
   return await withStream(call, { ref, format }, async (stream, live) =>
     isUser
       ? await postUserMessage(call, { stream, live }, userMessageOf(last))
-      : await postAnswers(call, { stream, live }, (questions) => answersOf(last, questions)),
+      : await postAnswers(
+          call,
+          { stream, live, posted: new PostedMessage(last) },
+          (questions) => answersOf(last, questions),
+        ),
   );
 };
 
