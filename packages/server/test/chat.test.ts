@@ -1,92 +1,11 @@
-import { Chat } from "@ai-sdk/react";
-import { agentTool, askHuman } from "@moora/agent";
+import { askHuman } from "@moora/agent";
 import { memoryLog, MemoryStorage } from "@moora/event-log";
 import type { LlmOutcome } from "@moora/llm";
 import { answers, callsTools, fails, hangs } from "@moora/llm/testing";
 import { TestClock, untilPasses } from "@moora/testbed/test-clock";
-import {
-  DefaultChatTransport,
-  lastAssistantMessageIsCompleteWithApprovalResponses,
-  lastAssistantMessageIsCompleteWithToolCalls,
-  type UIMessage,
-} from "ai";
 import { describe, expect, it } from "vitest";
-import { agentOf, draftingLlm, Scene, toolOf } from "./support.ts";
-
-/** A chat of the AI SDK, with its own transport, at a server. */
-class ChatScene implements AsyncDisposable {
-  readonly scene: Scene;
-  readonly responses: Response[] = [];
-  readonly errors: Error[] = [];
-
-  constructor(agent: ReturnType<typeof agentOf>, options: ConstructorParameters<typeof Scene>[1] = {}) {
-    this.scene = new Scene(agent, options);
-  }
-
-  chat(
-    id = "chat-1",
-    user = "ada",
-    messages: UIMessage[] = [],
-    sendAutomaticallyWhen: (given: { messages: UIMessage[] }) => boolean = (given) =>
-      lastAssistantMessageIsCompleteWithApprovalResponses(given) ||
-      lastAssistantMessageIsCompleteWithToolCalls(given),
-  ): Chat<UIMessage> {
-    return new Chat({
-      id,
-      messages,
-      onError: (error) => void this.errors.push(error),
-      sendAutomaticallyWhen,
-      transport: new DefaultChatTransport({
-        api: "http://localhost/agents/helper/chat",
-        headers: { authorization: `Bearer ${user}` },
-        fetch: async (input, init) => {
-          const response = await this.scene.server.fetch(new Request(input, init));
-          this.responses.push(response.clone());
-          return response;
-        },
-      }),
-    });
-  }
-
-  /** The texts of the chunks of a response. */
-  async chunksOf(index: number): Promise<readonly string[]> {
-    const text = (await this.responses.at(index)?.text()) ?? "";
-    return [...text.matchAll(/^data: (.*)$/gm)].map(([, data = ""]) =>
-      data === "[DONE]" ? data : (JSON.parse(data) as { type: string }).type,
-    );
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.scene[Symbol.asyncDispose]();
-  }
-}
-
-/** An agent whose sub-agent asks before it pays, or asks its user something. */
-function delegating(call: "pay" | "ask_human", ran: unknown[] = []) {
-  const given = call === "pay" ? { cents: 5 } : { question: "How much?" };
-  const cashier = agentOf([callsTools([{ name: call, arguments: given }]), answers("It is done.")], {
-    name: "cashier",
-    tools: [call === "pay" ? pay(ran) : askHuman()],
-  });
-  return agentOf([callsTools([{ name: "cashier", arguments: { task: "Pay" } }]), answers("Done.")], {
-    tools: [agentTool(cashier, { name: "cashier", description: "Pays." })],
-  });
-}
-
-/** The parts of the last message, as far as a test compares them. */
-const partsOf = (chat: Chat<UIMessage>): readonly object[] =>
-  (chat.lastMessage?.parts ?? []).map((part) => {
-    const { type, text, state, input, output, errorText, approval } = part as Record<string, unknown>;
-    return JSON.parse(JSON.stringify({ type, text, state, input, output, errorText, approval })) as object;
-  });
-
-const textOf = (chat: Chat<UIMessage>): string =>
-  (chat.lastMessage?.parts ?? []).flatMap((part) => (part.type === "text" ? [part.text] : [])).join("|");
-
-const isReady = (chat: Chat<UIMessage>) => untilPasses(() => expect(chat.status).toBe("ready"));
-
-const pay = (ran: unknown[] = []) =>
-  toolOf("pay", (input) => (ran.push(input), { paid: true }), { approval: "always" });
+import { ChatScene, delegating, isReady, partsOf, pay, textOf } from "./chat-scene.ts";
+import { agentOf, draftingLlm, toolOf } from "./support.ts";
 
 describe("a chat of the AI SDK", () => {
   it("shows text, reasoning and tools, and continues the conversation", async () => {

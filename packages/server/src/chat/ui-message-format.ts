@@ -1,22 +1,33 @@
 import type { ChatFormat, ChatTranslator } from "./chat-stream.ts";
 import type { UiChunk } from "./ui-chunk.ts";
 
+/** What a message of the assistant says about itself: the id of its session. */
+export interface UiMetadata {
+  readonly session: string;
+}
+
 /** A chunk of the AI SDK. */
-export type UiStreamChunk = Exclude<UiChunk, { readonly type: "tool-question" }>;
+export type UiStreamChunk =
+  | Exclude<UiChunk, { readonly type: "tool-question" | "start" }>
+  | { readonly type: "start"; readonly messageId: string; readonly messageMetadata: UiMetadata }
+  | { readonly type: "message-metadata"; readonly messageMetadata: UiMetadata };
 
 /**
  * Translates a loop to the chunks of the AI SDK. A page posts again by itself when the last step of a message consists of calls with
  * results; a loop that ends with such a step, as a canceled one may, ends with an empty step, so that the page does not.
  */
 export class UiMessageTranslator implements ChatTranslator {
-  /** Whether the last step has calls. A client that continues has the step before. */
-  #hasCalls: boolean;
+  readonly #messageMetadata: UiMetadata;
+  /** Whether the last step may have calls. A client that continues has steps already. */
+  #hasCalls = true;
 
-  constructor({ continues = false }: { readonly continues?: boolean } = {}) {
-    this.#hasCalls = continues;
+  constructor(session: string) {
+    this.#messageMetadata = { session };
   }
 
   eventsOf(chunk: UiChunk): readonly UiStreamChunk[] {
+    const messageMetadata = this.#messageMetadata;
+    if (chunk.type === "start") return [{ ...chunk, messageMetadata }];
     if (chunk.type === "start-step") this.#hasCalls = false;
     else if (chunk.type === "tool-input-available") this.#hasCalls = true;
     else if (chunk.type === "tool-question") {
@@ -25,13 +36,15 @@ export class UiMessageTranslator implements ChatTranslator {
       return [{ type: "tool-input-available", ...call, toolMetadata }];
     } else if (this.#hasCalls && endsLoop(chunk)) {
       this.#hasCalls = false;
-      return [{ type: "start-step" }, { type: "finish-step" }, chunk];
+      // A page does not show an empty step before the next chunk that changes the message.
+      const shown = { type: "message-metadata", messageMetadata } as const;
+      return [{ type: "start-step" }, shown, { type: "finish-step" }, chunk];
     }
     return [chunk];
   }
 }
 
-const endsLoop = (chunk: UiStreamChunk): boolean =>
+const endsLoop = (chunk: UiChunk): boolean =>
   chunk.type === "abort" || (chunk.type === "finish" && chunk.finishReason === "stop");
 
 /** The UI message stream of the AI SDK. */
@@ -39,5 +52,5 @@ export const uiMessageFormat: ChatFormat = {
   headers: { "x-vercel-ai-ui-message-stream": "v1" },
   endText: "data: [DONE]\n\n",
   replacesMessages: true,
-  translator: () => new UiMessageTranslator({ continues: true }),
+  translator: ({ ref }) => new UiMessageTranslator(ref.id),
 };

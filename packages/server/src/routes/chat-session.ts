@@ -46,14 +46,22 @@ export async function withStream(
   const hold = await holdForStream(call, ref);
   const stream = new ChatStream(call.parts.context, hold, format);
   try {
-    if (await begin(stream, hold.live)) return stream.response;
+    if (await begin(stream, hold.live)) return namingSession(stream.response, ref);
   } catch (error) {
     stream.end();
     throw error;
   }
   stream.end();
-  return nothingToResume();
+  return namingSession(nothingToResume(), ref);
 }
+
+/** The response with the id of the session in a header, encoded as in a path. */
+export function namingSession(response: Response, { id }: Pick<SessionRef, "id">): Response {
+  response.headers.set(sessionHeader, encodeURIComponent(id));
+  return response;
+}
+
+const sessionHeader = "moora-session";
 
 /** The response of a chat in which no answer is being written. */
 export const nothingToResume = (): Response => new Response(null, { status: 204 });
