@@ -1,4 +1,6 @@
 export type { Immutable, Json } from "./immutable.ts";
+export { chatMessageSchema, chatPartSchema, chatViewSchema } from "./chat-view.ts";
+export type { ChatMessage, ChatPart, ChatView } from "./chat-view.ts";
 export { agentAttachmentSchema, agentMessageSchema, agentMessageStatusSchema } from "./message.ts";
 export type { AgentAttachment, AgentMessage, AgentMessageStatus } from "./message.ts";
 export { messageIdToPostId, postIdOf, postIdToMessageId } from "./post-ids.ts";

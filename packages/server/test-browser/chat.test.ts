@@ -1,9 +1,11 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { defineAgent, defineTool } from "@moora/agent";
+import { askHuman, defineAgent, defineTool } from "@moora/agent";
 import { memoryLog } from "@moora/event-log";
 import type { LlmOutcome } from "@moora/llm";
 import { answers, callsTools, fails, hangs, MockLlmCaller } from "@moora/llm/testing";
 import { TestBrowser } from "@moora/testbed/browser";
+import { Page as Documentation } from "@moora/testbed/page";
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createAgentServer } from "../src/index.ts";
@@ -38,6 +40,8 @@ const llm = () =>
   new MockLlmCaller(({ messages }) => {
     const last = messages.at(-1);
     const text = JSON.stringify(last);
+    if (text.includes("Ask")) return callsTools([{ name: "ask", arguments: { question: "Which?" } }]);
+    if (JSON.stringify(messages).includes('"red')) return answers("You like red.");
     if (text.includes("Sing")) return hangs("Once upon a time");
     if (text.includes("Break")) return fails("auth", { message: "The key is wrong." });
     if (text.includes("Look")) return drawn();
@@ -56,13 +60,21 @@ let browser: TestBrowser;
 let served: ServedAgents;
 
 beforeAll(async () => {
-  browser = await TestBrowser.start({ scripts: { page: join(import.meta.dirname, "page.ts") } });
+  const folder = mkdtempSync(join(import.meta.dirname, ".fences-"));
+  try {
+    writeFileSync(join(folder, "chat.tsx"), new Documentation("docs/server.md").block("tsx"));
+    const entry = `import * as chat from "./chat.tsx"; import { pageWith } from "../page.ts"; pageWith(chat);`;
+    writeFileSync(join(folder, "entry.ts"), entry);
+    browser = await TestBrowser.start({ scripts: { page: join(folder, "entry.ts") } });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
 
 beforeEach(async () => {
   paid.length = 0;
   const server = createAgentServer({
-    agents: [defineAgent({ name: "helper", llm: llm(), tools: [pay, add] })],
+    agents: [defineAgent({ name: "helper", llm: llm(), tools: [pay, add, askHuman({ name: "ask" })] })],
     log: memoryLog(),
     allowedOrigins: [new URL(browser.url).origin],
   });
@@ -87,9 +99,33 @@ async function chat(): Promise<Page> {
 }
 
 const show = (page: Page): Promise<void> =>
-  page.evaluate((api) => showChat(api), `${served.url}/agents/helper/chat`);
+  page.evaluate((url) => showChat(url), served.url);
 
 const click = (page: Page, name: string): Promise<void> => page.getByRole("button", { name }).click();
+
+/** Counts what a page posts from now on. */
+function countPosts(page: Page): () => number {
+  let posts = 0;
+  page.on("request", (request) => void (posts += request.method() === "POST" ? 1 : 0));
+  return () => posts;
+}
+
+/** Decides the open question elsewhere, and waits for the end of its loop. */
+async function decide(decision: object): Promise<void> {
+  const read = async (path: string, body?: object): Promise<any> =>
+    await (
+      await fetch(`${served.url}${path}`, {
+        headers: { "content-type": "application/json" },
+        ...(body === undefined ? {} : { method: "POST", body: JSON.stringify(body) }),
+      })
+    ).json();
+  const { session } = await read("/agents/helper/chat/chat-1");
+  const [{ toolCallId, digest }] = (await read(`/sessions/${session}`)).questions;
+  await read(`/sessions/${session}/decisions`, { toolCallId, digest, decision });
+  await expect
+    .poll(async () => (await read(`/sessions/${session}`)).state.reActContext.control.type)
+    .toBe("Done");
+}
 
 /** Waits until the page can send the next message. */
 async function ready(page: Page): Promise<void> {
@@ -194,6 +230,86 @@ describe("a page with useChat", () => {
       body: "{}",
     });
     await ready(page);
-    expect(await page.locator("p").allTextContents()).toEqual(["Once upon a time"]);
+    expect(await page.locator("p").allTextContents()).toEqual([
+      "Pay",
+      'output-available "paid"',
+      "It is paid.",
+      "Sing",
+      "Once upon a time",
+    ]);
+    const shown = await page.locator("main").innerHTML();
+    await page.reload();
+    await show(page);
+    await ready(page);
+    expect(await page.locator("main").innerHTML()).toBe(shown);
+  });
+
+  it("shows the same after it was loaded again, in the middle of a conversation and with an open approval", async () => {
+    const page = await chat();
+    await ready(page);
+    for (const [name, answer] of [
+      ["Add", "Four and six."],
+      ["Look", "I have drawn it."],
+    ] as const) {
+      await click(page, name);
+      await page.getByText(answer).waitFor();
+      await ready(page);
+    }
+    await click(page, "Pay");
+    await page.getByRole("button", { name: "Approve" }).waitFor();
+    await ready(page);
+    const textsOf = async (): Promise<string> =>
+      (await page.locator("main").innerHTML()).replaceAll(/src="[^"]*"/g, "");
+    const shown = await textsOf();
+    await page.reload();
+    await show(page);
+    await page.getByRole("button", { name: "Approve" }).waitFor();
+    await ready(page);
+    expect(await textsOf()).toBe(shown);
+    await click(page, 'Approve {"cents":5}');
+    await page.getByText("It is paid.").waitFor();
+    await ready(page);
+    expect(paid).toHaveLength(1);
+  });
+
+  it.each(["Approve", "Reject"])("shows what was decided elsewhere, and rests: %s", async (name) => {
+    const page = await chat();
+    const posts = countPosts(page);
+    await ready(page);
+    await click(page, "Pay");
+    await page.getByRole("button", { name: "Approve" }).waitFor();
+    await ready(page);
+    await decide({ reject: "Too much." });
+    await click(page, `${name} {"cents":5}`);
+    await page.getByText("It is not paid.").waitFor();
+    await ready(page);
+    expect(await page.locator("p").allTextContents()).toEqual(["Pay", "output-denied", "It is not paid."]);
+    expect(paid).toEqual([]);
+    await click(page, "Add");
+    await page.getByText("Four and six.").waitFor();
+    await ready(page);
+    expect(posts()).toBe(3);
+  });
+
+  it("sends the answer to a question, also after a message that waited for it", async () => {
+    const page = await chat();
+    const posts = countPosts(page);
+    await ready(page);
+    await click(page, "Ask");
+    await page.getByRole("button", { name: "Answer Which?" }).waitFor();
+    await ready(page);
+    await click(page, "Sing");
+    await expect.poll(posts).toBe(2);
+    await ready(page);
+    await click(page, "Answer Which?");
+    await page.getByText("You like red.").waitFor();
+    await ready(page);
+    expect(await page.locator("p").allTextContents()).toEqual([
+      "Ask",
+      'output-available "red"',
+      "You like red.",
+      "Sing",
+    ]);
+    expect(posts()).toBe(3);
   });
 });

@@ -1,35 +1,40 @@
 /// <reference lib="dom" />
-/** A page with `useChat` of the AI SDK and its default transport, as an application has it. It knows nothing of Moora. */
-import { useChat } from "@ai-sdk/react";
-import {
-  DefaultChatTransport,
-  isToolUIPart,
-  lastAssistantMessageIsCompleteWithApprovalResponses,
-  type FileUIPart,
-  type UIMessage,
-} from "ai";
+/** A page with the hook of `docs/server.md`, as an application has it. It knows nothing of Moora. */
+import type { useChat } from "@ai-sdk/react";
+import { isToolUIPart, type FileUIPart, type UIMessage } from "ai";
 import { createElement, type ReactElement } from "react";
 import { createRoot } from "react-dom/client";
 
 declare global {
-  /** Shows the chat of an agent at this address. */
-  var showChat: (api: string) => void;
+  /** Shows the chat of the agent of a server with this URL. */
+  var showChat: (server: string) => Promise<void>;
 }
 
-type Approve = ReturnType<typeof useChat>["addToolApprovalResponse"];
+/** The functions of the documentation. */
+export interface Documented {
+  readonly readChat: (id: string) => Promise<{ readonly messages: UIMessage[] }>;
+  readonly useAgentChat: (id: string, initial: UIMessage[]) => ReturnType<typeof useChat>;
+}
+
+type Answers = Pick<ReturnType<typeof useChat>, "addToolApprovalResponse" | "addToolOutput">;
 
 function part(
   { id, role }: UIMessage,
   given: UIMessage["parts"][number],
   index: number,
-  approve: Approve,
+  { addToolApprovalResponse: approve, addToolOutput }: Answers,
 ): ReactElement {
   const key = `${id}-${index}`;
   if (given.type === "text") return createElement("p", { key, className: role }, given.text);
   if (given.type === "reasoning") return createElement("p", { key, className: "reasoning" }, given.text);
   if (given.type === "file") return createElement("img", { key, src: given.url, alt: role });
   if (!isToolUIPart(given)) return createElement("hr", { key });
-  const { state } = given;
+  const { state, toolCallId } = given;
+  if (state === "input-available" && given.toolMetadata !== undefined) {
+    const { question } = given.input as { question: string };
+    const onClick = (): void => void addToolOutput({ tool: "ask" as never, toolCallId, output: "red" as never });
+    return createElement("button", { key, onClick }, `Answer ${question}`);
+  }
   if (state !== "approval-requested") {
     const output = state === "output-available" ? ` ${JSON.stringify(given.output)}` : "";
     return createElement("p", { key, className: "tool" }, `${state}${output}`);
@@ -52,13 +57,12 @@ const dot: FileUIPart = {
   url: "data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA=",
 };
 
-function Chat({ transport }: { readonly transport: DefaultChatTransport<UIMessage> }): ReactElement {
-  const { messages, sendMessage, addToolApprovalResponse, status, error } = useChat({
-    id: "chat-1",
-    resume: true,
-    transport,
-    sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
-  });
+interface ChatProps extends Pick<Documented, "useAgentChat"> {
+  readonly initial: UIMessage[];
+}
+
+function Chat({ useAgentChat, initial }: ChatProps): ReactElement {
+  const { messages, sendMessage, status, error, ...answers } = useAgentChat("chat-1", initial);
   const send = (text: string): ReactElement => {
     const files = text === "Look" ? { files: [dot] } : {};
     return createElement("button", { key: text, onClick: () => void sendMessage({ text, ...files }) }, text);
@@ -67,14 +71,19 @@ function Chat({ transport }: { readonly transport: DefaultChatTransport<UIMessag
     "main",
     undefined,
     createElement("output", undefined, error === undefined ? status : error.message),
-    ...["Pay", "Sing", "Add", "Look", "Break"].map(send),
+    ...["Pay", "Sing", "Add", "Look", "Break", "Ask"].map(send),
     ...messages.flatMap((message) =>
-      message.parts.map((given, index) => part(message, given, index, addToolApprovalResponse)),
+      message.parts.map((given, index) => part(message, given, index, answers)),
     ),
   );
 }
 
-globalThis.showChat = (api) => {
-  const transport = new DefaultChatTransport<UIMessage>({ api });
-  createRoot(document.body).render(createElement(Chat, { transport }));
-};
+/** Makes a page that shows a chat with these functions. The server has another origin than the page. */
+export function pageWith({ readChat, useAgentChat }: Documented): void {
+  globalThis.showChat = async (server) => {
+    const { fetch: given } = globalThis;
+    globalThis.fetch = (input, init) => given(typeof input === "string" ? `${server}${input}` : input, init);
+    const { messages: initial } = await readChat("chat-1");
+    createRoot(document.body).render(createElement(Chat, { useAgentChat, initial }));
+  };
+}

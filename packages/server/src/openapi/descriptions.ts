@@ -7,7 +7,7 @@ interface ResponseDescription {
   readonly description: string;
   readonly schema?: SchemaName;
   readonly mediaType?: string;
-  readonly headers?: readonly ("location" | "x-vercel-ai-ui-message-stream")[];
+  readonly headers?: readonly ("location" | "moora-session" | "x-vercel-ai-ui-message-stream")[];
 }
 
 /** What the description says of an operation. */
@@ -54,7 +54,7 @@ const postedData: OperationDescription = {
 const uiStream = {
   description: "A UI message stream of the AI SDK, version 1.",
   mediaType: "text/event-stream",
-  headers: ["x-vercel-ai-ui-message-stream"],
+  headers: ["x-vercel-ai-ui-message-stream", "moora-session"],
 } as const satisfies ResponseDescription;
 
 const nothingToResume = {
@@ -140,7 +140,13 @@ export const descriptions: Readonly<Record<Operation, OperationDescription>> = {
   postAgUi: {
     summary: "Runs an agent for a client of AG-UI 1.0.",
     body: "RunAgentInput",
-    responses: { 200: { description: "The events of the run.", mediaType: "text/event-stream" } },
+    responses: {
+      200: {
+        description: "The events of the run.",
+        mediaType: "text/event-stream",
+        headers: ["moora-session"],
+      },
+    },
     problems: [...bodyProblems, "forbidden", ...streamProblems],
   },
   postChat: {
@@ -148,6 +154,11 @@ export const descriptions: Readonly<Record<Operation, OperationDescription>> = {
     body: "ChatBody",
     responses: { 200: uiStream },
     problems: [...bodyProblems, "forbidden", ...streamProblems],
+  },
+  readChat: {
+    summary: "Reads the messages of a chat, as `useChat` takes them. A chat that has no message yet has none.",
+    responses: { 200: { description: "The chat.", schema: "ChatView" } },
+    problems: ["forbidden", "not-found"],
   },
   resumeChat: {
     summary: "Resumes the stream of a chat from the beginning of its newest answer.",

@@ -116,6 +116,10 @@ function parametersOf(operation: Operation, description: OperationDescription): 
 
 const headerComponents = {
   location: { description: "The path of the new session.", schema: { type: "string" } },
+  "moora-session": {
+    description: "The id of the session of the chat, encoded as in a path.",
+    schema: { type: "string" },
+  },
   "x-vercel-ai-ui-message-stream": {
     description: "The version of the stream.",
     schema: { type: "string", const: "v1" },

@@ -1,5 +1,6 @@
 import {
   cancelBodySchema,
+  chatViewSchema,
   chunkEventSchema,
   dataBodySchema,
   decisionBodySchema,
@@ -29,6 +30,7 @@ const schemas = {
   PauseBody: pauseBodySchema,
   EmptyBody: emptyBodySchema,
   ChatBody: chatBodySchema,
+  ChatView: chatViewSchema,
   RunAgentInput: runInputSchema,
   Receipt: receiptSchema,
   SessionSummary: sessionSummarySchema,

@@ -22,6 +22,7 @@ export type UserOperation =
   | "streamEvents"
   | "postAgUi"
   | "postChat"
+  | "readChat"
   | "resumeChat"
   | "readMetrics";
 
@@ -48,6 +49,7 @@ export const addresses: Readonly<Record<Operation, Address>> = {
   streamEvents: { method: "GET", path: "/sessions/:id/events" },
   postAgUi: { method: "POST", path: "/agents/:agent/ag-ui" },
   postChat: { method: "POST", path: "/agents/:agent/chat" },
+  readChat: { method: "GET", path: "/agents/:agent/chat/:id" },
   resumeChat: { method: "GET", path: "/agents/:agent/chat/:id/stream" },
   readMetrics: { method: "GET", path: "/metrics" },
   readHealth: { method: "GET", path: "/health" },

@@ -1,12 +1,14 @@
+import type { ChatView } from "@moora/agent-webui-protocol";
 import { readBody } from "../body.ts";
 import { answersOf, chatBodySchema, userMessageOf } from "../chat/chat-request.ts";
+import { chatMessagesOf } from "../chat/chat-messages.ts";
 import { isResumable } from "../chat/loop-end.ts";
 import { PostedMessage } from "../chat/posted-message.ts";
 import { uiMessageFormat as format } from "../chat/ui-message-format.ts";
 import { HttpProblem } from "../problem.ts";
 import { postAnswers, postUserMessage } from "./chat-posts.ts";
-import { chatSession, findChat, nothingToResume, withStream } from "./chat-session.ts";
-import type { Route } from "./route.ts";
+import { chatSession, findChat, namingSession, nothingToResume, withStream } from "./chat-session.ts";
+import { json, type Route } from "./route.ts";
 
 /** Answers a message of `useChat`, or continues after its approvals, with a UI message stream. */
 export const postChat: Route = async (call) => {
@@ -28,6 +30,17 @@ export const postChat: Route = async (call) => {
           (questions) => answersOf(last, questions),
         ),
   );
+};
+
+/** Reads the messages of a chat, as a page shows them. A chat without a session has none: a page asks before it has sent its first one. */
+export const readChat: Route = async (call) => {
+  const ref = await findChat(call, call.param("id"));
+  if (ref === undefined) return json({ session: null, messages: [] } satisfies ChatView);
+  return await call.parts.pool.use(ref, async (live) => {
+    await live.refresh();
+    const view: ChatView = { session: ref.id, messages: [...chatMessagesOf(live)] };
+    return namingSession(json(view), ref);
+  });
 };
 
 /**

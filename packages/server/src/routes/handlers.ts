@@ -1,7 +1,7 @@
 import type { ServerParts } from "../server-parts.ts";
 import type { PublicOperation, UserOperation } from "./addresses.ts";
 import { postAgUi } from "./ag-ui-routes.ts";
-import { postChat, resumeChat } from "./chat-routes.ts";
+import { postChat, readChat, resumeChat } from "./chat-routes.ts";
 import { streamEvents } from "./event-routes.ts";
 import { readFile } from "./file-routes.ts";
 import { healthResponse, readyResponse } from "./health-routes.ts";
@@ -31,6 +31,7 @@ export const userHandlers: Readonly<Record<UserOperation, Route>> = {
   streamEvents,
   postAgUi,
   postChat,
+  readChat,
   resumeChat,
   readMetrics,
 };

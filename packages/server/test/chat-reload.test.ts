@@ -1,0 +1,210 @@
+import { askHuman } from "@moora/agent";
+import { chatViewSchema, type ChatView } from "@moora/agent-webui-protocol";
+import type { LlmOutcome } from "@moora/llm";
+import { answers, callsTools, fails, hangs } from "@moora/llm/testing";
+import { untilPasses } from "@moora/testbed/test-clock";
+import type { UIMessage } from "ai";
+import { describe, expect, it } from "vitest";
+import { ChatScene, delegating, isReady, pay, textOf } from "./chat-scene.ts";
+import { agentOf, toolOf } from "./support.ts";
+
+/** The chat as a page reads it before it shows anything. */
+async function read({ scene }: ChatScene, id = "chat-1", user = "ada"): Promise<ChatView> {
+  const { status, body } = await scene.as(user).get(`/agents/helper/chat/${id}`);
+  expect(status).toBe(200);
+  return chatViewSchema.parse(body);
+}
+
+/** The page after a reload. */
+async function reload(scene: ChatScene): Promise<ReturnType<ChatScene["chat"]>> {
+  const messages: UIMessage[] = (await read(scene)).messages;
+  return scene.chat("chat-1", "ada", messages);
+}
+
+/** What a page shows: the parts without what the AI SDK adds to them. */
+const shown = (messages: readonly UIMessage[]): unknown =>
+  messages.map(({ role, metadata, parts }) => ({
+    role,
+    ...(role === "user" ? {} : { metadata }),
+    parts: parts.map((part) => {
+      const { type, text, state, toolName, input, output, errorText, approval, mediaType, url } = part as Record<
+        string,
+        unknown
+      >;
+      const isOfUser = role === "user" && type === "text";
+      const fields = { type, text, toolName, input, output, errorText, approval, mediaType, url };
+      return JSON.parse(JSON.stringify(isOfUser ? fields : { ...fields, state })) as object;
+    }),
+  }));
+
+const askedIn = (chat: ReturnType<ChatScene["chat"]>): string => {
+  const part = chat.messages
+    .flatMap(({ parts }) => parts)
+    .find((given) => "state" in given && given.state === "approval-requested") as { approval: { id: string } };
+  return part.approval.id;
+};
+
+const cancel = async ({ scene }: ChatScene, session: string | null): Promise<void> =>
+  void (await scene.as("ada").post(`/sessions/${session}/cancel`));
+
+describe("a chat that a page reads after a reload", () => {
+  it("has the messages that the page has shown", async () => {
+    const drawn: LlmOutcome = {
+      ...(answers("") as Extract<LlmOutcome, { ok: true }>),
+      turn: {
+        origin: "mock",
+        parts: [
+          { type: "text", text: "A dot." },
+          { type: "file", file: { mediaType: "image/png", data: "AAAA" } },
+        ],
+      },
+    };
+    const broken = toolOf("broken", () => {
+      throw new Error("It broke.");
+    });
+    const script = [
+      callsTools([{ name: "add", arguments: { of: [2, 2] } }], { reasoning: "I add.", text: "Let me see." }),
+      answers("It is four."),
+      callsTools([{ name: "pay", id: "one" }, { name: "pay", id: "two" }, { name: "broken" }]),
+      answers("Once."),
+      drawn,
+    ];
+    const tools = [toolOf("add", () => ({ sum: 4 })), pay(), broken];
+    await using scene = new ChatScene(agentOf(script, { tools }));
+    const chat = scene.chat();
+    const picture = { type: "file" as const, mediaType: "image/gif", url: "data:image/gif;base64,AAAA" };
+    await chat.sendMessage({ text: "What is 2 + 2?", files: [picture] });
+    await chat.sendMessage({ text: "Pay twice" });
+    await chat.addToolApprovalResponse({ id: askedIn(chat), approved: true });
+    await chat.addToolApprovalResponse({ id: askedIn(chat), approved: false, reason: "Once only." });
+    await untilPasses(() => expect(textOf(chat)).toBe("Once."));
+    await isReady(chat);
+    await chat.sendMessage({ text: "Draw" });
+    const again = await reload(scene);
+    expect(shown(again.messages)).toEqual(shown(chat.messages));
+    expect(again.messages.map(({ id }) => id)).toEqual(chat.messages.map(({ id }) => id));
+    await again.resumeStream();
+    expect(scene.responses.at(-1)?.status).toBe(204);
+    expect(again.messages).toHaveLength(6);
+    expect(scene.errors).toEqual([]);
+  });
+
+  it.each(["itself", "a sub-agent"])("has an open approval of %s, which can be answered", async (asker) => {
+    const script = [callsTools([{ name: "pay" }], { text: "I ask." }), answers("Done.")];
+    await using scene = new ChatScene(
+      asker === "itself" ? agentOf(script, { tools: [pay()] }) : delegating("pay"),
+    );
+    const chat = scene.chat();
+    await chat.sendMessage({ text: "Pay" });
+    const again = await reload(scene);
+    expect(shown(again.messages)).toEqual(shown(chat.messages));
+    await again.resumeStream();
+    expect(shown(again.messages)).toEqual(shown(chat.messages));
+    await again.addToolApprovalResponse({ id: askedIn(again), approved: true });
+    await untilPasses(() => expect(textOf(again)).toMatch(/Done\.$/));
+    await isReady(again);
+    expect(again.messages).toHaveLength(2);
+    expect(scene.errors).toEqual([]);
+  });
+
+  it("has an open question, which can be answered without the stream", async () => {
+    const script = [callsTools([{ name: "ask", arguments: { question: "Which?" } }]), answers("Red.")];
+    await using scene = new ChatScene(agentOf(script, { tools: [askHuman({ name: "ask" })] }));
+    const chat = scene.chat();
+    await chat.sendMessage({ text: "Choose" });
+    const again = await reload(scene);
+    expect(shown(again.messages)).toEqual(shown(chat.messages));
+    const part = again.lastMessage?.parts[1] as { toolCallId: string };
+    await again.addToolOutput({ tool: "ask" as never, toolCallId: part.toolCallId, output: "red" });
+    await untilPasses(() => expect(textOf(again)).toBe("Red."));
+    await isReady(again);
+    expect(shown((await reload(scene)).messages)).toEqual(shown(again.messages));
+    expect(scene.errors).toEqual([]);
+  });
+
+  it("has the answer that is streamed, which a resumed stream continues without a doubled part", async () => {
+    const script = [callsTools([{ name: "pay" }], { text: "I ask." }), hangs("It is"), answers("Again.")];
+    await using scene = new ChatScene(agentOf(script, { tools: [pay()] }));
+    const chat = scene.chat();
+    await chat.sendMessage({ text: "Pay" });
+    const answered = chat.addToolApprovalResponse({ id: askedIn(chat), approved: true });
+    await untilPasses(() => expect(textOf(chat)).toBe("I ask.|It is"));
+    const again = await reload(scene);
+    expect(shown(again.messages)).toEqual(shown(chat.messages));
+    const resumed = again.resumeStream();
+    await untilPasses(() => expect(again.status).toBe("streaming"));
+    await untilPasses(() => expect(textOf(again)).toBe("I ask.|It is"));
+    await cancel(scene, (await read(scene)).session);
+    await Promise.all([resumed, answered]);
+    await isReady(chat);
+    expect(textOf(again)).toBe("I ask.|It is");
+    expect(shown((await reload(scene)).messages)).toEqual(shown(again.messages));
+    await again.sendMessage({ text: "Again" });
+    expect(shown((await reload(scene)).messages)).toEqual(shown(again.messages));
+    expect(scene.errors).toEqual([]);
+  });
+
+  it("has what canceled and failed loops have written, at its place", async () => {
+    const script = [hangs("Once upon a time"), fails("auth", { message: "No key.", partial: "Half" }), answers("Hello.")];
+    await using scene = new ChatScene(agentOf(script));
+    const chat = scene.chat();
+    const sent = chat.sendMessage({ text: "A story" });
+    await untilPasses(() => expect(textOf(chat)).toBe("Once upon a time"));
+    await cancel(scene, (await read(scene)).session);
+    await sent;
+    await chat.sendMessage({ text: "Fail" });
+    expect(chat.status).toBe("error");
+    await chat.sendMessage({ text: "Hi" });
+    const { messages } = await reload(scene);
+    const texts = messages.map(({ id, role, parts }) => [
+      role === "user" ? role : id,
+      parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("|"),
+    ]);
+    expect(texts).toEqual([
+      ["user", "A story"],
+      ["loop_1", "Once upon a time"],
+      ["user", "Fail"],
+      ["loop_2", "Half"],
+      ["user", "Hi"],
+      ["loop_3", "Hello."],
+    ]);
+  });
+
+  it("has a message that waits for an open question behind it", async () => {
+    await using scene = new ChatScene(
+      agentOf([callsTools([{ name: "pay" }]), answers("Done.")], { tools: [pay()] }),
+    );
+    const chat = scene.chat();
+    await chat.sendMessage({ text: "Pay" });
+    await chat.sendMessage({ text: "Hurry" });
+    expect(shown((await reload(scene)).messages)).toEqual(shown(chat.messages));
+  });
+
+  it("is empty before its first message, and for any other user", async () => {
+    await using scene = new ChatScene(agentOf(() => answers("Hello.")));
+    expect(await read(scene)).toEqual({ session: null, messages: [] });
+    const chat = scene.chat();
+    await chat.sendMessage({ text: "Hi" });
+    const { session } = await read(scene);
+    expect(await read(scene, "chat-1", "eve")).toEqual({ session: null, messages: [] });
+    expect(await read(scene, session ?? "", "eve")).toEqual({ session: null, messages: [] });
+    expect((await scene.scene.as("ada").get("/agents/nobody/chat/chat-1")).status).toBe(404);
+  });
+});
+
+describe("the session of a chat", () => {
+  it("is named by the responses, by the messages and by the chat itself", async () => {
+    await using scene = new ChatScene(agentOf(() => answers("Hello.")));
+    const chat = scene.chat();
+    await chat.sendMessage({ text: "Hi" });
+    const ada = scene.scene.as("ada");
+    const [{ id }] = (await ada.get("/sessions")).body.sessions;
+    await chat.resumeStream();
+    expect(scene.responses.map(({ headers }) => headers.get("moora-session"))).toEqual([id, id]);
+    expect(chat.lastMessage?.metadata).toEqual({ session: id });
+    const { body, headers } = await ada.get("/agents/helper/chat/chat-1");
+    expect(body.session).toBe(id);
+    expect(headers.get("moora-session")).toBe(id);
+    expect((await ada.get(`/sessions/${headers.get("moora-session")}`)).status).toBe(200);
+  });
+});
