@@ -98,8 +98,7 @@ async function chat(): Promise<Page> {
   return page;
 }
 
-const show = (page: Page): Promise<void> =>
-  page.evaluate((url) => showChat(url), served.url);
+const show = (page: Page): Promise<void> => page.evaluate((url) => showChat(url), served.url);
 
 const click = (page: Page, name: string): Promise<void> => page.getByRole("button", { name }).click();
 
@@ -112,6 +111,8 @@ function countPosts(page: Page): () => number {
 
 /** Decides the open question elsewhere, and waits for the end of its loop. */
 async function decide(decision: object): Promise<void> {
+  // The bodies as the test reads them.
+  // oxlint-disable-next-line typescript/no-explicit-any
   const read = async (path: string, body?: object): Promise<any> =>
     await (
       await fetch(`${served.url}${path}`, {

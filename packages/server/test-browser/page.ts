@@ -32,7 +32,7 @@ function part(
   const { state, toolCallId } = given;
   if (state === "input-available" && given.toolMetadata !== undefined) {
     const { question } = given.input as { question: string };
-    const onClick = (): void => void addToolOutput({ tool: "ask" as never, toolCallId, output: "red" as never });
+    const onClick = (): void => void addToolOutput({ tool: "ask" as never, toolCallId, output: "red" });
     return createElement("button", { key, onClick }, `Answer ${question}`);
   }
   if (state !== "approval-requested") {

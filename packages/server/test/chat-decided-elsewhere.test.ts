@@ -17,7 +17,9 @@ interface Asked {
 
 /** The parts with an open approval. */
 const askedIn = (chat: Chat): readonly Asked[] =>
-  (chat.lastMessage?.parts ?? []).filter((part) => "state" in part && part.state === "approval-requested") as never;
+  (chat.lastMessage?.parts ?? []).filter(
+    (part) => "state" in part && part.state === "approval-requested",
+  ) as never;
 
 /** The session of the only chat, as another client of the same user uses it. */
 async function elsewhere({ scene }: ChatScene): Promise<{
@@ -44,10 +46,9 @@ async function elsewhere({ scene }: ChatScene): Promise<{
 
 /** Waits until the loop of the chat has ended. */
 const ended = async ({ ada, path }: { readonly ada: Client; readonly path: string }): Promise<void> =>
-  await untilPasses(async () => {
-    const { control } = (await ada.get(path)).body.state.reActContext;
-    expect(["Done", "Error"]).toContain(control.type);
-  });
+  await expect
+    .poll(async () => (await ada.get(path)).body.state.reActContext.control.type)
+    .toMatch(/^(?:Done|Error)$/);
 
 /** Checks that the page is ready, and posts nothing by itself. */
 async function rests(scene: ChatScene, chat: Chat, posts: number): Promise<void> {
@@ -57,8 +58,10 @@ async function rests(scene: ChatScene, chat: Chat, posts: number): Promise<void>
   expect(chat.status).toBe("ready");
 }
 
-const payer = (ran: unknown[] = [], script = [callsTools([{ name: "pay", arguments: { cents: 5 } }]), answers("Done.")]) =>
-  agentOf(script, { tools: [pay(ran)] });
+const payer = (
+  ran: unknown[] = [],
+  script = [callsTools([{ name: "pay", arguments: { cents: 5 } }]), answers("Done.")],
+) => agentOf(script, { tools: [pay(ran)] });
 
 describe("a page that answers a question of a chat which was decided elsewhere", () => {
   it.each([
@@ -114,10 +117,13 @@ describe("a page that answers a question of a chat which was decided elsewhere",
 
   it("gets the end of a question that expired, and of a loop that was canceled", async () => {
     const clock = new TestClock();
-    const agent = agentOf([callsTools([{ name: "pay" }]), answers("Too late."), callsTools([{ name: "pay" }])], {
-      tools: [pay()],
-      config: { approval: { policy: "never", expiresAfterMs: 60_000 } },
-    });
+    const agent = agentOf(
+      [callsTools([{ name: "pay" }]), answers("Too late."), callsTools([{ name: "pay" }])],
+      {
+        tools: [pay()],
+        config: { approval: { policy: "never", expiresAfterMs: 60_000 } },
+      },
+    );
     await using scene = new ChatScene(agent, { clock });
     const chat = scene.chat();
     await chat.sendMessage({ text: "Pay" });
@@ -144,32 +150,42 @@ describe("a page that answers a question of a chat which was decided elsewhere",
     const chat = scene.chat();
     await chat.sendMessage({ text: "Pay twice" });
     await (await elsewhere(scene)).decide({ reject: "Once only." });
-    for (const { approval } of askedIn(chat)) await chat.addToolApprovalResponse({ id: approval.id, approved: true });
+    for (const { approval } of askedIn(chat))
+      await chat.addToolApprovalResponse({ id: approval.id, approved: true });
     await untilPasses(() => expect(textOf(chat)).toBe("Done."));
     await rests(scene, chat, 2);
-    expect(partsOf(chat)).toMatchObject([{}, { state: "output-denied" }, { state: "output-available" }, {}, {}]);
+    expect(partsOf(chat)).toMatchObject([
+      {},
+      { state: "output-denied" },
+      { state: "output-available" },
+      {},
+      {},
+    ]);
     expect(ran).toEqual([{ cents: 2 }]);
     expect(scene.errors).toEqual([]);
   });
 
   it("gets an outcome that was settled, and asks anew where the call was asked about again", async () => {
     const storage = new MemoryStorage();
-    const pays = toolOf("pay", () => new Promise(() => undefined), { approval: "always", replay: "once", onUnknown: "ask" });
+    const pays = toolOf("pay", () => new Promise(() => undefined), {
+      approval: "always",
+      replay: "once",
+      onUnknown: "ask",
+    });
     const agent = () => agentOf([callsTools([{ name: "pay" }]), answers("Done.")], { tools: [pays] });
     const first = new ChatScene(agent(), { log: memoryLog(storage) });
     const asking = first.chat();
     await asking.sendMessage({ text: "Pay" });
     const stale = structuredClone(asking.messages);
     await (await elsewhere(first)).decide("approve");
-    await untilPasses(async () => {
-      const { ada, path } = await elsewhere(first);
-      expect(JSON.stringify((await ada.get(path)).body.state.reActContext.control)).toContain('"started":true');
-    });
+    const { ada, path } = await elsewhere(first);
+    await expect
+      .poll(async () => JSON.stringify((await ada.get(path)).body.state.reActContext.control))
+      .toContain('"started":true');
     await first.scene.server.close();
-    await using scene = new ChatScene(
-      agentOf([answers("Done.")], { tools: [pays] }),
-      { log: memoryLog(storage) },
-    );
+    await using scene = new ChatScene(agentOf([answers("Done.")], { tools: [pays] }), {
+      log: memoryLog(storage),
+    });
     const chat = scene.chat("chat-1", "ada", stale);
     const [approval] = askedIn(chat);
     await chat.addToolApprovalResponse({ id: approval?.approval.id ?? "", approved: true });
@@ -185,26 +201,29 @@ describe("a page that answers a question of a chat which was decided elsewhere",
     expect(scene.errors).toEqual([]);
   });
 
-  it.each(["approve", { reject: "No." }] as const)("gets the rest after a question of a sub-agent: %s", async (decision) => {
-    await using scene = new ChatScene(delegating("pay"));
-    const chat = scene.chat();
-    await chat.sendMessage({ text: "Pay" });
-    const other = await elsewhere(scene);
-    await other.decide(decision);
-    await ended(other);
-    await chat.addToolApprovalResponse({ id: askedIn(chat)[0]?.approval.id ?? "", approved: true });
-    await untilPasses(() => expect(textOf(chat)).toBe("Done."));
-    await rests(scene, chat, 2);
-    expect(partsOf(chat)).toMatchObject([
-      {},
-      { state: "output-available" },
-      {},
-      { state: "output-error", errorText: expect.stringContaining("no longer open") },
-      {},
-      { text: "Done." },
-    ]);
-    expect(scene.errors).toEqual([]);
-  });
+  it.each(["approve", { reject: "No." }] as const)(
+    "gets the rest after a question of a sub-agent: %s",
+    async (decision) => {
+      await using scene = new ChatScene(delegating("pay"));
+      const chat = scene.chat();
+      await chat.sendMessage({ text: "Pay" });
+      const other = await elsewhere(scene);
+      await other.decide(decision);
+      await ended(other);
+      await chat.addToolApprovalResponse({ id: askedIn(chat)[0]?.approval.id ?? "", approved: true });
+      await untilPasses(() => expect(textOf(chat)).toBe("Done."));
+      await rests(scene, chat, 2);
+      expect(partsOf(chat)).toMatchObject([
+        {},
+        { state: "output-available" },
+        {},
+        { state: "output-error", errorText: expect.stringContaining("no longer open") },
+        {},
+        { text: "Done." },
+      ]);
+      expect(scene.errors).toEqual([]);
+    },
+  );
 
   it("gets the rest of an earlier loop", async () => {
     await using scene = new ChatScene(
@@ -216,7 +235,7 @@ describe("a page that answers a question of a chat which was decided elsewhere",
     await other.decide("approve");
     await ended(other);
     await other.ada.post(`${other.path}/messages`, { content: "Thanks" });
-    await untilPasses(async () => expect((await other.ada.get(other.path)).body.state.reActContext.loop).toBe(2));
+    await expect.poll(async () => (await other.ada.get(other.path)).body.state.reActContext.loop).toBe(2);
     await ended(other);
     await chat.addToolApprovalResponse({ id: askedIn(chat)[0]?.approval.id ?? "", approved: true });
     await untilPasses(() => expect(textOf(chat)).toBe("Done."));
@@ -228,7 +247,9 @@ describe("a page that answers a question of a chat which was decided elsewhere",
     await using scene = new ChatScene(payer());
     const chat = scene.chat();
     await chat.sendMessage({ text: "Pay" });
-    const messages = JSON.parse(JSON.stringify(chat.messages).replaceAll(askedIn(chat)[0]?.toolCallId ?? "", "x")) as UIMessage[];
+    const messages = JSON.parse(
+      JSON.stringify(chat.messages).replaceAll(askedIn(chat)[0]?.toolCallId ?? "", "x"),
+    ) as UIMessage[];
     const stranger = scene.chat("chat-1", "ada", messages);
     await stranger.addToolApprovalResponse({ id: askedIn(stranger)[0]?.approval.id ?? "", approved: true });
     await untilPasses(() => expect(stranger.status).toBe("error"));
@@ -263,7 +284,7 @@ describe("a page that answers a question of a tool", () => {
     execute: (_, { asked }) => {
       const seat = asked?.state as string | undefined;
       if (asked === undefined) return toolAsks({ question: "Which seat?", state: "" });
-      const answer = asked.reply.type === "answered" ? String(asked.reply.answer) : "none";
+      const answer = asked.reply.type === "answered" ? JSON.stringify(asked.reply.answer) : "none";
       return seat === "" ? toolAsks({ question: "Which meal?", state: answer }) : `${seat}, ${answer}`;
     },
   });
@@ -276,16 +297,22 @@ describe("a page that answers a question of a tool", () => {
     await using scene = new ChatScene(booker());
     const chat = scene.chat();
     await chat.sendMessage({ text: "Book" });
-    expect(partOf(chat)).toMatchObject({ state: "input-available", toolMetadata: { question: "Which seat?" } });
+    expect(partOf(chat)).toMatchObject({
+      state: "input-available",
+      toolMetadata: { question: "Which seat?" },
+    });
     await answer(chat, "12A");
     await untilPasses(() =>
-      expect(partOf(chat)).toMatchObject({ state: "input-available", toolMetadata: { question: "Which meal?" } }),
+      expect(partOf(chat)).toMatchObject({
+        state: "input-available",
+        toolMetadata: { question: "Which meal?" },
+      }),
     );
     await rests(scene, chat, 2);
     await answer(chat, "Rice");
     await untilPasses(() => expect(textOf(chat)).toBe("Booked."));
     await rests(scene, chat, 3);
-    expect(partOf(chat)).toMatchObject({ state: "output-available", output: "12A, Rice" });
+    expect(partOf(chat)).toMatchObject({ state: "output-available", output: '"12A", "Rice"' });
     expect(scene.errors).toEqual([]);
   });
 
@@ -295,17 +322,20 @@ describe("a page that answers a question of a tool", () => {
     await chat.sendMessage({ text: "Book" });
     const other = await elsewhere(scene);
     await other.decide({ answer: "14C" });
-    await untilPasses(async () => expect((await other.questions())[0]?.question).toBe("Which meal?"));
+    await expect.poll(async () => (await other.questions())[0]?.question).toBe("Which meal?");
     await answer(chat, "12A");
     await untilPasses(() =>
-      expect(partOf(chat)).toMatchObject({ state: "input-available", toolMetadata: { question: "Which meal?" } }),
+      expect(partOf(chat)).toMatchObject({
+        state: "input-available",
+        toolMetadata: { question: "Which meal?" },
+      }),
     );
     await rests(scene, chat, 2);
     await other.decide({ answer: "Soup" });
     await answer(chat, "Rice");
     await untilPasses(() => expect(textOf(chat)).toBe("Booked."));
     await rests(scene, chat, 3);
-    expect(partOf(chat)).toMatchObject({ state: "output-available", output: "14C, Soup" });
+    expect(partOf(chat)).toMatchObject({ state: "output-available", output: '"14C", "Soup"' });
     expect(scene.errors).toEqual([]);
   });
 });
@@ -333,7 +363,11 @@ describe("a message that is posted while a question is open", () => {
     await chat.sendMessage({ text: "Pay" });
     await chat.sendMessage({ text: "Hurry" });
     await rests(scene, chat, 2);
-    expect(chat.messages.map(({ id, role }) => (role === "user" ? role : id))).toEqual(["user", "loop_1", "user"]);
+    expect(chat.messages.map(({ id, role }) => (role === "user" ? role : id))).toEqual([
+      "user",
+      "loop_1",
+      "user",
+    ]);
     expect(chat.messages[1]?.parts[1]).toMatchObject({ state: "approval-requested" });
     await (await elsewhere(scene)).decide("approve");
     await ended(await elsewhere(scene));
@@ -342,7 +376,11 @@ describe("a message that is posted while a question is open", () => {
   });
 
   it("shows what a running loop has written so far", async () => {
-    await using scene = new ChatScene(agentOf([callsTools([{ name: "add" }], { text: "I add." }), hangs("It is")], { tools: [toolOf("add")] }));
+    await using scene = new ChatScene(
+      agentOf([callsTools([{ name: "add" }], { text: "I add." }), hangs("It is")], {
+        tools: [toolOf("add")],
+      }),
+    );
     const chat = scene.chat();
     const first = chat.sendMessage({ text: "Add" });
     await untilPasses(() => expect(textOf(chat)).toBe("I add.|It is"));

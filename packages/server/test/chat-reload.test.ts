@@ -27,10 +27,8 @@ const shown = (messages: readonly UIMessage[]): unknown =>
     role,
     ...(role === "user" ? {} : { metadata }),
     parts: parts.map((part) => {
-      const { type, text, state, toolName, input, output, errorText, approval, mediaType, url } = part as Record<
-        string,
-        unknown
-      >;
+      const { type, text, state, toolName, input, output, errorText, approval, mediaType, url } =
+        part as Record<string, unknown>;
       const isOfUser = role === "user" && type === "text";
       const fields = { type, text, toolName, input, output, errorText, approval, mediaType, url };
       return JSON.parse(JSON.stringify(isOfUser ? fields : { ...fields, state })) as object;
@@ -40,7 +38,9 @@ const shown = (messages: readonly UIMessage[]): unknown =>
 const askedIn = (chat: ReturnType<ChatScene["chat"]>): string => {
   const part = chat.messages
     .flatMap(({ parts }) => parts)
-    .find((given) => "state" in given && given.state === "approval-requested") as { approval: { id: string } };
+    .find((given) => "state" in given && given.state === "approval-requested") as {
+    approval: { id: string };
+  };
   return part.approval.id;
 };
 
@@ -145,7 +145,11 @@ describe("a chat that a page reads after a reload", () => {
   });
 
   it("has what canceled and failed loops have written, at its place", async () => {
-    const script = [hangs("Once upon a time"), fails("auth", { message: "No key.", partial: "Half" }), answers("Hello.")];
+    const script = [
+      hangs("Once upon a time"),
+      fails("auth", { message: "No key.", partial: "Half" }),
+      answers("Hello."),
+    ];
     await using scene = new ChatScene(agentOf(script));
     const chat = scene.chat();
     const sent = chat.sendMessage({ text: "A story" });
@@ -188,7 +192,7 @@ describe("a chat that a page reads after a reload", () => {
     const { session } = await read(scene);
     expect(await read(scene, "chat-1", "eve")).toEqual({ session: null, messages: [] });
     expect(await read(scene, session ?? "", "eve")).toEqual({ session: null, messages: [] });
-    expect((await scene.scene.as("ada").get("/agents/nobody/chat/chat-1")).status).toBe(404);
+    expect((await scene.scene.as("ada").get("/agents/unknown/chat/chat-1")).status).toBe(404);
   });
 });
 

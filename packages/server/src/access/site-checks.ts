@@ -58,7 +58,10 @@ export function secured(response: Response, request: Request, { allowedOrigins }
   if (origin === null || !allowedOrigins.has(origin)) return response;
   response.headers.set("access-control-allow-origin", origin);
   response.headers.set("access-control-allow-credentials", "true");
-  response.headers.set("access-control-expose-headers", "location, moora-protocol, moora-session, retry-after");
+  response.headers.set(
+    "access-control-expose-headers",
+    "location, moora-protocol, moora-session, retry-after",
+  );
   return response;
 }
 

@@ -1,5 +1,6 @@
 import type { AgentState } from "@moora/agent";
-import type { UiChunk } from "./ui-chunk.ts";
+import type { PostedCall } from "./posted-message.ts";
+import { valueOf, type UiChunk } from "./ui-chunk.ts";
 
 type ToolCallRecord = AgentState["toolCalls"][string];
 
@@ -40,12 +41,27 @@ export function decidedApproval(toolCallId: string, record: ToolCallRecord): rea
 
 /** What was decided about a call instead of what a client has answered; empty if the answer was the same. */
 export function correctedApproval(
-  { decision }: ToolCallRecord,
-  given: { readonly id: string; readonly approved?: boolean | undefined } | undefined,
+  { toolCalls }: AgentState,
+  { toolCallId, approval }: Pick<PostedCall, "toolCallId" | "approval">,
 ): readonly UiChunk[] {
+  const decision = toolCalls[toolCallId]?.decision;
   const approved = decision === undefined ? undefined : isApproval(decision);
-  if (decision === undefined || approved === undefined || given === undefined) return [];
-  if (given.approved === approved) return [];
+  if (decision === undefined || approved === undefined || approval === undefined) return [];
+  if (approval.approved === approved) return [];
   const { by, reason = `Decided by ${by}.` } = decision;
-  return [{ type: "tool-approval-response", approvalId: given.id, approved, reason }];
+  return [{ type: "tool-approval-response", approvalId: approval.id, approved, reason }];
+}
+
+/** A call that waits for the answer to a question of this digest. */
+export function toolQuestion(
+  { toolCalls }: AgentState,
+  toolCallId: string,
+  digest: string,
+): readonly UiChunk[] {
+  const call = toolCalls[toolCallId];
+  if (call === undefined) return [];
+  const { name: toolName, parameters, asked } = call;
+  const question = asked?.reply === null ? { question: asked.question } : {};
+  const input = valueOf(parameters);
+  return [{ type: "tool-question", toolCallId, toolName, input, dynamic: true, digest, ...question }];
 }

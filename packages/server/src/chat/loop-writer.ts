@@ -6,7 +6,7 @@ import type {
   Question,
   ToolCallResult,
 } from "@moora/agent";
-import { correctedApproval, decidedApproval, isApproval } from "./call-approval.ts";
+import { correctedApproval, decidedApproval, isApproval, toolQuestion } from "./call-approval.ts";
 import { DraftCalls } from "./draft-calls.ts";
 import { askingCalls, endOf } from "./loop-end.ts";
 import type { PostedMessage } from "./posted-message.ts";
@@ -83,11 +83,9 @@ export class LoopWriter {
     const asking = askingCalls(state);
     for (const question of asking)
       if (posted.hasQuestion(question)) this.#questions.set(question.digest, question.about);
-    for (const { toolCallId, approval } of posted.closedApprovals(new Set(asking.map(({ digest }) => digest)))) {
-      const record = state.toolCalls[toolCallId];
-      if (record === undefined || !this.#calls.has(toolCallId)) continue;
-      for (const chunk of correctedApproval(record, approval)) this.#write(chunk);
-    }
+    const open = new Set(asking.map(({ digest }) => digest));
+    for (const call of posted.closedApprovals(open))
+      if (this.#calls.has(call.toolCallId)) this.#writeAll(correctedApproval(state, call));
     this.update(state, questions, false);
   }
 
@@ -121,7 +119,7 @@ export class LoopWriter {
     for (const { id, digest, about } of askingCalls(state)) {
       if (!this.#calls.has(id) || this.#questions.has(digest)) continue;
       this.#questions.set(digest, about);
-      if (about === "answer") this.#writeQuestion(state, id, digest);
+      if (about === "answer") this.#writeAll(toolQuestion(state, id, digest));
       else this.#write({ type: "tool-approval-request", toolCallId: id, approvalId: digest });
     }
     const end = mayEnd ? endOf(state, questions) : undefined;
@@ -239,15 +237,11 @@ export class LoopWriter {
     this.#calls.add(toolCallId);
     const input = valueOf(call.parameters);
     this.#write({ type: "tool-input-available", toolCallId, toolName: call.name, input, dynamic: true });
-    for (const chunk of decidedApproval(toolCallId, call)) this.#write(chunk);
+    this.#writeAll(decidedApproval(toolCallId, call));
   }
 
-  #writeQuestion({ toolCalls }: AgentState, toolCallId: string, digest: string): void {
-    const call = toolCalls[toolCallId];
-    if (call === undefined) return;
-    const asked = call.asked?.reply === null ? { question: call.asked.question } : {};
-    const shown = { toolCallId, toolName: call.name, input: valueOf(call.parameters), dynamic: true } as const;
-    this.#write({ type: "tool-question", ...shown, digest, ...asked });
+  #writeAll(chunks: readonly UiChunk[]): void {
+    for (const chunk of chunks) this.#write(chunk);
   }
 
   #writeResult(toolCallId: string, result: ToolCallResult | null): void {

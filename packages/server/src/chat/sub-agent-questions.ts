@@ -59,7 +59,8 @@ export class SubAgentQuestions {
 
   /** Ends parts whose questions are not open: the client has not seen what became of them, and nor does this session show it. */
   close(parts: readonly string[]): void {
-    for (const toolCallId of parts) this.#write({ type: "tool-output-error", toolCallId, errorText: closed, dynamic: true });
+    for (const toolCallId of parts)
+      this.#write({ type: "tool-output-error", toolCallId, errorText: closed, dynamic: true });
   }
 
   /** Writes the result of a call of a sub-agent that was asked about. */

@@ -101,8 +101,7 @@ export class UiMessage {
     this.#parts.length = start + 1;
   }
 
-  #writeCall({ type: _, ...call }: ChunkOf<"tool-input-available">): void {
-    const { toolCallId, toolName, input, toolMetadata } = call;
+  #writeCall({ toolCallId, toolName, input, toolMetadata }: ChunkOf<"tool-input-available">): void {
     const index = this.#calls.get(toolCallId)?.index ?? this.#parts.length;
     const base = {
       type: "dynamic-tool",
@@ -134,9 +133,7 @@ export class UiMessage {
     this.#parts[index] = { ...base, state: "approval-responded", approval };
   }
 
-  #writeResult(
-    chunk: ChunkOf<"tool-output-available" | "tool-output-error" | "tool-output-denied">,
-  ): void {
+  #writeResult(chunk: ChunkOf<"tool-output-available" | "tool-output-error" | "tool-output-denied">): void {
     const { toolCallId } = chunk;
     const call = this.#calls.get(toolCallId);
     if (call === undefined) return;

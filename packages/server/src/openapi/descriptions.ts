@@ -156,7 +156,8 @@ export const descriptions: Readonly<Record<Operation, OperationDescription>> = {
     problems: [...bodyProblems, "forbidden", ...streamProblems],
   },
   readChat: {
-    summary: "Reads the messages of a chat, as `useChat` takes them. A chat that has no message yet has none.",
+    summary:
+      "Reads the messages of a chat, as `useChat` takes them. A chat that has no message yet has none.",
     responses: { 200: { description: "The chat.", schema: "ChatView" } },
     problems: ["forbidden", "not-found"],
   },

@@ -24,10 +24,8 @@ export const postChat: Route = async (call) => {
   return await withStream(call, { ref, format }, async (stream, live) =>
     isUser
       ? await postUserMessage(call, { stream, live }, userMessageOf(last))
-      : await postAnswers(
-          call,
-          { stream, live, posted: new PostedMessage(last) },
-          (questions) => answersOf(last, questions),
+      : await postAnswers(call, { stream, live, posted: new PostedMessage(last) }, (questions) =>
+          answersOf(last, questions),
         ),
   );
 };
