@@ -33,6 +33,8 @@ export const toolDefinitionSchema = z.object({
    * any other tool is not repeated.
    */
   retries: z.exactOptional(z.int().check(z.nonnegative())),
+  /** Whether an attempt continues the work of the one before it: interruptions are not counted. Only for `keyed`. */
+  resumable: z.exactOptional(z.boolean()),
   maxParallel: z.exactOptional(z.int().check(z.positive())),
   /** The names that the tool had in earlier releases. Calls that were recorded with one of them are calls of this tool. */
   formerNames: z.exactOptional(z.array(z.string())),
