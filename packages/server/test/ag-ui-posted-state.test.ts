@@ -348,36 +348,83 @@ describe("the state that a client of AG-UI posts", () => {
     expect(await dataOf(scene)).toEqual(changed);
   });
 
-  it("is refused where it sets back what the handler of a state has changed after the answer", async () => {
-    const agent = defineAgent({
-      name: "helper",
-      llm: new MockLlmCaller(() => answers("Yes.")),
-      data: anything({ items: [], note: "" }),
-      config: {
-        graph: {
-          states: ["Checking"],
-          rows: { Planning: { LlmFinalAnswer: "Checking" }, Checking: { Good: "Done" } },
-          terminals: [],
+  it.each<[string, object, Record<string, unknown>, object]>([
+    ["changed", { note: "" }, { note: "checked" }, { note: "" }],
+    ["added", {}, { note: "checked" }, {}],
+    ["removed", { note: "" }, { note: undefined }, { note: "" }],
+  ])(
+    "is refused where it sets back what the handler of a state has %s after the answer",
+    async (_, initial, after, posted) => {
+      const agent = defineAgent({
+        name: "helper",
+        llm: new MockLlmCaller(() => answers("Yes.")),
+        data: anything({ items: [], ...initial }),
+        config: {
+          graph: {
+            states: ["Checking"],
+            rows: { Planning: { LlmFinalAnswer: "Checking" }, Checking: { Good: "Done" } },
+            terminals: [],
+          },
         },
-      },
-      states: {
-        Checking(_, { update }) {
-          update((draft) => {
-            Object.assign(draft as object, { note: "checked" });
-          });
-          return "Good";
+        states: {
+          Checking(__, { update }) {
+            update((draft) => {
+              const fields = draft as Record<string, unknown>;
+              for (const [name, value] of Object.entries(after)) {
+                if (value === undefined) delete fields[name];
+                else fields[name] = value;
+              }
+            });
+            return "Good";
+          },
         },
-      },
-    });
-    await using scene = new AgUiScene(agent);
-    const client = scene.client();
-    await say(client, "Hi");
-    expect(client.state).toEqual({ items: [], note: "checked" });
-    client.setState({ items: [], note: "" });
-    client.addMessage({ id: "message-2", role: "user", content: "More" });
-    await run(client);
-    expect(refusalOf(scene).code).toBe("state-conflict");
-    expect(await posts(scene)).toEqual(["Hi"]);
+      });
+      await using scene = new AgUiScene(agent);
+      const client = scene.client();
+      await say(client, "Hi");
+      expect(client.state).toEqual({ items: [], ...after });
+      client.setState({ items: [], ...posted });
+      client.addMessage({ id: "message-2", role: "user", content: "More" });
+      await run(client);
+      expect(refusalOf(scene)).toMatchObject({
+        code: "state-conflict",
+        message: 'The data was changed meanwhile at "/note". Merge the changes, and run again.',
+      });
+      expect(await posts(scene)).toEqual(["Hi"]);
+    },
+  );
+
+  it("is taken as it is, or refused, if a tool has changed the data during the run, and others have not", async () => {
+    const outcomes = new Set<unknown>();
+    await fc.assert(
+      fc.asyncProperty(drawnData, drawnData, drawnData, async (initial, made, posted) => {
+        fc.pre(Object.keys(posted).length > 0);
+        const agent = working(
+          (_, { update }) => {
+            update((draft) => {
+              for (const name of Object.keys(draft)) delete draft[name];
+              Object.assign(draft, made);
+            });
+            return "worked";
+          },
+          {
+            data: anything(initial),
+            script: [callsTools([{ name: "work" }]), answers("Done."), answers("Yes.")],
+          },
+        );
+        await using scene = new AgUiScene(agent);
+        const client = scene.client();
+        await say(client, "Work");
+        client.setState(posted);
+        client.addMessage({ id: "message-2", role: "user", content: "More" });
+        await run(client);
+        const { code, type } = scene.events.at(-1) as unknown as { type: string; code?: string };
+        outcomes.add(code ?? type);
+        expect(isSame(await dataOf(scene), code === undefined ? posted : made)).toBe(true);
+      }),
+      { numRuns: 60 },
+    );
+    expect(outcomes).toContain("RUN_FINISHED");
   });
 
   it("is refused where others have changed a place and changed it back, of which the client has seen the first", async () => {

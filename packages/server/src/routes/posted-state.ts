@@ -2,7 +2,7 @@ import { canonicalJson, DataRefused, type DurableSession } from "@moora/agent";
 import { isSameJson } from "@moora/agent/internal";
 import { seenData } from "../chat/ag-ui-base.ts";
 import type { PostedState } from "../chat/ag-ui-request.ts";
-import { mergeData } from "../sessions/merge-data.ts";
+import { differingPlaces, mergeData } from "../sessions/merge-data.ts";
 import type { LiveSession } from "../sessions/live-session.ts";
 import { requestIdOf } from "../sessions/request-ids.ts";
 import type { RouteCall } from "./route.ts";
@@ -85,8 +85,7 @@ function unclearPlaces(
   if (!isContainer(base.data) || !isContainer(expected) || Array.isArray(state) !== Array.isArray(expected))
     return [];
   // Other conflicts are found when the change is recorded.
-  if (mergeData(expected, base.data, state).length > 0 || isSameJson(expected, state)) return [];
-  return mergeData(expected, Array.isArray(state) ? [] : {}, state);
+  return mergeData(expected, base.data, state).length > 0 ? [] : differingPlaces(expected, state);
 }
 
 interface ContainerStates extends Omit<StateOfRun, "base"> {
