@@ -63,9 +63,10 @@ export interface Session<Answer = string, Data = unknown> {
   send(content: UserContent): Promise<Receipt>;
   /**
    * Dispatches an input from outside: a message, a decision, a cancel, or a request for more context. Rejects with
-   * `InputRefused` for an invalid input (`path` names the field), and for one that only the runner may dispatch
-   * (`not-allowed`). A function of the state before the input may take its place, for all but decisions: it is called when its
-   * turn comes, and again if other inputs were first. It returns the input, or undefined to dispatch none (`nothing-new`).
+   * `InputRefused` for an invalid input (`path` names the field), and for one that only the runner may dispatch, or a method of the
+   * session, which the message names (`not-allowed`). A function of the state before the input may take its place, for all but
+   * decisions: it is called when its turn comes, and again if other inputs were first. It returns the input, or undefined to dispatch
+   * none (`nothing-new`).
    */
   dispatch(input: unknown): Promise<Receipt>;
   /**
