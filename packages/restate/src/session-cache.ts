@@ -107,7 +107,7 @@ export class SessionCache {
     }: {
       readonly header: string;
       readonly head: ChainHead;
-      readonly signal?: AbortSignal;
+      readonly signal?: AbortSignal | undefined;
     },
   ): Promise<FoldedSession> {
     const session = foldRecords(foldHeader(header), await this.readRecords(id, head.seq, signal));
@@ -149,11 +149,11 @@ export class SessionCache {
     const stored = await this.#call<SnapshotWithRecords | null>({ id, handler: "stored" }, null, signal);
     if (stored === null) throw new Error(`The session "${id}" is no longer stored.`);
     const { header, snapshot } = stored;
-    const isReadable = snapshot.state.version === stateVersion;
-    const start = isReadable ? snapshot : foldHeader(header);
-    const { seq } = stored.records.at(-1) ?? snapshot.head;
-    const records = isReadable ? stored.records : await this.readRecords(id, seq, signal);
-    const session = foldRecords(start, upTo(records, last));
+    const head = last ?? stored.records.at(-1) ?? snapshot.head;
+    const session =
+      snapshot.state.version === stateVersion
+        ? foldRecords(snapshot, upTo(stored.records, last))
+        : await this.readFromHeader(id, { header, head, signal });
     return this.#touch(id, { known: { header, session }, bytes: byteLength(JSON.stringify(session.state)) });
   }
 

@@ -1,5 +1,5 @@
 import { EventType } from "@ag-ui/client";
-import { canonicalJson, defineAgent } from "@moora/agent";
+import { canonicalJson, defineAgent, defineTool } from "@moora/agent";
 import { memoryLog, MemoryStorage } from "@moora/event-log";
 import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
 import { Gates, remoteLog } from "@moora/testbed/durable/remote-log";
@@ -22,7 +22,7 @@ import {
   working,
 } from "./ag-ui-data.ts";
 import { AgUiScene, say } from "./ag-ui-scene.ts";
-import { agentOf, byName } from "./support.ts";
+import { agentOf, byName, toolOf } from "./support.ts";
 
 const isSame = (one: unknown, other: unknown): boolean =>
   (one === undefined) === (other === undefined) && canonicalJson(one) === canonicalJson(other);
@@ -391,6 +391,9 @@ describe("the state that a client of AG-UI posts", () => {
         message: 'The data was changed meanwhile at "/note". Merge the changes, and run again.',
       });
       expect(await posts(scene)).toEqual(["Hi"]);
+      client.setState(JSON.parse('{"items":[],"__proto__":{}}'));
+      await run(client);
+      expect(refusalOf(scene)).toMatchObject({ types: refused, code: "state-refused" });
     },
   );
 
@@ -453,6 +456,42 @@ describe("the state that a client of AG-UI posts", () => {
     await run(client);
     expect(refusalOf(scene)).toMatchObject({ code: "state-conflict" });
     expect(await dataOf(scene)).toEqual({ items: [], status: "" });
+  });
+
+  it("is posted unchanged with an answer to an interrupt after which another call was tried again", async () => {
+    const clock = new TestClock();
+    const data = anything({ items: [] });
+    let attempts = 0;
+    const fetching = defineTool({
+      name: "fetch",
+      description: "Fetches.",
+      input: { type: "object" },
+      replay: "safe",
+      retries: 1,
+      data,
+      execute: (_, { update }) => {
+        attempts += 1;
+        if (attempts === 1) throw new Error("Try again.");
+        update((draft) => void Object.assign(draft as object, { fetched: 1 }));
+        return "fetched";
+      },
+    });
+    const pay = toolOf("pay", () => "paid", { approval: "always" });
+    const script = [callsTools([{ name: "pay" }, { name: "fetch" }]), answers("Done.")];
+    await using scene = new AgUiScene(agentOf(script, { data, tools: [pay, fetching] }), { clock });
+    const client = scene.client();
+    await say(client, "Pay");
+    const [interrupt] = scene.interrupts;
+    expect({ state: client.state as unknown, attempts }).toEqual({ state: { items: [] }, attempts: 1 });
+    await clock.advanceAsync(60_000);
+    await expect.poll(() => dataOf(scene)).toEqual({ items: [], fetched: 1 });
+    const resume = [
+      { interruptId: interrupt?.id ?? "", status: "resolved", payload: { approved: true } } as const,
+    ];
+    await client.runAgent({ resume });
+    expect(client.state).toEqual({ items: [], fetched: 1 });
+    expect(scene.outcome).toEqual({ type: "success" });
+    expect(scene.failures).toEqual([]);
   });
 
   it("is posted with the answers to interrupts, and keeps what others have changed since", async () => {
