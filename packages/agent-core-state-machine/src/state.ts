@@ -29,7 +29,7 @@ export const toolDefinitionSchema = z.object({
   answerSchema: z.exactOptional(z.string()),
   timeoutMs: z.exactOptional(z.int().check(z.positive())),
   /**
-   * How often an attempt that failed with an exception or a time-out is repeated. Only for `safe` and `keyed`; a call of
+   * How often an attempt that failed with an exception or a timeout is repeated. Only for `safe` and `keyed`; a call of
    * any other tool is not repeated.
    */
   retries: z.exactOptional(z.int().check(z.nonnegative())),

@@ -23,7 +23,7 @@ export interface ToolContext {
   /** The number of the loop of the session that the call belongs to, from 1. */
   readonly loop?: number;
   /**
-   * Aborted on cancel (`reason.name` is `AbortError`), on time-out (`TimeoutError`) and when the host shuts down
+   * Aborted on cancel (`reason.name` is `AbortError`), on timeout (`TimeoutError`) and when the host shuts down
    * (`ShutdownError`). After a shutdown, the next owner of the session still wants the call.
    */
   readonly signal: AbortSignal;
@@ -110,7 +110,7 @@ export interface ToolOptions<
    */
   readonly timeoutMs?: number;
   /**
-   * How often an attempt that ended with an exception or a time-out is repeated, after a growing delay (`config.retries`).
+   * How often an attempt that ended with an exception or a timeout is repeated, after a growing delay (`config.retries`).
    * Needs `replay: "safe"` or `"keyed"`. An error that `execute` returns with `toolReply` is not repeated. Default: not at all.
    */
   readonly retries?: number;
