@@ -1,4 +1,4 @@
-import type { AgentInput, AgentState, Json, Recipe } from "@moora/agent";
+import type { AgentInput, AgentState, Json, Receipt, Recipe } from "@moora/agent";
 import { dataOf } from "@moora/agent-core-state-machine/internal";
 import { postIdOf, type DataBody, type Problem } from "@moora/agent-webui-protocol";
 import { digestOf } from "@moora/event-log";
@@ -38,46 +38,58 @@ export class DataPosts {
 
   /** The post of a recipe, which runs when the post is sent. */
   postOf(recipe: Recipe<unknown>): Post {
-    return this.#postOf(recipe, { key: newKey(), hasTest: false });
+    return this.#postOf(recipe, newKey());
   }
 
-  /** Takes a record that has become part of the session. The request id of a change starts with the id of its post. */
-  recorded(recordSeq: number, input: AgentInput): void {
-    if (input.type !== "data-changed" || this.#sent === undefined) return;
+  /**
+   * Takes a record that has become part of the session. Returns whether it is that of the post that is being sent: the request id of
+   * a change starts with the id of its post.
+   */
+  recorded(recordSeq: number, input: AgentInput): boolean {
+    if (input.type !== "data-changed" || this.#sent === undefined) return false;
     const { id } = this.#sent;
-    if (input.requestId?.startsWith(`${id}.`) === true) this.#sent = { id, recordSeq };
+    const isOwn = input.requestId?.startsWith(`${id}.`) === true;
+    if (isOwn) this.#sent = { id, recordSeq };
+    return isOwn;
   }
 
-  /** `hasTest`: the post contains the data that the recipe has read, for a server of an older release, which knows no base. */
-  #postOf(
-    recipe: Recipe<unknown>,
-    { key, hasTest }: { readonly key: string; readonly hasTest: boolean },
-  ): Post {
+  /** The post of a recipe under a key, which it shares with what is sent instead to a server of an older release. */
+  #postOf(recipe: Recipe<unknown>, key: string): Post {
     const { user, state, seq, historyId } = this.#host;
     const sent: SentPost = { id: postIdOf(digestOf, { kind: "data", user, key }), recordSeq: undefined };
     let read: Json = null;
-    let isBased = false;
-    return {
-      key,
-      kind: "data",
-      body: (): DataBody | undefined => {
-        if (this.#sent?.id !== sent.id) this.#sent = sent;
-        read = dataOf(state());
-        const changes = changeToOperations(read, recipe);
-        const id = hasTest ? undefined : historyId();
-        isBased = id !== undefined;
-        if (changes.length === 0) return undefined;
-        if (id !== undefined) return { patches: [...changes], base: { seq: seq(), ...id } };
-        return { patches: [{ op: "test", path: "", value: read }, ...changes] };
-      },
-      remake: async ({ problem }) => {
-        // The same key: a server of this release may have applied the post before, and lost its answer.
-        if (isBased && isBaseUnknown(problem)) return { post: this.#postOf(recipe, { key, hasTest: true }) };
-        // It has: the key belongs to the post with the base.
-        if (hasTest && problem?.code === "idempotency-key-reused") return await this.#recordedReceipt();
-        return await this.#remakeChanged(recipe, read, problem);
-      },
+    /** The body with a base, once it was sent: a server knows the post by it. */
+    let based: DataBody | undefined;
+    /** Whether the data that the recipe has read is posted instead of its record: the server knows no base. */
+    let hasTest = false;
+    const body = (): DataBody | undefined => {
+      if (this.#sent?.id !== sent.id) this.#sent = sent;
+      if (based !== undefined && !hasTest) return based;
+      read = dataOf(state());
+      const changes = changeToOperations(read, recipe);
+      const id = hasTest ? undefined : historyId();
+      if (changes.length === 0) return undefined;
+      if (id === undefined) return { patches: [{ op: "test", path: "", value: read }, ...changes] };
+      based = { patches: [...changes], base: { seq: seq(), ...id } };
+      return based;
     };
+    const remake = async ({ problem }: ClientError): Promise<Replacement | undefined> => {
+      const receipt = this.#receiptOf(sent.id);
+      if (based !== undefined && !hasTest && isBaseUnknown(problem)) {
+        if (receipt !== undefined) return { receipt };
+        hasTest = true;
+        return { post };
+      }
+      if (based !== undefined && hasTest && problem?.code === "idempotency-key-reused") {
+        // A server of this release has the post with the base, or works on it, and answers it alone.
+        if (receipt !== undefined) return { receipt };
+        hasTest = false;
+        return { post, isRetry: true };
+      }
+      return await this.#remakeChanged(recipe, read, problem);
+    };
+    const post: Post = { key, kind: "data", body, remake };
+    return post;
   }
 
   /** The post that replaces one whose data has changed since its recipe has read it. */
@@ -93,11 +105,10 @@ export class DataPosts {
     return closed() === undefined ? { post: this.postOf(recipe) } : undefined;
   }
 
-  /** The receipt of the post that is being sent, when its record has arrived; undefined if the session ends before. */
-  async #recordedReceipt(): Promise<Replacement | undefined> {
-    await this.#host.until(() => this.#sent?.recordSeq !== undefined);
-    const seq = this.#sent?.recordSeq;
-    return seq === undefined ? undefined : { receipt: { status: "accepted", seq } };
+  /** The receipt of a post whose record has arrived. */
+  #receiptOf(id: string): Receipt | undefined {
+    const seq = this.#sent?.id === id ? this.#sent.recordSeq : undefined;
+    return seq === undefined ? undefined : { status: "accepted", seq };
   }
 }
 

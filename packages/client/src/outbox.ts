@@ -31,8 +31,8 @@ export interface Post extends Omit<PendingPost, "isConfirmed"> {
   readonly remake?: (error: ClientError) => Promise<Replacement | undefined>;
 }
 
-/** Another post, or the receipt of this one: the server had applied it before. */
-export type Replacement = { readonly post: Post } | { readonly receipt: Receipt };
+/** Another post, after a wait if `isRetry`, or the receipt of this one: the server had applied it before. */
+export type Replacement = { readonly post: Post; readonly isRetry?: boolean } | { readonly receipt: Receipt };
 
 export interface OutboxHost {
   readonly api: ServerApi;
@@ -181,6 +181,7 @@ export class Outbox {
         if (remade === undefined) throw error;
         if ("receipt" in remade) return remade.receipt;
         entry.post = remade.post;
+        if (remade.isRetry === true) await this.#wait.wait(this.#wait.failed());
       }
     }
   }

@@ -151,11 +151,11 @@ export class SessionPosts<Answer> {
 
   /** Takes a record that has become part of the session, and continues the calls that wait for it. */
   recorded(seq: number, input: AgentInput): void {
-    this.#dataPosts.recorded(seq, input);
+    if (this.#dataPosts.recorded(seq, input)) this.#host.outbox.wake();
     this.follow();
   }
 
-  /** Continues the calls that wait for the end of the session. */
+  /** Continues the calls whose condition holds now; all of them at the end of the session. */
   follow(): void {
     for (const check of this.#waiting) check();
   }

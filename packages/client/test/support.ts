@@ -37,6 +37,8 @@ export class Network {
   readonly bodies: string[] = [];
   /** Whether the server is of a release that does not know `base` of a change of data. */
   isOlderServer = false;
+  /** Whether a post is under way at another server, so that its key with another body is refused. */
+  isUnderWay = false;
   /** Loses the response of the next post, after the server has applied it. */
   losesNextReceipt = false;
   /** Whether streams are dead without a sign: what the server sends on them does not arrive. */
@@ -57,8 +59,10 @@ export class Network {
     this.nextResponse = undefined;
     if (answer !== undefined) return answer;
     this.requests.push(`${init.method} ${new URL(url).pathname.replace(/^\/sessions\/[^/]*/, "")}`);
-    if (typeof init.body === "string") this.bodies.push(init.body);
-    if (this.isOlderServer && this.bodies.at(-1)?.includes('"base":') === true) return unknownField();
+    const sent = typeof init.body === "string" ? init.body : "";
+    if (sent !== "") this.bodies.push(sent);
+    if (this.isOlderServer && sent.includes('"base":')) return unknownField();
+    if (this.isUnderWay && sent.includes('"op":"test"')) return keyReused();
     const connection = new AbortController();
     this.#connections.add(connection);
     const signal = AbortSignal.any([connection.signal, ...(init.signal ? [init.signal] : [])]);
@@ -103,6 +107,12 @@ function unknownField(): Response {
   const detail = "The body does not have the expected form. It has a field that is not known.";
   const problem = { type: "about:blank", title: "Invalid request", status: 400, code: "invalid-request" };
   return Response.json({ ...problem, detail, path: "" }, { status: 400 });
+}
+
+/** How a server answers to a key that it has with another content. */
+function keyReused(): Response {
+  const problem = { type: "about:blank", title: "Key reused", status: 409, code: "idempotency-key-reused" };
+  return Response.json({ ...problem, detail: "The key belongs to another post." }, { status: 409 });
 }
 
 /** A server, and clients that connect to it. */

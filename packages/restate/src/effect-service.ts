@@ -17,7 +17,7 @@ import * as restate from "@restatedev/restate-sdk";
 import { callSession } from "./ingress.ts";
 import { sessionIdOf } from "./posted-inputs.ts";
 import { retentionOptions, serviceNames, type RestateOptions } from "./options.ts";
-import type { KnownSession, SessionCache } from "./session-cache.ts";
+import type { SessionWithHeader, SessionCache } from "./session-cache.ts";
 import type { Posted, PostedResult } from "./session-messages.ts";
 
 /** One effect of a session. */
@@ -156,7 +156,7 @@ class EffectAttempt {
       await new Promise<void>((resolve) => void systemClock.after(pausePollMs, resolve));
   }
 
-  async #view(): Promise<KnownSession> {
+  async #view(): Promise<SessionWithHeader> {
     const known = await this.#cache.readCurrent(this.#id);
     if (known === undefined) throw new Error(`Restate has no session "${this.#id}".`);
     return known;
@@ -175,7 +175,7 @@ const isFailure = (input: AgentInput): boolean =>
   input.type === "llm-call-failed" || (input.type === "tool-call-completed" && !input.result.isSuccess);
 
 /** Inputs that are computed for a state apply only to that state. */
-function bindInputs(dispatched: readonly DispatchedInput[], { session }: KnownSession): Posted {
+function bindInputs(dispatched: readonly DispatchedInput[], { session }: SessionWithHeader): Posted {
   let current: AgentState = session.state;
   const inputs = dispatched.map((input) => {
     const computed = inputAt(input, current);

@@ -4,6 +4,6 @@ export {
   restateSession,
   type RestateSession,
   type SessionOptions,
-  type SessionSnapshot,
+  type CurrentSession,
 } from "./restate-session.ts";
 export { RestateFailure } from "./ingress.ts";

@@ -16,14 +16,19 @@ import type { Decided, Posted } from "./session-messages.ts";
 
 /** An input from outside. Rejects invalid ones, and those that only the services of the session may dispatch. */
 function checkedInput(value: unknown): AgentInput {
-  const parsed = parseInput(value);
-  if (!parsed.ok) throw new TerminalError(parsed.problem.message, { errorCode: 400 });
-  const { type } = parsed.input;
-  if (inputTraits[type].access !== "owner") return parsed.input;
+  const input = parsedInput(value);
+  const { type } = input;
+  if (inputTraits[type].access !== "owner") return input;
   throw new TerminalError(`Only the services of the session may dispatch ${type}.`, { errorCode: 403 });
 }
 
-/** What a caller posts, with its inputs checked. Rejects what is not of this form: Restate would run the handler again for ever. */
+function parsedInput(value: unknown): AgentInput {
+  const parsed = parseInput(value);
+  if (parsed.ok) return parsed.input;
+  throw new TerminalError(parsed.problem.message, { errorCode: 400 });
+}
+
+/** What a caller posts, with its inputs checked. Rejects what is not of this form: Restate would run the handler again forever. */
 export function checkedPosted(posted: unknown): Posted {
   const { inputs, ...others }: Partial<Posted> = isFields(posted) ? posted : {};
   if (Array.isArray(inputs)) return { ...others, inputs: inputs.map(checkedInput) };
@@ -62,7 +67,7 @@ export async function decidedInput(
   if (problem !== undefined)
     throw new TerminalError(`${problem.path}: ${problem.message}`, { errorCode: 400 });
   const name = state.toolCalls[toolCallId]?.name ?? "";
-  return decisionToInput(question, decision, {
+  const input = decisionToInput(question, decision, {
     by,
     timestamp,
     digestOfChange: (parameters) =>
@@ -73,6 +78,8 @@ export async function decidedInput(
       ),
     maxResultLength: agent.runLimits.maxResultLength,
   });
+  // Texts of the caller may be such that no record can contain them.
+  return parsedInput(input);
 }
 
 /** The id of a session in digests and idempotency keys. */

@@ -23,7 +23,7 @@ export interface SessionOptions {
 }
 
 /** The state of a session, and the sequence number of its last record. */
-export interface SessionSnapshot {
+export interface CurrentSession {
   readonly state: AgentState;
   readonly seq: number;
 }
@@ -49,7 +49,7 @@ export interface RestateSession {
    * Resolves with the session; undefined if it has received nothing. The handle keeps it: at the next call, it reads only what is new,
    * which this process folds. Between releases with other states, it reads what the newest deployment has folded.
    */
-  current(): Promise<SessionSnapshot | undefined>;
+  current(): Promise<CurrentSession | undefined>;
   /** Copies the session to a log in memory, where it can be verified, replayed and exported. */
   toLog(): Promise<EventLog>;
 }

@@ -4,10 +4,10 @@ import { stateVersion } from "@moora/agent-core-state-machine/internal";
 import { LogError, type ChainHead, type LogRecord } from "@moora/event-log";
 import { byteLength } from "./byte-length.ts";
 import { callSession } from "./ingress.ts";
-import type { RecordsPage, RecordsQuery, StoredSession, View, ViewQuery } from "./session-messages.ts";
+import type { RecordsPage, RecordsQuery, SnapshotWithRecords, View, ViewQuery } from "./session-messages.ts";
 
 /** A session, and the text of its header. */
-export interface KnownSession {
+export interface SessionWithHeader {
   readonly header: string;
   readonly session: FoldedSession;
 }
@@ -21,7 +21,7 @@ export interface CacheOptions {
 }
 
 interface Entry {
-  readonly known: KnownSession;
+  readonly known: SessionWithHeader;
   readonly bytes: number;
 }
 
@@ -55,7 +55,7 @@ export class SessionCache {
   }
 
   /** Keeps a session whose state has about this length as JSON, unless a later state of it is kept. */
-  keep(id: string, known: KnownSession, bytes: number): void {
+  keep(id: string, known: SessionWithHeader, bytes: number): void {
     const kept = this.#entries.get(id)?.known;
     if (kept?.header === known.header && kept.session.head.seq > known.session.head.seq) return;
     this.#forget(id);
@@ -69,7 +69,7 @@ export class SessionCache {
   }
 
   /** Resolves with a session as it is now; undefined if it has received nothing. */
-  async readCurrent(id: string): Promise<KnownSession | undefined> {
+  async readCurrent(id: string): Promise<SessionWithHeader | undefined> {
     return (await this.#readNext(id)) ?? (await this.#readWhole(id));
   }
 
@@ -77,7 +77,7 @@ export class SessionCache {
    * Resolves with a session at a head, for the input that its object applies to it. Rejects if the object no longer has what leads
    * to that: another run has applied the input; and with the reason of the signal.
    */
-  async readAt(id: string, head: ChainHead, signal?: AbortSignal): Promise<KnownSession> {
+  async readAt(id: string, head: ChainHead, signal?: AbortSignal): Promise<SessionWithHeader> {
     const kept = this.#keptAt(id, head);
     if (kept !== undefined) return kept;
     const isBefore = (this.#entries.get(id)?.known.session.head.seq ?? head.seq) < head.seq;
@@ -92,7 +92,7 @@ export class SessionCache {
   }
 
   /** Resolves with a session at a head that its object has had, or at a later one. */
-  async readSince(id: string, head: ChainHead, signal?: AbortSignal): Promise<KnownSession> {
+  async readSince(id: string, head: ChainHead, signal?: AbortSignal): Promise<SessionWithHeader> {
     const kept = this.#keptAt(id, head) ?? (await this.#readNext(id, { signal }));
     return kept ?? (await this.#readStored(id, { signal }));
   }
@@ -107,7 +107,7 @@ export class SessionCache {
     }: {
       readonly header: string;
       readonly head: ChainHead;
-      readonly signal?: AbortSignal;
+      readonly signal?: AbortSignal | undefined;
     },
   ): Promise<FoldedSession> {
     const session = foldRecords(foldHeader(header), await this.readRecords(id, head.seq, signal));
@@ -115,13 +115,13 @@ export class SessionCache {
     throw new Error(`The records of the session "${id}" do not lead to its record ${head.seq}.`);
   }
 
-  #keptAt(id: string, head: ChainHead): KnownSession | undefined {
+  #keptAt(id: string, head: ChainHead): SessionWithHeader | undefined {
     const entry = this.#entries.get(id);
     return entry?.known.session.head.digest === head.digest ? this.#touch(id, entry) : undefined;
   }
 
   /** Resolves with a session that is kept and the records after it, up to `last`; undefined if they do not lead there. */
-  async #readNext(id: string, { last, signal }: ReadOptions = {}): Promise<KnownSession | undefined> {
+  async #readNext(id: string, { last, signal }: ReadOptions = {}): Promise<SessionWithHeader | undefined> {
     const entry = this.#entries.get(id);
     if (entry === undefined) return undefined;
     const { header, session } = entry.known;
@@ -134,7 +134,7 @@ export class SessionCache {
     return this.#touch(id, { known: { header, session: folded }, bytes: entry.bytes + lengthOf(records) });
   }
 
-  async #readWhole(id: string): Promise<KnownSession | undefined> {
+  async #readWhole(id: string): Promise<SessionWithHeader | undefined> {
     const view = await this.#call<View>({ id, handler: "view" }, null);
     if (view === null || !("state" in view)) return undefined;
     const { header, state, seq, digest } = view;
@@ -145,15 +145,15 @@ export class SessionCache {
   }
 
   /** Resolves with the stored snapshot and the records after it, up to `last`. */
-  async #readStored(id: string, { last, signal }: ReadOptions): Promise<KnownSession> {
-    const stored = await this.#call<StoredSession | null>({ id, handler: "stored" }, null, signal);
+  async #readStored(id: string, { last, signal }: ReadOptions): Promise<SessionWithHeader> {
+    const stored = await this.#call<SnapshotWithRecords | null>({ id, handler: "stored" }, null, signal);
     if (stored === null) throw new Error(`The session "${id}" is no longer stored.`);
     const { header, snapshot } = stored;
-    const isReadable = snapshot.state.version === stateVersion;
-    const start = isReadable ? snapshot : foldHeader(header);
-    const { seq } = stored.records.at(-1) ?? snapshot.head;
-    const records = isReadable ? stored.records : await this.readRecords(id, seq, signal);
-    const session = foldRecords(start, upTo(records, last));
+    const head = last ?? stored.records.at(-1) ?? snapshot.head;
+    const session =
+      snapshot.state.version === stateVersion
+        ? foldRecords(snapshot, upTo(stored.records, last))
+        : await this.readFromHeader(id, { header, head, signal });
     return this.#touch(id, { known: { header, session }, bytes: byteLength(JSON.stringify(session.state)) });
   }
 
@@ -171,7 +171,7 @@ export class SessionCache {
   }
 
   /** Makes a session the one that was used last. */
-  #touch(id: string, { known, bytes }: Entry): KnownSession {
+  #touch(id: string, { known, bytes }: Entry): SessionWithHeader {
     this.keep(id, known, bytes);
     return known;
   }

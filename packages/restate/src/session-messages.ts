@@ -48,7 +48,7 @@ export interface ViewedRecords {
 export type View = ViewedSession | ViewedRecords | null;
 
 /** A snapshot of a session, and the records after it. */
-export interface StoredSession {
+export interface SnapshotWithRecords {
   readonly header: string;
   readonly snapshot: FoldedSession;
   readonly records: readonly LogRecord[];

@@ -18,7 +18,7 @@ import type {
   PostedResult,
   RecordsPage,
   RecordsQuery,
-  StoredSession,
+  SnapshotWithRecords,
   View,
   ViewQuery,
 } from "./session-messages.ts";
@@ -43,7 +43,7 @@ export interface SessionHandlers {
   report(ctx: Context, posted: Posted): Promise<PostedResult>;
   expire(ctx: Context, effect: { readonly key: string; readonly due: number }): Promise<void>;
   view(ctx: SharedContext, query?: ViewQuery | null): Promise<View>;
-  stored(ctx: SharedContext): Promise<StoredSession | null>;
+  stored(ctx: SharedContext): Promise<SnapshotWithRecords | null>;
   records(ctx: SharedContext, query: RecordsQuery): Promise<RecordsPage>;
 }
 
@@ -85,7 +85,7 @@ export function sessionObject(parts: SessionParts, options: RestateOptions): Ses
       ),
       stored: restate.handlers.object.shared(
         read,
-        async (ctx: SharedContext): Promise<StoredSession | null> => await readStoredSession(ctx),
+        async (ctx: SharedContext): Promise<SnapshotWithRecords | null> => await readStoredSession(ctx),
       ),
       records: restate.handlers.object.shared(
         read,

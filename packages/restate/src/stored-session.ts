@@ -3,8 +3,8 @@ import { stateVersion } from "@moora/agent-core-state-machine/internal";
 import type { ChainHead, LogRecord } from "@moora/event-log";
 import type { ObjectContext, ObjectSharedContext } from "@restatedev/restate-sdk";
 import { byteLength } from "./byte-length.ts";
-import type { KnownSession, SessionCache } from "./session-cache.ts";
-import type { StoredSession, View, ViewQuery } from "./session-messages.ts";
+import type { SessionWithHeader, SessionCache } from "./session-cache.ts";
+import type { SnapshotWithRecords, View, ViewQuery } from "./session-messages.ts";
 
 /** What an input reads and writes of a session besides its own records: the head, and what is known about the snapshot before it. */
 export interface SessionHead extends ChainHead {
@@ -16,7 +16,7 @@ export interface SessionHead extends ChainHead {
 }
 
 /** A session as a whole. Not a `FoldedSession`, so that an earlier release fails at it instead of continuing from it. */
-interface Snapshot {
+interface StoredSnapshot {
   readonly snapshot: FoldedSession;
 }
 
@@ -24,21 +24,21 @@ interface Snapshot {
  * What the object of a session stores, besides its records, which are stored as `log/1`, `log/2` and so on. The first layout has no
  * head: it stores the session as a whole at each input, and its release as `version`.
  */
-interface Stored {
+interface ObjectState {
   header: string;
   head: SessionHead;
-  session: Snapshot | FoldedSession;
+  session: StoredSnapshot | FoldedSession;
   version: string;
   /** The invocations of the effects that are under way, by their keys. */
   running: Record<string, string>;
 }
 
 /** Records are read and written by computed keys, which the type of the object cannot list. */
-export type Context = ObjectContext<Stored & Record<`log/${number}`, LogRecord>>;
-export type SharedContext = ObjectSharedContext<Stored & Record<`log/${number}`, LogRecord>>;
+export type Context = ObjectContext<ObjectState & Record<`log/${number}`, LogRecord>>;
+export type SharedContext = ObjectSharedContext<ObjectState & Record<`log/${number}`, LogRecord>>;
 
 /** A session that an input is applied to. */
-export interface OpenedSession extends KnownSession {
+export interface OpenedSession extends SessionWithHeader {
   readonly isNew: boolean;
   readonly release: string;
   /** Undefined for a new session and for one in the first layout. */
@@ -147,7 +147,7 @@ async function recordsAfter(
 }
 
 /** Reads a snapshot and the records after it. */
-export async function readStoredSession(ctx: SharedContext): Promise<StoredSession | null> {
+export async function readStoredSession(ctx: SharedContext): Promise<SnapshotWithRecords | null> {
   // The head comes last: the snapshot is not after it.
   const reads = [ctx.get("header"), ctx.get("session"), ctx.get("head")] as const;
   const [header, stored, head] = [await reads[0], await reads[1], await reads[2]];

@@ -6,7 +6,7 @@ import {
   restateServices,
   type RestateOptions,
   type RestateSession,
-  type SessionSnapshot,
+  type CurrentSession,
 } from "../src/index.ts";
 import { freePort, type RestateServer } from "./restate-server.ts";
 
@@ -39,7 +39,7 @@ export async function serveLocally(
 }
 
 /** Sends a message, and resolves with the session when it is answered. */
-export async function ask(session: RestateSession, content: string): Promise<SessionSnapshot> {
+export async function ask(session: RestateSession, content: string): Promise<CurrentSession> {
   await session.send(content);
   for (;;) {
     const current = await session.current();

@@ -59,6 +59,8 @@ describe("a session on Restate", () => {
       [question, "approve", 5],
     ])
       await expect(untyped(...given)).rejects.toMatchObject({ status: 400 });
+    // A question that is open, and a name that was cut in the middle of a character.
+    await expect(untyped(question, "approve", "Ann \ud83d")).rejects.toMatchObject({ status: 400 });
     for (const body of ["null", "{}", "[]"]) {
       const { status } = await fetch(`${host.ingressUrl}/conformance-session/malformed/post`, {
         method: "POST",

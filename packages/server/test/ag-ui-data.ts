@@ -75,6 +75,19 @@ export async function changeData(scene: AgUiScene, patches: readonly object[], u
   expect(body).toMatchObject({ status: "accepted" });
 }
 
+/** Others change the data from one object to another one, field by field. */
+export async function becomes(scene: AgUiScene, from: object, to: object): Promise<void> {
+  const old = new Map(Object.entries(from));
+  const fields = new Map(Object.entries(to));
+  const patches = [...new Set([...old.keys(), ...fields.keys()])]
+    .filter((name) => JSON.stringify(old.get(name)) !== JSON.stringify(fields.get(name)))
+    .map((name) => {
+      const path = `/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+      return fields.has(name) ? { op: "add", path, value: fields.get(name) } : { op: "remove", path };
+    });
+  if (patches.length > 0) await changeData(scene, patches);
+}
+
 /** The session of the thread, and the records of changes that users have made, with the messages. */
 export async function postsOf({ scene }: AgUiScene, id: string): Promise<readonly unknown[]> {
   const { inputs } = await readSession(scene.log, id);

@@ -1,5 +1,5 @@
 import { EventType } from "@ag-ui/client";
-import { canonicalJson, defineAgent } from "@moora/agent";
+import { canonicalJson, defineAgent, defineTool } from "@moora/agent";
 import { memoryLog, MemoryStorage } from "@moora/event-log";
 import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
 import { Gates, remoteLog } from "@moora/testbed/durable/remote-log";
@@ -9,6 +9,7 @@ import { describe, expect, it } from "vitest";
 import {
   add,
   anything,
+  becomes,
   changeData,
   dataOf,
   drawnData,
@@ -21,7 +22,10 @@ import {
   working,
 } from "./ag-ui-data.ts";
 import { AgUiScene, say } from "./ag-ui-scene.ts";
-import { agentOf, byName } from "./support.ts";
+import { agentOf, byName, toolOf } from "./support.ts";
+
+const isSame = (one: unknown, other: unknown): boolean =>
+  (one === undefined) === (other === undefined) && canonicalJson(one) === canonicalJson(other);
 
 describe("the state that a client of AG-UI posts", () => {
   it("is recorded before the first message, and the tools of the run see it", async () => {
@@ -344,36 +348,86 @@ describe("the state that a client of AG-UI posts", () => {
     expect(await dataOf(scene)).toEqual(changed);
   });
 
-  it("is refused where it sets back what the handler of a state has changed after the answer", async () => {
-    const agent = defineAgent({
-      name: "helper",
-      llm: new MockLlmCaller(() => answers("Yes.")),
-      data: anything({ items: [], note: "" }),
-      config: {
-        graph: {
-          states: ["Checking"],
-          rows: { Planning: { LlmFinalAnswer: "Checking" }, Checking: { Good: "Done" } },
-          terminals: [],
+  it.each<[string, object, Record<string, unknown>, object]>([
+    ["changed", { note: "" }, { note: "checked" }, { note: "" }],
+    ["added", {}, { note: "checked" }, {}],
+    ["removed", { note: "" }, { note: undefined }, { note: "" }],
+  ])(
+    "is refused where it sets back what the handler of a state has %s after the answer",
+    async (_, initial, after, posted) => {
+      const agent = defineAgent({
+        name: "helper",
+        llm: new MockLlmCaller(() => answers("Yes.")),
+        data: anything({ items: [], ...initial }),
+        config: {
+          graph: {
+            states: ["Checking"],
+            rows: { Planning: { LlmFinalAnswer: "Checking" }, Checking: { Good: "Done" } },
+            terminals: [],
+          },
         },
-      },
-      states: {
-        Checking(_, { update }) {
-          update((draft) => {
-            Object.assign(draft as object, { note: "checked" });
-          });
-          return "Good";
+        states: {
+          Checking(__, { update }) {
+            update((draft) => {
+              const fields = draft as Record<string, unknown>;
+              for (const [name, value] of Object.entries(after)) {
+                if (value === undefined) delete fields[name];
+                else fields[name] = value;
+              }
+            });
+            return "Good";
+          },
         },
-      },
-    });
-    await using scene = new AgUiScene(agent);
-    const client = scene.client();
-    await say(client, "Hi");
-    expect(client.state).toEqual({ items: [], note: "checked" });
-    client.setState({ items: [], note: "" });
-    client.addMessage({ id: "message-2", role: "user", content: "More" });
-    await run(client);
-    expect(refusalOf(scene).code).toBe("state-conflict");
-    expect(await posts(scene)).toEqual(["Hi"]);
+      });
+      await using scene = new AgUiScene(agent);
+      const client = scene.client();
+      await say(client, "Hi");
+      expect(client.state).toEqual({ items: [], ...after });
+      client.setState({ items: [], ...posted });
+      client.addMessage({ id: "message-2", role: "user", content: "More" });
+      await run(client);
+      expect(refusalOf(scene)).toMatchObject({
+        code: "state-conflict",
+        message: 'The data was changed meanwhile at "/note". Merge the changes, and run again.',
+      });
+      expect(await posts(scene)).toEqual(["Hi"]);
+      client.setState(JSON.parse('{"items":[],"__proto__":{}}'));
+      await run(client);
+      expect(refusalOf(scene)).toMatchObject({ types: refused, code: "state-refused" });
+    },
+  );
+
+  it("is taken as it is, or refused, if a tool has changed the data during the run, and others have not", async () => {
+    const outcomes = new Set<unknown>();
+    await fc.assert(
+      fc.asyncProperty(drawnData, drawnData, drawnData, async (initial, made, posted) => {
+        fc.pre(Object.keys(posted).length > 0);
+        const agent = working(
+          (_, { update }) => {
+            update((draft) => {
+              for (const name of Object.keys(draft)) delete draft[name];
+              Object.assign(draft, made);
+            });
+            return "worked";
+          },
+          {
+            data: anything(initial),
+            script: [callsTools([{ name: "work" }]), answers("Done."), answers("Yes.")],
+          },
+        );
+        await using scene = new AgUiScene(agent);
+        const client = scene.client();
+        await say(client, "Work");
+        client.setState(posted);
+        client.addMessage({ id: "message-2", role: "user", content: "More" });
+        await run(client);
+        const { code, type } = scene.events.at(-1) as unknown as { type: string; code?: string };
+        outcomes.add(code ?? type);
+        expect(isSame(await dataOf(scene), code === undefined ? posted : made)).toBe(true);
+      }),
+      { numRuns: 60 },
+    );
+    expect(outcomes).toContain("RUN_FINISHED");
   });
 
   it("is refused where others have changed a place and changed it back, of which the client has seen the first", async () => {
@@ -402,6 +456,42 @@ describe("the state that a client of AG-UI posts", () => {
     await run(client);
     expect(refusalOf(scene)).toMatchObject({ code: "state-conflict" });
     expect(await dataOf(scene)).toEqual({ items: [], status: "" });
+  });
+
+  it("is posted unchanged with an answer to an interrupt after which another call was tried again", async () => {
+    const clock = new TestClock();
+    const data = anything({ items: [] });
+    let attempts = 0;
+    const fetching = defineTool({
+      name: "fetch",
+      description: "Fetches.",
+      input: { type: "object" },
+      replay: "safe",
+      retries: 1,
+      data,
+      execute: (_, { update }) => {
+        attempts += 1;
+        if (attempts === 1) throw new Error("Try again.");
+        update((draft) => void Object.assign(draft as object, { fetched: 1 }));
+        return "fetched";
+      },
+    });
+    const pay = toolOf("pay", () => "paid", { approval: "always" });
+    const script = [callsTools([{ name: "pay" }, { name: "fetch" }]), answers("Done.")];
+    await using scene = new AgUiScene(agentOf(script, { data, tools: [pay, fetching] }), { clock });
+    const client = scene.client();
+    await say(client, "Pay");
+    const [interrupt] = scene.interrupts;
+    expect({ state: client.state as unknown, attempts }).toEqual({ state: { items: [] }, attempts: 1 });
+    await clock.advanceAsync(60_000);
+    await expect.poll(() => dataOf(scene)).toEqual({ items: [], fetched: 1 });
+    const resume = [
+      { interruptId: interrupt?.id ?? "", status: "resolved", payload: { approved: true } } as const,
+    ];
+    await client.runAgent({ resume });
+    expect(client.state).toEqual({ items: [], fetched: 1 });
+    expect(scene.outcome).toEqual({ type: "success" });
+    expect(scene.failures).toEqual([]);
   });
 
   it("is posted with the answers to interrupts, and keeps what others have changed since", async () => {
@@ -443,8 +533,6 @@ describe("the state that a client of AG-UI posts", () => {
   });
 
   it("has every change of the page and of others, or none of the page, whatever they are", async () => {
-    const isSame = (one: unknown, other: unknown): boolean =>
-      (one === undefined) === (other === undefined) && canonicalJson(one) === canonicalJson(other);
     const own = (fields: object, name: string): unknown =>
       Object.hasOwn(fields, name) ? (fields as Record<string, unknown>)[name] : undefined;
     const outcomes = new Set<unknown>();
@@ -453,15 +541,7 @@ describe("the state that a client of AG-UI posts", () => {
         await using scene = new AgUiScene(lister(anything(initial)));
         const client = scene.client();
         await say(client, "Hi");
-        const changes = [...new Set([...Object.keys(initial), ...Object.keys(others)])]
-          .filter((name) => !isSame(own(initial, name), own(others, name)))
-          .map((name) => {
-            const path = `/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
-            return Object.hasOwn(others, name)
-              ? { op: "add", path, value: others[name] }
-              : { op: "remove", path };
-          });
-        if (changes.length > 0) await changeData(scene, changes);
+        await becomes(scene, initial, others);
         client.setState(posted);
         client.addMessage({ id: "message-2", role: "user", content: "More" });
         await run(client);
@@ -480,6 +560,51 @@ describe("the state that a client of AG-UI posts", () => {
           else if (isSame(before, theirs)) expect(isSame(found, mine)).toBe(true);
         }
       }),
+      { numRuns: 60 },
+    );
+    expect(outcomes).toEqual(new Set(["RUN_FINISHED", "state-conflict"]));
+  });
+
+  it("changes what the page has changed, and nothing else, whatever others change during a run and after it", async () => {
+    const outcomes = new Set<unknown>();
+    await fc.assert(
+      fc.asyncProperty(
+        drawnData,
+        fc.array(drawnData, { maxLength: 3 }),
+        fc.array(drawnData, { maxLength: 2 }),
+        drawnData,
+        async (initial, during, after, edits) => {
+          const writes = Promise.withResolvers<void>();
+          const script = async () => {
+            await writes.promise;
+            return answers("Yes.");
+          };
+          await using scene = new AgUiScene(agentOf(script, { data: anything(initial) }));
+          const client = scene.client();
+          const first = say(client, "Hi");
+          await expect.poll(() => scene.types).toContain(EventType.STATE_SNAPSHOT);
+          const theirs = [initial, ...during, ...after];
+          const change = async (index: number): Promise<void> =>
+            await becomes(scene, theirs[index] ?? {}, theirs[index + 1] ?? {});
+          for (const index of during.keys()) await change(index);
+          writes.resolve();
+          await first;
+          for (const index of after.keys()) await change(during.length + index);
+          const seen = client.state as Readonly<Record<string, unknown>>;
+          const posted = { ...seen, ...edits };
+          client.setState(posted);
+          client.addMessage({ id: "message-2", role: "user", content: "More" });
+          await run(client);
+          const { code, type } = scene.events.at(-1) as unknown as { type: string; code?: string };
+          outcomes.add(code ?? type);
+          const isRecorded = code === undefined && Object.keys(posted).length > 0;
+          const changed = Object.entries(edits).filter(
+            ([name, edit]) => !isSame(Object.hasOwn(seen, name) ? seen[name] : undefined, edit),
+          );
+          const expected = { ...theirs.at(-1), ...(isRecorded ? Object.fromEntries(changed) : {}) };
+          expect(isSame((await dataOf(scene)) as object, expected)).toBe(true);
+        },
+      ),
       { numRuns: 60 },
     );
     expect(outcomes).toEqual(new Set(["RUN_FINISHED", "state-conflict"]));

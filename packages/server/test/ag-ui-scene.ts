@@ -34,7 +34,7 @@ export class AgUiScene implements AsyncDisposable {
     return (this.events.at(-1) as unknown as { outcome: Record<string, unknown> }).outcome;
   }
 
-  get interrupts(): readonly { id: string; reason: string; toolCallId: string }[] {
+  get interrupts(): readonly { id: string; reason: string; toolCallId: string; responseSchema: object }[] {
     return this.outcome["interrupts"] as never;
   }
 

@@ -4,6 +4,7 @@ import { memoryLog, MemoryStorage } from "@moora/event-log";
 import type { LlmOutcome } from "@moora/llm";
 import { answers, callsTools, fails, hangs, type MockScript } from "@moora/llm/testing";
 import { TestClock, untilPasses } from "@moora/testbed/test-clock";
+import { z } from "zod";
 import { describe, expect, it } from "vitest";
 import { AgUiScene, say } from "./ag-ui-scene.ts";
 import { agentOf, draftingLlm, toolOf } from "./support.ts";
@@ -185,6 +186,25 @@ describe("a client of AG-UI", () => {
     expect(reason).toBe("answer");
     await client.runAgent({ resume: [{ interruptId: id, status: "resolved", payload: { answer: "red" } }] });
     expect(textsOf(client).slice(-2)).toEqual(["tool: red", "assistant: The red one."]);
+    expect(scene.failures).toEqual([]);
+  });
+
+  it("shows the schema of the answer", async () => {
+    const script = [callsTools([{ name: "size", arguments: { question: "Which size?" } }]), answers("Fine.")];
+    const size = askHuman({ name: "size", answer: z.object({ size: z.number() }) });
+    await using scene = new AgUiScene(agentOf(script, { tools: [size] }));
+    const client = scene.client();
+    await say(client, "Choose");
+    const [{ id, responseSchema } = { id: "", responseSchema: {} }] = scene.interrupts;
+    expect(responseSchema).toMatchObject({
+      properties: {
+        answer: { type: "object", properties: { size: { type: "number" } }, required: ["size"] },
+      },
+    });
+    await client.runAgent({
+      resume: [{ interruptId: id, status: "resolved", payload: { answer: { size: 42 } } }],
+    });
+    expect(textsOf(client).slice(-2)).toEqual(['tool: {"size":42}', "assistant: Fine."]);
     expect(scene.failures).toEqual([]);
   });
 

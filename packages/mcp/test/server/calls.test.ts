@@ -3,7 +3,7 @@ import { agentTool, defineAgent, defineTool, toolAsks, type Agent, type LogEntry
 import { memoryLog, type EventLog } from "@moora/event-log";
 import { answers, callsTools, hangs, MockLlmCaller } from "@moora/llm/testing";
 import { mcpServer } from "@moora/mcp";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { payingAgent, payingAgentWith, pays } from "../support/agents.ts";
 import { connections } from "../support/clients.ts";
@@ -60,6 +60,23 @@ describe.each(Object.entries(connections))("an agent as a tool, over %s", (_, co
     });
     const { session } = structuredContent as { session: string };
     expect(entries).toEqual([`session-opened ${session}`, `session-closed ${session}`]);
+    await client.close();
+  });
+
+  it("answers all the same if its onError throws, and both errors are printed", async () => {
+    const print = vi.spyOn(console, "error").mockImplementation(() => undefined);
+    const [cause, thrown] = [new Error("No disk."), new Error("The reporter failed.")];
+    const log = { ...memoryLog(), open: () => Promise.reject(cause), create: () => Promise.reject(cause) };
+    const onError = (): never => {
+      throw thrown;
+    };
+    await using server = mcpServer([payingAgent(answers("Hello.")).agent], { log, onError });
+    const client = await connect(server);
+    const failure = await client.callTool({ name: "cashier", arguments: { task: "I am Ada." } });
+    expect(failure).toMatchObject({ isError: true });
+    expect(textOf(failure)).toBe("The session cannot be read or written.");
+    expect(print.mock.calls).toEqual([[cause], [thrown]]);
+    print.mockRestore();
     await client.close();
   });
 

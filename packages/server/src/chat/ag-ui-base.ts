@@ -45,7 +45,7 @@ export async function seenData(
     const now = dataAfter(before, input);
     if (now !== undefined && now !== before) versions.push(now);
     if (input.type === "llm-call-started") atCall = now;
-    if (endsRun(input)) isSeen = false;
+    if (endsRun(input) || (isResumed && input.type === "deadline-passed")) isSeen = false;
     const answerId = answerIdOf(input);
     if (answerId !== undefined && messages.has(answerId))
       isSeen = messages.get(answerId) === answers.get(answerId);

@@ -1,16 +1,16 @@
 import type { Question } from "@moora/agent";
-import { textOf } from "./ui-chunk.ts";
+import { textOf, valueOf } from "./ui-chunk.ts";
 
-/** What the payload of an answer to a question may contain. */
-const payloadSchema = {
+/** What the payload of an answer to a question may contain. `answerSchema` is JSON text; without one, any text is an answer. */
+const payloadSchemaOf = (answerSchema = "{}"): object => ({
   type: "object",
   properties: {
     approved: { type: "boolean" },
     reason: { type: "string" },
     editedArgs: {},
-    answer: {},
+    answer: valueOf(answerSchema),
   },
-} as const;
+});
 
 /** The interrupt of a question. One of a sub-agent belongs to the call of the session that leads to it. */
 export const questionToInterrupt = ({
@@ -21,6 +21,7 @@ export const questionToInterrupt = ({
   name,
   parameters,
   question,
+  answerSchema,
   risk,
   reason,
   due,
@@ -29,7 +30,7 @@ export const questionToInterrupt = ({
   reason: about,
   toolCallId: caller,
   message: question ?? `${name}(${textOf(parameters)})`,
-  responseSchema: payloadSchema,
+  responseSchema: payloadSchemaOf(answerSchema),
   metadata: { ...(risk === undefined ? {} : { risk }), reason },
   ...(due === null ? {} : { expiresAt: new Date(due).toISOString() }),
 });

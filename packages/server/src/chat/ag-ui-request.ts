@@ -88,7 +88,7 @@ export interface PostedState {
   readonly base: unknown;
   /** The contents of the messages that the client has, by id. */
   readonly messages: ReadonlyMap<string, unknown>;
-  /** Whether the run resumes after interrupts: the client has the whole run before it, whose last event contains them. */
+  /** Whether the run resumes after interrupts: the client has what was done until its questions were all that was waited for. */
   readonly isResumed: boolean;
 }
 

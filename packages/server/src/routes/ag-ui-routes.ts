@@ -44,7 +44,7 @@ async function stateRefusal(
   const { threadId, resume = [] } = input;
   await live.refresh();
   if (live.session.current().messages.some(({ id }) => id === message?.messageId)) return undefined;
-  // A refused message leaves the data as it is.
+  // A message that the state does not accept leaves the data as it is.
   if (message !== undefined) await checkMessage(call, live, message);
   const run = [threadId, message?.messageId ?? resume.map(({ interruptId }) => interruptId)];
   return await postState(call, live, { ...posted, run });

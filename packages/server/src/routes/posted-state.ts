@@ -2,7 +2,7 @@ import { canonicalJson, DataRefused, type DurableSession } from "@moora/agent";
 import { isSameJson } from "@moora/agent/internal";
 import { seenData } from "../chat/ag-ui-base.ts";
 import type { PostedState } from "../chat/ag-ui-request.ts";
-import { mergeData } from "../sessions/merge-data.ts";
+import { differingPlaces, mergeData } from "../sessions/merge-data.ts";
 import type { LiveSession } from "../sessions/live-session.ts";
 import { requestIdOf } from "../sessions/request-ids.ts";
 import type { RouteCall } from "./route.ts";
@@ -37,12 +37,11 @@ export async function postState(
     return { code: "state-refused", message: "The state must be an object or an array." };
   const { versions, atEnd } = await seenBy(live.session, posted, data.version);
   const [base] = versions;
-  const unclear = unclearPlaces(base, atEnd, state);
-  // What the client may have seen is not a change.
-  if (unclear.length === 0 && versions.some((version) => isSameJson(version.data, state))) return undefined;
-  if (!(await access.may("update", live.ref)))
-    return { code: "forbidden", message: "You may not change the state." };
   return await refusalOf(async () => {
+    const unclear = unclearPlaces(base, atEnd, state);
+    // What the client may have seen is not a change.
+    if (unclear.length === 0 && versions.some((version) => isSameJson(version.data, state))) return;
+    if (!(await access.may("update", live.ref))) throw new NotAllowed();
     if (unclear.length > 0) throw new StateConflict(unclear);
     // What the client has changed is not a part of the data as it is now.
     if (base?.version !== data.version || !isContainer(base.data)) throw new StateConflict([""]);
@@ -85,8 +84,7 @@ function unclearPlaces(
   if (!isContainer(base.data) || !isContainer(expected) || Array.isArray(state) !== Array.isArray(expected))
     return [];
   // Other conflicts are found when the change is recorded.
-  if (mergeData(expected, base.data, state).length > 0 || isSameJson(expected, state)) return [];
-  return mergeData(expected, Array.isArray(state) ? [] : {}, state);
+  return mergeData(expected, base.data, state).length > 0 ? [] : differingPlaces(expected, state);
 }
 
 interface ContainerStates extends Omit<StateOfRun, "base"> {
@@ -125,6 +123,9 @@ class StateConflict extends Error {
   }
 }
 
+/** The user has no right to change the data. */
+class NotAllowed extends Error {}
+
 /** The most paths that a message names. */
 const maxPaths = 20;
 
@@ -134,6 +135,7 @@ async function refusalOf(work: () => Promise<void>): Promise<StateRefusal | unde
     return undefined;
   } catch (error) {
     if (error instanceof DataRefused) return { code: "state-refused", message: error.message };
+    if (error instanceof NotAllowed) return { code: "forbidden", message: "You may not change the state." };
     if (!(error instanceof StateConflict)) throw error;
     const paths = error.paths.slice(0, maxPaths).map((path) => JSON.stringify(path));
     const more = error.paths.length > maxPaths ? ` and ${error.paths.length - maxPaths} other places` : "";

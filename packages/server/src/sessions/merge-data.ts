@@ -23,6 +23,21 @@ export function mergeData(
   return merge.conflicts;
 }
 
+/** The JSON Pointers of the places at which two values of JSON differ. Arrays of different lengths are one place. */
+export function differingPlaces(
+  one: unknown,
+  other: unknown,
+  path: readonly (string | number)[] = [],
+): readonly string[] {
+  if (isFields(one) && isFields(other)) {
+    const keys = [...new Set([...Object.keys(one), ...Object.keys(other)])];
+    return keys.flatMap((key) => differingPlaces(fieldOf(one, key), fieldOf(other, key), [...path, key]));
+  }
+  if (isList(one) && isList(other) && one.length === other.length)
+    return one.flatMap((item, index) => differingPlaces(item, other[index], [...path, index]));
+  return isSameJson(one, other) ? [] : [keysToPointer(path)];
+}
+
 /** One place in versions of data; undefined where it does not exist. */
 interface Place {
   readonly now: unknown;
