@@ -261,7 +261,7 @@ describe("the reference of values", () => {
   });
 
   it.each(valueTables)("lists the fields of $type, with their types", ({ type, entry, rows }) => {
-    const listed = rows.map(([name = "", written = ""]) => [codeIn(name), normalized(codeIn(written) ?? "")]);
+    const listed = rows.map(([name = "", shown = ""]) => [codeIn(name), normalized(codeIn(shown) ?? "")]);
     const fields = declarations
       .fieldsOf(entry, type)
       .map((field) => [`${field.name}${field.isOptional ? "?" : ""}`, normalized(field.type)]);
