@@ -256,7 +256,7 @@ describe("an update of a remote session", () => {
     await session.verify();
   });
 
-  it("is refused if it changes too many fields of the data itself", async () => {
+  it("is refused if it changes too many top-level fields", async () => {
     await using scene = new Scene(cart());
     const { session } = await scene.connect<string, Cart>();
     const update = session.update((draft) => {
@@ -265,7 +265,7 @@ describe("an update of a remote session", () => {
     await expect(update).rejects.toMatchObject({
       name: "DataRefused",
       message: expect.stringContaining(
-        "the recipe changes 1000 fields or items of the data itself; one post changes at most 999.",
+        "the recipe changes 1000 top-level fields or items; one post changes at most 999.",
       ),
     });
   });
