@@ -1,6 +1,7 @@
 import { defineTool, toolAsks, type Decision, type Question } from "@moora/agent";
 import { memoryLog, MemoryStorage } from "@moora/event-log";
-import { answers, callsTools, hangs } from "@moora/llm/testing";
+import type { LlmCaller } from "@moora/llm";
+import { answers, callsTools, hangs, MockLlmCaller } from "@moora/llm/testing";
 import { TestClock, turn, untilPasses } from "@moora/testbed/test-clock";
 import type { UIMessage } from "ai";
 import { describe, expect, it } from "vitest";
@@ -112,6 +113,39 @@ describe("a page that answers a question of a chat which was decided elsewhere",
     await untilPasses(() => expect(textOf(chat)).toBe("Done."));
     await rests(scene, chat, 2);
     expect(partsOf(chat)[1]).toMatchObject({ state: "output-available", output: "paid" });
+    expect(scene.errors).toEqual([]);
+  });
+
+  it("gets the whole text of an answer that is being streamed", async () => {
+    const hold = Promise.withResolvers<void>();
+    const later = new MockLlmCaller([answers("It is paid.")]);
+    const first = new MockLlmCaller([callsTools([{ name: "pay" }])]);
+    let calls = 0;
+    const llm: LlmCaller = {
+      name: "slow",
+      async call(request, options = {}) {
+        calls += 1;
+        if (calls === 1) return await first.call(request, options);
+        options.onChunk?.({ type: "text", text: "It is" });
+        await hold.promise;
+        options.onChunk?.({ type: "text", text: " paid." });
+        return await later.call(request);
+      },
+    };
+    await using scene = new ChatScene(agentOf(llm, { tools: [pay()] }));
+    const chat = scene.chat();
+    await chat.sendMessage({ text: "Pay" });
+    const other = await elsewhere(scene);
+    await other.decide("approve");
+    await expect
+      .poll(async () => JSON.stringify((await other.ada.get("/agents/helper/chat/chat-1")).body))
+      .toContain("It is");
+    await chat.addToolApprovalResponse({ id: askedIn(chat)[0]?.approval.id ?? "", approved: true });
+    await untilPasses(() => expect(textOf(chat)).toBe("It is"));
+    hold.resolve();
+    await untilPasses(() => expect(textOf(chat)).toBe("It is paid."));
+    await rests(scene, chat, 2);
+    expect(partsOf(chat).at(-1)).toMatchObject({ text: "It is paid.", state: "done" });
     expect(scene.errors).toEqual([]);
   });
 

@@ -125,7 +125,7 @@ export class ChatStream {
       const { loop } = view.reActContext;
       const writer = this.#newWriter(Math.min(posted?.loop ?? loop, loop));
       if (posted === undefined) writer.skip(view, questions);
-      else writer.continueFrom(view, questions, posted);
+      else writer.continueFrom(view, this.#live.stream, posted);
     }
     this.#paced.available();
   }

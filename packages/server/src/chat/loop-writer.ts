@@ -6,6 +6,7 @@ import type {
   Question,
   ToolCallResult,
 } from "@moora/agent";
+import type { LiveLink } from "../live/live-link.ts";
 import { correctedApproval, decidedApproval, isApproval, toolQuestion } from "./call-approval.ts";
 import { DraftCalls } from "./draft-calls.ts";
 import { askingCalls, endOf } from "./loop-end.ts";
@@ -72,7 +73,11 @@ export class LoopWriter {
    * Begins after what a client has posted of the loop. Writes what became of the questions that it shows as open or has answered,
    * but that are not open: another client may have decided them.
    */
-  continueFrom(state: AgentState, questions: readonly Question[], posted: PostedMessage): void {
+  continueFrom(
+    state: AgentState,
+    { questions, streaming }: Pick<LiveLink, "questions" | "streaming">,
+    posted: PostedMessage,
+  ): void {
     const turns = this.#turnsOf(state);
     for (const turn of turns.slice(0, posted.countTurns(turns))) {
       this.#turns.add(keyOf(turn));
@@ -87,6 +92,7 @@ export class LoopWriter {
     for (const call of posted.closedApprovals(open))
       if (this.#calls.has(call.toolCallId)) this.#writeAll(correctedApproval(state, call));
     this.update(state, questions, false);
+    this.#streamedSoFar(state, streaming);
   }
 
   #continueCall(state: AgentState, id: string, posted: PostedMessage): void {
@@ -97,12 +103,12 @@ export class LoopWriter {
   }
 
   /** Writes the text that has been streamed so far of a turn. */
-  resume(
-    state: AgentState,
-    questions: readonly Question[],
-    streaming: { readonly messageId: string; readonly text: string } | null,
-  ): void {
+  resume(state: AgentState, questions: readonly Question[], streaming: LiveLink["streaming"]): void {
     this.update(state, questions);
+    this.#streamedSoFar(state, streaming);
+  }
+
+  #streamedSoFar(state: AgentState, streaming: LiveLink["streaming"]): void {
     if (streaming !== null && !this.isEnded) this.#token(state, streaming.messageId, streaming.text);
   }
 
