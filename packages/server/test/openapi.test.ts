@@ -81,12 +81,15 @@ describe("the OpenAPI description of a server", () => {
     await stream.until("re-act-observed");
     const view = await ada.get(`/sessions/${id}`);
     check("/sessions/{id}", "get", view);
+    check("/agents/{agent}/chat/{id}", "get", await ada.get(`/agents/helper/chat/${id}`));
     const [{ toolCallId, digest }] = view.body.questions;
     const decided = await ada.post(`/sessions/${id}/decisions`, { toolCallId, digest, decision: "approve" });
     check("/sessions/{id}/decisions", "post", decided);
+    check("/agents/{agent}/chat/{id}", "get", await ada.get(`/agents/helper/chat/${id}`));
     check("/sessions/{id}/cancel", "post", await ada.post(`/sessions/${id}/cancel`, { reason: "Enough" }));
     check("/sessions/{id}/data", "post", await ada.post(`/sessions/${id}/data`, { patches: [] }));
     check("/sessions/{id}/messages", "post", await ada.post(`/sessions/${id}/messages`, { text: 1 }));
+    check("/agents/{agent}/chat/{id}", "get", await ada.get("/agents/helper/chat/none"));
     check("/sessions", "get", await ada.get("/sessions?limit=1"));
     check("/sessions", "get", await ada.get("/sessions?limit=1000"));
     check("/sessions/{id}", "get", await ada.get("/sessions/none"));
