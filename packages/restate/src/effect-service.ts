@@ -11,10 +11,11 @@ import {
   type DispatchedInput,
 } from "@moora/agent";
 import { inputAt } from "@moora/agent-core-effects";
+import { failureInput } from "@moora/agent-core-effects/internal";
 import { lateOutputLogger, Logger, logIgnored, logRetry } from "@moora/agent/internal";
 import { isPaused } from "@moora/agent-core-state-machine";
 import * as restate from "@restatedev/restate-sdk";
-import { callSession } from "./ingress.ts";
+import { callSession, RestateFailure } from "./ingress.ts";
 import { sessionIdOf } from "./posted-inputs.ts";
 import { retentionOptions, serviceNames, type RestateOptions } from "./options.ts";
 import type { SessionWithHeader, SessionCache } from "./session-cache.ts";
@@ -82,6 +83,13 @@ function cancellationOf(ctx: restate.Context, abort: AbortController): restate.R
   });
 }
 
+/** The session that wants an effect. */
+interface Wanted {
+  readonly header: string;
+  readonly state: AgentState;
+  readonly signal: AbortSignal;
+}
+
 /** One attempt of Restate to run an effect. It talks to the session from outside the journal, so that its calls may vary. */
 class EffectAttempt {
   readonly #agent: Agent<unknown>;
@@ -110,6 +118,15 @@ class EffectAttempt {
       await this.#report({ inputs: [interruption], from: effect.key });
       return;
     }
+    await this.#perform(effect, { header, state, signal }).catch(async (error: unknown) => {
+      // Another attempt would report the same again.
+      if (!isRefusal(error)) throw error;
+      const failure = failureInput(effect, error, systemClock.now());
+      if (failure !== undefined) await this.#report({ inputs: [failure], from: effect.key });
+    });
+  }
+
+  async #perform(effect: AgentEffect, { header, state, signal }: Wanted): Promise<void> {
     const { context, onProgress } = this.#options;
     const onLateOutput = lateOutputLogger(this.#logger);
     await performEffect(this.#agent, effect, state, {
@@ -170,6 +187,10 @@ class EffectAttempt {
     return (await callSession(this.#options.ingressUrl, target, posted)) as PostedResult;
   }
 }
+
+/** Whether the session refused what an effect reported: an invalid input, or one that is too long. */
+const isRefusal = (error: unknown): boolean =>
+  error instanceof RestateFailure && (error.status === 400 || error.status === 413);
 
 const isFailure = (input: AgentInput): boolean =>
   input.type === "llm-call-failed" || (input.type === "tool-call-completed" && !input.result.isSuccess);

@@ -34,8 +34,20 @@ describe("the options of restateSession", () => {
     [{ agent: "clerk", id: "ada" }, /restateSession needs ingressUrl/],
     [{ ingressUrl, id: "ada" }, /restateSession needs agent/],
     [{ ingressUrl, agent: "clerk" }, /restateSession needs id/],
+    [
+      { ingressUrl, agent: "clerk", id: "" },
+      /id must be a well-formed string of 1 to 200 characters, .* got ""/,
+    ],
+    [{ ingressUrl, agent: "clerk", id: "a".repeat(201) }, /id must be a well-formed string of 1 to 200/],
+    [{ ingressUrl, agent: "clerk", id: "a\ud800" }, /id must be a well-formed string of 1 to 200/],
+    [{ ingressUrl, agent: "clerk", id: "." }, /and not "\." or "\.\.", got "\."/],
+    [{ ingressUrl, agent: "clerk", id: ".." }, /and not "\." or "\.\.", got "\.\."/],
     [{ ingressUrl, agent: "clerk", id: "ada", by: "ada" }, /Unknown option "by"/],
   ])("are checked: %j", (options, message) => {
     expect(() => restateSession(options as SessionOptions)).toThrow(message);
+  });
+
+  it.each(["a", "a/b", "%2F", "...", "\u0000", "a".repeat(200)])("accept the id %j", (id) => {
+    expect(restateSession({ ingressUrl, agent: "clerk", id })).toBeTypeOf("object");
   });
 });
