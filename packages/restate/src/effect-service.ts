@@ -113,31 +113,47 @@ class EffectAttempt {
       session: { state },
     } = await this.#view();
     if (!Object.hasOwn(effectsAt(state), effect.key)) return;
-    const interruption = interruptionOf(effect, state, systemClock.now());
-    if (interruption !== undefined) {
-      await this.#report({ inputs: [interruption], from: effect.key });
-      return;
-    }
-    await this.#perform(effect, { header, state, signal }).catch(async (error: unknown) => {
+    if (await this.#interrupt(effect, state)) return;
+    try {
+      if (await this.#perform(effect, { header, state, signal })) return;
+    } catch (error) {
       // Another attempt would report the same again.
       if (!isRefusal(error)) throw error;
       const failure = failureInput(effect, error, systemClock.now());
       if (failure !== undefined) await this.#report({ inputs: [failure], from: effect.key });
-    });
+      return;
+    }
+    // Either the session no longer wants the effect, or the intent of an earlier attempt was under way and is recorded by now.
+    await this.#interrupt(effect, (await this.#view()).session.state);
   }
 
-  async #perform(effect: AgentEffect, { header, state, signal }: Wanted): Promise<void> {
+  /** Reports that an earlier attempt was interrupted, and resolves with whether one had begun. */
+  async #interrupt(effect: AgentEffect, state: AgentState): Promise<boolean> {
+    const interruption = interruptionOf(effect, state, systemClock.now());
+    if (interruption === undefined) return false;
+    await this.#report({ inputs: [interruption], from: effect.key });
+    return true;
+  }
+
+  /** Resolves with whether the effect began: its first input, which is the intent if it has one, changed the session. */
+  async #perform(effect: AgentEffect, { header, state, signal }: Wanted): Promise<boolean> {
+    let hasBegun: boolean | undefined;
     const { context, onProgress } = this.#options;
     const onLateOutput = lateOutputLogger(this.#logger);
     await performEffect(this.#agent, effect, state, {
       sessionId: sessionIdOf(this.#id, header),
       signal,
       untilResumed: () => this.#untilResumed(signal),
-      dispatch: (...inputs) => this.#dispatch(inputs, effect.key),
+      dispatch: async (...inputs) => {
+        const hasApplied = await this.#dispatch(inputs, effect.key);
+        hasBegun ??= hasApplied;
+        return hasApplied;
+      },
       ...(onLateOutput === undefined ? {} : { onLateOutput }),
       ...(context === undefined ? {} : { context }),
       ...(onProgress === undefined ? {} : { notify: (progress) => onProgress(this.#id, progress) }),
     });
+    return hasBegun ?? false;
   }
 
   async #dispatch(dispatched: readonly DispatchedInput[], from: string): Promise<boolean> {
