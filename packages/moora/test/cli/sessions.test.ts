@@ -510,7 +510,38 @@ describe("a session of another agent", () => {
     const stranger = await said("run", "1+1", "--session", "ada", "--log", "shop.db");
     expect(stranger).toMatchObject({
       code: 1,
-      err: expect.stringContaining('This session belongs to the agent "shop", not to "moora".'),
+      err: expect.stringContaining(
+        'This session belongs to the agent "shop", not to "moora". ' +
+          "Run it with the module of that agent: moora worker --agent FILE --log shop.db",
+      ),
+    });
+  });
+
+  it("of another program is decided, and the command to run it names the module of its agent", async () => {
+    const log = sqliteLog(place.at("shop.db"));
+    const pay = defineTool({
+      name: "pay",
+      description: "Pays.",
+      input: { type: "object", properties: {} },
+      approval: "always",
+      execute: () => "paid",
+    });
+    const llm = new MockLlmCaller([callsTools([{ name: "pay", arguments: {} }]), answers("Done.")]);
+    const session = await openSession(defineAgent({ name: "shop", llm, tools: [pay] }), {
+      log,
+      id: "ada",
+      onError: () => undefined,
+    });
+    await session.send("Pay.");
+    await expect.poll(() => session.questions()).toHaveLength(1);
+    await session.close();
+    await log.close();
+    const approved = await said("approve", "ada", "--log", "shop.db");
+    expect(approved).toMatchObject({
+      code: 0,
+      err: expect.stringContaining(
+        'If no process runs the session: moora worker --agent FILE --log shop.db, with the module of the agent "shop"\n',
+      ),
     });
   });
 

@@ -104,7 +104,7 @@ async function openLoggedSession(
   let mcp: McpServers | undefined;
   try {
     const state = await sessionState(log, id, host);
-    if (state !== undefined) await checkAgent(log, id);
+    if (state !== undefined) await checkAgent(log, id, new CommandHints({ options, target }));
     const tools = await SessionTools.of({ log, target, id, options, cwd: host.cwd });
     const hints = new CommandHints({ options, target, tools: tools.path });
     mcp = await openMcpServers(options, host, screen);
@@ -143,10 +143,12 @@ async function openLoggedSession(
 }
 
 /** Throws `SessionError` for the session of another agent, whose tools and states are not known here. */
-async function checkAgent(log: OpenCall["log"], id: string): Promise<void> {
+async function checkAgent(log: OpenCall["log"], id: string, hints: CommandHints): Promise<void> {
   const { agent } = await readHeader(log, id);
   if (agent.name === agentName) return;
-  const message = `This session belongs to the agent "${agent.name}", not to "${agentName}".`;
+  const message =
+    `This session belongs to the agent "${agent.name}", not to "${agentName}". ` +
+    `Run it with the module of that agent: ${hints.workerCommand()}`;
   throw new SessionError("WrongAgent", message);
 }
 

@@ -50,6 +50,11 @@ export class CommandHints {
     return shellCommand([...args, ...this.#logOption, ...tools, ...servers, ...given]);
   }
 
+  /** The command that runs the sessions of agents in a module of the user. */
+  workerCommand(): string {
+    return this.command("worker", "--agent", "FILE");
+  }
+
   /** The commands that settle a question of a session. */
   decisionCommands(
     id: string,

@@ -1,8 +1,16 @@
-import { InputRefused, type Decision, type DurableSession, type Question, type Receipt } from "@moora/agent";
+import {
+  InputRefused,
+  readHeader,
+  type Decision,
+  type DurableSession,
+  type Question,
+  type Receipt,
+} from "@moora/agent";
 import { toolOf } from "@moora/agent-core-state-machine/internal";
 import { CliFailure } from "../cli-failure.ts";
 import { exitCodes, type ExitCode } from "../cli-host.ts";
 import type { Command } from "../command.ts";
+import { agentName } from "../options-to-agent.ts";
 import type { OptionName } from "../options.ts";
 import { CommandHints } from "./command-hints.ts";
 import { callToText, openQuestion } from "./open-question.ts";
@@ -52,8 +60,11 @@ const decidedCall = (question: Question, decision: Decision): Question =>
     ? { ...question, parameters: decision.approve }
     : question;
 
-/** The command that resumes the session, with the tools that it was last run with. */
-async function resumeCommand({ log, target, id, options }: SessionCall): Promise<string> {
+/** The command that resumes the session, with the tools that it was last run with, or with the module of its agent. */
+async function resumeCommand({ log, target, id, options, hints }: SessionCall): Promise<string> {
+  const { agent } = await readHeader(log, id);
+  if (agent.name !== agentName)
+    return `${hints.workerCommand()}, with the module of the agent "${agent.name}"`;
   const tools = (await readToolsModule(log, target, id))?.path;
   return new CommandHints({ options, target, tools }).runCommand("run", "--session", id);
 }
