@@ -1,8 +1,9 @@
 import { readBody } from "../body.ts";
-import { answersOf, chatBodySchema, userMessageOf } from "../chat/chat-request.ts";
+import { answeredDigests, answersOf, chatBodySchema, userMessageOf } from "../chat/chat-request.ts";
 import { uiMessageFormat as format } from "../chat/chat-stream.ts";
 import { isResumable } from "../chat/loop-end.ts";
 import { HttpProblem } from "../problem.ts";
+import { awaitQuestions } from "./awaited-questions.ts";
 import { postAnswers, postUserMessage } from "./chat-posts.ts";
 import { chatSession, findChat, nothingToResume, withStream } from "./chat-session.ts";
 import type { Route } from "./route.ts";
@@ -18,11 +19,13 @@ export const postChat: Route = async (call) => {
   }
   const isUser = last.role === "user";
   const ref = await chatSession(call, body.id, isUser);
-  return await withStream(call, { ref, format }, async (stream, live) =>
-    isUser
+  return await withStream(call, { ref, format }, async (stream, live) => {
+    await live.refresh();
+    if (!isUser) await awaitQuestions(parts.context, live, answeredDigests(last));
+    return isUser
       ? await postUserMessage(call, { stream, live }, userMessageOf(last))
-      : await postAnswers(call, { stream, live }, (questions) => answersOf(last, questions)),
-  );
+      : await postAnswers(call, { stream, live }, (questions) => answersOf(last, questions));
+  });
 };
 
 /**
