@@ -220,6 +220,30 @@ describe("what a page changes", () => {
     expect({ data: await dataOf(scene), paid: paid.length }).toEqual({ data: { x: 8 }, paid: 1 });
   });
 
+  it("is recorded with each answer to the same question, also if it was made before and taken back", async () => {
+    const ask = { name: "ask_human", arguments: { question: "Which size?" } };
+    const script = [callsTools([ask]), answers("Done.")];
+    const agent = agentOf(script, { data: anything({ x: 1 }), tools: [askHuman()] });
+    await using scene = new AgUiScene(agent);
+    const client = scene.client();
+    await say(client, "Buy");
+    const interruptId = scene.interrupts[0]?.id ?? "";
+    const resume = [{ interruptId, status: "resolved", payload: { answer: "M" } } as const];
+    // The first one is answered, the others repeat its answer with another state.
+    for (const [from, x] of [
+      [1, 2],
+      [2, 1],
+      [1, 2],
+    ]) {
+      client.setState({ x });
+      await run(client, { resume, forwardedProps: { "moora.base-state": { x: from } } });
+      expect(await dataOf(scene)).toEqual({ x });
+    }
+    expect((await posts(scene)).slice(1)).toEqual(
+      [2, 1, 2].map((value) => ["ada", { op: "replace", path: "/x", value }]),
+    );
+  });
+
   it("is recorded or refused by name, and nothing else is, whatever happens in and between its runs", async () => {
     const fields = fc.dictionary(fc.constantFrom("x", "y", "z"), fc.nat({ max: 2 }), {
       noNullPrototype: true,

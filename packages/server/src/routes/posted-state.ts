@@ -1,6 +1,6 @@
-import { DataRefused, type AgentInput, type DurableSession, type Json } from "@moora/agent";
+import { DataRefused, type AgentInput, type DurableSession } from "@moora/agent";
 import { isSameJson } from "@moora/agent/internal";
-import { seenData, type VersionedData } from "../chat/ag-ui-base.ts";
+import { seenData } from "../chat/ag-ui-base.ts";
 import type { PostedState } from "../chat/ag-ui-request.ts";
 import { HttpProblem } from "../problem.ts";
 import { differingPlaces, mergeData } from "../sessions/merge-data.ts";
@@ -74,15 +74,20 @@ async function record(call: RouteCall, live: LiveSession, posted: ContainerOfRun
   await merge(call, live, { id, state, base: base.data, later: later.map((after) => after.data) });
 }
 
+interface Version {
+  readonly data: unknown;
+  readonly version: number;
+}
+
 /** What a client has changed. */
 interface Changed {
-  readonly base: VersionedData | undefined;
+  readonly base: Version | undefined;
   /** What the data was since `base`. */
-  readonly later: readonly VersionedData[];
+  readonly later: readonly Version[];
   /** The states that are not a change. */
-  readonly unchanged: readonly VersionedData[];
+  readonly unchanged: readonly Version[];
   /** What the data was during a run that the client seems to have seen to its end. */
-  readonly untilEnd: readonly VersionedData[];
+  readonly untilEnd: readonly Version[];
 }
 
 /** `version` is that of the data of the agent. */
@@ -92,8 +97,7 @@ async function changedBy(
   { user, version }: { readonly user: string; readonly version: number },
 ): Promise<Changed> {
   if (posted.base !== undefined) {
-    // A value of JSON, since it is a part of the body of the request.
-    const base = { data: posted.base as Json, version };
+    const base = { data: posted.base, version };
     return { base, later: [], unchanged: [base], untilEnd: [] };
   }
   const { messages, isResumed, run } = posted;
@@ -111,7 +115,7 @@ async function changedBy(
  * The places of a state that differ from the data at the end of a run, and that were changed in the run: the client has changed them
  * again or set them back, or it has not seen the change. None of those that are now what the client posts.
  */
-function unclearPlaces(untilEnd: readonly VersionedData[], state: object, now: unknown): readonly string[] {
+function unclearPlaces(untilEnd: readonly Version[], state: object, now: unknown): readonly string[] {
   const [base, ...changes] = untilEnd.map(({ data }) => data);
   const expected: unknown = structuredClone(changes.at(-1));
   if (!isContainer(base) || !isContainer(expected) || Array.isArray(state) !== Array.isArray(expected))
