@@ -113,6 +113,7 @@ const forms: readonly Form[] = [
     form: /\b(?:I'm|(?:you|we|they)'(?:re|ve|ll|d)|(?:I|it|he|she)'(?:ll|d|ve))\b/gi,
     better: "the full form",
   },
+  { form: /\btime-outs?\b/gi, better: "timeout" },
 ];
 
 /** Where a word is meant. An entry that excuses nothing is reported, so that the list stays true. */

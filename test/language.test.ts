@@ -50,6 +50,13 @@ describe("the check of the language", () => {
     ]);
   });
 
+  it("finds a timeout that is written as two words", () => {
+    expect(wordsIn("Fails on time-out. Time-outs are options; a timed-out call is not repeated.")).toEqual([
+      "1 time-out",
+      "1 Time-outs",
+    ]);
+  });
+
   it("finds a word in the name of a file", () => {
     expect(findingsIn("test/told.ts", "", [])).toEqual([
       { file: "test/told.ts", line: 0, word: "told", better: expect.any(String) },

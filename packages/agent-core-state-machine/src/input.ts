@@ -112,7 +112,7 @@ export const inputSchemas = {
     toolCallId: id,
     result: toolCallResultSchema,
     key,
-    /** Whether the failed call may be repeated, if its tool has `retries`: it ended with an exception or a time-out. */
+    /** Whether the failed call may be repeated, if its tool has `retries`: it ended with an exception or a timeout. */
     retryable: z.exactOptional(z.literal(true)),
     /** The usage of the models that the tool called. */
     usage,
@@ -227,7 +227,7 @@ export const inputSchemas = {
     key,
     requestId,
   }),
-  /** The usage of work that ended without an answer, because it was cancelled or its request was replaced. */
+  /** The usage of work that ended without an answer, because it was canceled or its request was replaced. */
   "usage-reported": input("usage-reported", { key: text, usage }),
   /**
    * The owner is about to save a snapshot of the state after record `seq`; `digest` is that of the snapshot's body. It binds
@@ -284,7 +284,7 @@ export type ToolCallInterruptedInput = InputOf<"tool-call-interrupted">;
 export type ToolCallDecidedInput = InputOf<"tool-call-decided">;
 /** A wait of the session is over. */
 export type DeadlinePassedInput = InputOf<"deadline-passed">;
-/** The running loop is cancelled. */
+/** The running loop is canceled. */
 export type ReActCancelledInput = InputOf<"re-act-cancelled">;
 /** The session is paused: no new work starts. */
 export type SessionPausedInput = InputOf<"session-paused">;

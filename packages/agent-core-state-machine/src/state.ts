@@ -29,10 +29,12 @@ export const toolDefinitionSchema = z.object({
   answerSchema: z.exactOptional(z.string()),
   timeoutMs: z.exactOptional(z.int().check(z.positive())),
   /**
-   * How often an attempt that failed with an exception or a time-out is repeated. Only for `safe` and `keyed`; a call of
+   * How often an attempt that failed with an exception or a timeout is repeated. Only for `safe` and `keyed`; a call of
    * any other tool is not repeated.
    */
   retries: z.exactOptional(z.int().check(z.nonnegative())),
+  /** Whether an attempt continues the work of the one before it: interruptions are not counted. Only for `keyed`. */
+  resumable: z.exactOptional(z.boolean()),
   maxParallel: z.exactOptional(z.int().check(z.positive())),
   /** The names that the tool had in earlier releases. Calls that were recorded with one of them are calls of this tool. */
   formerNames: z.exactOptional(z.array(z.string())),

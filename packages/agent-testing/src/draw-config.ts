@@ -14,6 +14,7 @@ export function drawTools(choose: Choose): Readonly<Record<string, ToolDefinitio
     probed: { ...base, probe: true, risk: "high" },
     asked: { ...base, onUnknown: "ask", approval: "always" },
     human: { ...base, asksHuman: true },
+    job: { ...base, replay: "keyed", resumable: true },
     free: { ...base, approval: "never", risk: "critical" },
   };
   return Object.fromEntries(Object.entries(kinds).filter(() => choose(3) > 0));

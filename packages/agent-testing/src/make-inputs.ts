@@ -100,7 +100,7 @@ export const timePassed = (key: string, at = 1): AgentInput => ({
   timestamp: at,
 });
 
-/** The loop is cancelled. */
+/** The loop is canceled. */
 export const cancelled = (reason?: string, at = 1): AgentInput => ({
   type: "re-act-cancelled",
   ...(reason === undefined ? {} : { reason }),

@@ -120,7 +120,7 @@ function toolOfAgent<Answer>(agent: Agent<Answer>, options: AgentToolOptions): T
     ...(needsContext(agent) ? { context: defineContext<object>() } : {}),
     spends: spendsOf(agent),
     // In memory a second attempt would run the tools of the sub-agent again.
-    replay: log === undefined ? "once" : "keyed",
+    ...(log === undefined ? { replay: "once" } : { replay: "keyed", resumable: true }),
     async execute(args, context) {
       const caller = SubAgents.of(context);
       if (caller !== undefined && caller.depth >= maxDepth)

@@ -35,8 +35,8 @@ export interface OpenOptions {
   /** The id of the session in the log. */
   readonly id: string;
   /**
-   * What this process may do: `run` the agent as the owner of the session, `post` messages, decisions and cancels to
-   * its owner, or only `read`. Default: `run`.
+   * What this process may do: `run` the agent as the owner of the session, `post` to its owner all that a session accepts from
+   * outside but `configure` and `note`, or only `read`. Default: `run`.
    */
   readonly access?: Access;
   /**

@@ -67,7 +67,7 @@ export async function runToReply<Answer>(
   }
 }
 
-/** How long to wait for the usage of the calls of a cancelled sub-agent, in milliseconds. */
+/** How long to wait for the usage of the calls of a canceled sub-agent, in milliseconds. */
 const usageGraceMs = 1_000;
 
 /** Waits until the usage of all calls is reported, for at most `usageGraceMs`. */

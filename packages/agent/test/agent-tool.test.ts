@@ -163,7 +163,7 @@ describe("a cancel", () => {
     await session.close();
   });
 
-  it("comes with a time-out, too, and the caller continues", async () => {
+  it("comes with a timeout, too, and the caller continues", async () => {
     const { root, clock, signals, asked } = deep();
     const run = runTask(root, "q", { clock });
     await settledDeeply();

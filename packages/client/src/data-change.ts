@@ -26,7 +26,7 @@ function changesOf(from: Json, to: Json): readonly DataOperation[] {
     count = changes.length;
   }
   throw new DataRefused(
-    `the recipe changes ${count} fields or items of the data itself; one post changes at most ${max}. Use several updates.`,
+    `the recipe changes ${count} top-level fields or items; one post changes at most ${max}. Use several updates.`,
   );
 }
 

@@ -50,7 +50,7 @@ export interface RemoteSession<Answer = string, Data = unknown>
   /**
    * Changes the application data with a recipe. It runs when the post is sent, and again if any data has changed since the record
    * that this session had then. Rejects with `ClientError` for data that does not fit the schema of the agent and for a change that
-   * does not fit the size of a post, with `DataRefused` for more than 999 changed fields or items of the data itself, and with what
+   * does not fit the size of a post, with `DataRefused` for more than 999 changed top-level fields or items, and with what
    * the recipe throws.
    */
   readonly update: (recipe: Recipe<Data>) => ReturnType<Session["update"]>;

@@ -90,7 +90,7 @@ export const sessionOpenedEvent = "moora.session.opened";
 /** The event of the span of a handler for the note that it adds to the trace. */
 export const traceNoteEvent = "moora.trace.note";
 
-/** The value of `error.type` for work that a crash or a restart interrupted, that was cancelled, or replaced by other work. */
+/** The value of `error.type` for work that a crash or a restart interrupted, that was canceled, or replaced by other work. */
 export const endedEarly = {
   interrupted: "interrupted",
   cancelled: "cancelled",

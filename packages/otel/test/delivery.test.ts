@@ -111,7 +111,7 @@ describe("an exporter", () => {
     expect(errors).toHaveLength(1);
   });
 
-  it("that hangs is given up after a time-out, and a bounded number of spans waits", async () => {
+  it("that hangs is given up after a timeout, and a bounded number of spans waits", async () => {
     const errors: unknown[] = [];
     const clock = new TestClock();
     const exporter = new HeldExporter();
@@ -133,7 +133,7 @@ describe("an exporter", () => {
     expect(errors.map(String)).toEqual([expect.stringContaining("3 spans wait for the exporter")]);
   });
 
-  it("that hangs does not hold up flush for longer than the time-out", async () => {
+  it("that hangs does not hold up flush for longer than the timeout", async () => {
     const errors: unknown[] = [];
     const clock = new TestClock();
     const telemetry = sessionTelemetry({

@@ -18,7 +18,7 @@ export function onAbort(host: AbortableHost, callback: () => void): () => void {
 }
 
 /**
- * An abort of its own kind, such as a time-out, whose signal is created when it is read. The time of the time-out does not
+ * An abort of its own kind, such as a timeout, whose signal is created when it is read. The time of the timeout does not
  * pass while it is held.
  */
 export class LazyAbort {

@@ -28,7 +28,7 @@ interface ContextFields extends CallDetails {
 /** What belongs to one call of a tool. */
 export interface CallScope {
   readonly tool: Tool;
-  /** The abort of its time-out. */
+  /** The abort of its timeout. */
   readonly late: LazyAbort;
   /** Its updates of application data; undefined if the tool has none. */
   readonly updates: DataUpdates | undefined;
@@ -62,7 +62,7 @@ function askedOf(record: ToolQuestionRecord | undefined): AskedByTool | undefine
   return { question, state, reply: { type: "answered", answer, by } };
 }
 
-/** The context of any call. Progress that is reported after the abort or the time-out is dropped. */
+/** The context of any call. Progress that is reported after the abort or the timeout is dropped. */
 export const contextOf = (
   details: CallDetails,
   { config, reActContext: { loop } }: AgentState,
@@ -78,7 +78,7 @@ export const contextOf = (
 export interface CallHost {
   /** `session` of the host. */
   readonly session: object | undefined;
-  /** Stops the time of the call's time-out until the returned function is called. */
+  /** Stops the time of the call's timeout until the returned function is called. */
   holdTimeout(): () => void;
 }
 

@@ -209,7 +209,7 @@ function toolOutcome(
   return withTimeout(settled, tool, host, late);
 }
 
-/** Reports that a tool has returned after a cancel or its time-out. */
+/** Reports that a tool has returned after a cancel or its timeout. */
 function reportLateResult(
   key: string,
   running: Promise<ToolOutcome>,
@@ -221,7 +221,7 @@ function reportLateResult(
   });
 }
 
-/** Reports the usage of a tool whose result arrives too late, after a cancel or its time-out. */
+/** Reports the usage of a tool whose result arrives too late, after a cancel or its timeout. */
 function reportLateUsage(
   key: string,
   running: Promise<ToolOutcome>,

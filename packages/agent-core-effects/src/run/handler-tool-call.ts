@@ -135,7 +135,7 @@ function outcomeOf(tool: Tool, parameters: string, context: ToolContext): ToolOu
   }
 }
 
-/** The outcome, or a failure on time-out. After a cancel it still waits for the tool, so that its usage counts. */
+/** The outcome, or a failure on timeout. After a cancel it still waits for the tool, so that its usage counts. */
 async function finished(
   running: Promise<ToolOutcome>,
   tool: Tool,

@@ -31,7 +31,7 @@ export interface StateContext<Data = unknown> extends DataContext<Data> {
   /** Milliseconds since 1970, by the clock of the session. */
   now(): number;
   /**
-   * Runs one of the agent's tools without an approval, within the time-out of the tool. Its idempotency key is the same when
+   * Runs one of the agent's tools without an approval, within the timeout of the tool. Its idempotency key is the same when
    * the handler runs again and makes the same calls in the same order. A tool with the replay policy `once` does not run in
    * a later attempt: its outcome is `outcome-unknown`. After an abort of `signal` no tool starts: the outcome is `cancelled`.
    * While the session is paused no tool starts either: the call waits until it is resumed.
@@ -91,7 +91,7 @@ export interface TimerOptions {
 
 /** The limits of the runner. They are not part of the agent's configuration, and logs do not contain them. */
 export interface RunLimits {
-  /** The time-out of tools that have none of their own, in milliseconds. Default: 120,000. */
+  /** The timeout of tools that have none of their own, in milliseconds. Default: 120,000. */
   readonly toolTimeoutMs: number;
   /** The maximum length of a result, in characters. Default: 100,000. */
   readonly maxResultLength: number;

@@ -9,7 +9,7 @@ interface TimerOptions extends Pick<EffectHost, "clock"> {
   readonly late: LazyAbort;
 }
 
-/** Starts a timer that stops while its time-out is held. Returns a function that cancels it. */
+/** Starts a timer that stops while its timeout is held. Returns a function that cancels it. */
 function startTimer({ clock, ms, late }: TimerOptions, onEnd: () => void): () => void {
   let left = ms;
   let startedAt = 0;
@@ -32,7 +32,7 @@ function startTimer({ clock, ms, late }: TimerOptions, onEnd: () => void): () =>
 }
 
 /**
- * The outcome of a tool, or a failure on time-out and when the call is no longer wanted. A later result of the tool is
+ * The outcome of a tool, or a failure on timeout and when the call is no longer wanted. A later result of the tool is
  * dropped. A synchronous tool has no timer.
  */
 export function withTimeout<Outcome>(

@@ -23,7 +23,7 @@ export interface ToolContext {
   /** The number of the loop of the session that the call belongs to, from 1. */
   readonly loop?: number;
   /**
-   * Aborted on cancel (`reason.name` is `AbortError`), on time-out (`TimeoutError`) and when the host shuts down
+   * Aborted on cancel (`reason.name` is `AbortError`), on timeout (`TimeoutError`) and when the host shuts down
    * (`ShutdownError`). After a shutdown, the next owner of the session still wants the call.
    */
   readonly signal: AbortSignal;
@@ -110,10 +110,16 @@ export interface ToolOptions<
    */
   readonly timeoutMs?: number;
   /**
-   * How often an attempt that ended with an exception or a time-out is repeated, after a growing delay (`config.retries`).
+   * How often an attempt that ended with an exception or a timeout is repeated, after a growing delay (`config.retries`).
    * Needs `replay: "safe"` or `"keyed"`. An error that `execute` returns with `toolReply` is not repeated. Default: not at all.
    */
   readonly retries?: number;
+  /**
+   * Whether an attempt after an interruption continues the work of the one before, such as a job that the `idempotencyKey` names.
+   * Then a call may be interrupted any number of times; else `config.retries.maxToolAttempts` counts. Needs `replay: "keyed"`.
+   * Default: false.
+   */
+  readonly resumable?: boolean;
   /** Calls of this tool that run at once. Default: the agent's `toolCalls.maxParallel`. */
   readonly maxParallel?: number;
   /**
@@ -230,7 +236,12 @@ function inputSchemaOf({ name, input, schema: beside }: AnyToolOptions): SchemaC
 
 function definitionOf({ name, probe, upcast, ...options }: AnyToolOptions, json: JsonObject): ToolDefinition {
   const { description, risk, approval, replay, onUnknown, timeoutMs, retries, maxParallel, spends } = options;
-  const { formerNames } = options;
+  const { formerNames, resumable } = options;
+  if (resumable === true && replay !== "keyed") {
+    refuse(
+      `The tool ${name} is resumable, but its replay is ${shownValue(replay ?? "once")}. Use replay: "keyed": a call continues by its idempotency key.`,
+    );
+  }
   if (retries !== undefined && retries !== 0 && replay !== "safe" && replay !== "keyed") {
     refuse(
       `The tool ${name} has retries, but its replay is ${shownValue(replay ?? "once")}. Use replay: "safe" or "keyed", which say that a call may run more than once.`,
@@ -248,6 +259,7 @@ function definitionOf({ name, probe, upcast, ...options }: AnyToolOptions, json:
     onUnknown,
     timeoutMs,
     retries,
+    resumable,
     maxParallel,
     spends,
     formerNames,

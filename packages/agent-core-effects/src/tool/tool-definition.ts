@@ -19,6 +19,7 @@ const optionNames: Readonly<Record<keyof ToolOptions, true>> = {
   onUnknown: true,
   timeoutMs: true,
   retries: true,
+  resumable: true,
   maxParallel: true,
   spends: true,
   data: true,

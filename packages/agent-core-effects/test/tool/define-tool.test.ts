@@ -216,7 +216,7 @@ describe("what cannot be a tool throws when it is defined", () => {
   it.each(["then", "toJSON", "length", "prototype", "10"])("but not the name %s (J01)", (name) => {
     expect(define({ name })().name).toBe(name);
   });
-  it.each([Number.NaN, Number.POSITIVE_INFINITY, 0, -1, "10", 1.5])("the time-out %s (K04)", (timeoutMs) =>
+  it.each([Number.NaN, Number.POSITIVE_INFINITY, 0, -1, "10", 1.5])("the timeout %s (K04)", (timeoutMs) =>
     expect(define({ timeoutMs })).toThrow(/timeoutMs/),
   );
   it.each([Number.NaN, Number.POSITIVE_INFINITY, 0, -1, "10", 1.5])("maxParallel %s (K04)", (maxParallel) =>

@@ -47,9 +47,16 @@ export function interruptProbe(edit: StateEdit, call: OpenCall): void {
 
 function runAgainOrGiveUp(edit: StateEdit, call: OpenCall): void {
   const interrupted = interruptedAttempts(call);
-  if (interrupted < edit.config.retries.maxToolAttempts) return runAgain(edit, call);
+  if (isResumable(edit, call) || interrupted < edit.config.retries.maxToolAttempts)
+    return runAgain(edit, call);
   failCall(edit, call.id, "crash-loop", wording.crashLoop(interrupted, call.mayHaveRun));
 }
+
+/** Whether an interrupted call continues its work, however often: it makes progress, which a call that begins again may not. */
+const isResumable = (edit: StateEdit, { id }: OpenCall): boolean => {
+  const tool = toolOf(edit, recordOf(edit, id)?.name ?? "");
+  return tool?.resumable === true && tool.replay === "keyed";
+};
 
 /** The number of attempts with the current one, without those that ended by themselves: with a failure, or with a question. */
 const interruptedAttempts = ({ attempt, failures = 0, asked = 0 }: OpenCall): number =>

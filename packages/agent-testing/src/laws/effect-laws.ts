@@ -66,7 +66,7 @@ export function checkFirstLate(toolCallIds: readonly string[], state: AgentState
   }
 }
 
-/** The calls that an input settled without a result of their tool: cancelled, rejected, expired or abandoned. */
+/** The calls that an input settled without a result of their tool: canceled, rejected, expired or abandoned. */
 export const settledWithout = (input: AgentInput, before: AgentState, next: AgentState): readonly string[] =>
   openCallsOf(before.reActContext.control).flatMap(({ id }) => {
     const isAnswered = input.type === "tool-call-completed" && input.toolCallId === id;

@@ -10,7 +10,13 @@ import {
   type AgentState,
   type ControlMove,
 } from "@moora/agent-core-state-machine";
-import { nextStateName, openCallOf, openCallsOf, recordOf } from "@moora/agent-core-state-machine/internal";
+import {
+  nextStateName,
+  openCallOf,
+  openCallsOf,
+  recordOf,
+  toolOf,
+} from "@moora/agent-core-state-machine/internal";
 import { assertLaw, firstDifference } from "./law-broken.ts";
 import { checkRequest } from "./request-laws.ts";
 
@@ -131,6 +137,10 @@ const attemptOf = ({ reActContext: { control } }: AgentState, id: string): numbe
 const runningAt = ({ reActContext: { control } }: AgentState): number =>
   openCallsOf(control).filter((call) => call.status.type === "running").length;
 
+/** Whether a call may be interrupted any number of times. */
+const isResumable = (state: AgentState, id: string): boolean =>
+  toolOf(state, recordOf(state, id)?.name ?? "")?.resumable === true;
+
 /** L11: limits are never exceeded (a lowered one is not exceeded further); an open call is open once, without a result. */
 export function checkLimits(before: AgentState, state: AgentState): void {
   const { config, reActContext: context } = state;
@@ -153,7 +163,7 @@ export function checkLimits(before: AgentState, state: AgentState): void {
     // A probe may follow the last attempt.
     const probes = status.type === "probing" ? 1 : 0;
     const asked = Math.max(config.retries.maxToolAttempts + probes, attemptOf(before, id));
-    const mostAttempts = asked + questions + failures;
+    const mostAttempts = isResumable(state, id) ? Infinity : asked + questions + failures;
     assertLaw(attempt <= mostAttempts, "L11", () => `call ${id} is at attempt ${attempt}`);
   }
 }

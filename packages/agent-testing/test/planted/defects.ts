@@ -3,7 +3,7 @@ import type { Plant } from "./plant.ts";
 
 type Calls = AgentState["toolCalls"];
 
-/** The first, late result of a cancelled call is taken. */
+/** The first, late result of a canceled call is taken. */
 export const takesLateResult: Plant = (input, state, transition) => {
   const stepped = transition(input, state);
   if (input.type !== "tool-call-completed") return stepped;
@@ -13,7 +13,7 @@ export const takesLateResult: Plant = (input, state, transition) => {
   return { ...stepped, state: { ...state, toolCalls } };
 };
 
-/** A call that was cancelled while it ran is reported as one that never ran. */
+/** A call that was canceled while it ran is reported as one that never ran. */
 export const deniesCancelledRun: Plant = (input, state, transition) => {
   const stepped = transition(input, state);
   if (input.type !== "re-act-cancelled" || stepped.state === state) return stepped;

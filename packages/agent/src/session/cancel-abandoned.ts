@@ -26,8 +26,8 @@ interface CancelHost {
 const maxReads = 32;
 
 /**
- * Cancels the sessions of sub-agents whose calls were cancelled, or ran out of time, when no process was there to cancel them: the
- * caller's process had ended, or ended before it could. Those that the sub-agents have called are cancelled, too. The newest calls
+ * Cancels the sessions of sub-agents whose calls were canceled, or ran out of time, when no process was there to cancel them: the
+ * caller's process had ended, or ended before it could. Those that the sub-agents have called are canceled, too. The newest calls
  * are first, and at most `maxReads` are looked at. Reports each failure, and does not reject.
  */
 export async function cancelAbandoned(caller: CallingSession, host: CancelHost): Promise<void> {
@@ -94,6 +94,6 @@ const reasons: ReadonlyMap<string | undefined, string> = new Map([
   ["timeout", "The call timed out."],
 ]);
 
-/** The reason for which the sub-agent of a call is cancelled; undefined for a call that has not ended without it. */
+/** The reason for which the sub-agent of a call is canceled; undefined for a call that has not ended without it. */
 const reasonOf = ({ result }: ToolCallRecord): string | undefined =>
   result === null || result.isSuccess ? undefined : reasons.get(result.code);

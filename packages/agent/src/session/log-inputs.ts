@@ -11,7 +11,7 @@ export function logIgnored(logger: Logger, input: AgentInput, state: AgentState)
   logger.log("input-ignored", { message: `A ${type} did not apply: ${reason}.`, data: { type, reason } });
 }
 
-/** Logs a result of an effect that has ended: it was cancelled or timed out, or the state no longer wants it. */
+/** Logs a result of an effect that has ended: it was canceled or timed out, or the state no longer wants it. */
 export const logLate = (logger: Logger, key: string): void =>
   logger.log("late-result", {
     message: `A result of ${key} was dropped: it came after its end.`,

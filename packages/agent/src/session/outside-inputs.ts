@@ -13,7 +13,7 @@ import type { AgentMachine } from "./machine.ts";
 import { parseOrRefuse } from "./parse-or-refuse.ts";
 import { PendingInput } from "./pending-input.ts";
 import { SerialQueue } from "./serial-queue.ts";
-import { InputRefused, type Receipt } from "./session.ts";
+import { InputRefused, type Receipt, type Session } from "./session.ts";
 
 type OutsideBase = Pick<SessionBase, "refuses" | "refusesHost" | "files" | "isUnattended">;
 
@@ -141,7 +141,7 @@ export class OutsideInputs {
     return lateReceipt(bound, state);
   }
 
-  /** Dispatches an input that only the application that runs the session may dispatch. */
+  /** Dispatches an input of `configure` or `note`, which only the process that runs the session may call. */
   async dispatchOfHost(value: unknown): Promise<Receipt> {
     const input = parseOrRefuse(value);
     const refusal = this.#base.refusesHost?.();
@@ -150,11 +150,22 @@ export class OutsideInputs {
   }
 }
 
-/** Throws `InputRefused` for an input that only the runner of a session may dispatch. */
-export function checkAccess(input: AgentInput): void {
-  const { access } = inputTraits[input.type];
-  if (access === "anyone") return;
-  const message = `Only the ${access === "host" ? "application that runs the session" : "runner of the session"} may dispatch ${input.type}.`;
+/** The methods of a session for inputs that `dispatch` does not accept. */
+const methods: { readonly [Type in AgentInput["type"]]?: keyof Session & string } = {
+  "agent-configured": "configure",
+  "context-note-added": "note",
+  "data-changed": "update",
+  "tool-call-completed": "settle",
+};
+
+/** Throws `InputRefused` for an input that only the runner of a session may dispatch, or only a method of it. */
+export function checkAccess({ type }: AgentInput): void {
+  if (inputTraits[type].access === "anyone") return;
+  const method = methods[type];
+  const message =
+    method === undefined
+      ? `Only the runner of the session may dispatch ${type}.`
+      : `dispatch does not accept ${type}. Call ${method}.`;
   throw new InputRefused({ code: "not-allowed", path: "type", message });
 }
 
@@ -184,7 +195,8 @@ function lateReceipt(bound: Bound | undefined, state: AgentState): Receipt {
 
 function ignored(input: AgentInput, state: AgentState): Receipt {
   const reason = ignoredReason(input)(state) ?? "nothing-new";
-  const decidedBy = deciderAt(state, input);
+  // The open question, which the decision does not fit, has no decision yet.
+  const decidedBy = reason === "wrong-decision" ? undefined : deciderAt(state, input);
   return { status: "ignored", reason, ...(decidedBy === undefined ? {} : { decidedBy }) };
 }
 

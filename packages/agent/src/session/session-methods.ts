@@ -139,7 +139,7 @@ const pauseMethods = ({
   },
 });
 
-/** The methods that only the application that runs the session may call. */
+/** The methods that only the process that runs the session may call. */
 const hostMethods = (
   agent: Agent<unknown>,
   { base, machine, outside }: Pick<SessionParts<never>, "base" | "machine" | "outside">,

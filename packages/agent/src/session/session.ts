@@ -52,7 +52,7 @@ export interface Session<Answer = string, Data = unknown> {
    * The run resolves with the first answer of the model to a request that contains the message. Under `queue`, a message
    * that arrives during a model call waits for the next request: the current answer ends the runs of the messages that
    * its request contained, the next answer those of the messages that arrived meanwhile. Several messages that one
-   * request contains for the first time have one answer. If the loop fails or is cancelled, the runs of all its messages
+   * request contains for the first time have one answer. If the loop fails or is canceled, the runs of all its messages
    * reject. If a custom control graph ends the loop before the model has seen a message, its run rejects with the reason
    * `Unanswered`.
    */
@@ -63,9 +63,10 @@ export interface Session<Answer = string, Data = unknown> {
   send(content: UserContent): Promise<Receipt>;
   /**
    * Dispatches an input from outside: a message, a decision, a cancel, or a request for more context. Rejects with
-   * `InputRefused` for an invalid input (`path` names the field), and for one that only the runner may dispatch
-   * (`not-allowed`). A function of the state before the input may take its place, for all but decisions: it is called when its
-   * turn comes, and again if other inputs were first. It returns the input, or undefined to dispatch none (`nothing-new`).
+   * `InputRefused` for an invalid input (`path` names the field), and for one that only the runner may dispatch, or a method of the
+   * session, which the message names (`not-allowed`). A function of the state before the input may take its place, for all but
+   * decisions: it is called when its turn comes, and again if other inputs were first. It returns the input, or undefined to dispatch
+   * none (`nothing-new`).
    */
   dispatch(input: unknown): Promise<Receipt>;
   /**

@@ -53,7 +53,7 @@ export class ChangeOrder {
     const calls = openCallsOf(this.#session.current().reActContext.control);
     const mustWait = calls.some((call) => this.#isExpected(call));
     for (const [id, { start }] of [...this.#waiting].toSorted(([, a], [, b]) => a.seq - b.seq)) {
-      // A call that has ended, such as by a time-out, does not wait: its change is refused.
+      // A call that has ended, such as by a timeout, does not wait: its change is refused.
       const isOpen = calls.some((call) => call.id === id);
       if (isOpen && mustWait) return;
       this.#waiting.delete(id);

@@ -74,7 +74,7 @@ const mayHaveRun =
 
 /**
  * The inputs that close open work: a call that had not started becomes `not-run`, one that had started
- * `outcome-unknown`, and a model call is cancelled.
+ * `outcome-unknown`, and a model call is canceled.
  */
 export function closingInputs(state: AgentState): readonly AgentInput[] {
   if (!isLoopRunning(state)) return [];

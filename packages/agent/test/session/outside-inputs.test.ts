@@ -55,6 +55,24 @@ describe("dispatch", () => {
     for (const session of sessions) await session.close();
   });
 
+  it.each([
+    { input: { type: "agent-configured", config: {} }, message: "Call configure." },
+    { input: { type: "context-note-added", text: "Be brief." }, message: "Call note." },
+    { input: { type: "data-changed", patches: [], by: "ada" }, message: "Call update." },
+    {
+      input: {
+        type: "tool-call-completed",
+        toolCallId: "call_1",
+        result: { isSuccess: true, content: "paid", receivedAt: 1 },
+      },
+      message: "Call settle.",
+    },
+    { input: { type: "session-opened", owner: "me" }, message: "Only the runner of the session" },
+  ])("says who may make an input of the type $input.type", async ({ input, message }) => {
+    const { session } = scene([]);
+    await expect(session.dispatch({ ...input, timestamp: 1 })).rejects.toThrow(message);
+  });
+
   it("calls a function when the turn of its input comes, and again after the inputs that were first", async () => {
     const world = new Restarts();
     const agent = defineAgent({ llm: new MockLlmCaller(() => hangs()) });

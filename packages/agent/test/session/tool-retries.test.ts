@@ -70,7 +70,7 @@ describe("a tool with retries", () => {
     expect(resultOf(at.session.current())).toMatchObject({ error: "Failure 3.", code: "tool-error" });
   });
 
-  it("runs again after a time-out, and a late result of the first attempt is not taken", async () => {
+  it("runs again after a timeout, and a late result of the first attempt is not taken", async () => {
     const late = Promise.withResolvers<string>();
     const fetch = toolOf("fetch", (_, { attempt }) => (attempt === 1 ? late.promise : "second"), {
       replay: "keyed",

@@ -20,7 +20,7 @@ export interface MockHang {
 
 /**
  * A step that streams a text and then waits until the call is aborted. The failure reports `usage`. Time limits in the options of
- * the call do not end it: adapters of providers observe them, a script does not. Use `fails("timeout")` for a time-out.
+ * the call do not end it: adapters of providers observe them, a script does not. Use `fails("timeout")` for a timeout.
  */
 export const hangs = (
   after: string = "",

@@ -37,7 +37,7 @@ type SessionReader = Pick<DurableSession<unknown>, "header" | "history" | "curre
  * Finds what a client has seen of the application data. A message of the model shows that the client has seen the data from before
  * it, a result that of its call. A client without either is taken to have seen the initial data. A run is one of the client if the
  * client posts a message of it, also that of the user. The client seems to have the whole run if it has the last message or result that
- * was recorded in it, with its whole text, and after a run without any; not after one that was cancelled.
+ * was recorded in it, with its whole text, and after a run without any; not after one that was canceled.
  */
 export async function seenData(session: SessionReader, options: SeenOptions): Promise<SeenData> {
   const reader = new SeenReader(session, options);

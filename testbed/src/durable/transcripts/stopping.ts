@@ -16,11 +16,11 @@ const custom = {
   },
 };
 
-/** A call that gets no result before the loop is cancelled. */
+/** A call that gets no result before the loop is canceled. */
 const forever = (_: unknown, { signal }: { readonly signal: AbortSignal }): Promise<string> =>
   new Promise((resolve) => signal.addEventListener("abort", () => resolve("Fine"), { once: true }));
 
-/** Cancelled at every stage, with another message after that. */
+/** Canceled at every stage, with another message after that. */
 export const stopping: readonly Transcript[] = [
   inLoops("cancelled before the first word", [[hangs()]], { says, deeds: [cancels(thinks)] }),
   inLoops("cancelled within an answer", [[hangs("Let me see")]], {
