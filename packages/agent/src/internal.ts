@@ -1,10 +1,11 @@
 /** Exports for the other packages of this repository. Not a public API: they may change in any release. */
 export { base64OfUrl, base64ToBytes } from "@moora/llm/internal";
-export { applyPatches, keysToPointer } from "@moora/agent-core-state-machine";
+export { applyPatches, beginReplay, keysToPointer } from "@moora/agent-core-state-machine";
 export { answerMessageId, dataOf, openCallsOf } from "@moora/agent-core-state-machine/internal";
 export { contentProblem } from "./user-message.ts";
 export { isSameJson } from "./durable/canonical-json.ts";
 export { historyDigest } from "./durable/history-digest.ts";
+export { headerToState } from "./durable/session-header.ts";
 export { ignoredReason } from "@moora/agent-core-state-machine";
 export { foldRecords } from "./host/folded-session.ts";
 export { fileHeaders, mediaTypeIn } from "./file-response.ts";

@@ -26,7 +26,7 @@ export const runInputSchema = z.looseObject({
       content: z.optional(z.union([z.string(), z.array(contentPartSchema)])),
     }),
   ),
-  /** The state of the client. Undefined, null and {}: it has none yet. */
+  /** The state of the client. Undefined, null, and {} without a base: it has none yet. */
   state: z.optional(z.unknown()),
   forwardedProps: z.optional(z.unknown()),
   resume: z.optional(
@@ -99,17 +99,18 @@ export function postedStateOf({
   messages,
   resume = [],
 }: RunInput): PostedState | undefined {
-  if (isMissing(state)) return undefined;
+  const base = isFields(forwardedProps) ? (forwardedProps[baseStateName] ?? undefined) : undefined;
+  // A client that names what it has changed has a state.
+  if (state === undefined || state === null || (base === undefined && isEmpty(state))) return undefined;
   return {
     state,
-    base: isFields(forwardedProps) ? (forwardedProps[baseStateName] ?? undefined) : undefined,
+    base,
     messages: new Map(messages.map((message) => [message.id, message.content])),
     isResumed: resume.length > 0,
   };
 }
 
-const isMissing = (state: unknown): boolean =>
-  state === undefined || state === null || (isFields(state) && Object.keys(state).length === 0);
+const isEmpty = (state: unknown): boolean => isFields(state) && Object.keys(state).length === 0;
 
 const isFields = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);

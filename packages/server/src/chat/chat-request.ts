@@ -100,6 +100,13 @@ export function answersOf({ parts }: ChatMessage, open: readonly Question[]): re
   });
 }
 
+/** The digests of the questions of calls that a message answers, as far as it has them. */
+export const answeredDigests = ({ parts }: ChatMessage): readonly string[] =>
+  parts.flatMap((part) => {
+    const approval = approvalPartSchema.safeParse(part);
+    return approval.success ? [approval.data.approval.id] : [];
+  });
+
 /** The id of the part of a message that shows a question. */
 const partIdOf = (question: Question): string =>
   question.path === undefined ? question.toolCallId : questionPartId(question);

@@ -1,3 +1,4 @@
+import type { Question } from "@moora/agent";
 import { readBody } from "../body.ts";
 import { agUiFormat } from "../chat/ag-ui-format.ts";
 import {
@@ -7,8 +8,10 @@ import {
   runInputSchema,
   type RunInput,
 } from "../chat/ag-ui-request.ts";
-import type { UserMessage } from "../chat/chat-request.ts";
+import type { AnsweredQuestion, UserMessage } from "../chat/chat-request.ts";
 import type { LiveSession } from "../sessions/live-session.ts";
+import { requireQuestions } from "./awaited-questions.ts";
+import { checkAnswers } from "./checked-answers.ts";
 import { checkMessage, postAnswers, postUserMessage } from "./chat-posts.ts";
 import { chatSession, withStream } from "./chat-session.ts";
 import { postState, type StateRefusal } from "./posted-state.ts";
@@ -22,18 +25,27 @@ export const postAgUi: Route = async (call) => {
   const ref = await chatSession(call, threadId, message !== undefined);
   const format = agUiFormat({ threadId, runId });
   return await withStream(call, { ref, format }, async (stream, live) => {
+    await live.refresh();
+    const answersOf = (questions: readonly Question[]): readonly AnsweredQuestion[] =>
+      resumedAnswersOf(input, questions);
+    if (message === undefined) {
+      const digests = resume.map(({ interruptId }) => interruptId);
+      await requireQuestions(call.parts.context, live, digests);
+      // Answers that the session does not accept leave the data as it is.
+      await checkAnswers(call, live, answersOf(live.stream.questions));
+    }
     const refusal = await stateRefusal(call, live, { input, message });
     if (refusal !== undefined) {
       stream.refuse(refusal.message, refusal.code);
       return true;
     }
     return message === undefined
-      ? await postAnswers(call, { stream, live }, (questions) => resumedAnswersOf(input, questions))
+      ? await postAnswers(call, { stream, live }, answersOf)
       : await postUserMessage(call, { stream, live }, message);
   });
 };
 
-/** Takes the state of a client. Returns why it is refused. The message of a repeated run is in the log: its state was taken then. */
+/** Takes the state of a client. Returns why it is refused. */
 async function stateRefusal(
   call: RouteCall,
   live: LiveSession,
@@ -42,10 +54,8 @@ async function stateRefusal(
   const posted = postedStateOf(input);
   if (posted === undefined) return undefined;
   const { threadId, resume = [] } = input;
-  await live.refresh();
-  if (live.session.current().messages.some(({ id }) => id === message?.messageId)) return undefined;
   // A message that the state does not accept leaves the data as it is.
   if (message !== undefined) await checkMessage(call, live, message);
-  const run = [threadId, message?.messageId ?? resume.map(({ interruptId }) => interruptId)];
-  return await postState(call, live, { ...posted, run });
+  const about = message?.messageId ?? resume.map(({ interruptId }) => interruptId);
+  return await postState(call, live, { ...posted, run: [threadId, about], answers: resume });
 }

@@ -15,7 +15,7 @@ export interface ChatPost {
   readonly live: LiveSession;
 }
 
-/** Throws `refused` for a message that the session would ignore now, except for one that it has already. */
+/** Throws `refused` for a message that the session would ignore now, except for one that it has already with the same text. */
 export async function checkMessage(
   { parts: { context } }: RouteCall,
   live: LiveSession,
@@ -26,7 +26,18 @@ export async function checkMessage(
   );
   const input = { type: "user-message-received", ...message, timestamp: context.clock.now() } as const;
   const reason = ignoredReason(input)(live.session.current());
-  if (reason !== undefined && reason !== "duplicate-id") throw refused({ status: "ignored", reason });
+  if (reason === "duplicate-id") checkSameText(live, message);
+  else if (reason !== undefined) throw refused({ status: "ignored", reason });
+}
+
+/** Throws `refused` for a message that the session has with another text. */
+function checkSameText({ session }: LiveSession, { messageId, content }: UserMessage): void {
+  const before = session.current().messages.find(({ id }) => id === messageId);
+  if (before?.content === content) return;
+  throw new HttpProblem(
+    "refused",
+    "A message with this id and another text exists. Messages cannot be edited.",
+  );
 }
 
 /** Posts a message, whose answer the stream shows. A repeated message is answered with the same loop. */
@@ -47,13 +58,7 @@ export async function postUserMessage(
   );
   if (receipt.status === "accepted") return true;
   if (receipt.reason !== "duplicate-id") throw refused(receipt);
-  const before = live.session.current().messages.find(({ id }) => id === messageId);
-  if (before?.content !== message.content) {
-    throw new HttpProblem(
-      "refused",
-      "A message with this id and another text exists. Messages cannot be edited.",
-    );
-  }
+  checkSameText(live, message);
   // Another server has recorded it meanwhile.
   if (stream.hasBegun) return true;
   // A repeated request, whose first answer was lost.

@@ -1,11 +1,12 @@
 import type { ChatView } from "@moora/agent-webui-protocol";
 import { readBody } from "../body.ts";
-import { answersOf, chatBodySchema, userMessageOf } from "../chat/chat-request.ts";
+import { answeredDigests, answersOf, chatBodySchema, userMessageOf } from "../chat/chat-request.ts";
 import { chatMessagesOf } from "../chat/chat-messages.ts";
 import { isResumable } from "../chat/loop-end.ts";
 import { PostedMessage } from "../chat/posted-message.ts";
 import { uiMessageFormat as format } from "../chat/ui-message-format.ts";
 import { HttpProblem } from "../problem.ts";
+import { awaitQuestions } from "./awaited-questions.ts";
 import { postAnswers, postUserMessage } from "./chat-posts.ts";
 import { chatSession, findChat, namingSession, nothingToResume, withStream } from "./chat-session.ts";
 import { json, type Route } from "./route.ts";
@@ -21,13 +22,15 @@ export const postChat: Route = async (call) => {
   }
   const isUser = last.role === "user";
   const ref = await chatSession(call, body.id, isUser);
-  return await withStream(call, { ref, format }, async (stream, live) =>
-    isUser
+  return await withStream(call, { ref, format }, async (stream, live) => {
+    await live.refresh();
+    if (!isUser) await awaitQuestions(parts.context, live, answeredDigests(last));
+    return isUser
       ? await postUserMessage(call, { stream, live }, userMessageOf(last))
       : await postAnswers(call, { stream, live, posted: new PostedMessage(last) }, (questions) =>
           answersOf(last, questions),
-        ),
-  );
+        );
+  });
 };
 
 /** Reads the messages of a chat, as a page shows them. A chat without a session has none: a page asks before it has sent its first one. */

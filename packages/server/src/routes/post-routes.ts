@@ -18,6 +18,7 @@ import { checkHistory, type Cursor } from "../sessions/check-history.ts";
 import { DataPosition } from "../sessions/data-position.ts";
 import type { LiveSession } from "../sessions/live-session.ts";
 import { requestIdOf, type PostRequest, type RequestId } from "../sessions/request-ids.ts";
+import { awaitQuestions } from "./awaited-questions.ts";
 import { json, type Route } from "./route.ts";
 
 /** The idempotency key of a request; undefined if it has none. Throws `invalid-request`. */
@@ -107,8 +108,14 @@ export const postDecision: Route = postRoute({
   kind: "decisions",
   action: "decide",
   schema: decisionBodySchema,
-  post: async ({ session, id, user, body: { decision, ...question } }) =>
-    await session.decide(questionOf(session, question), decision, user, id.text),
+  post: async ({ context, live, session, id, user, body: { decision, ...question } }) => {
+    // The session itself may ask about another call with this id.
+    const isOwn = session
+      .questions()
+      .some(({ path, toolCallId }) => !path && toolCallId === question.toolCallId);
+    if (question.path === undefined && !isOwn) await awaitQuestions(context, live, [question.digest]);
+    return await session.decide(questionOf(session, question), decision, user, id.text);
+  },
 });
 
 type QuestionRef = Pick<Question, "toolCallId" | "digest" | "path">;

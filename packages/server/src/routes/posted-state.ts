@@ -1,10 +1,13 @@
-import { canonicalJson, DataRefused, type DurableSession } from "@moora/agent";
+import { DataRefused, type AgentInput, type DurableSession } from "@moora/agent";
 import { isSameJson } from "@moora/agent/internal";
 import { seenData } from "../chat/ag-ui-base.ts";
 import type { PostedState } from "../chat/ag-ui-request.ts";
+import { HttpProblem } from "../problem.ts";
 import { differingPlaces, mergeData } from "../sessions/merge-data.ts";
 import type { LiveSession } from "../sessions/live-session.ts";
-import { requestIdOf } from "../sessions/request-ids.ts";
+import type { MakePost } from "../sessions/post-ledger.ts";
+import type { RequestId } from "../sessions/request-ids.ts";
+import { newIdOf, OwnPosts, type StateRun } from "../sessions/state-posts.ts";
 import type { RouteCall } from "./route.ts";
 
 /** Why the changes of a client are refused. Nothing was changed. */
@@ -13,81 +16,126 @@ export interface StateRefusal {
   readonly message: string;
 }
 
-/** The state of one run. `run` is equal for the repetitions of the run, and differs for any other. */
+/** The state of one run. */
 export interface StateOfRun extends PostedState {
-  readonly run: unknown;
+  /** What the run is about. Equal for the repetitions of the run. */
+  readonly run: StateRun;
+  /** What the run posts beside its state. */
+  readonly answers?: unknown;
 }
 
 /**
- * Makes the changes of a client to the application data, as one update by the user of the request. A repeated run changes it once.
- * The changes are those between what the client has seen and what it posts. Returns why they are refused, if they are. The session
- * must contain all records of its log.
+ * Makes the changes of a client to the application data, as one update by the user of the request. A repeated run changes it once;
+ * with another state, it is a new post. The changes are those between what the client has seen and what it posts. Returns why they
+ * are refused, if they are. The session must contain all records of its log.
  */
 export async function postState(
   call: RouteCall,
   live: LiveSession,
   posted: StateOfRun,
 ): Promise<StateRefusal | undefined> {
-  const { access } = call;
   const data = live.agent.parts.data;
   if (data === undefined) return undefined;
   const { state } = posted;
   if (isSameJson(live.session.current().data, state)) return undefined;
   if (!isContainer(state))
     return { code: "state-refused", message: "The state must be an object or an array." };
-  const { versions, atEnd } = await seenBy(live.session, posted, data.version);
-  const [base] = versions;
   return await refusalOf(async () => {
-    const unclear = unclearPlaces(base, atEnd, state);
-    // What the client may have seen is not a change.
-    if (unclear.length === 0 && versions.some((version) => isSameJson(version.data, state))) return;
-    if (!(await access.may("update", live.ref))) throw new NotAllowed();
-    if (unclear.length > 0) throw new StateConflict(unclear);
-    // What the client has changed is not a part of the data as it is now.
-    if (base?.version !== data.version || !isContainer(base.data)) throw new StateConflict([""]);
-    const later = versions.slice(1).map((version) => version.data);
-    await merge(call, live, { ...posted, state, base: base.data, later });
+    try {
+      await record(call, live, { ...posted, state });
+    } catch (error) {
+      // Another state was posted for the same run meanwhile.
+      if (!(error instanceof HttpProblem) || error.code !== "idempotency-key-reused") throw error;
+      await live.refresh();
+      await record(call, live, { ...posted, state });
+    }
   });
 }
 
-interface SeenVersion {
+type ContainerOfRun = StateOfRun & { readonly state: object };
+
+async function record(call: RouteCall, live: LiveSession, posted: ContainerOfRun): Promise<void> {
+  const { access, parts } = call;
+  const { state } = posted;
+  const id = await newIdOf(parts.ledgerOf(live), access.user, posted);
+  // A repetition of the last post for this run.
+  if (id === undefined) return;
+  const { version = 0 } = live.agent.parts.data ?? {};
+  const { base, later, unchanged, untilEnd } = await changedBy(live.session, posted, {
+    user: access.user,
+    version,
+  });
+  if (unchanged.some((seen) => isSameJson(seen.data, state))) return;
+  if (!(await access.may("update", live.ref))) throw new NotAllowed();
+  const unclear = unclearPlaces(untilEnd, state, live.session.current().data);
+  if (unclear.length > 0) throw new StateConflict(unclear);
+  // What the client has changed is not a part of the data as it is now.
+  if (base?.version !== version || !isContainer(base.data)) throw new StateConflict([""]);
+  await merge(call, live, { id, state, base: base.data, later: later.map((after) => after.data) });
+}
+
+interface Version {
   readonly data: unknown;
   readonly version: number;
 }
 
-interface Seen {
-  readonly versions: readonly SeenVersion[];
-  readonly atEnd: SeenVersion | undefined;
+/** What a client has changed. */
+interface Changed {
+  readonly base: Version | undefined;
+  /** What the data was since `base`. */
+  readonly later: readonly Version[];
+  /** The states that are not a change. */
+  readonly unchanged: readonly Version[];
+  /** What the data was during a run that the client seems to have seen to its end. */
+  readonly untilEnd: readonly Version[];
 }
 
-/** What the client has seen. `version` is that of the data of the agent. */
-const seenBy = async (
+/** `version` is that of the data of the agent. */
+async function changedBy(
   session: DurableSession<unknown>,
-  posted: PostedState,
-  version: number,
-): Promise<Seen> =>
-  posted.base === undefined
-    ? await seenData(session, posted)
-    : { versions: [{ data: posted.base, version }], atEnd: undefined };
+  posted: StateOfRun,
+  { user, version }: { readonly user: string; readonly version: number },
+): Promise<Changed> {
+  if (posted.base !== undefined) {
+    const base = { data: posted.base, version };
+    return { base, later: [], unchanged: [base], untilEnd: [] };
+  }
+  const { messages, isResumed, run } = posted;
+  const own = new OwnPosts(user, [run, ...[...messages.keys()].map((id): StateRun => [run[0], id])]);
+  const isOwn = (input: AgentInput): boolean => own.has(input);
+  const seen = await seenData(session, { messages, isResumed, isOwn });
+  const { untilEnd, later, maybeSeen } = seen;
+  if (!seen.isWhole)
+    return { base: untilEnd[0], later: [...untilEnd.slice(1), ...later], unchanged: maybeSeen, untilEnd: [] };
+  const unchanged = untilEnd.slice(-1);
+  return { base: unchanged[0], later, unchanged, untilEnd };
+}
 
 /**
- * The places that have, in the state of a client, the value from before a change of others that the client seems to have seen: it has
- * set them back, or it has not seen the change.
+ * The places of a state that differ from the data at the end of a run, and that were changed in the run: the client has changed them
+ * again or set them back, or it has not seen the change. None of those that are now what the client posts.
  */
-function unclearPlaces(
-  base: SeenVersion | undefined,
-  atEnd: SeenVersion | undefined,
-  state: object,
-): readonly string[] {
-  if (base === undefined || atEnd === undefined || base === atEnd) return [];
-  const expected: unknown = structuredClone(atEnd.data);
-  if (!isContainer(base.data) || !isContainer(expected) || Array.isArray(state) !== Array.isArray(expected))
+function unclearPlaces(untilEnd: readonly Version[], state: object, now: unknown): readonly string[] {
+  const [base, ...changes] = untilEnd.map(({ data }) => data);
+  const expected: unknown = structuredClone(changes.at(-1));
+  if (!isContainer(base) || !isContainer(expected) || Array.isArray(state) !== Array.isArray(expected))
     return [];
-  // Other conflicts are found when the change is recorded.
-  return mergeData(expected, base.data, state).length > 0 ? [] : differingPlaces(expected, state);
+  const conflicts = mergeData(expected, base, state, changes.slice(0, -1));
+  const places = new Set([...conflicts, ...differingPlaces(expected, state)]);
+  const open = differingPlaces(now, state);
+  return [...places].filter(
+    (place) =>
+      open.some((other) => isWithin(place, other) || isWithin(other, place)) &&
+      ![...places].some((other) => other !== place && isWithin(place, other)),
+  );
 }
 
-interface ContainerStates extends Omit<StateOfRun, "base"> {
+/** Whether a JSON Pointer is that of a place, or of one within it. */
+const isWithin = (pointer: string, place: string): boolean =>
+  pointer === place || pointer.startsWith(`${place}/`);
+
+interface MergedState {
+  readonly id: RequestId;
   readonly state: object;
   readonly base: object;
   /** What the data was since `base`. */
@@ -97,21 +145,32 @@ interface ContainerStates extends Omit<StateOfRun, "base"> {
 async function merge(
   { access: { user }, parts }: RouteCall,
   live: LiveSession,
-  { run, state, base, later }: ContainerStates,
+  { id, state, base, later }: MergedState,
 ): Promise<void> {
-  const id = requestIdOf({ kind: "data", user, key: canonicalJson(["ag-ui", run, state]), content: state });
-  await parts.context.counters.countPost("data", () =>
-    parts.ledgerOf(live).once(id, async (session, isRecorded) => {
-      const change = (draft: unknown): void => {
-        // A recipe that changes nothing records nothing.
-        if (isRecorded()) return;
-        const conflicts = isContainer(draft) ? mergeData(draft, base, state, later) : [""];
-        if (conflicts.length > 0) throw new StateConflict(conflicts);
-      };
-      return await session.update(change, user, id.text);
-    }),
-  );
+  const post: MakePost = async (session, isRecorded) => {
+    const change = (draft: unknown): void => {
+      // A recipe that changes nothing records nothing.
+      if (isRecorded()) return;
+      const conflicts = isContainer(draft) ? mergeData(draft, base, state, later) : [""];
+      if (conflicts.length > 0) throw new StateConflict(conflicts);
+    };
+    const receipt = await session.update(change, user, id.text);
+    // The ledger must not remember it: the next state of the run has the same key.
+    if (receipt.status === "ignored") throw new NothingNew();
+    return receipt;
+  };
+  await parts.context.counters.countPost("data", async () => {
+    try {
+      return await parts.ledgerOf(live).once(id, post);
+    } catch (error) {
+      if (error instanceof NothingNew) return { status: "ignored" };
+      throw error;
+    }
+  });
 }
+
+/** The data has the changes of a client already. */
+class NothingNew extends Error {}
 
 /** Others have changed what a client has changed. */
 class StateConflict extends Error {

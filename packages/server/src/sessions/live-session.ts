@@ -3,6 +3,7 @@ import {
   SessionError,
   sessionOwner,
   type Agent,
+  type AgentEvent,
   type DurableSession,
   type ErrorReport,
   type OpenOptions,
@@ -37,12 +38,15 @@ export class LiveSession {
   /** Whether it is the session of a sub-agent, which the process runs that runs its caller. */
   #isOfSubAgent = false;
   #isEnded = false;
+  /** The digests of the questions that were open since this session is behind. */
+  #asked = new Set<string>();
 
   private constructor(context: ServerContext, agent: Agent<unknown>, ref: SessionRef) {
     this.#context = context;
     this.agent = agent;
     this.ref = ref;
     this.stream = new LiveLink(context.liveHub, context.limits.maxBufferedBytes);
+    this.stream.onEvent((event) => this.#noteQuestion(event));
   }
 
   static async open(context: ServerContext, agent: Agent<unknown>, ref: SessionRef): Promise<LiveSession> {
@@ -65,6 +69,11 @@ export class LiveSession {
 
   get isEnded(): boolean {
     return this.#isEnded;
+  }
+
+  /** Whether a question was open in this process: if it is not any more, it is closed. */
+  hasAsked(digest: string): boolean {
+    return this.#asked.has(digest);
   }
 
   /** Calls back when another `DurableSession` is behind this one. Returns a function that unsubscribes. */
@@ -145,10 +154,16 @@ export class LiveSession {
     const { lastError } = session.info();
     this.#onlyReads = lastError instanceof SessionError && lastError.code === "UnsupportedVersion";
     // Questions are shown by this server: without a listener they count as unseen.
-    session.onEvent(() => undefined);
+    this.#asked = new Set(session.questions().map(({ digest }) => digest));
+    session.onEvent((event) => this.#noteQuestion(event));
     this.stream.adopt(session);
     DataPosition.of(session);
     if (session.info().access === "post" && !this.#isOfSubAgent) this.#poll();
+  }
+
+  #noteQuestion(event: AgentEvent<unknown>): void {
+    const asked = event.type === "SubAgentEvent" ? event.event : event;
+    if (asked.type === "ApprovalRequested") this.#asked.add(asked.digest);
   }
 
   #failed({ error }: ErrorReport): void {

@@ -1,0 +1,32 @@
+import { decisionProblem, InputRefused } from "@moora/agent";
+import { schemaCheckOf } from "@moora/agent-core-effects/internal";
+import type { AnsweredQuestion } from "../chat/chat-request.ts";
+import { HttpProblem } from "../problem.ts";
+import type { LiveSession } from "../sessions/live-session.ts";
+import type { RouteCall } from "./route.ts";
+
+/**
+ * Throws for answers that the session would refuse now: `forbidden`, or `InputRefused` for one that does not fit. Changed arguments of
+ * a call of a sub-agent are checked only when they are decided.
+ */
+export async function checkAnswers(
+  { access }: RouteCall,
+  { agent, ref, session }: LiveSession,
+  answers: readonly AnsweredQuestion[],
+): Promise<void> {
+  if (answers.length > 0 && !(await access.may("decide", ref)))
+    throw new HttpProblem("forbidden", "You may not decide.");
+  const state = session.current();
+  const problems = await Promise.all(
+    answers.map(async ({ question: { toolCallId, path, answerSchema }, decision }) => {
+      if (path === undefined) return await decisionProblem(agent.parts, state, toolCallId, decision);
+      if (answerSchema === undefined || typeof decision !== "object" || !("answer" in decision))
+        return undefined;
+      const checked = await schemaCheckOf(JSON.parse(answerSchema), undefined).check(decision.answer);
+      return checked.ok
+        ? undefined
+        : { code: "invalid-answer", path: "decision.answer", message: checked.problem };
+    }),
+  );
+  for (const problem of problems) if (problem !== undefined) throw new InputRefused(problem);
+}
