@@ -205,4 +205,12 @@ describe("the form of a question", () => {
     expect(sent).toHaveLength(1);
     expect(result.structuredContent).toMatchObject({ answer: "Thank you." });
   });
+
+  it("says why the last answer was refused", async () => {
+    const { sent, result } = await ask(z.array(z.string()).max(1), { answer: "[1]" }, { answer: '["a"]' });
+    expect(sent).toHaveLength(2);
+    expect(sent[0]?.message).toBe("What?");
+    expect(sent[1]?.message).toMatch(/^What\?\n\nThe last answer was refused: (?!decision).*string/);
+    expect(result.structuredContent).toMatchObject({ answer: "Thank you." });
+  });
 });
