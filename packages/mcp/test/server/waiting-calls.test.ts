@@ -1,9 +1,18 @@
 import type { Client } from "@modelcontextprotocol/client";
-import { agentTool, askHuman, defineAgent, defineTool, type Agent, type Tool } from "@moora/agent";
+import {
+  agentTool,
+  askHuman,
+  defineAgent,
+  defineTool,
+  openSession,
+  type Agent,
+  type Question,
+  type Tool,
+} from "@moora/agent";
 import { memoryLog, type EventLog } from "@moora/event-log";
-import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
+import { answers, callsTools, hangs, MockLlmCaller } from "@moora/llm/testing";
 import { mcpServer } from "@moora/mcp";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { payingAgent, pays } from "../support/agents.ts";
 import { connections, type Connect } from "../support/clients.ts";
@@ -53,12 +62,22 @@ async function round(
   client: Client,
   tool: string,
   more: object,
-  options: { readonly signal?: AbortSignal } = {},
+  options: { readonly signal?: AbortSignal; readonly timeout?: number } = {},
 ): Promise<unknown> {
   return await client.callTool(
     { name: tool, arguments: { task: "Pay." }, ...more },
     { ...options, allowInputRequired: true },
   );
+}
+
+/** The questions of a call of the office, when there are as many. */
+async function allAsked(client: Client, count: number): Promise<InputRequired> {
+  let asked = (await round(client, "office", {})) as InputRequired;
+  while (Object.keys(asked.inputRequests).length < count) {
+    const { requestState } = asked;
+    asked = (await round(client, "office", { requestState, inputResponses: {} })) as InputRequired;
+  }
+  return asked;
 }
 
 const answersTo = ({ inputRequests, requestState }: InputRequired): object => ({
@@ -84,11 +103,7 @@ describe.each(connectionsOf("newer"))("a call that waits for answers, over %s", 
     };
     const first = make();
     const client = await connect(first, asksByHand);
-    let asked = (await round(client, "office", {})) as InputRequired;
-    while (Object.keys(asked.inputRequests).length < 2) {
-      const { requestState } = asked;
-      asked = (await round(client, "office", { requestState, inputResponses: {} })) as InputRequired;
-    }
+    const asked = await allAsked(client, 2);
     await client.close();
     await first.close();
     await using second = make();
@@ -96,6 +111,41 @@ describe.each(connectionsOf("newer"))("a call that waits for answers, over %s", 
     const done = await round(other, "office", answersTo(asked));
     expect(done).toMatchObject({ structuredContent: { answer: "All done." } });
     expect([near.payments, far.payments]).toEqual([[5], [5]]);
+    await other.close();
+  });
+
+  it("takes the others if another reviewer has answered one meanwhile, after a while", async () => {
+    const log = memoryLog();
+    const near = payingAgent(...pays());
+    const confirm = askHuman({ name: "confirm" });
+    const asksOnce = [callsTools([{ name: "confirm", arguments: { question: "Pay?" } }]), hangs()];
+    const far = defineAgent({ name: "far", llm: new MockLlmCaller(asksOnce), tools: [confirm] });
+    const make = () => mcpServer([officeOf("office", [near.agent, far], log)], { log, secret });
+    const first = make();
+    const client = await connect(first, asksByHand);
+    const asked = await allAsked(client, 2);
+    await client.close();
+    await first.close();
+    const ids = (await log.list()).map(({ id }) => id);
+    const headers = await Promise.all(ids.map(async (id) => (await log.open(id))?.header ?? ""));
+    const id = ids[headers.findIndex((header) => header.includes('"far"'))] ?? "";
+    const reviewer = await openSession(far, { log, id, access: "post" });
+    const [question] = reviewer.questions();
+    await reviewer.decide(question as Question, { answer: "yes" }, "ada");
+    await reviewer.close();
+    await using second = make();
+    const other = await connect(second, asksByHand);
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const call = new AbortController();
+    const running = round(other, "office", answersTo(asked), { signal: call.signal, timeout: 2 ** 30 });
+    const ended = Promise.allSettled([running]);
+    while (near.payments.length === 0) {
+      vi.advanceTimersByTime(1_000);
+      await turn();
+    }
+    vi.useRealTimers();
+    call.abort();
+    expect(await ended).toMatchObject([{ status: "rejected" }]);
     await other.close();
   });
 
