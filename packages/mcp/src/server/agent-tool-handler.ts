@@ -6,14 +6,14 @@ import type {
 } from "@modelcontextprotocol/server";
 import { isJsonObject } from "@moora/llm/internal";
 import type { FormAnswer } from "./question-form.ts";
+import type { CallRunner } from "./run-call.ts";
 import {
   toRef,
   type AnsweredQuestion,
   type AskedQuestion,
   type CallEnd,
-  type CallRunner,
   type QuestionRef,
-} from "./run-call.ts";
+} from "./run-round.ts";
 import type { ServedAgent } from "./served-agent.ts";
 import type { ServerSdk } from "./server-sdk.ts";
 import type { User } from "./session-access.ts";
@@ -48,6 +48,8 @@ export const agentToolHandler =
       session: waiting?.session ?? input.session,
       answers: waiting && answersOf(parts.sdk, waiting, context),
       signal: context.mcpReq.signal,
+      // The newer protocol, which has an envelope in each request, ends the request with the questions.
+      outlivesRounds: context.mcpReq.envelope === undefined && canAsk(parts, context),
       progress: progressOf(context),
     });
     return await endToResult(end, parts, context);

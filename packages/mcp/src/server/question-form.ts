@@ -1,9 +1,10 @@
 import type { Decision, Question } from "@moora/agent";
-import { truncated } from "@moora/agent-core-effects/internal";
+import { schemaCheckOf, truncated } from "@moora/agent-core-effects/internal";
 import type { JsonObject } from "@moora/llm";
 import { isJsonObject, textToJson } from "@moora/llm/internal";
+import { schemaToField } from "./form-field.ts";
 
-/** A question as a form: its text, and the schema of the answer. Only fields of simple types are allowed in it. */
+/** A question as a form: its text, and the schema of the answer. The protocol allows fields of simple types only. */
 export interface QuestionForm {
   readonly message: string;
   readonly schema: {
@@ -22,8 +23,18 @@ export type FormAnswer =
 /** The maximum length of the text of a question, in characters. */
 const maxMessageLength = 4_000;
 
-/** The form for a question. */
-export function questionToForm(question: Question): QuestionForm {
+/** The maximum length of the reason why an answer was refused, in characters. */
+const maxRefusalLength = 1_000;
+
+/** The form for a question. `refusal`: why the last answer to it was refused. */
+export function questionToForm(question: Question, refusal?: string): QuestionForm {
+  const asked = firstForm(question);
+  if (refusal === undefined) return asked;
+  const reason = truncated(refusal, maxRefusalLength);
+  return { ...asked, message: `${asked.message}\n\nThe last answer was refused: ${reason}` };
+}
+
+function firstForm(question: Question): QuestionForm {
   const { about, name, parameters } = question;
   const call = `${name}(${typeof parameters === "string" ? parameters : JSON.stringify(parameters)})`;
   switch (about) {
@@ -45,20 +56,17 @@ export function questionToForm(question: Question): QuestionForm {
 /** The risk of a call, if its tool is defined with one above the default. */
 const riskText = ({ risk = "low" }: Question): string => (risk === "low" ? "" : ` Its risk is ${risk}.`);
 
-/** The form of a question of the model or of a tool: the schema of its answer if that is a form already, else one text. */
+/** The form of a question of the model or of a tool: the fields of its answer if a form can show them, else one text. */
 function answerForm(question: Question): QuestionForm {
   const { parameters } = question;
   const asked = question.question ?? (isJsonObject(parameters) ? parameters["question"] : undefined);
   const message = typeof asked === "string" ? asked : JSON.stringify(parameters);
   const schema = answerSchemaOf(question);
-  const properties = schema?.["properties"];
-  if (isJsonObject(properties) && isFlat(schema)) {
-    const required = schema?.["required"];
-    const names = Array.isArray(required) ? required.filter((field) => typeof field === "string") : [];
-    return { message: shown(message), schema: { type: "object", properties, required: names } };
-  }
+  const fields = schema && schemaToFields(schema);
+  if (fields !== undefined) return { message: shown(message), schema: { type: "object", ...fields } };
+  const title = schema === undefined ? "Answer" : "Answer, as JSON";
   return form(message, {
-    answer: { type: "string", title: schema === undefined ? "Answer" : "Answer, as JSON" },
+    answer: { title: "Answer", ...(schemaToField(schema) ?? { type: "string", title }) },
   });
 }
 
@@ -74,12 +82,19 @@ function answerSchemaOf({ answerSchema }: Question): JsonObject | undefined {
   return isJsonObject(schema) ? schema : undefined;
 }
 
-const simpleTypes: ReadonlySet<unknown> = new Set(["string", "number", "integer", "boolean"]);
+type Fields = Pick<QuestionForm["schema"], "properties" | "required">;
 
-const isFlat = (schema: JsonObject | undefined): boolean =>
-  schema?.["type"] === "object" &&
-  isJsonObject(schema["properties"]) &&
-  Object.values(schema["properties"]).every((field) => isJsonObject(field) && simpleTypes.has(field["type"]));
+/** The fields of an answer that is an object of simple values; undefined for any other. */
+function schemaToFields({ type, properties, required = [] }: JsonObject): Fields | undefined {
+  if (type !== "object" || !isJsonObject(properties) || !Array.isArray(required)) return undefined;
+  const names = required.filter((name) => typeof name === "string" && Object.hasOwn(properties, name));
+  const fields = Object.entries(properties).flatMap(([name, schema]) => {
+    const field = schemaToField(schema);
+    return field === undefined ? [] : [[name, field] as const];
+  });
+  const isWhole = fields.length === Object.keys(properties).length && names.length === required.length;
+  return isWhole ? { properties: Object.fromEntries(fields), required: names } : undefined;
+}
 
 /** The decision of a person who has answered a form; undefined for a form that was closed: the question stays open. */
 export function answerToDecision(question: Question, answer: FormAnswer): Decision | undefined {
@@ -91,17 +106,27 @@ export function answerToDecision(question: Question, answer: FormAnswer): Decisi
   switch (about) {
     case "approval":
       return content["approve"] === true ? "approve" : { reject: textOf(content["reason"], "Rejected.") };
-    case "answer": {
-      const schema = answerSchemaOf(question);
-      if (schema === undefined) return { answer: textOf(content["answer"], "") };
-      if (isFlat(schema)) return { answer: { ...content } };
-      const text = textOf(content["answer"], "");
-      return { answer: textToJson(text) ?? text };
-    }
+    case "answer":
+      return { answer: answerOf(answerSchemaOf(question), content) };
     case "outcome":
       return outcomeOf(content);
   }
 }
+
+/** The answer in a form. A text is taken as it is, or as JSON if only that fits its schema. */
+function answerOf(schema: JsonObject | undefined, content: Readonly<Record<string, unknown>>): unknown {
+  if (schema !== undefined && schemaToFields(schema) !== undefined) return { ...content };
+  const { answer = "" } = content;
+  if (schema === undefined) return textOf(answer, "");
+  if (typeof answer !== "string") return answer;
+  const value = textToJson(answer);
+  if (value === undefined || schema["type"] === "string") return answer;
+  const { check } = schemaCheckOf(schema, undefined);
+  return fits(check(value)) || !fits(check(answer)) ? value : answer;
+}
+
+const fits = (checked: ReturnType<ReturnType<typeof schemaCheckOf>["check"]>): boolean =>
+  "ok" in checked && checked.ok;
 
 function outcomeOf({ outcome, detail }: Readonly<Record<string, unknown>>): Decision {
   if (outcome === "run-again") return { outcome };

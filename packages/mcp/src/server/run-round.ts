@@ -1,0 +1,186 @@
+import { failureToError, InputRefused, type Agent, type DurableSession, type Question } from "@moora/agent";
+import { openCallsOf } from "@moora/agent/internal";
+import { answerToDecision, questionToForm, type FormAnswer, type QuestionForm } from "./question-form.ts";
+import type { User } from "./session-access.ts";
+
+/** A call of the tool of an agent. */
+export interface AgentCall {
+  readonly agent: Agent<unknown>;
+  readonly user: User;
+  /** The task; undefined to continue a session as it is. */
+  readonly task: string | undefined;
+  /** The session to continue; undefined for a new one. */
+  readonly session: string | undefined;
+  /** The answers to the questions that an earlier round of this call has asked; undefined in its first round. */
+  readonly answers: readonly AnsweredQuestion[] | undefined;
+  /** Aborted when the client cancels the call. */
+  readonly signal: AbortSignal;
+  /** Whether a person is asked within the same request, so that its signal is that of the call until all rounds have ended. */
+  readonly outlivesRounds: boolean;
+  readonly progress: (text: string) => void;
+}
+
+/** What identifies a question of the session of a call, or of a sub-agent below it. */
+export type QuestionRef = Pick<Question, "toolCallId" | "path" | "digest">;
+
+/** What identifies a question, without what it asks. */
+export const toRef = ({ toolCallId, path, digest }: QuestionRef): QuestionRef =>
+  path === undefined ? { toolCallId, digest } : { toolCallId, path, digest };
+
+/** A question that was asked, and what the person did. */
+export interface AnsweredQuestion extends QuestionRef {
+  readonly answer: FormAnswer;
+}
+
+/** A question that is asked. */
+export interface AskedQuestion extends QuestionRef {
+  readonly form: QuestionForm;
+}
+
+/** The end of a round: an answer, a failure, or questions. `wasDismissed`: the person has closed one of them unanswered. */
+export type CallEnd =
+  | { readonly type: "answered"; readonly session: string; readonly text: string }
+  | { readonly type: "failed"; readonly text: string }
+  | {
+      readonly type: "asks";
+      readonly session: string;
+      readonly questions: readonly AskedQuestion[];
+      readonly wasDismissed: boolean;
+    };
+
+/** Why a loop was canceled. */
+export const cancelReason = "The MCP client cancelled the call.";
+
+/** How long the sub-agents of a session that was opened again have to ask again what was answered. */
+const askAgainMs = 10_000;
+
+/** Runs one round of a call in its session. `isReopened`: its sub-agents have to run before they ask again. */
+export async function runRound(
+  session: DurableSession<unknown>,
+  call: AgentCall,
+  isReopened: boolean,
+): Promise<CallEnd> {
+  const { answers, progress, signal, task } = call;
+  const stop = (): void => void session.cancel(cancelReason).catch(() => undefined);
+  const unsubscribe = session.onEvent((event) => {
+    if (event.type === "ToolCallStarted") progress(`Calls ${event.name}.`);
+    if (event.type === "ToolCallProgress") progress(event.text);
+  });
+  try {
+    if (signal.aborted) return failed("The call was cancelled.");
+    // Over HTTP the signal also aborts after the answer: the listener must not outlive the round.
+    signal.addEventListener("abort", stop, { once: true });
+    if (answers !== undefined && isReopened) await askedAgain(session, answers);
+    const decided = answers && (await decide(session, answers, call.user ?? "mcp"));
+    if (answers === undefined && task !== undefined && task.trim() !== "") await session.send(task);
+    await settledOrAsking(session);
+    return endOf(session, decided);
+  } finally {
+    signal.removeEventListener("abort", stop);
+    unsubscribe();
+  }
+}
+
+/** Whether a question is one of a sub-agent. */
+export const isOfSubAgent = ({ path }: QuestionRef): boolean => path !== undefined;
+
+/** Waits until nothing is left to do, or until a sub-agent asks: the session waits for its call, and so is not settled. */
+async function settledOrAsking(session: DurableSession<unknown>): Promise<void> {
+  await settledOr(session, () => session.questions().some(isOfSubAgent));
+}
+
+/** Waits until the sub-agents ask again what was answered, or have ended; for a while only, since another reviewer may have been first. */
+async function askedAgain(
+  session: DurableSession<unknown>,
+  answers: readonly AnsweredQuestion[],
+): Promise<void> {
+  const ofSubAgents = answers.filter(isOfSubAgent);
+  const isAsked = (): boolean => {
+    const asked = new Set(session.questions().map(({ digest }) => digest));
+    const open = new Set(openCallsOf(session.current().reActContext.control).map(({ id }) => id));
+    return ofSubAgents.every(({ digest, path = [] }) => asked.has(digest) || !open.has(path[0] ?? ""));
+  };
+  await settledOr(session, isAsked, askAgainMs);
+}
+
+/** Waits until nothing is left to do, until a condition on questions and calls is met, or for some time. */
+async function settledOr(
+  session: DurableSession<unknown>,
+  isMet: () => boolean,
+  timeoutMs?: number,
+): Promise<void> {
+  if (isMet()) return;
+  const met = Promise.withResolvers<void>();
+  const timer = timeoutMs === undefined ? undefined : setTimeout(met.resolve, timeoutMs);
+  const unsubscribe = session.onEvent((event) => {
+    const { type } = event.type === "SubAgentEvent" ? event.event : event;
+    if ((type === "ApprovalRequested" || type === "ToolCallFinished") && isMet()) met.resolve();
+  });
+  try {
+    await Promise.race([session.settled(), met.promise]);
+  } finally {
+    clearTimeout(timer);
+    unsubscribe();
+  }
+}
+
+/** The result of the answers of a round: whether a question was closed unanswered, and by digests why answers were refused. */
+interface Decided {
+  readonly wasDismissed: boolean;
+  readonly refusals: ReadonlyMap<string, string>;
+}
+
+/** Decides the questions in the name of a user. */
+async function decide(
+  session: DurableSession<unknown>,
+  answers: readonly AnsweredQuestion[],
+  by: string,
+): Promise<Decided> {
+  const questions = new Map(session.questions().map((question) => [question.digest, question]));
+  const refusals = new Map<string, string>();
+  let wasDismissed = false;
+  for (const { answer, digest } of answers) {
+    const question = questions.get(digest);
+    // Another reviewer was first, or the loop has ended since.
+    if (question === undefined) continue;
+    const decision = answerToDecision(question, answer);
+    const refusal = decision && (await refusalOf(session.decide(question, decision, by)));
+    if (decision === undefined) wasDismissed = true;
+    if (refusal !== undefined) refusals.set(digest, refusal);
+  }
+  return { wasDismissed, refusals };
+}
+
+/** Why an answer was refused, in words for a person; undefined if it was not. Any other error fails the round. */
+async function refusalOf(decided: Promise<unknown>): Promise<string | undefined> {
+  try {
+    await decided;
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof InputRefused)) throw error;
+    return error.message.slice(error.path === "" ? 0 : `${error.path}: `.length);
+  }
+}
+
+function endOf(session: DurableSession<unknown>, decided: Decided | undefined): CallEnd {
+  const questions = session.questions();
+  const state = session.current();
+  const { control } = state.reActContext;
+  if (questions.length > 0) {
+    const asked = questions.map((question: Question) => ({
+      ...toRef(question),
+      form: questionToForm(question, decided?.refusals.get(question.digest)),
+    }));
+    const wasDismissed = decided?.wasDismissed === true;
+    return { type: "asks", session: session.id, questions: asked, wasDismissed };
+  }
+  if (control.type === "Done") return { type: "answered", session: session.id, text: control.answer };
+  const reason =
+    control.type === "Error"
+      ? failureToError(control.failure, state, session.trace()).message
+      : `The session rests in ${control.type}.`;
+  return failed(`The agent failed: ${reason}`);
+}
+
+/** The end of a round that has failed. */
+export const failed = (text: string): CallEnd => ({ type: "failed", text });
