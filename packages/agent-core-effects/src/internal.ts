@@ -27,6 +27,8 @@ export { requestAt } from "./request/llm-request-at.ts";
 export { reflectionPrompt } from "./request/reflection.ts";
 export { setLongTimeout } from "./run/long-timeout.ts";
 export { callDigest } from "./run/observation.ts";
+export { usageReported } from "./run/late-usage.ts";
+export { validUsage } from "./run/valid-usage.ts";
 export { isRetryWait } from "./run/retry-wait.ts";
 export { isContextDefinition } from "./tool/define-context.ts";
 export { schemaCheckOf } from "./tool/schema-check.ts";
