@@ -26,6 +26,7 @@ export { driveProgram, type ProgramDriver } from "./run/effect-program.ts";
 export { requestAt } from "./request/llm-request-at.ts";
 export { reflectionPrompt } from "./request/reflection.ts";
 export { setLongTimeout } from "./run/long-timeout.ts";
+export { toolQuestionDigest } from "./run/call-tool.ts";
 export { callDigest } from "./run/observation.ts";
 export { usageReported } from "./run/late-usage.ts";
 export { validUsage } from "./run/valid-usage.ts";
