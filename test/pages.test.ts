@@ -9,9 +9,11 @@ const pages = [
   "context",
   "durability",
   "files",
+  "observability",
   "sub-agents",
   "teams",
   "testing",
+  "tools",
 ].map((name) => `docs/${name}.md`);
 
 vi.stubEnv("OPENAI_API_KEY", "");

@@ -5,7 +5,7 @@ import { Declarations, type DeclaredField } from "./reference/declarations.ts";
 import { observedDefaults } from "./reference/observed-defaults.ts";
 import { codeIn, tablesOf } from "./reference/tables.ts";
 
-/** docs/configuration.md and docs/errors.md list what the packages declare: no more, no less, with the real defaults. */
+/** The tables of reference pages list what the packages declare: no more, no less, and options with their real defaults. */
 const declarations = new Declarations();
 
 interface OptionTable {
@@ -212,13 +212,10 @@ const unions: readonly (readonly [string, () => readonly string[]])[] = [
 ];
 
 describe("the reference of sessions", () => {
-  it("lists the methods of AgentBuilder", () => {
-    const table = tablesOf("docs/configuration.md").find(
-      ({ subject }) => subject === "methods of AgentBuilder",
-    );
-    const methods = declarations.fieldsOf("moora", "AgentBuilder").map(({ name }) => name);
+  it.each(["AgentBuilder", "AgentEngine"])("lists the members of %s, with their arguments", (type) => {
+    const table = tablesOf("docs/configuration.md").find(({ subject }) => subject === `members of ${type}`);
     const listed = (table?.rows ?? []).map(([name = ""]) => codeIn(name) ?? name);
-    expect(listed.toSorted()).toEqual(methods.toSorted());
+    expect(listed.toSorted()).toEqual(declarations.usesOf("moora", type).toSorted());
   });
 
   const firstCells = (subject: string): readonly string[] =>
@@ -247,6 +244,38 @@ describe("the reference of sessions", () => {
   it("lists the events", () => {
     const types = declarations.fieldMembersOf("@moora/agent", "AgentEvent", "type");
     expect(firstCells("events of AgentEvent").toSorted()).toEqual(types.toSorted());
+  });
+});
+
+const valuePages = ["docs/tools.md", "docs/concepts.md", "packages/agent-testing/README.md"];
+
+const valueTables = valuePages.flatMap(tablesOf).flatMap(({ subject, rows }) => {
+  const [, type, entry] = /^fields of (\w+), (\S+)$/.exec(subject) ?? [];
+  return type === undefined || entry === undefined ? [] : [{ type, entry, rows }];
+});
+
+describe("the reference of values", () => {
+  it("has the tables of what a tool gets and returns, of the result of a run, and of explorations", () => {
+    const types = valueTables.map(({ type }) => type);
+    expect(types).toEqual(["ToolContext", "ToolReply", "UsageReport", "RunResult", "ExploreOptions"]);
+  });
+
+  it.each(valueTables)("lists the fields of $type, with their types", ({ type, entry, rows }) => {
+    const listed = rows.map(([name = "", shown = ""]) => [codeIn(name), normalized(codeIn(shown) ?? "")]);
+    const fields = declarations
+      .fieldsOf(entry, type)
+      .map((field) => [`${field.name}${field.isOptional ? "?" : ""}`, normalized(field.type)]);
+    expect(Object.fromEntries(listed)).toEqual(Object.fromEntries(fields));
+  });
+
+  it.each([
+    ["docs/durability.md", "@moora/agent", "KeptReason"],
+    ["packages/react/README.md", "@moora/react", "ChatStatus"],
+    ["packages/react/README.md", "@moora/react", "ToolCallStatus"],
+  ])("lists in %s, of %s, the members of %s", (page, entry, type) => {
+    const table = tablesOf(page).find(({ subject }) => subject === `members of ${type}`);
+    const listed = (table?.rows ?? []).map(([name = ""]) => codeIn(name) ?? name);
+    expect(listed.toSorted()).toEqual(declarations.membersOf(entry, type).toSorted());
   });
 });
 

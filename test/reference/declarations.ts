@@ -15,6 +15,7 @@ const entryFiles: Readonly<Record<string, string>> = {
   "@moora/agent": "agent/src/index.ts",
   "@moora/agent-core-effects": "agent-core-effects/src/index.ts",
   "@moora/agent-core-state-machine": "agent-core-state-machine/src/index.ts",
+  "@moora/agent-testing": "agent-testing/src/index.ts",
   "@moora/cloudflare": "cloudflare/src/index.ts",
   "@moora/dbos": "dbos/src/index.ts",
   "@moora/event-log": "event-log/src/index.ts",
@@ -28,6 +29,7 @@ const entryFiles: Readonly<Record<string, string>> = {
   "@moora/llm-anthropic": "llm-anthropic/src/index.ts",
   "@moora/llm-openai": "llm-openai/src/index.ts",
   "@moora/otel": "otel/src/index.ts",
+  "@moora/react": "react/src/index.ts",
   "@moora/restate": "restate/src/index.ts",
   "@moora/client": "client/src/index.ts",
   "@moora/inspector": "inspector/src/index.ts",
@@ -63,6 +65,17 @@ export class Declarations {
   /** The same, with the fields of objects within it in place of the objects: `limits.maxSteps`. */
   flatFieldsOf(entry: string, name: string): readonly DeclaredField[] {
     return this.#flatFieldsIn(this.#typeOf(entry, name), "");
+  }
+
+  /** The members of an exported class as they are used: `cancel(reason?)`, `fallback(...callers)`; a property by its name. */
+  usesOf(entry: string, name: string): readonly string[] {
+    const members = this.#typeOf(entry, name).getProperties().filter(isPublic);
+    return members.map((symbol) => {
+      const [signature] = this.#checker.getTypeOfSymbol(symbol).getCallSignatures();
+      return signature === undefined
+        ? symbol.name
+        : `${symbol.name}(${signature.getParameters().map(parameterToText).join(", ")})`;
+    });
   }
 
   /** The members of an exported union of strings. */
@@ -162,6 +175,15 @@ function constraintOf({ parent, type }: ts.PropertySignature): string | undefine
 
 /** Not a private member, and not one whose key is a symbol. */
 const isPublic = ({ name }: ts.Symbol): boolean => !name.startsWith("#") && !name.startsWith("__");
+
+/** A parameter as a call shows it: `options?` may be left out, `...callers` takes any number. */
+function parameterToText({ name, valueDeclaration }: ts.Symbol): string {
+  if (valueDeclaration === undefined || !ts.isParameter(valueDeclaration)) return name;
+  if (valueDeclaration.dotDotDotToken !== undefined) return `...${name}`;
+  const mayBeMissing =
+    valueDeclaration.questionToken !== undefined || valueDeclaration.initializer !== undefined;
+  return mayBeMissing ? `${name}?` : name;
+}
 
 const isOptional = (symbol: ts.Symbol): boolean => (symbol.flags & ts.SymbolFlags.Optional) !== 0;
 

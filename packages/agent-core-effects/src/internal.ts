@@ -25,6 +25,7 @@ export { callHostOf, callIdempotencyKey, type CallHost } from "./run/call-contex
 export { driveProgram, type ProgramDriver } from "./run/effect-program.ts";
 export { requestAt } from "./request/llm-request-at.ts";
 export { reflectionPrompt } from "./request/reflection.ts";
+export { failureInput } from "./run/failure-input.ts";
 export { setLongTimeout } from "./run/long-timeout.ts";
 export { toolQuestionDigest } from "./run/call-tool.ts";
 export { callDigest } from "./run/observation.ts";

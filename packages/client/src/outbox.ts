@@ -19,6 +19,9 @@ export interface PendingPost {
   readonly isConfirmed: boolean;
 }
 
+/** Posts that are about the running work, and not about the data: they do not wait for a change of data that is made again. */
+const urgentKinds: ReadonlySet<PostKind> = new Set(["cancel", "pause", "resume", "decisions"]);
+
 /** A post that waits for its turn. */
 export interface Post extends Omit<PendingPost, "isConfirmed"> {
   /** The id of the message that its record contains. */
@@ -154,20 +157,31 @@ export class Outbox {
 
   async #sendAll(): Promise<void> {
     this.#isSending = true;
-    for (let [entry] = this.#entries; entry !== undefined; [entry] = this.#entries) {
-      const { outcome } = entry;
-      try {
-        const receipt = await this.#send(entry);
-        this.#confirm(entry, receipt);
-        outcome.resolve(receipt);
-      } catch (error) {
-        outcome.reject(error);
-      }
-      if (this.#closed !== undefined) break;
-      this.#host.store.remove(entry.post);
-      this.#change(this.#entries.slice(1));
-    }
+    for (let [entry] = this.#entries; entry !== undefined; [entry] = this.#entries) await this.#settle(entry);
     this.#isSending = false;
+  }
+
+  /** Sends a post, and removes it when it has its outcome. */
+  async #settle(entry: Entry): Promise<void> {
+    const { outcome } = entry;
+    try {
+      const receipt = await this.#send(entry);
+      this.#confirm(entry, receipt);
+      outcome.resolve(receipt);
+    } catch (error) {
+      outcome.reject(error);
+    }
+    if (this.#closed !== undefined) return;
+    this.#host.store.remove(entry.post);
+    this.#change(this.#entries.filter((other) => other !== entry));
+  }
+
+  /** Sends the urgent posts right behind the first one, which has to be made again. */
+  async #sendUrgent(): Promise<void> {
+    for (let [, next] = this.#entries; next !== undefined; [, next] = this.#entries) {
+      if (!urgentKinds.has(next.post.kind)) return;
+      await this.#settle(next);
+    }
   }
 
   async #send(entry: Entry): Promise<Receipt> {
@@ -181,6 +195,8 @@ export class Outbox {
         if (remade === undefined) throw error;
         if ("receipt" in remade) return remade.receipt;
         entry.post = remade.post;
+        await this.#sendUrgent();
+        if (this.#closed !== undefined) throw this.#closed;
         if (remade.isRetry === true) await this.#wait.wait(this.#wait.failed());
       }
     }

@@ -185,6 +185,24 @@ describe("an update of a remote session", () => {
     },
   );
 
+  it("does not hold a cancel back while it is made again and again", async () => {
+    await using scene = new Scene(cart());
+    const { session, network } = await scene.connect<string, Cart>();
+    network.isDataBusy = true;
+    const order: string[] = [];
+    const update = session
+      .update((draft) => void draft.items.push("milk"))
+      .then(({ status }) => order.push(`update ${status}`));
+    const cancel = session.cancel("stop").then(({ status }) => order.push(`cancel ${status}`));
+    const sent = session.send("Hi").then(({ status }) => order.push(`message ${status}`));
+    await cancel;
+    expect(order).toEqual(["cancel ignored"]);
+    network.isDataBusy = false;
+    await Promise.all([update, sent]);
+    expect(order).toEqual(["cancel ignored", "update accepted", "message accepted"]);
+    expect(session.current().data.items).toEqual(["tea", "milk"]);
+  });
+
   it("is made again where the post under way at another server is refused at last", async () => {
     await using scene = new Scene(cart());
     const { session: ada, network } = await scene.connect<string, Cart>();

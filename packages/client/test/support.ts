@@ -39,6 +39,8 @@ export class Network {
   isOlderServer = false;
   /** Whether a post is under way at another server, so that its key with another body is refused. */
   isUnderWay = false;
+  /** Whether the data changes before each change of it arrives. */
+  isDataBusy = false;
   /** Loses the response of the next post, after the server has applied it. */
   losesNextReceipt = false;
   /** Whether streams are dead without a sign: what the server sends on them does not arrive. */
@@ -62,6 +64,7 @@ export class Network {
     const sent = typeof init.body === "string" ? init.body : "";
     if (sent !== "") this.bodies.push(sent);
     if (this.isOlderServer && sent.includes('"base":')) return unknownField();
+    if (this.isDataBusy && sent.includes('"patches":')) return dataChanged();
     if (this.isUnderWay && sent.includes('"op":"test"')) return keyReused();
     const connection = new AbortController();
     this.#connections.add(connection);
@@ -107,6 +110,12 @@ function unknownField(): Response {
   const detail = "The body does not have the expected form. It has a field that is not known.";
   const problem = { type: "about:blank", title: "Invalid request", status: 400, code: "invalid-request" };
   return Response.json({ ...problem, detail, path: "" }, { status: 400 });
+}
+
+/** How a server answers to a change of data that has changed meanwhile. */
+function dataChanged(): Response {
+  const problem = { type: "about:blank", title: "Data changed", status: 409, code: "data-changed", seq: 0 };
+  return Response.json({ ...problem, detail: "The data has changed." }, { status: 409 });
 }
 
 /** How a server answers to a key that it has with another content. */

@@ -11,10 +11,11 @@ import {
   type DispatchedInput,
 } from "@moora/agent";
 import { inputAt } from "@moora/agent-core-effects";
+import { failureInput } from "@moora/agent-core-effects/internal";
 import { lateOutputLogger, Logger, logIgnored, logRetry } from "@moora/agent/internal";
 import { isPaused } from "@moora/agent-core-state-machine";
 import * as restate from "@restatedev/restate-sdk";
-import { callSession } from "./ingress.ts";
+import { callSession, RestateFailure } from "./ingress.ts";
 import { sessionIdOf } from "./posted-inputs.ts";
 import { retentionOptions, serviceNames, type RestateOptions } from "./options.ts";
 import type { SessionWithHeader, SessionCache } from "./session-cache.ts";
@@ -82,6 +83,13 @@ function cancellationOf(ctx: restate.Context, abort: AbortController): restate.R
   });
 }
 
+/** The session that wants an effect. */
+interface Wanted {
+  readonly header: string;
+  readonly state: AgentState;
+  readonly signal: AbortSignal;
+}
+
 /** One attempt of Restate to run an effect. It talks to the session from outside the journal, so that its calls may vary. */
 class EffectAttempt {
   readonly #agent: Agent<unknown>;
@@ -105,22 +113,47 @@ class EffectAttempt {
       session: { state },
     } = await this.#view();
     if (!Object.hasOwn(effectsAt(state), effect.key)) return;
-    const interruption = interruptionOf(effect, state, systemClock.now());
-    if (interruption !== undefined) {
-      await this.#report({ inputs: [interruption], from: effect.key });
+    if (await this.#interrupt(effect, state)) return;
+    try {
+      if (await this.#perform(effect, { header, state, signal })) return;
+    } catch (error) {
+      // Another attempt would report the same again.
+      if (!isRefusal(error)) throw error;
+      const failure = failureInput(effect, error, systemClock.now());
+      if (failure !== undefined) await this.#report({ inputs: [failure], from: effect.key });
       return;
     }
+    // Either the session no longer wants the effect, or the intent of an earlier attempt was under way and is recorded by now.
+    await this.#interrupt(effect, (await this.#view()).session.state);
+  }
+
+  /** Reports that an earlier attempt was interrupted, and resolves with whether one had begun. */
+  async #interrupt(effect: AgentEffect, state: AgentState): Promise<boolean> {
+    const interruption = interruptionOf(effect, state, systemClock.now());
+    if (interruption === undefined) return false;
+    await this.#report({ inputs: [interruption], from: effect.key });
+    return true;
+  }
+
+  /** Resolves with whether the effect began: its first input, which is the intent if it has one, changed the session. */
+  async #perform(effect: AgentEffect, { header, state, signal }: Wanted): Promise<boolean> {
+    let hasBegun: boolean | undefined;
     const { context, onProgress } = this.#options;
     const onLateOutput = lateOutputLogger(this.#logger);
     await performEffect(this.#agent, effect, state, {
       sessionId: sessionIdOf(this.#id, header),
       signal,
       untilResumed: () => this.#untilResumed(signal),
-      dispatch: (...inputs) => this.#dispatch(inputs, effect.key),
+      dispatch: async (...inputs) => {
+        const hasApplied = await this.#dispatch(inputs, effect.key);
+        hasBegun ??= hasApplied;
+        return hasApplied;
+      },
       ...(onLateOutput === undefined ? {} : { onLateOutput }),
       ...(context === undefined ? {} : { context }),
       ...(onProgress === undefined ? {} : { notify: (progress) => onProgress(this.#id, progress) }),
     });
+    return hasBegun ?? false;
   }
 
   async #dispatch(dispatched: readonly DispatchedInput[], from: string): Promise<boolean> {
@@ -170,6 +203,10 @@ class EffectAttempt {
     return (await callSession(this.#options.ingressUrl, target, posted)) as PostedResult;
   }
 }
+
+/** Whether the session refused what an effect reported: an invalid input, or one that is too long. */
+const isRefusal = (error: unknown): boolean =>
+  error instanceof RestateFailure && (error.status === 400 || error.status === 413);
 
 const isFailure = (input: AgentInput): boolean =>
   input.type === "llm-call-failed" || (input.type === "tool-call-completed" && !input.result.isSuccess);

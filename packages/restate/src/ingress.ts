@@ -1,4 +1,6 @@
 import { MooraError } from "@moora/agent-core-effects";
+import { byteLength } from "./byte-length.ts";
+import { longestMessageBytes } from "./message-limits.ts";
 
 /** Restate did not handle a call. `status` is that of HTTP. */
 export class RestateFailure extends MooraError {
@@ -25,10 +27,15 @@ export async function callSession(
 ): Promise<unknown> {
   const { service, id, handler } = target;
   const path = [service, encodeURIComponent(id), handler].join("/");
+  const json = JSON.stringify(body);
+  if (byteLength(json) > longestMessageBytes) {
+    const message = `The body of ${path} is longer than ${longestMessageBytes} bytes, the limit of a call.`;
+    throw new RestateFailure(message, 413);
+  }
   const response = await fetch(`${ingressUrl.replace(/\/+$/, "")}/${path}`, {
     method: "POST",
     headers: { "content-type": "application/json" },
-    body: JSON.stringify(body),
+    body: json,
     ...(signal === undefined ? {} : { signal }),
   });
   const text = await response.text();

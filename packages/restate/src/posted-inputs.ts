@@ -12,6 +12,7 @@ import { checkQuestion } from "@moora/agent/internal";
 import { inputTraits, parseInput } from "@moora/agent-core-state-machine";
 import { digestOf } from "@moora/event-log";
 import { TerminalError } from "@restatedev/restate-sdk";
+import { fieldsOf, refused } from "./queries.ts";
 import type { Decided, Posted } from "./session-messages.ts";
 
 /** An input from outside. Rejects invalid ones, and those that only the services of the session may dispatch. */
@@ -25,17 +26,26 @@ function checkedInput(value: unknown): AgentInput {
 function parsedInput(value: unknown): AgentInput {
   const parsed = parseInput(value);
   if (parsed.ok) return parsed.input;
-  throw new TerminalError(parsed.problem.message, { errorCode: 400 });
+  return refused(parsed.problem.message);
 }
 
 /** What a caller posts, with its inputs checked. Rejects what is not of this form: Restate would run the handler again forever. */
-export function checkedPosted(posted: unknown): Posted {
-  const { inputs, ...others }: Partial<Posted> = isFields(posted) ? posted : {};
-  if (Array.isArray(inputs)) return { ...others, inputs: inputs.map(checkedInput) };
-  throw new TerminalError("inputs must be an array.", { errorCode: 400 });
-}
+export const checkedPosted = (posted: unknown): Posted => checkedWith(posted, checkedInput);
 
-const isFields = (value: unknown): value is object => typeof value === "object" && value !== null;
+/** What an effect reports, with its inputs checked. Rejects what is not of this form. */
+export const checkedReport = (posted: unknown): Posted => checkedWith(posted, parsedInput);
+
+function checkedWith(posted: unknown, check: (input: unknown) => AgentInput): Posted {
+  const { inputs, after, from } = fieldsOf(posted);
+  if (!Array.isArray(inputs)) return refused("inputs must be an array.");
+  if (after !== undefined && typeof after !== "number") return refused("after must be a number.");
+  if (from !== undefined && typeof from !== "string") return refused("from must be a string.");
+  return {
+    inputs: inputs.map((input) => check(input)),
+    ...(after === undefined ? {} : { after }),
+    ...(from === undefined ? {} : { from }),
+  };
+}
 
 interface DecidedSession {
   readonly id: string;
@@ -45,13 +55,13 @@ interface DecidedSession {
 }
 
 /** Rejects what a caller without types may give instead of a question and a reviewer. */
-function checkDecided({ question, by }: Partial<Decided>): void {
+function checkDecided({ question, by }: Readonly<Record<string, unknown>>): void {
   try {
     checkQuestion(question);
   } catch (error) {
-    throw new TerminalError(error instanceof Error ? error.message : String(error), { errorCode: 400 });
+    refused(error instanceof Error ? error.message : String(error));
   }
-  if (typeof by !== "string") throw new TerminalError("by must be a string.", { errorCode: 400 });
+  if (typeof by !== "string") refused("by must be a string.");
 }
 
 /** The input of a decision. Rejects one that does not fit the question or the schema of the tool. */
@@ -60,12 +70,11 @@ export async function decidedInput(
   { id, header, state, timestamp }: DecidedSession,
   decided: Decided,
 ): Promise<AgentInput> {
-  checkDecided(isFields(decided) ? decided : {});
+  checkDecided(fieldsOf(decided));
   const { question, decision, by } = decided;
   const { toolCallId } = question;
   const problem = await decisionProblem(agent.parts, state, toolCallId, decision);
-  if (problem !== undefined)
-    throw new TerminalError(`${problem.path}: ${problem.message}`, { errorCode: 400 });
+  if (problem !== undefined) refused(`${problem.path}: ${problem.message}`);
   const name = state.toolCalls[toolCallId]?.name ?? "";
   const input = decisionToInput(question, decision, {
     by,

@@ -7,10 +7,11 @@ import {
   type UserContent,
 } from "@moora/agent";
 import type { OptionForms } from "@moora/agent-core-effects/internal";
-import { memoryLog, type EventLog } from "@moora/event-log";
+import { maxIdLength, memoryLog, type EventLog } from "@moora/event-log";
 import { callSession } from "./ingress.ts";
 import { checkRequired, serviceNames } from "./options.ts";
 import { SessionCache } from "./session-cache.ts";
+import { SessionReader } from "./session-reader.ts";
 import type { PostedResult } from "./session-messages.ts";
 
 /** Which session of which agent. */
@@ -19,6 +20,7 @@ export interface SessionOptions {
   readonly ingressUrl: string;
   /** The name of the agent. */
   readonly agent: string;
+  /** A well-formed string of 1 to 200 characters, as in logs, and not "." or "..". */
   readonly id: string;
 }
 
@@ -54,7 +56,21 @@ export interface RestateSession {
   toLog(): Promise<EventLog>;
 }
 
-const forms: OptionForms<SessionOptions> = { ingressUrl: "string", agent: "string", id: "string" };
+const forms: OptionForms<SessionOptions> = {
+  ingressUrl: "string",
+  agent: "string",
+  id: {
+    expectation: `a well-formed string of 1 to ${maxIdLength} characters, and not "." or ".."`,
+    // As logs check ids. URLs have no place for the last two.
+    fits: (value) =>
+      typeof value === "string" &&
+      value.length > 0 &&
+      value.length <= maxIdLength &&
+      value.isWellFormed() &&
+      value !== "." &&
+      value !== "..",
+  },
+};
 
 /**
  * A handle on a session on Restate. It opens nothing, and does not have to be closed. Throws `BuildError` for invalid options, and
@@ -64,6 +80,7 @@ export function restateSession(options: SessionOptions): RestateSession {
   checkRequired("restateSession", options, { forms, required: ["ingressUrl", "agent", "id"] });
   const { ingressUrl, agent, id } = options;
   const { session: service } = serviceNames(agent);
+  const reader = new SessionReader({ ingressUrl, service });
   const cache = new SessionCache({ ingressUrl, service, bytes: Number.POSITIVE_INFINITY });
   // The object answers with what its handlers return.
   // oxlint-disable-next-line typescript/no-unnecessary-type-parameters
@@ -94,8 +111,11 @@ export function restateSession(options: SessionOptions): RestateSession {
       const known = await cache.readCurrent(id);
       if (known === undefined) return log;
       const session = await log.create(id, known.header);
-      const records = await cache.readRecords(id, known.session.head.seq);
-      if (records.length > 0) await session.append(0, records);
+      let seq = 0;
+      for await (const page of reader.recordPages(id, { after: 0, last: known.session.head.seq })) {
+        await session.append(seq, page);
+        seq += page.length;
+      }
       return log;
     },
   };

@@ -3,8 +3,8 @@ import { foldRecords } from "@moora/agent/internal";
 import { stateVersion } from "@moora/agent-core-state-machine/internal";
 import { LogError, type ChainHead, type LogRecord } from "@moora/event-log";
 import { byteLength } from "./byte-length.ts";
-import { callSession } from "./ingress.ts";
-import type { RecordsPage, RecordsQuery, SnapshotWithRecords, View, ViewQuery } from "./session-messages.ts";
+import type { ViewQuery } from "./session-messages.ts";
+import { SessionReader, type ReaderOptions, type ReadSignal } from "./session-reader.ts";
 
 /** A session, and the text of its header. */
 export interface SessionWithHeader {
@@ -12,10 +12,7 @@ export interface SessionWithHeader {
   readonly session: FoldedSession;
 }
 
-export interface CacheOptions {
-  readonly ingressUrl: string;
-  /** The name of the object of the sessions. */
-  readonly service: string;
+export interface CacheOptions extends ReaderOptions {
   /** How much is kept, in bytes of the JSON of states. */
   readonly bytes: number;
 }
@@ -25,33 +22,26 @@ interface Entry {
   readonly bytes: number;
 }
 
-/** A read of a session up to a head, or as it is now; it rejects when the signal aborts. */
+/** A read of a session up to a head, or as it is now; it rejects when a signal aborts. */
 interface ReadOptions {
   readonly last?: ChainHead | undefined;
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: ReadSignal | undefined;
 }
-
-/** A handler of the object of a session. */
-interface Handler {
-  readonly id: string;
-  readonly handler: string;
-}
-
-/** The number of records that are read at once. */
-const pageSize = 200;
 
 /**
  * The sessions that this process has folded last. A session is what its records fold to, so that one with the digest of the stored
  * head is the stored one, and need not be read. What is missing is read through the ingress, outside the journal of any handler.
  */
 export class SessionCache {
-  readonly #options: CacheOptions;
+  readonly #reader: SessionReader;
+  readonly #limit: number;
   /** The one that was used last is at the end. */
   readonly #entries = new Map<string, Entry>();
   #bytes = 0;
 
-  constructor(options: CacheOptions) {
-    this.#options = options;
+  constructor({ bytes, ...options }: CacheOptions) {
+    this.#reader = new SessionReader(options);
+    this.#limit = bytes;
   }
 
   /** Keeps a session whose state has about this length as JSON, unless a later state of it is kept. */
@@ -59,11 +49,11 @@ export class SessionCache {
     const kept = this.#entries.get(id)?.known;
     if (kept?.header === known.header && kept.session.head.seq > known.session.head.seq) return;
     this.#forget(id);
-    if (bytes > this.#options.bytes) return;
+    if (bytes > this.#limit) return;
     this.#entries.set(id, { known, bytes });
     this.#bytes += bytes;
     for (const oldest of this.#entries.keys()) {
-      if (this.#bytes <= this.#options.bytes) return;
+      if (this.#bytes <= this.#limit) return;
       this.#forget(oldest);
     }
   }
@@ -75,9 +65,9 @@ export class SessionCache {
 
   /**
    * Resolves with a session at a head, for the input that its object applies to it. Rejects if the object no longer has what leads
-   * to that: another run has applied the input; and with the reason of the signal.
+   * to that: another run has applied the input; and with the reason of a signal.
    */
-  async readAt(id: string, head: ChainHead, signal?: AbortSignal): Promise<SessionWithHeader> {
+  async readAt(id: string, head: ChainHead, signal?: ReadSignal): Promise<SessionWithHeader> {
     const kept = this.#keptAt(id, head);
     if (kept !== undefined) return kept;
     const isBefore = (this.#entries.get(id)?.known.session.head.seq ?? head.seq) < head.seq;
@@ -92,7 +82,7 @@ export class SessionCache {
   }
 
   /** Resolves with a session at a head that its object has had, or at a later one. */
-  async readSince(id: string, head: ChainHead, signal?: AbortSignal): Promise<SessionWithHeader> {
+  async readSince(id: string, head: ChainHead, signal?: ReadSignal): Promise<SessionWithHeader> {
     const kept = this.#keptAt(id, head) ?? (await this.#readNext(id, { signal }));
     return kept ?? (await this.#readStored(id, { signal }));
   }
@@ -107,10 +97,11 @@ export class SessionCache {
     }: {
       readonly header: string;
       readonly head: ChainHead;
-      readonly signal?: AbortSignal | undefined;
+      readonly signal?: ReadSignal | undefined;
     },
   ): Promise<FoldedSession> {
-    const session = foldRecords(foldHeader(header), await this.readRecords(id, head.seq, signal));
+    const records = await this.#reader.readRecords(id, { after: 0, last: head.seq }, signal);
+    const session = foldRecords(foldHeader(header), records);
     if (session.head.digest === head.digest) return session;
     throw new Error(`The records of the session "${id}" do not lead to its record ${head.seq}.`);
   }
@@ -126,17 +117,23 @@ export class SessionCache {
     if (entry === undefined) return undefined;
     const { header, session } = entry.known;
     const query: ViewQuery = { after: session.head };
-    const view = await this.#call<View>({ id, handler: "view" }, query, signal);
+    const view = await this.#reader.view(id, query, signal);
     if (view === null || !("records" in view) || view.records === undefined) return undefined;
-    const records = upTo(view.records, last);
+    const records = await this.#reader.readOn(
+      id,
+      { after: session.head.seq, first: view.records, seq: view.seq, last },
+      signal,
+    );
     const folded = foldIfContinued(session, records);
     if (folded === undefined || (last !== undefined && folded.head.digest !== last.digest)) return undefined;
     return this.#touch(id, { known: { header, session: folded }, bytes: entry.bytes + lengthOf(records) });
   }
 
   async #readWhole(id: string): Promise<SessionWithHeader | undefined> {
-    const view = await this.#call<View>({ id, handler: "view" }, null);
-    if (view === null || !("state" in view)) return undefined;
+    const view = await this.#reader.view(id, null);
+    if (view === null) return undefined;
+    // Too long for an answer.
+    if (!("state" in view)) return await this.#readStored(id, {});
     const { header, state, seq, digest } = view;
     const known = { header, session: { state, head: { seq, digest: digest ?? "" } } };
     // Records are folded to states of this release only; the newest deployment may be of another one.
@@ -146,28 +143,15 @@ export class SessionCache {
 
   /** Resolves with the stored snapshot and the records after it, up to `last`. */
   async #readStored(id: string, { last, signal }: ReadOptions): Promise<SessionWithHeader> {
-    const stored = await this.#call<SnapshotWithRecords | null>({ id, handler: "stored" }, null, signal);
-    if (stored === null) throw new Error(`The session "${id}" is no longer stored.`);
-    const { header, snapshot } = stored;
-    const head = last ?? stored.records.at(-1) ?? snapshot.head;
+    const { header, snapshot, first, seq } = await this.#reader.readSnapshot(id, signal);
+    const after = snapshot.head.seq;
+    const records = await this.#reader.readOn(id, { after, first, seq, last }, signal);
+    const head = last ?? records.at(-1) ?? snapshot.head;
     const session =
       snapshot.state.version === stateVersion
-        ? foldRecords(snapshot, upTo(stored.records, last))
+        ? foldRecords(snapshot, records)
         : await this.readFromHeader(id, { header, head, signal });
     return this.#touch(id, { known: { header, session }, bytes: byteLength(JSON.stringify(session.state)) });
-  }
-
-  /** Resolves with the first records of a session. */
-  async readRecords(id: string, count: number, signal?: AbortSignal): Promise<readonly LogRecord[]> {
-    const records: LogRecord[] = [];
-    while (records.length < count) {
-      const after = records.length;
-      const query: RecordsQuery = { after, limit: Math.min(pageSize, count - after) };
-      const page = await this.#call<RecordsPage>({ id, handler: "records" }, query, signal);
-      if (page.length === 0) break;
-      records.push(...page);
-    }
-    return records;
   }
 
   /** Makes a session the one that was used last. */
@@ -180,18 +164,7 @@ export class SessionCache {
     this.#bytes -= this.#entries.get(id)?.bytes ?? 0;
     this.#entries.delete(id);
   }
-
-  // The object answers with what its handlers return.
-  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters
-  async #call<Result>(target: Handler, body: unknown, signal?: AbortSignal): Promise<Result> {
-    const { ingressUrl, service } = this.#options;
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as above
-    return (await callSession(ingressUrl, { service, ...target }, body, signal)) as Result;
-  }
 }
-
-const upTo = (records: readonly LogRecord[], last: ChainHead | undefined): readonly LogRecord[] =>
-  last === undefined ? records : records.filter(({ seq }) => seq <= last.seq);
 
 const lengthOf = (records: readonly LogRecord[]): number =>
   records.reduce((sum, { body }) => sum + byteLength(body), 0);

@@ -39,22 +39,44 @@ export interface ViewQuery {
   readonly after?: ChainHead | null;
 }
 
-/** The records after a head; undefined if they do not lead from it to the session: the caller needs the session as a whole. */
+/**
+ * The first records after a head, as many as an answer can contain; undefined if they do not lead from it to the session, or if the session
+ * is too long for an answer: the caller needs it as a whole, from `stored`. `seq` is that of the last record of the session; undefined
+ * in the answer of an earlier release, which has all records.
+ */
 export interface ViewedRecords {
-  readonly records?: readonly LogRecord[];
+  readonly records?: RecordsPage;
+  readonly seq?: number;
 }
 
 /** The answer of `view`: the session, or what follows the head of the query. Null if the session has received nothing. */
 export type View = ViewedSession | ViewedRecords | null;
 
-/** A snapshot of a session, and the records after it. */
+/** A snapshot of a session, and the first records after it. `seq` is as in `ViewedRecords`. */
 export interface SnapshotWithRecords {
   readonly header: string;
   readonly snapshot: FoldedSession;
-  readonly records: readonly LogRecord[];
+  readonly records: RecordsPage;
+  readonly seq?: number;
 }
 
-/** A request for records: those after a sequence number, at most `limit`. */
+/** A snapshot that is too long for an answer: the JSON of its `FoldedSession`, at the record `at`, is read in so many parts. */
+export interface LongSnapshot {
+  readonly header: string;
+  readonly parts: number;
+  readonly at: number;
+  readonly seq: number;
+}
+
+export type StoredSession = SnapshotWithRecords | LongSnapshot;
+
+/** A request for a part of the snapshot at the record `at`, from 0. */
+export interface SnapshotPart {
+  readonly at: number;
+  readonly index: number;
+}
+
+/** A request for records: those after a sequence number, at most `limit`. The answer may have fewer, and at least one if there are any. */
 export interface RecordsQuery {
   readonly after: number;
   readonly limit: number;

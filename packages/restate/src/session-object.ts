@@ -8,7 +8,9 @@ import {
 } from "@moora/agent";
 import type { LogRecord } from "@moora/event-log";
 import * as restate from "@restatedev/restate-sdk";
-import { checkedPosted, decidedInput } from "./posted-inputs.ts";
+import { longestMessageBytes, isTooLong } from "./message-limits.ts";
+import { checkedPosted, checkedReport, decidedInput } from "./posted-inputs.ts";
+import { checkedAfter, checkedDeadline, checkedPart, checkedRecordsQuery } from "./queries.ts";
 import { retentionOptions, serviceNames, type RestateOptions } from "./options.ts";
 import { startAndStop } from "./running-effects.ts";
 import type { SessionCache } from "./session-cache.ts";
@@ -18,24 +20,23 @@ import type {
   PostedResult,
   RecordsPage,
   RecordsQuery,
-  SnapshotWithRecords,
+  SnapshotPart,
+  StoredSession,
   View,
   ViewQuery,
 } from "./session-messages.ts";
 import {
   readLastSeq,
   openSession,
-  readRecords,
-  readStoredSession,
   storeRecords,
-  readView,
   type Context,
   type SharedContext,
 } from "./stored-session.ts";
+import { readPage, readPart, readStoredSession, readView } from "./stored-reads.ts";
 
 /**
  * The handlers of the object of a session: `post` and `decide` for callers, `report` for effects, `expire` for timers. `view`,
- * `stored` and `records` read.
+ * `stored`, `part` and `records` read.
  */
 export interface SessionHandlers {
   post(ctx: Context, posted: Posted): Promise<PostedResult>;
@@ -43,11 +44,21 @@ export interface SessionHandlers {
   report(ctx: Context, posted: Posted): Promise<PostedResult>;
   expire(ctx: Context, effect: { readonly key: string; readonly due: number }): Promise<void>;
   view(ctx: SharedContext, query?: ViewQuery | null): Promise<View>;
-  stored(ctx: SharedContext): Promise<SnapshotWithRecords | null>;
+  stored(ctx: SharedContext): Promise<StoredSession | null>;
+  part(ctx: SharedContext, part: SnapshotPart): Promise<string | null>;
   records(ctx: SharedContext, query: RecordsQuery): Promise<RecordsPage>;
 }
 
 export type SessionObject = restate.VirtualObjectDefinition<string, SessionHandlers>;
+
+/** A read that fails is repeated for about a minute: its caller has given up by then, and reads again. */
+const readRetries: restate.RetryPolicy = {
+  initialInterval: 50,
+  exponentiationFactor: 2,
+  maxInterval: 10_000,
+  maxAttempts: 14,
+  onMaxAttempts: "kill",
+};
 
 /** What the handlers of the object need besides their context. */
 interface SessionParts {
@@ -59,8 +70,8 @@ interface SessionParts {
 export function sessionObject(parts: SessionParts, options: RestateOptions): SessionObject {
   const { agent, cache } = parts;
   const { session: name } = serviceNames(agent.name);
-  // The journal of a read has what was read: it is of no use when the read has ended.
-  const read = retentionOptions(0);
+  // The journal of a read has what was read: it is of no use when the read has ended. A caller that gives up does not end its read.
+  const read = { ...retentionOptions(0), retryPolicy: readRetries };
   return restate.object({
     name,
     options: { enableLazyState: true, ...retentionOptions(options.retentionMs) },
@@ -74,23 +85,34 @@ export function sessionObject(parts: SessionParts, options: RestateOptions): Ses
         const about = { id: ctx.key, header, state: session.state, timestamp };
         return await apply(parts, ctx, { inputs: [await decidedInput(agent, about, decided)] });
       },
-      report: async (ctx: Context, posted: Posted) => await apply(parts, ctx, posted),
-      expire: async (ctx: Context, { key, due }: { readonly key: string; readonly due: number }) => {
-        await apply(parts, ctx, { inputs: [{ type: "deadline-passed", key, timestamp: due }], from: key });
-      },
+      report: async (ctx: Context, posted: Posted) => await apply(parts, ctx, checkedReport(posted)),
+      expire: restate.handlers.object.exclusive(
+        { ingressPrivate: true },
+        async (ctx: Context, deadline: { readonly key: string; readonly due: number }): Promise<void> => {
+          const { key, due } = checkedDeadline(deadline);
+          await apply(parts, ctx, { inputs: [{ type: "deadline-passed", key, timestamp: due }], from: key });
+        },
+      ),
       view: restate.handlers.object.shared(
         read,
         async (ctx: SharedContext, query?: ViewQuery | null): Promise<View> =>
-          await readView(ctx, cache, query),
+          await readView(ctx, cache, checkedAfter(query)),
       ),
       stored: restate.handlers.object.shared(
         read,
-        async (ctx: SharedContext): Promise<SnapshotWithRecords | null> => await readStoredSession(ctx),
+        async (ctx: SharedContext): Promise<StoredSession | null> => await readStoredSession(ctx),
+      ),
+      part: restate.handlers.object.shared(
+        read,
+        async (ctx: SharedContext, part: SnapshotPart): Promise<string | null> =>
+          await readPart(ctx, checkedPart(part)),
       ),
       records: restate.handlers.object.shared(
         read,
-        async (ctx: SharedContext, { after, limit }: RecordsQuery): Promise<RecordsPage> =>
-          await readRecords(ctx, after, Math.min(await readLastSeq(ctx), after + limit)),
+        async (ctx: SharedContext, query: RecordsQuery): Promise<RecordsPage> => {
+          const { after, limit } = checkedRecordsQuery(query);
+          return await readPage(ctx, after, Math.min(await readLastSeq(ctx), after + limit));
+        },
       ),
     },
   });
@@ -116,6 +138,10 @@ async function apply(
   const { records, ignored, state, head } = recordEach(released, inputs);
   const all = [...released.records, ...records];
   if (!opened.isNew && all.length === 0) return { applied: 0, ignored };
+  if (all.some(isTooLong)) {
+    const message = `An input is longer than ${longestMessageBytes} bytes as a record.`;
+    throw new restate.TerminalError(message, { errorCode: 413 });
+  }
   const { snapshot, tailBytes } = storeRecords(ctx, opened, { records: all, release: agent.version });
   cache.keep(ctx.key, { header, session: { state, head } }, snapshot.bytes + tailBytes);
   await startAndStop(agent, ctx, { before: before.state, after: state, from });

@@ -4,20 +4,34 @@ import type { ChainHead, LogRecord } from "@moora/event-log";
 import type { ObjectContext, ObjectSharedContext } from "@restatedev/restate-sdk";
 import { byteLength } from "./byte-length.ts";
 import type { SessionWithHeader, SessionCache } from "./session-cache.ts";
-import type { SnapshotWithRecords, View, ViewQuery } from "./session-messages.ts";
+import { partsOf } from "./snapshot-parts.ts";
 
 /** What an input reads and writes of a session besides its own records: the head, and what is known about the snapshot before it. */
 export interface SessionHead extends ChainHead {
   /** The release of the agent whose configuration the session has. */
   readonly release: string;
-  readonly snapshot: { readonly seq: number; readonly bytes: number; readonly stateVersion: number };
+  readonly snapshot: SnapshotAbout;
   /** The length of the records after the snapshot. */
   readonly tailBytes: number;
+}
+
+interface SnapshotAbout {
+  readonly seq: number;
+  readonly bytes: number;
+  readonly stateVersion: number;
+  /** The number of its parts; undefined for one that is stored as a whole. */
+  readonly parts?: number;
 }
 
 /** A session as a whole. Not a `FoldedSession`, so that an earlier release fails at it instead of continuing from it. */
 interface StoredSnapshot {
   readonly snapshot: FoldedSession;
+}
+
+/** A session whose JSON is stored in parts, as `session/SEQ/0`, `session/SEQ/1` and so on. */
+interface StoredParts {
+  readonly parts: number;
+  readonly seq: number;
 }
 
 /**
@@ -27,15 +41,18 @@ interface StoredSnapshot {
 interface ObjectState {
   header: string;
   head: SessionHead;
-  session: StoredSnapshot | FoldedSession;
+  session: StoredSnapshot | StoredParts | FoldedSession;
   version: string;
   /** The invocations of the effects that are under way, by their keys. */
   running: Record<string, string>;
 }
 
-/** Records are read and written by computed keys, which the type of the object cannot list. */
-export type Context = ObjectContext<ObjectState & Record<`log/${number}`, LogRecord>>;
-export type SharedContext = ObjectSharedContext<ObjectState & Record<`log/${number}`, LogRecord>>;
+/** Records and parts are read and written by computed keys, which the type of the object cannot list. */
+type StoredState = ObjectState &
+  Record<`log/${number}`, LogRecord> &
+  Record<`session/${number}/${number}`, string>;
+export type Context = ObjectContext<StoredState>;
+export type SharedContext = ObjectSharedContext<StoredState>;
 
 /** A session that an input is applied to. */
 export interface OpenedSession extends SessionWithHeader {
@@ -45,11 +62,11 @@ export interface OpenedSession extends SessionWithHeader {
   readonly head: SessionHead | undefined;
 }
 
-/** How long a read of a session by one of its own handlers may take. */
+/** How long each call of a read of a session by one of its own handlers may take. */
 const longestReadMs = 30_000;
 
-/** Aborts a read through the ingress when it takes too long, so that Restate repeats the attempt, and when that has ended. */
-const readSignal = (ctx: SharedContext): AbortSignal =>
+/** Aborts a call through the ingress when it takes too long, so that Restate repeats the attempt, and when that has ended. */
+export const readSignal = (ctx: SharedContext) => (): AbortSignal =>
   AbortSignal.any([ctx.request().attemptCompletedSignal, AbortSignal.timeout(longestReadMs)]);
 
 /** Reads a session. What it reads through its context does not depend on the cache, so that a run that is repeated elsewhere agrees. */
@@ -95,14 +112,7 @@ export function storeRecords(
     head === undefined ||
     head.snapshot.stateVersion !== stateVersion ||
     head.tailBytes >= Math.max(shortTailBytes, head.snapshot.bytes);
-  const snapshot = isDue
-    ? {
-        seq: session.head.seq,
-        bytes: byteLength(JSON.stringify(session.state)),
-        stateVersion: session.state.version,
-      }
-    : head.snapshot;
-  if (isDue) ctx.set("session", { snapshot: session });
+  const snapshot = isDue ? storeSnapshot(ctx, session, head?.snapshot) : head.snapshot;
   for (const record of records) ctx.set(`log/${record.seq}`, record);
   const tailBytes =
     (isDue ? 0 : head.tailBytes) +
@@ -114,64 +124,25 @@ export function storeRecords(
   return next;
 }
 
-/** Reads a session for a caller who has its state at the head of the query, or who has nothing. */
-export async function readView(
-  ctx: SharedContext,
-  cache: SessionCache,
-  query: ViewQuery | null | undefined,
-): Promise<View> {
-  const reads = [ctx.get("header"), ctx.get("head")] as const;
-  const [header, head] = [await reads[0], await reads[1]];
-  if (header === null) return null;
-  const after = query?.after ?? undefined;
-  if (head !== null && after !== undefined) return await recordsAfter(ctx, head, after);
-  const session =
-    head === null
-      ? await readWholeSession(ctx)
-      : (await cache.readSince(ctx.key, head, readSignal(ctx))).session;
-  // The snapshot before the first input is that of an input which is under way.
-  if (session === null || (head === null && session.head.seq === 0)) return null;
-  const { seq, digest } = session.head;
-  return { header, state: session.state, seq, digest };
-}
-
-/** The records between two heads, if they are not more than what follows the snapshot. */
-async function recordsAfter(
-  ctx: SharedContext,
-  head: SessionHead,
-  after: ChainHead,
-): Promise<{ readonly records?: readonly LogRecord[] }> {
-  const isKnown = after.seq === head.seq && after.digest === head.digest;
-  const isBefore = after.seq >= head.snapshot.seq && after.seq < head.seq;
-  return isKnown || isBefore ? { records: await readRecords(ctx, after.seq, head.seq) } : {};
-}
-
-/** Reads a snapshot and the records after it. */
-export async function readStoredSession(ctx: SharedContext): Promise<SnapshotWithRecords | null> {
-  // The head comes last: the snapshot is not after it.
-  const reads = [ctx.get("header"), ctx.get("session"), ctx.get("head")] as const;
-  const [header, stored, head] = [await reads[0], await reads[1], await reads[2]];
-  if (header === null || stored === null) return null;
-  const snapshot = "snapshot" in stored ? stored.snapshot : stored;
-  const { seq } = head ?? snapshot.head;
-  return { header, snapshot, records: await readRecords(ctx, snapshot.head.seq, seq) };
-}
-
-/** Reads the records after `after`, up to `last`. */
-export async function readRecords(
-  ctx: SharedContext,
-  after: number,
-  last: number,
-): Promise<readonly LogRecord[]> {
-  const reads = Array.from({ length: Math.max(0, last - after) }, (_, index) =>
-    ctx.get(`log/${after + index + 1}`),
-  );
-  const records: LogRecord[] = [];
-  for (const read of reads) {
-    const record = await read;
-    if (record !== null) records.push(record);
-  }
-  return records;
+/** Stores a snapshot, a long one in parts, and removes the parts of the one before. */
+function storeSnapshot(
+  ctx: Context,
+  session: FoldedSession,
+  before: SnapshotAbout | undefined,
+): SnapshotAbout {
+  const { seq } = session.head;
+  const texts = partsOf(session);
+  const bytes = texts.reduce((sum, text) => sum + byteLength(text), 0);
+  const about = { seq, bytes, stateVersion: session.state.version };
+  const parts = texts.length;
+  if (parts > 1) {
+    for (const [index, text] of texts.entries()) ctx.set(`session/${seq}/${index}`, text);
+    ctx.set("session", { parts, seq });
+  } else ctx.set("session", { snapshot: session });
+  // After the new one: who reads a snapshot finds all of its parts, or a later snapshot.
+  for (let index = 0; index < (before?.parts ?? 0); index += 1)
+    ctx.clear(`session/${before?.seq ?? 0}/${index}`);
+  return parts > 1 ? { ...about, parts } : about;
 }
 
 /** The sequence number of the last record of a session; 0 if it has received nothing. */
@@ -180,8 +151,16 @@ export async function readLastSeq(ctx: SharedContext): Promise<number> {
 }
 
 /** The session that the first layout stores, or the snapshot of one whose first input is under way. */
-async function readWholeSession(ctx: SharedContext): Promise<FoldedSession | null> {
+export async function readWholeSession(ctx: SharedContext): Promise<FoldedSession | null> {
   const stored = await ctx.get("session");
   if (stored === null) return null;
-  return "snapshot" in stored ? stored.snapshot : stored;
+  if (!("parts" in stored)) return snapshotIn(stored);
+  let text = "";
+  for (let index = 0; index < stored.parts; index += 1)
+    text += (await ctx.get(`session/${stored.seq}/${index}`)) ?? "";
+  return JSON.parse(text);
 }
+
+/** The session that is stored as a whole, in this layout or in the first one. */
+export const snapshotIn = (stored: StoredSnapshot | FoldedSession): FoldedSession =>
+  "snapshot" in stored ? stored.snapshot : stored;

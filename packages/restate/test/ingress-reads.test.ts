@@ -1,11 +1,12 @@
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import { text } from "node:stream/consumers";
-import { defineAgent } from "@moora/agent";
-import { answers, MockLlmCaller } from "@moora/llm/testing";
+import { answerTextAt, defineAgent, defineTool } from "@moora/agent";
+import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { z } from "zod";
 import { restateSession } from "../src/index.ts";
-import { ask, serveLocally } from "./local-service.ts";
+import { ask, expectSound, serveLocally } from "./local-service.ts";
 import { RestateServer } from "./restate-server.ts";
 
 let server: RestateServer;
@@ -18,9 +19,14 @@ afterAll(async () => {
   await server[Symbol.asyncDispose]();
 });
 
-/** An ingress in front of that of a server. It leaves the next call of a handler without an answer when asked. */
+/**
+ * An ingress in front of that of a server. It leaves the next call of a handler without an answer when asked, or breaks the connection of a
+ * report and forwards it later, before the report after it.
+ */
 class Ingress implements AsyncDisposable {
   readonly #server: Server;
+  #late: string | undefined;
+  #overtaken: { readonly url: string; readonly body: string } | undefined;
   #unanswered: { readonly handler: string; readonly arrive: () => void } | undefined;
 
   constructor(target: string) {
@@ -32,10 +38,24 @@ class Ingress implements AsyncDisposable {
         unanswered.arrive();
         return;
       }
-      const forward = async (): Promise<void> => {
+      const send = async (call: { readonly url: string; readonly body: string }): Promise<Response> => {
         const headers = { "content-type": "application/json" };
-        const init = { method: "POST", headers, body: await text(request) };
-        const answer = await fetch(`${target}${url}`, init);
+        return await fetch(`${target}${call.url}`, { method: "POST", headers, body: call.body });
+      };
+      const forward = async (): Promise<void> => {
+        const call = { url, body: await text(request) };
+        if (this.#late !== undefined && url.endsWith("/report") && call.body.includes(`"${this.#late}"`)) {
+          this.#late = undefined;
+          this.#overtaken = call;
+          response.destroy();
+          return;
+        }
+        const earlier = this.#overtaken;
+        if (earlier?.url === url) {
+          this.#overtaken = undefined;
+          await send(earlier);
+        }
+        const answer = await send(call);
         response.statusCode = answer.status;
         response.end(await answer.text());
       };
@@ -55,6 +75,11 @@ class Ingress implements AsyncDisposable {
     await new Promise<void>((arrive) => {
       this.#unanswered = { handler, arrive };
     });
+  }
+
+  /** Fails the next report with an input of a type for its effect. It arrives before the report after it. */
+  delayReport(type: string): void {
+    this.#late = type;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -87,5 +112,37 @@ describe("an input whose read of the session gets no answer", () => {
     timeouts[0]?.abort(new DOMException("The time for the read is over.", "TimeoutError"));
     const { state } = await answered;
     expect(state.messages.filter(({ role }) => role === "user")).toHaveLength(2);
+  });
+});
+
+describe("an effect whose attempt ends while its intent is under way", () => {
+  it("is interrupted by the attempt after it, and a model call begins again", async () => {
+    await using ingress = new Ingress(server.ingressUrl);
+    const agent = defineAgent({ name: "overtaken", llm: new MockLlmCaller(() => answers("Noted.")) });
+    await using _ = await serveLocally(server, agent, { ingressUrl: await ingress.listen() });
+    const session = restateSession({ ingressUrl: server.ingressUrl, agent: "overtaken", id: "a" });
+    ingress.delayReport("llm-call-started");
+    const { state } = await ask(session, "Hello.");
+    expect(answerTextAt(state)).toBe("Noted.");
+    await expectSound(session, "a");
+  });
+
+  it("is interrupted by the attempt after it, and a tool that runs once does not begin again", async () => {
+    await using ingress = new Ingress(server.ingressUrl);
+    const execute = vi.fn().mockReturnValue("paid");
+    const agent = defineAgent({
+      name: "payer",
+      llm: new MockLlmCaller([callsTools([{ name: "pay" }]), answers("Done.")]),
+      tools: [
+        defineTool({ name: "pay", description: "Pays.", input: z.object({}), replay: "once", execute }),
+      ],
+    });
+    await using _ = await serveLocally(server, agent, { ingressUrl: await ingress.listen() });
+    const session = restateSession({ ingressUrl: server.ingressUrl, agent: "payer", id: "a" });
+    ingress.delayReport("tool-call-started");
+    const { state } = await ask(session, "Pay.");
+    expect(Object.values(state.toolCalls)).toMatchObject([{ result: { code: "outcome-unknown" } }]);
+    expect(execute).not.toHaveBeenCalled();
+    await expectSound(session, "a");
   });
 });

@@ -1,7 +1,8 @@
 import { createServer } from "node:http2";
 import { setTimeout as pause } from "node:timers/promises";
-import type { Agent } from "@moora/agent";
-import { createEndpointHandler } from "@restatedev/restate-sdk";
+import { stateAt, verifySession, type Agent } from "@moora/agent";
+import { createEndpointHandler, type EndpointOptions } from "@restatedev/restate-sdk";
+import { expect } from "vitest";
 import {
   restateServices,
   type RestateOptions,
@@ -22,8 +23,15 @@ export async function serveLocally(
   agent: Agent,
   options: Partial<RestateOptions> = {},
 ): Promise<LocalService> {
+  return await serveServices(server, restateServices(agent, { ingressUrl: server.ingressUrl, ...options }));
+}
+
+/** Serves these services from the process of the test, and registers them as the newest deployment. */
+export async function serveServices(
+  server: RestateServer,
+  services: EndpointOptions["services"],
+): Promise<LocalService> {
   const port = await freePort();
-  const services = restateServices(agent, { ingressUrl: server.ingressUrl, ...options });
   const endpoint = createServer(createEndpointHandler({ services, logger: () => undefined }));
   endpoint.on("session", (session) => session.unref());
   endpoint.listen(port, "127.0.0.1");
@@ -46,4 +54,12 @@ export async function ask(session: RestateSession, content: string): Promise<Cur
     if (current?.state.reActContext.control.type === "Done") return current;
     await pause(5);
   }
+}
+
+/** Expects the session to be what its records fold to, and the records to be sound. */
+export async function expectSound(session: RestateSession, id: string): Promise<void> {
+  const current = await session.current();
+  const log = await session.toLog();
+  expect(await verifySession(log, id)).toMatchObject({ ok: true, seq: current?.seq });
+  expect(current?.state).toEqual(JSON.parse(JSON.stringify((await stateAt(log, id)).state)));
 }

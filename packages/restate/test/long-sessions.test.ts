@@ -1,9 +1,9 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { defineAgent, stateAt, verifySession, type Agent } from "@moora/agent";
+import { defineAgent, verifySession, type Agent } from "@moora/agent";
 import { answers, MockLlmCaller } from "@moora/llm/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { restateSession, type RestateOptions, type RestateSession } from "../src/index.ts";
-import { ask, serveLocally } from "./local-service.ts";
+import { ask, expectSound, serveLocally } from "./local-service.ts";
 import { RestateServer } from "./restate-server.ts";
 
 let server: RestateServer;
@@ -39,14 +39,6 @@ const caches: readonly (readonly [string, Omit<RestateOptions, "ingressUrl">])[]
   ["that keeps its sessions", {}],
   ["that keeps no session", { cacheBytes: 1 }],
 ];
-
-/** Expects the session to be what its records fold to, and the records to be sound. */
-async function expectSound(session: RestateSession, id: string): Promise<void> {
-  const current = await session.current();
-  const log = await session.toLog();
-  expect(await verifySession(log, id)).toMatchObject({ ok: true, seq: current?.seq });
-  expect(current?.state).toEqual(JSON.parse(JSON.stringify((await stateAt(log, id)).state)));
-}
 
 interface Journals {
   readonly handler: string;

@@ -1,5 +1,6 @@
 import { defineAgent } from "@moora/agent";
 import { answers, MockLlmCaller } from "@moora/llm/testing";
+import { createEndpointHandler } from "@restatedev/restate-sdk/fetch";
 import { describe, expect, it } from "vitest";
 import { restateServices, restateSession, type RestateOptions, type SessionOptions } from "../src/index.ts";
 
@@ -10,6 +11,44 @@ describe("restateServices", () => {
   it("refuses an agent whose name is not the name of a service", () => {
     const clerk = defineAgent({ name: "the clerk", llm: new MockLlmCaller([answers("")]) });
     expect(() => restateServices(clerk, { ingressUrl })).toThrow('got "the clerk"');
+  });
+});
+
+interface Discovered {
+  readonly name: string;
+  readonly ingressPrivate?: boolean;
+  readonly retryPolicyMaxAttempts?: number;
+  readonly retryPolicyOnMaxAttempts?: string;
+}
+
+interface DiscoveredService {
+  readonly name: string;
+  readonly handlers: readonly Discovered[];
+}
+
+/** What the object of sessions reports of its handlers when it is registered. */
+async function discovered(): Promise<readonly Discovered[]> {
+  const handler = createEndpointHandler({
+    services: restateServices(agent, { ingressUrl }),
+    logger: () => undefined,
+  });
+  const accept = "application/vnd.restate.endpointmanifest.v4+json";
+  const response = await handler(new Request("http://service/discover", { headers: { accept } }));
+  const found = (await response.json()) as { readonly services: readonly DiscoveredService[] };
+  return found.services.find(({ name }) => name === "clerk-session")?.handlers ?? [];
+}
+
+describe("the object of sessions", () => {
+  it("ends a read that fails, and repeats an input until it is applied", async () => {
+    const handlers = await discovered();
+    const ends = handlers.filter(({ retryPolicyOnMaxAttempts }) => retryPolicyOnMaxAttempts === "KILL");
+    expect(ends.map(({ name }) => name).toSorted()).toEqual(["part", "records", "stored", "view"]);
+    for (const { retryPolicyMaxAttempts } of ends) expect(retryPolicyMaxAttempts).toBe(14);
+  });
+
+  it("lets timers call expire, and no caller of the ingress", async () => {
+    const isPrivate = (await discovered()).filter(({ ingressPrivate }) => ingressPrivate === true);
+    expect(isPrivate.map(({ name }) => name)).toEqual(["expire"]);
   });
 });
 
@@ -34,8 +73,20 @@ describe("the options of restateSession", () => {
     [{ agent: "clerk", id: "ada" }, /restateSession needs ingressUrl/],
     [{ ingressUrl, id: "ada" }, /restateSession needs agent/],
     [{ ingressUrl, agent: "clerk" }, /restateSession needs id/],
+    [
+      { ingressUrl, agent: "clerk", id: "" },
+      /id must be a well-formed string of 1 to 200 characters, .* got ""/,
+    ],
+    [{ ingressUrl, agent: "clerk", id: "a".repeat(201) }, /id must be a well-formed string of 1 to 200/],
+    [{ ingressUrl, agent: "clerk", id: "a\ud800" }, /id must be a well-formed string of 1 to 200/],
+    [{ ingressUrl, agent: "clerk", id: "." }, /and not "\." or "\.\.", got "\."/],
+    [{ ingressUrl, agent: "clerk", id: ".." }, /and not "\." or "\.\.", got "\.\."/],
     [{ ingressUrl, agent: "clerk", id: "ada", by: "ada" }, /Unknown option "by"/],
   ])("are checked: %j", (options, message) => {
     expect(() => restateSession(options as SessionOptions)).toThrow(message);
+  });
+
+  it.each(["a", "a/b", "%2F", "...", "\u0000", "a".repeat(200)])("accept the id %j", (id) => {
+    expect(restateSession({ ingressUrl, agent: "clerk", id })).toBeTypeOf("object");
   });
 });

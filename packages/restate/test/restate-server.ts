@@ -15,7 +15,10 @@ export class RestateServer implements AsyncDisposable {
   readonly #nodePort: number;
   #process: ChildProcess | undefined;
 
-  private constructor([ingress, admin, node]: readonly [number, number, number]) {
+  readonly #messageBytes: number;
+
+  private constructor([ingress, admin, node]: readonly [number, number, number], messageBytes: number) {
+    this.#messageBytes = messageBytes;
     this.ingressUrl = `http://127.0.0.1:${ingress}`;
     this.#adminUrl = `http://127.0.0.1:${admin}`;
     this.#nodePort = node;
@@ -23,8 +26,10 @@ export class RestateServer implements AsyncDisposable {
     process.once("exit", () => this.#process?.kill("SIGKILL"));
   }
 
-  static async start(): Promise<RestateServer> {
-    const server = new RestateServer([await freePort(), await freePort(), await freePort()]);
+  /** `messageBytes`: the longest message of a service that it accepts. Default: 32 MiB, as the server has it. */
+  static async start({ messageBytes = 33_554_432 } = {}): Promise<RestateServer> {
+    const ports = [await freePort(), await freePort(), await freePort()] as const;
+    const server = new RestateServer(ports, messageBytes);
     await server.start();
     return server;
   }
@@ -51,6 +56,7 @@ export class RestateServer implements AsyncDisposable {
         RESTATE_DISABLE_TELEMETRY: "true",
         RESTATE_DEFAULT_NUM_PARTITIONS: "1",
         RESTATE_ROCKSDB_TOTAL_MEMORY_SIZE: "128MB",
+        RESTATE_WORKER__INVOKER__MESSAGE_SIZE_LIMIT: `${this.#messageBytes}B`,
         RESTATE_LOG_FILTER: "warn,octocrab=off",
       },
     });

@@ -73,6 +73,37 @@ describe("a session on Restate", () => {
   });
 
   it.each([
+    [
+      "report",
+      [
+        undefined,
+        "null",
+        "{}",
+        '{"inputs":[null]}',
+        '{"inputs":[{}]}',
+        '{"inputs":[],"after":"x"}',
+        '{"inputs":[],"from":1}',
+      ],
+    ],
+    ["view", ['{"after":1}', '{"after":{}}', '{"after":{"seq":0.5,"digest":"x"}}']],
+    ["part", [undefined, "null", "{}", '{"at":0,"index":-1}']],
+    ["records", [undefined, "null", "{}", '{"after":-1e300,"limit":1e301}', '{"after":0,"limit":-1}']],
+    // Timers call it, not the ingress.
+    ["expire", [undefined, "null", "{}", '{"key":"a","due":0}']],
+  ] as const)("refuses malformed bodies of %s, and continues", async (handler, bodies) => {
+    const id = `malformed-${handler}`;
+    await session(id).post(userMessage("Hello.", { messageId: "m1" }));
+    for (const body of bodies) {
+      const { status } = await fetch(`${host.ingressUrl}/conformance-session/${id}/${handler}`, {
+        method: "POST",
+        ...(body === undefined ? {} : { body, headers: { "content-type": "application/json" } }),
+      });
+      expect([body, status]).toEqual([body, 400]);
+    }
+    expect(await session(id).post(userMessage("Again.", { messageId: "m2" }))).toBe(true);
+  });
+
+  it.each([
     ["no body", undefined],
     ["an empty query", "{}"],
     ["null", "null"],

@@ -44,6 +44,19 @@ interface ScriptedIngress extends AsyncDisposable {
   readonly cache: SessionCache;
 }
 
+/** Answers of a handler, of which the last one is repeated. */
+class InOrder {
+  readonly #values: unknown[];
+
+  constructor(...values: readonly unknown[]) {
+    this.#values = [...values];
+  }
+
+  next(): unknown {
+    return this.#values.length > 1 ? this.#values.shift() : this.#values[0];
+  }
+}
+
 async function scriptedIngress(script: Readonly<Record<string, unknown>>): Promise<ScriptedIngress> {
   const calls: Call[] = [];
   const server = createServer((request, response) => {
@@ -51,7 +64,8 @@ async function scriptedIngress(script: Readonly<Record<string, unknown>>): Promi
       const handler = request.url?.split("/").at(-1) ?? "";
       calls.push({ handler, body });
       response.statusCode = Object.hasOwn(script, handler) ? 200 : 404;
-      response.end(JSON.stringify(script[handler] ?? null));
+      const answer = script[handler];
+      response.end(JSON.stringify((answer instanceof InOrder ? answer.next() : answer) ?? null));
     });
   });
   server.listen(0, "127.0.0.1");
@@ -126,4 +140,50 @@ it("rejects a read at a head that the stored records do not contain", async () =
   });
   const head = { seq: newer.head.seq, digest: older.head.digest };
   await expect(ingress.cache.readAt("a", head)).rejects.toThrow("another run has replaced this one");
+});
+
+it("reads the records after those that fit the answer", async () => {
+  const [first, ...others] = newer.records;
+  await using ingress = await scriptedIngress({
+    view: { records: older.records, seq: newer.head.seq },
+    records: new InOrder(first === undefined ? [] : [first], others),
+  });
+  ingress.cache.keep("a", known(configured), 1);
+  expect(await ingress.cache.readCurrent("a")).toEqual(known(newer));
+  expect(ingress.calls[1]).toEqual({
+    handler: "records",
+    body: { after: older.head.seq, limit: newer.head.seq - older.head.seq },
+  });
+});
+
+const half = (text: string, index: number): string =>
+  text.slice(index * Math.ceil(text.length / 2), (index + 1) * Math.ceil(text.length / 2));
+
+it("reads a session that is too long for an answer in parts", async () => {
+  const text = JSON.stringify({ state: older.state, head: older.head });
+  await using ingress = await scriptedIngress({
+    view: {},
+    stored: { header, parts: 2, at: older.head.seq, seq: newer.head.seq },
+    part: new InOrder(half(text, 0), half(text, 1)),
+    records: newer.records,
+  });
+  expect(await ingress.cache.readCurrent("a")).toEqual(known(newer));
+  expect(ingress.calls.map(({ handler }) => handler)).toEqual(["view", "stored", "part", "part", "records"]);
+});
+
+it("reads a snapshot again that another one replaced while it was read", async () => {
+  const stored = { header, snapshot: { state: newer.state, head: newer.head }, records: [] };
+  await using ingress = await scriptedIngress({
+    stored: new InOrder({ header, parts: 2, at: older.head.seq, seq: newer.head.seq }, stored),
+    part: new InOrder("{", null),
+  });
+  expect(await ingress.cache.readAt("a", newer.head)).toEqual(known(newer));
+});
+
+it("rejects a read of a snapshot that is replaced each time", async () => {
+  await using ingress = await scriptedIngress({
+    stored: { header, parts: 2, at: older.head.seq, seq: newer.head.seq },
+    part: null,
+  });
+  await expect(ingress.cache.readAt("a", newer.head)).rejects.toThrow("was replaced while it was read");
 });

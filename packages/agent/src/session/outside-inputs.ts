@@ -195,7 +195,8 @@ function lateReceipt(bound: Bound | undefined, state: AgentState): Receipt {
 
 function ignored(input: AgentInput, state: AgentState): Receipt {
   const reason = ignoredReason(input)(state) ?? "nothing-new";
-  const decidedBy = deciderAt(state, input);
+  // The open question, which the decision does not fit, has no decision yet.
+  const decidedBy = reason === "wrong-decision" ? undefined : deciderAt(state, input);
   return { status: "ignored", reason, ...(decidedBy === undefined ? {} : { decidedBy }) };
 }
 

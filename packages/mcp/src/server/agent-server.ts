@@ -74,7 +74,14 @@ export class AgentServer implements McpAgentServer {
     const { authorize } = this.#options;
     if (authorize === undefined) return await handler.fetch(request);
     const user = await authorize(request);
-    if (user === undefined) return new Response(null, { status: 401 });
+    if (user === undefined || user === null) return new Response(null, { status: 401 });
+    // What code without types may return. Sessions of users that have no name of their own would be those of one user.
+    if (typeof user !== "string" || user === "") {
+      this.#onError(
+        new TypeError(`authorize must return the name of a user or undefined, got ${shownValue(user)}.`),
+      );
+      return new Response(null, { status: 500 });
+    }
     return await handler.fetch(request, { authInfo: { token: "", clientId: user, scopes: [] } });
   };
 

@@ -150,6 +150,27 @@ describe("a server over HTTP", () => {
     expect(await ask("localhost")).toBe(403);
   });
 
+  it.each([
+    ["an object", { user: "ada" }, 500],
+    ["a number", 7, 500],
+    ["an empty name", "", 500],
+    ["null", null, 401],
+  ])("answers no request whose user is %s", async (_, user, status) => {
+    const errors: unknown[] = [];
+    await using server = mcpServer([payingAgent(answers("Hello.")).agent], {
+      log: memoryLog(),
+      // What code without types may return.
+      authorize: () => user as never,
+      onError: (error) => void errors.push(error),
+    });
+    const headers = { "content-type": "application/json", host: "localhost" };
+    const response = await server.fetch(
+      new Request("http://localhost/mcp", { method: "POST", headers, body: "{}" }),
+    );
+    expect(response.status).toBe(status);
+    expect(errors).toHaveLength(status === 500 ? 1 : 0);
+  });
+
   it("does not listen beyond this machine without authorize", async () => {
     const { agent } = payingAgent();
     await using server = mcpServer([agent], { log: memoryLog() });

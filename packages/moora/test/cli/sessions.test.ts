@@ -102,7 +102,10 @@ describe.each([
 
   it.each([
     [["prune"], "Missing --older-than."],
-    [["prune", "--older-than", "30"], '--older-than must be a number with m, h or d, got "30".'],
+    [
+      ["prune", "--older-than", "30"],
+      '--older-than must be a whole number above 0 with m, h or d, got "30".',
+    ],
     [["archive", "ada", "--archive", "same"], "The archive is the log itself."],
   ])("%j is refused", async (args, message) => {
     const { code, err } = await said(...args, ...(args.includes("same") ? ["--log", "same"] : []));

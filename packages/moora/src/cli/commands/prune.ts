@@ -59,7 +59,7 @@ function ageOf(options: GivenOptions): number {
   const problem =
     text === undefined
       ? "Missing --older-than."
-      : `--older-than must be a number with m, h or d, got "${text}".`;
+      : `--older-than must be a whole number above 0 with m, h or d, got "${text}".`;
   throw new UsageError(
     problem,
     "For sessions that have not changed for 30 days: moora prune --older-than 30d",
