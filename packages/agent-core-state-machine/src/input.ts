@@ -123,6 +123,8 @@ export const inputSchemas = {
      * is not a success. Such an input has no patches.
      */
     handoff: z.exactOptional(handoffSchema),
+    /** The result is not that of the tool, which may still run: a `usage-reported` follows with what it uses. */
+    usageFollows: z.exactOptional(z.literal(true)),
   }),
   /** The tool asks a person in the middle of the call. With the reply, the call runs again. */
   "tool-call-asked": input("tool-call-asked", {
@@ -183,6 +185,8 @@ export const inputSchemas = {
     owner: text,
     /** The version of the agent that writes the following records. */
     agentVersion: z.exactOptional(text),
+    /** The owner reports what calls have used that ended without their tools before it opened the session. */
+    reportsUsage: z.exactOptional(z.literal(true)),
   }),
   /** `config` is merged field by field, `tools` replaces all tools. `activeAgent`: the session is now one of a team. */
   "agent-configured": input("agent-configured", {

@@ -35,10 +35,12 @@ export {
   answerMessageId,
   askKey,
   expiryWaitKey,
+  isToolKey,
   planKey,
   probeKey,
   reflectKey,
   stateKey,
+  toolCallIdIn,
   toolKey,
 } from "./keys.ts";
 export { observationOf, taskAt } from "./memory.ts";

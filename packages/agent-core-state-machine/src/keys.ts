@@ -15,6 +15,12 @@ export const reflectKey = (context: ReActContext, { attempt }: ControlOf<"Reflec
 /** The key of an attempt of a tool call. */
 export const toolKey = ({ id, attempt }: OpenCall): string => `tool/${id}/${attempt}`;
 
+/** Whether a key is that of an attempt of a tool call. */
+export const isToolKey = (key: string): boolean => key.startsWith("tool/");
+
+/** The id of the tool call with this key of an attempt. */
+export const toolCallIdIn = (key: string): string => key.slice("tool/".length, key.lastIndexOf("/"));
+
 /** The key of the probe of a tool call. */
 export const probeKey = ({ id, attempt }: OpenCall): string => `probe/${id}/${attempt}`;
 

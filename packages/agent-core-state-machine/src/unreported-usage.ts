@@ -3,6 +3,7 @@ import { openCallsOf } from "./collections/open-call-list.ts";
 import { toolOf } from "./control/calls.ts";
 import type { OpenCall } from "./control/control.ts";
 import type { StateEdit } from "./state-edit.ts";
+import type { Spending } from "./usage.ts";
 import { planKey, reflectKey, stateKey, toolKey } from "./keys.ts";
 
 /** The maximum number of awaited reports. There are more only if a host does not report; the oldest are then dropped. */
@@ -28,9 +29,20 @@ export function awaitUsageOfModel(edit: StateEdit): void {
 /** Awaits the usage of a call of a tool that calls models. */
 export function awaitUsageOf(edit: StateEdit, call: OpenCall): void {
   const isStarted = call.status.type === "running" && call.status.started;
-  const spends = toolOf(edit, recordOf(edit, call.id)?.name ?? "")?.spends;
-  if (isStarted && spends !== undefined) awaitUsage(edit, [toolKey(call)]);
+  if (isStarted && spendsOf(edit, call) !== undefined) awaitUsage(edit, [toolKey(call)]);
 }
+
+/** The same for a call that may also have been interrupted, and waits for its next attempt. */
+export function awaitUsageOfUnfinished(edit: StateEdit, call: OpenCall): void {
+  const { mayHaveRun, status } = call;
+  const isWaiting = status.type === "queued" || (status.type === "running" && !status.started);
+  const isInterrupted = mayHaveRun && isWaiting;
+  if (!isInterrupted) awaitUsageOf(edit, call);
+  else if (spendsOf(edit, call) !== undefined) awaitUsage(edit, [toolKey(call)]);
+}
+
+const spendsOf = (edit: StateEdit, { id }: OpenCall): Spending | undefined =>
+  toolOf(edit, recordOf(edit, id)?.name ?? "")?.spends;
 
 export function awaitUsageOfCalls(edit: StateEdit): void {
   for (const call of openCallsOf(edit.reActContext.control)) awaitUsageOf(edit, call);

@@ -259,6 +259,14 @@ export function openingInputs(
   if (memberAt(agent, state) === undefined)
     throw new SessionError("WrongAgent", notAMember(agent, state.activeAgent ?? ""));
   const timestamp = clock.now();
-  const opened = { type: "session-opened", owner, agentVersion: agent.version, timestamp };
+  // Also without usage that is awaited now: a cancel may be posted before this record.
+  const spends = Object.values(state.tools).some((tool) => tool.spends !== undefined);
+  const opened = {
+    type: "session-opened",
+    owner,
+    agentVersion: agent.version,
+    ...(spends ? { reportsUsage: true } : {}),
+    timestamp,
+  };
   return [opened, ...releaseInputs(agent, state, timestamp)].map(parseOrRefuse);
 }

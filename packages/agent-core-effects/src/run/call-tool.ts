@@ -107,10 +107,15 @@ function askedInput(
 ): ToolCallAskedInput {
   const usage = validUsage(outcome.usage);
   const used = usage === undefined ? {} : { usage };
-  const { question, answerSchema = "" } = asks;
-  const digest = digestOf(sessionId, toolCallId, key, question, answerSchema);
+  const digest = toolQuestionDigest({ toolCallId, key, ...asks }, { sessionId, digestOf });
   return { type: "tool-call-asked", toolCallId, key, ...asks, digest, ...used, timestamp: clock.now() };
 }
+
+/** The digest of a question of a tool: it binds the reply to the session, the call, its attempt and what is asked. */
+export const toolQuestionDigest = (
+  { toolCallId, key, question, answerSchema = "" }: Omit<ToolCallAskedInput, "type" | "digest" | "timestamp">,
+  { sessionId, digestOf }: Pick<EffectHost, "sessionId" | "digestOf">,
+): string => digestOf(sessionId, toolCallId, key, question, answerSchema);
 
 /** Asks the tool for the outcome of an interrupted call, and dispatches the answer. */
 export function* probeTool(

@@ -9,7 +9,7 @@ import type { FiredEvent } from "../control/enter.ts";
 import { interruptCall, interruptProbe, settleUnknown } from "../control/interruptions.ts";
 import { move } from "../control/move.ts";
 import { advanceBatch } from "../control/tool-batch.ts";
-import { stateKey } from "../keys.ts";
+import { isToolKey, stateKey } from "../keys.ts";
 import type { StateEdit } from "../state-edit.ts";
 import type {
   AgentConfiguredInput,
@@ -45,10 +45,11 @@ export const usageReported: InputHandler<UsageReportedInput> = (state, { key, us
 };
 
 export const sessionOpened: InputHandler<SessionOpenedInput> =
-  (_, { owner }) =>
+  (_, { owner, reportsUsage }) =>
   (edit) => {
-    // The usage that the previous process did not report is lost.
-    edit.set({ owner, opened: edit.opened + 1, unreportedUsage: [] });
+    // The usage of model calls that the previous process did not report is lost.
+    const unreportedUsage = reportsUsage === true ? edit.unreportedUsage.filter(isToolKey) : [];
+    edit.set({ owner, opened: edit.opened + 1, unreportedUsage });
     const { control } = edit.reActContext;
     const calling =
       (control.type === "Planning" && (control.started || control.messageId !== null)) ||

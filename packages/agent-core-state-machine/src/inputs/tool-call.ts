@@ -15,7 +15,7 @@ import { advanceBatch } from "../control/tool-batch.ts";
 import { probeKey, toolKey } from "../keys.ts";
 import { hasNotRun, type AgentState, type ToolCallResult } from "../state.ts";
 import type { StateEdit } from "../state-edit.ts";
-import { awaitUsageOf } from "../unreported-usage.ts";
+import { awaitUsageOf, awaitUsageOfUnfinished } from "../unreported-usage.ts";
 import type {
   ToolCallAskedInput,
   ToolCallInterruptedInput,
@@ -43,7 +43,7 @@ export const toolCallStarted: InputHandler<ToolCallStartedInput> = (state, { too
 };
 
 export const toolCallCompleted: InputHandler<ToolCallResultInput> = (state, input) => {
-  const { toolCallId, key, result, retryable, usage, patches = [], handoff } = input;
+  const { toolCallId, key, result, retryable, usage, patches = [], handoff, usageFollows } = input;
   const call = openCall(state, toolCallId);
   if (call === undefined || !takesResult(state, call)) return ignoredReasonOfCall(state, toolCallId);
   if (key !== undefined && key !== keyOf(call)) return "wrong-key";
@@ -59,6 +59,7 @@ export const toolCallCompleted: InputHandler<ToolCallResultInput> = (state, inpu
     if (data !== undefined) edit.setData(data.value, patches);
     edit.addToolUsage(usage);
     if (!result.isSuccess && result.code === "timeout") awaitUsageOf(edit, call);
+    else if (usageFollows === true) awaitUsageOfUnfinished(edit, call);
     // A result without a key is final: it could arrive again, and would count as that of the next attempt.
     const isFinal = result.isSuccess || retryable !== true || key === undefined;
     if (!isFinal && mayRetry(edit, call)) retryLater(edit, call);

@@ -1,6 +1,7 @@
 import { digestOf } from "@moora/event-log";
 import type { SessionBase } from "../session/create-session.ts";
 import type { DurableOptions } from "./durable-session.ts";
+import { hasEnded, isDead, ownerOf } from "./lease-keeper.ts";
 
 /** What the name of the owner ends with that runs the session of a sub-agent for a call with this idempotency key. */
 export const callOwnerSuffix = (idempotencyKey: string): string => `, call ${digestOf(idempotencyKey)}`;
@@ -14,15 +15,15 @@ export function callerBase({
   clock,
   found,
   handle,
+  isOwnerGone,
 }: DurableOptions): Pick<SessionBase, "isUnattended"> {
   const { caller } = found.header;
   if (access !== "post" || caller === undefined) return {};
   return {
     async isUnattended() {
       const lease = await handle.log.currentLease();
-      return (
-        lease === undefined || lease.until <= clock.now() || lease.owner.endsWith(callOwnerSuffix(caller))
-      );
+      if (lease === undefined || hasEnded(clock)(lease)) return true;
+      return ownerOf(lease.owner).endsWith(callOwnerSuffix(caller)) || (await isDead(lease, isOwnerGone));
     },
   };
 }

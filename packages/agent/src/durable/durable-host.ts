@@ -104,11 +104,11 @@ export class DurableHost<Answer> {
     await this.#hosted.dispatch(...inputs.map((input) => new PendingInput(input)));
     if (!this.#lifecycle.isLive) return;
     logOpened(this.#logger, this.info());
-    const { handle, found } = this.#options;
+    const { handle, found, clock } = this.#options;
     const identity = identityOf(handle.log.id, found.header);
     const caller = { agent: this.#agent, state: this.#hosted.state(), identity };
-    const failed = (error: unknown): void => this.#hosted.report({ source: "effect", error });
-    this.#cancels = cancelAbandoned(caller, { isLive: () => this.#lifecycle.isLive, failed });
+    const isLive = (): boolean => this.#lifecycle.isLive;
+    this.#cancels = cancelAbandoned(caller, { hosted: this.#hosted, clock, isLive });
   }
 
   reportListenerError(error: unknown): void {

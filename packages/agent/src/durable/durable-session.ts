@@ -70,6 +70,7 @@ export interface DurableOptions {
   readonly onLog?: LogListener;
   readonly newId?: (prefix: string) => string;
   readonly snapshots?: boolean;
+  readonly isOwnerGone?: (owner: string) => boolean | Promise<boolean>;
 }
 
 /** A session with the methods that only the code that opens it calls. */

@@ -196,7 +196,8 @@ async function mayTakeOver(lease: Lease, options: LeaseOptions): Promise<boolean
   return await isDead(lease, isOwnerGone);
 }
 
-const isDead = async ({ owner }: Lease, isOwnerGone: LeaseOptions["isOwnerGone"]): Promise<boolean> =>
+/** Whether the owner of a lease is known to have ended. */
+export const isDead = async ({ owner }: Lease, isOwnerGone: LeaseOptions["isOwnerGone"]): Promise<boolean> =>
   isProcessGone(fingerprintOf(owner)) || (await isOwnerGone?.(ownerOf(owner))) === true;
 
 const takenOverError = (owner: string): SessionError =>

@@ -1,5 +1,5 @@
 import type { Clock } from "@moora/agent-core-effects";
-import type { EventLog, SessionLog } from "@moora/event-log";
+import type { EventLog, Lease, SessionLog } from "@moora/event-log";
 import { ownerOf } from "../durable/lease-keeper.ts";
 import { SessionError } from "../durable/session-error.ts";
 import { randomId } from "../user-message.ts";
@@ -41,15 +41,7 @@ export async function holdSession(log: EventLog, id: string, clock: Clock): Prom
   const claim = async (): Promise<void> => {
     const lease = await session.lease({ owner, now: clock.now(), ttlMs: leaseMs });
     if (lease.owner === owner) return;
-    const name = ownerOf(lease.owner);
-    throw new SessionError(
-      "SessionBusy",
-      `The session ${id} is run by ${name}. Close it there, or wait for the end of its lease.`,
-      {
-        owner: name,
-        until: lease.until,
-      },
-    );
+    throw isBusy(id, lease);
   };
   await claim();
   return {
@@ -58,6 +50,27 @@ export async function holdSession(log: EventLog, id: string, clock: Clock): Prom
     removeAt: async (seq) => (await session.removeAt?.(seq)) === true,
     renew: claim,
     release: async () => await session.release(owner),
+  };
+}
+
+/** The error for a session that a process runs. */
+export function isBusy(id: string, { owner, until }: Lease): SessionError {
+  const name = ownerOf(owner);
+  return new SessionError(
+    "SessionBusy",
+    `The session ${id} is run by ${name}. Close it there, or wait for the end of its lease.`,
+    { owner: name, until },
+  );
+}
+
+/** Returns a function that renews the leases of sessions when a third of their time has passed. */
+export function renewalOf(held: readonly HeldSession[], clock: Clock): () => Promise<void> {
+  let renewedAt = clock.now();
+  return async () => {
+    const now = clock.now();
+    if (now - renewedAt < leaseMs / 3) return;
+    renewedAt = now;
+    for (const each of held) await each.renew();
   };
 }
 

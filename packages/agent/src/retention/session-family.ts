@@ -71,7 +71,7 @@ async function isCaller(log: EventLog, session: ListedSession, called: ListedSes
  * The id of the session that calls another one; undefined for a session of its own, and for one whose caller is not in the log. The
  * identity of the caller has at least `shortest` characters.
  */
-async function callerIdOf(
+export async function callerIdOf(
   log: EventLog,
   { id, parsed }: ListedSession,
   shortest = 1,

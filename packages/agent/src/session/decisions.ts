@@ -1,6 +1,6 @@
 import { callDigest } from "@moora/agent-core-effects/internal";
 import type { AgentInput, AgentState } from "@moora/agent-core-state-machine";
-import { expiryWaitKey, openCallOf, recordOf } from "@moora/agent-core-state-machine/internal";
+import { expiryWaitKey, openCallOf, recordOf, toolOf } from "@moora/agent-core-state-machine/internal";
 import { digestOf } from "@moora/event-log";
 import type { Decision, Question } from "../agent-event.ts";
 import { decisionProblem, type DecisionProblem } from "../decision-problem.ts";
@@ -78,8 +78,9 @@ export class Decisions {
     const result = settlementToResult(settlement, this.#code.runLimits.maxResultLength, timestamp);
     const asked = resultToDecision(this.#host.state(), toolCallId, result);
     if (asked !== undefined) return await this.decide(asked.question, asked.decision, by);
+    const usageFollows = spendsAt(this.#host.state(), toolCallId) ? { usageFollows: true } : {};
     return await this.#host.dispatch(
-      parseOrRefuse({ type: "tool-call-completed", toolCallId, result, timestamp }),
+      parseOrRefuse({ type: "tool-call-completed", toolCallId, result, ...usageFollows, timestamp }),
     );
   }
 
@@ -112,6 +113,10 @@ export class Decisions {
     return parseOrRefuse(decisionToInput({ toolCallId, digest }, decision, about));
   }
 }
+
+/** Whether the tool of a call may call models. */
+const spendsAt = (state: AgentState, toolCallId: string): boolean =>
+  toolOf(state, recordOf(state, toolCallId)?.name ?? "")?.spends !== undefined;
 
 /** The key of the deadline of a question that is still open although the deadline passed before this decision. */
 function passedDeadline(input: AgentInput, state: AgentState, now: number): string | undefined {

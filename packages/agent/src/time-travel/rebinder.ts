@@ -1,4 +1,4 @@
-import { callDigest } from "@moora/agent-core-effects/internal";
+import { callDigest, toolQuestionDigest } from "@moora/agent-core-effects/internal";
 import type { AgentInput, AgentState, InputOf, ObservedToolCall } from "@moora/agent-core-state-machine";
 import { digestOf } from "@moora/event-log";
 
@@ -42,7 +42,14 @@ export function rebinder(identity: string): (input: AgentInput, state: () => Age
     return { ...input, digest, decision: { ...decision, ...bound } };
   };
 
+  const asked = (input: InputOf<"tool-call-asked">): AgentInput => {
+    const digest = toolQuestionDigest(input, host);
+    renewed.set(input.digest, digest);
+    return { ...input, digest };
+  };
+
   return (input, state) => {
+    if (input.type === "tool-call-asked") return asked(input);
     if (input.type === "tool-call-decided") return decided(input, state());
     if (input.type !== "re-act-observed" || input.observation.type !== "continue-re-act") return input;
     const { toolCalls } = input.observation;

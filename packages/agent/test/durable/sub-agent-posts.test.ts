@@ -29,11 +29,16 @@ class Family {
       await this.beforeLease();
       return await session.currentLease();
     },
+    release: async (owner) => {
+      if (!this.isKilled) await session.release(owner);
+    },
   }));
   readonly clock = new TestClock();
   readonly held = Promise.withResolvers<string>();
   /** Called before a process reads the lease of a session. */
   beforeLease: () => void | Promise<void> = () => undefined;
+  /** Whether the process ends without giving its leases back. */
+  isKilled = false;
   readonly child: Agent;
   readonly caller: Agent;
 
@@ -59,12 +64,13 @@ class Family {
   }
 
   /** Another process at the session of the sub-agent. */
-  async openChild(access: "run" | "post"): Promise<DurableSession> {
+  async openChild(access: "run" | "post", isOwnerGone = () => false): Promise<DurableSession> {
     return await openSession(this.child, {
       log: this.log,
       id: await this.childId(),
       clock: this.clock,
       access,
+      isOwnerGone,
     });
   }
 
@@ -101,6 +107,26 @@ describe("a post to the session of a sub-agent", () => {
     await using poster = await family.openChild("post");
     expect(await poster.send("And now?")).toEqual(refused);
     expect(await poster.retry()).toEqual(refused);
+  });
+
+  it("is refused after its task has ended, while the lease of a process that has ended lasts", async () => {
+    const family = new Family([answers("Helped."), answers("More.")]);
+    family.isKilled = true;
+    const session = await family.open();
+    await session.ask("Go.");
+    await session.close();
+    await using poster = await family.openChild("post");
+    expect(await poster.send("And now?")).toEqual(refused);
+    const log = await family.log.open(await family.childId());
+    const lease = await log?.currentLease();
+    expect(lease?.until).toBeGreaterThan(family.clock.now());
+    // A program that has opened the session itself, and has ended.
+    family.isKilled = false;
+    await log?.release(lease?.owner ?? "");
+    await log?.lease({ owner: "program##1", now: family.clock.now(), ttlMs: 30_000 });
+    await using knows = await family.openChild("post", () => true);
+    expect(await knows.send("And now?")).toEqual(refused);
+    expect(await poster.send("And now?")).toMatchObject(accepted);
   });
 
   it("reaches it while its task runs, and is recognized when it is repeated later", async () => {

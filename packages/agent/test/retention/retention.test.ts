@@ -338,6 +338,76 @@ describe("a move to another log", () => {
     expect(await world.ids()).toEqual(["ada"]);
   });
 
+  it("that is refused leaves the sub-agents with their caller", async () => {
+    const world = worldOn(memoryLog());
+    const { log, clock } = world;
+    const archive = memoryLog();
+    await world.record("ada", bossOf(world));
+    const moved = await moveSession(log, "ada", archive, { clock });
+    await world.record("ada");
+    await expect(moveSession(archive, "ada", log, { clock })).rejects.toMatchObject({ code: "LogExists" });
+    expect(await world.ids()).toEqual(["ada"]);
+    expect((await archive.list()).map(({ id }) => id).toSorted()).toEqual(moved.toSorted());
+    await removeSession(log, "ada");
+    expect(await moveSession(archive, "ada", log, { clock })).toEqual(moved);
+    expect(await world.ids()).toEqual(["ada", "lead", "worker"]);
+  });
+
+  it("adds no session of the family where the caller's id is taken at the same time", async () => {
+    const world = worldOn(memoryLog());
+    await world.record("ada", bossOf(world));
+    const before = await world.log.list();
+    const target = memoryLog();
+    const racing: EventLog = {
+      ...target,
+      async create(id, header) {
+        if ((await target.list()).length === 0) await target.create("ada", "{}");
+        return await target.create(id, header);
+      },
+    };
+    const move = moveSession(world.log, "ada", racing, { clock: world.clock });
+    await expect(move).rejects.toMatchObject({ code: "LogExists" });
+    expect(await target.list()).toMatchObject([{ id: "ada", header: "{}" }]);
+    expect(await world.log.list()).toEqual(before);
+  });
+
+  it("removes none of a family whose copy failed", async () => {
+    const world = worldOn(memoryLog());
+    await world.record("ada", bossOf(world));
+    const before = await world.log.list();
+    const failing = withSessions(memoryLog(), (session) => ({
+      async append(seq, records) {
+        if (session.id === "ada") throw new Error("The disk is full.");
+        await session.append(seq, records);
+      },
+      ...(session.removeAt === undefined ? {} : { removeAt: session.removeAt.bind(session) }),
+    }));
+    const move = moveSession(world.log, "ada", failing, { clock: world.clock });
+    await expect(move).rejects.toThrow("full");
+    expect(await world.log.list()).toEqual(before);
+  });
+
+  it("is refused for a sub-agent without its caller, and takes it back to its caller", async () => {
+    const world = worldOn(memoryLog());
+    const { log, clock } = world;
+    const archive = memoryLog();
+    await world.record("ada", bossOf(world));
+    const ids = (await log.list()).map(({ id }) => id);
+    for (const id of ids.filter((each) => each !== "ada")) {
+      await expect(moveSession(log, id, archive, { clock })).rejects.toMatchObject({
+        code: "InvalidOption",
+        message: expect.stringMatching(/sub-agent of "(?:ada|lead-.*)"\. Move/),
+      });
+    }
+    expect(await archive.list()).toEqual([]);
+    const header = (await log.open("ada"))?.header ?? "";
+    await moveSession(log, "ada", archive, { clock });
+    await log.create("ada", header);
+    const lead = ids.find((id) => id.startsWith("lead-")) ?? "";
+    await archive.remove("ada");
+    expect(await moveSession(archive, lead, log, { clock })).toHaveLength(2);
+  });
+
   it("is refused for a log whose sessions have no removeAt", async () => {
     const world = worldOn(memoryLog());
     await world.record("ada");

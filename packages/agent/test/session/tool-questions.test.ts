@@ -8,6 +8,7 @@ import {
   defineTool,
   effectsAt,
   forkSession,
+  openSession,
   toolAsks,
   ToolRegistry,
   type AgentConfigChange,
@@ -16,7 +17,7 @@ import {
   type Session,
   type ToolContext,
 } from "../../src/index.ts";
-import { never, questionOf, resultOf, Restarts, turns } from "../restarts/restarts.ts";
+import { callsThenAnswers, never, questionOf, resultOf, Restarts, turns } from "../restarts/restarts.ts";
 import { failureOf, scene, toolOf, type Scene } from "../support.ts";
 
 const whichSeat = {
@@ -201,6 +202,34 @@ describe("a tool that asks in the middle of its call", () => {
     await run;
     expect(resultOf(session.current())).toMatchObject({ code: "cancelled-after-start" });
   });
+
+  it.each(["rerun", "reuse"] as const)(
+    "has another digest in a fork with %s, which takes no answer to the original",
+    async (open) => {
+      const world = new Restarts();
+      const agent = defineAgent({ llm: callsThenAnswers({ name: "book" }), tools: [booking()] });
+      const session = await world.open(agent);
+      await session.send("Book a seat.");
+      const question = await asked(session);
+      const answer = { answer: { seat: "12A" } };
+      await forkSession(world.log, "ada", session.seq(), { as: "fork", open });
+      const fork = await openSession(agent, { log: world.log, id: "fork", clock: world.clock });
+      const own = await asked(fork);
+      expect(own).toMatchObject({ question: question.question, toolCallId: question.toolCallId });
+      expect(await fork.decide(question, answer)).toEqual({ status: "ignored", reason: "digest-mismatch" });
+      expect(await session.decide(own, answer)).toEqual({ status: "ignored", reason: "digest-mismatch" });
+      for (const each of [fork, session]) {
+        await each.decide(each === fork ? own : question, answer);
+        await each.settled();
+        expect(each.current().reActContext.control.type).toBe("Done");
+      }
+      // The records of an answered question are copied with its answer.
+      const { state } = await forkSession(world.log, "ada", session.seq(), { as: "later", open });
+      expect(state.toolCalls).toMatchObject({ call_1: { asked: { reply: { type: "answered" } } } });
+      await fork.close();
+      await session.close();
+    },
+  );
 
   it("is closed in a fork as a call that may have had its effect", async () => {
     const world = new Restarts();
