@@ -84,7 +84,7 @@ export interface ListeningServer {
 export interface McpAgentServer {
   /**
    * Serves one client over standard input and output, and resolves when it has ended the connection. Nothing else may write to
-   * the output.
+   * the output. Call `close` then: sessions whose sub-agents ask stay open for a while, and keep the process alive.
    */
   serveStdio(streams?: StdioStreams): Promise<void>;
   /** Answers a request of streamable HTTP, at any path. */
