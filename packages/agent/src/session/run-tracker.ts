@@ -98,6 +98,11 @@ export class RunTracker<Answer> {
     });
   }
 
+  /** Resolves when the listeners have had the events of everything that was followed so far. */
+  emitted(): Promise<void> {
+    return new Promise((resolve) => this.#queue.add(resolve));
+  }
+
   failAll(error: AgentError): void {
     for (const run of [...this.#active.keys(), ...this.#waiting.keys()]) run.fail(error);
     this.#active.clear();

@@ -84,7 +84,10 @@ export function sessionMethods<Answer>(
     onInput: (listener) => output.inputs.add(checkedListener(listener)),
     onError: (listener) => output.errors.listen(checkedListener(listener)),
     trace: () => runs.trace(),
-    settled: machine.settled,
+    async settled() {
+      await machine.settled();
+      await runs.emitted();
+    },
     close,
     [Symbol.asyncDispose]: close,
   };

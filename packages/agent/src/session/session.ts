@@ -154,7 +154,7 @@ export interface Session<Answer = string, Data = unknown> {
   onError(listener: ErrorListener): () => void;
   /** The control moves of this session in this process: at least the newest 10,000. */
   trace(): Trace;
-  /** Resolves when no work runs and the session waits for nothing but a human. */
+  /** Resolves when no work runs and the session waits for nothing but a human, after the events of what has happened. */
   settled(): Promise<void>;
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;

@@ -43,6 +43,17 @@ describe("the state of a session, and what comes after it", () => {
     }
   });
 
+  it("settles after the events of its loop, also of a message that nothing waits for", async () => {
+    const session = startSession(agent());
+    const order: string[] = [];
+    session.onEvent(({ type }) => void (type === "FinalAnswer" && order.push(type)));
+    await session.send("Work.");
+    await session.settled();
+    order.push("settled");
+    await session.ask("Again.");
+    expect(order).toEqual(["FinalAnswer", "settled", "FinalAnswer"]);
+  });
+
   it("is without a gap and without a double where inputs are heard first, and those up to seq() are dropped", async () => {
     const session = startSession(agent());
     const heard: [number, AgentInput][] = [];
