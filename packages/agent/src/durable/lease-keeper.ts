@@ -45,7 +45,7 @@ const pollMs = 250;
  * The holder of a lease: one opening of a session, not a name. It consists of the owner, the fingerprint of its process,
  * which shows whether that process still runs, and a random id.
  */
-const holderOf = (owner: string): string =>
+export const holderOf = (owner: string): string =>
   [owner, localProcess()?.fingerprint ?? "", randomId("lease")].join("#");
 
 /** The owner of a lease. */
@@ -196,15 +196,35 @@ async function mayTakeOver(lease: Lease, options: LeaseOptions): Promise<boolean
   return await isDead(lease, isOwnerGone);
 }
 
+/**
+ * The holder of the lease of an incomplete copy, from which a session must not run. It is not a process: the lease lasts until the
+ * next move of the session completes the copy, or the copy is removed.
+ */
+export const unfinishedMove = "an unfinished move##";
+
 /** Whether the owner of a lease is known to have ended. */
-export const isDead = async ({ owner }: Lease, isOwnerGone: LeaseOptions["isOwnerGone"]): Promise<boolean> =>
-  isProcessGone(fingerprintOf(owner)) || (await isOwnerGone?.(ownerOf(owner))) === true;
+export const isDead = async (
+  { owner }: Lease,
+  isOwnerGone: LeaseOptions["isOwnerGone"] = () => false,
+): Promise<boolean> =>
+  owner !== unfinishedMove &&
+  (isProcessGone(fingerprintOf(owner)) || (await isOwnerGone(ownerOf(owner))));
 
 const takenOverError = (owner: string): SessionError =>
   new SessionError("StaleWriter", `The session was taken over by ${owner}.`, { owner });
 
-function busyError(id: string, { owner: holder, until }: Lease, now: number): SessionError {
-  const owner = ownerOf(holder);
+/** The error for an incomplete copy of a session. */
+export const incompleteError = (id: string, { owner, until }: Lease): SessionError =>
+  new SessionError(
+    "SessionBusy",
+    `The session ${id} is an incomplete copy: a move to this log was interrupted. Move it again, or remove it.`,
+    { owner: ownerOf(owner), until },
+  );
+
+function busyError(id: string, lease: Lease, now: number): SessionError {
+  if (lease.owner === unfinishedMove) return incompleteError(id, lease);
+  const { until } = lease;
+  const owner = ownerOf(lease.owner);
   const end = new Date(until);
   const time = Number.isNaN(end.getTime()) ? String(until) : end.toISOString();
   return new SessionError(

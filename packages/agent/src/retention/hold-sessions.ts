@@ -1,14 +1,15 @@
 import type { Clock } from "@moora/agent-core-effects";
 import type { EventLog, Lease, SessionLog } from "@moora/event-log";
-import { ownerOf } from "../durable/lease-keeper.ts";
+import { holderOf, incompleteError, isDead, ownerOf, unfinishedMove } from "../durable/lease-keeper.ts";
+import { localProcess } from "../durable/local-process.ts";
 import { SessionError } from "../durable/session-error.ts";
 import { randomId } from "../user-message.ts";
 
 /** A session whose lease is held, so that no process runs it. */
 export interface HeldSession {
   readonly session: SessionLog;
-  /** The owner of the lease: no other one has this name. */
-  readonly owner: string;
+  /** The holder of the lease: no other one has this name. */
+  readonly holder: string;
   /** Removes the session if its last record is `seq`. */
   removeAt(seq: number): Promise<boolean>;
   /** Renews the lease. Throws `SessionBusy` if it was lost. */
@@ -16,13 +17,17 @@ export interface HeldSession {
   release(): Promise<void>;
 }
 
-const leaseMs = 60_000;
+/** How long a lease lasts that is not renewed: as long as that of a session by default. */
+const leaseMs = 30_000;
 
-/** Whether a process runs the session. */
+/** Whether a process runs the session, as far as is known, or it is an incomplete copy. */
 export async function isLeased(log: EventLog, id: string, clock: Clock): Promise<boolean> {
-  const lease = await (await log.open(id))?.currentLease();
-  return lease !== undefined && lease.until > clock.now();
+  return await isInForce(await (await log.open(id))?.currentLease(), clock);
 }
+
+/** Whether a lease has not ended, and neither has its owner as far as is known. */
+export const isInForce = async (lease: Lease | undefined, clock: Clock): Promise<boolean> =>
+  lease !== undefined && lease.until > clock.now() && !(await isDead(lease));
 
 /**
  * Takes the lease of a session. Rejects with `SessionUnknown`, with `SessionBusy` if a process runs the session, and with
@@ -37,24 +42,31 @@ export async function holdSession(log: EventLog, id: string, clock: Clock): Prom
       `The log "${log.name}" cannot move or prune sessions: its sessions have no removeAt.`,
     );
   }
-  const owner = randomId("retention");
-  const claim = async (): Promise<void> => {
-    const lease = await session.lease({ owner, now: clock.now(), ttlMs: leaseMs });
-    if (lease.owner === owner) return;
-    throw isBusy(id, lease);
+  const holder = holderOf(localProcess()?.name ?? randomId("retention"));
+  const claim = async (): Promise<Lease> =>
+    await session.lease({ owner: holder, now: clock.now(), ttlMs: leaseMs });
+  const renew = async (): Promise<void> => {
+    const lease = await claim();
+    if (lease.owner !== holder) throw isBusy(id, lease);
   };
-  await claim();
+  const lease = await claim();
+  if (lease.owner !== holder) {
+    if (await isDead(lease)) await session.release(lease.owner);
+    await renew();
+  }
   return {
     session,
-    owner,
+    holder,
     removeAt: async (seq) => (await session.removeAt?.(seq)) === true,
-    renew: claim,
-    release: async () => await session.release(owner),
+    renew,
+    release: async () => await session.release(holder),
   };
 }
 
 /** The error for a session that a process runs. */
-export function isBusy(id: string, { owner, until }: Lease): SessionError {
+export function isBusy(id: string, lease: Lease): SessionError {
+  if (lease.owner === unfinishedMove) return incompleteError(id, lease);
+  const { owner, until } = lease;
   const name = ownerOf(owner);
   return new SessionError(
     "SessionBusy",

@@ -3,10 +3,11 @@ import { LogError, type EventLog, type LogRecord, type SessionLog } from "@moora
 import { checkIsId, checkIsLog } from "../check-arguments.ts";
 import { checkLogOptions, type OptionForms } from "../check-options.ts";
 import { systemClock } from "../clock.ts";
+import { isDead, unfinishedMove } from "../durable/lease-keeper.ts";
 import { SessionError } from "../durable/session-error.ts";
 import { copyBlobs } from "../time-travel/copy-blobs.ts";
 import { batchesOf } from "../time-travel/write-session.ts";
-import { isBusy, renewalOf, withHeld, type HeldSession } from "./hold-sessions.ts";
+import { isBusy, isInForce, renewalOf, withHeld, type HeldSession } from "./hold-sessions.ts";
 import { callerIdOf, findFamily, type ListedSession } from "./session-family.ts";
 
 /** The options of `moveSession`. */
@@ -20,8 +21,9 @@ const forms: OptionForms<MoveOptions> = { clock: "clock" };
 /**
  * Moves a session to another log, with the sessions of its sub-agents: to an archive, and back from it. The records are copied
  * unchanged, with the bytes of their files if both logs have a store for them. The sessions are removed from the first log when
- * the other one has the last records of all of them; bytes stay, and so does a sub-agent without records. A move that is refused
- * changes neither log, and one that was interrupted is completed by the next one. Returns the ids of the moved sessions. Rejects with
+ * the other one has the last records of all of them, callers first; bytes stay, and so does a sub-agent without records. A move that
+ * is refused changes neither log. One that was interrupted is completed by the next one, also where the first log has only sub-agents
+ * left; until then an incomplete copy cannot be run. Returns the ids of the moved sessions. Rejects with
  * `SessionUnknown`, with `SessionBusy` if a process runs one of them, with `LogExists` if the other log has a different session of
  * the same id, with `LogCorrupt` for a damaged one, and with `InvalidOption` for a session without records, for that of a sub-agent
  * whose caller is in the same log, for a log whose sessions have no `removeAt`, and if both logs are the same.
@@ -38,19 +40,15 @@ export async function moveSession(
   checkIsOther(from, to);
   const { clock = systemClock } = options;
   checkLogOptions("moveSession", options, forms);
-  const family = await findFamily(from, id);
-  if (family === undefined) throw new SessionError("SessionUnknown", `Session "${id}" not found.`);
-  if (family.session.head === 0)
-    throw new SessionError("InvalidOption", `Session "${id}" has no records. Remove it instead.`);
-  const callerId = await callerIdOf(from, family.session);
-  if (callerId !== undefined) throw isCalled(id, callerId);
-  const ids = idsToMove(family.members);
+  const ids = idsToMove((await membersOf(from, id)) ?? (await membersLeft(from, id, to)));
+  if (ids.length === 0) throw new SessionError("SessionUnknown", `Session "${id}" not found.`);
   await withHeld(from, { ids, clock }, async (sources) => {
     for (const source of sources) await checkTarget(source, to, clock);
     // The caller is first: if another process has created its session meanwhile, the log gets none of the family.
-    for (const source of sources.toReversed()) await createSession(source.session, to);
+    for (const source of sources.toReversed()) await createTarget(source.session, to, clock);
+    const copies = await copyAll({ from, to, sources, clock });
     await withHeld(to, { ids, clock }, async (targets) => {
-      await moveHeld({ sources, targets, clock, copyFiles: (records) => copyBlobs(from, to, records) });
+      await removeCopied(copies, renewalOf([...sources, ...targets], clock));
     });
   });
   return ids;
@@ -60,32 +58,72 @@ export async function moveSession(
 export const idsToMove = (family: readonly ListedSession[]): readonly string[] =>
   family.flatMap(({ id, head }) => (head === 0 ? [] : [id]));
 
-/** The sessions of a move, in both logs, whose leases are held. */
-interface Move {
-  readonly sources: readonly HeldSession[];
-  /** In the order of `sources`. */
-  readonly targets: readonly HeldSession[];
-  readonly clock: Clock;
-  readonly copyFiles: (records: readonly LogRecord[]) => Promise<void>;
+/** The sessions of a family that may be moved; undefined if the log does not have the session. */
+async function membersOf(from: EventLog, id: string): Promise<readonly ListedSession[] | undefined> {
+  const family = await findFamily(from, id);
+  if (family === undefined) return undefined;
+  if (family.session.head === 0)
+    throw new SessionError("InvalidOption", `Session "${id}" has no records. Remove it instead.`);
+  const callerId = await callerIdOf(from, family.session);
+  if (callerId !== undefined) throw isCalled(id, callerId);
+  return family.members;
 }
 
-/** Copies all sessions, and then removes each: a failed copy leaves the first log as it was. */
-async function moveHeld({ sources, targets, clock, copyFiles }: Move): Promise<void> {
-  const renew = renewalOf([...sources, ...targets], clock);
-  const copies: { readonly copy: () => Promise<number>; readonly source: HeldSession; seq: number }[] = [];
-  for (const [index, source] of sources.entries()) {
-    const target = targets[index];
-    if (target === undefined) continue;
+/** The sub-agents of a session that an interrupted move has left in the first log after it had removed the session there. */
+async function membersLeft(from: EventLog, id: string, to: EventLog): Promise<readonly ListedSession[]> {
+  const left: ListedSession[] = [];
+  for (const member of (await findFamily(to, id))?.members ?? []) {
+    const session = await from.open(member.id);
+    if (session?.header === member.header) left.push({ ...member, head: await session.head() });
+  }
+  return left;
+}
+
+/** A session of which the other log has all records up to `seq`. */
+interface Copied {
+  readonly source: HeldSession;
+  readonly seq: number;
+  /** Copies the records that were added meanwhile. Returns the last sequence number. */
+  readonly copy: () => Promise<number>;
+}
+
+/** The sessions of a move, whose leases are held in the first log. */
+interface Move {
+  readonly from: EventLog;
+  readonly to: EventLog;
+  readonly sources: readonly HeldSession[];
+  readonly clock: Clock;
+}
+
+/** Copies all sessions, those of callers last. Then the copies are complete, and may be run. */
+async function copyAll({ from, to, sources, clock }: Move): Promise<readonly Copied[]> {
+  const renew = renewalOf(sources, clock);
+  const copies: Copied[] = [];
+  const targets: SessionLog[] = [];
+  for (const source of sources) {
+    const target = await to.open(source.session.id);
+    if (target === undefined) throw new LogError("LogRemoved", `The copy of "${source.session.id}" was removed.`);
     const copy = async (): Promise<number> => {
       await renew();
-      return await copyRecords(source.session, target.session, async (records) => {
-        await copyFiles(records);
+      return await copyRecords(source.session, target, async (records) => {
+        await copyBlobs(from, to, records);
         await renew();
       });
     };
-    copies.push({ copy, source, seq: await copy() });
+    targets.push(target);
+    copies.push({ source, copy, seq: await copy() });
   }
-  for (const { copy, source, seq } of copies) {
+  for (const target of targets) await target.release(unfinishedMove);
+  return copies;
+}
+
+/**
+ * Removes the sessions from the first log. Callers are first: what an interruption leaves there are copies, which no session calls. A
+ * caller without its sub-agents would run them again.
+ */
+async function removeCopied(copies: readonly Copied[], renew: () => Promise<void>): Promise<void> {
+  for (const { copy, source, seq } of copies.toReversed()) {
+    await renew();
     await source.renew();
     // Another process may have posted to the session meanwhile.
     for (let last = seq; !(await source.removeAt(last)); last = await copy());
@@ -94,27 +132,41 @@ async function moveHeld({ sources, targets, clock, copyFiles }: Move): Promise<v
 
 /** Checks that the other log can take a session, and changes nothing. */
 async function checkTarget(
-  { session: source, owner }: HeldSession,
+  { session: source, holder }: HeldSession,
   to: EventLog,
   clock: Clock,
 ): Promise<void> {
   const { id, header } = source;
   const target = await to.open(id);
   const lease = await target?.currentLease();
-  if (lease?.owner === owner) throw sameLog();
+  if (lease?.owner === holder) throw sameLog();
   const { records, damage } = await source.inspect();
   if (damage !== undefined) throw damage;
   if (target === undefined) return;
   if (target.header !== header) throw exists(id);
-  checkIsBeginning(id, records, (await target.read()).at(-1));
-  if (lease !== undefined && lease.until > clock.now()) throw isBusy(id, lease);
+  checkIsSame(id, records, await target.read());
+  if (lease !== undefined && lease.owner !== unfinishedMove && (await isInForce(lease, clock)))
+    throw isBusy(id, lease);
 }
 
-/** Creates the session in the other log, unless an interrupted move has done that. */
-async function createSession({ id, header }: SessionLog, to: EventLog): Promise<void> {
-  const target = await to.open(id);
-  if (target === undefined) await to.create(id, header);
-  else if (target.header !== header) throw exists(id);
+/** How long a copy stays closed that no move completes: for good. */
+const unfinishedMs = 100 * 365 * 86_400_000;
+
+/**
+ * Creates the session in the other log, unless an interrupted move has done that. A copy that lacks records is closed until it has them.
+ */
+async function createTarget(source: SessionLog, to: EventLog, clock: Clock): Promise<void> {
+  const { id, header } = source;
+  const target = (await to.open(id)) ?? (await to.create(id, header));
+  if (target.header !== header) throw exists(id);
+  if ((await target.head()) >= (await source.head())) return;
+  const lease = await target.lease({ owner: unfinishedMove, now: clock.now(), ttlMs: unfinishedMs });
+  if (lease.owner === unfinishedMove) return;
+  if (await isDead(lease)) {
+    await target.release(lease.owner);
+    return await createTarget(source, to, clock);
+  }
+  throw isBusy(id, lease);
 }
 
 /** Copies the records that the other log does not have, and before them their files. Returns the last sequence number. */
@@ -125,20 +177,21 @@ async function copyRecords(
 ): Promise<number> {
   const { records, damage } = await source.inspect();
   if (damage !== undefined) throw damage;
-  const last = (await target.read()).at(-1);
-  checkIsBeginning(source.id, records, last);
-  let copied = last?.seq ?? 0;
+  const present = await target.read();
+  checkIsSame(source.id, records, present);
+  let copied = present.length;
   for (const batch of batchesOf(records.slice(copied))) {
     await beforeBatch(batch);
     await target.append(copied, batch);
     copied += batch.length;
   }
-  return copied;
+  return records.length;
 }
 
-/** Throws `LogExists` unless the records begin with those of the other log, of which the last one is given. */
-function checkIsBeginning(id: string, records: readonly LogRecord[], last: LogRecord | undefined): void {
-  if (last !== undefined && records[last.seq - 1]?.digest !== last.digest) throw exists(id);
+/** Throws `LogExists` unless one of two sessions is the beginning of the other: the copy may have been continued. */
+function checkIsSame(id: string, records: readonly LogRecord[], present: readonly LogRecord[]): void {
+  const common = Math.min(records.length, present.length);
+  if (records[common - 1]?.digest !== present[common - 1]?.digest) throw exists(id);
 }
 
 /** Throws `InvalidOption` if the log to which sessions are moved is the one that has them. */

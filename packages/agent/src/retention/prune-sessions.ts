@@ -123,18 +123,25 @@ const reasons: Readonly<Partial<Record<string, KeptReason>>> = {
 
 const idsOf = (members: readonly ListedSession[]): readonly string[] => members.map(({ id }) => id);
 
+/**
+ * Removes sessions, callers first: a caller without its sub-agents would run them again. A sub-agent that gets a record after its caller
+ * was removed stays.
+ */
 const removeHeld = async (
   log: EventLog,
   members: readonly ListedSession[],
   clock: Clock,
 ): Promise<readonly string[] | KeptReason> =>
   await withHeld(log, { ids: idsOf(members), clock }, async (held) => {
-    for (const [index, { removeAt, session }] of held.entries()) {
-      const head = members[index]?.head ?? 0;
+    const found = held.map((each, index) => ({ ...each, head: members[index]?.head ?? 0 }));
+    for (const { session, head } of found) if ((await session.head()) !== head) return "changed";
+    const removed = new Set<string>();
+    for (const { removeAt, session, head } of found.toReversed()) {
       const isRemoved = head === 0 ? await removeEmpty(log, session) : await removeAt(head);
-      if (!isRemoved) return "changed";
+      if (isRemoved) removed.add(session.id);
+      else if (removed.size === 0) return "changed";
     }
-    return idsOf(members);
+    return idsOf(members).filter((id) => removed.has(id));
   });
 
 /** Removes a session without records, for which `removeAt` does not work. Returns false for one that has got a record meanwhile. */

@@ -2,7 +2,7 @@ import type { EventLog } from "@moora/event-log";
 import { checkIsId, checkIsLog } from "../check-arguments.ts";
 import { systemClock } from "../clock.ts";
 import { isLeased } from "./hold-sessions.ts";
-import { findCalled, findFamily, type ListedSession } from "./session-family.ts";
+import { findCalled, findFamily, findLeft, type ListedSession } from "./session-family.ts";
 
 /**
  * Removes a session and those of its sub-agents in the same log, at any depth, also if a process runs them: its handles then fail
@@ -13,12 +13,18 @@ export async function removeSession(log: EventLog, id: string): Promise<readonly
   checkIsLog(log);
   checkIsId(id);
   const family = await findFamily(log, id);
-  if (family === undefined) return (await log.remove(id)) ? [id] : [];
+  if (family === undefined) {
+    const left = await removeAll(log, await findLeft(log, id));
+    return (await log.remove(id)) ? [...left, id] : left;
+  }
   const isRunning = await isLeased(log, id, systemClock);
-  // Sub-agents come first: a removal that is interrupted can be repeated, because their caller is still there.
-  const removed = await removeAll(log, family.members);
+  const called = family.members.filter((member) => member.id !== id);
+  // A caller without its sub-agents would run them again. A removal that is interrupted can be repeated: they are found by their caller's id.
+  const isRemoved = await log.remove(id);
+  const removed = [...(await removeAll(log, called))];
   // The process that ran the session may have called a sub-agent meanwhile.
-  return isRunning ? [...removed, ...(await removeAll(log, await findCalled(log, family.session)))] : removed;
+  if (isRunning) removed.push(...(await removeAll(log, await findCalled(log, family.session))));
+  return isRemoved ? [...removed, id] : removed;
 }
 
 async function removeAll(log: EventLog, sessions: readonly ListedSession[]): Promise<readonly string[]> {

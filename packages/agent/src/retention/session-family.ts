@@ -29,8 +29,22 @@ export async function findFamily(log: EventLog, id: string): Promise<SessionFami
 }
 
 /** Finds the sessions whose caller is a session that was removed, with those of their sub-agents. */
-export async function findCalled(log: EventLog, caller: ListedSession): Promise<readonly ListedSession[]> {
-  const called = await sessionsCalledBy(log, prefixOf(caller));
+export const findCalled = async (log: EventLog, caller: ListedSession): Promise<readonly ListedSession[]> =>
+  await familiesOf(log, await sessionsCalledBy(log, prefixOf(caller)));
+
+/**
+ * Finds the sub-agents that an interrupted removal has left of any session with this id, which the log no longer has. The key of their
+ * call begins with its identity.
+ */
+export async function findLeft(log: EventLog, id: string): Promise<readonly ListedSession[]> {
+  const left: LogInfo[] = [];
+  for (const info of await sessionsCalledBy(log, `${id}/incarnation_`))
+    if ((await callerIdOf(log, toListed(info))) === undefined) left.push(info);
+  return await familiesOf(log, left);
+}
+
+/** Sessions with those of their sub-agents, each after those that it calls. */
+async function familiesOf(log: EventLog, called: readonly LogInfo[]): Promise<readonly ListedSession[]> {
   if (called.length === 0) return [];
   const families = log.called === undefined ? await listFamilies(log) : undefined;
   const members: ListedSession[] = [];

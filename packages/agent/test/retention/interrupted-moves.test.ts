@@ -1,0 +1,246 @@
+import { memoryLog, type EventLog, type Lease } from "@moora/event-log";
+import { withSessions } from "@moora/event-log/testing";
+import { TestClock, untilPasses } from "@moora/testbed/test-clock";
+import { describe, expect, it } from "vitest";
+import {
+  agentTool,
+  defineAgent,
+  defineTool,
+  moveSession,
+  openSession,
+  pruneSessions,
+  removeSession,
+  verifySession,
+  type Agent,
+  type AgentState,
+} from "../../src/index.ts";
+import { callsThenAnswers, turns } from "../restarts/restarts.ts";
+
+/** The error of a process that can write no more. */
+class Interrupted extends Error {}
+
+/** The writes of a process: after `left` of them, all fail. */
+interface Writes {
+  left: number;
+}
+
+/** A log that counts the writes of a process, and fails those after the last one. */
+function interrupted(log: EventLog, writes: Writes): EventLog {
+  const write = <Value>(work: () => Value): Value => {
+    if (writes.left === 0) throw new Interrupted();
+    writes.left -= 1;
+    return work();
+  };
+  const changes: Partial<EventLog> = {
+    create: (id, header) => write(() => log.create(id, header)),
+    remove: (id) => write(() => log.remove(id)),
+    ...(log.called === undefined ? {} : { called: (prefix) => log.called?.(prefix) ?? [] }),
+    ...(log.page === undefined ? {} : { page: (query) => log.page?.(query) ?? [] }),
+  };
+  return withSessions(
+    log,
+    (session) => ({
+      append: (seq, records) => write(() => session.append(seq, records)),
+      lease: (claim) => write(() => session.lease(claim)),
+      release: (owner) => write(() => session.release(owner)),
+      removeAt: (seq) => write(() => session.removeAt?.(seq) ?? false),
+    }),
+    changes,
+  );
+}
+
+/** A log, an archive, and the tools that have begun. */
+class World {
+  readonly log: EventLog = memoryLog();
+  readonly archive: EventLog = memoryLog();
+  readonly clock: TestClock = new TestClock();
+  readonly begun: string[] = [];
+  /** How often an incomplete copy was not opened. */
+  refused = 0;
+
+  /** An agent whose sub-agent's sub-agent mails, and then pays when that is approved. */
+  #agentOn(log: EventLog): Agent {
+    const tool = (name: string, approval: "always" | "never") =>
+      defineTool({
+        name,
+        description: `Does ${name}.`,
+        approval,
+        input: { type: "object" },
+        execute: () => {
+          this.begun.push(name);
+          return "done";
+        },
+      });
+    const worker = defineAgent({
+      name: "worker",
+      llm: callsThenAnswers({ name: "mail", arguments: {} }, { name: "pay", arguments: {} }),
+      tools: [tool("mail", "never"), tool("pay", "always")],
+    });
+    const { clock } = this;
+    const lead = defineAgent({
+      name: "lead",
+      llm: callsThenAnswers({ name: "worker", arguments: { task: "Do it." } }),
+      tools: [agentTool(worker, { name: "worker", description: "Works.", log, clock })],
+    });
+    return defineAgent({
+      name: "boss",
+      llm: callsThenAnswers({ name: "lead", arguments: { task: "Do it." } }),
+      tools: [agentTool(lead, { name: "lead", description: "Leads.", log, clock })],
+    });
+  }
+
+  /** Checks that a copy in the archive, whose sub-agents or records are not all there, cannot be run. */
+  async expectNoIncompleteCopy(): Promise<void> {
+    const copies = await this.archive.list();
+    const left = await this.log.open("ada");
+    const copy = copies.find(({ id }) => id === "ada");
+    // The caller is created first, and closed before its sub-agents are created.
+    if (left === undefined || copy === undefined || copies.length === 1) return;
+    if (copy.head === (await left.head())) return expect(copies).toHaveLength(3);
+    await expect(this.#open(this.archive)).rejects.toMatchObject({
+      code: "SessionBusy",
+      message: "The session ada is an incomplete copy: a move to this log was interrupted. Move it again, or remove it.",
+    });
+    await expect(moveSession(this.archive, "ada", this.log, { clock: this.clock })).rejects.toMatchObject({
+      name: "SessionError",
+    });
+    this.refused += 1;
+  }
+
+  async #open(log: EventLog) {
+    const session = await openSession(this.#agentOn(log), {
+      log,
+      id: "ada",
+      clock: this.clock,
+      isOwnerGone: () => true,
+    });
+    session.onEvent(() => undefined);
+    return session;
+  }
+
+  /** Runs the session until its sub-agent's sub-agent asks. */
+  async begin(): Promise<void> {
+    const session = await this.#open(this.log);
+    await session.send("Go.");
+    await untilPasses(() => expect(session.questions()).toHaveLength(1));
+    await session.close();
+    await turns(40);
+    // The leases of the processes so far have ended.
+    this.clock.advance(60_000);
+  }
+
+  /** Opens the session in a log, answers its question and runs it to its end. */
+  async finish(log: EventLog): Promise<void> {
+    const session = await this.#open(log);
+    await untilPasses(() => expect(session.questions().length > 0 || isDone(session.current())).toBe(true));
+    for (const question of session.questions()) await session.decide(question, "approve");
+    await untilPasses(() => expect(isDone(session.current())).toBe(true));
+    await session.close();
+    await turns(40);
+    this.clock.advance(60_000);
+  }
+}
+
+const isDone = ({ reActContext }: AgentState): boolean => reActContext.control.type === "Done";
+
+type Operation = (world: World, log: EventLog, archive: EventLog) => Promise<unknown>;
+
+const before = 1e12;
+const operations: Readonly<Record<string, Operation>> = {
+  "a move": ({ clock }, log, archive) => moveSession(log, "ada", archive, { clock }),
+  "an archiving": ({ clock }, log, archive) => pruneSessions(log, { before, archive, clock }),
+  "a pruning": ({ clock }, log) => pruneSessions(log, { before, clock }),
+  "a removal": (_, log) => removeSession(log, "ada"),
+};
+
+/** Whether the operation ends before the writes do; otherwise the process ends with them. */
+async function runWith(writes: Writes, operation: Operation, world: World): Promise<boolean> {
+  try {
+    await operation(world, interrupted(world.log, writes), interrupted(world.archive, writes));
+    return true;
+  } catch (error) {
+    if (!(error instanceof Interrupted)) throw error;
+    return false;
+  } finally {
+    world.clock.advance(60_000);
+  }
+}
+
+const ids = async (log: EventLog): Promise<readonly string[]> =>
+  (await log.list()).map(({ id }) => id.replace(/-.*/, ""));
+
+describe.each(Object.entries(operations))("%s that is interrupted at any write", (_name, operation) => {
+  // A move creates the caller first, and then the sub-agents: from then on the copies are closed.
+  it("runs no tool twice where the session is opened next, and is completed by the next one", async () => {
+    let isComplete = false;
+    for (let left = 0; !isComplete; left += 1) {
+      const world = new World();
+      await world.begin();
+      isComplete = await runWith({ left }, operation, world);
+      await world.expectNoIncompleteCopy();
+      const isInLog = (await world.log.open("ada")) !== undefined;
+      const isInArchive = (await world.archive.open("ada")) !== undefined;
+      if (isInLog) await world.finish(world.log);
+      else if (isInArchive) await world.finish(world.archive);
+      const expected = isInLog || isInArchive ? ["mail", "pay"] : ["mail"];
+      expect(world.begun, `after ${left} writes`).toEqual(expected);
+      if ((await ids(world.log)).length > 0) await operation(world, world.log, world.archive);
+      expect(await ids(world.log), `after ${left} writes`).toEqual([]);
+      for (const { id } of await world.archive.list())
+        expect(await verifySession(world.archive, id)).toMatchObject({ ok: true });
+      const archived = await ids(world.archive);
+      expect(archived).toEqual(archived.length === 0 ? [] : ["ada", "lead", "worker"]);
+      if (archived.length > 0) await world.finish(world.archive);
+      expect(world.begun, `after ${left} writes`).toEqual(expected);
+    }
+  });
+});
+
+/** The leases of a session while it is moved. */
+async function leasesOfMove(): Promise<{ readonly world: World; readonly leases: readonly Lease[] }> {
+  const world = new World();
+  await world.begin();
+  const leases: Lease[] = [];
+  const watched = withSessions(world.archive, (session) => ({
+    async append(seq, records) {
+      const source = await world.log.open(session.id);
+      for (const lease of [await source?.currentLease(), await session.currentLease()])
+        if (lease !== undefined) leases.push(lease);
+      await session.append(seq, records);
+    },
+    removeAt: (seq) => session.removeAt?.(seq) ?? false,
+  }));
+  await moveSession(world.log, "ada", watched, { clock: world.clock });
+  return { world, leases };
+}
+
+describe("the lease of a move", () => {
+  it("names its process and lasts 30 seconds, and keeps an incomplete copy closed for good", async () => {
+    const { world, leases } = await leasesOfMove();
+    const now = world.clock.now();
+    expect(leases).toHaveLength(6);
+    for (const [index, { owner, until }] of leases.entries()) {
+      if (index % 2 === 0) expect(owner).toMatch(/^.+, process \d+, started .+Z#\d+\/.*#lease_/);
+      else expect(owner).toBe("an unfinished move##");
+      expect((until - now) / 1_000).toBe(index % 2 === 0 ? 30 : 100 * 365 * 86_400);
+    }
+    const copy = await world.archive.open("ada");
+    expect(await copy?.currentLease()).toBeUndefined();
+  });
+
+  it("is not waited for when its process has ended on the same machine, and neither is that of a session", async () => {
+    const { leases } = await leasesOfMove();
+    const [host = "", fingerprint = "", id = ""] = (leases[0]?.owner ?? "").split("#");
+    const [pid = "", , machine = ""] = fingerprint.split("/");
+    const owner = [host, `${pid}/1/${machine}`, id].join("#");
+    for (const operation of Object.values(operations)) {
+      const world = new World();
+      await world.begin();
+      const now = world.clock.now();
+      for (const log of [world.log, world.archive])
+        for (const each of await log.list()) await (await log.open(each.id))?.lease({ owner, now, ttlMs: 1e9 });
+      await operation(world, world.log, world.archive);
+      expect(await world.log.list()).toEqual([]);
+    }
+  });
+});
