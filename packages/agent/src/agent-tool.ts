@@ -131,18 +131,24 @@ function toolOfAgent<Answer>(agent: Agent<Answer>, options: AgentToolOptions): T
       const pauses = caller?.watchPauses();
       const reviewer =
         onApproval ?? (caller === undefined ? rejectQuestion : caller.reviewerOf(context.toolCallId));
+      const opening = openForCall(capped, context, { ...options, clock, onApproval: reviewer, caller });
+      let canceled: Promise<unknown> | undefined;
+      const release = caller?.closeWith(async () => {
+        const session = await opening;
+        await canceled;
+        await session.close();
+      });
       try {
-        const session = await openForCall(capped, context, {
-          ...options,
-          clock,
-          onApproval: reviewer,
-          caller,
-        });
+        const session = await opening;
         const detach = showIn(caller, context, session);
         try {
           await pauses?.pause(session);
           onSession?.(session, context);
-          return await runToReply(capped, session, taskOf(args), { signal: context.signal, clock });
+          return await runToReply(capped, session, taskOf(args), {
+            signal: context.signal,
+            clock,
+            onCancel: (promise) => (canceled = promise),
+          });
         } finally {
           // Before the session closes: a pause of the caller could no longer be recorded there.
           pauses?.end();
@@ -150,6 +156,7 @@ function toolOfAgent<Answer>(agent: Agent<Answer>, options: AgentToolOptions): T
           detach();
         }
       } finally {
+        release?.();
         pauses?.end();
       }
     },

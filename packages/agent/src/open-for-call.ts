@@ -6,7 +6,7 @@ import { callOwnerSuffix } from "./durable/call-owner.ts";
 import type { DurableSession } from "./durable/durable-session.ts";
 import { localProcess } from "./durable/local-process.ts";
 import { SessionError } from "./durable/session-error.ts";
-import { openSession, type OpenOptions } from "./open-session.ts";
+import { openSession, openUntil, type OpenOptions } from "./open-session.ts";
 import type { OnApproval } from "./session/host-approvals.ts";
 import type { Session } from "./session/session.ts";
 import type { SubAgents } from "./session/sub-agents.ts";
@@ -63,7 +63,7 @@ async function openWhenFree<Answer>(
   };
   for (let waitMs: number | undefined; ; waitMs = busyWaitMs) {
     try {
-      return await openSession(agent, { ...options, ...(waitMs === undefined ? {} : { waitMs }) });
+      return await openUntil(agent, { ...options, ...(waitMs === undefined ? {} : { waitMs }) }, signal);
     } catch (error) {
       if (!(error instanceof SessionError && error.code === "SessionBusy")) throw error;
     }

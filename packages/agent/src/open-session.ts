@@ -117,20 +117,22 @@ export async function openSession<Answer, Data, Context = unknown>(
 ): Promise<DurableSession<Answer, Data>> {
   checkIsAgent("openSession", agent);
   checkOpenOptions(options);
+  // The agent determines the type of the data.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return (await openUntil(agent, options)) as DurableSession<Answer, Data>;
+}
+
+/** Opens a session as `openSession` does. The signal ends the wait for another owner, as the end of `waitMs` does. */
+export async function openUntil<Answer>(
+  agent: Agent<Answer>,
+  options: OpenOptions,
+  signal?: AbortSignal,
+): Promise<DurableSession<Answer>> {
   const { access = "run", context } = options;
   const problem = access === "run" ? contextProblem("openSession", agent, context) : undefined;
   const problems = [problem, blobProblem("openSession", options.blobs, options.log.blobs)];
   for (const found of problems) if (found !== undefined) throw new SessionError("InvalidOption", found);
-  // The agent determines the type of the data.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  return (await openChecked(agent, options)) as DurableSession<Answer, Data>;
-}
-
-async function openChecked<Answer>(
-  agent: Agent<Answer>,
-  options: OpenOptions,
-): Promise<DurableSession<Answer>> {
-  const { clock = systemClock, access = "run" } = options;
+  const { clock = systemClock } = options;
   checkMs("leaseMs", options.leaseMs);
   checkMs("waitMs", options.waitMs);
   const waitUntil = clock.now() + (options.waitMs ?? 0);
@@ -142,7 +144,7 @@ async function openChecked<Answer>(
     const base = { ...options, clock, handle, found, files };
     if (found.stoppedBy !== undefined) return durableSession(agent, { ...base, access: "read" }).session;
     if (access !== "run") return durableSession(agent, { ...base, access }).session;
-    const session = await run(agent, { ...base, waitUntil });
+    const session = await run(agent, { ...base, waitUntil, signal });
     if (session !== undefined) return session;
   }
 }
@@ -166,6 +168,7 @@ function checkMs(name: string, ms: number | undefined): void {
 interface RunOptions extends OpenOptions {
   readonly clock: Clock;
   readonly waitUntil: number;
+  readonly signal: AbortSignal | undefined;
   readonly handle: LogHandle;
   readonly found: RestoredSession;
 }
@@ -190,6 +193,7 @@ async function run<Answer>(
     clock,
     ttlMs: options.leaseMs ?? 30_000,
     waitUntil: options.waitUntil,
+    signal: options.signal,
     isOwnerGone: options.isOwnerGone,
     onLost,
     onError: (error) => opened?.failed(error),

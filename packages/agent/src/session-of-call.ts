@@ -43,17 +43,24 @@ export function showIn(
   };
 }
 
+interface CallRun {
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+  /** Called with the cancel of the session, which does not reject. */
+  readonly onCancel: (canceled: Promise<unknown>) => void;
+}
+
 /** Runs the task of a new session, or continues the one of a restored session. */
 export async function runToReply<Answer>(
   agent: Agent<Answer>,
   session: Session<Answer>,
   task: string,
-  { signal, clock }: { readonly signal: AbortSignal; readonly clock: Clock },
+  { signal, clock, onCancel }: CallRun,
 ): Promise<ToolReply> {
   const stop = (): void => {
     if (isShutdown(signal)) void session.close();
     // If the cancel cannot be written, the session is only closed; the next attempt of this call continues it.
-    else session.cancel("The call was cancelled.").catch(() => session.close());
+    else onCancel(session.cancel("The call was cancelled.").catch(() => session.close()));
   };
   try {
     const end = endOf(agent, session, task, signal);

@@ -34,6 +34,8 @@ export interface LeaseOptions {
   /** Called for a renewal that failed. The lease stays valid until its end, and the next renewal is still due. */
   readonly onError: (error: unknown) => void;
   readonly logger: Logger;
+  /** Ends the wait for a busy session. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** The longest delay of a timer; longer ones fire at once. */
@@ -148,7 +150,7 @@ async function acquireLease(
   holder: string,
   options: LeaseOptions,
 ): Promise<{ readonly lease: Lease; readonly mayBeStale: boolean }> {
-  const { handle, clock, waitUntil, ttlMs } = options;
+  const { handle, clock, waitUntil, ttlMs, signal } = options;
   let lateClaims = 0;
   let isLogged = false;
   for (let mayBeStale = false; ; mayBeStale = true) {
@@ -169,10 +171,10 @@ async function acquireLease(
       );
     }
     const now = clock.now();
-    if (now >= waitUntil) throw busyError(handle.log.id, lease, now);
+    if (now >= waitUntil || signal?.aborted === true) throw busyError(handle.log.id, lease, now);
     if (!isLogged) logLease(options, "lease-awaited", lease);
     isLogged = true;
-    await pause(clock, Math.max(1, Math.min(pollMs, waitUntil - now, lease.until - now)));
+    await pause(clock, Math.max(1, Math.min(pollMs, waitUntil - now, lease.until - now)), signal);
   }
 }
 
@@ -186,8 +188,13 @@ function logLease({ logger }: LeaseOptions, code: keyof typeof leaseTexts, lease
   logger.log(code, { message: `${leaseTexts[code]}: ${owner}.`, data: { owner, until: lease.until } });
 }
 
-const pause = (clock: Clock, ms: number): Promise<void> =>
-  new Promise((resolve) => void clock.after(ms, resolve));
+async function pause(clock: Clock, ms: number, signal: AbortSignal | undefined): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const cancel = clock.after(ms, resolve);
+  signal?.addEventListener("abort", () => resolve(), { once: true });
+  await promise;
+  cancel();
+}
 
 /** Whether the owner that holds the lease is this one before a restart, or is known to have ended. */
 async function mayTakeOver(lease: Lease, options: LeaseOptions): Promise<boolean> {
@@ -207,8 +214,7 @@ export const isDead = async (
   { owner }: Lease,
   isOwnerGone: LeaseOptions["isOwnerGone"] = () => false,
 ): Promise<boolean> =>
-  owner !== unfinishedMove &&
-  (isProcessGone(fingerprintOf(owner)) || (await isOwnerGone(ownerOf(owner))));
+  owner !== unfinishedMove && (isProcessGone(fingerprintOf(owner)) || (await isOwnerGone(ownerOf(owner))));
 
 const takenOverError = (owner: string): SessionError =>
   new SessionError("StaleWriter", `The session was taken over by ${owner}.`, { owner });

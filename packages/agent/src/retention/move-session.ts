@@ -102,7 +102,8 @@ async function copyAll({ from, to, sources, clock }: Move): Promise<readonly Cop
   const targets: SessionLog[] = [];
   for (const source of sources) {
     const target = await to.open(source.session.id);
-    if (target === undefined) throw new LogError("LogRemoved", `The copy of "${source.session.id}" was removed.`);
+    if (target === undefined)
+      throw new LogError("LogRemoved", `The copy of "${source.session.id}" was removed.`);
     const copy = async (): Promise<number> => {
       await renew();
       return await copyRecords(source.session, target, async (records) => {

@@ -1,8 +1,13 @@
-import type { EventLog } from "@moora/event-log";
+import { isLoopRunning } from "@moora/agent-core-state-machine";
+import { recordOf } from "@moora/agent-core-state-machine/internal";
+import { LogError, type EventLog } from "@moora/event-log";
 import { checkIsId, checkIsLog } from "../check-arguments.ts";
 import { systemClock } from "../clock.ts";
+import { restoreSession } from "../durable/restore.ts";
+import { SessionError } from "../durable/session-error.ts";
+import { identityOf } from "../durable/session-header.ts";
 import { isLeased } from "./hold-sessions.ts";
-import { findCalled, findFamily, findLeft, type ListedSession } from "./session-family.ts";
+import { callerIdOf, findCalled, findFamily, findLeft, type ListedSession } from "./session-family.ts";
 
 /**
  * Removes a session and those of its sub-agents in the same log, at any depth, also if a process runs them: its handles then fail
@@ -17,6 +22,7 @@ export async function removeSession(log: EventLog, id: string): Promise<readonly
     const left = await removeAll(log, await findLeft(log, id));
     return (await log.remove(id)) ? [...left, id] : left;
   }
+  await checkIsNotCalled(log, family.session);
   const isRunning = await isLeased(log, id, systemClock);
   const called = family.members.filter((member) => member.id !== id);
   // A caller without its sub-agents would run them again. A removal that is interrupted can be repeated: they are found by their caller's id.
@@ -25,6 +31,32 @@ export async function removeSession(log: EventLog, id: string): Promise<readonly
   // The process that ran the session may have called a sub-agent meanwhile.
   if (isRunning) removed.push(...(await removeAll(log, await findCalled(log, family.session))));
   return isRemoved ? [...removed, id] : removed;
+}
+
+/** Throws `SessionBusy` for a sub-agent whose call is open: without its session, the call would begin anew. */
+async function checkIsNotCalled(log: EventLog, session: ListedSession): Promise<void> {
+  const callerId = await callerIdOf(log, session);
+  if (callerId === undefined || !(await isCallOpen(log, callerId, session.parsed?.caller ?? ""))) return;
+  throw new SessionError(
+    "SessionBusy",
+    `Session "${session.id}" is that of a sub-agent of "${callerId}", whose call of it is open. ` +
+      `Cancel the call first, or remove "${callerId}": its sub-agents go with it.`,
+  );
+}
+
+/** Whether the call of a session with this idempotency key may continue. A damaged session cannot. */
+async function isCallOpen(log: EventLog, callerId: string, key: string): Promise<boolean> {
+  const caller = await log.open(callerId);
+  if (caller === undefined) return false;
+  try {
+    const { state, header } = await restoreSession(caller, () => undefined);
+    const record = recordOf(state, key.slice(identityOf(callerId, header).length + 1));
+    // The calls of the handler of a custom state are not in the log.
+    return record === undefined ? isLoopRunning(state) : record.result === null;
+  } catch (error) {
+    if (error instanceof LogError && error.code === "LogCorrupt") return false;
+    throw error;
+  }
 }
 
 async function removeAll(log: EventLog, sessions: readonly ListedSession[]): Promise<readonly string[]> {

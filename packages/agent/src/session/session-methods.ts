@@ -53,7 +53,10 @@ export function sessionMethods<Answer>(
     dispatch: (...inputs) => outside.dispatch(...inputs),
     open: questions.events,
   });
-  const close = async (): Promise<void> => closeSession(parts);
+  const close = async (): Promise<void> => {
+    stopSession(parts);
+    await subAgents.close();
+  };
 
   const session: Session<Answer> = {
     id: base.id,
@@ -195,7 +198,7 @@ async function cancelLoop<Answer>(
   });
 }
 
-function closeSession<Answer>({ output, machine, stop }: SessionParts<Answer>): void {
+function stopSession<Answer>({ output, machine, stop }: SessionParts<Answer>): void {
   stop(() => {
     const about = { reason: "SessionClosed", state: machine.current(), trace: output.runs.trace() };
     return new AgentError("Cancelled", "The session was closed.", about);

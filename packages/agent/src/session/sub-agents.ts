@@ -42,6 +42,8 @@ export class SubAgents {
   readonly #caller: SubAgents | undefined;
   /** By the call that runs them: a tool may run several agents in one call. */
   readonly #children = new Map<string, Set<ChildSession>>();
+  /** How to close the sessions of sub-agents that are open or being opened. */
+  readonly #closes = new Set<() => Promise<void>>();
 
   constructor(agent: Pick<Agent<unknown>, "parts">, host: SubAgentsHost) {
     this.#host = host;
@@ -94,6 +96,17 @@ export class SubAgents {
       if (children.size === 0 && this.#children.get(toolCallId) === children)
         this.#children.delete(toolCallId);
     };
+  }
+
+  /** Closes the session of a sub-agent when this one closes, until the returned function is called. */
+  closeWith(close: () => Promise<void>): () => void {
+    this.#closes.add(close);
+    return () => void this.#closes.delete(close);
+  }
+
+  /** Closes the sessions of all sub-agents. The stop of this session has aborted their calls, which report what fails. */
+  async close(): Promise<void> {
+    await Promise.allSettled([...this.#closes].map((close) => close()));
   }
 
   /** Watches the pauses of this session, from before the session of a sub-agent is opened. */

@@ -1,0 +1,89 @@
+import { memoryLog, type EventLog } from "@moora/event-log";
+import { TestClock, untilPasses } from "@moora/testbed/test-clock";
+import { expect } from "vitest";
+import {
+  agentTool,
+  defineAgent,
+  defineTool,
+  openSession,
+  type Agent,
+  type AgentState,
+  type DurableSession,
+  type Tool,
+} from "../../src/index.ts";
+import { callsThenAnswers, turns } from "../restarts/restarts.ts";
+
+/** A log, an archive, and the tools that have begun. */
+export class World {
+  readonly log: EventLog = memoryLog();
+  readonly archive: EventLog = memoryLog();
+  readonly clock: TestClock = new TestClock();
+  readonly begun: string[] = [];
+
+  /** An agent whose sub-agent's sub-agent mails, and then pays when that is approved. */
+  #agentOn(log: EventLog): Agent {
+    const tool = (name: string, approval: "always" | "never"): Tool =>
+      defineTool({
+        name,
+        description: `Does ${name}.`,
+        approval,
+        input: { type: "object" },
+        execute: () => {
+          this.begun.push(name);
+          return "done";
+        },
+      });
+    const worker = defineAgent({
+      name: "worker",
+      llm: callsThenAnswers({ name: "mail", arguments: {} }, { name: "pay", arguments: {} }),
+      tools: [tool("mail", "never"), tool("pay", "always")],
+    });
+    const { clock } = this;
+    const lead = defineAgent({
+      name: "lead",
+      llm: callsThenAnswers({ name: "worker", arguments: { task: "Do it." } }),
+      tools: [agentTool(worker, { name: "worker", description: "Works.", log, clock })],
+    });
+    return defineAgent({
+      name: "boss",
+      llm: callsThenAnswers({ name: "lead", arguments: { task: "Do it." } }),
+      tools: [agentTool(lead, { name: "lead", description: "Leads.", log, clock })],
+    });
+  }
+
+  /** Opens the session in a log, as a process of its own. */
+  async open(log: EventLog = this.log): Promise<DurableSession> {
+    const session = await openSession(this.#agentOn(log), {
+      log,
+      id: "ada",
+      clock: this.clock,
+      isOwnerGone: () => true,
+    });
+    session.onEvent(() => undefined);
+    return session;
+  }
+
+  /** Runs the session until its sub-agent's sub-agent asks. */
+  async begin(): Promise<void> {
+    const session = await this.open(this.log);
+    await session.send("Go.");
+    await untilPasses(() => expect(session.questions()).toHaveLength(1));
+    await session.close();
+    await turns(40);
+    // The leases of the processes so far have ended.
+    this.clock.advance(60_000);
+  }
+
+  /** Opens the session in a log, answers its question and runs it to its end. */
+  async finish(log: EventLog): Promise<void> {
+    const session = await this.open(log);
+    await untilPasses(() => expect(session.questions().length > 0 || isDone(session.current())).toBe(true));
+    for (const question of session.questions()) await session.decide(question, "approve");
+    await untilPasses(() => expect(isDone(session.current())).toBe(true));
+    await session.close();
+    await turns(40);
+    this.clock.advance(60_000);
+  }
+}
+
+const isDone = ({ reActContext }: AgentState): boolean => reActContext.control.type === "Done";
