@@ -138,6 +138,27 @@ describe("a question of a sub-agent", () => {
 });
 
 describe("a session that is removed", () => {
+  it("is not that of a sub-agent alone whose call is open: the call would begin anew", async () => {
+    const { paid, ...paying } = payingScene({
+      authorize: () => ({ user: "ada", mayForeign: () => true }),
+    });
+    await using scene = paying.scene;
+    const ada = scene.as("ada");
+    const id = await ada.create();
+    await using stream = await ada.events(id);
+    await ada.post(`/sessions/${id}/messages`, { content: "Pay 7" });
+    const { toolCallId, digest, path } = await stream.question();
+    const child = (await scene.log.list()).find((session) => session.id !== id)?.id ?? "";
+    expect(await ada.delete(`/sessions/${child}`)).toMatchObject({
+      status: 422,
+      body: { code: "refused", detail: expect.stringContaining(`is that of a sub-agent of "${id}"`) },
+    });
+    await ada.post(`/sessions/${id}/decisions`, { toolCallId, digest, path, decision: "approve" });
+    await stream.until("tool-call-completed");
+    expect(paid).toHaveLength(1);
+    expect((await ada.delete(`/sessions/${child}`)).status).toBe(204);
+  });
+
   it("takes the sessions of its sub-agents with it, and no other", async () => {
     await using scene = payingScene().scene;
     const ada = scene.as("ada");

@@ -30,7 +30,10 @@ export interface SessionInfo {
   readonly leaseUntil: number | undefined;
   /** The last error of the log or of the lease; undefined if there was none. */
   readonly lastError: unknown;
-  /** Whether opening ignored a snapshot: one of another release, or one that the log does not confirm. */
+  /**
+   * Whether opening ignored a snapshot that the log returned: one of another release, or one that its records do not confirm. False for
+   * one that the log finds damaged in its storage: it returns none, and reports `damaged-snapshot` to the `onNotice` of the log.
+   */
   readonly snapshotIgnored: boolean;
 }
 

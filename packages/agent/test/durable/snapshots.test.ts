@@ -146,6 +146,16 @@ describe("a snapshot that the log does not confirm", () => {
     expect(await verifySession(log(), "ada")).toMatchObject({ ok: true });
   });
 
+  it("is not one that the log itself finds damaged: it returns none, and reports that itself", async () => {
+    const { log, notices, open } = await closedSession();
+    const damaged = withSessions(log(), () => ({ snapshot: () => undefined }));
+    const session = await open({ log: damaged, access: "read" });
+    expect(session.info()).toMatchObject({ snapshotIgnored: false });
+    expect(notices).toEqual([]);
+    await checkSameState(session, log());
+    await session.close();
+  });
+
   it("of another release is not used either, and nothing is reported", async () => {
     const { log, handle, snapshot, notices, read } = await closedSession();
     const { body, ...rest } = forged(snapshot);

@@ -97,7 +97,7 @@ export const descriptions: Readonly<Record<Operation, OperationDescription>> = {
   removeSession: {
     summary: "Removes a session with all its records, and the sessions of its sub-agents.",
     responses: { 204: { description: "The session was removed." } },
-    problems: ["forbidden", "not-found"],
+    problems: ["forbidden", "not-found", "refused"],
   },
   postMessage: post("Posts a message of the user.", "MessageBody"),
   postDecision: post("Answers an open question. The reviewer is the user of the request.", "DecisionBody"),

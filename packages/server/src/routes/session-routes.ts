@@ -1,5 +1,5 @@
 import { removeSession as removeFromLog, stateAt, SessionError } from "@moora/agent";
-import { digestOf } from "@moora/event-log";
+import { digestOf, type EventLog } from "@moora/event-log";
 import type { SessionPage, SessionSummary } from "@moora/agent-webui-protocol";
 import type { SessionRef } from "../access/authorization.ts";
 import { agentNotFound, HttpProblem, sessionNotFound } from "../problem.ts";
@@ -88,9 +88,19 @@ async function viewAt(
 export const removeSession: Route = async ({ parts, access, param }) => {
   const { id } = await parts.directory.findFor(access, "remove", param("id"));
   await parts.pool.close(id);
-  if ((await removeFromLog(parts.context.log, id)).length === 0) throw sessionNotFound();
+  if ((await removeOrRefuse(parts.context.log, id)).length === 0) throw sessionNotFound();
   return new Response(null, { status: 204 });
 };
+
+/** Removes a session. The one of a sub-agent whose call is open is refused. */
+async function removeOrRefuse(log: EventLog, id: string): Promise<readonly string[]> {
+  try {
+    return await removeFromLog(log, id);
+  } catch (error) {
+    if (!(error instanceof SessionError) || error.code !== "SessionBusy") throw error;
+    throw new HttpProblem("refused", error.message, { cause: error });
+  }
+}
 
 function numberParam(text: string | null, path: string): number | undefined {
   if (text === null) return undefined;
