@@ -3,7 +3,8 @@ import { MooraError } from "@moora/agent-core-effects";
 /**
  * The code of a `SessionError`.
  *
- * - `SessionBusy`: another owner runs the session.
+ * - `SessionBusy`: another owner runs the session, it is a copy that an interrupted move has left incomplete, or it is to be removed
+ *   and belongs to a sub-agent whose call is open.
  * - `StaleWriter`: another owner has taken the session over.
  * - `NotOwner`: access `post` allows only messages, decisions and cancels.
  * - `ReadOnly`: access `read` allows no inputs.

@@ -11,8 +11,9 @@ import { callerIdOf, findCalled, findFamily, findLeft, type ListedSession } from
 
 /**
  * Removes a session and those of its sub-agents in the same log, at any depth, also if a process runs them: its handles then fail
- * with `LogRemoved`. Returns the ids of the removed sessions, sub-agents first; none if the log does not have the session.
- * `pruneSessions` removes only sessions that no process runs.
+ * with `LogRemoved`. If the log does not have the session, removes the sub-agents that an interrupted removal of it has left. Returns
+ * the ids of the removed sessions, sub-agents first. Rejects with `SessionBusy` for a sub-agent whose caller is in the log and has the
+ * call open. `pruneSessions` removes only sessions that no process runs.
  */
 export async function removeSession(log: EventLog, id: string): Promise<readonly string[]> {
   checkIsLog(log);

@@ -1,6 +1,5 @@
 import { memoryLog, type EventLog } from "@moora/event-log";
 import { TestClock, untilPasses } from "@moora/testbed/test-clock";
-import { expect } from "vitest";
 import {
   agentTool,
   defineAgent,
@@ -67,7 +66,7 @@ export class World {
   async begin(): Promise<void> {
     const session = await this.open(this.log);
     await session.send("Go.");
-    await untilPasses(() => expect(session.questions()).toHaveLength(1));
+    await until(() => session.questions().length === 1);
     await session.close();
     await turns(40);
     // The leases of the processes so far have ended.
@@ -77,9 +76,9 @@ export class World {
   /** Opens the session in a log, answers its question and runs it to its end. */
   async finish(log: EventLog): Promise<void> {
     const session = await this.open(log);
-    await untilPasses(() => expect(session.questions().length > 0 || isDone(session.current())).toBe(true));
+    await until(() => session.questions().length > 0 || isDone(session.current()));
     for (const question of session.questions()) await session.decide(question, "approve");
-    await untilPasses(() => expect(isDone(session.current())).toBe(true));
+    await until(() => isDone(session.current()));
     await session.close();
     await turns(40);
     this.clock.advance(60_000);
@@ -87,3 +86,8 @@ export class World {
 }
 
 const isDone = ({ reActContext }: AgentState): boolean => reActContext.control.type === "Done";
+
+const until = (condition: () => boolean): Promise<void> =>
+  untilPasses(() => {
+    if (!condition()) throw new Error("The session has not got that far.");
+  });

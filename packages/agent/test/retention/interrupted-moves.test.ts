@@ -60,8 +60,10 @@ async function runWith(writes: Writes, operation: Operation, world: World): Prom
   }
 }
 
+const idsIn = async (log: EventLog): Promise<readonly string[]> => (await log.list()).map(({ id }) => id);
+
 const ids = async (log: EventLog): Promise<readonly string[]> =>
-  (await log.list()).map(({ id }) => id.replace(/-.*/, ""));
+  (await idsIn(log)).map((id) => id.replace(/-.*/, ""));
 
 /** Checks that a copy in the archive, whose sub-agents or records are not all there, cannot be run. Returns whether there is one. */
 async function checkIncompleteCopy(world: World): Promise<boolean> {
@@ -149,16 +151,15 @@ describe("the lease of a move", () => {
 
   it("is not waited for when its process has ended on the same machine, and neither is that of a session", async () => {
     const { leases } = await leasesOfMove();
-    const [host = "", fingerprint = "", id = ""] = (leases[0]?.owner ?? "").split("#");
+    const [host = "", fingerprint = "", lease = ""] = (leases[0]?.owner ?? "").split("#");
     const [pid = "", , machine = ""] = fingerprint.split("/");
-    const owner = [host, `${pid}/1/${machine}`, id].join("#");
+    const owner = [host, `${pid}/1/${machine}`, lease].join("#");
     for (const operation of Object.values(operations)) {
       const world = new World();
       await world.begin();
       const now = world.clock.now();
       for (const log of [world.log, world.archive])
-        for (const each of await log.list())
-          await (await log.open(each.id))?.lease({ owner, now, ttlMs: 1e9 });
+        for (const id of await idsIn(log)) await (await log.open(id))?.lease({ owner, now, ttlMs: 1e9 });
       await operation(world, world.log, world.archive);
       expect(await world.log.list()).toEqual([]);
     }
