@@ -5,7 +5,6 @@ import {
   type NeedsContext,
   type Tool,
   type ToolContext,
-  type ToolReply,
   type ToolOptions,
   type WithNeed,
 } from "@moora/agent-core-effects";
@@ -19,14 +18,13 @@ import { checkIsAgent, logProblem } from "./check-arguments.ts";
 import { refusalOf } from "./decision-to-input.ts";
 import { systemClock } from "./clock.ts";
 import type { Agent } from "./define-agent.ts";
-import { openForCall, openedSessionId, type CallHost } from "./open-for-call.ts";
+import { openForCall, openedSessionId } from "./open-for-call.ts";
 import { openSession } from "./open-session.ts";
 import type { OnApproval } from "./session/host-approvals.ts";
 import { needsContext } from "./session-context.ts";
 import { failed, runToReply, showIn } from "./session-of-call.ts";
 import type { Session } from "./session/session.ts";
 import { postsTo } from "./session/post-to-sub-agent.ts";
-import type { CallerPauses } from "./session/caller-pauses.ts";
 import { SubAgents } from "./session/sub-agents.ts";
 
 /** The options of `agentTool`. Those that it shares with `defineTool` have the same meaning and the same defaults. */
@@ -133,10 +131,24 @@ function toolOfAgent<Answer>(agent: Agent<Answer>, options: AgentToolOptions): T
       const pauses = caller?.watchPauses();
       const reviewer =
         onApproval ?? (caller === undefined ? rejectQuestion : caller.reviewerOf(context.toolCallId));
-      const host = { ...options, clock, onApproval: reviewer, caller };
+      const opening = openForCall(capped, context, { ...options, clock, onApproval: reviewer, caller });
+      const { release, onCancel } = closedWith(caller, opening);
       try {
-        return await runInSession(capped, context, { host, pauses, onSession, task: taskOf(args) });
+        const session = await opening;
+        const detach = showIn(caller, context, session);
+        try {
+          await pauses?.pause(session);
+          onSession?.(session, context);
+          const { signal } = context;
+          return await runToReply(capped, session, taskOf(args), { signal, clock, onCancel });
+        } finally {
+          // Before the session closes: a pause of the caller could no longer be recorded there.
+          pauses?.end();
+          await session.close();
+          detach();
+        }
       } finally {
+        release();
         pauses?.end();
       }
     },
@@ -152,49 +164,23 @@ function toolOfAgent<Answer>(agent: Agent<Answer>, options: AgentToolOptions): T
   return tool;
 }
 
-interface SessionOfCall {
-  readonly host: CallHost;
-  readonly onSession: AgentToolOptions["onSession"] | undefined;
-  readonly pauses: CallerPauses | undefined;
-  readonly task: string;
-}
-
-/** Opens the session of a call and runs the task in it. The session is closed when the call ends, or its caller closes. */
-async function runInSession<Answer>(
-  agent: Agent<Answer>,
-  context: ToolContext,
-  { host, pauses, onSession, task }: SessionOfCall,
-): Promise<ToolReply> {
-  const { caller, clock } = host;
-  const opening = openForCall(agent, context, host);
-  let canceled: Promise<unknown> | undefined;
+/** Closes the session of a call with that of its caller, after a cancel that is being written, until `release` is called. */
+function closedWith(
+  caller: SubAgents | undefined,
+  opening: Promise<Session<unknown>>,
+): { readonly release: () => void; readonly onCancel: (canceled: Promise<unknown>) => void } {
+  let cancel: Promise<unknown> | undefined;
   const release = caller?.closeWith(async () => {
     const session = await opening;
-    await canceled;
+    await cancel;
     await session.close();
   });
-  try {
-    const session = await opening;
-    const detach = showIn(caller, context, session);
-    try {
-      await pauses?.pause(session);
-      onSession?.(session, context);
-      return await runToReply(agent, session, task, {
-        signal: context.signal,
-        clock,
-        onCancel(promise) {
-          canceled = promise;
-        },
-      });
-    } finally {
-      // Before the session closes: a pause of the caller could no longer be recorded there.
-      pauses?.end();
-      await session.close();
-      detach();
-    }
-  } finally {
-    release?.();
-  }
+  return {
+    release: () => release?.(),
+    onCancel(canceled) {
+      cancel = canceled;
+    },
+  };
 }
 
 const defaultMaxDepth = 8;

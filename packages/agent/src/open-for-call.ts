@@ -15,7 +15,7 @@ import { startSession } from "./start-session.ts";
 import { randomId } from "./user-message.ts";
 
 /** What the session of a call is opened with. */
-export interface CallHost extends Pick<ToolOptions, "name" | "formerNames"> {
+interface CallHost extends Pick<ToolOptions, "name" | "formerNames"> {
   readonly log?: EventLog;
   readonly clock: Clock;
   readonly onApproval: OnApproval | undefined;
