@@ -76,7 +76,7 @@ describe("a page that answers a question of a chat which was decided elsewhere",
       decided: "approve",
       given: false,
       state: "output-available",
-      approval: { approved: true, reason: "Decided by ada." },
+      approval: { approved: true },
     },
     { decided: "approve", given: true, state: "output-available", approval: { approved: true } },
   ] as const)("gets the outcome and the rest of the loop: $decided, answered $given", async (row) => {
