@@ -164,7 +164,7 @@ export class ChatStream {
   }
 
   #event(event: AgentEvent<unknown>, state: AgentState): void {
-    this.#writer?.event(event, state);
+    this.#writer?.event(event, state, this.#live.stream);
     // The state of the session does not show what a sub-agent asks.
     if (event.type === "SubAgentEvent" && showsQuestions.has(event.event.type)) this.#update(state);
   }

@@ -128,8 +128,8 @@ export class LoopWriter {
     if (end !== undefined) this.#end(end);
   }
 
-  /** Writes what a model or a tool streams. */
-  event(event: AgentEvent<unknown>, state: AgentState): void {
+  /** Writes what a model, a tool or a sub-agent streams. */
+  event(event: AgentEvent<unknown>, state: AgentState, live: Pick<LiveLink, "questions">): void {
     if (this.isEnded || state.reActContext.loop !== this.loop) return;
     if (event.type === "LlmToken") this.#token(state, event.messageId, event.text);
     else if (event.type === "LlmReasoning") this.#reasoning(state, event.text);
@@ -139,7 +139,7 @@ export class LoopWriter {
     else if (event.type === "LlmAttemptEnded" && event.status !== "cut") this.#reset();
     else if (event.type === "ToolCallProgress" && this.#calls.has(event.toolCallId))
       this.#write({ type: "data-progress", id: event.toolCallId, data: event.text, transient: true });
-    else if (event.type === "SubAgentEvent") this.#subAgentQuestions.event(event);
+    else if (event.type === "SubAgentEvent") this.#subAgentQuestions.event(event, live.questions);
   }
 
   /** Ends the message with the reason why its request is refused. */

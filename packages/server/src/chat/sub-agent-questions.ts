@@ -68,10 +68,18 @@ export class SubAgentQuestions {
     }
   }
 
-  /** Writes the result of a call of a sub-agent that was asked about. */
-  event({ path, event }: Extract<AgentEvent<unknown>, { type: "SubAgentEvent" }>): void {
+  /**
+   * Writes the result of a call of a sub-agent that was asked about. `questions` are all that are open: another sub-agent of the same call
+   * may ask about a call with the same id.
+   */
+  event(
+    { path, event }: Extract<AgentEvent<unknown>, { type: "SubAgentEvent" }>,
+    questions: readonly Question[],
+  ): void {
     if (event.type !== "ToolCallFinished") return;
+    const open = new Set(questions.map(({ digest }) => digest));
     for (const question of this.#open.values()) {
+      if (open.has(question.digest)) continue;
       const isAbout = question.toolCallId === event.toolCallId && question.path.join("/") === path.join("/");
       if (isAbout) this.#end(question, event.result);
     }
