@@ -76,7 +76,8 @@ export class CallApprovals {
     if (approved === undefined && record.result === null) return;
     const { id = digestOfCall(record) } = shown ?? {};
     // An approval is taken back, and so is a reason, only by the question.
-    if (shown === undefined || approved === undefined || reason === undefined) this.ask(toolCallId, id);
+    const isTakenBack = approved === undefined || (reason === undefined && shown?.reason !== undefined);
+    if (shown === undefined || isTakenBack) this.ask(toolCallId, id);
     if (approved === undefined) return;
     this.#shown.set(toolCallId, { id, approved, reason });
     const why = reason === undefined ? {} : { reason };
