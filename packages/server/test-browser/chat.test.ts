@@ -292,6 +292,27 @@ describe("a page with useChat", () => {
     expect(posts()).toBe(3);
   });
 
+  it("shows what was decided elsewhere about a question before its last message", async () => {
+    const page = await chat();
+    const posts = countPosts(page);
+    await ready(page);
+    await click(page, "Pay");
+    await page.getByRole("button", { name: "Approve" }).waitFor();
+    await ready(page);
+    await decide({ reject: "Too much." });
+    await click(page, "Add");
+    await page.getByText("Four and six.").waitFor();
+    await page.getByText("It is not paid.").waitFor();
+    await ready(page);
+    expect((await page.locator("p").allTextContents()).slice(0, 4)).toEqual([
+      "Pay",
+      "output-denied",
+      "It is not paid.",
+      "Add",
+    ]);
+    expect(posts()).toBe(2);
+  });
+
   it("sends the answer to a question, also after a message that waited for it", async () => {
     const page = await chat();
     const posts = countPosts(page);

@@ -1,6 +1,7 @@
 import { EventType, type HttpAgent } from "@ag-ui/client";
 import { askHuman } from "@moora/agent";
 import { answers, callsTools } from "@moora/llm/testing";
+import { untilPasses } from "@moora/testbed/test-clock";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { anything, becomes, changeData, dataOf, posts, refusalOf, refused, run } from "./ag-ui-data.ts";
@@ -45,6 +46,13 @@ class PageScene extends AgUiScene {
     >;
     return type === "RUN_ERROR" ? (code ?? message) : type;
   }
+}
+
+/** Waits for the end of the loop, which a stopped page does not see. */
+async function ended(scene: PageScene): Promise<void> {
+  const [id = ""] = await scene.sessionIds();
+  const control = async (): Promise<string> => (await scene.stateOf(id)).reActContext.control.type;
+  await expect.poll(control, { interval: 1 }).toMatch(/^(?:Done|Error)$/);
 }
 
 const edit = (client: HttpAgent, edits: Fields): void =>
@@ -92,6 +100,55 @@ describe("what a page changes", () => {
     }
     const changes = [9, 8, 9].map((value) => ["ada", { op: "replace", path: "/y", value }]);
     expect(await posts(scene)).toEqual(["Hi", ...changes]);
+  });
+
+  it.each<[string, boolean, Fields]>([
+    [
+      "is merged where the page has not changed what was in the whole run that was stopped",
+      false,
+      { x: 3, y: 9 },
+    ],
+    ["is refused where others have changed the data in the run that was stopped", true, { x: 4, y: 1 }],
+  ])("%s", async (_, isDoubtful, expected) => {
+    await using scene = new PageScene({ x: 1, y: 1 });
+    const client = scene.client();
+    await say(client, "Hi");
+    await scene.set({ x: 2 });
+    scene.during = async () => {
+      await untilPasses(() => expect(client.state).toEqual({ x: 2, y: 1 }));
+      client.abortRun();
+      if (isDoubtful) await scene.set({ x: 3 });
+    };
+    await sendMessage(client, "More");
+    await ended(scene);
+    await scene.set({ x: isDoubtful ? 4 : 3 });
+    edit(client, { y: 9 });
+    await sendMessage(client, "Again");
+    if (isDoubtful) expect(refusalOf(scene)).toEqual(conflictAt("/x"));
+    else expect(scene.last).toBe("RUN_FINISHED");
+    expect(await dataOf(scene)).toEqual(expected);
+    expect(client.state).toEqual(expected);
+  });
+
+  it("is refused where it sets back to what it was shown in the stopped run before", async () => {
+    await using scene = new PageScene({ x: 1, y: 1 });
+    const client = scene.client();
+    await say(client, "Hi");
+    for (const x of [2, 3]) {
+      await scene.set({ x });
+      scene.during = async () => {
+        await untilPasses(() => expect(client.state).toEqual({ x, y: 1 }));
+        client.abortRun();
+      };
+      await sendMessage(client, "More");
+      await ended(scene);
+    }
+    expect(client.state).toEqual({ x: 3, y: 1 });
+    // It has been shown in an earlier run, which may be all that the page has seen.
+    edit(client, { x: 2, y: 9 });
+    await sendMessage(client, "Again");
+    expect(refusalOf(scene)).toEqual(conflictAt("/x"));
+    expect(await dataOf(scene)).toEqual({ x: 3, y: 1 });
   });
 
   it("is recorded if the run was left before its first text, and is repeated", async () => {
@@ -254,9 +311,12 @@ describe("what a page changes", () => {
       edits: fields,
       during: changes,
       end: fc.constantFrom<End>("whole", "empty", "failed"),
+      // After so many changes the page is stopped; the run is not.
+      stop: fc.option(fc.nat({ max: 2 })),
       isAgain: fc.boolean(),
     });
     const outcomes = new Set<string>();
+    const stops = new Set<boolean>();
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 5 }), async (steps) => {
         const initial = { x: 0, y: 0, z: 0 };
@@ -272,15 +332,54 @@ describe("what a page changes", () => {
           await becomes(scene, data, { ...data, ...given });
           data = { ...data, ...given };
         };
-        for (const { between, edits, during, end, isAgain } of steps) {
+        /** The data in the runs from the newest answer of the model on, with what the page has changed since. */
+        let versions: Fields[] = [initial];
+        let wasStopped = false;
+        /** The places that others have changed in the last run, if it was stopped. */
+        let doubtful: readonly string[] = [];
+        for (const { between, edits, during, end, stop, isAgain } of steps) {
           if (client.messages.length > 0) for (const change of between) await set(change);
           const seen = client.state as Fields;
           edit(client, edits);
           const posted = client.state as Fields;
           const changed = Object.keys(edits).filter((name) => edits[name] !== seen[name]);
-          scene.end = end;
+          const mine = Object.fromEntries(changed.map((name) => [name, posted[name]]));
+          const shown: Fields[] = [];
+          // A run without a message looks as if the page had it whole.
+          scene.end = stop === null ? end : "whole";
+          let count = scene.events.length;
+          let isStopped = false;
+          let isTaken = false;
+          /** Checks what was recorded before the model is called: a place that was set back after a stop may stay. */
+          const take = async (): Promise<void> => {
+            isTaken = true;
+            const actual = (await dataOf(scene)) as Fields;
+            for (const name of changed) {
+              const isSetBack = wasStopped && versions.some((version) => version[name] === posted[name]);
+              if (isSetBack && actual[name] === before[name]) data = { ...data, [name]: actual[name] };
+            }
+            expect(actual).toEqual(data);
+            // What was recorded is a change of the page.
+            const own = changed
+              .filter((name) => before[name] !== data[name])
+              .map((name) => [name, data[name]]);
+            versions = versions.map((version) => ({ ...version, ...Object.fromEntries(own) }));
+          };
           scene.during = async () => {
-            for (const change of during) await set(change);
+            if (!isTaken) await take();
+            for (let index = 0; index <= during.length; index += 1) {
+              shown.push(data);
+              if (index === stop) {
+                await untilPasses(() => {
+                  expect(scene.types.slice(count)).toContain(EventType.STATE_SNAPSHOT);
+                  expect(client.state).toEqual(data);
+                });
+                client.abortRun();
+                isStopped = true;
+              }
+              const change = during[index];
+              if (change !== undefined) await set(change);
+            }
           };
           const mayRepeat = client.messages.at(-1)?.role === "user";
           if (!isAgain || !mayRepeat) {
@@ -291,7 +390,7 @@ describe("what a page changes", () => {
           const isRepeated =
             recorded !== undefined && JSON.stringify(recorded) === JSON.stringify([posted, base]);
           // The edits are recorded before the model is called.
-          data = { ...data, ...Object.fromEntries(changed.map((name) => [name, posted[name]])) };
+          data = { ...data, ...mine };
           if (isRepeated) data = before;
           await run(client, base === undefined ? {} : { forwardedProps: { "moora.base-state": base } });
           outcomes.add(scene.last);
@@ -299,19 +398,32 @@ describe("what a page changes", () => {
             expect(changed).not.toEqual([]);
             data = before;
             const { message } = refusalOf(scene);
-            for (const [, path = ""] of message.matchAll(/"\/(\w)"/g)) expect(changed).toContain(path);
+            for (const [, path = ""] of message.matchAll(/"\/(\w)"/g))
+              expect([...changed, ...doubtful]).toContain(path);
+            isTaken = true;
             // The page takes the data.
+            count = scene.events.length;
             await run(client);
             expect(scene.last).not.toBe("state-conflict");
           } else if (changed.length > 0) recorded = [posted, base];
-          base = isAgain && mayRepeat ? (client.state as Fields) : undefined;
+          await ended(scene);
+          if (!isTaken) await take();
           expect(await dataOf(scene)).toEqual(data);
-          expect(client.state).toEqual(data);
+          stops.add(isStopped);
+          const hasAnswer = !isStopped && scene.end === "whole" && shown.length > 0;
+          versions = hasAnswer ? shown : [...versions, ...shown, data];
+          wasStopped = isStopped;
+          const namesOf = (version: Fields): readonly string[] =>
+            Object.keys(version).filter((name) => version[name] !== shown[0]?.[name]);
+          doubtful = isStopped ? shown.flatMap(namesOf) : [];
+          base = !isStopped && isAgain && mayRepeat ? (client.state as Fields) : undefined;
+          if (!isStopped) expect(client.state).toEqual(data);
         }
       }),
       { numRuns: 60 },
     );
     expect(outcomes).toContain("RUN_FINISHED");
     expect(outcomes).toContain("state-conflict");
+    expect(stops).toContain(true);
   });
 });

@@ -50,13 +50,24 @@ describe("the state that a client of AG-UI posts", () => {
     expect(await posts(scene)).toEqual(["Hi"]);
   });
 
-  it("is not read for an agent without data", async () => {
-    await using scene = new AgUiScene(agentOf([answers("Yes.")]));
+  it("is not read for an agent without data, and refused with a reason if it has a base", async () => {
+    await using scene = new AgUiScene(agentOf(() => answers("Yes.")));
     const client = scene.client();
+    for (const state of [{ of: "the page" }, {}, null]) {
+      client.setState(state);
+      await say(client, "Hi");
+      expect(client.state).toEqual(state);
+      expect(scene.outcome).toEqual({ type: "success" });
+    }
     client.setState({ of: "the page" });
-    await say(client, "Hi");
-    expect(client.state).toEqual({ of: "the page" });
-    expect(scene.outcome).toEqual({ type: "success" });
+    client.addMessage({ id: "message-2", role: "user", content: "More" });
+    await run(client, { forwardedProps: { "moora.base-state": {} } });
+    expect(refusalOf(scene)).toEqual({
+      types: ["RUN_STARTED", "RUN_ERROR"],
+      code: "state-refused",
+      message: "The agent has no data, so that its state cannot be changed.",
+    });
+    expect(await posts(scene)).toEqual(["Hi", "Hi", "Hi"]);
   });
 
   it("is merged with what others have changed between the runs", async () => {

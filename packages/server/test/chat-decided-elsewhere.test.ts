@@ -1,4 +1,4 @@
-import { defineTool, toolAsks, type Decision, type Question } from "@moora/agent";
+import { agentTool, defineTool, toolAsks, type Decision, type Question } from "@moora/agent";
 import { memoryLog, MemoryStorage } from "@moora/event-log";
 import type { LlmCaller } from "@moora/llm";
 import { answers, callsTools, hangs, MockLlmCaller } from "@moora/llm/testing";
@@ -76,7 +76,7 @@ describe("a page that answers a question of a chat which was decided elsewhere",
       decided: "approve",
       given: false,
       state: "output-available",
-      approval: { approved: true, reason: "Decided by ada." },
+      approval: { approved: true },
     },
     { decided: "approve", given: true, state: "output-available", approval: { approved: true } },
   ] as const)("gets the outcome and the rest of the loop: $decided, answered $given", async (row) => {
@@ -275,6 +275,37 @@ describe("a page that answers a question of a chat which was decided elsewhere",
     await untilPasses(() => expect(textOf(chat)).toBe("Done."));
     await rests(scene, chat, 2);
     expect(chat.lastMessage?.id).toBe("loop_1");
+  });
+
+  it("gets the result of each of two sub-agents of one call that ask about calls with the same id", async () => {
+    const cashier = (name: string) =>
+      agentTool(
+        agentOf([callsTools([{ name: "pay", id: "pay-1", arguments: { by: name } }]), answers("Paid.")], {
+          name,
+          tools: [pay()],
+        }),
+        { name, description: "Pays." },
+      );
+    const [one, two] = [cashier("one"), cashier("two")];
+    const both = toolOf("both", async (_, context) => {
+      await Promise.all([one, two].map(async (tool) => await tool.run('{"task":"Pay"}', context)));
+      return "both";
+    });
+    const script = [callsTools([{ name: "both" }]), answers("Done.")];
+    await using scene = new ChatScene(agentOf(script, { tools: [both] }));
+    await scene.chat().sendMessage({ text: "Pay" });
+    const { ada, questions } = await elsewhere(scene);
+    await expect.poll(async () => (await questions()).length).toBe(2);
+    const { body } = await ada.get("/agents/helper/chat/chat-1");
+    const chat = scene.chat("chat-1", "ada", body.messages as UIMessage[]);
+    expect(askedIn(chat)).toHaveLength(2);
+    const [first, second] = askedIn(chat).map(({ approval }) => approval.id);
+    await chat.addToolApprovalResponse({ id: first ?? "", approved: true });
+    await chat.addToolApprovalResponse({ id: second ?? "", approved: false });
+    await untilPasses(() => expect(textOf(chat)).toBe("Done."));
+    const states = partsOf(chat).flatMap((part) => ("state" in part ? [part.state] : []));
+    expect(states).toEqual(["output-available", "output-available", "output-denied", "done"]);
+    expect(scene.errors).toEqual([]);
   });
 
   it("is refused for a call that the chat does not have", async () => {

@@ -19,6 +19,11 @@ export interface SeenData {
   readonly untilEnd: readonly VersionedData[];
   /** Those that the client may have been sent: the first one, and those of its runs. */
   readonly maybeSeen: readonly VersionedData[];
+  /**
+   * What it was in that run, from its beginning, which the client was sent first; from what the client has certainly seen on, if
+   * that is in the run. Empty without a run that has begun.
+   */
+  readonly inRun: readonly VersionedData[];
   /** What it was after that run, up to now. The client was not sent these in a run. */
   readonly later: readonly VersionedData[];
   /** Whether the client seems to have the whole of that run: the last version of `untilEnd` is what it has changed. */
@@ -58,6 +63,8 @@ interface Run {
   isCancelled: boolean;
   /** Whether the rest of it is not what the client has answered. */
   isLeft: boolean;
+  /** Whether it is a change that the client has posted before its run began. */
+  readonly isChange: boolean;
 }
 
 class SeenReader {
@@ -94,7 +101,7 @@ class SeenReader {
     if (isOwn) this.#ownChange(input);
     this.#dataRead();
     if (input.type === "llm-call-started") this.#atCall = this.#now;
-    if (isOwn) this.#runKnown({ ...this.#newRun(), isOver: true });
+    if (isOwn) this.#runKnown({ ...this.#newRun(), isOver: true, isChange: true });
     const isPost = startsRun(input);
     if (wasAtRest && (isPost || isWork(input))) this.#run = this.#newRun();
     const run = this.#run;
@@ -120,6 +127,10 @@ class SeenReader {
       for (let index = Math.max(start, this.#first); index <= last; index += 1) maybe.add(index);
     return {
       untilEnd: this.#versions.slice(this.#first, end + 1),
+      inRun:
+        newest === undefined || newest.isChange
+          ? []
+          : this.#versions.slice(Math.max(newest.start, this.#first), end + 1),
       maybeSeen: this.#versions.filter((_, index) => maybe.has(index)),
       later: this.#versions.slice(end + 1),
       isWhole:
@@ -147,7 +158,7 @@ class SeenReader {
 
   #newRun(): Run {
     const at = Math.max(this.#now, 0);
-    const flags = { isKnown: false, isOver: false, isCancelled: false, isLeft: false };
+    const flags = { isKnown: false, isOver: false, isCancelled: false, isLeft: false, isChange: false };
     return { start: at, end: at, hasLast: true, ...flags };
   }
 

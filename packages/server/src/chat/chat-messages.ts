@@ -9,12 +9,14 @@ type Turn = Extract<AgentState["transcript"][number], { type: "turn" }>;
 
 /**
  * The messages of a session as a page shows them: those of the user, and one for each loop that has written something, at the place
- * where it began to write. The newest one has the text that is being streamed.
+ * where it began to write. The newest one has the text that is being streamed. `user` is the one who reads them.
  */
-export const chatMessagesOf = (live: LiveSession): readonly ChatMessage[] => new ChatMessages(live).all();
+export const chatMessagesOf = (live: LiveSession, user: string): readonly ChatMessage[] =>
+  new ChatMessages(live, user).all();
 
 class ChatMessages {
   readonly #live: LiveSession;
+  readonly #viewer: string;
   readonly #state: AgentState;
   readonly #turns: ReadonlyMap<number, readonly Turn[]>;
   /** The messages of the session with their positions. */
@@ -24,8 +26,9 @@ class ChatMessages {
   readonly #messages: ChatMessage[] = [];
   readonly #written = new Set<number>();
 
-  constructor(live: LiveSession) {
+  constructor(live: LiveSession, viewer: string) {
     this.#live = live;
+    this.#viewer = viewer;
     this.#state = live.session.current();
     const { messages, transcript } = this.#state;
     this.#positions = new Map(messages.map((message, position) => [message.id, { message, position }]));
@@ -68,7 +71,7 @@ class ChatMessages {
     const isNewest = loop === this.#state.reActContext.loop;
     const translator = new UiMessageTranslator(this.#live.ref.id);
     const message = new UiMessage(`loop_${loop}`, { session: this.#live.ref.id });
-    const writer = new LoopWriter(loop, (chunk) => {
+    const writer = new LoopWriter(loop, this.#viewer, (chunk) => {
       const shown = chunk.type === "file" ? { ...chunk, url: this.#live.viewerUrl(chunk.url) } : chunk;
       for (const event of translator.eventsOf(shown)) message.write(event);
     });

@@ -51,6 +51,7 @@ const showsQuestions: ReadonlySet<AgentEvent["type"]> = new Set([
 export class ChatStream {
   readonly #live: LiveSession;
   readonly #limit: number;
+  readonly #user: string;
   readonly #format: ChatFormat;
   readonly #translator: ChatTranslator;
   readonly #paced: PacedStream;
@@ -63,7 +64,9 @@ export class ChatStream {
   #messageId: string | undefined;
   #isHeld = false;
 
-  constructor({ clock, limits }: ServerContext, hold: StreamHold, format: ChatFormat) {
+  /** `user` is the one who reads the stream. */
+  constructor({ clock, limits }: ServerContext, hold: StreamHold, format: ChatFormat, user: string) {
+    this.#user = user;
     const { live, drop } = hold;
     this.#format = format;
     this.#translator = format.translator(live);
@@ -161,7 +164,7 @@ export class ChatStream {
   }
 
   #event(event: AgentEvent<unknown>, state: AgentState): void {
-    this.#writer?.event(event, state);
+    this.#writer?.event(event, state, this.#live.stream);
     // The state of the session does not show what a sub-agent asks.
     if (event.type === "SubAgentEvent" && showsQuestions.has(event.event.type)) this.#update(state);
   }
@@ -170,7 +173,6 @@ export class ChatStream {
     if (input.type === "user-message-received" && input.messageId === this.#messageId) this.#answer(state);
     // Before the rest, which may end the stream.
     this.#dataChanged(state, patchesOf(input));
-    if (input.type === "tool-call-decided") this.#writer?.decided(input);
     this.#update(state);
   }
 
@@ -203,7 +205,7 @@ export class ChatStream {
   }
 
   #newWriter(loop: number): LoopWriter {
-    this.#writer = new LoopWriter(loop, (chunk) => this.#push(chunk));
+    this.#writer = new LoopWriter(loop, this.#user, (chunk) => this.#push(chunk));
     return this.#writer;
   }
 

@@ -1,13 +1,6 @@
-import type {
-  AgentAttachment,
-  AgentEvent,
-  AgentInput,
-  AgentState,
-  Question,
-  ToolCallResult,
-} from "@moora/agent";
+import type { AgentAttachment, AgentEvent, AgentState, Question, ToolCallResult } from "@moora/agent";
 import type { LiveLink } from "../live/live-link.ts";
-import { correctedApproval, decidedApproval, isApproval, toolQuestion } from "./call-approval.ts";
+import { CallApprovals, toolQuestion } from "./call-approval.ts";
 import { DraftCalls } from "./draft-calls.ts";
 import { askingCalls, endOf } from "./loop-end.ts";
 import type { PostedMessage } from "./posted-message.ts";
@@ -34,8 +27,9 @@ export class LoopWriter {
   readonly #turns = new Set<string>();
   readonly #calls = new Set<string>();
   readonly #results = new Set<string>();
-  /** What the questions are about that the client has, by their digests. */
-  readonly #questions = new Map<string, Question["about"]>();
+  /** The digests of the questions that the client has. */
+  readonly #questions = new Set<string>();
+  readonly #approvals: CallApprovals;
   readonly #subAgentQuestions: SubAgentQuestions;
   readonly #drafts: DraftCalls;
   readonly loop: number;
@@ -46,12 +40,14 @@ export class LoopWriter {
   #streamed = { text: 0, reasoning: false };
   isEnded = false;
 
-  constructor(loop: number, write: (chunk: UiChunk) => void) {
+  /** `viewer` is the user who reads the message. */
+  constructor(loop: number, viewer: string, write: (chunk: UiChunk) => void) {
     this.loop = loop;
     this.#write = (chunk) => {
       if (!this.isEnded) write(chunk);
     };
     this.#subAgentQuestions = new SubAgentQuestions(this.#write);
+    this.#approvals = new CallApprovals(viewer, this.#write);
     this.#drafts = new DraftCalls(this.#write);
     write({ type: "start", messageId: `loop_${loop}` });
   }
@@ -66,7 +62,7 @@ export class LoopWriter {
         if ((state.toolCalls[id]?.result ?? null) !== null) this.#results.add(id);
       }
     }
-    for (const { digest, about } of askingCalls(state)) this.#questions.set(digest, about);
+    for (const { digest } of askingCalls(state)) this.#questions.add(digest);
   }
 
   /**
@@ -85,20 +81,18 @@ export class LoopWriter {
     }
     this.#subAgentQuestions.skip(questions.filter((question) => posted.call(questionPartId(question))));
     this.#subAgentQuestions.close(posted.closedQuestions(questions));
-    const asking = askingCalls(state);
-    for (const question of asking)
-      if (posted.hasQuestion(question)) this.#questions.set(question.digest, question.about);
-    const open = new Set(asking.map(({ digest }) => digest));
-    for (const call of posted.closedApprovals(open))
-      if (this.#calls.has(call.toolCallId)) this.#writeAll(correctedApproval(state, call));
+    for (const question of askingCalls(state))
+      if (posted.hasQuestion(question)) this.#questions.add(question.digest);
     this.update(state, questions, false);
     this.#streamedSoFar(state, streaming);
   }
 
   #continueCall(state: AgentState, id: string, posted: PostedMessage): void {
     const result = state.toolCalls[id]?.result ?? null;
-    if (posted.call(id) === undefined) return this.#writeCall(state, id);
+    const call = posted.call(id);
+    if (call === undefined) return this.#writeCall(state, id);
     this.#calls.add(id);
+    this.#approvals.posted(call);
     if (result !== null && posted.hasResult(resultChunk(id, result))) this.#results.add(id);
   }
 
@@ -119,34 +113,23 @@ export class LoopWriter {
   update(state: AgentState, questions: readonly Question[], mayEnd = true): void {
     if (this.isEnded) return;
     for (const turn of this.#turnsOf(state)) this.#writeTurn(state, turn);
-    for (const id of this.#calls) this.#writeResult(id, state.toolCalls[id]?.result ?? null);
+    const asking = askingCalls(state);
+    const open = new Set(asking.map(({ id }) => id));
+    for (const id of this.#calls) if (!open.has(id) && !this.#results.has(id)) this.#writeOutcome(state, id);
     if (state.reActContext.loop > this.loop) return this.#end({ type: "finish", finishReason: "stop" });
     this.#subAgentQuestions.update(questions, () => this.#openStep(questionStep));
-    for (const { id, digest, about } of askingCalls(state)) {
+    for (const { id, digest, about } of asking) {
       if (!this.#calls.has(id) || this.#questions.has(digest)) continue;
-      this.#questions.set(digest, about);
-      if (about === "answer") this.#writeAll(toolQuestion(state, id, digest));
-      else this.#write({ type: "tool-approval-request", toolCallId: id, approvalId: digest });
+      this.#questions.add(digest);
+      if (about === "answer") for (const chunk of toolQuestion(state, id, digest)) this.#write(chunk);
+      else this.#approvals.ask(id, digest);
     }
     const end = mayEnd ? endOf(state, questions) : undefined;
     if (end !== undefined) this.#end(end);
   }
 
-  /** Writes a decision, which other clients have made. */
-  decided(input: Extract<AgentInput, { type: "tool-call-decided" }>): void {
-    const about = this.#questions.get(input.digest);
-    const approved = isApproval(input.decision);
-    if (about === undefined || about === "answer" || approved === undefined) return;
-    this.#write({
-      type: "tool-approval-response",
-      approvalId: input.digest,
-      approved,
-      ...(input.reason === undefined ? {} : { reason: input.reason }),
-    });
-  }
-
-  /** Writes what a model or a tool streams. */
-  event(event: AgentEvent<unknown>, state: AgentState): void {
+  /** Writes what a model, a tool or a sub-agent streams. */
+  event(event: AgentEvent<unknown>, state: AgentState, live: Pick<LiveLink, "questions">): void {
     if (this.isEnded || state.reActContext.loop !== this.loop) return;
     if (event.type === "LlmToken") this.#token(state, event.messageId, event.text);
     else if (event.type === "LlmReasoning") this.#reasoning(state, event.text);
@@ -156,7 +139,7 @@ export class LoopWriter {
     else if (event.type === "LlmAttemptEnded" && event.status !== "cut") this.#reset();
     else if (event.type === "ToolCallProgress" && this.#calls.has(event.toolCallId))
       this.#write({ type: "data-progress", id: event.toolCallId, data: event.text, transient: true });
-    else if (event.type === "SubAgentEvent") this.#subAgentQuestions.event(event);
+    else if (event.type === "SubAgentEvent") this.#subAgentQuestions.event(event, live.questions);
   }
 
   /** Ends the message with the reason why its request is refused. */
@@ -243,15 +226,17 @@ export class LoopWriter {
     this.#calls.add(toolCallId);
     const input = valueOf(call.parameters);
     this.#write({ type: "tool-input-available", toolCallId, toolName: call.name, input, dynamic: true });
-    this.#writeAll(decidedApproval(toolCallId, call));
   }
 
-  #writeAll(chunks: readonly UiChunk[]): void {
-    for (const chunk of chunks) this.#write(chunk);
+  /** Writes what was decided about a call, and its result, as far as there are any. */
+  #writeOutcome({ toolCalls }: AgentState, toolCallId: string): void {
+    const record = toolCalls[toolCallId];
+    if (record === undefined) return;
+    this.#approvals.update(toolCallId, record);
+    if (record.result !== null) this.#writeResult(toolCallId, record.result);
   }
 
-  #writeResult(toolCallId: string, result: ToolCallResult | null): void {
-    if (result === null || this.#results.has(toolCallId)) return;
+  #writeResult(toolCallId: string, result: ToolCallResult): void {
     this.#results.add(toolCallId);
     this.#subAgentQuestions.callEnded(toolCallId);
     this.#write(resultChunk(toolCallId, result));

@@ -11,7 +11,9 @@ const callSchema = z.looseObject({
   state: z.string(),
   output: z.optional(z.unknown()),
   errorText: z.optional(z.string()),
-  approval: z.optional(z.looseObject({ id: z.string(), approved: z.optional(z.boolean()) })),
+  approval: z.optional(
+    z.looseObject({ id: z.string(), approved: z.optional(z.boolean()), reason: z.optional(z.string()) }),
+  ),
   toolMetadata: z.optional(z.looseObject({ digest: z.optional(z.string()) })),
 });
 
@@ -91,19 +93,12 @@ export class PostedMessage {
     return digest === (call.toolMetadata?.digest ?? digest);
   }
 
-  /** The calls whose approval is shown as open or as answered, although it is not one of these questions. */
-  closedApprovals(open: ReadonlySet<string>): readonly PostedCall[] {
-    return [...this.#calls.values()].filter(
-      (call) => isUnsettled(call) && !isQuestionPart(call.toolCallId) && !open.has(call.approval?.id ?? ""),
-    );
-  }
-
-  /** The ids of the parts that show a question of a sub-agent which is not one of these, and no result. */
-  closedQuestions(open: readonly Question[]): readonly string[] {
+  /** The parts that show a question of a sub-agent which is not one of these, and no result. */
+  closedQuestions(open: readonly Question[]): readonly PostedCall[] {
     const ids = new Set(open.map(questionPartId));
     return [...this.#calls.values()].flatMap((call) => {
       const isOpen = isUnsettled(call) || call.state === "input-available";
-      return isOpen && isQuestionPart(call.toolCallId) && !ids.has(call.toolCallId) ? [call.toolCallId] : [];
+      return isOpen && isQuestionPart(call.toolCallId) && !ids.has(call.toolCallId) ? [call] : [];
     });
   }
 }

@@ -1,4 +1,5 @@
 import type { AgentEvent, Question, ToolCallResult } from "@moora/agent";
+import type { PostedCall } from "./posted-message.ts";
 import { valueOf, type UiChunk } from "./ui-chunk.ts";
 
 /** A question of a sub-agent. */
@@ -58,15 +59,27 @@ export class SubAgentQuestions {
   }
 
   /** Ends parts whose questions are not open: the client has not seen what became of them, and nor does this session show it. */
-  close(parts: readonly string[]): void {
-    for (const toolCallId of parts)
+  close(parts: readonly PostedCall[]): void {
+    for (const { toolCallId, approval } of parts) {
+      // Nor is it known whether the answer of the client was taken.
+      if (approval?.approved !== undefined)
+        this.#write({ type: "tool-approval-request", toolCallId, approvalId: approval.id });
       this.#write({ type: "tool-output-error", toolCallId, errorText: closed, dynamic: true });
+    }
   }
 
-  /** Writes the result of a call of a sub-agent that was asked about. */
-  event({ path, event }: Extract<AgentEvent<unknown>, { type: "SubAgentEvent" }>): void {
+  /**
+   * Writes the result of a call of a sub-agent that was asked about. `questions` are all that are open: another sub-agent of the same call
+   * may ask about a call with the same id.
+   */
+  event(
+    { path, event }: Extract<AgentEvent<unknown>, { type: "SubAgentEvent" }>,
+    questions: readonly Question[],
+  ): void {
     if (event.type !== "ToolCallFinished") return;
+    const open = new Set(questions.map(({ digest }) => digest));
     for (const question of this.#open.values()) {
+      if (open.has(question.digest)) continue;
       const isAbout = question.toolCallId === event.toolCallId && question.path.join("/") === path.join("/");
       if (isAbout) this.#end(question, event.result);
     }

@@ -39,7 +39,7 @@ export const readChat: Route = async (call) => {
   if (ref === undefined) return json({ session: null, messages: [] } satisfies ChatView);
   return await call.parts.pool.use(ref, async (live) => {
     await live.refresh();
-    const view: ChatView = { session: ref.id, messages: [...chatMessagesOf(live)] };
+    const view: ChatView = { session: ref.id, messages: [...chatMessagesOf(live, call.access.user)] };
     return namingSession(json(view), ref);
   });
 };

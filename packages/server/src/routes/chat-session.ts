@@ -44,7 +44,7 @@ export async function withStream(
   begin: (stream: ChatStream, live: LiveSession) => Promise<boolean>,
 ): Promise<Response> {
   const hold = await holdForStream(call, ref);
-  const stream = new ChatStream(call.parts.context, hold, format);
+  const stream = new ChatStream(call.parts.context, hold, format, call.access.user);
   try {
     if (await begin(stream, hold.live)) return namingSession(stream.response, ref);
   } catch (error) {

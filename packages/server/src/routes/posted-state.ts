@@ -34,9 +34,12 @@ export async function postState(
   live: LiveSession,
   posted: StateOfRun,
 ): Promise<StateRefusal | undefined> {
-  const data = live.agent.parts.data;
-  if (data === undefined) return undefined;
-  const { state } = posted;
+  const { state, base } = posted;
+  if (live.agent.parts.data === undefined) {
+    // Every client posts a state. One that names its base means the data of the agent.
+    if (base === undefined) return undefined;
+    return { code: "state-refused", message: "The agent has no data, so that its state cannot be changed." };
+  }
   if (isSameJson(live.session.current().data, state)) return undefined;
   if (!isContainer(state))
     return { code: "state-refused", message: "The state must be an object or an array." };
@@ -61,7 +64,7 @@ async function record(call: RouteCall, live: LiveSession, posted: ContainerOfRun
   // A repetition of the last post for this run.
   if (id === undefined) return;
   const { version = 0 } = live.agent.parts.data ?? {};
-  const { base, later, unchanged, untilEnd } = await changedBy(live.session, posted, {
+  const { base, later, unchanged, untilEnd, inRun } = await changedBy(live.session, posted, {
     user: access.user,
     version,
   });
@@ -71,7 +74,14 @@ async function record(call: RouteCall, live: LiveSession, posted: ContainerOfRun
   if (unclear.length > 0) throw new StateConflict(unclear);
   // What the client has changed is not a part of the data as it is now.
   if (base?.version !== version || !isContainer(base.data)) throw new StateConflict([""]);
-  await merge(call, live, { id, state, base: base.data, later: later.map((after) => after.data) });
+  const isSameVersion = inRun.every((shown) => shown.version === version);
+  await merge(call, live, {
+    id,
+    state,
+    base: base.data,
+    later: later.map((after) => after.data),
+    inRun: isSameVersion ? inRun.map((shown) => shown.data) : [],
+  });
 }
 
 interface Version {
@@ -88,6 +98,8 @@ interface Changed {
   readonly unchanged: readonly Version[];
   /** What the data was during a run that the client seems to have seen to its end. */
   readonly untilEnd: readonly Version[];
+  /** What the data was during a run that the client was cut off from. */
+  readonly inRun: readonly Version[];
 }
 
 /** `version` is that of the data of the agent. */
@@ -98,17 +110,19 @@ async function changedBy(
 ): Promise<Changed> {
   if (posted.base !== undefined) {
     const base = { data: posted.base, version };
-    return { base, later: [], unchanged: [base], untilEnd: [] };
+    return { base, later: [], unchanged: [base], untilEnd: [], inRun: [] };
   }
   const { messages, isResumed, run } = posted;
   const own = new OwnPosts(user, [run, ...[...messages.keys()].map((id): StateRun => [run[0], id])]);
   const isOwn = (input: AgentInput): boolean => own.has(input);
   const seen = await seenData(session, { messages, isResumed, isOwn });
-  const { untilEnd, later, maybeSeen } = seen;
-  if (!seen.isWhole)
-    return { base: untilEnd[0], later: [...untilEnd.slice(1), ...later], unchanged: maybeSeen, untilEnd: [] };
+  const { untilEnd, later, maybeSeen, inRun } = seen;
+  if (!seen.isWhole) {
+    const [base, ...after] = untilEnd;
+    return { base, later: [...after, ...later], unchanged: maybeSeen, untilEnd: [], inRun };
+  }
   const unchanged = untilEnd.slice(-1);
-  return { base: unchanged[0], later, unchanged, untilEnd };
+  return { base: unchanged[0], later, unchanged, untilEnd, inRun: [] };
 }
 
 /**
@@ -120,7 +134,7 @@ function unclearPlaces(untilEnd: readonly Version[], state: object, now: unknown
   const expected: unknown = structuredClone(changes.at(-1));
   if (!isContainer(base) || !isContainer(expected) || Array.isArray(state) !== Array.isArray(expected))
     return [];
-  const conflicts = mergeData(expected, base, state, changes.slice(0, -1));
+  const conflicts = mergeData(expected, base, state, { later: changes.slice(0, -1) });
   const places = new Set([...conflicts, ...differingPlaces(expected, state)]);
   const open = differingPlaces(now, state);
   return [...places].filter(
@@ -140,18 +154,20 @@ interface MergedState {
   readonly base: object;
   /** What the data was since `base`. */
   readonly later: readonly unknown[];
+  /** What the client may have been shown instead of `base`: what the data was during one run. */
+  readonly inRun: readonly unknown[];
 }
 
 async function merge(
   { access: { user }, parts }: RouteCall,
   live: LiveSession,
-  { id, state, base, later }: MergedState,
+  { id, state, base, later, inRun }: MergedState,
 ): Promise<void> {
   const post: MakePost = async (session, isRecorded) => {
     const change = (draft: unknown): void => {
       // A recipe that changes nothing records nothing.
       if (isRecorded()) return;
-      const conflicts = isContainer(draft) ? mergeData(draft, base, state, later) : [""];
+      const conflicts = isContainer(draft) ? mergeData(draft, base, state, { later, inRun }) : [""];
       if (conflicts.length > 0) throw new StateConflict(conflicts);
     };
     const receipt = await session.update(change, user, id.text);

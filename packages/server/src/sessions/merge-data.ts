@@ -3,23 +3,31 @@ import { isSameJson, keysToPointer } from "@moora/agent/internal";
 
 type Fields = Record<string, unknown>;
 
+/** What the data was since the base of a merge. */
+export interface MergeHistory {
+  readonly later?: readonly unknown[];
+  /** What it was from the beginning to the end of a run. */
+  readonly inRun?: readonly unknown[];
+}
+
 /**
  * Makes the changes that lead from `base` to `posted` to a draft, which others may have changed since `base`. All three are
  * arrays or objects of JSON. Returns the JSON Pointers of the places that both have changed to different values; the draft must not
  * be used if there are any. An array into which one side has inserted items, or from which it has removed some, is one place.
  * A place that others have changed and changed back since `base`, as `later` shows, is one of them: what was posted may be their change.
+ * A place is not changed either if `posted` has there what it was in a whole run, as `inRun` shows: the client was sent it.
  * Throws `DataRefused` if `posted` is an object and the draft an array, or the other way round.
  */
 export function mergeData(
   draft: object,
   base: object,
   posted: object,
-  later: readonly unknown[] = [],
+  { later = [], inRun = [] }: MergeHistory = {},
 ): readonly string[] {
   if (Array.isArray(posted) !== Array.isArray(draft))
     throw new DataRefused(`it must be ${Array.isArray(draft) ? "an array" : "an object"}.`);
   const merge = new Merge();
-  merge.value({ now: draft, base, posted, later }, () => undefined);
+  merge.value({ now: draft, base, posted, later, inRun }, () => undefined);
   return merge.conflicts;
 }
 
@@ -45,6 +53,8 @@ interface Place {
   readonly posted: unknown;
   /** What it was since `base`. */
   readonly later: readonly unknown[];
+  /** What it was during a run. */
+  readonly inRun: readonly unknown[];
 }
 
 /** A place with a container of one kind, also if others have put something else there meanwhile. */
@@ -60,13 +70,14 @@ class Merge {
 
   /** Merges a place. `write` puts the posted value there: undefined removes it. */
   value(place: Place, write: (value: unknown) => void): void {
-    const { now, base, posted, later } = place;
-    if (isSameJson(base, posted) || isSameJson(now, posted)) return;
+    const { now, base, posted, later, inRun } = place;
+    if (isSameJson(base, posted) || isSameJson(now, posted) || isShown(posted, inRun)) return;
     if (isFields(now) && isFields(base) && isFields(posted))
-      return this.#fields({ now, base, posted, later });
+      return this.#fields({ ...place, now, base, posted });
     if (isList(now) && isList(base) && isList(posted)) {
       const { length } = base;
-      if (now.length === length && posted.length === length) return this.#items({ now, base, posted, later });
+      if (now.length === length && posted.length === length)
+        return this.#items({ ...place, now, base, posted });
     }
     if (![now, ...later].every((other) => isSameJson(other, base)))
       this.conflicts.push(keysToPointer(this.#path));
@@ -74,7 +85,10 @@ class Merge {
     else write(posted);
   }
 
-  #fields({ now, base, posted, later }: PlaceOf<Fields>): void {
+  #fields({ now, base, posted, later, inRun }: PlaceOf<Fields>): void {
+    // Where there was something else in the run, the client has not seen it.
+    const shown = inRun.filter(isFields);
+    const isKept = shown.length === inRun.length;
     for (const key of new Set([...Object.keys(base), ...Object.keys(posted)])) {
       const [old, given] = [fieldOf(base, key), fieldOf(posted, key)];
       // Reading a field of a draft makes a draft of it.
@@ -84,15 +98,25 @@ class Merge {
         base: old,
         posted: given,
         later: later.map((other) => (isFields(other) ? fieldOf(other, key) : undefined)),
+        inRun: isKept ? shown.map((other) => fieldOf(other, key)) : [],
       };
       this.#within(key, place, (value) => writeField(now, key, value));
     }
   }
 
-  #items({ now, base, posted, later }: PlaceOf<unknown[]>): void {
+  #items({ now, base, posted, later, inRun }: PlaceOf<unknown[]>): void {
+    const shown = inRun.filter(isList).filter((list) => list.length === base.length);
     for (const [index, given] of posted.entries()) {
       const old = base[index];
       if (isSameJson(old, given) || isSameJson(now[index], given)) continue;
+      if (
+        shown.length === inRun.length &&
+        isShown(
+          given,
+          shown.map((list) => list[index]),
+        )
+      )
+        continue;
       // Another item may have this index now: what was changed within the former one is not merged into it.
       const isKept = [now, ...later].every(
         (other) => isList(other) && other.length === base.length && isSameJson(other[index], old),
@@ -108,6 +132,10 @@ class Merge {
     this.#path.pop();
   }
 }
+
+/** Whether what is posted at a place is all that it was during a run. */
+const isShown = (posted: unknown, inRun: readonly unknown[]): boolean =>
+  inRun.length > 0 && inRun.every((shown) => isSameJson(shown, posted));
 
 const isList = (value: unknown): value is unknown[] => Array.isArray(value);
 

@@ -1,0 +1,84 @@
+import { Chat } from "@ai-sdk/react";
+import { turn, untilPasses } from "@moora/testbed/test-clock";
+import type { UIMessage } from "ai";
+import { expect, vi } from "vitest";
+import { Scene, type agentOf } from "./support.ts";
+
+/** What a page has of a chat, without the rendering of React. */
+export class PageChat extends Chat<UIMessage> {
+  readonly setMessages = (change: (messages: UIMessage[]) => UIMessage[]): void => {
+    this.messages = change(this.messages);
+  };
+}
+
+/** The functions of the documentation. */
+export interface Documented {
+  readonly readChat: (id: string) => Promise<{ readonly messages: UIMessage[] }>;
+  readonly useAgentChat: (id: string, initial: UIMessage[]) => PageChat;
+}
+
+/** A page with the hook of the documentation, at a server. */
+export class HookScene implements AsyncDisposable {
+  readonly scene: Scene;
+  readonly requests: string[] = [];
+  isOffline = false;
+  #sending: Promise<void> | undefined;
+
+  constructor(agent: ReturnType<typeof agentOf>) {
+    this.scene = new Scene(agent);
+    vi.stubGlobal("fetch", async (path: string, init?: RequestInit) => {
+      const request = new Request(`http://localhost${path}`, init);
+      this.requests.push(request.method);
+      await this.#sending;
+      if (this.isOffline) throw new TypeError("Failed to fetch");
+      request.headers.set("authorization", "Bearer ada");
+      return await this.scene.server.fetch(request);
+    });
+  }
+
+  async open({ readChat, useAgentChat }: Documented): Promise<PageChat> {
+    return useAgentChat("chat-1", (await readChat("chat-1")).messages);
+  }
+
+  get posts(): number {
+    return this.requests.filter((method) => method === "POST").length;
+  }
+
+  /** Holds the requests from now on, until the function that it returns is called. */
+  hold(): () => void {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#sending = promise;
+    return resolve;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.scene[Symbol.asyncDispose]();
+  }
+}
+
+/** Waits until the page does nothing by itself. */
+export async function rests(chat: PageChat): Promise<void> {
+  await untilPasses(() => expect(chat.status).toMatch(/^(?:ready|error)$/));
+  for (let turns = 0; turns < 50; turns += 1) await turn();
+}
+
+/** Sends a message, and does something before the request arrives. */
+export async function send(scene: HookScene, chat: PageChat, meanwhile: () => Promise<void>): Promise<void> {
+  const release = scene.hold();
+  const sent = chat.sendMessage({ text: "Hello" });
+  await untilPasses(() => expect(chat.status).toBe("submitted"));
+  await meanwhile();
+  release();
+  await sent;
+  await rests(chat);
+}
+
+/** Decides the only open question elsewhere, and waits for the end of its loop. */
+export async function decide({ scene }: HookScene, decision: object): Promise<void> {
+  const ada = scene.as("ada");
+  const [{ id }] = (await ada.get("/sessions")).body.sessions;
+  const [{ toolCallId, digest }] = (await ada.get(`/sessions/${id}`)).body.questions;
+  await ada.post(`/sessions/${id}/decisions`, { toolCallId, digest, decision });
+  const control = async () => (await ada.get(`/sessions/${id}`)).body.state.reActContext.control.type;
+  await expect.poll(control).toBe("Done");
+}

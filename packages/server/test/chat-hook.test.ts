@@ -1,0 +1,169 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { askHuman } from "@moora/agent";
+import { answers, callsTools } from "@moora/llm/testing";
+import { Page } from "@moora/testbed/page";
+import { untilPasses } from "@moora/testbed/test-clock";
+import type { ChatInit, UIMessage } from "ai";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { decide, HookScene, PageChat, rests, send, type Documented } from "./chat-hook-scene.ts";
+import { agentOf, toolOf } from "./support.ts";
+
+vi.mock("@ai-sdk/react", async (original) => ({
+  ...(await original<object>()),
+  useChat: (options: ChatInit<UIMessage>) => new PageChat(options),
+}));
+
+let folder: string;
+let page: Documented;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(import.meta.dirname, ".fences-"));
+  const file = join(folder, "chat.tsx");
+  writeFileSync(file, new Page("docs/server.md").block("tsx"));
+  // The module exports what the page says.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  page = (await import(/* @vite-ignore */ file)) as Documented;
+});
+
+afterEach(() => {
+  vi.unstubAllGlobals();
+});
+
+afterAll(() => {
+  rmSync(folder, { recursive: true });
+});
+
+interface Part {
+  readonly toolCallId: string;
+  readonly state: string;
+  readonly approval?: { readonly id: string };
+}
+
+/** The call of the first answer of a chat. */
+const callOf = (chat: PageChat): Part => chat.messages[1]?.parts[1] as never;
+
+const textsOf = ({ parts }: UIMessage): readonly string[] =>
+  parts.flatMap((part) => (part.type === "text" ? [part.text] : []));
+
+const steps = (chat: PageChat): readonly unknown[] =>
+  chat.messages.map((message) => [message.role === "user" ? message.role : message.id, ...textsOf(message)]);
+
+const ended = [
+  ["user", "Pay"],
+  ["loop_1", "Not paid."],
+  ["user", "Hello"],
+  ["loop_2", "Hello."],
+];
+
+const payer = () =>
+  agentOf([callsTools([{ name: "pay" }]), answers("Not paid."), answers("Hello.")], {
+    tools: [toolOf("pay", () => "paid", { approval: "always" })],
+  });
+
+describe("a question of an older message that was decided elsewhere", () => {
+  it("shows what became of it after the next message", async () => {
+    await using scene = new HookScene(payer());
+    const chat = await scene.open(page);
+    await chat.sendMessage({ text: "Pay" });
+    await decide(scene, { reject: "No." });
+    await chat.sendMessage({ text: "Hello" });
+    await rests(chat);
+    expect(callOf(chat)).toMatchObject({ state: "output-denied", approval: { reason: "No." } });
+    expect(steps(chat)).toEqual(ended);
+    const count = scene.requests.length;
+    await chat.addToolApprovalResponse({ id: callOf(chat).approval?.id ?? "", approved: true });
+    await rests(chat);
+    expect(scene.requests).toHaveLength(count);
+    expect(callOf(chat).state).toBe("output-denied");
+  });
+
+  it("shows what became of it if it is answered while the next message is sent", async () => {
+    await using scene = new HookScene(payer());
+    const chat = await scene.open(page);
+    await chat.sendMessage({ text: "Pay" });
+    await decide(scene, { reject: "No." });
+    await send(scene, chat, async () => {
+      await chat.addToolApprovalResponse({ id: callOf(chat).approval?.id ?? "", approved: true });
+      expect(callOf(chat).state).toBe("approval-responded");
+    });
+    expect(callOf(chat).state).toBe("output-denied");
+    expect(steps(chat)).toEqual(ended);
+    expect(scene.posts).toBe(2);
+  });
+
+  it.each(["stopped", "failed"])(
+    "shows what became of it if it is answered and the next message is %s",
+    async (end) => {
+      await using scene = new HookScene(payer());
+      const chat = await scene.open(page);
+      await chat.sendMessage({ text: "Pay" });
+      await decide(scene, { reject: "No." });
+      let stopped: Promise<void> | undefined;
+      await send(scene, chat, async () => {
+        await chat.addToolApprovalResponse({ id: callOf(chat).approval?.id ?? "", approved: true });
+        if (end === "stopped") stopped = chat.stop();
+        else scene.isOffline = true;
+      });
+      await stopped;
+      if (end === "failed") {
+        // Nor could the chat be read. The next message succeeds.
+        scene.isOffline = false;
+        await chat.sendMessage({ text: "Again" });
+        await rests(chat);
+      }
+      expect(callOf(chat).state).toBe("output-denied");
+    },
+  );
+
+  it("shows what became of it after an answer, if it could not be read before", async () => {
+    await using scene = new HookScene(payer());
+    const chat = await scene.open(page);
+    await chat.sendMessage({ text: "Pay" });
+    await decide(scene, { reject: "No." });
+    const { fetch: online } = globalThis;
+    vi.stubGlobal("fetch", async (path: string, init?: RequestInit) => {
+      if (init?.method === "POST") return await online(path, init);
+      throw new TypeError("Failed to fetch");
+    });
+    await chat.sendMessage({ text: "Hello" });
+    await rests(chat);
+    expect(callOf(chat).state).toBe("approval-requested");
+    vi.stubGlobal("fetch", online);
+    await chat.addToolApprovalResponse({ id: callOf(chat).approval?.id ?? "", approved: true });
+    await rests(chat);
+    expect(callOf(chat).state).toBe("output-denied");
+    expect(steps(chat)).toEqual(ended);
+  });
+
+  it("shows what became of it if it asked a human, and was answered by an output", async () => {
+    const ask = callsTools([{ name: "ask", arguments: { question: "Which?" } }]);
+    const agent = agentOf([ask, answers("Not paid."), answers("Hello.")], {
+      tools: [askHuman({ name: "ask" })],
+    });
+    await using scene = new HookScene(agent);
+    const chat = await scene.open(page);
+    await chat.sendMessage({ text: "Pay" });
+    await decide(scene, { reject: "No." });
+    await send(scene, chat, async () => {
+      await chat.addToolOutput({ tool: "ask" as never, toolCallId: callOf(chat).toolCallId, output: "red" });
+    });
+    expect(callOf(chat).state).toBe("output-denied");
+    expect(steps(chat)).toEqual(ended);
+  });
+});
+
+describe("a question of the newest message", () => {
+  it("stays open behind a message that waits for it, and can be answered", async () => {
+    await using scene = new HookScene(payer());
+    const chat = await scene.open(page);
+    await chat.sendMessage({ text: "Pay" });
+    await chat.sendMessage({ text: "Hurry" });
+    await rests(chat);
+    expect(callOf(chat).state).toBe("approval-requested");
+    await chat.addToolApprovalResponse({ id: callOf(chat).approval?.id ?? "", approved: true });
+    await untilPasses(() => expect(callOf(chat).state).toBe("output-available"));
+    await rests(chat);
+    expect(scene.posts).toBe(3);
+  });
+});
