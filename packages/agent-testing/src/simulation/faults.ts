@@ -31,16 +31,19 @@ export const faultNames: readonly string[] = [
   "oversized",
 ];
 
+/** What reports count beside the faults. It comes always, whatever is named. */
+const usualNames: readonly string[] = ["llm:plain", "llm:calls", "llm:chunk", "tool:success", "tool:real"];
+
 const familyOf = (fault: string): string => fault.split(":", 1)[0] ?? fault;
 
 /**
- * Whether a fault may come, for the names in the option `faults`: its own name or its family. A family may come when one
- * of its faults may. Throws `RangeError` for an unknown name.
+ * Whether a fault may come, for the names in the option `faults`: its own name or its family. A family that is not a fault itself
+ * may come when one of its faults may. Throws `RangeError` for an unknown name.
  */
 export function faultFilter(names: readonly string[] | undefined): (fault: string) => boolean {
   if (names === undefined) return () => true;
   for (const name of names) {
-    if (!faultNames.some((fault) => fault === name || familyOf(fault) === name)) {
+    if (![...faultNames, ...usualNames].some((fault) => fault === name || familyOf(fault) === name)) {
       throw new RangeError(
         `faults: "${name}" is not a fault. Known: ${[...new Set(faultNames.map(familyOf))].join(", ")}.`,
       );
@@ -49,6 +52,7 @@ export function faultFilter(names: readonly string[] | undefined): (fault: strin
   const allowed = new Set(
     faultNames.filter((fault) => names.includes(fault) || names.includes(familyOf(fault))),
   );
-  for (const fault of allowed) allowed.add(familyOf(fault));
+  // A crash is a fault of its own beside those of its family.
+  for (const family of [...allowed].map(familyOf)) if (!faultNames.includes(family)) allowed.add(family);
   return (fault) => allowed.has(fault);
 }

@@ -59,6 +59,7 @@ export async function simulateSession(
   try {
     const refused = await world.open("run", false, setup.approvesAll);
     if (refused !== undefined) throw refused;
+    if (setup.approvesAll === true) world.hit("blanket-approval");
     for (let action = await next(world); action !== undefined; action = await next(world)) {
       const isDone = await performAction(world, action);
       if (isDone) actions.push(action);
