@@ -13,6 +13,7 @@ export default defineConfig({
   test: {
     projects,
     testTimeout: 60_000,
+    hookTimeout: 60_000,
     // Many tests wait for other processes: one worker a core, where the default leaves a core to the terminal.
     maxWorkers: "100%",
     // The names of a suite's cases say what is kept: they are shown as a whole.

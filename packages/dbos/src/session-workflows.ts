@@ -126,25 +126,43 @@ export class SessionWorkflows {
     }
   }
 
-  /** Runs an effect, unless the state no longer wants it. Reports an earlier run that had begun. */
+  /**
+   * Runs an effect, unless the state no longer wants it. Reports an earlier run that had begun. A pause holds work that has not
+   * begun, and the resumed session wants it under the same key. No other workflow can have that key, so this one waits for it.
+   */
   async #perform(id: string, session: HostedSession, effect: WorkflowEffect): Promise<void> {
-    // A pause holds work that has not started. Its workflow waits: the resumed session wants the same work.
-    const state = await session.waitFor(
-      (newest) => !isPaused(newest) || effectsAt(newest)[effect.key] !== undefined,
-    );
-    if (effectsAt(state)[effect.key] === undefined) return;
-    const interruption = interruptionOf(effect, state, systemClock.now());
-    if (interruption !== undefined) {
-      await session.append([interruption]);
-      return;
+    for (;;) {
+      const state = await session.waitFor(
+        (newest) => !isPaused(newest) || effectsAt(newest)[effect.key] !== undefined,
+      );
+      if (effectsAt(state)[effect.key] === undefined) return;
+      const interruption = interruptionOf(effect, state, systemClock.now());
+      if (interruption !== undefined) {
+        await session.append([interruption]);
+        return;
+      }
+      if (await this.#begin(id, session, { effect, state })) return;
     }
+  }
+
+  /** Resolves when the effect has ended, with whether it had begun: its first input, which is the intent if it has one, applied. */
+  async #begin(
+    id: string,
+    session: HostedSession,
+    { effect, state }: { readonly effect: WorkflowEffect; readonly state: AgentState },
+  ): Promise<boolean> {
     const { context, onProgress, onLog } = this.#options;
     const onLateOutput = lateOutputLogger(new Logger(id, onLog));
     const isFree = (newest: AgentState): boolean =>
       !isPaused(newest) || effectsAt(newest)[effect.key] === undefined;
+    let hasBegun: boolean | undefined;
     await session.run(effect.key, (signal) =>
       performEffect(this.#agent, effect, state, {
-        dispatch: async (...inputs) => (await session.append(inputs)).applied > 0,
+        dispatch: async (...inputs) => {
+          const hasApplied = (await session.append(inputs)).applied > 0;
+          hasBegun ??= hasApplied;
+          return hasApplied;
+        },
         sessionId: session.identity,
         signal,
         untilResumed: async () => void (await session.waitFor(isFree)),
@@ -153,6 +171,7 @@ export class SessionWorkflows {
         ...(onProgress === undefined ? {} : { notify: (progress) => onProgress(id, progress) }),
       }),
     );
+    return hasBegun ?? false;
   }
 
   /** Starts a workflow for each effect. One that was started before is not started again. */

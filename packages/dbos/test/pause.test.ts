@@ -16,4 +16,20 @@ describe("a session that is paused while its work begins", () => {
       expect(scene.runs(id).filter((line) => line.includes("began"))).toHaveLength(3);
     }
   });
+
+  it.each(["llm-call-started", "tool-call-started"] as const)(
+    "continues when it is resumed, although the pause came before an intent of the type %s",
+    async (intent) => {
+      await using scene = await Scene.start();
+      const host = await scene.launch({ intendsLate: intent });
+      const other = await scene.launch({ executor: "two" });
+      await host.post("ada", message("begun begun begun"));
+      await host.prints(/^intended ada$/m);
+      await other.post("ada", { type: "session-paused", timestamp: Date.now() });
+      await host.prints(/^debug input-ignored ada$/m);
+      await host.post("ada", { type: "session-resumed", timestamp: Date.now() });
+      await scene.until("ada", (state) => state.reActContext.control.type === "Done");
+      expect(scene.runs("ada").filter((line) => line.includes("began"))).toHaveLength(3);
+    },
+  );
 });

@@ -45,7 +45,7 @@ export class HostProcess implements AsyncDisposable {
   }
 
   async launched(): Promise<void> {
-    await this.#printed(/^launched$/m);
+    await this.prints(/^launched$/m);
   }
 
   /** Posts an input. Resolves with whether it applied; never, if the process ends before it answers. */
@@ -56,6 +56,20 @@ export class HostProcess implements AsyncDisposable {
   /** Resumes the workflows of all other processes here. */
   async resume(): Promise<void> {
     await this.#answer({ type: "resume" });
+  }
+
+  /** Resolves with the first match in what it has printed and will print. */
+  prints(pattern: RegExp): Promise<RegExpExecArray> {
+    return new Promise((resolve) => {
+      const look = (): void => {
+        const found = pattern.exec(this.#output);
+        if (found === null) return;
+        stop();
+        resolve(found);
+      };
+      const stop = this.onOutput(look);
+      look();
+    });
   }
 
   async kill(): Promise<void> {
@@ -75,21 +89,8 @@ export class HostProcess implements AsyncDisposable {
     this.#commands += 1;
     const number = this.#commands;
     this.#process.stdin.write(`${JSON.stringify({ number, ...command })}\n`);
-    const [, answer] = await this.#printed(new RegExp(`^answer ${number} (true|false)$`, "m"));
+    const [, answer] = await this.prints(new RegExp(`^answer ${number} (true|false)$`, "m"));
     return answer === "true";
-  }
-
-  #printed(pattern: RegExp): Promise<RegExpExecArray> {
-    return new Promise((resolve) => {
-      const look = (): void => {
-        const found = pattern.exec(this.#output);
-        if (found === null) return;
-        stop();
-        resolve(found);
-      };
-      const stop = this.onOutput(look);
-      look();
-    });
   }
 }
 

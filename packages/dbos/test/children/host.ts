@@ -9,10 +9,13 @@ import { postgresLog } from "@moora/event-log-postgres";
 import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
 import pg from "pg";
 import { serveCommands, type LaunchOrders } from "./commands.ts";
+import { withLateIntents } from "./late-intents.ts";
 
 export interface Orders extends LaunchOrders {
   readonly takesOver: boolean;
   readonly holds: boolean;
+  /** The type of an intent. The process prints `intended ID`, and appends the first one after the session was paused. */
+  readonly intendsLate?: "llm-call-started" | "tool-call-started";
   /** The file with a line for each run of a tool. */
   readonly file: string;
 }
@@ -47,8 +50,10 @@ const llm = new MockLlmCaller(({ messages }) => {
   return callsTools(tools.map(({ name }, index) => ({ name, arguments: { phase: phases[index] ?? "" } })));
 });
 
+const log = postgresLog(orders.url);
+const { intendsLate } = orders;
 const host = dbosHost(defineAgent({ name: "batch", llm, tools }), {
-  log: postgresLog(orders.url),
+  log: intendsLate === undefined ? log : withLateIntents(log, intendsLate),
   onLog: ({ level, code, sessionId }) => console.log(`${level} ${code} ${sessionId}`),
   ...(orders.takesOver
     ? { takeOver: new pg.Pool({ connectionString: orders.url }), takeOverPollMs: 100 }
