@@ -1,4 +1,5 @@
 import { defaultAgentConfig } from "@moora/agent-core-state-machine";
+import { faultNames } from "@moora/agent-testing";
 import { logLevels } from "@moora/agent/internal";
 import { describe, expect, it } from "vitest";
 import { Declarations, type DeclaredField } from "./reference/declarations.ts";
@@ -255,9 +256,16 @@ const valueTables = valuePages.flatMap(tablesOf).flatMap(({ subject, rows }) => 
 });
 
 describe("the reference of values", () => {
-  it("has the tables of what a tool gets and returns, of the result of a run, and of explorations", () => {
+  it("has the tables of what a tool gets and returns, of the result of a run, of simulations and of explorations", () => {
     const types = valueTables.map(({ type }) => type);
-    expect(types).toEqual(["ToolContext", "ToolReply", "UsageReport", "RunResult", "ExploreOptions"]);
+    expect(types).toEqual([
+      "ToolContext",
+      "ToolReply",
+      "UsageReport",
+      "RunResult",
+      "SimulateOptions",
+      "ExploreOptions",
+    ]);
   });
 
   it.each(valueTables)("lists the fields of $type, with their types", ({ type, entry, rows }) => {
@@ -276,6 +284,28 @@ describe("the reference of values", () => {
     const table = tablesOf(page).find(({ subject }) => subject === `members of ${type}`);
     const listed = (table?.rows ?? []).map(([name = ""]) => codeIn(name) ?? name);
     expect(listed.toSorted()).toEqual(declarations.membersOf(entry, type).toSorted());
+  });
+});
+
+describe("the reference of faults", () => {
+  const rows = tablesOf("packages/agent-testing/README.md").find(
+    ({ subject }) => subject === "families of faults",
+  )?.rows;
+  const families = [...new Set(faultNames.map((name) => name.split(":", 1)[0] ?? name))];
+  const codes = (cell: string): readonly string[] =>
+    [...cell.matchAll(/`([^`]*)`/g)].map(([, code = ""]) => code);
+
+  it("lists each family, and no other", () => {
+    const listed = (rows ?? []).flatMap(([family = ""]) => codes(family));
+    expect(listed.toSorted()).toEqual(families.toSorted());
+  });
+
+  it("names faults that exist", () => {
+    const named = (rows ?? [])
+      .flatMap(([, meaning = ""]) => codes(meaning))
+      .filter((name) => name.includes(":"));
+    expect(faultNames).toEqual(expect.arrayContaining(named));
+    expect(named).not.toEqual([]);
   });
 });
 

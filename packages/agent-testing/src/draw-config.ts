@@ -13,6 +13,7 @@ export function drawTools(choose: Choose): Readonly<Record<string, ToolDefinitio
     keyed: { ...base, replay: "keyed", risk: "medium", retries: 1 },
     probed: { ...base, probe: true, risk: "high" },
     asked: { ...base, onUnknown: "ask", approval: "always" },
+    spending: { ...base, replay: "safe", retries: 1, spends: { tokens: 300 } },
     human: { ...base, asksHuman: true },
     job: { ...base, replay: "keyed", resumable: true },
     free: { ...base, approval: "never", risk: "critical" },

@@ -33,17 +33,31 @@ export function drawAnswer(state: AgentState, effect: AgentEffect, choose: Choos
     case "ask-human":
       return drawDecision(effect, choose, timestamp);
     case "run-state":
-      return {
-        type: "state-handled",
-        key: effect.key,
-        event: drawEvent(state, effect.name, choose),
-        ...(choose(3) === 0 ? { trace: drawTraceNote(choose) } : {}),
-        ...(state.dataStatus !== null && choose(2) === 0 ? { patches: drawPatches(state, choose) } : {}),
-        timestamp,
-      };
+      return drawHandlerAnswer(state, effect, choose, timestamp);
     case "wait-until":
       return { type: "deadline-passed", key: effect.key, timestamp };
   }
+}
+
+function drawHandlerAnswer(
+  state: AgentState,
+  { key, name }: Extract<AgentEffect, { type: "run-state" }>,
+  choose: Choose,
+  timestamp: number,
+): AgentInput {
+  const { control } = state.reActContext;
+  const isStarted = control.type === "Custom" && control.started;
+  if (!isStarted && choose(2) === 0) return { type: "state-handler-started", key, timestamp };
+  if (isStarted && choose(6) === 0) return { type: "state-handler-interrupted", key, timestamp };
+  return {
+    type: "state-handled",
+    key,
+    event: drawEvent(state, name, choose),
+    ...(choose(3) === 0 ? { trace: drawTraceNote(choose) } : {}),
+    ...drawToolUsage(choose),
+    ...(state.dataStatus !== null && choose(2) === 0 ? { patches: drawPatches(state, choose) } : {}),
+    timestamp,
+  };
 }
 
 function drawTraceNote(choose: Choose): TraceNote {
@@ -145,7 +159,14 @@ function drawObservation(
   };
 }
 
-const drawUsage = (choose: Choose): NonNullable<InputOf<"re-act-observed">["usage"]> => ({
+/** The usage of the models that a tool has called: reported with its end, to follow, or both. */
+const drawToolUsage = (choose: Choose): Pick<InputOf<"tool-call-completed">, "usage" | "usageFollows"> => ({
+  ...(choose(3) === 0 ? { usage: drawUsage(choose) } : {}),
+  ...(choose(3) === 0 ? { usageFollows: true } : {}),
+});
+
+/** The usage of calls. */
+export const drawUsage = (choose: Choose): NonNullable<InputOf<"re-act-observed">["usage"]> => ({
   inputTokens: choose(400),
   cachedInputTokens: 0,
   cacheWriteTokens: 0,
@@ -188,6 +209,7 @@ function drawToolAnswer(
     ...(choose(2) === 0 ? { key } : {}),
     result,
     ...(!result.isSuccess && choose(2) === 0 ? { retryable: true } : {}),
+    ...drawToolUsage(choose),
     ...(changes ? { patches: drawPatches(state, choose) } : {}),
     ...(state.activeAgent !== undefined && choose(3) === 0 ? { handoff: drawHandoff(choose) } : {}),
     timestamp,

@@ -3,7 +3,7 @@ import { isPaused, type AgentInput, type AgentState } from "@moora/agent-core-st
 import { drawConfigChange, drawTools } from "./draw-config.ts";
 import { drawDataChange } from "./draw-data.ts";
 import type { Choose } from "./choose.ts";
-import { drawAnswer, success } from "./draw-effect-answer.ts";
+import { drawAnswer, drawUsage, success } from "./draw-effect-answer.ts";
 import { drawAgent } from "./draw-handoff.ts";
 import { drawText } from "./draw-text.ts";
 import { oneOf } from "./simulation/choices.ts";
@@ -45,7 +45,18 @@ function drawFromOutside(state: AgentState, choose: Choose): AgentInput {
       timestamp,
     }),
     () => ({ type: "session-resumed", timestamp }),
-    () => ({ type: "session-opened", owner: oneOf(choose, ["a", "b"]), timestamp }),
+    () => ({
+      type: "session-opened",
+      owner: oneOf(choose, ["a", "b"]),
+      ...(choose(2) === 0 ? { reportsUsage: true } : {}),
+      timestamp,
+    }),
+    () => ({
+      type: "usage-reported",
+      key: oneOf(choose, ["tool/none/1/1", ...state.unreportedUsage, ...state.unreportedUsage]),
+      usage: drawUsage(choose),
+      timestamp,
+    }),
     () => ({ type: "agent-configured", config: drawConfigChange(choose), timestamp }),
     () => ({ type: "agent-configured", tools: drawTools(choose), timestamp }),
     () => ({ type: "agent-configured", activeAgent: drawAgent(choose), timestamp }),

@@ -1,6 +1,7 @@
 import type { LogListener } from "@moora/agent";
 import { BuildError, type Progress } from "@moora/agent-core-effects";
-import { checkOptions, refuse, type OptionForms } from "@moora/agent-core-effects/internal";
+import { checkOptions, refuse, type OptionForm, type OptionForms } from "@moora/agent-core-effects/internal";
+import { maxIdLength } from "@moora/event-log";
 
 /** The options of `restateServices`. */
 export interface RestateOptions {
@@ -33,8 +34,26 @@ export interface RestateOptions {
   readonly onLog?: LogListener;
 }
 
+/** What an id must be, and whether a value is one: as logs check ids, and without two that URLs have no place for. */
+export const idForm: OptionForm = {
+  expectation: `a well-formed string of 1 to ${maxIdLength} characters, and not "." or ".."`,
+  fits: (value) =>
+    typeof value === "string" &&
+    value.length > 0 &&
+    value.length <= maxIdLength &&
+    value.isWellFormed() &&
+    value !== "." &&
+    value !== "..",
+};
+
+/** The URL of an ingress. */
+export const ingressForm: OptionForm = {
+  expectation: 'a URL such as "http://127.0.0.1:8080"',
+  fits: (value) => typeof value === "string" && /^https?:\/\//i.test(value) && URL.canParse(value),
+};
+
 const forms: OptionForms<RestateOptions> = {
-  ingressUrl: "string",
+  ingressUrl: ingressForm,
   context: "any",
   onProgress: "function",
   longestEffectMs: "positive",
@@ -85,6 +104,11 @@ export function serviceNames(agent: string): { readonly session: string; readonl
     throw new BuildError(
       `The name of an agent on Restate must start with a letter and consist of letters, digits, ".", "_" and "-", got ${got}.`,
     );
+  }
+  // The server refuses them at the registration.
+  if (/^restate/i.test(agent)) {
+    const got = JSON.stringify(agent);
+    throw new BuildError(`The name of an agent on Restate must not start with "restate", got ${got}.`);
   }
   return { session: `${agent}-session`, effects: `${agent}-effects` };
 }

@@ -1,3 +1,4 @@
+import { idForm } from "./options.ts";
 import type { ChainHead } from "@moora/event-log";
 import { TerminalError } from "@restatedev/restate-sdk";
 import type { RecordsQuery, SnapshotPart } from "./session-messages.ts";
@@ -48,4 +49,9 @@ const isCount = (value: unknown): value is number =>
 /** Rejects a call, which Restate then does not repeat. */
 export function refused(message: string): never {
   throw new TerminalError(message, { errorCode: 400 });
+}
+
+/** Rejects the key of an object that is not the id of a session: `restateSession` could not read it. */
+export function checkId(key: string): void {
+  if (!idForm.fits(key)) refused(`The id of a session must be ${idForm.expectation}.`);
 }

@@ -7,9 +7,9 @@ import {
   type UserContent,
 } from "@moora/agent";
 import type { OptionForms } from "@moora/agent-core-effects/internal";
-import { maxIdLength, memoryLog, type EventLog } from "@moora/event-log";
+import { memoryLog, type EventLog } from "@moora/event-log";
 import { callSession } from "./ingress.ts";
-import { checkRequired, serviceNames } from "./options.ts";
+import { checkRequired, idForm, ingressForm, serviceNames } from "./options.ts";
 import { SessionCache } from "./session-cache.ts";
 import { SessionReader } from "./session-reader.ts";
 import type { PostedResult } from "./session-messages.ts";
@@ -57,19 +57,9 @@ export interface RestateSession {
 }
 
 const forms: OptionForms<SessionOptions> = {
-  ingressUrl: "string",
+  ingressUrl: ingressForm,
   agent: "string",
-  id: {
-    expectation: `a well-formed string of 1 to ${maxIdLength} characters, and not "." or ".."`,
-    // As logs check ids. URLs have no place for the last two.
-    fits: (value) =>
-      typeof value === "string" &&
-      value.length > 0 &&
-      value.length <= maxIdLength &&
-      value.isWellFormed() &&
-      value !== "." &&
-      value !== "..",
-  },
+  id: idForm,
 };
 
 /**

@@ -10,7 +10,7 @@ import type { LogRecord } from "@moora/event-log";
 import * as restate from "@restatedev/restate-sdk";
 import { longestMessageBytes, isTooLong } from "./message-limits.ts";
 import { checkedPosted, checkedReport, decidedInput } from "./posted-inputs.ts";
-import { checkedAfter, checkedDeadline, checkedPart, checkedRecordsQuery } from "./queries.ts";
+import { checkId, checkedAfter, checkedDeadline, checkedPart, checkedRecordsQuery } from "./queries.ts";
 import { retentionOptions, serviceNames, type RestateOptions } from "./options.ts";
 import { startAndStop } from "./running-effects.ts";
 import type { SessionCache } from "./session-cache.ts";
@@ -77,6 +77,7 @@ export function sessionObject(parts: SessionParts, options: RestateOptions): Ses
     options: { enableLazyState: true, ...retentionOptions(options.retentionMs) },
     handlers: {
       post: async (ctx: Context, posted: Posted) => {
+        checkId(ctx.key);
         return await apply(parts, ctx, checkedPosted(posted));
       },
       decide: async (ctx: Context, decided: Decided) => {

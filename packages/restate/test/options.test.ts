@@ -12,6 +12,13 @@ describe("restateServices", () => {
     const clerk = defineAgent({ name: "the clerk", llm: new MockLlmCaller([answers("")]) });
     expect(() => restateServices(clerk, { ingressUrl })).toThrow('got "the clerk"');
   });
+
+  it("refuses an agent with a name that the server reserves", () => {
+    const clerk = defineAgent({ name: "restate-clerk", llm: new MockLlmCaller([answers("")]) });
+    expect(() => restateServices(clerk, { ingressUrl })).toThrow(
+      'The name of an agent on Restate must not start with "restate", got "restate-clerk".',
+    );
+  });
 });
 
 interface Discovered {
@@ -56,7 +63,8 @@ describe("the options of restateServices", () => {
   it.each<[unknown, RegExp]>([
     [undefined, /restateServices needs an object of options/],
     [{}, /restateServices needs ingressUrl/],
-    [{ ingressUrl: 8080 }, /ingressUrl must be a string, got 8080/],
+    [{ ingressUrl: 8080 }, /ingressUrl must be a URL such as "http:.*", got 8080/],
+    [{ ingressUrl: "127.0.0.1:8080" }, /ingressUrl must be a URL such as "http:.*", got "127.0.0.1:8080"/],
     [{ ingressUrl, longestEffectMs: 0 }, /longestEffectMs must be a positive number, got 0/],
     [{ ingressUrl, cacheBytes: 0 }, /cacheBytes must be a positive number, got 0/],
     [{ ingressUrl, retentionMs: -1 }, /retentionMs must be an integer of milliseconds, 0 or more, got -1/],
@@ -71,6 +79,8 @@ describe("the options of restateServices", () => {
 describe("the options of restateSession", () => {
   it.each<[unknown, RegExp]>([
     [{ agent: "clerk", id: "ada" }, /restateSession needs ingressUrl/],
+    [{ ingressUrl: "localhost", agent: "clerk", id: "ada" }, /ingressUrl must be a URL such as/],
+    [{ ingressUrl, agent: "Restate-clerk", id: "ada" }, /must not start with "restate", got "Restate-clerk"/],
     [{ ingressUrl, id: "ada" }, /restateSession needs agent/],
     [{ ingressUrl, agent: "clerk" }, /restateSession needs id/],
     [

@@ -116,6 +116,17 @@ describe("a session on Restate", () => {
     expect(await response.json()).toMatchObject({ state: { version: 1 } });
   });
 
+  it("refuses the first input of a session whose id no log takes", async () => {
+    const path = `conformance-session/${"a".repeat(201)}/post`;
+    const response = await fetch(`${host.ingressUrl}/${path}`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ inputs: [userMessage("Hello.")] }),
+    });
+    expect(response.status).toBe(400);
+    expect(await response.text()).toContain("The id of a session must be a well-formed string of 1 to 200");
+  });
+
   it("reports which inputs of a batch did not apply", async () => {
     const message = userMessage("Hello.", { messageId: "m1" });
     const last = userMessage("Again.", { messageId: "m2" });

@@ -6,7 +6,7 @@ import {
   type AgentInput,
   type AgentState,
 } from "@moora/agent-core-state-machine";
-import { openCallsOf, recordOf } from "@moora/agent-core-state-machine/internal";
+import { openCallsOf, recordOf, stateKey } from "@moora/agent-core-state-machine/internal";
 import { assertLaw } from "./law-broken.ts";
 
 type Effects = Readonly<Record<string, AgentEffect>>;
@@ -48,7 +48,7 @@ export function checkLookUp(before: Effects, state: AgentState, wanted: Effects)
 /** L6: an answer that is dispatched again later changes nothing. */
 export function checkLate(applied: readonly AgentInput[], state: AgentState): void {
   for (const input of applied) {
-    if (!isAnswer(input)) continue;
+    if (!isAnswer(input) || isOfRunningHandler(input, state)) continue;
     assertLaw(agentTransition(input)(state) === state, "L6", () => `a late ${input.type} changes the state`);
   }
 }
@@ -72,6 +72,13 @@ export const settledWithout = (input: AgentInput, before: AgentState, next: Agen
     const isAnswered = input.type === "tool-call-completed" && input.toolCallId === id;
     return !isAnswered && (recordOf(next, id)?.result ?? null) !== null ? [id] : [];
   });
+
+/** Whether an input is a change of the data by the handler that runs, which may make the same change again. */
+function isOfRunningHandler(input: AgentInput, { reActContext: context }: AgentState): boolean {
+  const { control } = context;
+  if (input.type !== "data-changed" || control.type !== "Custom" || !control.started) return false;
+  return input.key === stateKey(context, control);
+}
 
 /** The inputs that name what they answer, or whose call can be answered only once. */
 const isAnswer = (input: AgentInput): boolean =>

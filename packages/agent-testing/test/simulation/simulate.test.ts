@@ -48,6 +48,30 @@ describe("simulated sessions", () => {
     expect([...seen].toSorted()).toEqual([...asked, ...usual].toSorted());
   });
 
+  it.each(faultNames)("come with %s alone where it alone is asked for", async (fault) => {
+    const { coverage } = await simulate(shopAgent, { runs: 2, faults: [fault] });
+    const usual = ["llm:plain", "llm:calls", "llm:chunk", "tool:success"];
+    // A family has the name of its own fault, too.
+    const asked = faultNames.filter((name) => name === fault || name.startsWith(`${fault}:`));
+    const others = Object.values(coverage)
+      .flatMap((row) => Object.keys(row))
+      .filter((name) => ![...usual, ...asked].includes(name));
+    expect(others).toEqual([]);
+  });
+
+  it("count an approval of everything from the beginning", async () => {
+    const report = await simulate(payingAgent("keyed"), { runs: 20, faults: ["blanket-approval"] });
+    expect(report.neverCame).toEqual([]);
+  });
+
+  it("accept every name that a report counts", async () => {
+    const { coverage } = await simulate(shopAgent, { runs: 20 });
+    const names = [...new Set(Object.values(coverage).flatMap((row) => Object.keys(row)))];
+    expect(names).toEqual(expect.arrayContaining(["llm:chunk", "tool:success", "crash"]));
+    const report = await simulate(shopAgent, { runs: 0, faults: names });
+    expect(report.ok).toBe(true);
+  });
+
   it("refuse an unknown fault, and name the known ones", async () => {
     await expect(simulate(payingAgent("keyed"), { faults: ["crsh"] })).rejects.toThrow(
       'faults: "crsh" is not a fault. Known: llm, tool, release, write, lease, crash,',

@@ -1,4 +1,4 @@
-import type { McpHttpHandler, McpServerFactory } from "@modelcontextprotocol/server";
+import type { McpHttpHandler } from "@modelcontextprotocol/server";
 import type { StdioServerHandle } from "@modelcontextprotocol/server/stdio";
 import { safeErrorListener } from "@moora/agent/internal";
 import {
@@ -19,7 +19,7 @@ import type {
 } from "./mcp-server.ts";
 import { CallRunner } from "./run-call.ts";
 import type { ServedAgent } from "./served-agent.ts";
-import { serverFactory, type FactoryParts } from "./server-factory.ts";
+import { serverFactory, type FactoryParts, type ServerFactory } from "./server-factory.ts";
 import { serverSdk, type ServerSdk } from "./server-sdk.ts";
 
 const listenForms: OptionForms<ListenOptions> = {
@@ -59,12 +59,17 @@ export class AgentServer implements McpAgentServer {
     const ended = Promise.withResolvers<void>();
     for (const event of ["end", "close", "error"]) input.once(event, () => ended.resolve());
     const transport = new StdioServerTransport(input, output);
-    const handle: StdioServerHandle = serveStdio(factory, { transport, onerror: this.#onError });
+    const connection = Symbol("streams");
+    const handle: StdioServerHandle = serveStdio((context) => factory(context, connection), {
+      transport,
+      onerror: this.#onError,
+    });
     const stop = { close: () => (ended.resolve(), handle.close()) };
     this.#handles.add(stop);
     await ended.promise;
     this.#handles.delete(stop);
     await handle.close();
+    await this.#runner.closeOf(connection);
   }
 
   readonly fetch = async (request: Request): Promise<Response> => {
@@ -98,9 +103,10 @@ export class AgentServer implements McpAgentServer {
 
   async close(): Promise<void> {
     const loaded = await this.#loaded;
-    await Promise.all([...this.#handles].map((handle) => handle.close()));
-    await loaded?.handler.close();
-    await this.#runner.close();
+    await this.#runner.close(async () => {
+      await Promise.all([...this.#handles].map((handle) => handle.close()));
+      await loaded?.handler.close();
+    });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -122,7 +128,7 @@ export class AgentServer implements McpAgentServer {
 
 interface LoadedServer {
   readonly sdk: ServerSdk;
-  readonly factory: McpServerFactory;
+  readonly factory: ServerFactory;
   readonly handler: McpHttpHandler;
 }
 
@@ -132,7 +138,7 @@ async function loadServer(
 ): Promise<LoadedServer> {
   const sdk = await serverSdk();
   const factory = serverFactory({ ...parts, sdk });
-  return { sdk, factory, handler: sdk.createMcpHandler(factory, { onerror: onError }) };
+  return { sdk, factory, handler: sdk.createMcpHandler((context) => factory(context), { onerror: onError }) };
 }
 
 /** The streams of this process. */

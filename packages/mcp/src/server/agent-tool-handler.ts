@@ -5,13 +5,15 @@ import type {
   ServerContext,
 } from "@modelcontextprotocol/server";
 import { isJsonObject } from "@moora/llm/internal";
-import type { FormAnswer } from "./question-form.ts";
+import { askInRequest, toFormAnswer } from "./ask-in-request.ts";
+import { CallProgress, type ReportedProgress } from "./call-progress.ts";
 import type { CallRunner } from "./run-call.ts";
 import {
   toRef,
   type AnsweredQuestion,
   type AskedQuestion,
   type CallEnd,
+  type Connection,
   type QuestionRef,
 } from "./run-round.ts";
 import type { ServedAgent } from "./served-agent.ts";
@@ -22,7 +24,13 @@ import type { User } from "./session-access.ts";
 export interface WaitingCall {
   readonly session: string;
   readonly questions: readonly QuestionRef[];
+  /** The number of rounds that have ended with questions. */
+  readonly rounds: number;
+  readonly reported: ReportedProgress;
 }
+
+/** The most rounds of questions of one call: what the clients of the protocol allow. */
+const maxRounds = 10;
 
 /** What the handler of one connection or request needs. */
 export interface HandlerParts {
@@ -30,6 +38,7 @@ export interface HandlerParts {
   readonly server: McpServer;
   readonly runner: CallRunner;
   readonly user: User;
+  readonly connection: Connection | undefined;
   readonly mint: (state: WaitingCall, context: ServerContext) => Promise<string>;
 }
 
@@ -37,24 +46,37 @@ export interface HandlerParts {
 export const agentToolHandler =
   ({ agent }: ServedAgent, parts: HandlerParts) =>
   async (
-    input: { readonly task?: string; readonly session?: string },
+    { session, task }: { readonly task?: string; readonly session?: string },
     context: ServerContext,
   ): Promise<CallToolResult | InputRequiredResult> => {
-    const waiting = context.mcpReq.requestState<WaitingCall>();
-    const end = await parts.runner.run({
-      agent,
-      user: parts.user,
-      task: input.task,
-      session: waiting?.session ?? input.session,
-      answers: waiting && answersOf(parts.sdk, waiting, context),
-      signal: context.mcpReq.signal,
-      // The newer protocol, which has an envelope in each request, ends the request with the questions.
-      outlivesRounds: context.mcpReq.envelope === undefined && canAsk(parts, context),
-      progress: progressOf(context),
-    });
-    return await endToResult(end, parts, context);
+    const { runner, sdk, user, connection } = parts;
+    const { signal, envelope } = context.mcpReq;
+    const isAsking = canAsk(parts, context);
+    // The newer protocol, which has an envelope in each request, ends the request with the questions.
+    const outlivesRounds = envelope === undefined && isAsking;
+    const call = { agent, user, task, connection, signal, outlivesRounds };
+    let waiting = context.mcpReq.requestState<WaitingCall>();
+    let answers = waiting && answersOf(sdk, waiting, context);
+    for (;;) {
+      const progress = progressOf(context, waiting?.reported);
+      const end = await runner.run({
+        ...call,
+        session: waiting?.session ?? session,
+        answers,
+        progress,
+      });
+      if (end.type === "answered") return answerResult(end);
+      if (end.type === "failed") return errorResult(end.text);
+      const rounds = (waiting?.rounds ?? 0) + 1;
+      if (end.wasDismissed || !isAsking) return errorResult(waitingText(end, notAsked));
+      if (rounds > maxRounds) return errorResult(waitingText(end, tooManyRounds));
+      const questions = end.questions.map(toRef);
+      waiting = { session: end.session, questions, rounds, reported: progress.reported() };
+      if (!outlivesRounds) return inputRequired(end, await parts.mint(waiting, context), sdk);
+      answers = await askInRequest(end.questions, context);
+      if (answers === undefined) return errorResult(waitingText(end, notAsked));
+    }
   };
-
 function answersOf(
   sdk: ServerSdk,
   { questions }: WaitingCall,
@@ -63,45 +85,31 @@ function answersOf(
   return questions.flatMap((question) => {
     const response = sdk.inputResponse(context.mcpReq.inputResponses, question.digest);
     if (response.kind !== "elicit") return [];
-    const content = isJsonObject(response.content) ? response.content : {};
-    const answer: FormAnswer =
-      response.action === "accept" ? { action: "accept", content } : { action: response.action };
-    return [{ ...question, answer }];
+    const { action } = response;
+    return [
+      { ...question, answer: toFormAnswer(action, action === "accept" ? response.content : undefined) },
+    ];
   });
 }
 
 /** Reports progress, if the client has asked for it. What cannot be sent is dropped. */
-function progressOf({ mcpReq }: ServerContext): (message: string) => void {
+function progressOf({ mcpReq }: ServerContext, reported?: ReportedProgress): CallProgress {
   // oxlint-disable-next-line no-underscore-dangle -- the name of the protocol
   const progressToken = mcpReq._meta?.progressToken;
-  let progress = 0;
-  return (message) => {
+  return new CallProgress((progress, message) => {
     if (progressToken === undefined) return;
-    progress += 1;
     const params = { progressToken, progress, message };
     mcpReq.notify({ method: "notifications/progress", params }).catch(() => undefined);
-  };
+  }, reported);
 }
 
-async function endToResult(
-  end: CallEnd,
-  parts: HandlerParts,
-  context: ServerContext,
-): Promise<CallToolResult | InputRequiredResult> {
-  switch (end.type) {
-    case "answered":
-      return {
-        content: [{ type: "text", text: end.text }],
-        structuredContent: { answer: end.text, session: end.session },
-      };
-    case "failed":
-      return errorResult(end.text);
-    case "asks":
-      return end.wasDismissed || !canAsk(parts, context)
-        ? errorResult(waitingText(end))
-        : await inputRequired(end, parts, context);
-  }
-}
+const answerResult = ({
+  session,
+  text,
+}: Extract<CallEnd, { readonly type: "answered" }>): CallToolResult => ({
+  content: [{ type: "text", text }],
+  structuredContent: { answer: text, session },
+});
 
 const errorResult = (text: string): CallToolResult => ({ isError: true, content: [{ type: "text", text }] });
 
@@ -118,27 +126,23 @@ function canAsk({ sdk, server }: HandlerParts, { mcpReq }: ServerContext): boole
 
 type Asks = Extract<CallEnd, { readonly type: "asks" }>;
 
-const waitingText = ({ questions, session }: Asks): string =>
+const notAsked = "This client did not ask a person, and only a person may decide.";
+const tooManyRounds = `A call has at most ${maxRounds} rounds of questions, and this one has had them.`;
+
+const waitingText = ({ questions, session }: Asks, reason: string): string =>
   [
     `The agent waits for the decision of a person, in the session ${session}:`,
     ...questions.map(({ form }) => `- ${form.message}`),
-    "This client did not ask a person, and only a person may decide. After the decision, call this tool again with this " +
-      "session and without a task.",
+    `${reason} ${reason === notAsked ? "After the decision, call" : "Call"} this tool again with this session and without a task.`,
   ].join("\n");
 
-async function inputRequired(
-  { questions, session }: Asks,
-  { mint, sdk }: HandlerParts,
-  context: ServerContext,
-): Promise<InputRequiredResult> {
-  const asked = questions.map(toRef);
-  return sdk.inputRequired({
+const inputRequired = ({ questions }: Asks, requestState: string, sdk: ServerSdk): InputRequiredResult =>
+  sdk.inputRequired({
     inputRequests: Object.fromEntries(
       questions.map((question) => [question.digest, requestOf(sdk, question)] as const),
     ),
-    requestState: await mint({ session, questions: asked }, context),
+    requestState,
   });
-}
 
 function requestOf(
   sdk: ServerSdk,

@@ -1,10 +1,12 @@
 import type { DurableSession } from "@moora/agent";
+import type { Connection } from "./run-round.ts";
 
 /** How long a session whose sub-agents ask waits for the next round of its call. */
 const keptMs = 300_000;
 
 interface KeptSession {
   readonly session: DurableSession<unknown>;
+  readonly connection: Connection | undefined;
   readonly timer: NodeJS.Timeout;
 }
 
@@ -15,15 +17,15 @@ interface KeptSession {
 export class KeptSessions {
   readonly #kept = new Map<string, KeptSession>();
 
-  /** Keeps a session until it is taken, or for some minutes. */
-  keep(session: DurableSession<unknown>): void {
+  /** Keeps a session until it is taken or its connection ends, or for some minutes. */
+  keep(session: DurableSession<unknown>, connection: Connection | undefined): void {
     const timer = setTimeout(() => {
       this.#kept.delete(session.id);
       // Its own listener has the error.
       session.close().catch(() => undefined);
     }, keptMs);
     timer.unref();
-    this.#kept.set(session.id, { session, timer });
+    this.#kept.set(session.id, { session, connection, timer });
   }
 
   /** Gives the session back to a call; undefined if it is not kept. */
@@ -32,6 +34,12 @@ export class KeptSessions {
     clearTimeout(kept?.timer);
     this.#kept.delete(id);
     return kept?.session;
+  }
+
+  /** Closes those of a connection. */
+  async closeOf(connection: Connection): Promise<void> {
+    const ids = [...this.#kept].flatMap(([id, kept]) => (kept.connection === connection ? [id] : []));
+    await Promise.all(ids.map(async (id) => await this.take(id)?.close()));
   }
 
   /** Closes all of them. */

@@ -83,8 +83,8 @@ export interface ListeningServer {
 /** Agents as a server of the Model Context Protocol, over any number of transports. */
 export interface McpAgentServer {
   /**
-   * Serves one client over standard input and output, and resolves when it has ended the connection. Nothing else may write to
-   * the output. Call `close` then: sessions whose sub-agents ask stay open for a while, and keep the process alive.
+   * Serves one client over standard input and output, and resolves when it has ended the connection and the sessions of its calls
+   * are closed. Their work resumes when they are opened again. Nothing else may write to the output.
    */
   serveStdio(streams?: StdioStreams): Promise<void>;
   /** Answers a request of streamable HTTP, at any path. */

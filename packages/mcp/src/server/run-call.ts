@@ -9,7 +9,15 @@ import {
 import type { EventLog } from "@moora/event-log";
 import { isJsonObject } from "@moora/llm/internal";
 import { KeptSessions } from "./kept-sessions.ts";
-import { cancelReason, failed, isOfSubAgent, runRound, type AgentCall, type CallEnd } from "./run-round.ts";
+import {
+  cancelReason,
+  failed,
+  isOfSubAgent,
+  runRound,
+  type AgentCall,
+  type CallEnd,
+  type Connection,
+} from "./run-round.ts";
 import { maySee, newSessionId } from "./session-access.ts";
 
 export interface CallRunnerOptions {
@@ -18,15 +26,24 @@ export interface CallRunnerOptions {
   readonly onLog?: LogListener;
 }
 
+/** A session that runs, from before it is opened. */
+interface RunningSession {
+  readonly connection: Connection | undefined;
+  /** Resolves when it no longer runs. */
+  readonly ended: Promise<void>;
+  session?: DurableSession<unknown>;
+}
+
 /** What calls share: the log, and the sessions that run in this process. */
 export class CallRunner {
   readonly #log: EventLog;
   readonly #onError: (error: unknown) => void;
   readonly #onLog: LogListener | undefined;
-  readonly #running = new Map<string, DurableSession<unknown> | undefined>();
+  readonly #running = new Map<string, RunningSession>();
   readonly #kept = new KeptSessions();
   /** By the ids of sessions that wait for answers in a call that can still be cancelled: ends the watch of its signal. */
   readonly #watched = new Map<string, () => void>();
+  #isClosing = false;
 
   constructor({ log, onError, onLog }: CallRunnerOptions) {
     this.#log = log;
@@ -45,12 +62,23 @@ export class CallRunner {
     }
   }
 
-  /** Closes the sessions that run. Their work resumes when they are opened again. */
-  async close(): Promise<void> {
-    await Promise.all([
-      this.#kept.close(),
-      ...[...this.#running.values()].map(async (session) => await session?.close()),
-    ]);
+  /** Closes the sessions of the calls of a connection that has ended. Their work resumes when they are opened again. */
+  async closeOf(connection: Connection): Promise<void> {
+    const running = [...this.#running.values()].filter((session) => session.connection === connection);
+    await Promise.all(running.map(({ ended }) => ended));
+    await this.#kept.closeOf(connection);
+  }
+
+  /** Ends the connections and closes the sessions that run. Their work resumes when they are opened again. */
+  async close(endConnections: () => Promise<void>): Promise<void> {
+    this.#isClosing = true;
+    try {
+      await endConnections();
+      const running = [...this.#running.values()];
+      await Promise.all([this.#kept.close(), ...running.map(async ({ session }) => await session?.close())]);
+    } finally {
+      this.#isClosing = false;
+    }
   }
 
   async #runChecked(call: AgentCall): Promise<CallEnd> {
@@ -62,21 +90,38 @@ export class CallRunner {
     const id = wanted ?? newSessionId(user);
     if (this.#running.has(id)) return failed(`Another call uses the session ${id}. Wait for its end.`);
     this.#unwatch(id);
-    this.#running.set(id, undefined);
-    const end = await this.#runInSession(id, call).finally(() => this.#running.delete(id));
+    const end = await this.#whileRunning(id, call, (running) => this.#runInSession(id, call, running));
     if (end.type === "asks" && !end.wasDismissed && call.outlivesRounds) this.#watch(id, call);
     return end;
   }
 
-  async #runInSession(id: string, call: AgentCall): Promise<CallEnd> {
+  /** Runs something while the session counts as one that runs. */
+  async #whileRunning<Result>(
+    id: string,
+    { connection }: AgentCall,
+    run: (running: RunningSession) => Promise<Result>,
+  ): Promise<Result> {
+    const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+    const running: RunningSession = { connection, ended };
+    this.#running.set(id, running);
+    try {
+      return await run(running);
+    } finally {
+      this.#running.delete(id);
+      end();
+    }
+  }
+
+  async #runInSession(id: string, call: AgentCall, running: RunningSession): Promise<CallEnd> {
     const kept = this.#kept.take(id);
     const session = kept ?? (await this.#open(id, call.agent));
-    this.#running.set(id, session);
+    running.session = session;
     let isKept = false;
     try {
-      const end = await runRound(session, call, kept === undefined);
-      isKept = end.type === "asks" && end.questions.some(isOfSubAgent);
-      if (isKept) this.#kept.keep(session);
+      const isInterrupted = (): boolean => this.#isInterrupted(call);
+      const end = await runRound(session, call, { isReopened: kept === undefined, isInterrupted });
+      isKept = end.type === "asks" && end.questions.some(isOfSubAgent) && !isInterrupted();
+      if (isKept) this.#kept.keep(session, call.connection);
       return end;
     } finally {
       if (!isKept) await session.close();
@@ -84,10 +129,11 @@ export class CallRunner {
   }
 
   /** Cancels the agent if the client cancels the call before its next round. */
-  #watch(id: string, { agent, signal }: AgentCall): void {
+  #watch(id: string, call: AgentCall): void {
+    const { signal } = call;
     const cancel = (): void => {
       this.#watched.delete(id);
-      if (!isDisconnected(signal)) void this.#cancel(id, agent);
+      if (!this.#isInterrupted(call)) void this.#cancel(id, call);
     };
     if (signal.aborted) return cancel();
     signal.addEventListener("abort", cancel, { once: true });
@@ -99,18 +145,25 @@ export class CallRunner {
     this.#watched.delete(id);
   }
 
-  async #cancel(id: string, agent: Agent<unknown>): Promise<void> {
+  /** Whether an abort ends the connection or the server: the session resumes when it is opened again. */
+  #isInterrupted({ connection, signal }: AgentCall): boolean {
+    const { reason } = signal;
+    const isDisconnected = isJsonObject(reason) && reason["code"] === "CONNECTION_CLOSED";
+    // Over HTTP, the end of its connection is the cancel of a call.
+    return signal.aborted && (this.#isClosing || (connection !== undefined && isDisconnected));
+  }
+
+  async #cancel(id: string, call: AgentCall): Promise<void> {
     if (this.#running.has(id)) return;
-    this.#running.set(id, undefined);
     try {
-      await using session = this.#kept.take(id) ?? (await this.#open(id, agent));
-      this.#running.set(id, session);
-      await session.cancel(cancelReason);
-      await session.settled();
+      await this.#whileRunning(id, call, async (running) => {
+        await using session = this.#kept.take(id) ?? (await this.#open(id, call.agent));
+        running.session = session;
+        await session.cancel(cancelReason);
+        await session.settled();
+      });
     } catch (error) {
       this.#onError(error);
-    } finally {
-      this.#running.delete(id);
     }
   }
 
@@ -126,7 +179,3 @@ export class CallRunner {
     return session;
   }
 }
-
-/** Whether a signal was aborted by the end of its connection: the questions stay open for another one. */
-const isDisconnected = ({ reason }: AbortSignal): boolean =>
-  isJsonObject(reason) && reason["code"] === "CONNECTION_CLOSED";

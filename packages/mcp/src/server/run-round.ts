@@ -1,7 +1,11 @@
 import { failureToError, InputRefused, type Agent, type DurableSession, type Question } from "@moora/agent";
 import { openCallsOf } from "@moora/agent/internal";
+import type { CallProgress } from "./call-progress.ts";
 import { answerToDecision, questionToForm, type FormAnswer, type QuestionForm } from "./question-form.ts";
 import type { User } from "./session-access.ts";
+
+/** The streams over which a client is served. Their end is not a cancel: the sessions of their calls are closed. */
+export type Connection = symbol;
 
 /** A call of the tool of an agent. */
 export interface AgentCall {
@@ -13,11 +17,13 @@ export interface AgentCall {
   readonly session: string | undefined;
   /** The answers to the questions that an earlier round of this call has asked; undefined in its first round. */
   readonly answers: readonly AnsweredQuestion[] | undefined;
-  /** Aborted when the client cancels the call. */
+  /** The streams of the call; undefined over HTTP. */
+  readonly connection: Connection | undefined;
+  /** Aborted when the client cancels the call, and when the connection ends. */
   readonly signal: AbortSignal;
   /** Whether a person is asked within the same request, so that its signal is that of the call until all rounds have ended. */
   readonly outlivesRounds: boolean;
-  readonly progress: (text: string) => void;
+  readonly progress: CallProgress;
 }
 
 /** What identifies a question of the session of a call, or of a sub-agent below it. */
@@ -54,17 +60,28 @@ export const cancelReason = "The MCP client cancelled the call.";
 /** How long the sub-agents of a session that was opened again have to ask again what was answered. */
 const askAgainMs = 10_000;
 
-/** Runs one round of a call in its session. `isReopened`: its sub-agents have to run before they ask again. */
+/** How a round is run. */
+export interface RoundOptions {
+  /** Whether the session was opened for it: its sub-agents have to run before they ask again. */
+  readonly isReopened: boolean;
+  /** Whether an abort closes the session, and does not cancel the agent. */
+  readonly isInterrupted: () => boolean;
+}
+
+/** Runs one round of a call in its session. */
 export async function runRound(
   session: DurableSession<unknown>,
   call: AgentCall,
-  isReopened: boolean,
+  { isInterrupted, isReopened }: RoundOptions,
 ): Promise<CallEnd> {
   const { answers, progress, signal, task } = call;
-  const stop = (): void => void session.cancel(cancelReason).catch(() => undefined);
+  const stop = (): void => {
+    const stopped = isInterrupted() ? session.close() : session.cancel(cancelReason);
+    void stopped.catch(() => undefined);
+  };
   const unsubscribe = session.onEvent((event) => {
-    if (event.type === "ToolCallStarted") progress(`Calls ${event.name}.`);
-    if (event.type === "ToolCallProgress") progress(event.text);
+    if (event.type === "ToolCallStarted") progress.report(event.toolCallId, `Calls ${event.name}.`);
+    if (event.type === "ToolCallProgress") progress.report(event.toolCallId, event.text);
   });
   try {
     if (signal.aborted) return failed("The call was cancelled.");

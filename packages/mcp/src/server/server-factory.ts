@@ -1,7 +1,9 @@
-import type { McpServerFactory, ServerContext } from "@modelcontextprotocol/server";
+import type { McpServer, McpServerFactory, ServerContext } from "@modelcontextprotocol/server";
 import { agentToolHandler, type WaitingCall } from "./agent-tool-handler.ts";
+import { decisionSeconds } from "./ask-in-request.ts";
 import type { McpServerOptions } from "./mcp-server.ts";
 import type { CallRunner } from "./run-call.ts";
+import type { Connection } from "./run-round.ts";
 import type { ServedAgent } from "./served-agent.ts";
 import type { ServerSdk } from "./server-sdk.ts";
 import { addSessionResources } from "./session-resources.ts";
@@ -13,9 +15,6 @@ export interface FactoryParts {
   readonly runner: CallRunner;
   readonly options: McpServerOptions;
 }
-
-/** How long a person may take to decide, in seconds: one day. After that the call is made again with its session. */
-const decisionSeconds = 24 * 60 * 60;
 
 const input = {
   type: "object",
@@ -47,15 +46,17 @@ const annotations = {
   openWorldHint: true,
 };
 
-/** Makes the server of one connection, or of one request over HTTP. */
-export function serverFactory({ agents, options, runner, sdk }: FactoryParts): McpServerFactory {
+/** Makes the server of one connection over streams, or of one request over HTTP. */
+export type ServerFactory = (context: Parameters<McpServerFactory>[0], connection?: Connection) => McpServer;
+
+export function serverFactory({ agents, options, runner, sdk }: FactoryParts): ServerFactory {
   const { log, name = "moora", secret = crypto.getRandomValues(new Uint8Array(32)), version = "0" } = options;
   const codec = sdk.createRequestStateCodec<WaitingCall>({
     key: secret,
     ttlSeconds: decisionSeconds,
     bind: userOf,
   });
-  return ({ authInfo }) => {
+  return ({ authInfo }, connection) => {
     const server = new sdk.McpServer({ name, version }, { requestState: { verify: codec.verify } });
     const user = authInfo?.clientId;
     const mint = (state: WaitingCall, context: ServerContext): Promise<string> => codec.mint(state, context);
@@ -68,7 +69,7 @@ export function serverFactory({ agents, options, runner, sdk }: FactoryParts): M
           outputSchema: sdk.fromJsonSchema(output),
           annotations,
         },
-        agentToolHandler(served, { sdk, server, runner, user, mint }),
+        agentToolHandler(served, { sdk, server, runner, user, connection, mint }),
       );
     }
     addSessionResources(server, sdk, { log, user, agents: new Set(agents.keys()) });

@@ -49,6 +49,8 @@ export const exitCodes = {
   unreadable: 6,
   /** The session waits for a decision. */
   waiting: 7,
+  /** Answered, but a question was rejected because no terminal could ask it. */
+  unasked: 8,
   canceled: 130,
   terminated: 143,
 } as const;

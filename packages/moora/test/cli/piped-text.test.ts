@@ -21,7 +21,7 @@ describe("text that is piped to run", () => {
 
   it("is not a decision: a line y approves nothing", async () => {
     const host = new TestHost();
-    expect(await host.run(["run", "list the files", "--approve", "ask"], "y\ny\n")).toBe(0);
+    expect(await host.run(["run", "list the files", "--approve", "ask"], "y\ny\n")).toBe(8);
     expect(host.stderr.text).toContain(
       "No terminal to ask on: the call of list_files is rejected. Use --approve never, --approve-from-stdin",
     );

@@ -95,13 +95,13 @@ describe("a question in a run without a terminal", () => {
     expect(provider.bodies).toHaveLength(1);
   });
 
-  it("in memory rejects, since no other process can decide, and runs to its end", async () => {
+  it("in memory rejects, since no other process can decide, and runs to its end with a code of its own", async () => {
     await using provider = await FakeProvider.start(
       calls(["ask_human", { question: "Why?" }], ["pay", {}]),
       says("Well."),
     );
     const run = await cli("run", "pay", "--tools", module, ...provider.options);
-    expect(run).toMatchObject({ code: 0, out: "Well.\n" });
+    expect(run).toMatchObject({ code: 8, out: "Well.\n" });
     expect(run.err).toContain(
       "No terminal to ask on: the call of pay is rejected. Use --approve-from-stdin or --session ID.\n",
     );

@@ -22,10 +22,16 @@ export class RunQuestions {
   readonly #announced = new Set<string>();
   #canAsk: boolean;
   #onLeftOpen: () => void = () => undefined;
+  #hasRejected = false;
 
   constructor(parts: RunQuestionsParts) {
     this.#parts = parts;
     this.#canAsk = parts.canAsk;
+  }
+
+  /** Whether a question was rejected because it could not be asked. */
+  get hasRejected(): boolean {
+    return this.#hasRejected;
   }
 
   /** Resolves when the run waits only for decisions that cannot be made here. */
@@ -66,6 +72,7 @@ export class RunQuestions {
     const isPolicy = about === "approval" && toolOf(session.current(), name)?.approval !== "always";
     const advice = `Use ${isPolicy ? "--approve never, " : ""}--approve-from-stdin or --session ID.`;
     screen.line(`No terminal to ask on: the call of ${name} is rejected. ${advice}`);
+    this.#hasRejected = true;
     const decision = { reject: "No reviewer is available." };
     void session.decide(question, decision, "no-reviewer").catch(() => undefined);
   }

@@ -171,7 +171,7 @@ export class AgentTerminal {
       const end = await Promise.race([this.#showEvents(run, ask, over.signal), leftOpen]);
       if (end === "left-open") return this.#showWaiting();
       this.#view.showResult(await run);
-      return exitCodes.answered;
+      return this.#questions.hasRejected ? exitCodes.unasked : exitCodes.answered;
     } catch (error) {
       if (!(error instanceof AgentError)) throw error;
       return this.#showFailure(error);
