@@ -190,9 +190,11 @@ function logLease({ logger }: LeaseOptions, code: keyof typeof leaseTexts, lease
 
 async function pause(clock: Clock, ms: number, signal: AbortSignal | undefined): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
-  const cancel = clock.after(ms, resolve);
-  signal?.addEventListener("abort", () => resolve(), { once: true });
+  const end = (): void => resolve();
+  const cancel = clock.after(ms, end);
+  signal?.addEventListener("abort", end);
   await promise;
+  signal?.removeEventListener("abort", end);
   cancel();
 }
 
