@@ -1,7 +1,7 @@
 import { questionExpiresAfterMs } from "./agent.ts";
 import { batchScenarios } from "./batch-scenarios.ts";
 import { witnessCalls } from "./case-run.ts";
-import type { HostScenario } from "./host-case.ts";
+import type { HostScenario, HostStep } from "./host-case.ts";
 import { processScenarios } from "./process-scenarios.ts";
 import { ask, day, decide, end, group, hold, question, reach, releaseAll, restart } from "./scenario-rows.ts";
 
@@ -137,6 +137,27 @@ const cancels = group("cancel", {
   },
 });
 
+const pauseAndResume: readonly HostStep[] = [{ type: "pause" }, { type: "resume" }];
+
+const pausesAtWork = group("cancel", {
+  "a session that is paused and resumed while its work begins continues, and repeats no call": {
+    steps: [
+      { type: "hold", work: "model", moment: "end" },
+      ask("call read write pay"),
+      { type: "reach", work: "model", moment: "end", times: 1 },
+      releaseAll,
+      ...pauseAndResume,
+      end,
+      ...["One.", "Two.", "Three.", "Four.", "Five."].flatMap((text) => [ask(text), ...pauseAndResume, end]),
+    ],
+    expects: {
+      control: "Done",
+      answer: "Five.",
+      results: { read: "success", write: "success", pay: "success" },
+    },
+  },
+});
+
 const timers = group("timers", {
   "a failed model call is repeated after its delay": {
     steps: [ask("fail"), end],
@@ -196,6 +217,7 @@ export const hostScenarios: readonly HostScenario[] = [
   ...tools,
   ...approvals,
   ...cancels,
+  ...pausesAtWork,
   ...timers,
   ...budgets,
   ...data,
