@@ -12,6 +12,7 @@ import { ObjectAlarm } from "./alarm.ts";
 import { type DurableObjectLog, openObjectLog } from "./durable-object-log.ts";
 import { ObjectId } from "./object-id.ts";
 import type { ObjectSocket, ObjectState } from "./platform.ts";
+import { postInput } from "./posted-input.ts";
 import { errorToProblem, Problem } from "./problem.ts";
 import { SessionKeeper } from "./session-keeper.ts";
 import { checkSessionObjectOptions, type SessionObjectOptions } from "./session-object-options.ts";
@@ -43,7 +44,8 @@ const leaseMs = 24 * 60 * 60 * 1_000;
  * Makes a class of Durable Objects, each of which runs one session of an agent: its log is the SQLite storage of the object, its due
  * times are alarms, and its viewers are sockets that stay open while the object is not in memory. `fetch` answers:
  *
- * - `POST /sessions/:id/inputs`: dispatches an input from outside, such as `userMessage(...)`; answers with its receipt when it is durable;
+ * - `POST /sessions/:id/inputs`: dispatches an input from outside, such as `userMessage(...)`; answers with its receipt when it is durable.
+ *   The decision on a question of a sub-agent has the `path` of that as a further field;
  * - `GET /sessions/:id`: `{ id, seq, state, questions }`;
  * - `GET /sessions/:id/events?after=SEQ`: a WebSocket with {@link ViewerMessage};
  * - `GET /sessions/:id/records?after=SEQ`: `{ id, header, records }`, as they are in the log;
@@ -152,7 +154,7 @@ class AgentSessionObject<Env> implements SessionObject {
     });
     if (this.#id.read() === undefined && id !== "") this.#id.write(id);
     this.#checkId(id);
-    const receipt = await this.#keeper.use(async (session) => await session.dispatch(input));
+    const receipt = await this.#keeper.use((session) => postInput(session, input));
     return Response.json(receipt);
   }
 
