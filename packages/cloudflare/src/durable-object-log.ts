@@ -55,11 +55,11 @@ export function openObjectLog(
   onNotice: (notice: LogNotice) => void,
   onAppend: () => void = () => undefined,
 ): DurableObjectLog {
-  // Callers without types may pass any value; objects without the SQLite backend have a storage whose `sql` throws.
+  // Callers without types may pass any value; objects without the SQLite backend have a storage whose `sql` throws when it is used.
   if (!hasSql(storage)) {
     throw new LogError(
       "InvalidOption",
-      "durableObjectLog needs the storage of a Durable Object with the SQLite backend. Declare its class under `new_sqlite_classes`.",
+      "A session needs a Durable Object whose storage has the SQLite backend. Declare its class under `new_sqlite_classes`.",
     );
   }
   return new DurableObjectLog({
@@ -73,7 +73,8 @@ export function openObjectLog(
 
 function hasSql(storage: ObjectStorage): boolean {
   try {
-    return typeof storage.sql.exec === "function";
+    storage.sql.exec("SELECT 1");
+    return true;
   } catch {
     return false;
   }

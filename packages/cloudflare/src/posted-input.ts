@@ -1,4 +1,10 @@
-import { InputRefused, type AgentInput, type Decision, type DurableSession, type Question } from "@moora/agent";
+import {
+  InputRefused,
+  type AgentInput,
+  type Decision,
+  type DurableSession,
+  type Question,
+} from "@moora/agent";
 import { parseOrRefuse } from "@moora/agent/internal";
 
 type DecidedInput = Extract<AgentInput, { readonly type: "tool-call-decided" }>;
@@ -36,12 +42,16 @@ function questionOf(
   { toolCallId, digest }: DecidedInput,
   path: unknown,
 ): QuestionRef {
-  // `decide` refuses a path of another form.
-  if (path !== undefined) return { toolCallId, digest, path: path as readonly string[] };
+  if (isPath(path)) return { toolCallId, digest, path };
+  if (path !== undefined)
+    throw new InputRefused({ code: "wrong-shape", path: "path", message: "must be an array of strings." });
   const isAsked = (question: Question): boolean =>
     question.toolCallId === toolCallId && question.digest === digest;
   return session.questions().find(isAsked) ?? { toolCallId, digest };
 }
+
+const isPath = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.every((id) => typeof id === "string");
 
 /** The decision that an input contains. Texts are unchanged. */
 function toDecision({ decision, reason }: DecidedInput): Decision {

@@ -22,9 +22,12 @@ export class Problem extends Error {
 export function errorToProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
   if (error instanceof InputRefused) return new Problem(422, "refused", error.message);
-  if (error instanceof SessionError && error.code === "SessionUnknown")
-    return new Problem(404, "not-found", "There is no such session.");
-  if (error instanceof LogError && error.code === "LogRemoved")
+  if (error instanceof SessionError && error.code === "RecordTooLong")
+    return new Problem(422, "refused", error.message);
+  if (error instanceof LogError && error.code === "InvalidId")
+    return new Problem(400, "invalid-request", error.message);
+  const isUnknown = error instanceof SessionError && error.code === "SessionUnknown";
+  if (isUnknown || (error instanceof LogError && error.code === "LogRemoved"))
     return new Problem(404, "not-found", "There is no such session.");
   return new Problem(500, "internal", "The request failed.");
 }

@@ -8,6 +8,7 @@ import {
   type OpenOptions,
 } from "@moora/agent";
 import { fileHeaders, mediaTypeIn, safeErrorListener } from "@moora/agent/internal";
+import { validId } from "@moora/event-log/store";
 import { ObjectAlarm } from "./alarm.ts";
 import { type DurableObjectLog, openObjectLog } from "./durable-object-log.ts";
 import { ObjectId } from "./object-id.ts";
@@ -16,7 +17,8 @@ import { postInput } from "./posted-input.ts";
 import { errorToProblem, Problem } from "./problem.ts";
 import { SessionKeeper } from "./session-keeper.ts";
 import { checkSessionObjectOptions, type SessionObjectOptions } from "./session-object-options.ts";
-import { Viewers } from "./viewers.ts";
+import { newSockets, toUpgrade } from "./upgrade.ts";
+import { closeSocket, Viewers } from "./viewers.ts";
 
 /** A Durable Object with one session. The platform calls its methods. */
 export interface SessionObject {
@@ -29,8 +31,6 @@ export interface SessionObject {
 
 /** The class of such objects, which a worker exports under the name that its configuration has. */
 export type SessionObjectClass<Env> = new (state: ObjectState, env: Env) => SessionObject;
-
-declare const WebSocketPair: new () => { readonly 0: unknown; readonly 1: ObjectSocket };
 
 const routes = /\/sessions\/([^/]+)(?:\/(\w+)(?:\/([\w-]+))?)?$/;
 
@@ -152,7 +152,7 @@ class AgentSessionObject<Env> implements SessionObject {
     const input: unknown = await request.json().catch(() => {
       throw new Problem(400, "invalid-request", "The body must be an input as JSON.");
     });
-    if (this.#id.read() === undefined && id !== "") this.#id.write(id);
+    if (this.#id.read() === undefined && id !== "") this.#id.write(validId(id));
     this.#checkId(id);
     const receipt = await this.#keeper.use((session) => postInput(session, input));
     return Response.json(receipt);
@@ -175,14 +175,25 @@ class AgentSessionObject<Env> implements SessionObject {
 
   async #watch(id: string, request: Request, after: number | undefined): Promise<Response> {
     const pair = newSockets(request);
-    if (after === undefined) {
+    if (after !== undefined) {
+      this.#checkPosition(id, after);
+      await this.#viewers.add(pair[1], after);
+    } else {
       const { seq, state } = await this.#read(async (session) => {
         const { streaming: _, ...current } = session.current();
         return { seq: session.seq(), state: current };
       });
       await this.#viewers.add(pair[1], seq, { type: "state", id, seq, state });
-    } else await this.#viewers.add(pair[1], after);
+    }
     return toUpgrade(pair);
+  }
+
+  /** A viewer that has more records than the session has those of an earlier session with this id. */
+  #checkPosition(id: string, after: number): void {
+    const head = this.#log.headOf(id) ?? 0;
+    if (after <= head) return;
+    const detail = `The session has no record ${after}; the last one is ${head}.`;
+    throw new Problem(400, "cursor-beyond-end", detail);
   }
 
   /** A viewer may connect before the first input. */
@@ -216,7 +227,7 @@ class AgentSessionObject<Env> implements SessionObject {
     await this.#log.blobs.clear();
     this.#id.clear();
     this.#alarm.clear();
-    this.#viewers.close(`The session ${id} was removed.`.slice(0, 100));
+    this.#viewers.close({ type: "removed", id });
     return new Response(null, { status: 204 });
   }
 
@@ -282,28 +293,6 @@ function decodedId(encoded: string): string {
     return decodeURIComponent(encoded);
   } catch {
     throw new Problem(400, "invalid-request", "The id of the session is not valid in a URL.");
-  }
-}
-
-type Sockets = InstanceType<typeof WebSocketPair>;
-
-function newSockets(request: Request): Sockets {
-  if (request.headers.get("upgrade")?.toLowerCase() !== "websocket")
-    throw new Problem(426, "upgrade-required", "Connect with a WebSocket.");
-  return new WebSocketPair();
-}
-
-/** The response that gives one of the sockets to the client. */
-function toUpgrade(pair: Sockets): Response {
-  const init: ResponseInit & { readonly webSocket: unknown } = { status: 101, webSocket: pair[0] };
-  return new Response(null, init);
-}
-
-function closeSocket(socket: ObjectSocket, code: number): void {
-  try {
-    socket.close(code);
-  } catch {
-    // The platform has closed it already.
   }
 }
 

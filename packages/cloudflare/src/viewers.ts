@@ -5,12 +5,14 @@ import type { ObjectSocket, ObjectState } from "./platform.ts";
  * A message to a viewer, as JSON:
  * - `state`: the first message to a viewer without a position: the state after the record `seq`;
  * - `input`: a record of the session. `agentTransition` folds it into the state. Each once, in order;
- * - `event`: an event that no record shows, such as a part of the text that the model is writing. It is not repeated.
+ * - `event`: an event that no record shows, such as a part of the text that the model is writing. It is not repeated;
+ * - `removed`: the session was removed. The last message: the object closes the socket.
  */
 export type ViewerMessage =
   | { readonly type: "state"; readonly id: string; readonly seq: number; readonly state: AgentState }
   | { readonly type: "input"; readonly seq: number; readonly input: AgentInput }
-  | { readonly type: "event"; readonly event: AgentEvent<unknown> };
+  | { readonly type: "event"; readonly event: AgentEvent<unknown> }
+  | { readonly type: "removed"; readonly id: string };
 
 /** The part of a Durable Object that viewers use. */
 type SocketHost = Pick<ObjectState, "acceptWebSocket" | "getWebSockets">;
@@ -76,9 +78,13 @@ export class Viewers {
     });
   }
 
-  /** Closes all sockets. */
-  close(reason: string): void {
-    for (const socket of this.#state.getWebSockets()) socket.close(1000, reason);
+  /** Sends all viewers their last message, and closes their sockets. */
+  close(last: ViewerMessage): void {
+    for (const socket of this.#state.getWebSockets()) {
+      // A connection can end seconds after the close of its socket, so that the close alone would be noticed late.
+      send(socket, last);
+      closeSocket(socket, 1000, "The session was removed.");
+    }
   }
 
   #accept(socket: ObjectSocket, seq: number | "none"): void {
@@ -110,8 +116,17 @@ function sentTo(socket: ObjectSocket): number | "none" {
 function send(socket: ObjectSocket, message: ViewerMessage): void {
   try {
     socket.send(JSON.stringify(message));
-    if (message.type !== "event") socket.serializeAttachment({ seq: message.seq });
+    if ("seq" in message) socket.serializeAttachment({ seq: message.seq });
   } catch {
     // It has been closed meanwhile. Its reader connects again, after the last record that it has.
+  }
+}
+
+/** Closes a socket that may be closed already. */
+export function closeSocket(socket: ObjectSocket, code: number, reason?: string): void {
+  try {
+    socket.close(code, reason);
+  } catch {
+    // The platform has closed it already.
   }
 }

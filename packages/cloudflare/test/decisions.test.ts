@@ -1,10 +1,4 @@
-import {
-  decisionToInput,
-  userMessage,
-  type AgentState,
-  type Decision,
-  type Question,
-} from "@moora/agent";
+import { decisionToInput, userMessage, type AgentState, type Decision, type Question } from "@moora/agent";
 import type { Miniflare } from "miniflare";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bundleWorker, startWorkerd, StorageFolder } from "./workerd.ts";
@@ -136,12 +130,13 @@ describe("the object of a session", () => {
   });
 
   it.each([
-    ["a path that is not a list of calls", { path: "call_1" }, "question.path"],
+    ["a path that is not a list of calls", { path: "call_1" }, "path: "],
     ["a decision of an unknown kind", { decision: { type: "maybe" } }, "decision"],
   ])("refuses %s", async (_, wrong, detail) => {
-    const question = await ask(detail, 'pay {"euros":2}');
+    const id = detail.slice(0, 4);
+    const question = await ask(id, 'pay {"euros":2}');
     const input = { ...decided(question, "approve"), ...wrong };
-    expect(await post(detail, input)).toMatchObject(refused(detail));
+    expect(await post(id, input)).toMatchObject(refused(detail));
   });
 
   it("ignores a decision that it has received before, and names the reviewer", async () => {

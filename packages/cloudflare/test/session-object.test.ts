@@ -174,11 +174,45 @@ describe("a session object", () => {
     ["a body that is not JSON", "known", "/inputs", { method: "POST", body: "{" }, 400, "invalid-request"],
     ["a position that is not a number", "known", "/records?after=x", {}, 400, "invalid-request"],
     ["a request for events without a socket", "known", "/events", {}, 426, "upgrade-required"],
+    [
+      "a message that is longer than the log accepts",
+      "known",
+      "/inputs",
+      { method: "POST", body: userMessage("x".repeat(9_000_000)) },
+      422,
+      "refused",
+    ],
+    [
+      "an id that is too long",
+      "x".repeat(300),
+      "/inputs",
+      { method: "POST", body: userMessage("One.") },
+      400,
+      "invalid-request",
+    ],
     ["an id that is not valid in a URL", "%ff", "", {}, 400, "invalid-request"],
     ["the session of another object", "other", "", { object: "known" }, 409, "wrong-object"],
   ] as const)("refuses %s", async (_, id, path, details, status, code) => {
     await post("known", "One.");
     expect(await call(id, path, details)).toMatchObject({ status, body: { code } });
+  });
+});
+
+describe("a class without the SQLite backend", () => {
+  it("fails each request, and says how to declare it", async () => {
+    using plainFolder = new StorageFolder();
+    const plain = startWorkerd({
+      code: await bundleWorker("plain-storage-worker"),
+      objects: { SESSIONS: "Sessions" },
+      hasSql: false,
+      folder: plainFolder.path,
+    });
+    const requests = [1, 2].map(async () =>
+      (await plain.dispatchFetch("http://localhost/sessions/plain")).text(),
+    );
+    const texts = await Promise.all(requests);
+    await plain.dispose();
+    expect(texts).toEqual([1, 2].map(() => expect.stringContaining("new_sqlite_classes")));
   });
 });
 

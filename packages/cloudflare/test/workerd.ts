@@ -40,17 +40,25 @@ export interface WorkerdOptions {
   /** The binding of its objects, and their class. */
   readonly objects: Readonly<Record<string, string>>;
   readonly bindings?: Readonly<Record<string, string>>;
+  /** Whether the storage of the objects has the SQLite backend. Default: true. */
+  readonly hasSql?: boolean;
   /** The folder in which the storage of the objects is kept. */
   readonly folder: string;
 }
 
 /** Starts Cloudflare's runtime with a worker. It listens on a free port of a loopback address. */
-export function startWorkerd({ code, objects, bindings = {}, folder }: WorkerdOptions): Miniflare {
+export function startWorkerd({
+  code,
+  objects,
+  bindings = {},
+  hasSql = true,
+  folder,
+}: WorkerdOptions): Miniflare {
   return new Miniflare({
     modules: [{ type: "ESModule", path: "worker.js", contents: code }],
     compatibilityDate: "2026-07-01",
     durableObjects: Object.fromEntries(
-      Object.entries(objects).map(([binding, className]) => [binding, { className, useSQLite: true }]),
+      Object.entries(objects).map(([binding, className]) => [binding, { className, useSQLite: hasSql }]),
     ),
     durableObjectsPersist: folder,
     bindings: { ...bindings },

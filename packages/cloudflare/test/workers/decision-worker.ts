@@ -29,7 +29,7 @@ const pay = defineTool({
     required: ["euros"],
     additionalProperties: false,
   },
-  execute: ({ euros }, { approvedBy }) => `paid ${String(euros)} for ${approvedBy}`,
+  execute: ({ euros }, { approvedBy }) => `paid ${JSON.stringify(euros)} for ${approvedBy}`,
 });
 
 /** A tool that asks for a value of a schema in the middle of its call. */
@@ -44,20 +44,18 @@ const asks = (name: string, answer: JsonObject): Tool =>
         : `heard ${JSON.stringify(asked.reply)}`,
   });
 
-const tools: readonly Tool[] = [
-  pay,
-  asks("weigh", { type: "number" }),
-  asks("choose", { enum: ["1", "2"] }),
-];
+const tools: readonly Tool[] = [pay, asks("weigh", { type: "number" }), asks("choose", { enum: ["1", "2"] })];
 
 const helper = (): Agent => defineAgent({ name: "helper", llm: newModel(), tools });
+
+const leadTools: readonly Tool[] = [...tools, agentTool(helper(), { name: "helper", description: "Helps." })];
 
 const Base = sessionObject<Env>({
   agent: () =>
     defineAgent({
       name: "lead",
       llm: newModel(),
-      tools: [...tools, agentTool(helper(), { name: "helper", description: "Helps." })],
+      tools: leadTools,
     }),
 });
 
