@@ -2,19 +2,22 @@
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { ConversationItem } from "../session/conversation.ts";
+import { useKeptFocus } from "./focus.ts";
 import { Composer, Questions, streamingText } from "./live-panel.tsx";
 import { goTo, showEarlier, view, find } from "./store.ts";
 
 /** The conversation as the user saw it at the position. */
 export function ConversationPanel(): JSX.Element {
+  const panel = useRef<HTMLElement>(null);
   const end = useRef<HTMLDivElement>(null);
+  useKeptFocus(panel, [".decision :is(button, input, textarea, select)", ".composer :is(input, button)"]);
   const shown = view.value;
   const items = shown?.conversation.items ?? [];
   const omitted = shown?.conversation.omitted ?? 0;
   const streamed = streamingText.value;
   useEffect(() => end.current?.scrollIntoView({ block: "nearest" }), [shown?.seq, items.length, streamed]);
   return (
-    <section class="conversation" aria-label="Conversation">
+    <section ref={panel} class="conversation" aria-label="Conversation">
       <div class="messages" tabIndex={0} role="log" aria-live="off">
         {omitted > 0 ? (
           <button type="button" class="quiet" onClick={showEarlier}>

@@ -28,6 +28,7 @@ export function Decision({ question }: QuestionProps): JSX.Element {
 }
 
 interface Deciding {
+  /** Its buttons are not disabled meanwhile, which would take the focus from them. */
   readonly isPosting: boolean;
   readonly problem: string | undefined;
   /** Posts a decision. */
@@ -47,11 +48,13 @@ function useDecision(question: AnyQuestion): Deciding {
     isPosting,
     problem,
     refuse: setProblem,
-    decide: (decision) =>
-      void decide(decision).catch((error: unknown) => {
+    decide(decision) {
+      if (isPosting) return;
+      decide(decision).catch((error: unknown) => {
         setProblem(messageOf(error));
         setPosting(false);
-      }),
+      });
+    },
   };
 }
 
@@ -107,7 +110,7 @@ function Approval({ question }: QuestionProps): JSX.Element {
       <button
         type="button"
         class="primary"
-        disabled={isPosting}
+        aria-disabled={isPosting}
         onClick={() => (changed === undefined ? decide("approve") : approveChanged(changed))}
       >
         {changed === undefined ? "Approve" : "Approve with these arguments"}
@@ -122,7 +125,7 @@ function Approval({ question }: QuestionProps): JSX.Element {
         Edit
       </button>
       <TextInput label="Reason, if you reject" text={reason} setText={setReason} />
-      <button type="button" disabled={isPosting} onClick={() => decide({ reject: reason })}>
+      <button type="button" aria-disabled={isPosting} onClick={() => decide({ reject: reason })}>
         Reject
       </button>
       <Problem text={problem} />
@@ -161,10 +164,10 @@ function Answer({ question }: QuestionProps): JSX.Element {
     >
       <AnswerFields form={shown} entries={entries} wrong={wrong} onChange={setEntries} />
       <Problem text={problem} />
-      <button type="submit" class="primary" disabled={isPosting}>
+      <button type="submit" class="primary" aria-disabled={isPosting}>
         Answer
       </button>
-      <button type="button" disabled={isPosting} onClick={() => decide({ reject: "" })}>
+      <button type="button" aria-disabled={isPosting} onClick={() => decide({ reject: "" })}>
         Do not answer
       </button>
       {question.path === undefined || schema !== undefined ? null : (
@@ -189,7 +192,7 @@ function Outcome({ question }: QuestionProps): JSX.Element {
     <form class="decision" onSubmit={(event) => event.preventDefault()}>
       <TextInput label="Its result, or why it failed" text={text} setText={setText} />
       {choices.map(([title, decision]) => (
-        <button key={title} type="button" disabled={isPosting} onClick={() => decide(decision)}>
+        <button key={title} type="button" aria-disabled={isPosting} onClick={() => decide(decision)}>
           {title}
         </button>
       ))}

@@ -160,14 +160,13 @@ async function onEvent({ event, data }: StreamEvent): Promise<void> {
 }
 
 async function onInput({ seq, input }: InputEvent): Promise<void> {
-  const isAtEnd = position.value === count.value;
   await worker.call("append", [{ seq, body: JSON.stringify(input) }]).catch((error: unknown) => {
     throw new SessionEnded(messageOf(error));
   });
   await closeEndedQuestions();
   batch(() => {
     if (streamEnds.has(input.type)) streaming.value = undefined;
-    if (isAtEnd) goTo(rows.length);
+    if (position.value === count.value) goTo(rows.length);
   });
 }
 

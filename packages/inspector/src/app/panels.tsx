@@ -52,7 +52,7 @@ export function selectTab(index: number): void {
 
 /** The panels: those that have a place of their own, and one of the others with the tabs. `data-seq` is the record that they show. */
 export const Panels = (): JSX.Element => (
-  <main class="panels" data-seq={view.value?.seq}>
+  <main class="panels" tabIndex={-1} data-seq={view.value?.seq}>
     {panels.filter(isBeside).map(({ id, component: Content }) => (
       <div key={id} class={`panel panel-${id}`}>
         <Content />

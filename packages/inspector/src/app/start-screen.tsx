@@ -1,5 +1,6 @@
 /** @jsxImportSource preact */
 import type { JSX } from "preact";
+import { focusAfterRender } from "./focus.ts";
 import { needsToken } from "./live-requests.ts";
 import { isLive, listed, openFile, openLive } from "./live-source.ts";
 import { TokenForm } from "./token-form.tsx";
@@ -29,6 +30,11 @@ export const StartScreen = (): JSX.Element => (
   </main>
 );
 
+async function openChosen(id: string): Promise<void> {
+  await openLive(id);
+  focusAfterRender(".panels");
+}
+
 function Sessions(): JSX.Element {
   if (needsToken.value) {
     return (
@@ -47,7 +53,7 @@ function Sessions(): JSX.Element {
       <ul>
         {(sessions ?? []).map(({ id, agent, seq }) => (
           <li key={id}>
-            <button type="button" onClick={() => void openLive(id)}>
+            <button type="button" onClick={() => void openChosen(id)}>
               <b>{id}</b>
               <span>{agent}</span>
               <span>{seq} records</span>

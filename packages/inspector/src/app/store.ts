@@ -84,6 +84,8 @@ function onEvent(event: WorkerEvent): void {
       rows.push(...event.rows);
       for (const span of event.spans) spans[span.id] = span;
       batch(() => {
+        // The end of an open session is followed at once: what only the newest record has stays on the page.
+        if (phase.value === "open" && position.value === count.value) position.value = rows.length;
         seenMarks.value = event.rows.reduce((seen, { marks }) => seen | marks, seenMarks.value);
         count.value = rows.length;
       });

@@ -1,5 +1,6 @@
 /** @jsxImportSource preact */
 import type { JSX } from "preact";
+import { focusAfterRender } from "./focus.ts";
 import { isHelpOpen } from "./help-dialog.tsx";
 import { isLive, listed, listSessions, liveId, liveStatus, openFile, openLive } from "./live-source.ts";
 import { isSharing } from "./share-dialog.tsx";
@@ -64,7 +65,7 @@ const LiveState = (): JSX.Element | null =>
         aria-label="Session"
         value={liveId.value}
         onFocus={() => void listSessions()}
-        onChange={(event) => void openLive(event.currentTarget.value)}
+        onChange={(event) => void openChosenSession(event.currentTarget.value)}
       >
         {[...new Set([liveId.value, ...(listed.value ?? []).map(({ id }) => id)])].map((id) => (
           <option key={id} value={id}>
@@ -75,8 +76,13 @@ const LiveState = (): JSX.Element | null =>
     </>
   ) : null;
 
+async function openChosenSession(id: string): Promise<void> {
+  await openLive(id);
+  focusAfterRender(".top select");
+}
+
 const LoadAgain = ({ id }: { readonly id: string }): JSX.Element => (
-  <button type="button" onClick={() => void openLive(id)}>
+  <button type="button" onClick={() => void openChosenSession(id)}>
     Load it again
   </button>
 );

@@ -1,0 +1,127 @@
+import { defineAgent, askHuman, type Agent } from "@moora/agent";
+import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
+import { launchChromium } from "@moora/testbed/chromium";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { sampleAgent } from "./sample-session.ts";
+import { createSession, servedAgent, talkIn } from "./served-agent.ts";
+
+const refunds = callsTools([
+  { name: "refund", arguments: { order: "7", euros: 12 } },
+  { name: "refund", arguments: { order: "8", euros: 13 } },
+]);
+
+/** An agent that asks about two refunds, and then answers each message. */
+const support = (): Agent<unknown> =>
+  sampleAgent([refunds, answers("Refunded."), answers("Well.")], async (order) => `paid ${order}`);
+
+const asking = (): Agent<unknown> =>
+  defineAgent({
+    name: "support",
+    llm: new MockLlmCaller([
+      callsTools([{ name: "ask_human", arguments: { question: "Which shirt?" } }]),
+      answers("It is ordered."),
+    ]),
+    tools: [askHuman()],
+  });
+
+describe("in a live session", () => {
+  let browser: Browser;
+  let page: Page;
+  beforeAll(async () => {
+    browser = await launchChromium();
+  });
+  afterAll(() => browser.close());
+  beforeEach(async () => {
+    page = await browser.newPage({ viewport: { width: 1_280, height: 800 } });
+  });
+  afterEach(() => page.close());
+
+  const message = () => page.getByRole("textbox", { name: "Message" });
+  const approve = () => page.getByRole("button", { name: "Approve", exact: true });
+  const said = (text: string) => page.getByRole("log").getByText(text, { exact: true }).waitFor();
+  const isFocused = (locator: ReturnType<typeof message>) =>
+    locator.evaluate((element) => element === document.activeElement);
+  const hasFocus = (selector: string) => () =>
+    page.evaluate((wanted) => document.activeElement?.matches(wanted), selector);
+
+  it("the field for messages keeps the focus when a message is sent with Enter", async () => {
+    await using server = await servedAgent(
+      sampleAgent([answers("Hello."), answers("Well.")], async () => ""),
+    );
+    await talkIn(page, server.url, "Hi.");
+    await said("Hello.");
+    await message().focus();
+    await page.keyboard.type("all well?");
+    await page.keyboard.press("Enter");
+    await said("Well.");
+    expect(await isFocused(message())).toBe(true);
+    await page.keyboard.type("?l");
+    expect(await message().inputValue()).toBe("?l");
+  });
+
+  it("the focus goes from a question that is decided with Enter to the next one, then to the field for messages", async () => {
+    await using server = await servedAgent(support());
+    await talkIn(page, server.url, "Refund both.");
+    await page.waitForFunction(() => document.querySelectorAll(".decision").length === 2);
+    await approve().first().focus();
+    await page.keyboard.press("Enter");
+    await page.waitForFunction(() => document.querySelectorAll(".decision").length === 1);
+    await expect.poll(hasFocus(".decision .primary")).toBe(true);
+    await page.keyboard.press("Enter");
+    await said("Refunded.");
+    await expect.poll(hasFocus(".composer input")).toBe(true);
+  });
+
+  it("the focus goes from an answer to the field for messages", async () => {
+    await using server = await servedAgent(asking());
+    await talkIn(page, server.url, "A shirt, please.");
+    await page.locator(".decision :is(input, textarea)").first().focus();
+    await page.keyboard.type("The red one.");
+    await page.getByRole("button", { name: "Answer", exact: true }).focus();
+    await page.keyboard.press("Enter");
+    await said("It is ordered.");
+    await expect.poll(hasFocus(".composer input")).toBe(true);
+  });
+
+  it("the focus stays on the page when a session is chosen with the keyboard", async () => {
+    await using server = await servedAgent(support());
+    const [first, second] = [await createSession(server.url), await createSession(server.url)];
+    await page.goto(`${server.url}/inspector/`);
+    await page.getByRole("button", { name: first }).focus();
+    await page.keyboard.press("Enter");
+    await page.getByText("live", { exact: true }).waitFor();
+    await expect.poll(hasFocus("main.panels")).toBe(true);
+    await page.getByRole("combobox", { name: "Session" }).selectOption(second);
+    await page.getByRole("heading", { level: 1 }).getByText(second).waitFor();
+    await expect.poll(hasFocus(".top select")).toBe(true);
+  });
+
+  it("a click leaves the keys to the page", async () => {
+    await using server = await servedAgent(sampleAgent([answers("Hello.")], async () => ""));
+    await talkIn(page, server.url, "Hi.");
+    await said("Hello.");
+    await message().focus();
+    await page.getByRole("log").click();
+    expect(await isFocused(message())).toBe(false);
+    await page.keyboard.press("?");
+    await page.getByRole("dialog").waitFor();
+  });
+
+  it("the header fits in pages of each width", async () => {
+    await using server = await servedAgent(support());
+    await talkIn(page, server.url, "Refund both.");
+    await page.getByRole("banner").getByText("WaitingForHuman").waitFor();
+    await page.getByRole("button", { name: "Pause" }).click();
+    await page.getByRole("banner").getByText("paused").waitFor();
+    const wider: string[] = [];
+    for (const width of [
+      400, 700, 719, 720, 760, 800, 860, 900, 940, 985, 1_000, 1_100, 1_159, 1_160, 1_400,
+    ]) {
+      await page.setViewportSize({ width, height: 900 });
+      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      if (overflow > 0) wider.push(`${width}: ${overflow}`);
+    }
+    expect(wider).toEqual([]);
+  });
+});
