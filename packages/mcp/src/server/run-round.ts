@@ -1,7 +1,13 @@
 import { failureToError, InputRefused, type Agent, type DurableSession, type Question } from "@moora/agent";
 import { openCallsOf } from "@moora/agent/internal";
 import type { CallProgress } from "./call-progress.ts";
-import { answerToDecision, questionToForm, type FormAnswer, type QuestionForm } from "./question-form.ts";
+import {
+  answerProblem,
+  answerToDecision,
+  questionToForm,
+  type FormAnswer,
+  type QuestionForm,
+} from "./question-form.ts";
 import type { User } from "./session-access.ts";
 
 /** The streams over which a client is served. Their end is not a cancel: the sessions of their calls are closed. */
@@ -160,10 +166,11 @@ async function decide(
     const question = questions.get(digest);
     // Another reviewer was first, or the loop has ended since.
     if (question === undefined) continue;
-    const decision = answerToDecision(question, answer);
-    const refusal = decision && (await refusalOf(session.decide(question, decision, by)));
-    if (decision === undefined) wasDismissed = true;
+    const problem = answerProblem(question, answer);
+    const decision = problem === undefined ? answerToDecision(question, answer) : undefined;
+    const refusal = decision ? await refusalOf(session.decide(question, decision, by)) : problem;
     if (refusal !== undefined) refusals.set(digest, refusal);
+    else if (decision === undefined) wasDismissed = true;
   }
   return { wasDismissed, refusals };
 }
