@@ -6,6 +6,7 @@ import {
   type DurableSession,
   type LogListener,
 } from "@moora/agent";
+import { truncated } from "@moora/agent-core-effects/internal";
 import type { EventLog } from "@moora/event-log";
 import { isJsonObject } from "@moora/llm/internal";
 import { KeptSessions } from "./kept-sessions.ts";
@@ -18,7 +19,7 @@ import {
   type CallEnd,
   type Connection,
 } from "./run-round.ts";
-import { maySee, newSessionId } from "./session-access.ts";
+import { newSessionId, openVisible } from "./session-access.ts";
 
 export interface CallRunnerOptions {
   readonly log: EventLog;
@@ -33,6 +34,13 @@ interface RunningSession {
   readonly ended: Promise<void>;
   session?: DurableSession<unknown>;
 }
+
+/** The maximum length of an id in a log; of a longer one only the beginning is repeated. */
+const maxIdLength = 200;
+
+/** Whether another process runs the session. The message of the error names that process, which is not for clients. */
+const isUsedElsewhere = (error: unknown): boolean =>
+  error instanceof SessionError && (error.code === "SessionBusy" || error.code === "StaleWriter");
 
 /** What calls share: the log, and the sessions that run in this process. */
 export class CallRunner {
@@ -82,15 +90,16 @@ export class CallRunner {
   }
 
   async #runChecked(call: AgentCall): Promise<CallEnd> {
-    const { session: wanted, task, user } = call;
+    const { task, user } = call;
+    // Models fill a field that they may leave out with an empty text.
+    const wanted = call.session === "" ? undefined : call.session;
     if (wanted === undefined && (task ?? "").trim() === "") return failed("A new session needs a task.");
-    const isKnown =
-      wanted === undefined || (maySee(user, wanted) && (await this.#log.open(wanted)) !== undefined);
-    if (!isKnown) return failed(`Session ${JSON.stringify(wanted)} not found.`);
+    if (wanted !== undefined && (await openVisible(this.#log, user, wanted)) === undefined)
+      return failed(`Session ${JSON.stringify(truncated(wanted, maxIdLength))} not found.`);
     const id = wanted ?? newSessionId(user);
     if (this.#running.has(id)) return failed(`Another call uses the session ${id}. Wait for its end.`);
     this.#unwatch(id);
-    const end = await this.#whileRunning(id, call, (running) => this.#runInSession(id, call, running));
+    const end = await this.#whileRunning(id, call, (running) => this.#runIfFree(id, call, running));
     if (end.type === "asks" && !end.wasDismissed && call.outlivesRounds) this.#watch(id, call);
     return end;
   }
@@ -109,6 +118,16 @@ export class CallRunner {
     } finally {
       this.#running.delete(id);
       end();
+    }
+  }
+
+  async #runIfFree(id: string, call: AgentCall, running: RunningSession): Promise<CallEnd> {
+    try {
+      return await this.#runInSession(id, call, running);
+    } catch (error) {
+      if (!isUsedElsewhere(error)) throw error;
+      this.#onError(error);
+      return failed(`Another process uses the session ${id}. Call this tool again later with this session.`);
     }
   }
 

@@ -1,4 +1,11 @@
-import { failureToError, InputRefused, type Agent, type DurableSession, type Question } from "@moora/agent";
+import {
+  failureToError,
+  InputRefused,
+  SessionError,
+  type Agent,
+  type DurableSession,
+  type Question,
+} from "@moora/agent";
 import { openCallsOf } from "@moora/agent/internal";
 import type { CallProgress } from "./call-progress.ts";
 import {
@@ -199,11 +206,14 @@ function endOf(session: DurableSession<unknown>, decided: Decided | undefined): 
     return { type: "asks", session: session.id, questions: asked, wasDismissed };
   }
   if (control.type === "Done") return { type: "answered", session: session.id, text: control.answer };
-  const reason =
-    control.type === "Error"
-      ? failureToError(control.failure, state, session.trace()).message
-      : `The session rests in ${control.type}.`;
-  return failed(`The agent failed: ${reason}`);
+  if (control.type === "Error")
+    return failed(`The agent failed: ${failureToError(control.failure, state, session.trace()).message}`);
+  const { lastError } = session.info();
+  // Another process runs the session now.
+  if (lastError instanceof SessionError) throw lastError;
+  return failed(
+    `The agent was interrupted or paused. Call this tool again later with the session ${session.id} and without a task.`,
+  );
 }
 
 /** The end of a round that has failed. */
