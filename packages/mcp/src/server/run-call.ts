@@ -51,7 +51,7 @@ export class CallRunner {
   readonly #kept = new KeptSessions();
   /** By the ids of sessions that wait for answers in a call that can still be cancelled: ends the watch of its signal. */
   readonly #watched = new Map<string, () => void>();
-  #isClosing = false;
+  #isClosed = false;
 
   constructor({ log, onError, onLog }: CallRunnerOptions) {
     this.#log = log;
@@ -77,16 +77,16 @@ export class CallRunner {
     await this.#kept.closeOf(connection);
   }
 
-  /** Ends the connections and closes the sessions that run. Their work resumes when they are opened again. */
+  /** Ends the connections, closes the sessions that run, and refuses further calls. The work of the sessions resumes when they are opened again. */
   async close(endConnections: () => Promise<void>): Promise<void> {
-    this.#isClosing = true;
-    try {
-      await endConnections();
-      const running = [...this.#running.values()];
-      await Promise.all([this.#kept.close(), ...running.map(async ({ session }) => await session?.close())]);
-    } finally {
-      this.#isClosing = false;
-    }
+    this.#isClosed = true;
+    await endConnections();
+    const running = [...this.#running.values()].map(async ({ session, ended }) => {
+      await session?.close();
+      // A session that is still being opened is closed by its call.
+      await ended;
+    });
+    await Promise.all([this.#kept.close(), ...running]);
   }
 
   async #runChecked(call: AgentCall): Promise<CallEnd> {
@@ -97,6 +97,7 @@ export class CallRunner {
     if (wanted !== undefined && (await openVisible(this.#log, user, wanted)) === undefined)
       return failed(`Session ${JSON.stringify(truncated(wanted, maxIdLength))} not found.`);
     const id = wanted ?? newSessionId(user);
+    if (this.#isClosed) return failed("The server is closed.");
     if (this.#running.has(id)) return failed(`Another call uses the session ${id}. Wait for its end.`);
     this.#unwatch(id);
     const end = await this.#whileRunning(id, call, (running) => this.#runIfFree(id, call, running));
@@ -137,6 +138,7 @@ export class CallRunner {
     running.session = session;
     let isKept = false;
     try {
+      if (this.#isClosed) return failed("The server is closed.");
       const isInterrupted = (): boolean => this.#isInterrupted(call);
       const end = await runRound(session, call, { isReopened: kept === undefined, isInterrupted });
       isKept = end.type === "asks" && end.questions.some(isOfSubAgent) && !isInterrupted();
@@ -169,7 +171,7 @@ export class CallRunner {
     const { reason } = signal;
     const isDisconnected = isJsonObject(reason) && reason["code"] === "CONNECTION_CLOSED";
     // Over HTTP, the end of its connection is the cancel of a call.
-    return signal.aborted && (this.#isClosing || (connection !== undefined && isDisconnected));
+    return signal.aborted && (this.#isClosed || (connection !== undefined && isDisconnected));
   }
 
   async #cancel(id: string, call: AgentCall): Promise<void> {
