@@ -14,13 +14,13 @@ import { sessionsByFamily, type FamilyHead, type ListedSession } from "./session
 export interface PrunableSession {
   readonly id: string;
   readonly header: SessionHeader;
-  /** The time of its last record, in milliseconds since 1970. */
+  /** The time of the last record of it and of its sub-agents, in milliseconds since 1970. */
   readonly updatedAt: number;
 }
 
 /** The options of `pruneSessions`. */
 export interface PruneOptions {
-  /** Sessions whose last record is older than this time are pruned, in milliseconds since 1970. */
+  /** Sessions whose last record, and that of their sub-agents, is older than this time are pruned, in milliseconds since 1970. */
   readonly before: number;
   /** The log that the sessions are moved to. Default: none, they are removed. */
   readonly archive?: EventLog;
@@ -57,7 +57,7 @@ const forms: OptionForms<PruneOptions> = {
 
 /**
  * Removes the sessions of a log whose last record is older than a time, or moves them to an archive, each with the sessions of
- * its sub-agents, which are never pruned alone. A session that a process runs is left, and so is one without records. Rejects
+ * its sub-agents, which are never pruned alone: the newest record of all of them counts. A session that a process runs is left, and so is one without records. Rejects
  * with `InvalidOption` for an option that is missing or of the wrong form, such as an archive that is the log itself, and with the errors of the logs.
  */
 export async function pruneSessions(log: EventLog, options: PruneOptions): Promise<PruneReport> {
@@ -92,12 +92,14 @@ async function pruneFamily(
   { before, archive, keep, dryRun, clock = systemClock }: PruneOptions,
 ): Promise<readonly string[] | KeptReason> {
   try {
-    const updatedAt = await lastTimeOf(log, session);
-    if (updatedAt === undefined || updatedAt >= before) return [];
+    const isOld = (time: number | undefined): time is number => time !== undefined && time < before;
+    if (!isOld(await lastTimeOf(log, [session]))) return [];
     const { id, parsed: header } = session;
     if (header === undefined) return "unreadable";
     // Before `keep`: a record that one of them gets meanwhile keeps the family.
     const members = await membersOf();
+    const updatedAt = await lastTimeOf(log, members);
+    if (!isOld(updatedAt)) return [];
     if ((await keep?.({ id, header, updatedAt })) === true) return "kept";
     if (archive !== undefined && dryRun !== true) return await moveSession(log, id, archive, { clock });
     if (dryRun !== true) return await removeHeld(log, members, clock);
@@ -148,8 +150,12 @@ const removeHeld = async (
 const removeEmpty = async (log: EventLog, session: SessionLog): Promise<boolean> =>
   (await session.head()) === 0 && (await log.remove(session.id));
 
-/** The time of the last record. */
-async function lastTimeOf(log: EventLog, { id, head }: ListedSession): Promise<number | undefined> {
-  const record = (await (await log.open(id))?.read(head - 1))?.at(-1);
-  return record === undefined ? undefined : recordToInput(record).timestamp;
+/** The time of the newest record of sessions; undefined if they have none. */
+async function lastTimeOf(log: EventLog, sessions: readonly ListedSession[]): Promise<number | undefined> {
+  const times: number[] = [];
+  for (const { id, head } of sessions) {
+    const record = (await (await log.open(id))?.read(Math.max(0, head - 1)))?.at(-1);
+    if (record !== undefined) times.push(recordToInput(record).timestamp);
+  }
+  return times.length === 0 ? undefined : Math.max(...times);
 }

@@ -78,6 +78,13 @@ function worldOn(log: EventLog): World {
   };
 }
 
+/** Creates a session that the session "ada" calls. */
+async function createChild({ log }: World): Promise<void> {
+  const text = (await log.open("ada"))?.header ?? "";
+  const caller = `${identityOf("ada", await readHeader(log, "ada"))}/call_1`;
+  await log.create("child", JSON.stringify({ ...JSON.parse(text), caller }));
+}
+
 describe.each(storeNames)("sessions in %s", (store) => {
   it("are removed with their sub-agents, at any depth, and no others", async () => {
     await using storage = storageOf(store);
@@ -183,6 +190,22 @@ describe("pruning", () => {
     expect((await pruneSessions(log, { before, clock })).pruned).toHaveLength(2);
   });
 
+  it("keeps a family in which only a sub-agent has a new record", async () => {
+    const world = worldOn(memoryLog());
+    const { log, clock } = world;
+    await world.record("ada");
+    await createChild(world);
+    clock.set(20 * day);
+    const post = await world.open("child", plain, "post");
+    await post.send("Wait.");
+    await post.close();
+    expect(await pruneSessions(log, { before: 15 * day, clock })).toEqual({ pruned: [], kept: [] });
+    const times: number[] = [];
+    const keep = ({ updatedAt }: { readonly updatedAt: number }): boolean => times.push(updatedAt) > 0;
+    await pruneSessions(log, { before: 25 * day, clock, keep });
+    expect(times).toEqual([20 * day]);
+  });
+
   it("leaves a session to which something was posted meanwhile", async () => {
     const world = worldOn(memoryLog());
     await world.record("ada");
@@ -206,12 +229,7 @@ describe("pruning", () => {
     async (isPosted) => {
       const world = worldOn(memoryLog());
       await world.record("ada");
-      const text = (await world.log.open("ada"))?.header ?? "";
-      const header = {
-        ...JSON.parse(text),
-        caller: `${identityOf("ada", await readHeader(world.log, "ada"))}/call_1`,
-      };
-      await world.log.create("child", JSON.stringify(header));
+      await createChild(world);
       const post = await world.open("child", plain, "post");
       const report = await pruneSessions(world.log, {
         before: 20 * day,
