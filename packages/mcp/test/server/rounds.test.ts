@@ -155,3 +155,29 @@ describe("a question that a client fails to ask, over streams, older protocol", 
     await client.close();
   });
 });
+
+describe.each(asking.filter(([name]) => name.endsWith("newer protocol")))(
+  "a question that a client fails to ask, over %s",
+  (_, connect) => {
+    it("waits in its session, which is a resource: another call asks again", async () => {
+      const { agent, payments } = payingAgent(...pays());
+      await using server = mcpServer([agent], { log: memoryLog() });
+      const client = await connect(server, asks);
+      client.setRequestHandler("elicitation/create", () => {
+        throw new Error("The form cannot be shown.");
+      });
+      const call = client.callTool({ name: "cashier", arguments: { task: "Pay." } });
+      await expect(call).rejects.toThrow("The form cannot be shown.");
+      client.setRequestHandler("elicitation/create", () => ({
+        action: "accept",
+        content: { approve: true },
+      }));
+      const { contents } = await client.readResource({ uri: "moora://sessions" });
+      const session = sessionIn((contents[0] as { text: string }).text);
+      const done = await client.callTool({ name: "cashier", arguments: { session } });
+      expect(done.structuredContent).toEqual({ answer: "It is paid.", session });
+      expect(payments).toEqual([5]);
+      await client.close();
+    });
+  },
+);
