@@ -3,8 +3,8 @@ import { isJsonObject } from "@moora/llm/internal";
 import type { FormAnswer } from "./question-form.ts";
 import type { AnsweredQuestion, AskedQuestion } from "./run-round.ts";
 
-/** How long a person may take to decide, in seconds: one day. After that the call is made again with its session. */
-export const decisionSeconds: number = 24 * 60 * 60;
+/** How long a person may take to decide within a request, in seconds: one day. After that the call is made again with its session. */
+const decisionSeconds = 24 * 60 * 60;
 
 /** What a person did with a form, as the protocol has it. */
 export const toFormAnswer = (action: FormAnswer["action"], content: unknown): FormAnswer =>

@@ -51,7 +51,7 @@ describe.each(asking)("an answer that does not fit its form, over %s", (_, conne
     ["with a text", { approve: "yes" }],
     ["with the text of a boolean", { approve: "true" }],
     ["with another field", { Approve: true }],
-    ["with a reason that is no text", { approve: false, reason: 7 }],
+    ["with a number as the reason", { approve: false, reason: 7 }],
   ])("neither approves nor rejects a call, and is asked again: %s", async (__, content) => {
     const { agent, payments } = payingAgent(...pays());
     const log = memoryLog();

@@ -36,7 +36,7 @@ describe.each(Object.entries(connections))("the session of a call, over %s", (_,
     await client.close();
   });
 
-  it("is no resource if its URI cannot be decoded", async () => {
+  it("is not found as a resource if its URI cannot be decoded", async () => {
     await using server = mcpServer([payingAgent().agent], { log: memoryLog() });
     const client = await connect(server);
     for (const id of ["%zz", "%", "%E0%A4"])
