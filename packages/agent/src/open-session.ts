@@ -16,7 +16,7 @@ import { logHandle, type LogHandle } from "./durable/log-handle.ts";
 import { restoreSession, type RestoredSession } from "./durable/restore.ts";
 import { localProcess } from "./durable/local-process.ts";
 import { SessionError } from "./durable/session-error.ts";
-import { headerOf, headerToText } from "./durable/session-header.ts";
+import { headerOf, headerToText, identityOf } from "./durable/session-header.ts";
 import type { ErrorListener } from "./error-reports.ts";
 import { Logger, type LogListener } from "./logger.ts";
 import { releaseInputs } from "./host/folded-session.ts";
@@ -25,6 +25,7 @@ import { parseOrRefuse } from "./session/parse-or-refuse.ts";
 import { filesOf } from "./session/files-of.ts";
 import type { BlobOptions } from "./session/session-files.ts";
 import { contextProblem, type OpeningContext } from "./session-context.ts";
+import { checkLogsOfCalls } from "./session-of-tool.ts";
 import { memberAt, notAMember } from "./team/member-at.ts";
 import { randomId } from "./user-message.ts";
 
@@ -205,7 +206,9 @@ async function run<Answer>(
       await lease.close();
       return undefined;
     }
-    // Before the session is created: what this throws must release the lease.
+    // Before the session is created: what these throw must release the lease.
+    const identity = identityOf(options.id, found.header);
+    await checkLogsOfCalls(agent, { log: options.log, identity, state: found.state });
     const inputs = openingInputs(agent, found, owner, clock);
     opened = durableSession(agent, { ...options, found, access: "run" });
     await opened.becomeOwner(lease, inputs);

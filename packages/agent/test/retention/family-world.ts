@@ -50,11 +50,14 @@ export class World {
     });
   }
 
-  /** Opens the session in a log, as a process of its own. */
-  async open(log: EventLog = this.log): Promise<DurableSession> {
-    const session = await openSession(this.#agentOn(log), {
+  /** Opens the session in a log, as a process of its own. Its sub-agents have their sessions in `logOfTools`. */
+  async open(
+    log: EventLog = this.log,
+    { id = "ada", logOfTools = log }: { readonly id?: string; readonly logOfTools?: EventLog } = {},
+  ): Promise<DurableSession> {
+    const session = await openSession(this.#agentOn(logOfTools), {
       log,
-      id: "ada",
+      id,
       clock: this.clock,
       isOwnerGone: () => true,
     });
@@ -74,8 +77,8 @@ export class World {
   }
 
   /** Opens the session in a log, answers its question and runs it to its end. */
-  async finish(log: EventLog): Promise<void> {
-    const session = await this.open(log);
+  async finish(log: EventLog, id = "ada"): Promise<void> {
+    const session = await this.open(log, { id });
     await until(() => session.questions().length > 0 || isDone(session.current()));
     for (const question of session.questions()) await session.decide(question, "approve");
     await until(() => isDone(session.current()));
