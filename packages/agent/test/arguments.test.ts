@@ -20,6 +20,7 @@ import {
   initialStateOf,
   InputRefused,
   openSession,
+  openSharedSession,
   performEffect,
   rerunSession,
   runTask,
@@ -460,6 +461,12 @@ describe("functions that take a state, an agent or a decision refuse a value of 
       () => performEffect(agent, callLlm, state, { dispatch, sessionId, clock: untyped({}) }),
       "BuildError",
       "clock must be a clock, an object with now() and after(), got an object.",
+    ],
+    [
+      "openSharedSession with an unknown option",
+      () => openSharedSession(agent, untyped({ log: {}, id: "one", onlog: 1 })),
+      "BuildError",
+      'Unknown option "onlog" of openSharedSession. Did you mean "onLog"?',
     ],
     [
       "performEffect without sessionId",
