@@ -2,7 +2,7 @@ import { mkdirSync } from "node:fs";
 import { defineAgent, defineTool, openSession, type Tool } from "@moora/agent";
 import { sqliteLog } from "@moora/event-log/sqlite";
 import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { TemporaryFolder } from "./temporary-folder.ts";
 import { FakeProvider, says } from "./fake-provider.ts";
 import { TestHost } from "./test-host.ts";
@@ -13,6 +13,10 @@ beforeEach(() => {
   place = new TemporaryFolder();
 });
 afterEach(() => place[Symbol.dispose]());
+
+// Commands show questions and errors themselves: what a session prints is for the authors of hosts.
+const printed = vi.spyOn(console, "error");
+afterEach(() => expect(printed).not.toHaveBeenCalled());
 
 const prompt = "What happened? [r]un again, [w]orked, [f]ailed, [u]nknown: ";
 
