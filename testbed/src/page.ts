@@ -99,13 +99,13 @@ export default {
 };
 `;
 
-/** The type errors of the programs of a folder. Default of `config`: the options of this repository. */
+/** The type errors of the programs of a folder. Default of `project`, a `tsconfig.json`: the options of this repository. */
 export function typeErrors(
   programs: Programs,
   files: readonly string[],
-  config: object = { extends: "../tsconfig.json" },
+  project: object = { extends: "../tsconfig.json" },
 ): string {
-  programs.write("tsconfig.json", JSON.stringify({ ...config, files, include: [] }));
+  programs.write("tsconfig.json", JSON.stringify({ ...project, files, include: [] }));
   const { stdout } = spawnSync(join(root, "node_modules/.bin/tsc"), ["-p", programs.path], {
     cwd: dirname(programs.path),
     encoding: "utf8",

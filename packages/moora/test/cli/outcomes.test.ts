@@ -14,10 +14,6 @@ beforeEach(() => {
 });
 afterEach(() => place[Symbol.dispose]());
 
-// Commands show questions and errors themselves: what a session prints is for the authors of hosts.
-const printed = vi.spyOn(console, "error");
-afterEach(() => expect(printed).not.toHaveBeenCalled());
-
 const prompt = "What happened? [r]un again, [w]orked, [f]ailed, [u]nknown: ";
 
 /** A session in which a call was interrupted while it ran, and a reviewer has to report its outcome. */
@@ -117,8 +113,11 @@ describe("a call with an unknown outcome, at the terminal", () => {
 describe("a call with an unknown outcome, without a terminal", () => {
   it("leaves the question open, with the commands that settle it", async () => {
     await interrupted();
+    // What a session prints is for the authors of hosts: the command shows the question itself.
+    using printed = vi.spyOn(console, "error");
     const open = await cli("run", "--session", "ada", "--tools", toolsFile);
     expect(open.code).toBe(7);
+    expect(printed).not.toHaveBeenCalled();
     expect(open.err).toContain(
       "  moora settle ada call_1 run-again\n  moora settle ada call_1 worked --result ...\n" +
         "  moora settle ada call_1 failed --reason ...\n  moora settle ada call_1 unknown\n",
