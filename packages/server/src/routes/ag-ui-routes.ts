@@ -1,13 +1,8 @@
 import type { Question } from "@moora/agent";
 import { readBody } from "../body.ts";
+import { resumedAnswersOf } from "../chat/ag-ui-answers.ts";
 import { agUiFormat } from "../chat/ag-ui-format.ts";
-import {
-  newMessageOf,
-  postedStateOf,
-  resumedAnswersOf,
-  runInputSchema,
-  type RunInput,
-} from "../chat/ag-ui-request.ts";
+import { newMessageOf, postedStateOf, runInputSchema, type RunInput } from "../chat/ag-ui-request.ts";
 import type { AnsweredQuestion, UserMessage } from "../chat/chat-request.ts";
 import type { LiveSession } from "../sessions/live-session.ts";
 import { requireQuestions } from "./awaited-questions.ts";
