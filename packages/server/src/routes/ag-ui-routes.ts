@@ -17,7 +17,7 @@ export const postAgUi: Route = async (call) => {
   const input = await readBody(call.request, runInputSchema, call.parts.context);
   const { threadId, runId, resume = [] } = input;
   const message = resume.length > 0 ? undefined : newMessageOf(input);
-  const ref = await chatSession(call, threadId, message !== undefined);
+  const ref = await chatSession(call, threadId, message === undefined ? "read" : "post");
   const format = agUiFormat({ threadId, runId });
   return await withStream(call, { ref, format }, async (stream, live) => {
     await live.refresh();
