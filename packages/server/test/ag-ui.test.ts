@@ -221,6 +221,19 @@ describe("a client of AG-UI", () => {
     expect(scene.failures).toEqual([]);
   });
 
+  it("gets that text again if the loop is canceled before the retry begins", async () => {
+    const agent = agentOf([fails("overloaded", { partial: "Half an ans" })]);
+    await using scene = new AgUiScene(agent, { clock: new TestClock() });
+    const client = scene.client();
+    const run = say(client, "Hi");
+    await untilPasses(() => expect(scene.types).toContain("MESSAGES_SNAPSHOT"));
+    await scene.scene.as("ada").post(`/sessions/${(await scene.sessionIds())[0]}/cancel`);
+    await run;
+    expect(textsOf(client)).toEqual(["user: Hi", "assistant: Half an ans"]);
+    expect(scene.outcome).toEqual({ type: "cancelled" });
+    expect(scene.failures).toEqual([]);
+  });
+
   it("keeps the calls of a step without text in the messages after a retry", async () => {
     const clock = new TestClock();
     const script = [
