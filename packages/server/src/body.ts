@@ -17,8 +17,30 @@ export async function readBody<Schema extends z.ZodMiniType>(
   schema: Schema,
   options: BodyOptions,
 ): Promise<z.infer<Schema>> {
-  const value = await readJson(request, options);
-  const parsed = schema.safeParse(value);
+  checkType(request);
+  return checkedBody(await readText(request, options), schema);
+}
+
+/** Reads a body that may be missing, which is {} then. Throws as `readBody` does. */
+export async function readOptionalBody<Schema extends z.ZodMiniType>(
+  request: Request,
+  schema: Schema,
+  options: BodyOptions,
+): Promise<z.infer<Schema>> {
+  const text = await readText(request, options);
+  if (text === "") return checkedBody("{}", schema);
+  checkType(request);
+  return checkedBody(text, schema);
+}
+
+function checkType({ headers }: Request): void {
+  const type = headers.get("content-type") ?? "";
+  if (!/^application\/json\s*(;|$)/i.test(type))
+    throw new HttpProblem("unsupported-media-type", "The body must be application/json.");
+}
+
+function checkedBody<Schema extends z.ZodMiniType>(text: string, schema: Schema): z.infer<Schema> {
+  const parsed = schema.safeParse(textToJson(text));
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const path = (issue?.path ?? []).map(String).join(".");
@@ -34,11 +56,7 @@ function detailOf(issue: z.core.$ZodIssue | undefined): string {
   return "";
 }
 
-async function readJson(request: Request, options: BodyOptions): Promise<unknown> {
-  const type = request.headers.get("content-type") ?? "";
-  if (!/^application\/json\s*(;|$)/i.test(type))
-    throw new HttpProblem("unsupported-media-type", "The body must be application/json.");
-  const text = await readText(request, options);
+function textToJson(text: string): unknown {
   let value: unknown;
   try {
     value = JSON.parse(text);
