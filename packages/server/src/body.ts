@@ -17,8 +17,7 @@ export async function readBody<Schema extends z.ZodMiniType>(
   schema: Schema,
   options: BodyOptions,
 ): Promise<z.infer<Schema>> {
-  checkType(request);
-  return checkedBody(await readText(request, options), schema);
+  return checkedBody(await readJson(request, options), schema);
 }
 
 /** Reads a body that may be missing, which is {} then. Throws as `readBody` does. */
@@ -28,19 +27,13 @@ export async function readOptionalBody<Schema extends z.ZodMiniType>(
   options: BodyOptions,
 ): Promise<z.infer<Schema>> {
   const text = await readText(request, options);
-  if (text === "") return checkedBody("{}", schema);
+  if (text === "") return checkedBody({}, schema);
   checkType(request);
-  return checkedBody(text, schema);
+  return checkedBody(textToJson(text), schema);
 }
 
-function checkType({ headers }: Request): void {
-  const type = headers.get("content-type") ?? "";
-  if (!/^application\/json\s*(;|$)/i.test(type))
-    throw new HttpProblem("unsupported-media-type", "The body must be application/json.");
-}
-
-function checkedBody<Schema extends z.ZodMiniType>(text: string, schema: Schema): z.infer<Schema> {
-  const parsed = schema.safeParse(textToJson(text));
+function checkedBody<Schema extends z.ZodMiniType>(value: unknown, schema: Schema): z.infer<Schema> {
+  const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const path = (issue?.path ?? []).map(String).join(".");
@@ -54,6 +47,17 @@ function detailOf(issue: z.core.$ZodIssue | undefined): string {
   if (issue?.code === "too_big" && issue.origin === "array")
     return ` The field has more than ${issue.maximum} items.`;
   return "";
+}
+
+async function readJson(request: Request, options: BodyOptions): Promise<unknown> {
+  checkType(request);
+  return textToJson(await readText(request, options));
+}
+
+function checkType({ headers }: Request): void {
+  const type = headers.get("content-type") ?? "";
+  if (!/^application\/json\s*(;|$)/i.test(type))
+    throw new HttpProblem("unsupported-media-type", "The body must be application/json.");
 }
 
 function textToJson(text: string): unknown {

@@ -68,6 +68,13 @@ export class LoopWriter {
     this.#cut = this.#cutAnswer(state)?.id;
   }
 
+  /** Continues the text that is being streamed, of which the client has `held`. */
+  join(state: AgentState, { messageId, text }: NonNullable<LiveLink["streaming"]>, held: string): void {
+    const length = text.startsWith(held) ? held.length : 0;
+    this.#streamed = { ...this.#streamed, text: length };
+    this.#token(state, messageId, text.slice(length));
+  }
+
   /**
    * Begins after what a client has posted of the loop. Writes what became of the questions that it shows as open or has answered,
    * but that are not open: another client may have decided them.
