@@ -29,6 +29,8 @@ const llm = new MockLlmCaller([
 const agent = defineAgent({ llm, tools: [add] });
 
 let state = agentTransition(userMessage("What is 2 + 2?"))(initialStateOf(agent));
+/** A part of idempotency keys: no other session has it. */
+const sessionId = crypto.randomUUID();
 /** Applies inputs, and returns whether they applied: an effect runs only if its intent did. */
 const dispatch: DispatchBatch = (...inputs) => {
   for (const input of inputs) if (typeof input === "object") console.log("  input", input.type);
@@ -39,7 +41,7 @@ const dispatch: DispatchBatch = (...inputs) => {
 
 for (let open = Object.values(effectsAt(state)); open[0]; open = Object.values(effectsAt(state))) {
   console.log("wants", open.map((effect) => effect.key).join(", "));
-  await performEffect(agent, open[0], state, { dispatch });
+  await performEffect(agent, open[0], state, { dispatch, sessionId });
 }
 
 const { control } = state.reActContext;

@@ -14,6 +14,7 @@ type Props = { readonly agent: Agent; readonly question: string };
 
 export function Answer({ agent, question }: Props): JSX.Element {
   const [state, setState] = useState(() => initialStateOf(agent));
+  const [sessionId] = useState(() => crypto.randomUUID());
   const newest = useRef(state);
   const [effect] = Object.values(effectsAt(state));
 
@@ -27,7 +28,7 @@ export function Answer({ agent, question }: Props): JSX.Element {
 
   useEffect(() => void dispatch(userMessage(question, { messageId: question })), [question]);
   useEffect(() => {
-    if (effect !== undefined) void performEffect(agent, effect, state, { dispatch });
+    if (effect !== undefined) void performEffect(agent, effect, state, { dispatch, sessionId });
     // The key is the identity of an effect: equal keys mean equal effects.
   }, [effect?.key]);
 

@@ -18,6 +18,42 @@ const pages = [
 
 vi.stubEnv("OPENAI_API_KEY", "");
 
+/** What the sources of the packages need, which a project has only as declarations. */
+const ofSources = {
+  customConditions: ["@moora/source"],
+  exactOptionalPropertyTypes: true,
+  skipLibCheck: true,
+  lib: [
+    "es2024",
+    "esnext.iterator",
+    "esnext.collection",
+    "esnext.disposable",
+    "esnext.array",
+    "dom",
+    "dom.iterable",
+  ],
+};
+
+it("the programs of docs/getting-started.md compile with the tsconfig.json that it shows", () => {
+  const page = new Page("docs/getting-started.md");
+  using programs = new Programs();
+  const files = page.fences.flatMap(({ info, text }) => {
+    const [, file = ""] = /^ts file=(\S+)$/.exec(info) ?? [];
+    return file === "" ? [] : [{ file, text }];
+  });
+  for (const { file, text } of files) programs.write(file, text);
+  const { compilerOptions } = JSON.parse(page.block("json file=tsconfig.json"));
+  const config = { compilerOptions: { ...compilerOptions, ...ofSources } };
+  expect(files.length).toBeGreaterThan(3);
+  expect(
+    typeErrors(
+      programs,
+      files.map(({ file }) => file),
+      config,
+    ),
+  ).toBe("");
+});
+
 describe.each(pages)("%s", (path) => {
   const page = new Page(path);
   const programs = new Programs();

@@ -99,9 +99,13 @@ export default {
 };
 `;
 
-/** The type errors of the programs of a folder. */
-export function typeErrors(programs: Programs, files: readonly string[]): string {
-  programs.write("tsconfig.json", JSON.stringify({ extends: "../tsconfig.json", files, include: [] }));
+/** The type errors of the programs of a folder. Default of `project`, a `tsconfig.json`: the options of this repository. */
+export function typeErrors(
+  programs: Programs,
+  files: readonly string[],
+  project: object = { extends: "../tsconfig.json" },
+): string {
+  programs.write("tsconfig.json", JSON.stringify({ ...project, files, include: [] }));
   const { stdout } = spawnSync(join(root, "node_modules/.bin/tsc"), ["-p", programs.path], {
     cwd: dirname(programs.path),
     encoding: "utf8",

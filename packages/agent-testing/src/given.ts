@@ -1,4 +1,5 @@
 import { llmRequestAt } from "@moora/agent-core-effects";
+import { checkOptions, refuse, type OptionForms } from "@moora/agent-core-effects/internal";
 import {
   initialAgentState,
   memoryAt,
@@ -10,7 +11,7 @@ import {
 } from "@moora/agent-core-state-machine";
 import { recordOf } from "@moora/agent-core-state-machine/internal";
 import type { LlmRequest } from "@moora/llm";
-import { keepLaws, type LawsOptions } from "./laws/keep-laws.ts";
+import { keepLaws, lawsForms, type LawsOptions } from "./laws/keep-laws.ts";
 import { notShown } from "./shown.ts";
 
 /** The result of a transcript. All laws were checked at every step. */
@@ -32,12 +33,23 @@ export class NotShown extends Error {
   override readonly name = "NotShown";
 }
 
-/** An agent's transcripts: `given(asked("2+2?")).shows("Planning", "plan/1/1/1")`. */
+const agentForms: OptionForms<InitialAgentOptions> = {
+  config: "object",
+  tools: "object",
+  data: "object",
+  activeAgent: "string",
+};
+
+/**
+ * An agent's transcripts: `given(asked("2+2?")).shows("Planning", "plan/1/1/1")`. Those of an agent that is defined:
+ * `givenAgent(initialStateOf(agent))`. Throws `BuildError` for an unknown or invalid option.
+ */
 export function givenAgent(
   options: InitialAgentOptions | AgentState = {},
   laws: Omit<LawsOptions, "from"> = {},
 ): (...inputs: readonly AgentInput[]) => Transcript {
-  const from = "transcript" in options ? options : initialAgentState(options);
+  checkOptions("givenAgent", laws, lawsForms);
+  const from = "transcript" in options ? options : initialStateFor(options);
   const transcript = (inputs: readonly AgentInput[]): Transcript => {
     const keeper = keepLaws({ ...laws, from });
     for (const input of inputs) keeper.apply(input);
@@ -61,6 +73,13 @@ export function givenAgent(
     return made;
   };
   return (...inputs) => transcript(inputs);
+}
+
+function initialStateFor(options: InitialAgentOptions): AgentState {
+  if ("parts" in options)
+    refuse("givenAgent needs options or a state, got an agent. Pass initialStateOf(agent).");
+  checkOptions("givenAgent", options, agentForms);
+  return initialAgentState(options);
 }
 
 /** Starts a transcript of an agent with the default configuration and no tools. */

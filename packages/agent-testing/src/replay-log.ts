@@ -1,9 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { importSession, readSession, verifySession, type Agent, type SessionHeader } from "@moora/agent";
+import { checkOptions, type OptionForms } from "@moora/agent-core-effects/internal";
 import { initialAgentState, type AgentInput, type AgentState } from "@moora/agent-core-state-machine";
 import { LogError, memoryLog } from "@moora/event-log";
 import { compareAgent, type AgentDifference } from "./compare-agent.ts";
-import { keepLaws, type LawsOptions } from "./laws/keep-laws.ts";
+import { keepLaws, lawsForms, type LawsOptions } from "./laws/keep-laws.ts";
 
 /** A recorded session after its replay: its initial state, its inputs and its final state. */
 export interface ReplayedLog {
@@ -22,6 +23,8 @@ export interface ReplayOptions extends Omit<LawsOptions, "from"> {
    */
   readonly agent?: Agent<unknown>;
 }
+
+const replayForms: OptionForms<ReplayOptions> = { ...lawsForms, agent: "object" };
 
 /** Thrown when the replay of a recorded session differs from the recording. */
 export class ReplayDiffers extends Error {
@@ -42,13 +45,16 @@ export class ReplayDiffers extends Error {
  * Replays an exported session as a test: `it("still replays", () => replayLog("runs/refund.jsonl"))`. Every record must
  * result in the recorded changes, and every step must keep the laws. With `agent`, the effects and requests of that agent
  * must be the recorded ones. Rejects with `ReplayDiffers`, `LawBroken`, or `LogError` for a file that is damaged, truncated,
- * or not an exported session.
+ * or not an exported session, and with `BuildError` for an unknown or invalid option.
  */
-export const replayLog = async (file: string, options: ReplayOptions = {}): Promise<ReplayedLog> =>
-  await replayPortable(await readFile(file, "utf8"), options);
+export async function replayLog(file: string, options: ReplayOptions = {}): Promise<ReplayedLog> {
+  checkOptions("replayLog", options, replayForms);
+  return await replayPortable(await readFile(file, "utf8"), options);
+}
 
 /** Like `replayLog`, for the text of an exported session. */
 export async function replayPortable(text: string, options: ReplayOptions = {}): Promise<ReplayedLog> {
+  checkOptions("replayPortable", options, replayForms);
   const { agent, ...laws } = options;
   const log = memoryLog();
   const { id } = await importSession(log, text);

@@ -18,11 +18,12 @@ import { checkIsAgent, logProblem } from "./check-arguments.ts";
 import { refusalOf } from "./decision-to-input.ts";
 import { systemClock } from "./clock.ts";
 import type { Agent } from "./define-agent.ts";
-import { openForCall, openedSessionId } from "./open-for-call.ts";
+import { openForCall } from "./open-for-call.ts";
 import { openSession } from "./open-session.ts";
 import type { OnApproval } from "./session/host-approvals.ts";
 import { needsContext } from "./session-context.ts";
 import { failed, runToReply, showIn } from "./session-of-call.ts";
+import { hasSessionsIn, openedSessionId } from "./session-of-tool.ts";
 import type { Session } from "./session/session.ts";
 import { postsTo } from "./session/post-to-sub-agent.ts";
 import { SubAgents } from "./session/sub-agents.ts";
@@ -154,6 +155,7 @@ function toolOfAgent<Answer>(agent: Agent<Answer>, options: AgentToolOptions): T
     },
   });
   if (log !== undefined) {
+    hasSessionsIn(tool, { ...definition, log });
     postsTo(tool, async (call) => {
       const id = await openedSessionId({ ...definition, log }, call);
       // A session that was never opened has no question.

@@ -161,7 +161,7 @@ export type { Prompt, PromptValue, PromptValues, PromptVariable } from "./define
 export type { ErrorListener, ErrorReport, ErrorReportSource } from "./error-reports.ts";
 export { needsContext } from "./session-context.ts";
 export type { OpeningContext, OptionsParameter } from "./session-context.ts";
-export { agentToolSessionId } from "./open-for-call.ts";
+export { agentToolSessionId } from "./session-of-tool.ts";
 export { openSession } from "./open-session.ts";
 export type { OpenOptions } from "./open-session.ts";
 export type { BlobOptions } from "./session/session-files.ts";

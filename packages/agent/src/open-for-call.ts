@@ -1,6 +1,6 @@
 import type { Clock, ToolContext, ToolOptions } from "@moora/agent-core-effects";
 import { isLoopRunning } from "@moora/agent-core-state-machine";
-import { digestOf, type EventLog } from "@moora/event-log";
+import type { EventLog } from "@moora/event-log";
 import type { Agent } from "./define-agent.ts";
 import { callOwnerSuffix } from "./durable/call-owner.ts";
 import type { DurableSession } from "./durable/durable-session.ts";
@@ -11,6 +11,7 @@ import type { OnApproval } from "./session/host-approvals.ts";
 import type { Session } from "./session/session.ts";
 import type { SubAgents } from "./session/sub-agents.ts";
 import { isShutdown } from "./session-of-call.ts";
+import { agentToolSessionId, openedSessionId } from "./session-of-tool.ts";
 import { startSession } from "./start-session.ts";
 import { randomId } from "./user-message.ts";
 
@@ -93,24 +94,3 @@ async function finishedElsewhere<Answer>(
   }
   return undefined;
 }
-
-/** The id of the session that an earlier attempt of a call has opened, under any name of the tool; undefined if none has. */
-export async function openedSessionId(
-  { name, formerNames = [], log }: Pick<ToolOptions, "name" | "formerNames"> & { readonly log: EventLog },
-  call: Pick<ToolContext, "idempotencyKey">,
-): Promise<string | undefined> {
-  for (const each of [name, ...formerNames]) {
-    const id = agentToolSessionId(each, call);
-    if ((await log.open(id)) !== undefined) return id;
-  }
-  return undefined;
-}
-
-/**
- * The id of the session of a call of `agentTool` with a log: the same for every attempt of the call, different for every other
- * call. `name` is that of the tool.
- */
-export const agentToolSessionId = (
-  name: string,
-  { idempotencyKey }: Pick<ToolContext, "idempotencyKey">,
-): string => `${name}-${digestOf(idempotencyKey)}`;

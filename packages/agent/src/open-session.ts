@@ -11,12 +11,13 @@ import {
   type DurableSession,
   type OpenedSession,
 } from "./durable/durable-session.ts";
+import { checkIsComplete } from "./durable/incomplete-copy.ts";
 import { keepLease } from "./durable/lease-keeper.ts";
 import { logHandle, type LogHandle } from "./durable/log-handle.ts";
 import { restoreSession, type RestoredSession } from "./durable/restore.ts";
 import { localProcess } from "./durable/local-process.ts";
 import { SessionError } from "./durable/session-error.ts";
-import { headerOf, headerToText } from "./durable/session-header.ts";
+import { headerOf, headerToText, identityOf } from "./durable/session-header.ts";
 import type { ErrorListener } from "./error-reports.ts";
 import { Logger, type LogListener } from "./logger.ts";
 import { releaseInputs } from "./host/folded-session.ts";
@@ -25,6 +26,7 @@ import { parseOrRefuse } from "./session/parse-or-refuse.ts";
 import { filesOf } from "./session/files-of.ts";
 import type { BlobOptions } from "./session/session-files.ts";
 import { contextProblem, type OpeningContext } from "./session-context.ts";
+import { checkLogsOfCalls } from "./session-of-tool.ts";
 import { memberAt, notAMember } from "./team/member-at.ts";
 import { randomId } from "./user-message.ts";
 
@@ -105,7 +107,7 @@ export interface OpenOptions {
  * `finally`, so that other processes can run it at once. An open session does not keep its process alive.
  *
  * Throws `BuildError` for an invalid agent, and rejects with `SessionError` and `LogError`. `SessionBusy`: another
- * owner still runs the session after `waitMs`; the error has `owner` and `until`. `SessionUnknown`: the log has no
+ * owner still runs the session after `waitMs`, or it is an incomplete copy, with any access; the error has `owner` and `until`. `SessionUnknown`: the log has no
  * session of this id and `access` is not `run`. `WrongAgent`: the session belongs to another agent. `InvalidOption`: an
  * option is unknown or of the wrong form, `log` is not a log, `id` is missing, `context` is missing for an agent that needs one, `access` is not one of the three, `leaseMs` or
  * `waitMs` is not a positive finite number. A session that a newer release wrote opens with access `read`. `DataRefused`: the session has
@@ -142,6 +144,8 @@ export async function openUntil<Answer>(
     checkAgent(agent, found);
     const files = filesOf(options.blobs, options.log.blobs);
     const base = { ...options, clock, handle, found, files };
+    // The claim of an opening that runs the session is refused by itself.
+    if (found.stoppedBy !== undefined || access !== "run") await checkIsComplete(handle.log);
     if (found.stoppedBy !== undefined) return durableSession(agent, { ...base, access: "read" }).session;
     if (access !== "run") return durableSession(agent, { ...base, access }).session;
     const session = await run(agent, { ...base, waitUntil, signal });
@@ -205,7 +209,9 @@ async function run<Answer>(
       await lease.close();
       return undefined;
     }
-    // Before the session is created: what this throws must release the lease.
+    // Before the session is created: what these throw must release the lease.
+    const identity = identityOf(options.id, found.header);
+    await checkLogsOfCalls(agent, { log: options.log, identity, state: found.state });
     const inputs = openingInputs(agent, found, owner, clock);
     opened = durableSession(agent, { ...options, found, access: "run" });
     await opened.becomeOwner(lease, inputs);

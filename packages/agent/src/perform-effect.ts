@@ -40,8 +40,11 @@ export interface PerformOptions extends Partial<
    * the state before it, and so is an update that a tool commits while it runs.
    */
   readonly dispatch: DispatchBatch;
-  /** The id of the session, a part of digests and idempotency keys. Default: "local". */
-  readonly sessionId?: string;
+  /**
+   * The identity of the session, a part of the digests of questions and of idempotency keys: the same for all effects of a
+   * session, and that of no other one. `SharedSession.identity`, or an id of your own, such as a random one.
+   */
+  readonly sessionId: string;
   /** Default: `systemClock`. */
   readonly clock?: Clock;
 }
@@ -65,7 +68,7 @@ const performForms: OptionForms<PerformOptions> = {
  * intent applied, and dispatches the results. So an effect that is canceled, or that another runner has started, does not
  * run. Rejects with what `dispatch` throws, and then dispatches nothing more. Without `ask` a question is rejected; with it,
  * it waits for a decision that you apply. Throws `BuildError` for an invalid agent, for an unknown or invalid option,
- * without a `context` that the agent needs, and for an effect that the state contains as started: unless `intended` is true, an
+ * without a `sessionId`, without a `context` that the agent needs, and for an effect that the state contains as started: unless `intended` is true, an
  * earlier process may have run it. Dispatch `session-opened` to a restored state before you compute its effects.
  */
 export async function performEffect<Context = unknown>(
@@ -79,10 +82,11 @@ export async function performEffect<Context = unknown>(
   checkIsState(state);
   checkOptions("performEffect", options, performForms);
   checkContext("performEffect", agent, options.context);
-  const { dispatch, ask, intended, untilResumed, sessionId = "local", ...more } = options;
+  const { dispatch, ask, intended, untilResumed, sessionId, ...more } = options;
   const { clock = systemClock, signal, ...rest } = more;
   if (typeof dispatch !== "function")
     refuse("performEffect needs dispatch, a function that returns whether the inputs changed the state.");
+  if (typeof sessionId !== "string" || sessionId === "") refuse(needsSessionId);
   if (intended !== true && isIntentRecorded(effect, state)) refuse(startedBefore(effect));
   if (effect.type === "ask-human" && ask === undefined) {
     await dispatched(dispatch, [rejectionOf(effect, agent, clock)]);
@@ -119,6 +123,10 @@ function failingOnce(dispatch: DispatchBatch): DispatchBatch {
     return await dispatching;
   };
 }
+
+const needsSessionId =
+  "performEffect needs sessionId, a string that no other session has: without it, the calls of all sessions have the same " +
+  "idempotency keys. Pass identity of a shared session, or an id of your own.";
 
 const startedBefore = ({ key }: AgentEffect): string =>
   `The state contains ${key} as started, so an earlier process may have run it. Dispatch { type: "session-opened" } to a ` +

@@ -127,8 +127,12 @@ const runToEnd = <Answer>(run: AgentRun<Answer>): Promise<LoopEnd<Answer>> =>
 
 const endToReply = <Answer>(end: LoopEnd<Answer>, state: AgentState): ToolReply =>
   end instanceof AgentError
-    ? failed(`${end.kind}: ${end.message}`, state)
+    ? failed(`${end.kind}: ${messageOf(end)}`, state)
     : toolReply({ content: end.text, usage: state.usage });
+
+/** The message of an error for models and viewers. That of a session that was taken over names the host and the process. */
+const messageOf = ({ reason, message }: AgentError): string =>
+  reason === "StaleWriter" ? "Another process has taken over the session." : message;
 
 /** The reply of a call that failed, with the usage of the sub-agent's session if there is one. */
 export const failed = (content: string, state?: AgentState): ToolReply =>

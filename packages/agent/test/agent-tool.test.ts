@@ -6,6 +6,7 @@ import {
   agentTool,
   agentToolSessionId,
   defineAgent,
+  openSession,
   runTask,
   startSession,
   type Agent,
@@ -186,6 +187,32 @@ describe("a cancel", () => {
     await settled();
     expect(child.llm.options[0]?.signal?.aborted).toBe(true);
     await session.close();
+  });
+});
+
+describe("a sub-agent whose session another process takes over", () => {
+  it("fails the call without the name of that process, which only its own host reads", async () => {
+    const [begun, found] = [Promise.withResolvers<undefined>(), Promise.withResolvers<string>()];
+    const look = toolOf("look", async () => {
+      begun.resolve(undefined);
+      return await found.promise;
+    });
+    const log = memoryLog();
+    const researcher = agentOf([callsTools([{ name: "look" }]), answers("Found.")], [look]);
+    const caller = callerOf(asTool(researcher, { log }));
+    const onError = (): void => undefined;
+    await using session = await openSession(caller, { log, id: "ada", onError });
+    await session.send("Look it up.");
+    await begun.promise;
+    const id = (await log.list()).map((listed) => listed.id).find((each) => each !== "ada") ?? "";
+    const takeover = { log, id, owner: "machine-7, process 4711", isOwnerGone: () => true, onError };
+    await using taken = await openSession(researcher, takeover);
+    found.resolve("It is here.");
+    await session.settled();
+    const record = JSON.stringify(await session.history());
+    expect(record).toContain("Conflict: Another process has taken over the session.");
+    expect(record).not.toContain("machine-7");
+    expect(taken.info().owner).toBe("machine-7, process 4711");
   });
 });
 

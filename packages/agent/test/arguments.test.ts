@@ -20,6 +20,7 @@ import {
   initialStateOf,
   InputRefused,
   openSession,
+  openSharedSession,
   performEffect,
   rerunSession,
   runTask,
@@ -422,6 +423,10 @@ describe("functions that take a state, an agent or a decision refuse a value of 
   const needsAgent = "needs an agent, got undefined. Define it with defineAgent({ llm, ... }).";
   const needsState = "state must be the state of an agent, got";
   const dispatch = (): boolean => true;
+  const sessionId = "one";
+  const needsSessionId =
+    "performEffect needs sessionId, a string that no other session has: without it, the calls of all sessions have the same " +
+    "idempotency keys. Pass identity of a shared session, or an id of your own.";
   const callLlm: AgentEffect = untyped({ type: "call-llm", key: "plan/1/1/1" });
   const asked = agentTransition(userMessage("q"))(state);
   const planning: AgentEffect = untyped(Object.values(effectsAt(asked))[0]);
@@ -429,13 +434,13 @@ describe("functions that take a state, an agent or a decision refuse a value of 
   it.each<[string, () => unknown, "BuildError" | "InputRefused", string]>([
     [
       "performEffect without an agent",
-      () => performEffect(untyped(undefined), callLlm, state, { dispatch }),
+      () => performEffect(untyped(undefined), callLlm, state, { dispatch, sessionId }),
       "BuildError",
       `performEffect ${needsAgent}`,
     ],
     [
       "performEffect with parts that are not an object",
-      () => performEffect(untyped({ parts: 7, runLimits: {} }), callLlm, state, { dispatch }),
+      () => performEffect(untyped({ parts: 7, runLimits: {} }), callLlm, state, { dispatch, sessionId }),
       "BuildError",
       "performEffect needs an agent, got an object.",
     ],
@@ -453,9 +458,27 @@ describe("functions that take a state, an agent or a decision refuse a value of 
     ],
     [
       "performEffect with a clock that cannot wait",
-      () => performEffect(agent, callLlm, state, { dispatch, clock: untyped({}) }),
+      () => performEffect(agent, callLlm, state, { dispatch, sessionId, clock: untyped({}) }),
       "BuildError",
       "clock must be a clock, an object with now() and after(), got an object.",
+    ],
+    [
+      "openSharedSession with an unknown option",
+      () => openSharedSession(agent, untyped({ log: {}, id: "one", onlog: 1 })),
+      "BuildError",
+      'Unknown option "onlog" of openSharedSession. Did you mean "onLog"?',
+    ],
+    [
+      "performEffect without sessionId",
+      () => performEffect(agent, callLlm, state, { dispatch, ...untyped({}) }),
+      "BuildError",
+      needsSessionId,
+    ],
+    [
+      "performEffect with an empty sessionId",
+      () => performEffect(agent, callLlm, state, { dispatch, sessionId: "" }),
+      "BuildError",
+      needsSessionId,
     ],
     [
       "performEffect without dispatch",
@@ -465,19 +488,19 @@ describe("functions that take a state, an agent or a decision refuse a value of 
     ],
     [
       "performEffect with a dispatch that returns nothing",
-      () => performEffect(agent, planning, asked, { dispatch: (): boolean => untyped(undefined) }),
+      () => performEffect(agent, planning, asked, { sessionId, dispatch: (): boolean => untyped(undefined) }),
       "BuildError",
       "dispatch must return whether the inputs changed the state, true or false, got undefined.",
     ],
     [
       "an effect that is not one",
-      () => performEffect(agent, untyped("x"), state, { dispatch }),
+      () => performEffect(agent, untyped("x"), state, { dispatch, sessionId }),
       "BuildError",
       'effect must be an effect, got "x". Pass one of effectsAt(state).',
     ],
     [
       "an effect without its state",
-      () => performEffect(agent, callLlm, untyped(undefined), { dispatch }),
+      () => performEffect(agent, callLlm, untyped(undefined), { dispatch, sessionId }),
       "BuildError",
       `${needsState} undefined.`,
     ],

@@ -188,7 +188,7 @@ describe("the context of a session", () => {
     };
     dispatch({ type: "user-message-received", messageId: "m", content: "Who am I?", timestamp: 1 });
     for (let effect = Object.values(effectsAt(state))[0]; effect !== undefined;) {
-      await performEffect(agent, effect, state, { dispatch, context: { user: "ada" } });
+      await performEffect(agent, effect, state, { dispatch, sessionId: "one", context: { user: "ada" } });
       effect = Object.values(effectsAt(state))[0];
     }
     expect(resultsOf(state)).toEqual(["ada"]);

@@ -263,6 +263,7 @@ describe("update.now of a tool", () => {
       const [effect] = Object.values(effectsAt(state));
       if (effect === undefined) break;
       await performEffect(agent, effect, state, {
+        sessionId: "one",
         dispatch(...inputs) {
           const { state: after, applied } = applyInputs(state, inputs);
           state = after;

@@ -79,7 +79,7 @@ describe("the facade of the design", () => {
       return applied > 0;
     };
     for (let open = Object.values(effectsAt(state)); open[0]; open = Object.values(effectsAt(state)))
-      await performEffect(agent, open[0], state, { dispatch });
+      await performEffect(agent, open[0], state, { dispatch, sessionId: "one" });
     expect(state.reActContext.control).toEqual({ type: "Done", answer: "4" });
   });
 

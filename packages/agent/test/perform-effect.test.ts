@@ -21,7 +21,9 @@ import * as z from "zod";
 import { inputAt } from "@moora/agent-core-effects";
 import { toolOf } from "./support.ts";
 
-type Options = Omit<PerformOptions, "dispatch">;
+type Options = Omit<PerformOptions, "dispatch" | "sessionId">;
+
+const sessionId = "one";
 
 /** A runner of one's own, of the fewest lines. */
 class Runner {
@@ -49,7 +51,7 @@ class Runner {
 
   perform(effect = this.next(), state = this.state): Promise<void> {
     const { dispatch } = this;
-    return performEffect(this.#agent, effect, state, { ...this.#options, dispatch });
+    return performEffect(this.#agent, effect, state, { ...this.#options, dispatch, sessionId });
   }
 
   async run(): Promise<AgentState> {
@@ -105,7 +107,7 @@ describe("a loop of one's own", () => {
     const reviewer = vi.fn();
     const llm = new MockLlmCaller([callsTools([{ name: "pay" }])]);
     const agent = defineAgent({ llm, tools: [toolOf("pay")], config: { approval: { policy: "always" } } });
-    const runner = ask(agent, "Pay.", { ask: reviewer, sessionId: "mine" });
+    const runner = ask(agent, "Pay.", { ask: reviewer });
     await runner.perform();
     await runner.perform();
     expect(reviewer).toHaveBeenCalledWith(
@@ -126,7 +128,7 @@ describe("a loop of one's own", () => {
       types.push(...inputs.map((input) => inputAt(input, state).type));
       return true;
     };
-    await performEffect(agent, effect, state, { signal: cancel.signal, notify, dispatch });
+    await performEffect(agent, effect, state, { signal: cancel.signal, notify, dispatch, sessionId });
     // The cost of the answer is known, though the answer is no longer wanted.
     expect(types).toEqual(["llm-call-started", "usage-reported"]);
     expect(notify).toHaveBeenCalledTimes(1);
@@ -193,7 +195,7 @@ describe("a runner of one's own runs no tool twice", () => {
       if (types.includes("tool-call-completed")) throw new Error("ECONNRESET");
       return runner.dispatch(...inputs);
     };
-    await expect(performEffect(agent, runner.next(), runner.state, { dispatch })).rejects.toThrow(
+    await expect(performEffect(agent, runner.next(), runner.state, { dispatch, sessionId })).rejects.toThrow(
       "ECONNRESET",
     );
     expect(pay).toHaveBeenCalledTimes(1);
@@ -205,7 +207,7 @@ describe("a runner of one's own runs no tool twice", () => {
     const effect = runner.next();
     void runner.dispatch({ type: "tool-call-started", toolCallId: "call_1", attempt: 1, timestamp: 1 });
     const { state, dispatch } = runner;
-    await performEffect(agent, effect, state, { dispatch, intended: true });
+    await performEffect(agent, effect, state, { dispatch, sessionId, intended: true });
     expect(pay).toHaveBeenCalledTimes(1);
     expect(runner.state.toolCalls["call_1"]?.result).toMatchObject({ isSuccess: true, content: "paid" });
   });

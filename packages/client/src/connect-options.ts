@@ -35,9 +35,12 @@ export interface ConnectOptions<Answer = string> {
   readonly retryDelayMs?: number;
   /** The longest wait between attempts, in milliseconds. Default: 15,000. */
   readonly maxRetryDelayMs?: number;
-  /** Receives errors that no call waits for. Default: `console.error` prints them. */
+  /**
+   * Receives errors that no call waits for, and once, as `Unreachable`, that the server cannot be reached when the session is connected.
+   * Default: `console.error` prints them.
+   */
   readonly onError?: ErrorListener;
-  /** Gives up before the session is connected. */
+  /** Aborting it gives up before the session is connected, as `AbortSignal.timeout(10_000)` does. Default: waits without end. */
   readonly signal?: AbortSignal;
 }
 

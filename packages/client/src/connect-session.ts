@@ -12,8 +12,8 @@ export type RemoteSessionOf<Type> =
 
 /**
  * Connects to a session of a server, or creates one. The session starts with the newest state, receives each later record once, and
- * resumes after lost connections. Waits until the server can be reached; abort `signal` to give up. Rejects with `ClientError` for
- * what the server refuses, and throws `BuildError` for invalid options.
+ * resumes after lost connections. Waits until the server can be reached, and reports to `onError` once that it waits; abort `signal`
+ * to give up. Rejects with `ClientError` for what the server refuses, and throws `BuildError` for invalid options.
  */
 export async function connectSession<Answer = string, Data = unknown>(
   options: ConnectOptions<Answer>,

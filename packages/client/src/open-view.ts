@@ -1,4 +1,5 @@
 import type { AgentState, Question } from "@moora/agent";
+import { safeErrorListener } from "@moora/agent/internal";
 import { stateVersion } from "@moora/agent-core-state-machine/internal";
 import { ClientError } from "./client-error.ts";
 import type { ConnectSettings } from "./connect-options.ts";
@@ -31,12 +32,14 @@ export function fileUrlOf(server: string, id: string, url: string): string {
   return digest === undefined ? url : `${server}${sessionPath(id)}/files/${digest}`;
 }
 
-/** Reads the session, which is created first if `agent` is given. Waits for a server that cannot be reached. */
+/** Reads the session, which is created first if `agent` is given. Waits for a server that cannot be reached, and reports that once. */
 export async function openView<Answer>(
   api: ServerApi,
-  { id, agent, clock, signal = new AbortController().signal, ...delays }: ConnectSettings<Answer>,
+  settings: ConnectSettings<Answer>,
 ): Promise<SessionSnapshot> {
-  const wait = new RetryWait(clock, delays);
+  const { id, agent, signal = new AbortController().signal } = settings;
+  const wait = new RetryWait(settings.clock, settings);
+  let isReported = false;
   const wake = (): void => wait.wake();
   signal.addEventListener("abort", wake);
   // The same key at every attempt, so that one session is created.
@@ -51,12 +54,25 @@ export async function openView<Answer>(
       } catch (error) {
         signal.throwIfAborted();
         if (!(error instanceof Unreachable)) throw error;
+        if (!isReported) reportWaiting(settings, error.cause);
+        isReported = true;
+        // A listener may have given up.
+        signal.throwIfAborted();
         await wait.wait(wait.failed(error.retryAfterMs));
       }
     }
   } finally {
     signal.removeEventListener("abort", wake);
   }
+}
+
+/** The caller has no session yet whose `connection` it could ask: an address with a mistake would be waited for in silence. */
+function reportWaiting<Answer>({ url, onError }: ConnectSettings<Answer>, cause: unknown): void {
+  const report = safeErrorListener(onError && ((error) => onError({ source: "log", error })));
+  const message =
+    `The server ${url === "" ? "of the page" : url} cannot be reached. connectSession tries again until it can: ` +
+    "check url, or pass signal to give up.";
+  report(new ClientError("Unreachable", message, { cause }));
 }
 
 const idOf = (created: unknown): string =>

@@ -1,7 +1,7 @@
 import { memoryLog } from "@moora/event-log";
 import { answers, hangs } from "@moora/llm/testing";
 import { turn, untilPasses } from "@moora/testbed/test-clock";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { connectSession, type ConnectOptions } from "../src/index.ts";
 import { agentOf, Network, Scene } from "./support.ts";
 
@@ -45,6 +45,61 @@ describe("a session that cannot be connected", () => {
     const missing = scene.connect({ id: "none", headers });
     await expect(missing).rejects.toMatchObject({ name: "ClientError", code: "NotFound" });
     await expect(scene.connect({ agent: "nothing", headers })).rejects.toMatchObject({ code: "NotFound" });
+  });
+
+  it("is reported once to onError, and is connected when the server can be reached", async () => {
+    await using scene = new Scene(talker());
+    const network = new Network(scene);
+    network.goOffline();
+    const onError = vi.fn();
+    const connected = scene.connect({ onError }, network);
+    await scene.clock.whenWaiting(1);
+    await scene.clock.advanceAsync(60_000);
+    expect(network.attempts.length).toBeGreaterThan(3);
+    expect(onError.mock.calls).toEqual([
+      [
+        {
+          source: "log",
+          error: expect.objectContaining({
+            code: "Unreachable",
+            message:
+              "The server http://localhost cannot be reached. connectSession tries again until it can: " +
+              "check url, or pass signal to give up.",
+            cause: new TypeError("There is no network."),
+          }),
+        },
+      ],
+    ]);
+    network.goOnline();
+    expect((await scene.settles(connected)).session.connection().status).not.toBe("closed");
+    expect(onError).toHaveBeenCalledTimes(1);
+  });
+
+  it("is printed once without onError", async () => {
+    await using scene = new Scene(talker());
+    const network = new Network(scene);
+    network.goOffline();
+    using printed = vi.spyOn(console, "error").mockImplementation(() => undefined);
+    const giveUp = new AbortController();
+    const noListener: Partial<ConnectOptions> = Object.fromEntries([["onError", undefined]]);
+    const connected = scene.connect({ ...noListener, signal: giveUp.signal }, network);
+    await scene.clock.whenWaiting(1);
+    await scene.clock.advanceAsync(60_000);
+    expect(printed.mock.calls).toMatchObject([[{ code: "Unreachable" }]]);
+    giveUp.abort(new Error("Too late."));
+    await expect(connected).rejects.toThrow("Too late.");
+  });
+
+  it("can be given up by onError", async () => {
+    await using scene = new Scene(talker());
+    const network = new Network(scene);
+    network.goOffline();
+    const giveUp = new AbortController();
+    const onError = (): void => giveUp.abort(new Error("Wrong address."));
+    await expect(scene.connect({ onError, signal: giveUp.signal }, network)).rejects.toThrow(
+      "Wrong address.",
+    );
+    expect(network.attempts).toHaveLength(1);
   });
 
   it("can be given up", async () => {

@@ -4,11 +4,13 @@ import {
   type DisposableLog,
   type DueQuery,
   type DueSession,
+  type LeaseClaim,
   type LogInfo,
   type LogNotice,
   type SessionLog,
 } from "@moora/event-log";
 import {
+  leaseAfter,
   Listeners,
   logExists,
   optionForms,
@@ -100,14 +102,15 @@ export class DurableObjectLog implements DisposableLog {
     this.blobs = new ObjectBlobs(parts.database);
   }
 
-  async create(id: string, header: string): Promise<SessionLog> {
+  async create(id: string, header: string, claim?: LeaseClaim): Promise<SessionLog> {
     const [validatedId, validatedHeader] = [validId(id), validHeader(header)];
     const { database } = this.#parts;
     const { digest } = chainStart(header);
+    const { owner = null, until = null } = (claim && leaseAfter(undefined, claim)) ?? {};
     const generation = await database.writeDurably("create a session", () => {
-      const insert = `INSERT INTO moora_sessions (id, header, head, digest) VALUES (?, '', 0, ?)
-        ON CONFLICT DO NOTHING RETURNING generation`;
-      const row = database.one(insert, validatedId, digest);
+      const insert = `INSERT INTO moora_sessions (id, header, head, digest, lease_owner, lease_until)
+        VALUES (?, '', 0, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING generation`;
+      const row = database.one(insert, validatedId, digest, owner, until);
       if (row === undefined) throw logExists(id);
       const created = Number(row["generation"]);
       const first = database.texts.write(created, "header", validatedHeader);

@@ -5,6 +5,7 @@ import {
   type DisposableLog,
   type DueQuery,
   type DueSession,
+  type LeaseClaim,
   type LiveChannel,
   type LogInfo,
   type LogNotice,
@@ -13,6 +14,7 @@ import {
 } from "@moora/event-log";
 import {
   headerToKeys,
+  leaseAfter,
   logExists,
   optionForms,
   validateOptions,
@@ -135,14 +137,16 @@ class PostgresLog implements DisposableLog {
     this.#onNotice = onNotice;
   }
 
-  async create(id: string, header: string): Promise<SessionLog> {
+  async create(id: string, header: string, claim?: LeaseClaim): Promise<SessionLog> {
     const generation = randomUUID();
     const [storedId, storedHeader] = [validId(id), validHeader(header)].map(textToStored);
     const { user, caller } = headerToKeys(header);
+    const lease = claim && leaseAfter(undefined, claim);
+    const leased = lease === undefined ? [null, null] : [textToStored(lease.owner), lease.until];
     const { statements } = this.#database;
     // The client chooses the key of the generation, so that a retry after a broken connection finds its own row.
     const [row] = await this.#database.run("create a session", async (query) => {
-      await query(statements.create, generation, storedId, storedHeader, user, caller);
+      await query(statements.create, generation, storedId, storedHeader, user, caller, ...leased);
       return query(statements.open, storedId);
     });
     if (row?.["generation"] !== generation) throw logExists(id);

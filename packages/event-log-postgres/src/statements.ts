@@ -44,8 +44,8 @@ export const statementsOf = ({ sessions, records, snapshots, due, blobs }: Table
         THEN set_config('synchronous_commit', 'on', true) END`,
   getBlob: `SELECT bytes FROM ${blobs} WHERE digest = $1`,
   removeBlob: `DELETE FROM ${blobs} WHERE digest = $1`,
-  create: `INSERT INTO ${sessions} (generation, id, header, user_key, caller_key) VALUES ($1, $2, $3, $4, $5)
-      ON CONFLICT (id) DO NOTHING`,
+  create: `INSERT INTO ${sessions} (generation, id, header, user_key, caller_key, lease_owner, lease_until)
+      VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (id) DO NOTHING`,
   open: `SELECT generation, header FROM ${sessions} WHERE id = $1`,
   ...listStatementsOf(sessions, records),
   /** The row of the due time is locked first, as by appends, so that the two do not wait for each other. */

@@ -5,12 +5,14 @@ import { Connection } from "./indexeddb/connection.ts";
 import { type SessionRow, sessionStores } from "./indexeddb/schema.ts";
 import { IndexedDbSession, type LogParts } from "./indexeddb/session.ts";
 import { addSession, allSessions, deleteSession, dueSessions, findSession } from "./indexeddb/sessions.ts";
+import { leaseAfter } from "./lease.ts";
 import { LogError } from "./log-error.ts";
 import type {
   BlobStore,
   DisposableLog,
   DueQuery,
   DueSession,
+  LeaseClaim,
   LogInfo,
   LogNotice,
   SessionLog,
@@ -68,11 +70,15 @@ class IndexedDbLog implements DisposableLog {
     this.#parts = { connection, watch, channel, onNotice };
   }
 
-  async create(id: string, header: string): Promise<SessionLog> {
-    const [validatedId, validatedHeader] = [validId(id), validHeader(header)];
+  async create(id: string, header: string, claim?: LeaseClaim): Promise<SessionLog> {
+    const session = {
+      id: validId(id),
+      header: validHeader(header),
+      lease: (claim && leaseAfter(undefined, claim)) ?? null,
+    };
     return this.#handle(
       await this.#parts.connection.run("create a session", "write", ["sessions", "heads"], (transaction) =>
-        addSession(transaction, validatedId, validatedHeader),
+        addSession(transaction, session),
       ),
     );
   }

@@ -13,11 +13,20 @@ import { type Durability, Files } from "./jsonl/files.ts";
 import { readHeader } from "./jsonl/header-and-end.ts";
 import { damagedHeader, type HeaderLine, headerToLine } from "./jsonl/header-line.ts";
 import { listSessions } from "./jsonl/listing.ts";
-import { JsonlSession } from "./jsonl/session.ts";
+import { JsonlSession, leaseFile } from "./jsonl/session.ts";
 import type { Generation } from "./jsonl/session-file.ts";
+import { leaseAfter } from "./lease.ts";
 import { LogError } from "./log-error.ts";
 import { andThen } from "./maybe-promise.ts";
-import type { BlobStore, DisposableLog, LogInfo, LogNotice, MaybePromise, SessionLog } from "./port.ts";
+import type {
+  BlobStore,
+  DisposableLog,
+  LeaseClaim,
+  LogInfo,
+  LogNotice,
+  MaybePromise,
+  SessionLog,
+} from "./port.ts";
 import { warn } from "./warn.ts";
 
 export type { Durability, FileStat, FileStatOptions, FileSystem };
@@ -69,13 +78,16 @@ class JsonlLog implements DisposableLog {
     this.#watch = watchDirectory(directory.path, (name) => directory.pathOf(name));
   }
 
-  create(id: string, header: string): MaybePromise<SessionLog> {
+  create(id: string, header: string, claim?: LeaseClaim): MaybePromise<SessionLog> {
     const name = fileNameOf(validId(id));
     const line: HeaderLine = { id, generation: newGeneration(), header: validHeader(header) };
+    const lease = claim && leaseAfter(undefined, claim);
     const { files, path } = this.#directory;
     const create = (): SessionLog => {
       if (this.#generationOf(name, id) !== undefined) throw logExists(id);
       const text = headerToLine(line);
+      // Before the session can be seen. If this process ends here, the lease is of a generation that never existed.
+      if (lease !== undefined) leaseFile(this.#directory, { name, ...line }).saveDurably({ lease });
       files.replaceDurably(this.#directory.pathOf(name), text);
       return this.#handle({ ...line, name, header, headerLength: Buffer.byteLength(text) });
     };

@@ -39,13 +39,13 @@ export function memoryLog(storage: MemoryStorage = new MemoryStorage()): Disposa
   };
   return {
     name: "memory",
-    create(id, header) {
+    create(id, header, claim) {
       if (generationOf(id) !== undefined) throw logExists(id);
       const generation: MemoryGeneration = {
         id,
         header: validHeader(header),
         records: [],
-        lease: undefined,
+        lease: claim && leaseAfter(undefined, claim),
         due: null,
         snapshot: undefined,
         isRemoved: false,

@@ -208,8 +208,12 @@ export interface LiveChannel {
 export interface EventLog {
   /** The kind of store, such as `jsonl`. */
   readonly name: string;
-  /** Creates a session and returns a handle on it. Fails with `LogExists` when the id is in use. */
-  create(id: string, header: string): MaybePromise<SessionLog>;
+  /**
+   * Creates a session and returns a handle on it. Fails with `LogExists` when the id is in use. `claim` is optional for a log;
+   * `moveSession` gives it. A log that takes it creates the session with this lease in one step: no process sees the session
+   * without it, also after a crash. A log that ignores it creates the session without a lease.
+   */
+  create(id: string, header: string, claim?: LeaseClaim): MaybePromise<SessionLog>;
   /** Returns a handle on a session; undefined when there is none, or when it was removed. */
   open(id: string): MaybePromise<SessionLog | undefined>;
   /** Returns all sessions, ordered by id in code units. */

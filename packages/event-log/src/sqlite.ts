@@ -3,12 +3,14 @@ import { validateLocation, logExists, validHeader, validId } from "./validation.
 import { chainStart } from "./chain.ts";
 import { headerToKeys } from "./header-fields.ts";
 import type { HeadWatch } from "./head-watch.ts";
+import { leaseAfter } from "./lease.ts";
 import { andThen } from "./maybe-promise.ts";
 import type {
   BlobStore,
   DisposableLog,
   DueQuery,
   DueSession,
+  LeaseClaim,
   LogInfo,
   LogNotice,
   MaybePromise,
@@ -46,8 +48,8 @@ const sqliteForms: OptionForms<SqliteOptions> = {
 };
 
 const sql = {
-  create: `INSERT INTO moora_sessions (id, header, digest, user_key, caller_key, head) VALUES (?, ?, ?, ?, ?, 0)
-    ON CONFLICT DO NOTHING RETURNING generation`,
+  create: `INSERT INTO moora_sessions (id, header, digest, user_key, caller_key, lease_owner, lease_until, head)
+    VALUES (?, ?, ?, ?, ?, ?, ?, 0) ON CONFLICT DO NOTHING RETURNING generation`,
   open: "SELECT generation, header FROM moora_sessions WHERE id = ?",
   due: `SELECT id, header, due FROM moora_due JOIN moora_sessions USING (generation)
     WHERE due <= ?1 AND (lease_until IS NULL OR lease_until <= ?1) AND (due, id) > (?2, ?3)
@@ -88,9 +90,10 @@ class SqliteLog implements DisposableLog {
     this.#onNotice = onNotice;
   }
 
-  create(id: string, header: string): MaybePromise<SessionLog> {
+  create(id: string, header: string, claim?: LeaseClaim): MaybePromise<SessionLog> {
     const { user, caller } = headerToKeys(validHeader(header));
-    const values = [validId(id), header, chainStart(header).digest, user, caller] as const;
+    const { owner = null, until = null } = (claim && leaseAfter(undefined, claim)) ?? {};
+    const values = [validId(id), header, chainStart(header).digest, user, caller, owner, until] as const;
     this.#connection.renew();
     const create = () => this.#connection.one(sql.create, ...values);
     return andThen(this.#connection.run("create a session", create), (row) => {

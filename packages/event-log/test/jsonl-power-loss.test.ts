@@ -166,4 +166,30 @@ describe("(B09) a JSONL log that loses power", () => {
     }
     await log.close();
   });
+
+  it("has the lease with which a session was created, wherever it has the session", async () => {
+    using run = new PowerRun();
+    const lease = { owner: "me", until: 60 };
+    const seen = { with: 0, without: 0 };
+    const look = async (disk: PowerLossDisk): Promise<void> => {
+      const again = jsonlLog(run.temporary.path, { fs: disk });
+      const session = await again.open("a");
+      if (session !== undefined) expect(await session.currentLease()).toEqual(lease);
+      seen[session === undefined ? "without" : "with"] += 1;
+      await again.close();
+    };
+    const disks: PowerLossDisk[] = [];
+    run.beforeSync = () => {
+      for (let variant = 0; variant < variants; variant += 1) disks.push(run.disk.losePower(run.random));
+    };
+    for (const durability of ["full", "relaxed"] as const) {
+      const log = jsonlLog(run.temporary.path, { fs: run.fs, durability });
+      await log.create("a", "{}", { owner: "me", now: 50, ttlMs: 10 });
+      disks.push(run.disk.losePower(run.random));
+      await log.remove("a");
+      await log.close();
+      for (const disk of disks.splice(0)) await look(disk);
+    }
+    expect(Math.min(seen.with, seen.without)).toBeGreaterThan(variants);
+  });
 });

@@ -20,12 +20,16 @@ export interface InspectorFileOptions {
 
 /**
  * The inspector as one file without network access. `exported` is the text of `exportSession`, which the page opens at once;
- * default: it asks for a file. Save it as `.html`, or send it with its policy.
+ * default: it asks for a file. Save it as `.html`, or send it with its policy. Rejects with `TypeError` for an unknown option.
  */
 export async function inspectorFile(
   exported?: string,
-  { problem }: InspectorFileOptions = {},
+  options: InspectorFileOptions = {},
 ): Promise<InspectorPage> {
+  const unknown = Object.keys(options).find((name) => name !== "problem");
+  if (unknown !== undefined)
+    throw new TypeError(`Unknown option "${unknown}" of inspectorFile. The only option is "problem".`);
+  const { problem } = options;
   return pageOf(await loadParts(), { isLive: false, exported, problem });
 }
 

@@ -19,6 +19,11 @@ describe("the page", () => {
     expect(html.includes(contentSecurityPolicy.replace("; frame-ancestors 'none'", ""))).toBe(true);
   });
 
+  it("refuses an unknown option", async () => {
+    const options = Object.assign(JSON.parse("{}"), { problm: "The file is damaged." });
+    await expect(inspectorFile("", options)).rejects.toThrow('Unknown option "problm" of inspectorFile.');
+  });
+
   it("of a server connects to its own origin", async () => {
     const { html, contentSecurityPolicy } = await inspectorOfServer();
     expect(contentSecurityPolicy).toContain("connect-src 'self';");

@@ -17,7 +17,22 @@ export async function readBody<Schema extends z.ZodMiniType>(
   schema: Schema,
   options: BodyOptions,
 ): Promise<z.infer<Schema>> {
-  const value = await readJson(request, options);
+  return checkedBody(await readJson(request, options), schema);
+}
+
+/** Reads a body that may be missing, which is {} then. Throws as `readBody` does. */
+export async function readOptionalBody<Schema extends z.ZodMiniType>(
+  request: Request,
+  schema: Schema,
+  options: BodyOptions,
+): Promise<z.infer<Schema>> {
+  const text = await readText(request, options);
+  if (text === "") return checkedBody({}, schema);
+  checkType(request);
+  return checkedBody(textToJson(text), schema);
+}
+
+function checkedBody<Schema extends z.ZodMiniType>(value: unknown, schema: Schema): z.infer<Schema> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
@@ -35,10 +50,17 @@ function detailOf(issue: z.core.$ZodIssue | undefined): string {
 }
 
 async function readJson(request: Request, options: BodyOptions): Promise<unknown> {
-  const type = request.headers.get("content-type") ?? "";
+  checkType(request);
+  return textToJson(await readText(request, options));
+}
+
+function checkType({ headers }: Request): void {
+  const type = headers.get("content-type") ?? "";
   if (!/^application\/json\s*(;|$)/i.test(type))
     throw new HttpProblem("unsupported-media-type", "The body must be application/json.");
-  const text = await readText(request, options);
+}
+
+function textToJson(text: string): unknown {
   let value: unknown;
   try {
     value = JSON.parse(text);

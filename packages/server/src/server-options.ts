@@ -9,8 +9,9 @@ import {
   type LogListener,
 } from "@moora/agent";
 import { Logger, safeErrorListener } from "@moora/agent/internal";
-import { blobProblem, optionHint } from "@moora/agent-core-effects/internal";
+import { blobProblem, optionHint, shownValue } from "@moora/agent-core-effects/internal";
 import type { Authorize, SessionRef } from "./access/authorization.ts";
+import { isLoopbackHost } from "./access/site-checks.ts";
 import { LiveHub } from "./live/live-hub.ts";
 import { checkNumbers, checkValues } from "./check-values.ts";
 import { ServerCounters } from "./metrics/server-counters.ts";
@@ -77,7 +78,7 @@ export interface AgentServerOptions {
   readonly authorize?: Authorize;
   /**
    * The hosts, as in the header `Host`, by which this server is reached beside loopback addresses, such as
-   * `agents.example.com`. They are checked for a server without `authorize` or on a loopback address. Default: none.
+   * `agents.example.com`. They are checked for a server on a loopback address, and need `authorize`. Default: none.
    */
   readonly allowedHosts?: readonly string[];
   /** Other origins whose pages may use this server, such as `https://app.example.com`. Default: none; CORS is off. */
@@ -194,7 +195,7 @@ export function contextOf(options: AgentServerOptions): ServerContext {
   return {
     ...options,
     agents: agentsByName(agents),
-    allowedHosts: allowedHosts.map((host) => host.toLowerCase()),
+    allowedHosts: checkedHosts(allowedHosts, options.authorize),
     allowedOrigins: new Set(allowedOrigins.map(checkedOrigin)),
     basePath,
     limits: { ...defaultServerLimits, ...checkNumbers("limits", options.limits ?? {}, defaultServerLimits) },
@@ -238,9 +239,18 @@ function agentsByName(agents: readonly Agent<unknown>[]): ReadonlyMap<string, Ag
   return byName;
 }
 
-/** Origins are compared as browsers write them. `*` and `null` would let every page in. */
+/** Throws `BuildError` for a host of other machines on a server whose users are all one user. */
+function checkedHosts(hosts: readonly string[], authorize: Authorize | undefined): readonly string[] {
+  const beyond = authorize === undefined ? hosts.find((host) => !isLoopbackHost(host)) : undefined;
+  if (beyond === undefined) return hosts.map((host) => host.toLowerCase());
+  throw new BuildError(
+    `allowedHosts names ${shownValue(beyond)}, which other machines can reach. Give authorize as well.`,
+  );
+}
+
+/** Origins are compared as browsers write them. `*` and `null` would let every page in, and a pattern none. */
 function checkedOrigin(origin: string): string {
-  if (URL.parse(origin)?.origin === origin && origin !== "null") return origin;
+  if (URL.parse(origin)?.origin === origin && origin !== "null" && !origin.includes("*")) return origin;
   throw new BuildError(
     `allowedOrigins must contain origins such as "https://app.example.com", got ${JSON.stringify(origin)}.`,
   );

@@ -1,7 +1,7 @@
 import { EventType, type HttpAgent } from "@ag-ui/client";
 import { agentTool, askHuman, readSession, toolReply } from "@moora/agent";
 import { memoryLog, MemoryStorage } from "@moora/event-log";
-import type { LlmOutcome } from "@moora/llm";
+import type { LlmCaller, LlmOutcome } from "@moora/llm";
 import { answers, callsTools, fails, hangs, type MockScript } from "@moora/llm/testing";
 import { TestClock, untilPasses } from "@moora/testbed/test-clock";
 import { z } from "zod";
@@ -221,6 +221,19 @@ describe("a client of AG-UI", () => {
     expect(scene.failures).toEqual([]);
   });
 
+  it("gets that text again if the loop is canceled before the retry begins", async () => {
+    const agent = agentOf([fails("overloaded", { partial: "Half an ans" })]);
+    await using scene = new AgUiScene(agent, { clock: new TestClock() });
+    const client = scene.client();
+    const run = say(client, "Hi");
+    await untilPasses(() => expect(scene.types).toContain("MESSAGES_SNAPSHOT"));
+    await scene.scene.as("ada").post(`/sessions/${(await scene.sessionIds())[0]}/cancel`);
+    await run;
+    expect(textsOf(client)).toEqual(["user: Hi", "assistant: Half an ans"]);
+    expect(scene.outcome).toEqual({ type: "cancelled" });
+    expect(scene.failures).toEqual([]);
+  });
+
   it("keeps the calls of a step without text in the messages after a retry", async () => {
     const clock = new TestClock();
     const script = [
@@ -319,6 +332,46 @@ describe("a client of AG-UI that comes back", () => {
     expect(ran).toHaveLength(2);
     expect(scene.outcome).toEqual({ type: "success" });
     expect(scene.failures).toEqual([]);
+  });
+
+  it.each([
+    ["the client that was stopped in its middle", true],
+    ["another window", false],
+  ])("gets the text that is being streamed whole, and once, in its next run: %s", async (_name, isSame) => {
+    const rest = Promise.withResolvers<void>();
+    const outcome = answers("a b c d e f g");
+    let isFirst = true;
+    const llm: LlmCaller = {
+      name: "slow",
+      async call(_request, { onChunk } = {}) {
+        if (!isFirst) return answers("Again.");
+        isFirst = false;
+        for (const text of ["a ", "b ", "c "]) onChunk?.({ type: "text", text });
+        await rest.promise;
+        for (const text of ["d ", "e ", "f ", "g"]) onChunk?.({ type: "text", text });
+        return outcome;
+      },
+    };
+    await using scene = new AgUiScene(agentOf(llm));
+    const first = scene.client();
+    const saying = say(first, "Count").catch(() => undefined);
+    await untilPasses(() => expect(textsOf(first).at(-1)).toBe("assistant: a b c "));
+    if (isSame) {
+      first.abortRun();
+      await saying;
+    }
+    const client = isSame ? first : scene.client();
+    const again = say(client, "Again", "again");
+    const [id = ""] = await scene.sessionIds();
+    await expect.poll(async () => JSON.stringify((await scene.stateOf(id)).messages)).toContain("Again");
+    rest.resolve();
+    await Promise.all([saying, again]);
+    const text = "assistant: a b c d e f g";
+    expect(textsOf(client)).toEqual([
+      ...(isSame ? ["user: Count", text, "user: Again"] : ["user: Again", text]),
+      "assistant: Again.",
+    ]);
+    expect(scene.failures.filter((failure) => !failure.includes("abort"))).toEqual([]);
   });
 
   it("gets the whole run again after its connection was lost, and the run continues", async () => {

@@ -33,6 +33,16 @@ describe("the options of a server", () => {
       'allowedHosts must be a list of strings, got "a.example".',
     ],
     [
+      "a host of other machines and without authorize",
+      { agents, log, allowedHosts: ["localhost:3000", "agents.example"] },
+      'allowedHosts names "agents.example", which other machines can reach. Give authorize as well.',
+    ],
+    [
+      "a pattern of origins",
+      { agents, log, allowedOrigins: ["https://*.example.com"] },
+      'allowedOrigins must contain origins such as "https://app.example.com", got "https://*.example.com".',
+    ],
+    [
       "one origin",
       { agents, log, allowedOrigins: "*" },
       'allowedOrigins must be a list of strings, got "*".',

@@ -360,6 +360,28 @@ describe("a request", () => {
     expect(scene.errors).toEqual([]);
   });
 
+  it("that creates a session has no fields: its body is {} or missing, and any other one is refused", async () => {
+    await using scene = new Scene(talker());
+    const ada = scene.as("ada");
+    const path = "/agents/helper/sessions";
+    const json = { "content-type": "application/json" };
+    const create = async (body: string | undefined, headers: Readonly<Record<string, string>>) => {
+      const init = { method: "POST", headers, ...(body === undefined ? {} : { body }) };
+      return (await ada.send(path, init)).status;
+    };
+    for (const [body, headers, status] of [
+      [undefined, {}, 201],
+      ["", json, 201],
+      ["{}", json, 201],
+      ['{"x":1}', json, 400],
+      ["[]", json, 400],
+      ["{", json, 400],
+      ["{}", { "content-type": "text/plain" }, 415],
+    ] as const)
+      expect(await create(body, headers), String(body)).toBe(status);
+    expect(await scene.log.list()).toHaveLength(3);
+  });
+
   it("with an oversized body is refused before it is read as a whole", async () => {
     await using scene = new Scene(talker(), { limits: { maxBodyBytes: 1_000 } });
     const id = await scene.as("ada").create();

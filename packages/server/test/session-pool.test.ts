@@ -1,5 +1,5 @@
 import { memoryLog, type EventLog } from "@moora/event-log";
-import { readSession } from "@moora/agent";
+import { openSession, readSession } from "@moora/agent";
 import { answers, callsTools, hangs } from "@moora/llm/testing";
 import { TestClock, turn, untilPasses } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
@@ -50,6 +50,22 @@ describe("a session that nothing uses", () => {
     await turn();
     await clock.advanceAsync(60_000);
     await untilClosed(scene.log, id);
+  });
+});
+
+describe("a copy that an interrupted move has left incomplete", () => {
+  it("is not opened, and takes no message", async () => {
+    const log = memoryLog();
+    const agent = talker();
+    const session = await openSession(agent, { log, id: "copy", user: "ada" });
+    await session.close();
+    const lease = { owner: "an unfinished move##", now: Date.now(), ttlMs: 1e12 };
+    await (await log.open("copy"))?.lease(lease);
+    await using scene = new Scene(agent, { log });
+    const ada = scene.as("ada");
+    expect((await ada.post("/sessions/copy/messages", { content: "Hi" })).status).toBe(503);
+    expect((await ada.get("/sessions/copy")).status).toBe(503);
+    expect(await (await log.open("copy"))?.head()).toBe(session.info().seq);
   });
 });
 
@@ -112,7 +128,7 @@ describe("readiness", () => {
     const flaky: EventLog = {
       ...log,
       name: log.name,
-      create: (id, header) => log.create(id, header),
+      create: (id, header, claim) => log.create(id, header, claim),
       list: () => log.list(),
       remove: (id) => log.remove(id),
       close: () => log.close(),

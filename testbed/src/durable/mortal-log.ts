@@ -93,7 +93,7 @@ export function mortalLog(log: EventLog, life: Life): EventLog {
   });
   return {
     name: log.name,
-    create: alive((id, header) => mapped(log.create(id, header), handle)),
+    create: alive((id, header, claim) => mapped(log.create(id, header, claim), handle)),
     open: alive((id) => mapped(log.open(id), (session) => session && handle(session))),
     list: alive(() => log.list()),
     remove: alive((id) => log.remove(id)),

@@ -1,4 +1,10 @@
-import { LogError, type EventLog, type MaybePromise, type SessionLog } from "@moora/event-log";
+import {
+  LogError,
+  type EventLog,
+  type LeaseClaim,
+  type MaybePromise,
+  type SessionLog,
+} from "@moora/event-log";
 
 /** A call of a log on its way there, or its answer on its way back. */
 export interface Passage {
@@ -50,7 +56,9 @@ export function remoteLog(log: EventLog, pass: (passage: Passage) => Promise<voi
   });
   return {
     name: log.name,
-    create: far("create", async (id: string, header: string) => handle(await log.create(id, header))),
+    create: far("create", async (id: string, header: string, claim?: LeaseClaim) =>
+      handle(await log.create(id, header, claim)),
+    ),
     open: far("open", async (id: string) => {
       const session = await log.open(id);
       return session && handle(session);

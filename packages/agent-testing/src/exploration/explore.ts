@@ -1,4 +1,5 @@
 import { effectsAt, llmRequestAt } from "@moora/agent-core-effects";
+import { checkOptions, type OptionForms } from "@moora/agent-core-effects/internal";
 import { initialStateOf } from "@moora/agent";
 import { step, type AgentInput, type AgentState } from "@moora/agent-core-state-machine";
 import { recordOf, toolOf } from "@moora/agent-core-state-machine/internal";
@@ -49,6 +50,20 @@ export interface ExploreOptions {
   readonly dialects?: Dialects;
 }
 
+const exploreForms: OptionForms<ExploreOptions> = {
+  depth: "positiveInteger",
+  maxStates: "positiveInteger",
+  outcomes: { expectation: "a list of outcomes", fits: Array.isArray },
+  messages: {
+    expectation: "0 or a positive integer",
+    fits: (value) => Number.isSafeInteger(value) && Number(value) >= 0,
+  },
+  crashes: "boolean",
+  cancels: "boolean",
+  invariants: "object",
+  dialects: "object",
+};
+
 /** The result of an exploration. */
 export interface ExploreReport {
   readonly states: number;
@@ -84,9 +99,10 @@ interface Node {
  * Visits every state that an agent can reach in a small world: all orders of completions, duplicates, stale answers,
  * decisions, cancels and crashes, up to a depth. Checks the laws at every transition and your invariants in every state.
  * Searches breadth first, so that the path to a failure is a shortest one. Keeps one level of states and a digest of every
- * state in memory.
+ * state in memory. Throws `BuildError` for an unknown or invalid option.
  */
 export function explore(agent: ExploredAgent, options: ExploreOptions = {}): ExploreReport {
+  checkOptions("explore", options, exploreForms);
   const world: SmallWorld = {
     outcomes: options.outcomes ?? outcomesFor(agent),
     messages: options.messages ?? 0,

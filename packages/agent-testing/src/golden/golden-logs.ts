@@ -1,6 +1,7 @@
 import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { importSession, verifySession, type Agent } from "@moora/agent";
+import { checkOptions, type OptionForms } from "@moora/agent-core-effects/internal";
 import { LogError, memoryLog } from "@moora/event-log";
 import {
   differenceIn,
@@ -28,15 +29,19 @@ export interface GoldenOptions {
   readonly agent?: Agent<unknown>;
 }
 
+const goldenForms: OptionForms<GoldenOptions> = { update: "boolean", agent: "object" };
+
 const sessionEnd = ".jsonl";
 const goldenEnd = ".golden";
 
 /**
  * Compares the exported sessions of a folder, `*.jsonl`, with what they were when their golden files, `*.golden`, were
  * written: at each position the state, its open effects and the next request to the model. Every session must also verify. Returns
- * a report with the first difference of each session. Rejects with `RangeError` for a folder without sessions.
+ * a report with the first difference of each session. Rejects with `RangeError` for a folder without sessions, and
+ * with `BuildError` for an unknown or invalid option.
  */
 export async function goldenLogs(folder: string, options: GoldenOptions = {}): Promise<GoldenReport> {
+  checkOptions("goldenLogs", options, goldenForms);
   const files = (await readdir(folder)).toSorted();
   const names = namesIn(files, sessionEnd);
   if (names.length === 0) {

@@ -16,7 +16,7 @@ import type { RecordedWorld } from "./world.ts";
 /** The id of the session of each case. */
 export const caseSession = "case";
 
-/** The id of another session, by which a case sees that the host works. */
+/** The id of another session: by it a case sees that the host works, and that sessions do not share what is theirs. */
 const witnessSession = "witness";
 
 /** The model calls of that session for each message: the first one fails. */
@@ -92,6 +92,10 @@ export class CaseRun {
         return this.#post({ type: "session-paused", timestamp: this.#now() });
       case "nothing-begins":
         return this.#nothingBegins();
+      case "ask-other":
+        return this.#askOther(step.message, (state) => hasEnded(state, this.#witnesses));
+      case "decide-other":
+        return this.#decideOther(step.message);
       case "resume":
         return this.#post({ type: "session-resumed", timestamp: this.#now() });
       case "hold":
@@ -126,29 +130,46 @@ export class CaseRun {
   }
 
   async #decide(decision: Decision, times: number): Promise<void> {
-    const question = questionAt(
-      await this.host.waitFor(caseSession, (state) => questionAt(state) !== undefined),
-    );
-    if (question === undefined) throw new HostNotConforming("The session asks no question.");
-    const input = decisionToInput(question, decision, {
-      by: "reviewer",
-      timestamp: this.#now(),
-      digestOfChange: () => "",
-      maxResultLength: defaultRunLimits.maxResultLength,
-    });
+    const input = await this.#decision(decision);
     const posts = Array.from({ length: times }, () => this.host.post(caseSession, input));
     const applied = (await Promise.all(posts)).filter((hasApplied) => hasApplied).length;
     if (applied !== 1) throw new HostNotConforming(`Of ${times} equal decisions, ${applied} applied.`);
   }
 
+  /** A decision on the question of the session, when that asks one. */
+  async #decision(decision: Decision): Promise<AgentInput> {
+    const question = questionAt(
+      await this.host.waitFor(caseSession, (state) => questionAt(state) !== undefined),
+    );
+    if (question === undefined) throw new HostNotConforming("The session asks no question.");
+    return decisionToInput(question, decision, {
+      by: "reviewer",
+      timestamp: this.#now(),
+      digestOfChange: () => "",
+      maxResultLength: defaultRunLimits.maxResultLength,
+    });
+  }
+
+  async #decideOther(message: string): Promise<void> {
+    await this.#askOther(message, (state) => questionAt(state) !== undefined);
+    const hasApplied = await this.host.post(witnessSession, await this.#decision("approve"));
+    if (hasApplied)
+      throw new HostNotConforming("A decision on a question of one session applied in another.");
+  }
+
+  /** Posts a message to the witness, and waits until that is as `isReached` says. */
+  async #askOther(message: string, isReached: (state: AgentState) => boolean): Promise<void> {
+    this.#witnesses += 1;
+    const input = userMessage(message, { messageId: `w${this.#witnesses}`, timestamp: this.#now() });
+    await this.host.post(witnessSession, input);
+    await this.host.waitFor(witnessSession, isReached);
+  }
+
   /** Checks that only the work of a witness has begun since the pause: another session, whose work takes a while. */
   async #nothingBegins(): Promise<void> {
-    this.#witnesses += 1;
-    const messageId = `w${this.#witnesses}`;
     // The model fails for each text once in a process, and cases may share one.
-    const input = userMessage(`fail ${crypto.randomUUID()}`, { messageId, timestamp: this.#now() });
-    await this.host.post(witnessSession, input);
-    await this.host.waitFor(witnessSession, (state) => hasEnded(state, this.#witnesses));
+    const message = `fail ${crypto.randomUUID()}`;
+    await this.#askOther(message, (state) => hasEnded(state, this.#witnesses));
     const begun = this.world.begun - this.#begunAtPause - this.#witnesses * witnessCalls;
     if (begun !== 0) throw new HostNotConforming(`The session is paused, and work has begun ${begun} times.`);
   }

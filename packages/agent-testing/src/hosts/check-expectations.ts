@@ -31,6 +31,7 @@ export function checkExpectations(expects: HostExpectations, found: Found): void
   checkResults(expects.results ?? {}, state);
   checkMoments(expects.moments ?? {}, world);
   checkPolicies(world);
+  checkKeys({ write: 1, ...expects.keys }, world);
 }
 
 function checkResults(results: NonNullable<HostExpectations["results"]>, state: AgentState): void {
@@ -51,15 +52,22 @@ function checkMoments(expected: NonNullable<HostExpectations["moments"]>, world:
   }
 }
 
-/** What holds in every case: a tool that runs `once` begins once, and all runs of a call have one idempotency key. */
+/** What holds in every case: a tool that runs `once` begins once. */
 function checkPolicies(world: RecordedWorld): void {
   for (const work of ["pay", "transfer"]) {
     const begun = world.momentsAt({ work, moment: "begin" }).length;
     if (begun > 1) throw new HostNotConforming(`${work} runs once, and has begun ${begun} times.`);
   }
-  const keys = new Set(world.momentsAt({ work: "write", moment: "begin" }).map(({ key }) => key));
-  if (keys.size > 1)
-    throw new HostNotConforming(`The runs of write have ${keys.size} idempotency keys, not one.`);
+}
+
+/** All runs of a call have one idempotency key, which no other call has. Work that has not begun has none. */
+function checkKeys(expected: Readonly<Record<string, number>>, world: RecordedWorld): void {
+  for (const [work, count] of Object.entries(expected)) {
+    const moments = world.momentsAt({ work, moment: "begin" });
+    const { size } = new Set(moments.map(({ key }) => key));
+    if (moments.length > 0 && size !== count)
+      throw new HostNotConforming(`The runs of ${work} have ${size} idempotency keys, not ${count}.`);
+  }
 }
 
 function equal(what: string, expected: unknown, found: unknown): void {

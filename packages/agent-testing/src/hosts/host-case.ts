@@ -22,6 +22,10 @@ export type HostStep =
    * begins.
    */
   | { readonly type: "nothing-begins" }
+  /** Posts a message to another session, and waits until that has answered it. */
+  | { readonly type: "ask-other"; readonly message: string }
+  /** Posts a message to another session, and waits until that asks a person. A decision on the question of the case must not apply there. */
+  | { readonly type: "decide-other"; readonly message: string }
   /** Makes work wait at a moment, from this time on (default: 1, the first). */
   | ({ readonly type: "hold"; readonly from?: number } & Moment)
   /** Lets all work continue that waits. */
@@ -50,6 +54,8 @@ export interface HostExpectations {
   readonly answer?: string;
   /** How often work began or ended, or was aborted, by its name. */
   readonly moments?: Readonly<Partial<Record<WorkMoment["moment"], Readonly<Record<string, number>>>>>;
+  /** How many idempotency keys the work had, by its name. */
+  readonly keys?: Readonly<Record<string, number>>;
   /** For each tool, "success", or the code of the failure of its last call. */
   readonly results?: Readonly<Record<string, string>>;
   /** The text that was streamed. */

@@ -3,6 +3,7 @@ import { batchScenarios } from "./batch-scenarios.ts";
 import { witnessCalls } from "./case-run.ts";
 import type { HostScenario, HostStep } from "./host-case.ts";
 import { processScenarios } from "./process-scenarios.ts";
+import { sessionScenarios } from "./session-scenarios.ts";
 import { ask, day, decide, end, group, hold, question, reach, releaseAll, restart } from "./scenario-rows.ts";
 
 const running = group("start and stream", {
@@ -221,6 +222,7 @@ export const hostScenarios: readonly HostScenario[] = [
   ...timers,
   ...budgets,
   ...data,
+  ...sessionScenarios,
   ...processScenarios,
   ...batchScenarios,
 ];

@@ -1,4 +1,5 @@
 import { effectsAt } from "@moora/agent-core-effects";
+import type { OptionForms } from "@moora/agent-core-effects/internal";
 import {
   agentTransition,
   isPaused,
@@ -42,6 +43,13 @@ export interface LawsOptions {
    */
   readonly thoroughly?: (count: number) => boolean;
 }
+
+/** What the options about laws must be, without the initial state. */
+export const lawsForms: OptionForms<Omit<LawsOptions, "from">> = {
+  dialects: "object",
+  replays: "boolean",
+  thoroughly: "function",
+};
 
 /** Checks the laws L1 to L11 for every input that is applied. */
 export interface LawKeeper {

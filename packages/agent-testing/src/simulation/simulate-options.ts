@@ -1,4 +1,5 @@
 import type { Recipe } from "@moora/agent";
+import type { OptionForms } from "@moora/agent-core-effects/internal";
 import type { Dialects } from "../laws/request-laws.ts";
 import type { OwnDraws } from "./draws.ts";
 import type { Invariants } from "./invariants.ts";
@@ -60,6 +61,33 @@ export interface SimulateOptions extends OwnDraws {
   /** The folder that the found failure is written to as a test to keep; needs `source`. Default: nowhere. */
   readonly writeTo?: string;
 }
+
+/** What the options of `simulate` must be. Those of another count or name would test less than they seem to. */
+export const simulateForms: OptionForms<SimulateOptions> = {
+  seed: { expectation: "an integer", fits: Number.isSafeInteger },
+  runs: "positiveInteger",
+  length: "positiveInteger",
+  faults: "texts",
+  invariants: "object",
+  dialects: "object",
+  drawsConfig: "boolean",
+  execute: {
+    expectation: "true, false or a list of names of tools",
+    fits: (value) => typeof value === "boolean" || Array.isArray(value),
+  },
+  updates: { expectation: "a list of recipes", fits: Array.isArray },
+  context: "any",
+  beforeEach: "function",
+  thoroughEvery: "positiveInteger",
+  source: "object",
+  writeTo: "string",
+  draw: "object",
+  drawResults: "object",
+  texts: {
+    expectation: "a list of messages, at least one",
+    fits: (value) => Array.isArray(value) && value.length > 0,
+  },
+};
 
 /** Default of `thoroughEvery`. */
 export const defaultThoroughEvery = 8;

@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Agent, Recipe } from "@moora/agent";
+import { checkOptions } from "@moora/agent-core-effects/internal";
 import type { Choose } from "../choose.ts";
 import { drawConfig } from "../draw-config.ts";
 import { defaultDialects } from "../laws/default-dialects.ts";
@@ -14,7 +15,12 @@ import { identityOf } from "./identity.ts";
 import { regressionTest, needsOf } from "./regression-test.ts";
 import { reportToText, type SimulationFailure, type SimulationReport } from "./report.ts";
 import { actionsOf, shrinkSession } from "./shrink.ts";
-import { defaultThoroughEvery, reproduceLine, type SimulateOptions } from "./simulate-options.ts";
+import {
+  defaultThoroughEvery,
+  reproduceLine,
+  simulateForms,
+  type SimulateOptions,
+} from "./simulate-options.ts";
 import {
   simulateSession,
   type NextAction,
@@ -26,12 +32,13 @@ import {
  * Simulates sessions of an agent, deterministically: a clock that is moved by hand, a model that is drawn, tools that
  * fail, lie or never return, people who decide late, twice or never, crashes, failing writes, second hosts, and next
  * releases of the agent itself, unless it is a team. After every action the laws L1 to L11, the invariants V1 to V21 and your own are
- * checked. The first failure is shrunk.
+ * checked. The first failure is shrunk. Rejects with `BuildError` for an unknown or invalid option.
  */
 export async function simulate(
   agent: Agent<unknown>,
   options: SimulateOptions = {},
 ): Promise<SimulationReport> {
+  checkOptions("simulate", options, simulateForms);
   const { seed = 1, runs = 100, writeTo, source } = options;
   if (writeTo !== undefined && source === undefined)
     throw new TypeError("writeTo needs source: the module that exports the agent and its options.");
@@ -70,12 +77,16 @@ export type SimulateActionsOptions = Pick<
   readonly needs?: readonly string[];
 };
 
+// A kept test passes what its module exports, which may be the options of the simulation that found it.
+const simulateActionsForms = { ...simulateForms, needs: "texts" } as const;
+
 /** Simulates one session from its actions: how a found failure is kept as a test. Actions that cannot happen are skipped. */
 export async function simulateActions(
   agent: Agent<unknown>,
   session: SimulatedSession,
   options: SimulateActionsOptions = {},
 ): Promise<SessionResult> {
+  checkOptions("simulateActions", options, simulateActionsForms);
   const missing = (options.needs ?? []).filter((name) => !needsOf(options).includes(name));
   if (missing.length > 0)
     throw new TypeError(`The options lack ${missing.join(", ")}, which found this failure. Pass them.`);

@@ -131,6 +131,14 @@ describe("the suite for hosts", () => {
       ignorePauses,
     ],
     [
+      "that takes the decision of one session for that of another",
+      "a decision on a question of one session does not apply in another",
+      (prepared) => ({
+        post: async (id, input, from) =>
+          (await prepared.post(id, input, from)) || input.type === "tool-call-decided",
+      }),
+    ],
+    [
       "that continues with the earlier release",
       "a later release continues the open work of an earlier one",
       (prepared) => ({ start: (options) => prepared.start({ ...options, release: 1 }) }),
@@ -140,6 +148,22 @@ describe("the suite for hosts", () => {
   it.each(faults)("refuses a host %s", async (_, name, alter) => {
     const found = hostConformance(broken(alter)).find((hostCase) => hostCase.name === name);
     await expect(found?.run()).rejects.toThrow(HostNotConforming);
+  });
+
+  it("refuses a host whose sessions have the same idempotency keys", async () => {
+    const sound = logHost("broken", () => memoryLogStorage());
+    const found = hostConformance({
+      ...sound,
+      prepare: (setup) =>
+        sound.prepare({
+          ...setup,
+          world: {
+            reach: (moment) =>
+              setup.world.reach({ ...moment, key: moment.key.replace(/^(case|witness)\/[^/]*/, "local") }),
+          },
+        }),
+    }).find(({ name }) => name === "calls of two sessions have different idempotency keys");
+    await expect(found?.run()).rejects.toThrow("The runs of write have 1 idempotency keys, not 2.");
   });
 
   it("refuses a host whose tools run once more than they may", async () => {

@@ -68,7 +68,7 @@ describe("simulated sessions", () => {
     const { coverage } = await simulate(shopAgent, { runs: 20 });
     const names = [...new Set(Object.values(coverage).flatMap((row) => Object.keys(row)))];
     expect(names).toEqual(expect.arrayContaining(["llm:chunk", "tool:success", "crash"]));
-    const report = await simulate(shopAgent, { runs: 0, faults: names });
+    const report = await simulate(shopAgent, { runs: 1, faults: names });
     expect(report.ok).toBe(true);
   });
 
@@ -123,7 +123,7 @@ describe("a report", () => {
   });
 
   it("identifies the agent by name, version, and a digest of its config and tools", async () => {
-    const { identity } = await simulate(payingAgent("keyed"), { runs: 0 });
+    const { identity } = await simulate(payingAgent("keyed"), { runs: 1 });
     expect(identity).toMatch(
       /^agent "paying" version 0, config and tools \S{12}; @moora\/agent-testing 0\.1\.0$/,
     );

@@ -3,6 +3,7 @@ import { LogError, type EventLog, type Lease } from "@moora/event-log";
 import { checkIsLog } from "../check-arguments.ts";
 import { systemClock } from "../clock.ts";
 import { randomId } from "../user-message.ts";
+import { incompleteError, unfinishedMove } from "./incomplete-copy.ts";
 import { isProcessGone, localProcess } from "./local-process.ts";
 import type { LogHandle } from "./log-handle.ts";
 import type { Logger } from "../logger.ts";
@@ -205,12 +206,6 @@ async function mayTakeOver(lease: Lease, options: LeaseOptions): Promise<boolean
   return await isDead(lease, isOwnerGone);
 }
 
-/**
- * The holder of the lease of an incomplete copy, from which a session must not run. It is not a process: the lease lasts until the
- * next move of the session completes the copy, or the copy is removed.
- */
-export const unfinishedMove = "an unfinished move##";
-
 /** Whether the owner of a lease is known to have ended. */
 export const isDead = async (
   { owner }: Lease,
@@ -221,16 +216,8 @@ export const isDead = async (
 const takenOverError = (owner: string): SessionError =>
   new SessionError("StaleWriter", `The session was taken over by ${owner}.`, { owner });
 
-/** The error for an incomplete copy of a session. */
-export const incompleteError = (id: string, { owner, until }: Lease): SessionError =>
-  new SessionError(
-    "SessionBusy",
-    `The session ${id} is an incomplete copy: a move to this log was interrupted. Move it again, or remove it.`,
-    { owner: ownerOf(owner), until },
-  );
-
 function busyError(id: string, lease: Lease, now: number): SessionError {
-  if (lease.owner === unfinishedMove) return incompleteError(id, lease);
+  if (lease.owner === unfinishedMove) return incompleteError(id, lease.until);
   const { until } = lease;
   const owner = ownerOf(lease.owner);
   const end = new Date(until);

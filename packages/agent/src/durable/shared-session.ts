@@ -3,6 +3,7 @@ import { step, type AgentInput, type AgentState } from "@moora/agent-core-state-
 import { checkedChain, LogError, type ChainHead, type EventLog, type LogRecord } from "@moora/event-log";
 import { checkIsAgent, checkIsLog, checkIsText } from "../check-arguments.ts";
 import { systemClock } from "../clock.ts";
+import { checkOptions, type OptionForms } from "../check-options.ts";
 import type { Agent } from "../define-agent.ts";
 import { Logger, type LogListener } from "../logger.ts";
 import { checkAgent, openingInputs, openLog } from "../open-session.ts";
@@ -10,6 +11,7 @@ import { logIgnored, logRetry } from "../session/log-inputs.ts";
 import { parseOrRefuse } from "../session/parse-or-refuse.ts";
 import { randomId } from "../user-message.ts";
 import { appendInTurn, longestAppend, splitIntoAppends } from "./appends.ts";
+import { checkIsComplete } from "./incomplete-copy.ts";
 import { writerLogs } from "./lifecycle-logs.ts";
 import { logHandle, type LogHandle } from "./log-handle.ts";
 import { restoreSession } from "./restore.ts";
@@ -34,6 +36,15 @@ export interface SharedSessionOptions {
    */
   readonly onLog?: LogListener;
 }
+
+const sharedForms: OptionForms<SharedSessionOptions> = {
+  log: "any",
+  id: "any",
+  owner: "string",
+  user: "string",
+  clock: "clock",
+  onLog: "function",
+};
 
 /** What inputs did to a shared session. */
 export interface SharedAppend {
@@ -69,18 +80,20 @@ export interface SharedSession {
 
 /**
  * Opens a session that several runners execute at the same time, and creates it if the log has none of this id. For hosts that
- * start the effects of a state by an engine of their own; all others use `openSession`. Throws `BuildError` for an invalid
- * argument, and rejects with `SessionError` (`WrongAgent`, `UnsupportedVersion`) and `LogError`.
+ * start the effects of a state by an engine of their own; all others use `openSession`. Rejects with `BuildError` for an unknown or
+ * invalid option, with `SessionError` (`WrongAgent`, `UnsupportedVersion`, and `SessionBusy` for an incomplete copy) and `LogError`.
  */
 export async function openSharedSession(
   agent: Agent<unknown>,
   options: SharedSessionOptions,
 ): Promise<SharedSession> {
   checkIsAgent("openSharedSession", agent);
+  checkOptions("openSharedSession", options, sharedForms);
   checkIsLog(options.log);
   checkIsText("id", options.id);
   const { clock = systemClock, owner = randomId("runner") } = options;
   const handle = logHandle(options.log, await openLog(agent, options, "run"));
+  await checkIsComplete(handle.log);
   const found = await restoreSession(handle.log);
   checkAgent(agent, found);
   if (found.stoppedBy !== undefined) throw found.stoppedBy;

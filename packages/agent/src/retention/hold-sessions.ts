@@ -1,6 +1,7 @@
 import type { Clock } from "@moora/agent-core-effects";
 import type { EventLog, Lease, SessionLog } from "@moora/event-log";
-import { holderOf, incompleteError, isDead, ownerOf, unfinishedMove } from "../durable/lease-keeper.ts";
+import { incompleteError, unfinishedMove } from "../durable/incomplete-copy.ts";
+import { holderOf, isDead, ownerOf } from "../durable/lease-keeper.ts";
 import { localProcess } from "../durable/local-process.ts";
 import { SessionError } from "../durable/session-error.ts";
 import { randomId } from "../user-message.ts";
@@ -63,9 +64,13 @@ export async function holdSession(log: EventLog, id: string, clock: Clock): Prom
   };
 }
 
+/** Removes a session without records, for which `removeAt` does not work. Returns false for one that has got a record meanwhile. */
+export const removeEmpty = async (log: EventLog, session: SessionLog): Promise<boolean> =>
+  (await session.head()) === 0 && (await log.remove(session.id));
+
 /** The error for a session that a process runs. */
 export function isBusy(id: string, lease: Lease): SessionError {
-  if (lease.owner === unfinishedMove) return incompleteError(id, lease);
+  if (lease.owner === unfinishedMove) return incompleteError(id, lease.until);
   const { owner, until } = lease;
   const name = ownerOf(owner);
   return new SessionError(

@@ -3,12 +3,13 @@ import { LogError, type EventLog, type LogRecord, type SessionLog } from "@moora
 import { checkIsId, checkIsLog } from "../check-arguments.ts";
 import { checkLogOptions, type OptionForms } from "../check-options.ts";
 import { systemClock } from "../clock.ts";
-import { isDead, unfinishedMove } from "../durable/lease-keeper.ts";
+import { unfinishedMove } from "../durable/incomplete-copy.ts";
+import { isDead } from "../durable/lease-keeper.ts";
 import { SessionError } from "../durable/session-error.ts";
 import { copyBlobs } from "../time-travel/copy-blobs.ts";
 import { batchesOf } from "../time-travel/write-session.ts";
-import { isBusy, isInForce, renewalOf, withHeld, type HeldSession } from "./hold-sessions.ts";
-import { callerIdOf, findFamily, type ListedSession } from "./session-family.ts";
+import { isBusy, isInForce, removeEmpty, renewalOf, withHeld, type HeldSession } from "./hold-sessions.ts";
+import { callerIdOf, findFamily, idsOf, type ListedSession } from "./session-family.ts";
 
 /** The options of `moveSession`. */
 export interface MoveOptions {
@@ -21,9 +22,9 @@ const forms: OptionForms<MoveOptions> = { clock: "clock" };
 /**
  * Moves a session to another log, with the sessions of its sub-agents: to an archive, and back from it. The records are copied
  * unchanged, with the bytes of their files if both logs have a store for them. The sessions are removed from the first log when
- * the other one has the last records of all of them, callers first; bytes stay, and so does a sub-agent without records. A move that
- * is refused changes neither log. One that was interrupted is completed by the next one, also where the first log has only sub-agents
- * left; until then an incomplete copy cannot be run. Returns the ids of the moved sessions. Rejects with
+ * the other one has the last records of all of them, callers first; bytes stay. A sub-agent without records is not copied, only
+ * removed. A move that is refused changes neither log. One that was interrupted is completed by the next one, also where the first
+ * log has only sub-agents left; until then an incomplete copy cannot be opened. Returns the ids of the moved sessions. Rejects with
  * `SessionUnknown`, with `SessionBusy` if a process runs one of them, with `LogExists` if the other log has a different session of
  * the same id, with `LogCorrupt` for a damaged one, and with `InvalidOption` for a session without records, for that of a sub-agent
  * whose caller is in the same log, for a log whose sessions have no `removeAt`, and if both logs are the same.
@@ -40,23 +41,35 @@ export async function moveSession(
   checkIsOther(from, to);
   const { clock = systemClock } = options;
   checkLogOptions("moveSession", options, forms);
-  const ids = idsToMove((await membersOf(from, id)) ?? (await membersLeft(from, id, to)));
-  if (ids.length === 0) throw new SessionError("SessionUnknown", `Session "${id}" not found.`);
-  await withHeld(from, { ids, clock }, async (sources) => {
-    for (const source of sources) await checkTarget(source, to, clock);
+  const members = (await membersOf(from, id)) ?? (await membersLeft(from, id, to));
+  if (idsToMove(members).length === 0) throw new SessionError("SessionUnknown", `Session "${id}" not found.`);
+  return await withHeld(from, { ids: idsOf(members), clock }, async (held) => {
+    for (const each of held) if ((await each.session.head()) > 0) await checkTarget(each, to, clock);
+    const sources = await removeEmptyOf(from, held);
     // The caller is first: if another process has created its session meanwhile, the log gets none of the family.
     for (const source of sources.toReversed()) await createTarget(source.session, to, clock);
     const copies = await copyAll({ from, to, sources, clock });
+    const ids = sources.map(({ session }) => session.id);
     await withHeld(to, { ids, clock }, async (targets) => {
       await removeCopied(copies, renewalOf([...sources, ...targets], clock));
     });
+    return ids;
   });
-  return ids;
 }
 
-/** The ids of the sessions of a family that a move moves: those with records. */
+/**
+ * Removes the sessions without records, which are those of sub-agents: their caller opens new ones, in whichever log it runs. Returns
+ * the others.
+ */
+async function removeEmptyOf(from: EventLog, held: readonly HeldSession[]): Promise<readonly HeldSession[]> {
+  const sources: HeldSession[] = [];
+  for (const each of held) if (!(await removeEmpty(from, each.session))) sources.push(each);
+  return sources;
+}
+
+/** The ids of the sessions of a family that a move copies: those with records. */
 export const idsToMove = (family: readonly ListedSession[]): readonly string[] =>
-  family.flatMap(({ id, head }) => (head === 0 ? [] : [id]));
+  idsOf(family.filter(({ head }) => head > 0));
 
 /** The sessions of a family that may be moved; undefined if the log does not have the session. */
 async function membersOf(from: EventLog, id: string): Promise<readonly ListedSession[] | undefined> {
@@ -158,10 +171,12 @@ const unfinishedMs = 100 * 365 * 86_400_000;
  */
 async function createTarget(source: SessionLog, to: EventLog, clock: Clock): Promise<void> {
   const { id, header } = source;
-  const target = (await to.open(id)) ?? (await to.create(id, header));
+  const claim = { owner: unfinishedMove, now: clock.now(), ttlMs: unfinishedMs };
+  const target = (await to.open(id)) ?? (await to.create(id, header, claim));
   if (target.header !== header) throw exists(id);
   if ((await target.head()) >= (await source.head())) return;
-  const lease = await target.lease({ owner: unfinishedMove, now: clock.now(), ttlMs: unfinishedMs });
+  // Also after `create`: a log of your own may ignore the claim there.
+  const lease = await target.lease(claim);
   if (lease.owner === unfinishedMove) return;
   if (await isDead(lease)) {
     await target.release(lease.owner);

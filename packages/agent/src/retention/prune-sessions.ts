@@ -1,14 +1,14 @@
 import type { Clock } from "@moora/agent-core-effects";
-import { LogError, type EventLog, type SessionLog } from "@moora/event-log";
+import { LogError, type EventLog } from "@moora/event-log";
 import { checkIsLog } from "../check-arguments.ts";
 import { checkLogOptions, type OptionForms } from "../check-options.ts";
 import { systemClock } from "../clock.ts";
 import { SessionError } from "../durable/session-error.ts";
 import type { SessionHeader } from "../durable/session-header.ts";
 import { recordToInput } from "../durable/session-record.ts";
-import { isLeased, withHeld } from "./hold-sessions.ts";
+import { isLeased, removeEmpty, withHeld } from "./hold-sessions.ts";
 import { checkIsOther, idsToMove, moveSession } from "./move-session.ts";
-import { sessionsByFamily, type FamilyHead, type ListedSession } from "./session-family.ts";
+import { idsOf, sessionsByFamily, type FamilyHead, type ListedSession } from "./session-family.ts";
 
 /** A session that is old enough to be pruned. */
 export interface PrunableSession {
@@ -123,8 +123,6 @@ const reasons: Readonly<Partial<Record<string, KeptReason>>> = {
   LogExists: "exists",
 };
 
-const idsOf = (members: readonly ListedSession[]): readonly string[] => members.map(({ id }) => id);
-
 /**
  * Removes sessions, callers first: a caller without its sub-agents would run them again. A sub-agent that gets a record after its caller
  * was removed stays.
@@ -145,10 +143,6 @@ const removeHeld = async (
     }
     return idsOf(members).filter((id) => removed.has(id));
   });
-
-/** Removes a session without records, for which `removeAt` does not work. Returns false for one that has got a record meanwhile. */
-const removeEmpty = async (log: EventLog, session: SessionLog): Promise<boolean> =>
-  (await session.head()) === 0 && (await log.remove(session.id));
 
 /** The time of the newest record of sessions; undefined if they have none. */
 async function lastTimeOf(log: EventLog, sessions: readonly ListedSession[]): Promise<number | undefined> {

@@ -109,6 +109,8 @@ async function idOfIdentity(log: EventLog, identity: string): Promise<string | u
   return undefined;
 }
 
+export const idsOf = (sessions: readonly ListedSession[]): readonly string[] => sessions.map(({ id }) => id);
+
 /** What the keys of the calls of a session begin with. */
 const prefixOf = ({ id, parsed }: ListedSession): string => `${identityOf(id, parsed ?? {})}/`;
 

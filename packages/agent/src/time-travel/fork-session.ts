@@ -15,7 +15,7 @@ import { inputToRecord } from "../durable/session-record.ts";
 import { changeAt } from "../session/data-updater.ts";
 import { parseOrRefuse } from "../session/parse-or-refuse.ts";
 import { randomId } from "../user-message.ts";
-import { closingInputs, withoutOpenWork } from "./open-work.ts";
+import { closingInputs, withoutOpenWork, unknownInputs } from "./open-work.ts";
 import { copyBlobs } from "./copy-blobs.ts";
 import { rebinder } from "./rebinder.ts";
 import { end, positionIn, positionOf, readSoundPart } from "./read-session.ts";
@@ -23,9 +23,9 @@ import { settlingInputs } from "./settling-inputs.ts";
 import { writeSession } from "./write-session.ts";
 
 /**
- * What happens to work that is open at the position. `reuse`: its outcome is taken from the original log. `rerun`: it
- * runs again, as if it had not started. `close`: a call that had not started counts as not run, the outcome of one that
- * had started as unknown.
+ * What happens to work that is open at the position. `reuse`: its outcome is taken from the original log; that of a call which has
+ * begun and has none there counts as unknown, unless its tool is `safe`. `rerun`: it runs again, as if it had not started. `close`:
+ * a call that had not started counts as not run, the outcome of one that had started as unknown.
  */
 export type OpenWork = "reuse" | "rerun" | "close";
 
@@ -95,7 +95,9 @@ export async function forkSession<Data = unknown>(
     if (isLoopRunning(state)) positionIn(session, end);
     return settlingInputs(state, session.inputs.slice(position));
   };
-  const inputs = inputsOf(open, edited, copy.state, reused);
+  const settled = inputsOf(open, edited, copy.state, reused);
+  const inputs =
+    open === "reuse" ? [...settled, ...unknownInputs(recordsOf(as, header, settled).state)] : settled;
   const fork = recordsOf(as, header, inputs, updateOf(options));
   await copyBlobs(log, to, fork.records);
   await writeSession(to, as, headerToText(header), fork.records);

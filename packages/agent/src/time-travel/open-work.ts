@@ -9,6 +9,7 @@ import {
 import {
   llmCallKey,
   openCallsOf,
+  recordOf,
   stateKey,
   toolQuestionOf,
   waitAt,
@@ -82,6 +83,19 @@ export function closingInputs(state: AgentState): readonly AgentInput[] {
   const calls = openCallsOf(state.reActContext.control);
   if (calls.length > 0) return calls.map((call) => toClosingInput(call, state));
   return [{ type: "re-act-cancelled", reason: forkedHere, timestamp }];
+}
+
+/**
+ * Inputs that end the calls which have begun and must not begin again with another idempotency key: their outcome is unknown. Calls
+ * that run `once` are not among them: their outcome is unknown when the session is opened.
+ */
+export function unknownInputs(state: AgentState): readonly AgentInput[] {
+  if (!isLoopRunning(state)) return [];
+  const isKeyed = ({ id }: OpenCall): boolean =>
+    state.tools[recordOf(state, id)?.name ?? ""]?.replay === "keyed";
+  return openCallsOf(state.reActContext.control)
+    .filter((call) => call.status.type === "running" && call.status.started && isKeyed(call))
+    .map((call) => toClosingInput(call, state));
 }
 
 function toClosingInput(call: OpenCall, state: AgentState): AgentInput {

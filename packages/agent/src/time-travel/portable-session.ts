@@ -1,4 +1,5 @@
 import { shownValue } from "@moora/agent-core-effects/internal";
+import { beginReplay, type AgentState } from "@moora/agent-core-state-machine";
 import {
   chainStart,
   checkedChain,
@@ -7,8 +8,10 @@ import {
   type EventLog,
   type LogRecord,
 } from "@moora/event-log";
-import { textToHeader } from "../durable/session-header.ts";
+import { checkIsComplete } from "../durable/incomplete-copy.ts";
+import { headerToState, identityOf, textToHeader } from "../durable/session-header.ts";
 import { recordToInput } from "../durable/session-record.ts";
+import { checkHasSessionsOfCalls } from "../session-of-tool.ts";
 import { end, recordsUpTo, sessionLog } from "./read-session.ts";
 import { writeSession } from "./write-session.ts";
 
@@ -19,11 +22,12 @@ const format = "moora/session/1";
  * Exports a session as a portable text for `importSession` and for tests: lines of JSON for its header, for each
  * record, and for a seal, the number of records and a digest by which truncated and changed files are detected. `seq`
  * is the last record that is exported; default: the last record of the session. Rejects with `SessionUnknown` for an
- * unknown session, with `LogCorrupt` for a position behind the first damage, and with `InvalidOption` for a record that
+ * unknown session, with `SessionBusy` for an incomplete copy, with `LogCorrupt` for a position behind the first damage, and with `InvalidOption` for a record that
  * the session does not have.
  */
 export async function exportSession(log: EventLog, id: string, seq: number = end): Promise<string> {
   const session = await sessionLog(log, id);
+  await checkIsComplete(session);
   const inspection = await session.inspect();
   const records = inspection.records.slice(0, recordsUpTo(inspection, seq));
   return recordsToPortable({ id, header: session.header, records });
@@ -85,16 +89,27 @@ const truncationError = (seq: number): LogError =>
 
 /**
  * Creates a session in a log from a portable session, with its own id or `as`. Returns the id and the number of
- * records. Rejects with the errors of `parsePortable`, and with `LogExists` if the log has a session of this id.
+ * records. Rejects with the errors of `parsePortable`, with `LogExists` if the log has a session of this id, and with
+ * `InvalidOption` if the call of a sub-agent has begun and is open, and the log does not have its session: a text has none.
  */
 export async function importSession(
   log: EventLog,
   text: string,
   as?: string,
 ): Promise<{ id: string; seq: number }> {
-  const { id, header, records } = parsePortable(text);
-  await writeSession(log, as ?? id, header, records);
-  return { id: as ?? id, seq: records.length };
+  const { id: exportedId, header, records } = parsePortable(text);
+  const id = as ?? exportedId;
+  const state = stateOf(header, records);
+  await checkHasSessionsOfCalls({ log, identity: identityOf(id, textToHeader(header)), state });
+  await writeSession(log, id, header, records);
+  return { id, seq: records.length };
+}
+
+/** The state after all records. */
+function stateOf(header: string, records: readonly LogRecord[]): AgentState {
+  const replay = beginReplay(headerToState(textToHeader(header)));
+  for (const record of records) replay.apply(recordToInput(record));
+  return replay.state();
 }
 
 type Line = Readonly<Record<string, unknown>>;

@@ -183,10 +183,13 @@ describe("the session of a sub-agent that is opened while its caller is paused",
       await rest();
       const opening = Promise.withResolvers<void>();
       let isHeld = true;
+      let opens = 0;
       const slow: EventLog = {
         ...log,
         async open(session) {
-          if (isHeld) await opening.promise;
+          opens += 1;
+          // The first one looks where the session of the call is.
+          if (isHeld && opens > 1) await opening.promise;
           return await log.open(session);
         },
       };

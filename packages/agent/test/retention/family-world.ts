@@ -19,8 +19,8 @@ export class World {
   readonly clock: TestClock = new TestClock();
   readonly begun: string[] = [];
 
-  /** An agent whose sub-agent's sub-agent mails, and then pays when that is approved. */
-  #agentOn(log: EventLog): Agent {
+  /** An agent, its sub-agent, and the sub-agent of that, which mails, and then pays when that is approved. */
+  agentsOn(log: EventLog): Readonly<Record<"ada" | "lead" | "worker", Agent>> {
     const tool = (name: string, approval: "always" | "never"): Tool =>
       defineTool({
         name,
@@ -43,18 +43,22 @@ export class World {
       llm: callsThenAnswers({ name: "worker", arguments: { task: "Do it." } }),
       tools: [agentTool(worker, { name: "worker", description: "Works.", log, clock })],
     });
-    return defineAgent({
+    const ada = defineAgent({
       name: "boss",
       llm: callsThenAnswers({ name: "lead", arguments: { task: "Do it." } }),
       tools: [agentTool(lead, { name: "lead", description: "Leads.", log, clock })],
     });
+    return { ada, lead, worker };
   }
 
-  /** Opens the session in a log, as a process of its own. */
-  async open(log: EventLog = this.log): Promise<DurableSession> {
-    const session = await openSession(this.#agentOn(log), {
+  /** Opens the session in a log, as a process of its own. Its sub-agents have their sessions in `logOfTools`. */
+  async open(
+    log: EventLog = this.log,
+    { id = "ada", logOfTools = log }: { readonly id?: string; readonly logOfTools?: EventLog } = {},
+  ): Promise<DurableSession> {
+    const session = await openSession(this.agentsOn(logOfTools).ada, {
       log,
-      id: "ada",
+      id,
       clock: this.clock,
       isOwnerGone: () => true,
     });
@@ -74,8 +78,8 @@ export class World {
   }
 
   /** Opens the session in a log, answers its question and runs it to its end. */
-  async finish(log: EventLog): Promise<void> {
-    const session = await this.open(log);
+  async finish(log: EventLog, id = "ada"): Promise<void> {
+    const session = await this.open(log, { id });
     await until(() => session.questions().length > 0 || isDone(session.current()));
     for (const question of session.questions()) await session.decide(question, "approve");
     await until(() => isDone(session.current()));

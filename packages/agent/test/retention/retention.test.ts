@@ -270,6 +270,14 @@ describe("pruning", () => {
   });
 });
 
+/** Creates the session of a sub-agent of "ada" without records. Returns the key of its call. */
+async function createSub(log: EventLog): Promise<string> {
+  const header = await readHeader(log, "ada");
+  const caller = `${identityOf("ada", header)}/call_1`;
+  await log.create("sub", JSON.stringify({ ...header, incarnation: "other", caller }));
+  return caller;
+}
+
 describe("a move to another log", () => {
   it("keeps a message that is posted while the records are copied", async () => {
     const world = worldOn(memoryLog());
@@ -328,19 +336,44 @@ describe("a move to another log", () => {
     await expect(move("empty")).rejects.toMatchObject({ code: "InvalidOption" });
   });
 
-  it("leaves a sub-agent without records, whose process ended before its first one", async () => {
+  it("removes a sub-agent without records, which may run in the archive and be restored from it", async () => {
     const { log, clock, record } = worldOn(memoryLog());
     await record("ada");
-    const header = await readHeader(log, "ada");
-    const caller = `${identityOf("ada", header)}/call_1`;
-    await log.create("sub", JSON.stringify({ ...header, incarnation: "other", caller }));
+    const caller = await createSub(log);
     const archive = memoryLog();
     for (const dryRun of [true, false]) {
       const report = await pruneSessions(log, { before: clock.now() + 1, archive, clock, dryRun });
       expect(report).toEqual({ pruned: ["ada"], kept: [] });
     }
     expect((await archive.list()).map(({ id }) => id)).toEqual(["ada"]);
-    expect((await log.list()).map(({ id }) => id)).toEqual(["sub"]);
+    expect(await log.list()).toEqual([]);
+    await (await openSession(plain, { log: archive, id: "sub", clock, caller })).close();
+    expect(await moveSession(archive, "ada", log, { clock })).toEqual(["sub", "ada"]);
+    expect((await log.list()).map(({ id }) => id)).toEqual(["ada", "sub"]);
+  });
+
+  it("takes a sub-agent that got its first record meanwhile, and is refused where a process runs it", async () => {
+    const world = worldOn(memoryLog());
+    const { log, clock } = world;
+    await world.record("ada");
+    await createSub(log);
+    const archive = memoryLog();
+    const sub = await log.open("sub");
+    await sub?.lease({ owner: "other", now: clock.now(), ttlMs: day });
+    await expect(moveSession(log, "ada", archive, { clock })).rejects.toMatchObject({ owner: "other" });
+    await sub?.release("other");
+    expect(await world.ids()).toEqual(["ada", "sub"]);
+    const post = await world.open("sub", plain, "post");
+    const posting: EventLog = {
+      ...archive,
+      async open(id) {
+        if (post.info().seq === 0) await post.send("Wait.");
+        return await archive.open(id);
+      },
+    };
+    expect(await moveSession(log, "ada", posting, { clock })).toEqual(["sub", "ada"]);
+    expect((await stateAt(archive, "sub")).state.messages.at(-1)?.content).toBe("Wait.");
+    await post.close();
   });
 
   it("is refused if the other log has another session of the id, and changes neither", async () => {
@@ -378,9 +411,9 @@ describe("a move to another log", () => {
     const target = memoryLog();
     const racing: EventLog = {
       ...target,
-      async create(id, header) {
+      async create(id, header, claim) {
         if ((await target.list()).length === 0) await target.create("ada", "{}");
-        return await target.create(id, header);
+        return await target.create(id, header, claim);
       },
     };
     const move = moveSession(world.log, "ada", racing, { clock: world.clock });

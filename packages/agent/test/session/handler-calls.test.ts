@@ -125,6 +125,7 @@ describe("a tool that the handler of a custom state calls", () => {
     const resumed = Promise.withResolvers<void>();
     const applied: string[] = [];
     const performed = performEffect(agent, effect, initialStateOf(agent), {
+      sessionId: "one",
       intended: true,
       untilResumed: () => resumed.promise,
       dispatch(...inputs) {

@@ -5,12 +5,15 @@ import { type HeadRow, recordsFrom, type SessionRow } from "./schema.ts";
 import { resultOf, type Transaction } from "./transaction.ts";
 
 /** Adds a session. Throws `LogExists` if the id is in use. */
-export async function addSession(transaction: Transaction, id: string, header: string): Promise<SessionRow> {
+export async function addSession(
+  transaction: Transaction,
+  { id, header, lease }: Omit<SessionRow, "generation"> & Pick<HeadRow, "lease">,
+): Promise<SessionRow> {
   if ((await findSession(transaction, id)) !== undefined) throw logExists(id);
   const row: SessionRow = { generation: randomGeneration(), id, header };
   transaction.store("sessions").add(row);
   const { seq, digest } = chainStart(header);
-  transaction.put("heads", { generation: row.generation, id, seq, digest, due: null, lease: null });
+  transaction.put("heads", { generation: row.generation, id, seq, digest, due: null, lease });
   return row;
 }
 

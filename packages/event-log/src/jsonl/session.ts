@@ -43,12 +43,7 @@ export class JsonlSession implements SessionLog {
     this.header = generation.header;
     this.#directory = directory;
     this.#watch = watch;
-    this.#lease = new SideFile(
-      directory.files,
-      directory.pathOf(name, leaseExtension),
-      generation.generation,
-      isLeaseNote,
-    );
+    this.#lease = leaseFile(directory, generation);
     this.#snapshot = new SideFile(
       directory.files,
       directory.pathOf(name, snapshotExtension),
@@ -188,3 +183,10 @@ export class JsonlSession implements SessionLog {
     return this.#directory.run(what, this.#file.path, operation);
   }
 }
+
+/** The file with the lease of a generation. */
+export const leaseFile = (
+  directory: JsonlDirectory,
+  { name, generation }: Pick<Generation, "name" | "generation">,
+): SideFile<LeaseNote> =>
+  new SideFile(directory.files, directory.pathOf(name, leaseExtension), generation, isLeaseNote);

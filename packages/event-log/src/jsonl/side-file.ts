@@ -50,15 +50,21 @@ export class SideFile<T extends object> {
   }
 
   save(value: T, text = ""): void {
-    const json = JSON.stringify(value);
-    this.#files.replace(
-      this.#path,
-      `${this.#generation} ${digestOf(this.#generation, json)}\n${json}\n${text}`,
-    );
+    this.#files.replace(this.#path, this.#toText(value, text));
+  }
+
+  /** The same, synced even in a relaxed log. */
+  saveDurably(value: T, text = ""): void {
+    this.#files.replaceDurably(this.#path, this.#toText(value, text));
   }
 
   remove(): void {
     this.#files.remove(this.#path);
+  }
+
+  #toText(value: T, text: string): string {
+    const json = JSON.stringify(value);
+    return `${this.#generation} ${digestOf(this.#generation, json)}\n${json}\n${text}`;
   }
 
   #parsed(bytes: Buffer, size: number): SideContent<T> | { readonly damagedBytes: number } | undefined {

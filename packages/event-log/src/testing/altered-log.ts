@@ -29,7 +29,7 @@ export function withSessions(
   });
   const altered: EventLog = {
     name: log.name,
-    create: (id, header) => log.create(id, header),
+    create: (id, header, claim) => log.create(id, header, claim),
     open: (id) => log.open(id),
     list: () => log.list(),
     remove: (id) => log.remove(id),
@@ -38,7 +38,7 @@ export function withSessions(
   };
   return {
     ...altered,
-    create: (id, header) => andThen(altered.create(id, header), handle),
+    create: (id, header, claim) => andThen(altered.create(id, header, claim), handle),
     open: (id) =>
       andThen(altered.open(id), (session) => (session === undefined ? undefined : handle(session))),
   };

@@ -4,6 +4,7 @@ import type { BrokenLog } from "./broken-log.ts";
 import { brokenSessions } from "./broken-sessions.ts";
 import { continueChain, headOf } from "./chain-of.ts";
 import { memoryLogStorage } from "./memory-storage.ts";
+import { nextTurn } from "./next-turn.ts";
 
 /** Logs with one fault each, which test the conformance suite: each must fail its `failingCase`. */
 export const brokenLogs: readonly BrokenLog[] = [
@@ -93,9 +94,9 @@ export const brokenLogs: readonly BrokenLog[] = [
     storage: () =>
       memoryLogStorage((log) =>
         withSessions(log, () => ({}), {
-          create: async (id, header) => {
+          create: async (id, header, claim) => {
             await log.remove(id);
-            return log.create(id, header);
+            return log.create(id, header, claim);
           },
         }),
       ),
@@ -106,9 +107,32 @@ export const brokenLogs: readonly BrokenLog[] = [
     storage: () =>
       memoryLogStorage((log) =>
         withSessions(log, () => ({}), {
-          create: async (id, header) =>
-            (await log.open(id.toLowerCase())) ?? log.create(id.toLowerCase(), header),
+          create: async (id, header, claim) =>
+            (await log.open(id.toLowerCase())) ?? log.create(id.toLowerCase(), header, claim),
           open: (id) => log.open(id.toLowerCase()),
+        }),
+      ),
+  },
+  {
+    name: "ignores the lease of a creation",
+    failingCase: "creates a session with a lease, which it has in every handle and after a crash",
+    storage: () =>
+      memoryLogStorage((log) =>
+        withSessions(log, () => ({}), { create: (id, header) => log.create(id, header) }),
+      ),
+  },
+  {
+    name: "claims the lease of a creation after it",
+    failingCase: "no process sees a session without the lease with which it is created",
+    storage: () =>
+      memoryLogStorage((log) =>
+        withSessions(log, () => ({}), {
+          create: async (id, header, claim) => {
+            const session = await log.create(id, header);
+            await nextTurn();
+            if (claim !== undefined) await session.lease(claim);
+            return session;
+          },
         }),
       ),
   },

@@ -40,6 +40,7 @@ export class AgentServer implements McpAgentServer {
   readonly #runner: CallRunner;
   readonly #handles = new Set<{ close(): Promise<void> }>();
   #loaded: Promise<LoadedServer> | undefined;
+  #isClosed = false;
 
   constructor(agents: ReadonlyMap<string, Required<ServedAgent>>, options: McpServerOptions) {
     this.#agents = agents;
@@ -50,12 +51,14 @@ export class AgentServer implements McpAgentServer {
 
   async serveStdio(streams: StdioStreams = processStreams()): Promise<void> {
     checkOptions("serveStdio", streams, streamForms);
+    this.#checkIsOpen();
     const { input, output } = streams;
     const { factory } = await this.#load();
     const { StdioServerTransport, serveStdio } = await loadSdk(
       "@modelcontextprotocol/server",
       () => import("@modelcontextprotocol/server/stdio"),
     );
+    this.#checkIsOpen();
     const ended = Promise.withResolvers<void>();
     for (const event of ["end", "close", "error"]) input.once(event, () => ended.resolve());
     const transport = new StdioServerTransport(input, output);
@@ -77,8 +80,9 @@ export class AgentServer implements McpAgentServer {
     const refused = this.#refusal(sdk, request);
     if (refused !== undefined) return refused;
     const { authorize } = this.#options;
+    const user = await authorize?.(request);
+    if (this.#isClosed) return new Response(null, { status: 503 });
     if (authorize === undefined) return await handler.fetch(request);
-    const user = await authorize(request);
     if (user === undefined || user === null) return new Response(null, { status: 401 });
     // What code without types may return. Sessions of users that have no name of their own would be those of one user.
     if (typeof user !== "string" || user === "") {
@@ -92,16 +96,20 @@ export class AgentServer implements McpAgentServer {
 
   async listen(options: ListenOptions = {}): Promise<ListeningServer> {
     checkOptions("listen", options, listenForms);
+    this.#checkIsOpen();
     const { host = "127.0.0.1", port = 0 } = options;
     if (!isLocalName(host) && this.#options.authorize === undefined)
       refuse(`host is ${shownValue(host)}, which other machines can reach. Give authorize as well.`);
     const { listenOnNode } = await import("./listen-on-node.ts");
     const listening = await listenOnNode(this.fetch, { host, port, onError: this.#onError });
     this.#handles.add(listening);
+    if (this.#isClosed) await listening.close();
+    this.#checkIsOpen();
     return listening;
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     const loaded = await this.#loaded;
     await this.#runner.close(async () => {
       await Promise.all([...this.#handles].map((handle) => handle.close()));
@@ -111,6 +119,11 @@ export class AgentServer implements McpAgentServer {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
+  }
+
+  /** Throws `BuildError` for a server that is closed. */
+  #checkIsOpen(): void {
+    if (this.#isClosed) refuse("The server is closed. Create another one with mcpServer.");
   }
 
   /** The response to a request of another name, which a page of the web may have sent. */

@@ -84,18 +84,21 @@ export interface ListeningServer {
 export interface McpAgentServer {
   /**
    * Serves one client over standard input and output, and resolves when it has ended the connection and the sessions of its calls
-   * are closed. Their work resumes when they are opened again. Nothing else may write to the output.
+   * are closed. Their work resumes when they are opened again. Nothing else may write to the output. Rejects with `BuildError` after `close`.
    */
   serveStdio(streams?: StdioStreams): Promise<void>;
-  /** Answers a request of streamable HTTP, at any path. */
+  /** Answers a request of streamable HTTP, at any path; with the status 503 after `close`. */
   readonly fetch: (request: Request) => Promise<Response>;
   /**
    * Serves HTTP on a port of this machine. Default: any free port of 127.0.0.1. A host beyond this machine needs `authorize`. Needs
-   * the package `@modelcontextprotocol/node`. Rejects with `BuildError` for an invalid option, and with `ListenError` if the address
-   * cannot be bound.
+   * the package `@modelcontextprotocol/node`. Rejects with `BuildError` for an invalid option and after `close`, and with `ListenError`
+   * if the address cannot be bound.
    */
   listen(options?: ListenOptions): Promise<ListeningServer>;
-  /** Ends all connections and closes the sessions that run; their work resumes when they are opened again. */
+  /**
+   * Ends all connections and closes the sessions that run; their work resumes when they are opened again. Resolves when the server no
+   * longer uses the log. A closed server stays closed.
+   */
   close(): Promise<void>;
   /** The same as `close`. */
   [Symbol.asyncDispose](): Promise<void>;

@@ -96,7 +96,24 @@ function schemaToFields({ type, properties, required = [] }: JsonObject): Fields
   return isWhole ? { properties: Object.fromEntries(fields), required: names } : undefined;
 }
 
-/** The decision of a person who has answered a form; undefined for a form that was closed: the question stays open. */
+/**
+ * Why an answer does not fit its form, in words for a person; undefined if it does. An answer with a schema of its own is checked
+ * against that when it is decided, so here only for what is missing.
+ */
+export function answerProblem(question: Question, answer: FormAnswer): string | undefined {
+  if (answer.action !== "accept") return undefined;
+  const { properties, required } = firstForm(question).schema;
+  const hasOwnSchema = answerSchemaOf(question) !== undefined;
+  const { check } = schemaCheckOf(
+    { type: "object", required, properties: hasOwnSchema ? {} : properties },
+    undefined,
+  );
+  return problemOf(check(answer.content));
+}
+
+/**
+ * The decision of a person whose answer fits its form; undefined for a form that was closed: the question stays open.
+ */
 export function answerToDecision(question: Question, answer: FormAnswer): Decision | undefined {
   const { about } = question;
   if (answer.action === "cancel") return undefined;
@@ -122,11 +139,12 @@ function answerOf(schema: JsonObject | undefined, content: Readonly<Record<strin
   const value = textToJson(answer);
   if (value === undefined || schema["type"] === "string") return answer;
   const { check } = schemaCheckOf(schema, undefined);
-  return fits(check(value)) || !fits(check(answer)) ? value : answer;
+  return problemOf(check(value)) === undefined || problemOf(check(answer)) !== undefined ? value : answer;
 }
 
-const fits = (checked: ReturnType<ReturnType<typeof schemaCheckOf>["check"]>): boolean =>
-  "ok" in checked && checked.ok;
+/** The problem of a value, by the check of a JSON Schema, which is never a promise. */
+const problemOf = (checked: ReturnType<ReturnType<typeof schemaCheckOf>["check"]>): string | undefined =>
+  "problem" in checked ? checked.problem : undefined;
 
 function outcomeOf({ outcome, detail }: Readonly<Record<string, unknown>>): Decision {
   if (outcome === "run-again") return { outcome };

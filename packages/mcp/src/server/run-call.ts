@@ -6,6 +6,7 @@ import {
   type DurableSession,
   type LogListener,
 } from "@moora/agent";
+import { truncated } from "@moora/agent-core-effects/internal";
 import type { EventLog } from "@moora/event-log";
 import { isJsonObject } from "@moora/llm/internal";
 import { KeptSessions } from "./kept-sessions.ts";
@@ -18,7 +19,7 @@ import {
   type CallEnd,
   type Connection,
 } from "./run-round.ts";
-import { maySee, newSessionId } from "./session-access.ts";
+import { newSessionId, openVisible } from "./session-access.ts";
 
 export interface CallRunnerOptions {
   readonly log: EventLog;
@@ -34,6 +35,13 @@ interface RunningSession {
   session?: DurableSession<unknown>;
 }
 
+/** The maximum length of an id in a log; of a longer one only the beginning is repeated. */
+const maxIdLength = 200;
+
+/** Whether another process runs the session. The message of the error names that process, which is not for clients. */
+const isUsedElsewhere = (error: unknown): boolean =>
+  error instanceof SessionError && (error.code === "SessionBusy" || error.code === "StaleWriter");
+
 /** What calls share: the log, and the sessions that run in this process. */
 export class CallRunner {
   readonly #log: EventLog;
@@ -43,7 +51,7 @@ export class CallRunner {
   readonly #kept = new KeptSessions();
   /** By the ids of sessions that wait for answers in a call that can still be cancelled: ends the watch of its signal. */
   readonly #watched = new Map<string, () => void>();
-  #isClosing = false;
+  #isClosed = false;
 
   constructor({ log, onError, onLog }: CallRunnerOptions) {
     this.#log = log;
@@ -69,28 +77,30 @@ export class CallRunner {
     await this.#kept.closeOf(connection);
   }
 
-  /** Ends the connections and closes the sessions that run. Their work resumes when they are opened again. */
+  /** Ends the connections, closes the sessions that run, and refuses further calls. The work of the sessions resumes when they are opened again. */
   async close(endConnections: () => Promise<void>): Promise<void> {
-    this.#isClosing = true;
-    try {
-      await endConnections();
-      const running = [...this.#running.values()];
-      await Promise.all([this.#kept.close(), ...running.map(async ({ session }) => await session?.close())]);
-    } finally {
-      this.#isClosing = false;
-    }
+    this.#isClosed = true;
+    await endConnections();
+    const running = [...this.#running.values()].map(async ({ session, ended }) => {
+      await session?.close();
+      // A session that is still being opened is closed by its call.
+      await ended;
+    });
+    await Promise.all([this.#kept.close(), ...running]);
   }
 
   async #runChecked(call: AgentCall): Promise<CallEnd> {
-    const { session: wanted, task, user } = call;
+    const { task, user } = call;
+    // Models fill a field that they may leave out with an empty text.
+    const wanted = call.session === "" ? undefined : call.session;
     if (wanted === undefined && (task ?? "").trim() === "") return failed("A new session needs a task.");
-    const isKnown =
-      wanted === undefined || (maySee(user, wanted) && (await this.#log.open(wanted)) !== undefined);
-    if (!isKnown) return failed(`Session ${JSON.stringify(wanted)} not found.`);
+    if (wanted !== undefined && (await openVisible(this.#log, user, wanted)) === undefined)
+      return failed(`Session ${JSON.stringify(truncated(wanted, maxIdLength))} not found.`);
     const id = wanted ?? newSessionId(user);
+    if (this.#isClosed) return failed("The server is closed.");
     if (this.#running.has(id)) return failed(`Another call uses the session ${id}. Wait for its end.`);
     this.#unwatch(id);
-    const end = await this.#whileRunning(id, call, (running) => this.#runInSession(id, call, running));
+    const end = await this.#whileRunning(id, call, (running) => this.#runIfFree(id, call, running));
     if (end.type === "asks" && !end.wasDismissed && call.outlivesRounds) this.#watch(id, call);
     return end;
   }
@@ -112,12 +122,23 @@ export class CallRunner {
     }
   }
 
+  async #runIfFree(id: string, call: AgentCall, running: RunningSession): Promise<CallEnd> {
+    try {
+      return await this.#runInSession(id, call, running);
+    } catch (error) {
+      if (!isUsedElsewhere(error)) throw error;
+      this.#onError(error);
+      return failed(`Another process uses the session ${id}. Call this tool again later with this session.`);
+    }
+  }
+
   async #runInSession(id: string, call: AgentCall, running: RunningSession): Promise<CallEnd> {
     const kept = this.#kept.take(id);
     const session = kept ?? (await this.#open(id, call.agent));
     running.session = session;
     let isKept = false;
     try {
+      if (this.#isClosed) return failed("The server is closed.");
       const isInterrupted = (): boolean => this.#isInterrupted(call);
       const end = await runRound(session, call, { isReopened: kept === undefined, isInterrupted });
       isKept = end.type === "asks" && end.questions.some(isOfSubAgent) && !isInterrupted();
@@ -150,7 +171,7 @@ export class CallRunner {
     const { reason } = signal;
     const isDisconnected = isJsonObject(reason) && reason["code"] === "CONNECTION_CLOSED";
     // Over HTTP, the end of its connection is the cancel of a call.
-    return signal.aborted && (this.#isClosing || (connection !== undefined && isDisconnected));
+    return signal.aborted && (this.#isClosed || (connection !== undefined && isDisconnected));
   }
 
   async #cancel(id: string, call: AgentCall): Promise<void> {

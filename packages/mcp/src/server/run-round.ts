@@ -1,7 +1,20 @@
-import { failureToError, InputRefused, type Agent, type DurableSession, type Question } from "@moora/agent";
+import {
+  failureToError,
+  InputRefused,
+  SessionError,
+  type Agent,
+  type DurableSession,
+  type Question,
+} from "@moora/agent";
 import { openCallsOf } from "@moora/agent/internal";
 import type { CallProgress } from "./call-progress.ts";
-import { answerToDecision, questionToForm, type FormAnswer, type QuestionForm } from "./question-form.ts";
+import {
+  answerProblem,
+  answerToDecision,
+  questionToForm,
+  type FormAnswer,
+  type QuestionForm,
+} from "./question-form.ts";
 import type { User } from "./session-access.ts";
 
 /** The streams over which a client is served. Their end is not a cancel: the sessions of their calls are closed. */
@@ -160,10 +173,11 @@ async function decide(
     const question = questions.get(digest);
     // Another reviewer was first, or the loop has ended since.
     if (question === undefined) continue;
-    const decision = answerToDecision(question, answer);
-    const refusal = decision && (await refusalOf(session.decide(question, decision, by)));
-    if (decision === undefined) wasDismissed = true;
+    const problem = answerProblem(question, answer);
+    const decision = problem === undefined ? answerToDecision(question, answer) : undefined;
+    const refusal = decision ? await refusalOf(session.decide(question, decision, by)) : problem;
     if (refusal !== undefined) refusals.set(digest, refusal);
+    else if (decision === undefined) wasDismissed = true;
   }
   return { wasDismissed, refusals };
 }
@@ -192,11 +206,14 @@ function endOf(session: DurableSession<unknown>, decided: Decided | undefined): 
     return { type: "asks", session: session.id, questions: asked, wasDismissed };
   }
   if (control.type === "Done") return { type: "answered", session: session.id, text: control.answer };
-  const reason =
-    control.type === "Error"
-      ? failureToError(control.failure, state, session.trace()).message
-      : `The session rests in ${control.type}.`;
-  return failed(`The agent failed: ${reason}`);
+  if (control.type === "Error")
+    return failed(`The agent failed: ${failureToError(control.failure, state, session.trace()).message}`);
+  const { lastError } = session.info();
+  // Another process runs the session now.
+  if (lastError instanceof SessionError) throw lastError;
+  return failed(
+    `The agent was interrupted or paused. Call this tool again later with the session ${session.id} and without a task.`,
+  );
 }
 
 /** The end of a round that has failed. */

@@ -1,6 +1,5 @@
 import type { McpServer, McpServerFactory, ServerContext } from "@modelcontextprotocol/server";
 import { agentToolHandler, type WaitingCall } from "./agent-tool-handler.ts";
-import { decisionSeconds } from "./ask-in-request.ts";
 import type { McpServerOptions } from "./mcp-server.ts";
 import type { CallRunner } from "./run-call.ts";
 import type { Connection } from "./run-round.ts";
@@ -49,11 +48,17 @@ const annotations = {
 /** Makes the server of one connection over streams, or of one request over HTTP. */
 export type ServerFactory = (context: Parameters<McpServerFactory>[0], connection?: Connection) => McpServer;
 
+/**
+ * How long the state of a call that waits is valid, in seconds: a hundred years. How long a question is open is a matter of its session, and a
+ * state that is used again changes nothing: a decision counts once.
+ */
+const stateSeconds = 100 * 365 * 24 * 60 * 60;
+
 export function serverFactory({ agents, options, runner, sdk }: FactoryParts): ServerFactory {
   const { log, name = "moora", secret = crypto.getRandomValues(new Uint8Array(32)), version = "0" } = options;
   const codec = sdk.createRequestStateCodec<WaitingCall>({
     key: secret,
-    ttlSeconds: decisionSeconds,
+    ttlSeconds: stateSeconds,
     bind: userOf,
   });
   return ({ authInfo }, connection) => {

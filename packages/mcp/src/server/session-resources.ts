@@ -1,9 +1,9 @@
 import type { McpServer } from "@modelcontextprotocol/server";
 import { stateAt } from "@moora/agent";
-import { LogError, sessionsOf, type EventLog } from "@moora/event-log";
+import { sessionsOf, type EventLog } from "@moora/event-log";
 import { isJsonObject, textToJson } from "@moora/llm/internal";
 import type { ServerSdk } from "./server-sdk.ts";
-import { maySee, type User } from "./session-access.ts";
+import { maySee, openVisible, type User } from "./session-access.ts";
 
 /** Whose sessions are resources: those that the user may see, of the agents that are served. */
 export interface SessionScope {
@@ -37,8 +37,9 @@ export function addSessionResources(server: McpServer, sdk: ServerSdk, scope: Se
   });
   const about = { description: "The messages of one session, from the first to the last.", mimeType };
   server.registerResource("session", template, about, async (uri, { id }) => {
-    const wanted = decodeURIComponent(String(id));
-    if (!(await isVisible(scope, wanted))) throw new sdk.ResourceNotFoundError(uri.href);
+    const wanted = decodedId(String(id));
+    if (wanted === undefined || !(await isVisible(scope, wanted)))
+      throw new sdk.ResourceNotFoundError(uri.href);
     const { state } = await stateAt(scope.log, wanted);
     return json(
       uri,
@@ -69,13 +70,16 @@ async function visibleSessions<Row>(
 
 /** Whether a session exists that the user may see, of a served agent. */
 async function isVisible({ agents, log, user }: SessionScope, id: string): Promise<boolean> {
-  if (!maySee(user, id)) return false;
+  const session = await openVisible(log, user, id);
+  return session !== undefined && agents.has(agentOf(session.header));
+}
+
+/** The id in a URI; undefined for one whose percent signs begin no character. */
+function decodedId(id: string): string | undefined {
   try {
-    const session = await log.open(id);
-    return session !== undefined && agents.has(agentOf(session.header));
-  } catch (error) {
-    if (error instanceof LogError && error.code === "InvalidId") return false;
-    throw error;
+    return decodeURIComponent(id);
+  } catch {
+    return undefined;
   }
 }
 

@@ -1,4 +1,5 @@
-import { agentTool, defineAgent, defineTool, openSession, type Agent } from "@moora/agent";
+import { PassThrough } from "node:stream";
+import { agentTool, BuildError, defineAgent, defineTool, openSession, type Agent } from "@moora/agent";
 import { memoryLog, type EventLog } from "@moora/event-log";
 import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
 import { mcpServer, type McpAgentServer } from "@moora/mcp";
@@ -114,5 +115,88 @@ describe.each(Object.entries(connections))("a server that is closed, over %s", (
     expect(await resumed(log, agent)).toBe("I have looked.");
     await client.close();
     await call;
+  });
+});
+
+/** A call of an agent, as a request of the older protocol over HTTP. */
+const requestOf = (task: string): Request =>
+  new Request("http://localhost/mcp", {
+    method: "POST",
+    headers: {
+      host: "localhost",
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+    },
+    body: JSON.stringify({
+      jsonrpc: "2.0",
+      id: 1,
+      method: "tools/call",
+      params: { name: "looker", arguments: { task } },
+    }),
+  });
+
+describe("a server that is closed", () => {
+  it("answers no request, and opens no session", async () => {
+    const log = memoryLog();
+    const server = mcpServer([slowAgent().agent], { log });
+    const { url } = await server.listen();
+    await server.close();
+    expect((await server.fetch(requestOf("Look."))).status).toBe(503);
+    await expect(fetch(url)).rejects.toThrow("fetch failed");
+    expect(await log.list()).toEqual([]);
+  });
+
+  it("answers no request whose user is found later", async () => {
+    const log = memoryLog();
+    const [asked, found] = [Promise.withResolvers<undefined>(), Promise.withResolvers<string>()];
+    const authorize = async (): Promise<string> => {
+      asked.resolve(undefined);
+      return await found.promise;
+    };
+    const server = mcpServer([slowAgent().agent], { log, authorize });
+    const response = server.fetch(requestOf("Look."));
+    await asked.promise;
+    await server.close();
+    found.resolve("ada");
+    expect((await response).status).toBe(503);
+    expect(await log.list()).toEqual([]);
+  });
+
+  it("runs no session that is being opened, and no longer uses the log", async () => {
+    const memory = memoryLog();
+    const [creating, created] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
+    let [uses, isClosed] = [0, false];
+    const log: EventLog = {
+      ...memory,
+      async create(id, header) {
+        creating.resolve(undefined);
+        await created.promise;
+        if (isClosed) uses += 1;
+        return await memory.create(id, header);
+      },
+    };
+    const { agent } = slowAgent();
+    const server = mcpServer([agent], { log });
+    const response = server.fetch(requestOf("Look."));
+    await creating.promise;
+    const closed = server.close().then(() => void (isClosed = true));
+    created.resolve(undefined);
+    await closed;
+    expect(uses).toBe(0);
+    expect(await (await response).text()).toContain("The server is closed.");
+    // The agent is not run: its session has no task.
+    const [{ id } = { id: "" }] = await memory.list();
+    const records = (await (await memory.open(id))?.read()) ?? [];
+    expect(records.map(({ body }) => body).join()).not.toContain("Look.");
+  });
+
+  it("serves no other connection", async () => {
+    const server = mcpServer([slowAgent().agent], { log: memoryLog() });
+    await server.close();
+    await server.close();
+    const message = "The server is closed. Create another one with mcpServer.";
+    await expect(server.listen()).rejects.toThrow(new BuildError(message));
+    const [input, output] = [new PassThrough(), new PassThrough()];
+    await expect(server.serveStdio({ input, output })).rejects.toThrow(new BuildError(message));
   });
 });

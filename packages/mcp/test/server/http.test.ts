@@ -3,7 +3,7 @@ import { BuildError } from "@moora/agent";
 import { memoryLog } from "@moora/event-log";
 import { answers } from "@moora/llm/testing";
 import { mcpServer, type McpAgentServer, type McpServerOptions } from "@moora/mcp";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { payingAgent, pays } from "../support/agents.ts";
 
 const authorize: McpServerOptions["authorize"] = (request) => {
@@ -118,6 +118,20 @@ describe("a server over HTTP with users", () => {
     await before.close();
     await using after = mcpServer([agent], options);
     const done = await call(await clientOf(after, "ada"), {}, decided(asked, true));
+    expect(done.content).toEqual([{ type: "text", text: "It is paid." }]);
+    expect(payments).toEqual([5]);
+  });
+});
+
+describe("a call that waits for a person over HTTP", () => {
+  it.each([25, 24 * 400])("takes the decision after %i hours", async (hours) => {
+    const { agent, payments } = payingAgent(...pays());
+    await using server = mcpServer([agent], { log: memoryLog(), authorize });
+    const ada = await clientOf(server, "ada");
+    const asked = await asksFor(ada, "Pay 5 euros.");
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + hours * 3_600_000 });
+    onTestFinished(() => void vi.useRealTimers());
+    const done = await call(ada, { task: "Pay 5 euros." }, decided(asked, true));
     expect(done.content).toEqual([{ type: "text", text: "It is paid." }]);
     expect(payments).toEqual([5]);
   });

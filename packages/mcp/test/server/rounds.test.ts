@@ -108,4 +108,76 @@ describe("a question that a client fails to ask, over streams, older protocol", 
     expect(payments).toEqual([5]);
     await client.close();
   });
+
+  it.each<[string, number, number[][]]>([
+    ["first", 5, [[7], [7, 5]]],
+    ["last", 7, [[5], [5, 7]]],
+  ])("leaves the answers to the others as they are: %s of two", async (_, failing, paid) => {
+    const { agent, payments } = payingAgent(
+      callsTools([
+        { name: "pay", arguments: { euros: 5 } },
+        { name: "pay", arguments: { euros: 7 } },
+      ]),
+      answers("It is paid."),
+    );
+    await using server = mcpServer([agent], { log: memoryLog() });
+    const client = await connect(server, asks);
+    const approved = { action: "accept", content: { approve: true } } as const;
+    const answered = Promise.withResolvers<undefined>();
+    const asked: string[] = [];
+    client.setRequestHandler("elicitation/create", async ({ params: { message } }) => {
+      asked.push(message);
+      if (!message.includes(`${failing}`)) {
+        answered.resolve(undefined);
+        return approved;
+      }
+      await answered.promise;
+      // The answer to the other question has been sent.
+      await new Promise((resolve) => void setImmediate(resolve));
+      throw new Error("The form cannot be shown.");
+    });
+    const failed = await client.callTool({ name: "cashier", arguments: { task: "Pay." } });
+    expect(failed.isError).toBe(true);
+    expect(textOf(failed)).toContain("This client did not ask a person");
+    expect(textOf(failed)).toContain(`{"euros":${failing}}`);
+    expect(textOf(failed).match(/euros/g)).toHaveLength(1);
+    expect(payments).toEqual(paid[0]);
+    expect(asked).toHaveLength(2);
+    client.setRequestHandler("elicitation/create", ({ params: { message } }) => {
+      asked.push(message);
+      return approved;
+    });
+    const session = sessionIn(textOf(failed));
+    const done = await client.callTool({ name: "cashier", arguments: { session } });
+    expect(done.structuredContent).toEqual({ answer: "It is paid.", session });
+    expect(asked).toHaveLength(3);
+    expect(payments).toEqual(paid[1]);
+    await client.close();
+  });
 });
+
+describe.each(asking.filter(([name]) => name.endsWith("newer protocol")))(
+  "a question that a client fails to ask, over %s",
+  (_, connect) => {
+    it("waits in its session, which is a resource: another call asks again", async () => {
+      const { agent, payments } = payingAgent(...pays());
+      await using server = mcpServer([agent], { log: memoryLog() });
+      const client = await connect(server, asks);
+      client.setRequestHandler("elicitation/create", () => {
+        throw new Error("The form cannot be shown.");
+      });
+      const call = client.callTool({ name: "cashier", arguments: { task: "Pay." } });
+      await expect(call).rejects.toThrow("The form cannot be shown.");
+      client.setRequestHandler("elicitation/create", () => ({
+        action: "accept",
+        content: { approve: true },
+      }));
+      const { contents } = await client.readResource({ uri: "moora://sessions" });
+      const session = sessionIn((contents[0] as { text: string }).text);
+      const done = await client.callTool({ name: "cashier", arguments: { session } });
+      expect(done.structuredContent).toEqual({ answer: "It is paid.", session });
+      expect(payments).toEqual([5]);
+      await client.close();
+    });
+  },
+);

@@ -3,6 +3,7 @@ import { defineAgent, defineTool, openSession, type Tool } from "@moora/agent";
 import { sqliteLog } from "@moora/event-log/sqlite";
 import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { Child } from "./child.ts";
 import { TemporaryFolder } from "./temporary-folder.ts";
 import { FakeProvider, says } from "./fake-provider.ts";
 import { TestHost } from "./test-host.ts";
@@ -122,6 +123,15 @@ describe("a call with an unknown outcome, without a terminal", () => {
     expect((await cli("show", "ada")).out).toContain(
       'Interrupted, outcome unknown: call_1 wire {"euros":9}\n',
     );
+  });
+
+  it("prints nothing else: what a session reports of an unseen question is for the authors of hosts", async () => {
+    await interrupted();
+    const open = new Child(["run", "--session", "ada", "--tools", toolsFile], place.path);
+    open.process.stdin.end();
+    expect(await open.ended()).toBe(7);
+    expect(open.stderr).toContain("Waiting for a decision");
+    expect(open.stderr).not.toMatch(/unhandled error|QuestionUnseen/);
   });
 
   it("of an approved call, without a question to a person, cannot be settled later: the message says why", async () => {

@@ -17,17 +17,21 @@ export interface AgUiRun {
   readonly runId: string;
 }
 
+/** The messages that a client has. */
+type HeldMessages = readonly { readonly id: string; readonly content?: unknown }[];
+
 /** The events of one run of AG-UI. */
-export const agUiFormat = (run: AgUiRun): ChatFormat => ({
+export const agUiFormat = (run: AgUiRun, held: HeldMessages): ChatFormat => ({
   headers: {},
   endText: "",
   replacesMessages: false,
-  translator: (live) => new AgUiTranslator(run, live),
+  translator: (live) => new AgUiTranslator(run, live, held),
 });
 
 /** Translates the chunks of a loop to events of AG-UI. */
 class AgUiTranslator implements ChatTranslator {
   readonly #run: AgUiRun;
+  readonly #held: HeldMessages;
   readonly #live: LiveSession;
   readonly #drafts = new AgUiDrafts();
   readonly #data = new AgUiSharedState();
@@ -38,8 +42,9 @@ class AgUiTranslator implements ChatTranslator {
   /** How many files of the last result follow. The result contains them. */
   #filesOfResult = 0;
 
-  constructor(run: AgUiRun, live: LiveSession) {
+  constructor(run: AgUiRun, live: LiveSession, held: HeldMessages) {
     this.#run = run;
+    this.#held = held;
     this.#live = live;
   }
 
@@ -106,6 +111,11 @@ class AgUiTranslator implements ChatTranslator {
 
   dataEvents(state: AgentState, patches: readonly DataPatch[] | undefined): readonly AgUiEvent[] {
     return this.#data.update(state, patches);
+  }
+
+  heldText(messageId: string): string {
+    const content = this.#held.find(({ id }) => id === messageId)?.content;
+    return typeof content === "string" ? content : "";
   }
 
   #callStart({

@@ -1,16 +1,23 @@
 import type { Question } from "@moora/agent";
+import { payloadFields } from "./ag-ui-answers.ts";
 import { textOf, valueOf } from "./ui-chunk.ts";
 
 /** What the payload of an answer to a question may contain. `answerSchema` is JSON text; without one, any text is an answer. */
-const payloadSchemaOf = (answerSchema = "{}"): object => ({
-  type: "object",
-  properties: {
+function payloadSchemaOf(about: Question["about"], answerSchema = "{}"): object {
+  const fields: Readonly<Record<(typeof payloadFields)[typeof about][number], unknown>> = {
     approved: { type: "boolean" },
     reason: { type: "string" },
     editedArgs: {},
     answer: valueOf(answerSchema),
-  },
-});
+  };
+  return {
+    type: "object",
+    properties: Object.fromEntries(payloadFields[about].map((name) => [name, fields[name]])),
+    // A question of the model or of a tool is answered, or rejected with approved: false.
+    ...(about === "answer" ? {} : { required: ["approved"] }),
+    additionalProperties: false,
+  };
+}
 
 /** The interrupt of a question. One of a sub-agent belongs to the call of the session that leads to it. */
 export const questionToInterrupt = ({
@@ -30,7 +37,7 @@ export const questionToInterrupt = ({
   reason: about,
   toolCallId: caller,
   message: question ?? `${name}(${textOf(parameters)})`,
-  responseSchema: payloadSchemaOf(answerSchema),
+  responseSchema: payloadSchemaOf(about, answerSchema),
   metadata: { ...(risk === undefined ? {} : { risk }), reason },
   ...(due === null ? {} : { expiresAt: new Date(due).toISOString() }),
 });

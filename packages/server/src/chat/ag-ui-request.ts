@@ -1,6 +1,5 @@
-import type { Decision, Question } from "@moora/agent";
 import * as z from "zod/mini";
-import type { AnsweredQuestion, UserMessage } from "./chat-request.ts";
+import type { UserMessage } from "./chat-request.ts";
 import { partsToContent } from "./ag-ui-files.ts";
 import { HttpProblem } from "../problem.ts";
 
@@ -8,12 +7,15 @@ const id = z.string().check(z.minLength(1), z.maxLength(200));
 
 const contentPartSchema = z.looseObject({ type: z.string() });
 
+/** The schema of the payload of an answer. Which fields it may have depends on the question. */
 const payloadSchema = z.looseObject({
   approved: z.optional(z.boolean()),
   reason: z.optional(z.string()),
   editedArgs: z.optional(z.unknown()),
   answer: z.optional(z.unknown()),
 });
+
+export type Payload = z.infer<typeof payloadSchema>;
 
 /** The schema of a `RunAgentInput`, as far as it counts. The log has the conversation. */
 export const runInputSchema = z.looseObject({
@@ -50,32 +52,6 @@ export function newMessageOf({ messages }: RunInput): UserMessage {
   const { content: given = "" } = last;
   const { content, ...files } = typeof given === "string" ? { content: given } : partsToContent(given);
   return { messageId: last.id, content: content.toWellFormed(), ...files };
-}
-
-/** The answers to the interrupts of the run before, as far as these are still open. */
-export const resumedAnswersOf = (
-  { resume = [] }: RunInput,
-  open: readonly Question[],
-): readonly AnsweredQuestion[] =>
-  resume.flatMap(({ interruptId, status, payload = {} }) => {
-    const question = open.find(({ digest }) => digest === interruptId);
-    if (question === undefined) return [];
-    return [{ question, decision: decisionOf(question, status === "cancelled", payload) }];
-  });
-
-function decisionOf(
-  { about }: Question,
-  isCanceled: boolean,
-  { approved, reason, editedArgs, answer }: z.infer<typeof payloadSchema>,
-): Decision {
-  const isRefused = isCanceled || approved === false;
-  if (about === "outcome") {
-    if (!isRefused) return { outcome: "run-again" };
-    return { outcome: "unknown", ...(reason === undefined ? {} : { reason }) };
-  }
-  if (isRefused) return { reject: reason ?? "The user refused." };
-  if (about === "answer") return { answer: answer ?? null };
-  return editedArgs === undefined ? "approve" : { approve: editedArgs };
 }
 
 /** The name under which a client may forward the state that it had before its changes. */

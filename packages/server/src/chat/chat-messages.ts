@@ -1,11 +1,11 @@
 import type { AgentMessage, ChatMessage } from "@moora/agent-webui-protocol";
 import type { AgentState } from "@moora/agent";
 import type { LiveSession } from "../sessions/live-session.ts";
+import { cutAnswerOf, placeOf } from "./cut-answer.ts";
+import type { Turn } from "./loop-turns.ts";
 import { LoopWriter } from "./loop-writer.ts";
 import { UiMessageTranslator } from "./ui-message-format.ts";
 import { UiMessage } from "./ui-message.ts";
-
-type Turn = Extract<AgentState["transcript"][number], { type: "turn" }>;
 
 /**
  * The messages of a session as a page shows them: those of the user, and one for each loop that has written something, at the place
@@ -21,8 +21,10 @@ class ChatMessages {
   readonly #turns: ReadonlyMap<number, readonly Turn[]>;
   /** The messages of the session with their positions. */
   readonly #positions: ReadonlyMap<string, { readonly message: AgentMessage; readonly position: number }>;
-  /** By its loop, an answer that was cut off and that no turn has. */
-  readonly #cut: ReadonlyMap<number, AgentMessage>;
+  /** The messages of the model, by their loop. */
+  readonly #answers: ReadonlyMap<number | undefined, AgentMessage[]>;
+  /** By its loop, the position of an answer that was cut off and that no turn has. */
+  readonly #cut = new Map<number, number>();
   readonly #messages: ChatMessage[] = [];
   readonly #written = new Set<number>();
 
@@ -34,7 +36,13 @@ class ChatMessages {
     this.#positions = new Map(messages.map((message, position) => [message.id, { message, position }]));
     const turns = transcript.filter((entry) => entry.type === "turn");
     this.#turns = Map.groupBy(turns, ({ loop }) => loop);
-    this.#cut = cutAnswers(messages, new Set(turns.map(({ messageId }) => messageId)));
+    this.#answers = Map.groupBy(messages, ({ id }) => placeOf(id)?.loop);
+    for (const [loop, answers] of this.#answers) {
+      if (loop === undefined) continue;
+      const cut = cutAnswerOf(answers, loop, this.#turns.get(loop) ?? []);
+      const position = cut && this.#positions.get(cut.id)?.position;
+      if (position !== undefined) this.#cut.set(loop, position);
+    }
   }
 
   all(): readonly ChatMessage[] {
@@ -51,8 +59,7 @@ class ChatMessages {
   #user(messageId: string): void {
     const { message, position } = this.#positions.get(messageId) ?? {};
     if (message === undefined || position === undefined) return;
-    for (const [loop, { id }] of this.#cut)
-      if ((this.#positions.get(id)?.position ?? position) < position) this.#loop(loop);
+    for (const [loop, answered] of this.#cut) if (answered < position) this.#loop(loop);
     const { content, attachments = [] } = message;
     const files = attachments.map(({ mediaType, url, name }) => ({
       type: "file" as const,
@@ -75,25 +82,9 @@ class ChatMessages {
       const shown = chunk.type === "file" ? { ...chunk, url: this.#live.viewerUrl(chunk.url) } : chunk;
       for (const event of translator.eventsOf(shown)) message.write(event);
     });
-    const state = { ...this.#state, transcript: [...(this.#turns.get(loop) ?? [])] };
+    const transcript = [...(this.#turns.get(loop) ?? [])];
+    const state = { ...this.#state, transcript, messages: this.#answers.get(loop) ?? [] };
     writer.resume(state, isNewest ? questions : [], isNewest ? streaming : null);
-    const cut = isNewest && streaming !== null ? undefined : this.#cut.get(loop);
-    if (cut !== undefined) message.addText(cut.content);
     if (!message.isEmpty) this.#messages.push(message.toMessage());
   }
-}
-
-/** By its loop, the newest answer, if it was cut off and none of these turns has it. */
-function cutAnswers(
-  messages: readonly AgentMessage[],
-  turns: ReadonlySet<string | null>,
-): ReadonlyMap<number, AgentMessage> {
-  const newest = new Map<number, AgentMessage>();
-  for (const message of messages) {
-    const [, loop] = /^msg_(\d+)_/.exec(message.id) ?? [];
-    if (message.role === "assistant" && loop !== undefined) newest.set(Number(loop), message);
-  }
-  const isCut = ({ id, status, content }: AgentMessage): boolean =>
-    status === "cut" && content !== "" && !turns.has(id);
-  return new Map([...newest].filter(([, message]) => isCut(message)));
 }

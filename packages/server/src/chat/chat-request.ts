@@ -75,7 +75,10 @@ export interface AnsweredQuestion {
   readonly decision: Decision;
 }
 
-/** The answers to open questions that a message of the assistant contains: approvals, and outputs of tools that ask a human. */
+/**
+ * The answers to open questions that a message of the assistant contains: approvals, and outputs of tools that ask a human. Throws
+ * `refused` for an output without a value.
+ */
 export function answersOf({ parts }: ChatMessage, open: readonly Question[]): readonly AnsweredQuestion[] {
   return parts.flatMap((part): readonly AnsweredQuestion[] => {
     const approval = approvalPartSchema.safeParse(part);
@@ -96,9 +99,14 @@ export function answersOf({ parts }: ChatMessage, open: readonly Question[]): re
         question.digest === (digest ?? question.digest),
     );
     if (asked === undefined) return [];
-    return [{ question: asked, decision: state === "output-error" ? { reject: errorText } : { answer } }];
+    if (state === "output-error") return [{ question: asked, decision: { reject: errorText } }];
+    if (answer === undefined) throw noOutput();
+    return [{ question: asked, decision: { answer } }];
   });
 }
+
+const noOutput = (): HttpProblem =>
+  new HttpProblem("refused", "A tool that asks must have an output.", { path: "messages" });
 
 /** The digests of the questions of calls that a message answers, as far as it has them. */
 export const answeredDigests = ({ parts }: ChatMessage): readonly string[] =>

@@ -27,6 +27,8 @@ export interface ChatTranslator {
    * undefined if that is not known.
    */
   dataEvents?(state: AgentState, patches: readonly DataPatch[] | undefined): readonly object[];
+  /** The text that the client has of a message, for a format whose messages are not replaced. Empty for one that it does not have. */
+  heldText?(messageId: string): string;
 }
 
 /** What a client of a stream has already. */
@@ -127,7 +129,7 @@ export class ChatStream {
       const { posted } = start;
       const { loop } = view.reActContext;
       const writer = this.#newWriter(Math.min(posted?.loop ?? loop, loop));
-      if (posted === undefined) writer.skip(view, questions);
+      if (posted === undefined) this.#join(writer, view);
       else writer.continueFrom(view, this.#live.stream, posted);
     }
     this.#paced.available();
@@ -181,7 +183,15 @@ export class ChatStream {
     const { questions, streaming } = this.#live.stream;
     const writer = this.#newWriter(state.reActContext.loop);
     if (this.#format.replacesMessages) writer.resume(state, questions, streaming);
-    else writer.skip(state, questions);
+    else this.#join(writer, state);
+  }
+
+  /** Begins within a loop: after what it has written, and at the end of what the client has of the text that is being streamed. */
+  #join(writer: LoopWriter, state: AgentState): void {
+    const { questions, streaming } = this.#live.stream;
+    writer.skip(state, questions);
+    if (streaming === null) return;
+    writer.join(state, streaming, this.#translator.heldText?.(streaming.messageId) ?? "");
   }
 
   /** Another process may have recorded inputs that this one has not seen one by one. */

@@ -1,16 +1,16 @@
 import type { AgentAttachment, AgentEvent, AgentState, Question, ToolCallResult } from "@moora/agent";
 import type { LiveLink } from "../live/live-link.ts";
 import { CallApprovals, toolQuestion } from "./call-approval.ts";
+import { cutAnswerOf } from "./cut-answer.ts";
 import { DraftCalls } from "./draft-calls.ts";
 import { askingCalls, endOf } from "./loop-end.ts";
+import { byResultTime, callsOf, keyOf, turnsOf, type Turn } from "./loop-turns.ts";
 import type { PostedMessage } from "./posted-message.ts";
 import { questionPartId, SubAgentQuestions, resultChunk } from "./sub-agent-questions.ts";
 import { valueOf, type UiChunk } from "./ui-chunk.ts";
 
 /** The step of a message that contains questions of sub-agents. It is not a step of the loop. */
 const questionStep = -1;
-
-type Turn = Extract<AgentState["transcript"][number], { type: "turn" }>;
 
 /** The text or reasoning that is being streamed. */
 interface OpenPart {
@@ -36,6 +36,8 @@ export class LoopWriter {
   #step: number | undefined;
   #open: OpenPart | undefined;
   #reasonings = 0;
+  /** The cut answer that the client has. */
+  #cut: string | undefined;
   /** What was streamed of the turn that the model is writing. */
   #streamed = { text: 0, reasoning: false };
   isEnded = false;
@@ -55,7 +57,7 @@ export class LoopWriter {
   /** Marks everything of a state as written, and the open questions: the client has them. */
   skip(state: AgentState, questions: readonly Question[]): void {
     this.#subAgentQuestions.skip(questions);
-    for (const turn of this.#turnsOf(state)) {
+    for (const turn of turnsOf(state, this.loop)) {
       this.#turns.add(keyOf(turn));
       for (const id of callsOf(turn)) {
         this.#calls.add(id);
@@ -63,6 +65,14 @@ export class LoopWriter {
       }
     }
     for (const { digest } of askingCalls(state)) this.#questions.add(digest);
+    this.#cut = this.#cutAnswer(state)?.id;
+  }
+
+  /** Continues the text that is being streamed, of which the client has `held`. */
+  join(state: AgentState, { messageId, text }: NonNullable<LiveLink["streaming"]>, held: string): void {
+    const length = text.startsWith(held) ? held.length : 0;
+    this.#streamed = { ...this.#streamed, text: length };
+    this.#token(state, messageId, text.slice(length));
   }
 
   /**
@@ -74,7 +84,7 @@ export class LoopWriter {
     { questions, streaming }: Pick<LiveLink, "questions" | "streaming">,
     posted: PostedMessage,
   ): void {
-    const turns = this.#turnsOf(state);
+    const turns = turnsOf(state, this.loop);
     for (const turn of turns.slice(0, posted.countTurns(turns))) {
       this.#turns.add(keyOf(turn));
       for (const id of callsOf(turn)) this.#continueCall(state, id, posted);
@@ -83,6 +93,8 @@ export class LoopWriter {
     this.#subAgentQuestions.close(posted.closedQuestions(questions));
     for (const question of askingCalls(state))
       if (posted.hasQuestion(question)) this.#questions.add(question.digest);
+    const cut = this.#cutAnswer(state);
+    if (cut !== undefined && posted.hasText(cut.text)) this.#cut = cut.id;
     this.update(state, questions, false);
     this.#streamedSoFar(state, streaming);
   }
@@ -112,11 +124,17 @@ export class LoopWriter {
    */
   update(state: AgentState, questions: readonly Question[], mayEnd = true): void {
     if (this.isEnded) return;
-    for (const turn of this.#turnsOf(state)) this.#writeTurn(state, turn);
     const asking = askingCalls(state);
     const open = new Set(asking.map(({ id }) => id));
-    for (const id of this.#calls) if (!open.has(id) && !this.#results.has(id)) this.#writeOutcome(state, id);
-    if (state.reActContext.loop > this.loop) return this.#end({ type: "finish", finishReason: "stop" });
+    for (const turn of turnsOf(state, this.loop)) {
+      if (this.#turns.has(keyOf(turn))) continue;
+      // The results of the turns before, as they came.
+      this.#writeOutcomes(state, open);
+      this.#writeTurn(state, turn);
+    }
+    this.#writeOutcomes(state, open);
+    if (state.reActContext.loop > this.loop)
+      return this.#endWith(state, { type: "finish", finishReason: "stop" });
     this.#subAgentQuestions.update(questions, () => this.#openStep(questionStep));
     for (const { id, digest, about } of asking) {
       if (!this.#calls.has(id) || this.#questions.has(digest)) continue;
@@ -125,7 +143,7 @@ export class LoopWriter {
       else this.#approvals.ask(id, digest);
     }
     const end = mayEnd ? endOf(state, questions) : undefined;
-    if (end !== undefined) this.#end(end);
+    if (end !== undefined) this.#endWith(state, end);
   }
 
   /** Writes what a model, a tool or a sub-agent streams. */
@@ -145,10 +163,6 @@ export class LoopWriter {
   /** Ends the message with the reason why its request is refused. */
   refuse(errorText: string, code: string): void {
     this.#end({ type: "error", errorText, code });
-  }
-
-  #turnsOf({ transcript }: AgentState): readonly Turn[] {
-    return transcript.filter((entry) => entry.type === "turn").filter(({ loop }) => loop === this.loop);
   }
 
   #token({ reActContext: { step } }: AgentState, messageId: string, text: string): void {
@@ -190,9 +204,8 @@ export class LoopWriter {
     this.#write({ type: "reset-step" });
   }
 
-  /** Writes a turn, without what was streamed of it. */
+  /** Writes a turn, without what was streamed of it. Its files follow its calls, of which the client may have drafts. */
   #writeTurn(state: AgentState, turn: Turn): void {
-    if (this.#turns.has(keyOf(turn))) return;
     this.#turns.add(keyOf(turn));
     if (this.#drafts.hasOtherThan(callsOf(turn))) this.#reset();
     this.#openStep(turn.step);
@@ -206,11 +219,11 @@ export class LoopWriter {
         skipped = Math.max(0, skipped - part.text.length);
       } else if (part.type === "reasoning" && !this.#streamed.reasoning)
         this.#writePart({ kind: "reasoning", id: this.#nextReasoning() }, part.text);
-      else if (part.type === "file") this.#writeFile(part.file);
     }
     this.#closePart();
     this.#streamed = { text: 0, reasoning: false };
     for (const id of callsOf(turn)) this.#writeCall(state, id);
+    for (const part of turn.parts) if (part.type === "file") this.#writeFile(part.file);
     this.#drafts.clear();
   }
 
@@ -226,6 +239,12 @@ export class LoopWriter {
     this.#calls.add(toolCallId);
     const input = valueOf(call.parameters);
     this.#write({ type: "tool-input-available", toolCallId, toolName: call.name, input, dynamic: true });
+  }
+
+  /** Writes what became of the calls that have no open question, in the order of their results. */
+  #writeOutcomes(state: AgentState, open: ReadonlySet<string>): void {
+    const ids = [...this.#calls].filter((id) => !open.has(id) && !this.#results.has(id));
+    for (const id of byResultTime(state, ids)) this.#writeOutcome(state, id);
   }
 
   /** Writes what was decided about a call, and its result, as far as there are any. */
@@ -273,14 +292,23 @@ export class LoopWriter {
     this.#open = undefined;
   }
 
+  #cutAnswer(state: AgentState): ReturnType<typeof cutAnswerOf> {
+    return cutAnswerOf(state.messages, this.loop, turnsOf(state, this.loop));
+  }
+
+  /** Ends the message after the answer that was cut off: it stays, also if a retry that did not begin has taken it back. */
+  #endWith(state: AgentState, chunk: UiChunk): void {
+    const cut = this.#cutAnswer(state);
+    if (cut !== undefined && cut.id !== this.#cut) {
+      this.#openStep(cut.step);
+      this.#writePart({ kind: "text", id: cut.id }, cut.text.slice(this.#streamed.text));
+    }
+    this.#end(chunk);
+  }
+
   #end(chunk: UiChunk): void {
     this.#closeStep();
     this.#write(chunk);
     this.isEnded = true;
   }
 }
-
-const keyOf = ({ loop, step, messageId }: Turn): string => `${loop}_${step}_${messageId}`;
-
-const callsOf = ({ parts }: Turn): readonly string[] =>
-  parts.flatMap((part) => (part.type === "call" ? [part.toolCallId] : []));

@@ -1,10 +1,9 @@
 import type { AgentState, Question } from "@moora/agent";
 import * as z from "zod/mini";
 import type { ChatMessage } from "./chat-request.ts";
+import type { Turn } from "./loop-turns.ts";
 import { isQuestionPart, questionPartId } from "./sub-agent-questions.ts";
 import type { UiChunk } from "./ui-chunk.ts";
-
-type Turn = Extract<AgentState["transcript"][number], { type: "turn" }>;
 
 const callSchema = z.looseObject({
   toolCallId: z.string(),
@@ -57,6 +56,11 @@ export class PostedMessage {
       state === "approval-responded" || state.startsWith("output-");
     const answered = [...this.#calls.values()].filter(isAnswered).map(({ toolCallId }) => toolCallId);
     return answered.find((id) => !Object.hasOwn(toolCalls, id) && !isQuestionPart(id));
+  }
+
+  /** Whether the client has a text after the last call. */
+  hasText(text: string): boolean {
+    return this.#texts.has(text);
   }
 
   /** How many turns of its loop the client has, from the first one on. */

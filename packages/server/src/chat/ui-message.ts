@@ -32,12 +32,6 @@ export class UiMessage {
     return this.#parts.every(({ type }) => type === "step-start");
   }
 
-  /** Adds a text as a step of its own. */
-  addText(text: string): void {
-    if (this.#parts.at(-1)?.type !== "step-start") this.#parts.push({ type: "step-start" });
-    this.#parts.push({ type: "text", text, state: "done" });
-  }
-
   /** The message. Texts that have no end are those that are being streamed. */
   toMessage(): ChatMessage {
     return { id: this.id, role: "assistant", metadata: this.#metadata, parts: this.#parts };

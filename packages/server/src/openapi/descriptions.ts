@@ -14,6 +14,8 @@ interface ResponseDescription {
 export interface OperationDescription {
   readonly summary: string;
   readonly body?: SchemaName;
+  /** Whether the body may be missing. Default: false. */
+  readonly isBodyOptional?: boolean;
   readonly query?: Readonly<Record<string, { readonly description: string; readonly schema: object }>>;
   readonly requestHeaders?: readonly ("idempotency-key" | "last-event-id")[];
   readonly responses: Readonly<Record<number, ResponseDescription>>;
@@ -23,13 +25,14 @@ export interface OperationDescription {
 
 const seq = { type: "integer", minimum: 0 } as const;
 
-const bodyProblems = [
+const createProblems = [
   "invalid-request",
   "body-timeout",
   "body-too-large",
   "unsupported-media-type",
-  "refused",
 ] as const;
+
+const bodyProblems = [...createProblems, "refused"] as const;
 
 const post = (summary: string, body: SchemaName): OperationDescription => ({
   summary,
@@ -67,9 +70,11 @@ const streamProblems = ["not-found", "too-many-streams"] as const;
 export const descriptions: Readonly<Record<Operation, OperationDescription>> = {
   createSession: {
     summary: "Creates a session.",
+    body: "EmptyBody",
+    isBodyOptional: true,
     requestHeaders: ["idempotency-key"],
     responses: { 201: { description: "The session.", schema: "SessionSummary", headers: ["location"] } },
-    problems: ["invalid-request", "forbidden", "not-found"],
+    problems: [...createProblems, "forbidden", "not-found"],
   },
   listSessions: {
     summary: "Lists the own sessions, ordered by id, in pages.",

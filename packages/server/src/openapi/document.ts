@@ -68,7 +68,7 @@ function operationsOf({
 
 function operationObject(operation: Operation, isAuthorized: boolean): object {
   const description = descriptions[operation];
-  const { summary, body } = description;
+  const { summary, body, isBodyOptional = false } = description;
   const parameters = parametersOf(operation, description);
   const isRestricted = isAuthorized && !isPublic(operation);
   return {
@@ -78,7 +78,12 @@ function operationObject(operation: Operation, isAuthorized: boolean): object {
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === undefined
       ? {}
-      : { requestBody: { required: true, content: { "application/json": { schema: schemaRef(body) } } } }),
+      : {
+          requestBody: {
+            required: !isBodyOptional,
+            content: { "application/json": { schema: schemaRef(body) } },
+          },
+        }),
     responses: { ...problemResponses(operation, isAuthorized), ...successResponses(description) },
   };
 }

@@ -1,13 +1,8 @@
 import type { Question } from "@moora/agent";
 import { readBody } from "../body.ts";
+import { resumedAnswersOf } from "../chat/ag-ui-answers.ts";
 import { agUiFormat } from "../chat/ag-ui-format.ts";
-import {
-  newMessageOf,
-  postedStateOf,
-  resumedAnswersOf,
-  runInputSchema,
-  type RunInput,
-} from "../chat/ag-ui-request.ts";
+import { newMessageOf, postedStateOf, runInputSchema, type RunInput } from "../chat/ag-ui-request.ts";
 import type { AnsweredQuestion, UserMessage } from "../chat/chat-request.ts";
 import type { LiveSession } from "../sessions/live-session.ts";
 import { requireQuestions } from "./awaited-questions.ts";
@@ -22,8 +17,8 @@ export const postAgUi: Route = async (call) => {
   const input = await readBody(call.request, runInputSchema, call.parts.context);
   const { threadId, runId, resume = [] } = input;
   const message = resume.length > 0 ? undefined : newMessageOf(input);
-  const ref = await chatSession(call, threadId, message !== undefined);
-  const format = agUiFormat({ threadId, runId });
+  const ref = await chatSession(call, threadId, message === undefined ? "read" : "post");
+  const format = agUiFormat({ threadId, runId }, input.messages);
   return await withStream(call, { ref, format }, async (stream, live) => {
     await live.refresh();
     const answersOf = (questions: readonly Question[]): readonly AnsweredQuestion[] =>

@@ -21,7 +21,7 @@ export const postChat: Route = async (call) => {
     throw new HttpProblem("refused", detail, { path: "messages" });
   }
   const isUser = last.role === "user";
-  const ref = await chatSession(call, body.id, isUser);
+  const ref = await chatSession(call, body.id, isUser ? "post" : "read");
   return await withStream(call, { ref, format }, async (stream, live) => {
     await live.refresh();
     if (!isUser) await awaitQuestions(parts.context, live, answeredDigests(last));
@@ -35,7 +35,7 @@ export const postChat: Route = async (call) => {
 
 /** Reads the messages of a chat, as a page shows them. A chat without a session has none: a page asks before it has sent its first one. */
 export const readChat: Route = async (call) => {
-  const ref = await findChat(call, call.param("id"));
+  const ref = await findChat(call, call.param("id"), "read");
   if (ref === undefined) return json({ session: null, messages: [] } satisfies ChatView);
   return await call.parts.pool.use(ref, async (live) => {
     await live.refresh();
@@ -49,7 +49,7 @@ export const readChat: Route = async (call) => {
  * before it has sent its first one.
  */
 export const resumeChat: Route = async (call) => {
-  const ref = await findChat(call, call.param("id"));
+  const ref = await findChat(call, call.param("id"), "read");
   if (ref === undefined) return nothingToResume();
   return await withStream(call, { ref, format }, async (stream, live) => {
     await live.refresh();

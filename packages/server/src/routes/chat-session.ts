@@ -1,40 +1,68 @@
 import { digestOf } from "@moora/event-log";
-import type { SessionAction, SessionRef } from "../access/authorization.ts";
+import type { Access, SessionRef } from "../access/authorization.ts";
 import { ChatStream, type ChatFormat } from "../chat/chat-stream.ts";
 import { agentNotFound, HttpProblem, sessionNotFound } from "../problem.ts";
 import type { LiveSession } from "../sessions/live-session.ts";
 import type { RouteCall } from "./route.ts";
 import { holdForStream } from "./stream-hold.ts";
 
-/**
- * The session of a chat: an own one of this id, or the one that belongs to the chat of this user and agent. A client chooses the
- * ids of its chats, so that they are unique only for their user. A missing one is created by its first message if `creates`.
- */
-export async function chatSession(call: RouteCall, chatId: string, creates: boolean): Promise<SessionRef> {
-  const found = await findChat(call, chatId, creates);
+/** The rights that a request to a chat needs: to read it, or to post a message to it, whose answer it reads. */
+const rightsFor = { read: ["read"], post: ["read", "post"] } as const;
+
+/** What the error for a missing right says that the user may not do. */
+const deeds = { create: "create", read: "read", post: "post to" } as const;
+
+type ChatRight = keyof typeof deeds;
+
+/** The session of a chat as `findChat` finds it. Throws `not-found` for a missing one. */
+export async function chatSession(
+  call: RouteCall,
+  chatId: string,
+  use: keyof typeof rightsFor,
+): Promise<SessionRef> {
+  const found = await findChat(call, chatId, use);
   if (found === undefined) throw sessionNotFound();
   return found;
 }
 
-/** The session of a chat as `chatSession` finds it; undefined for a missing one, unless `creates`. */
+/**
+ * The session of a chat: an own one of this id, the one that belongs to the chat of this user and agent, or one of another user for
+ * which this one has the rights. A client chooses the ids of its chats, so that they are unique only for their user. A missing
+ * one is created by its first message, and undefined if it is only read. Throws `forbidden`, which names the missing right.
+ */
 export async function findChat(
   { parts, access, param }: RouteCall,
   chatId: string,
-  creates = false,
+  use: keyof typeof rightsFor,
 ): Promise<SessionRef | undefined> {
   const agent = param("agent");
   if (!parts.context.agents.has(agent)) throw agentNotFound();
-  const own = await parts.directory.find(chatId);
-  // The answer streams what is read.
-  const mayAlsoRead = async (action: SessionAction, ref: SessionRef): Promise<boolean> =>
-    (await access.may(action, ref)) && (await access.may("read", ref));
-  if (own?.agent === agent && (await mayAlsoRead("post", own))) return own;
+  const rights = rightsFor[use];
+  const found = await parts.directory.find(chatId);
+  const given = found?.agent === agent ? found : undefined;
+  if (given?.user === access.user) return await permitted(access, given, rights);
   const id = `chat_${digestOf("chat", access.user.toWellFormed(), agent, chatId.toWellFormed())}`;
-  const found = await parts.directory.find(id);
-  if (found === undefined && !creates) return undefined;
-  const ref: SessionRef = found ?? { id, agent, user: access.user };
-  if (await mayAlsoRead(found === undefined ? "create" : "post", ref)) return ref;
-  throw new HttpProblem("forbidden", "You may not post to this chat.");
+  const chat = await parts.directory.find(id);
+  if (chat !== undefined) return await permitted(access, chat, rights);
+  if (given !== undefined && (await missingRight(access, given, rights)) === undefined) return given;
+  if (use === "read") return undefined;
+  return await permitted(access, { id, agent, user: access.user }, ["create", ...rights]);
+}
+
+async function permitted(access: Access, ref: SessionRef, rights: readonly ChatRight[]): Promise<SessionRef> {
+  const missing = await missingRight(access, ref, rights);
+  if (missing === undefined) return ref;
+  throw new HttpProblem("forbidden", `You may not ${deeds[missing]} this chat.`);
+}
+
+/** The first of these rights that a user does not have. */
+async function missingRight(
+  access: Access,
+  ref: SessionRef,
+  rights: readonly ChatRight[],
+): Promise<ChatRight | undefined> {
+  for (const right of rights) if (!(await access.may(right, ref))) return right;
+  return undefined;
 }
 
 /** Opens a stream of a session. It is closed again if `begin` returns false, because there is nothing to stream, or throws. */

@@ -112,8 +112,14 @@ async function changedBy(
     const base = { data: posted.base, version };
     return { base, later: [], unchanged: [base], untilEnd: [], inRun: [] };
   }
-  const { messages, isResumed, run } = posted;
-  const own = new OwnPosts(user, [run, ...[...messages.keys()].map((id): StateRun => [run[0], id])]);
+  const {
+    messages,
+    isResumed,
+    run: [threadId],
+  } = posted;
+  const runs = [...messages.keys()].map((id): StateRun => [threadId, id]);
+  // Not those with the answers to the same interrupts: another window of the user may have posted them.
+  const own = new OwnPosts(user, runs);
   const isOwn = (input: AgentInput): boolean => own.has(input);
   const seen = await seenData(session, { messages, isResumed, isOwn });
   const { untilEnd, later, maybeSeen, inRun } = seen;

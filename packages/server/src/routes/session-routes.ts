@@ -1,13 +1,14 @@
 import { removeSession as removeFromLog, stateAt, SessionError } from "@moora/agent";
 import { digestOf, type EventLog } from "@moora/event-log";
-import type { SessionPage, SessionSummary } from "@moora/agent-webui-protocol";
+import { emptyBodySchema, type SessionPage, type SessionSummary } from "@moora/agent-webui-protocol";
 import type { SessionRef } from "../access/authorization.ts";
+import { readOptionalBody } from "../body.ts";
 import { agentNotFound, HttpProblem, sessionNotFound } from "../problem.ts";
 import { digestAt, incarnationOf } from "../sessions/history-position.ts";
 import { idempotencyKeyOf } from "./post-routes.ts";
 import { json, type Route, type RouteCall } from "./route.ts";
 
-/** Creates a session. With an idempotency key, a repetition returns the session of the first request. */
+/** Creates a session. A body has no fields, and may be missing. With an idempotency key, a repetition returns the session of the first request. */
 export const createSession: Route = async ({ parts, request, access, param }) => {
   const agent = param("agent");
   if (!parts.context.agents.has(agent)) throw agentNotFound();
@@ -17,6 +18,7 @@ export const createSession: Route = async ({ parts, request, access, param }) =>
       ? `s_${randomText()}`
       : `s_${digestOf("session", access.user.toWellFormed(), agent, key)}`;
   const ref: SessionRef = { id, agent, user: access.user };
+  await readOptionalBody(request, emptyBodySchema, parts.context);
   if (!(await access.may("create", ref))) throw new HttpProblem("forbidden", "You may not create a session.");
   const summary = await parts.pool.use(ref, async ({ session }): Promise<SessionSummary> => ({
     id,

@@ -1,9 +1,14 @@
-import { checkEqual } from "../expectations.ts";
+import { check, checkEqual, checkRejected } from "../expectations.ts";
 import { appendBodies } from "../chain-of.ts";
+import type { SessionLog } from "../../port.ts";
 import type { LogCase } from "../log-storage.ts";
+import { nextTurn } from "../next-turn.ts";
 import { logCase } from "../scene.ts";
 
 const owners = ["__proto__", "", "a\0b", "'; --", '"\n"', "\u{1F600}", "x".repeat(1_000)];
+
+const claim = { owner: "x", now: 100, ttlMs: 50 };
+const claimed = { owner: "x", until: 150 };
 
 export const leaseCases: readonly LogCase[] = [
   logCase("gives a free lease", async (scene) => {
@@ -134,5 +139,43 @@ export const leaseCases: readonly LogCase[] = [
     await session.lease({ owner: "x", now: 0, ttlMs: 1_000 });
     const records = await appendBodies(await scene.openElsewhere(), "{}");
     checkEqual(await session.read(), records, "the records");
+  }),
+  logCase("creates a session with a lease, which it has in every handle and after a crash", async (scene) => {
+    const session = await scene.log.create("a", "{}", claim);
+    for (const handle of [session, await scene.openElsewhere(), await scene.openAgain()]) {
+      checkEqual(await handle.currentLease(), claimed, "the lease");
+      const lease = await handle.lease({ owner: "y", now: 149, ttlMs: 1_000 });
+      checkEqual(lease, claimed, "the lease in force");
+    }
+    const again = await scene.openAgain();
+    await again.release("x");
+    checkEqual(await again.currentLease(), undefined, "the lease after its release");
+    checkEqual(await again.read(), [], "its records");
+  }),
+  logCase("no process sees a session without the lease with which it is created", async (scene) => {
+    const elsewhere = await scene.storage.open();
+    const look = async (): Promise<void> => {
+      for (let count = 0; count < 1_000; count += 1) {
+        const session = await elsewhere.open("a");
+        if (session !== undefined) return checkEqual(await session.currentLease(), claimed, "the lease");
+        await nextTurn();
+      }
+      check(false, "the session can be seen");
+    };
+    const create = async (): Promise<SessionLog> => scene.log.create("a", "{}", claim);
+    await Promise.all([create(), look()]);
+  }),
+  logCase("a creation that is rejected does not claim the lease", async (scene) => {
+    const session = await scene.create();
+    await checkRejected("LogExists", "create", () => scene.log.create("a", "{}", claim));
+    for (const handle of [session, await scene.openAgain()])
+      checkEqual(await handle.currentLease(), undefined, "the lease");
+  }),
+  logCase("a session that is created without a lease has none, also where one was removed", async (scene) => {
+    await scene.log.create("a", '{"generation":1}', claim);
+    await scene.log.remove("a");
+    const session = await scene.create("a", '{"generation":2}');
+    for (const handle of [session, await scene.openAgain()])
+      checkEqual(await handle.currentLease(), undefined, "the lease");
   }),
 ];

@@ -190,6 +190,8 @@ async function openToRun(
       ...(onLog === undefined ? {} : { onLog }),
       ...(isOwnerGone === undefined ? {} : { isOwnerGone }),
     });
+    // The terminal shows the questions, also those that are open before it listens.
+    session.onEvent(() => undefined);
     const { access, lastError } = session.info();
     if (access === "run") return { session, running: joinLoop(session) };
     await session.close();

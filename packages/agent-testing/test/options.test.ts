@@ -1,0 +1,109 @@
+import { BuildError, exportSession, openSession, initialStateOf } from "@moora/agent";
+import { memoryLog } from "@moora/event-log";
+import { describe, expect, it } from "vitest";
+import {
+  asked,
+  explore,
+  givenAgent,
+  goldenLogs,
+  replayLog,
+  replayPortable,
+  simulate,
+  simulateActions,
+} from "../src/index.ts";
+import { payingAgent } from "./paying-agent.ts";
+
+/** Callers without types may pass any value, and callers with types a number that is not one. */
+const untyped = (value: object) => Object.assign(JSON.parse("{}"), value);
+
+const agent = payingAgent("keyed");
+const broken = { invariants: { never: () => "always broken" } };
+
+const refusal = (message: string): { readonly name: "BuildError"; readonly message: string } => ({
+  name: "BuildError",
+  message,
+});
+
+describe("a simulation that would test nothing is refused", () => {
+  it.each([
+    [{ runs: Number.NaN }, "runs must be a positive integer, got NaN."],
+    [{ runs: 0 }, "runs must be a positive integer, got 0."],
+    [{ runs: -1 }, "runs must be a positive integer, got -1."],
+    [{ runs: 2.5 }, "runs must be a positive integer, got 2.5."],
+    [{ runs: "5" }, 'runs must be a positive integer, got "5".'],
+    [{ runs: 1, length: Number.NaN }, "length must be a positive integer, got NaN."],
+    [{ runs: 1, length: 0 }, "length must be a positive integer, got 0."],
+    [{ runs: 1, seed: Number.NaN }, "seed must be an integer, got NaN."],
+    [{ runs: 1, thoroughEvery: 0 }, "thoroughEvery must be a positive integer, got 0."],
+    [{ runs: 1, texts: [] }, "texts must be a list of messages, at least one, got an array."],
+    [{ runs: 1, execute: "pay" }, 'execute must be true, false or a list of names of tools, got "pay".'],
+    [{ run: 3 }, 'Unknown option "run" of simulate. Did you mean "runs"?'],
+    [{ invariant: {} }, 'Unknown option "invariant" of simulate. Did you mean "invariants"?'],
+  ])("simulate with %o", async (options, message) => {
+    await expect(simulate(agent, untyped({ ...broken, ...options }))).rejects.toMatchObject(refusal(message));
+  });
+
+  it.each([
+    [{ invariant: {} }, 'Unknown option "invariant" of simulateActions. Did you mean "invariants"?'],
+    [{ needs: "runs" }, 'needs must be a list of strings, got "runs".'],
+  ])("simulateActions with %o", async (options, message) => {
+    const simulated = simulateActions(agent, { actions: [] }, untyped(options));
+    await expect(simulated).rejects.toMatchObject(refusal(message));
+  });
+
+  it("simulateActions takes the options of the simulation that found the failure", async () => {
+    const options = { invariants: {}, seed: 3, runs: 5, length: 10, faults: ["crash"] };
+    expect((await simulateActions(agent, { actions: [] }, options)).failure).toBeUndefined();
+  });
+});
+
+describe("an exploration that would visit nothing is refused", () => {
+  it.each([
+    [{ depth: Number.NaN }, "depth must be a positive integer, got NaN."],
+    [{ depth: 0 }, "depth must be a positive integer, got 0."],
+    [{ depth: -1 }, "depth must be a positive integer, got -1."],
+    [{ depth: 3, maxStates: Number.NaN }, "maxStates must be a positive integer, got NaN."],
+    [{ depth: 3, messages: -1 }, "messages must be 0 or a positive integer, got -1."],
+    [{ deph: 3 }, 'Unknown option "deph" of explore. Did you mean "depth"?'],
+  ])("explore with %o", (options, message) => {
+    const thrown = (): unknown => explore(agent, untyped({ ...broken, ...options }));
+    expect(thrown).toThrow(BuildError);
+    expect(thrown).toThrow(message);
+  });
+
+  it("explore takes a depth of 1, and finds what is broken there", () => {
+    expect(explore(agent, { ...broken, depth: 1 }).failure).toBeDefined();
+  });
+});
+
+describe("an unknown option is refused, with the nearest known name", () => {
+  it("of goldenLogs, before the folder is read", async () => {
+    const message = 'Unknown option "updat" of goldenLogs. Did you mean "update"?';
+    await expect(goldenLogs("nowhere", untyped({ updat: true }))).rejects.toMatchObject(refusal(message));
+  });
+
+  it("of replayLog, before the file is read", async () => {
+    const message = 'Unknown option "agnt" of replayLog. Did you mean "agent"?';
+    await expect(replayLog("nowhere", untyped({ agnt: agent }))).rejects.toMatchObject(refusal(message));
+  });
+
+  it("of replayPortable", async () => {
+    const log = memoryLog();
+    await (await openSession(agent, { log, id: "one" })).close();
+    const text = await exportSession(log, "one");
+    const message = 'Unknown option "agnt" of replayPortable. Did you mean "agent"?';
+    await expect(replayPortable(text, untyped({ agnt: agent }))).rejects.toMatchObject(refusal(message));
+  });
+
+  it.each([
+    ["of its agent", { tool: {} }, {}, 'Unknown option "tool" of givenAgent. Did you mean "tools"?'],
+    ["of its laws", {}, { dialect: {} }, 'Unknown option "dialect" of givenAgent. Did you mean "dialects"?'],
+  ])("of givenAgent: %s", (_, options, laws, message) => {
+    expect(() => givenAgent(untyped(options), untyped(laws))).toThrow(message);
+  });
+
+  it("and givenAgent takes the state of an agent, not the agent, whose data it would drop", () => {
+    expect(() => givenAgent(agent)).toThrow("Pass initialStateOf(agent).");
+    givenAgent(initialStateOf(agent))(asked("Pay.")).shows("Planning", "plan/1/1/1");
+  });
+});
