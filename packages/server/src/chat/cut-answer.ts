@@ -14,7 +14,7 @@ export function placeOf(messageId: string): { readonly loop: number; readonly st
   return loop === undefined ? undefined : { loop: Number(loop), step: Number(step) };
 }
 
-/** The newest answer of a loop, if it was cut off and no turn has come of its step. `turns` are those of the loop. */
+/** The newest answer of a loop, if it was cut off and its step has no turn. `turns` are those of the loop. */
 export function cutAnswerOf(
   messages: AgentState["messages"],
   loop: number,

@@ -22,3 +22,9 @@ export function byResultTime({ toolCalls }: AgentState, ids: readonly string[]):
     return Number(time > otherTime) - Number(time < otherTime);
   });
 }
+
+/** The text or reasoning that is being streamed. */
+export interface OpenPart {
+  readonly kind: "text" | "reasoning";
+  readonly id: string;
+}

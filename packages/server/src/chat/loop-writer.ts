@@ -4,19 +4,13 @@ import { CallApprovals, toolQuestion } from "./call-approval.ts";
 import { cutAnswerOf } from "./cut-answer.ts";
 import { DraftCalls } from "./draft-calls.ts";
 import { askingCalls, endOf } from "./loop-end.ts";
-import { byResultTime, callsOf, keyOf, turnsOf, type Turn } from "./loop-turns.ts";
+import { byResultTime, callsOf, keyOf, turnsOf, type OpenPart, type Turn } from "./loop-turns.ts";
 import type { PostedMessage } from "./posted-message.ts";
 import { questionPartId, SubAgentQuestions, resultChunk } from "./sub-agent-questions.ts";
 import { valueOf, type UiChunk } from "./ui-chunk.ts";
 
 /** The step of a message that contains questions of sub-agents. It is not a step of the loop. */
 const questionStep = -1;
-
-/** The text or reasoning that is being streamed. */
-interface OpenPart {
-  readonly kind: "text" | "reasoning";
-  readonly id: string;
-}
 
 /**
  * Writes one loop of a session as one assistant message. Everything but what is streamed is computed from the state, so that a
