@@ -67,6 +67,10 @@ class Window {
   }
 }
 
+/** The messages of a client without its own ids of results. */
+const contentsOf = ({ messages }: HttpAgent): readonly unknown[] =>
+  messages.map(({ role, content = "" }) => ({ role, content }));
+
 describe("two windows that show the same interrupt", () => {
   it.each<[string, boolean, Fields]>([
     ["the same answer", true, {}],
@@ -109,7 +113,7 @@ describe("two windows that show the same interrupt", () => {
     await first.say();
     // A page that has not received the answer to its run has the messages from before.
     const again = new Window(scene, "a");
-    again.client.setMessages(first.client.messages);
+    const before = [...first.client.messages];
     const { interrupts } = first;
     first.edit({ x: 1 });
     await first.answer();
@@ -120,10 +124,58 @@ describe("two windows that show the same interrupt", () => {
       { state: { x: 0, y: 3 }, base: { x: 1, y: 3 }, outcome: "RUN_FINISHED", data: { x: 0, y: 3 } },
     ]) {
       Object.assign(again, { interrupts, base });
+      again.client.setMessages(before);
       again.client.setState(state);
       expect(await again.answer()).toBe(outcome);
       expect(await dataOf(scene)).toEqual(data);
     }
+  });
+
+  it.each(["while the loop waits", "after the loop has ended"])(
+    "get the conversation when they answer what another one has decided, %s",
+    async (when) => {
+      const pay = toolOf("pay", (input) => JSON.stringify(input), { approval: "always" });
+      const calls = (...cents: readonly number[]) =>
+        callsTools(cents.map((each) => ({ name: "pay", arguments: { cents: each } })));
+      const rest = when === "after the loop has ended" ? [answers("Done.")] : [calls(7), answers("Done.")];
+      await using scene = new AgUiScene(agentOf([calls(5), ...rest], { tools: [pay] }));
+      const [first, second] = [new Window(scene, "a"), new Window(scene, "b")];
+      await first.say();
+      const { interrupts } = first;
+      second.client.setMessages([...first.client.messages]);
+      await first.answer(false);
+      Object.assign(second, { interrupts });
+      expect(await second.answer(true)).toBe("RUN_FINISHED");
+      expect(second.interrupts).toEqual(first.interrupts);
+      expect(second.interrupts).toHaveLength(when === "after the loop has ended" ? 0 : 1);
+      expect(contentsOf(second.client)).toEqual(contentsOf(first.client));
+      expect(JSON.stringify(second.client.messages)).toContain("A human rejected this call");
+    },
+  );
+
+  it("get the calls whose results they are sent", async () => {
+    const [work, begun] = [Promise.withResolvers<string>(), Promise.withResolvers<void>()];
+    const slow = toolOf("slow", async () => {
+      begun.resolve();
+      return await work.promise;
+    });
+    await using scene = new AgUiScene(
+      agentOf([callsTools([{ name: "slow" }]), answers("Done.")], { tools: [slow] }),
+    );
+    const [first, second] = [new Window(scene, "a"), new Window(scene, "b")];
+    const saying = first.say();
+    await begun.promise;
+    const joining = second.say();
+    const [id = ""] = await scene.sessionIds();
+    const isPosted = async (): Promise<boolean> =>
+      (await scene.stateOf(id)).messages.filter(({ role }) => role === "user").length === 2;
+    while (!(await isPosted()));
+    work.resolve("slept");
+    await Promise.all([saying, joining]);
+    const calls = second.client.messages.flatMap((message) =>
+      "toolCalls" in message ? (message.toolCalls ?? []) : [],
+    );
+    expect(calls.map(({ function: { name } }) => name)).toEqual(["slow"]);
   });
 
   it("record what each of them has changed, or refuse it by name, in whatever order they run", async () => {

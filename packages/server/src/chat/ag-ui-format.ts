@@ -1,6 +1,7 @@
 import type { AgentState, DataPatch } from "@moora/agent";
 import type { LiveSession } from "../sessions/live-session.ts";
 import { contentWithFiles } from "./ag-ui-files.ts";
+import { messagesOf } from "./ag-ui-messages.ts";
 import { callsMessageId, resultMessageId } from "./ag-ui-ids.ts";
 import { AgUiDrafts } from "./ag-ui-drafts.ts";
 import { questionToInterrupt } from "./ag-ui-interrupts.ts";
@@ -17,21 +18,34 @@ export interface AgUiRun {
   readonly runId: string;
 }
 
-/** The messages that a client has. */
-type HeldMessages = readonly { readonly id: string; readonly content?: unknown }[];
+/** What a client has posted with a run. */
+interface AgUiClient {
+  /** The messages that it has. */
+  readonly messages: readonly {
+    readonly id: string;
+    readonly content?: unknown;
+    readonly toolCalls?: unknown;
+  }[];
+  /** The interrupts that it answers. */
+  readonly resume?: readonly { readonly interruptId: string }[] | undefined;
+}
 
 /** The events of one run of AG-UI. */
-export const agUiFormat = (run: AgUiRun, held: HeldMessages): ChatFormat => ({
+export const agUiFormat = (run: AgUiRun, client: AgUiClient): ChatFormat => ({
   headers: {},
   endText: "",
   replacesMessages: false,
-  translator: (live) => new AgUiTranslator(run, live, held),
+  translator: (live) => new AgUiTranslator(run, live, client),
 });
 
 /** Translates the chunks of a loop to events of AG-UI. */
 class AgUiTranslator implements ChatTranslator {
   readonly #run: AgUiRun;
-  readonly #held: HeldMessages;
+  readonly #client: AgUiClient;
+  /** The calls that this run has sent. */
+  readonly #calls = new Set<string>();
+  /** Whether the client lacks messages that are not of this run: it gets the whole conversation at the end. */
+  #lacksMessages = false;
   readonly #live: LiveSession;
   readonly #drafts = new AgUiDrafts();
   readonly #data = new AgUiSharedState();
@@ -42,15 +56,16 @@ class AgUiTranslator implements ChatTranslator {
   /** How many files of the last result follow. The result contains them. */
   #filesOfResult = 0;
 
-  constructor(run: AgUiRun, live: LiveSession, held: HeldMessages) {
+  constructor(run: AgUiRun, live: LiveSession, client: AgUiClient) {
     this.#run = run;
-    this.#held = held;
+    this.#client = client;
     this.#live = live;
   }
 
   eventsOf(chunk: UiChunk): readonly AgUiEvent[] {
     switch (chunk.type) {
       case "start":
+        this.#lacksMessages = this.#answersClosed();
         return [
           { type: "RUN_STARTED", ...this.#run, protocolVersion: "1.0" },
           ...this.#data.begin(this.#state),
@@ -89,7 +104,7 @@ class AgUiTranslator implements ChatTranslator {
       case "tool-output-error":
         return this.#result(chunk.toolCallId, chunk.errorText);
       case "tool-output-denied":
-        return this.#result(chunk.toolCallId, "The call was rejected.");
+        return this.#result(chunk.toolCallId, this.#denialOf(chunk.toolCallId));
       case "data-progress": {
         const value = { toolCallId: chunk.id, text: chunk.data };
         return [{ type: "CUSTOM", name: "moora.tool-progress", value }];
@@ -101,11 +116,11 @@ class AgUiTranslator implements ChatTranslator {
       case "file":
         return this.#file(chunk);
       case "finish":
-        return [this.#finished(this.#outcome(chunk.finishReason))];
+        return this.#end(this.#finished(this.#outcome(chunk.finishReason)));
       case "abort":
-        return [this.#finished({ type: "cancelled" })];
+        return this.#end(this.#finished({ type: "cancelled" }));
       case "error":
-        return [runError(chunk)];
+        return this.#end(runError(chunk));
     }
   }
 
@@ -114,7 +129,7 @@ class AgUiTranslator implements ChatTranslator {
   }
 
   heldText(messageId: string): string {
-    const content = this.#held.find(({ id }) => id === messageId)?.content;
+    const content = this.#client.messages.find(({ id }) => id === messageId)?.content;
     return typeof content === "string" ? content : "";
   }
 
@@ -125,6 +140,7 @@ class AgUiTranslator implements ChatTranslator {
     readonly toolCallId: string;
     readonly toolName: string;
   }): AgUiEvent {
+    this.#calls.add(toolCallId);
     this.#parentId ??= callsMessageId(toolCallId);
     const parentMessageId = this.#parentId;
     return { type: "TOOL_CALL_START", toolCallId, toolCallName: toolName, parentMessageId };
@@ -150,9 +166,16 @@ class AgUiTranslator implements ChatTranslator {
   #result(toolCallId: string, content: string): readonly AgUiEvent[] {
     const call = this.#state.toolCalls[toolCallId];
     if (call === undefined) return [];
+    this.#lacksMessages ||= !this.#hasCall(toolCallId);
     const files = call.result?.isSuccess === true ? call.result.files : undefined;
     this.#filesOfResult = files?.length ?? 0;
     return [resultEvent(toolCallId, contentWithFiles({ text: content, files }, this.#toUrl))];
+  }
+
+  /** Why a call was rejected, as the model reads it. */
+  #denialOf(toolCallId: string): string {
+    const result = this.#state.toolCalls[toolCallId]?.result;
+    return result?.isSuccess === false ? result.error : "The call was rejected.";
   }
 
   readonly #toUrl = (url: string): string => this.#live.viewerUrl(url);
@@ -162,6 +185,28 @@ class AgUiTranslator implements ChatTranslator {
     if (this.#filesOfResult === 0) return [{ type: "CUSTOM", name: "moora.file", value: { mediaType, url } }];
     this.#filesOfResult -= 1;
     return [];
+  }
+
+  /** Whether the client answers a question that was closed before this run: what became of it may have been in no run of it. */
+  #answersClosed(): boolean {
+    const open = new Set(this.#live.stream.questions.map(({ digest }) => digest));
+    return (this.#client.resume ?? []).some(({ interruptId }) => !open.has(interruptId));
+  }
+
+  /** Whether the client has a call, from this run or an earlier one. */
+  #hasCall(toolCallId: string): boolean {
+    return (
+      this.#calls.has(toolCallId) ||
+      this.#client.messages.some(
+        ({ toolCalls }) =>
+          Array.isArray(toolCalls) && toolCalls.some((call) => Object(call).id === toolCallId),
+      )
+    );
+  }
+
+  /** The last events of the run. */
+  #end(end: AgUiEvent): readonly AgUiEvent[] {
+    return this.#lacksMessages ? [this.#snapshot(), end] : [end];
   }
 
   #snapshot(): AgUiEvent {
@@ -222,61 +267,3 @@ const resultEvent = (toolCallId: string, content: string | readonly object[]): A
   role: "tool",
   content,
 });
-
-/** The conversation as the log has it. */
-function messagesOf(state: AgentState, toUrl: (url: string) => string): readonly object[] {
-  return state.transcript.flatMap((entry): readonly object[] => {
-    if (entry.type === "message") {
-      const message = state.messages.find(({ id }) => id === entry.messageId);
-      if (message?.role !== "user") return [];
-      const { content, attachments } = message;
-      return [
-        {
-          id: message.id,
-          role: "user",
-          content: contentWithFiles({ text: content, files: attachments }, toUrl),
-        },
-      ];
-    }
-    return entry.type === "turn" ? turnMessages(state, entry, toUrl) : [];
-  });
-}
-
-function turnMessages(
-  { toolCalls }: AgentState,
-  { loop, step, messageId, parts }: Extract<AgentState["transcript"][number], { type: "turn" }>,
-  toUrl: (url: string) => string,
-): readonly object[] {
-  const content = parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("");
-  const calls = parts.flatMap((part) => {
-    if (part.type !== "call") return [];
-    const call = toolCalls[part.toolCallId];
-    return call === undefined ? [] : [{ id: part.toolCallId, call }];
-  });
-  const called = calls.map(({ id, call: { name, parameters } }) => ({
-    id,
-    type: "function",
-    function: { name, arguments: parameters },
-  }));
-  const results = calls.flatMap(({ id, call: { result } }) =>
-    result === null
-      ? []
-      : [
-          {
-            id: resultMessageId(id),
-            role: "tool",
-            toolCallId: id,
-            content: result.isSuccess
-              ? contentWithFiles({ text: result.content, files: result.files }, toUrl)
-              : result.error,
-          },
-        ],
-  );
-  // A turn of calls alone has no message.
-  const [first] = calls;
-  const id = messageId ?? (first === undefined ? `turn_${loop}_${step}` : callsMessageId(first.id));
-  return [
-    { id, role: "assistant", content, ...(called.length === 0 ? {} : { toolCalls: called }) },
-    ...results,
-  ];
-}
