@@ -23,6 +23,7 @@ export class HookScene implements AsyncDisposable {
   readonly requests: string[] = [];
   isOffline = false;
   #sending: Promise<void> | undefined;
+  #cutBefore: string | undefined;
 
   constructor(agent: ReturnType<typeof agentOf>) {
     this.scene = new Scene(agent);
@@ -32,8 +33,28 @@ export class HookScene implements AsyncDisposable {
       await this.#sending;
       if (this.isOffline) throw new TypeError("Failed to fetch");
       request.headers.set("authorization", "Bearer ada");
-      return await this.scene.server.fetch(request);
+      return this.#cut(await this.scene.server.fetch(request), request.method);
     });
+  }
+
+  /** Fails the next stream of an answer before this text. */
+  cutsNext(text: string): void {
+    this.#cutBefore = text;
+  }
+
+  #cut(response: Response, method: string): Response {
+    const before = this.#cutBefore;
+    if (before === undefined || method !== "POST") return response;
+    this.#cutBefore = undefined;
+    const chunks = cutBody(response.body ?? [], before);
+    const body = new ReadableStream<Uint8Array>({
+      async pull(controller) {
+        const { done, value } = await chunks.next();
+        if (done === true) controller.close();
+        else controller.enqueue(value);
+      },
+    });
+    return new Response(body, response);
   }
 
   async open({ readChat, useAgentChat }: Documented): Promise<PageChat> {
@@ -53,6 +74,15 @@ export class HookScene implements AsyncDisposable {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.scene[Symbol.asyncDispose]();
+  }
+}
+
+async function* cutBody(body: AsyncIterable<Uint8Array> | [], before: string): AsyncGenerator<Uint8Array> {
+  for await (const chunk of body) {
+    const text = new TextDecoder().decode(chunk);
+    const length = text.indexOf(before);
+    yield length === -1 ? chunk : new TextEncoder().encode(text.slice(0, length));
+    if (length !== -1) throw new TypeError("network error");
   }
 }
 

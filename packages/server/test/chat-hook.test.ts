@@ -166,4 +166,48 @@ describe("a question of the newest message", () => {
     await rests(chat);
     expect(scene.posts).toBe(3);
   });
+
+  it("is shown as open again if its answer is refused, and can be answered", async () => {
+    const ask = callsTools([{ name: "ask", arguments: { question: "Which?" } }]);
+    const schema = { type: "string", enum: ["S", "M"] };
+    const agent = agentOf([ask, answers("Ordered.")], { tools: [askHuman({ name: "ask", answer: schema })] });
+    await using scene = new HookScene(agent);
+    const chat = await scene.open(page);
+    await chat.sendMessage({ text: "Order" });
+    const answer = async (output: string): Promise<void> => {
+      await chat.addToolOutput({ tool: "ask" as never, toolCallId: callOf(chat).toolCallId, output });
+      await rests(chat);
+    };
+    await answer("XXL");
+    expect(chat.status).toBe("error");
+    expect(callOf(chat).state).toBe("input-available");
+    await answer("M");
+    expect(callOf(chat)).toMatchObject({ state: "output-available", output: "M" });
+    expect(steps(chat)).toEqual([
+      ["user", "Order"],
+      ["loop_1", "Ordered."],
+    ]);
+  });
+});
+
+describe("a message whose stream was cut off", () => {
+  it.each(["text-start", "two", "text-end"])(
+    "before %s is shown as a whole after the next message",
+    async (event) => {
+      await using scene = new HookScene(agentOf([answers("One two three."), answers("Hello.")]));
+      const chat = await scene.open(page);
+      scene.cutsNext(event);
+      await chat.sendMessage({ text: "Count" });
+      await rests(chat);
+      expect(chat.status).toBe("error");
+      await chat.sendMessage({ text: "Hello" });
+      await rests(chat);
+      expect(steps(chat)).toEqual([
+        ["user", "Count"],
+        ["loop_1", "One two three."],
+        ["user", "Hello"],
+        ["loop_2", "Hello."],
+      ]);
+    },
+  );
 });
