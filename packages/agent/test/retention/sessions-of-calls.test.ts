@@ -24,7 +24,7 @@ describe("a session with an open call of a sub-agent", () => {
     const opening = world.open(world.archive, { logOfTools: world.log });
     await expect(opening).rejects.toMatchObject({ name: "SessionError", code: "InvalidOption" });
     await expect(opening).rejects.toThrow(
-      /^The call call_1 has its session "lead-\w+" in the log of this session, but the tool lead has another log: give agentTool the log "memory" that openSession has\.$/,
+      /^The call call_1 has its session "lead-[\w-]+" in the log of this session, but the tool lead has another log: give agentTool the log "memory" that openSession has\.$/,
     );
     expect(await world.archive.list()).toHaveLength(3);
     expect(await world.log.list()).toHaveLength(0);
