@@ -18,34 +18,21 @@ export interface AgUiRun {
   readonly runId: string;
 }
 
-/** What a client has posted with a run. */
-interface AgUiClient {
-  /** The messages that it has. */
-  readonly messages: readonly {
-    readonly id: string;
-    readonly content?: unknown;
-    readonly toolCalls?: unknown;
-  }[];
-  /** The interrupts that it answers. */
-  readonly resume?: readonly { readonly interruptId: string }[] | undefined;
-}
+/** The messages that a client has. */
+type HeldMessages = readonly { readonly id: string; readonly content?: unknown }[];
 
 /** The events of one run of AG-UI. */
-export const agUiFormat = (run: AgUiRun, client: AgUiClient): ChatFormat => ({
+export const agUiFormat = (run: AgUiRun, held: HeldMessages): ChatFormat => ({
   headers: {},
   endText: "",
   replacesMessages: false,
-  translator: (live) => new AgUiTranslator(run, live, client),
+  translator: (live) => new AgUiTranslator(run, live, held),
 });
 
 /** Translates the chunks of a loop to events of AG-UI. */
 class AgUiTranslator implements ChatTranslator {
   readonly #run: AgUiRun;
-  readonly #client: AgUiClient;
-  /** The calls that this run has sent. */
-  readonly #calls = new Set<string>();
-  /** Whether the client lacks messages that are not of this run: it gets the whole conversation at the end. */
-  #lacksMessages = false;
+  readonly #held: HeldMessages;
   readonly #live: LiveSession;
   readonly #drafts = new AgUiDrafts();
   readonly #data = new AgUiSharedState();
@@ -56,16 +43,15 @@ class AgUiTranslator implements ChatTranslator {
   /** How many files of the last result follow. The result contains them. */
   #filesOfResult = 0;
 
-  constructor(run: AgUiRun, live: LiveSession, client: AgUiClient) {
+  constructor(run: AgUiRun, live: LiveSession, held: HeldMessages) {
     this.#run = run;
-    this.#client = client;
+    this.#held = held;
     this.#live = live;
   }
 
   eventsOf(chunk: UiChunk): readonly AgUiEvent[] {
     switch (chunk.type) {
       case "start":
-        this.#lacksMessages = this.#answersClosed();
         return [
           { type: "RUN_STARTED", ...this.#run, protocolVersion: "1.0" },
           ...this.#data.begin(this.#state),
@@ -116,11 +102,11 @@ class AgUiTranslator implements ChatTranslator {
       case "file":
         return this.#file(chunk);
       case "finish":
-        return this.#end(this.#finished(this.#outcome(chunk.finishReason)));
+        return [this.#finished(this.#outcome(chunk.finishReason))];
       case "abort":
-        return this.#end(this.#finished({ type: "cancelled" }));
+        return [this.#finished({ type: "cancelled" })];
       case "error":
-        return this.#end(runError(chunk));
+        return [runError(chunk)];
     }
   }
 
@@ -129,7 +115,7 @@ class AgUiTranslator implements ChatTranslator {
   }
 
   heldText(messageId: string): string {
-    const content = this.#client.messages.find(({ id }) => id === messageId)?.content;
+    const content = this.#held.find(({ id }) => id === messageId)?.content;
     return typeof content === "string" ? content : "";
   }
 
@@ -140,7 +126,6 @@ class AgUiTranslator implements ChatTranslator {
     readonly toolCallId: string;
     readonly toolName: string;
   }): AgUiEvent {
-    this.#calls.add(toolCallId);
     this.#parentId ??= callsMessageId(toolCallId);
     const parentMessageId = this.#parentId;
     return { type: "TOOL_CALL_START", toolCallId, toolCallName: toolName, parentMessageId };
@@ -166,7 +151,6 @@ class AgUiTranslator implements ChatTranslator {
   #result(toolCallId: string, content: string): readonly AgUiEvent[] {
     const call = this.#state.toolCalls[toolCallId];
     if (call === undefined) return [];
-    this.#lacksMessages ||= !this.#hasCall(toolCallId);
     const files = call.result?.isSuccess === true ? call.result.files : undefined;
     this.#filesOfResult = files?.length ?? 0;
     return [resultEvent(toolCallId, contentWithFiles({ text: content, files }, this.#toUrl))];
@@ -185,28 +169,6 @@ class AgUiTranslator implements ChatTranslator {
     if (this.#filesOfResult === 0) return [{ type: "CUSTOM", name: "moora.file", value: { mediaType, url } }];
     this.#filesOfResult -= 1;
     return [];
-  }
-
-  /** Whether the client answers a question that was closed before this run: what became of it may have been in no run of it. */
-  #answersClosed(): boolean {
-    const open = new Set(this.#live.stream.questions.map(({ digest }) => digest));
-    return (this.#client.resume ?? []).some(({ interruptId }) => !open.has(interruptId));
-  }
-
-  /** Whether the client has a call, from this run or an earlier one. */
-  #hasCall(toolCallId: string): boolean {
-    return (
-      this.#calls.has(toolCallId) ||
-      this.#client.messages.some(
-        ({ toolCalls }) =>
-          Array.isArray(toolCalls) && toolCalls.some((call) => Object(call).id === toolCallId),
-      )
-    );
-  }
-
-  /** The last events of the run. */
-  #end(end: AgUiEvent): readonly AgUiEvent[] {
-    return this.#lacksMessages ? [this.#snapshot(), end] : [end];
   }
 
   #snapshot(): AgUiEvent {

@@ -18,7 +18,7 @@ export const postAgUi: Route = async (call) => {
   const { threadId, runId, resume = [] } = input;
   const message = resume.length > 0 ? undefined : newMessageOf(input);
   const ref = await chatSession(call, threadId, message === undefined ? "read" : "post");
-  const format = agUiFormat({ threadId, runId }, input);
+  const format = agUiFormat({ threadId, runId }, input.messages);
   return await withStream(call, { ref, format }, async (stream, live) => {
     await live.refresh();
     const answersOf = (questions: readonly Question[]): readonly AnsweredQuestion[] =>
