@@ -146,7 +146,7 @@ describe("two windows that show the same interrupt", () => {
         let data: Fields = initial;
         let open: readonly string[] = [];
         // The last change that was posted with answers to the same interrupts.
-        const posts = new Map<string, string>();
+        const answered = new Map<string, string>();
         for (const { window: index, edits, approved } of steps) {
           const window = windows[index];
           if (window === undefined) throw new Error("There are three windows.");
@@ -159,7 +159,7 @@ describe("two windows that show the same interrupt", () => {
           const questions = window.interrupts.join(" ");
           const post = JSON.stringify([approved, window.base ?? null, window.client.state]);
           // What another window has posted in the same words is not posted again.
-          const isRepeated = isAnswer && posts.get(questions) === post;
+          const isRepeated = isAnswer && answered.get(questions) === post;
           const edited = Object.keys(edits).filter((name) => edits[name] !== seen[name]);
           const changed = isRepeated ? [] : edited;
           const isLate = isAnswer && !window.interrupts.some((id) => open.includes(id));
@@ -176,7 +176,7 @@ describe("two windows that show the same interrupt", () => {
             outcome = isAnswer ? await window.answer(approved) : await window.say();
           } else {
             const next = { ...data, ...Object.fromEntries(changed.map((name) => [name, edits[name]])) };
-            if (isAnswer && JSON.stringify(next) !== JSON.stringify(data)) posts.set(questions, post);
+            if (isAnswer && JSON.stringify(next) !== JSON.stringify(data)) answered.set(questions, post);
             data = next;
           }
           expect(outcome).toBe("RUN_FINISHED");
