@@ -96,8 +96,8 @@ function answersOf(
 function progressOf({ mcpReq }: ServerContext, reported?: ReportedProgress): CallProgress {
   // oxlint-disable-next-line no-underscore-dangle -- the name of the protocol
   const progressToken = mcpReq._meta?.progressToken;
+  if (progressToken === undefined) return new CallProgress(undefined, reported);
   return new CallProgress((progress, message) => {
-    if (progressToken === undefined) return;
     const params = { progressToken, progress, message };
     mcpReq.notify({ method: "notifications/progress", params }).catch(() => undefined);
   }, reported);
