@@ -1,24 +1,8 @@
 import { decisionToInput, userMessage, type AgentState, type Decision, type Question } from "@moora/agent";
-import type { Miniflare } from "miniflare";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { bundleWorker, startWorkerd, StorageFolder } from "./workerd.ts";
+import { describe, expect, it } from "vitest";
+import { useWorkerd } from "./workerd.ts";
 
-let workerd: Miniflare;
-const folder = new StorageFolder();
-
-beforeAll(async () => {
-  workerd = startWorkerd({
-    code: await bundleWorker("decision-worker"),
-    objects: { SESSIONS: "Sessions" },
-    folder: folder.path,
-  });
-  await workerd.ready;
-});
-
-afterAll(async () => {
-  await workerd.dispose();
-  folder[Symbol.dispose]();
-});
+const workerd = useWorkerd("decision-worker");
 
 interface View {
   readonly state: AgentState;
