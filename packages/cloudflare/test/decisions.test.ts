@@ -123,6 +123,24 @@ describe("the object of a session", () => {
     expect(await post(id, input)).toMatchObject(refused(detail));
   });
 
+  it.each<[string, string, Decision, string]>([
+    ["an approval", 'pay {"euros":2}', "approve", "paid 2 for ada"],
+    ["an approval of a sub-agent's call", helperTask, "approve", "paid 2 for ada"],
+    ["changed arguments", 'pay {"euros":2}', { approve: { euros: 1 } }, "paid 1 for ada"],
+    ["an answer", "choose", { answer: "2" }, "answered"],
+  ])("refuses a reason for %s, which it cannot record", async (about, task, decision, end) => {
+    const id = about.replaceAll(" ", "-").replaceAll("'", "");
+    const question = await ask(id, task);
+    const input = decided(question, decision);
+    expect(await post(id, { ...input, reason: "Fine." })).toEqual({
+      status: 422,
+      body: expect.objectContaining({ detail: expect.stringMatching(/^reason: .*rejected, failed or unknown/) }),
+    });
+    expect((await read(id)).questions).toEqual([question]);
+    expect(await post(id, input)).toMatchObject(accepted);
+    expect(await answerOf(id)).toContain(end);
+  });
+
   it("ignores a decision that it has received before, and names the reviewer", async () => {
     const question = await ask("rejected", 'pay {"euros":2}');
     const { toolCallId, digest } = question;
