@@ -1,0 +1,36 @@
+import { turn, untilPasses } from "@moora/testbed/test-clock";
+import { expect } from "vitest";
+
+/** The requests of a page, each of them open until its response was read or canceled, or until it has failed. */
+export class OpenRequests {
+  #begun = 0;
+  #ended = 0;
+
+  /** Counts a request. */
+  async count(request: () => Promise<Response>): Promise<Response> {
+    this.#begun += 1;
+    const end = (): void => void (this.#ended += 1);
+    try {
+      const response = await request();
+      if (response.body === null) end();
+      const body = response.body?.pipeThrough(new TransformStream({ flush: end, cancel: end })) ?? null;
+      return new Response(body, response);
+    } catch (error) {
+      end();
+      throw error;
+    }
+  }
+
+  /** Waits until a page has no open request, and does nothing by itself. */
+  async settle(chat: { readonly status: string }): Promise<void> {
+    let begun: number;
+    do {
+      await untilPasses(() => expect([this.#begun - this.#ended, chat.status]).toEqual([0, atRest]));
+      begun = this.#begun;
+      // What follows from the end of a response begins within a turn of the event loop: nothing in the page waits for a timer.
+      await turn();
+    } while (this.#begun !== begun || this.#ended !== begun);
+  }
+}
+
+const atRest: unknown = expect.stringMatching(/^(?:ready|error)$/);
