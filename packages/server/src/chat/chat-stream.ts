@@ -99,9 +99,9 @@ export class ChatStream {
       this.#messageId = start.messageId;
       return;
     }
-    const { questions, streaming } = this.#live.stream;
+    const { questions, draft } = this.#live.stream;
     if (start.type === "replay")
-      this.#newWriter(start.loop ?? view.reActContext.loop).resume(view, questions, streaming);
+      this.#newWriter(start.loop ?? view.reActContext.loop).resume(view, questions, draft);
     else {
       this.#isHeld = true;
       const { posted } = start;
@@ -158,18 +158,18 @@ export class ChatStream {
 
   /** Begins the answer to the message. What a running loop has written before it is a part only of a message that is replaced. */
   #answer(state: AgentState): void {
-    const { questions, streaming } = this.#live.stream;
+    const { questions, draft } = this.#live.stream;
     const writer = this.#newWriter(state.reActContext.loop);
-    if (this.#format.replacesMessages) writer.resume(state, questions, streaming);
+    if (this.#format.replacesMessages) writer.resume(state, questions, draft);
     else this.#join(writer, state);
   }
 
-  /** Begins within a loop: after what it has written, and at the end of what the client has of the text that is being streamed. */
+  /** Begins within a loop: after its turns, with the answer that is being written. */
   #join(writer: LoopWriter, state: AgentState): void {
-    const { questions, streaming } = this.#live.stream;
+    const { questions, draft } = this.#live.stream;
+    this.#send(this.#translator.correction?.() ?? []);
     writer.skip(state, questions);
-    if (streaming === null) return;
-    writer.join(state, streaming, this.#translator.clientText?.(streaming.messageId) ?? "");
+    writer.follow(state, draft);
   }
 
   /** Another process may have recorded inputs that this one has not seen one by one. */

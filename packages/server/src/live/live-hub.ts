@@ -1,6 +1,7 @@
 import type { Clock, DurableSession } from "@moora/agent";
 import { digestOf, type LiveChannel } from "@moora/event-log";
 import { incarnationOf } from "../sessions/history-position.ts";
+import type { AnswerDraft } from "./answer-draft.ts";
 import type { LiveFeed } from "./live-feed.ts";
 import { LivePublisher } from "./live-publisher.ts";
 import { liveTextOf, viewersTopic, viewerTextOf, type ViewedSession, type ViewerText } from "./live-texts.ts";
@@ -34,12 +35,13 @@ export class LiveHub {
   }
 
   /** Sends what a session streams that this server runs, to servers that ask. Returns a function that ends it. */
-  publish(session: DurableSession<unknown>): () => void {
+  publish(session: DurableSession<unknown>, draft: () => AnswerDraft | undefined): () => void {
     this.#subscribe();
     const key = liveKeyOf(session);
     const publisher = new LivePublisher(session, {
       key,
       clock: this.#clock,
+      draft,
       send: (server, text) => this.#channel.publish(server, JSON.stringify(text)),
     });
     this.#publishers.set(key, publisher);

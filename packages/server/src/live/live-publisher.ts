@@ -1,6 +1,7 @@
 import type { AgentEvent, Clock, DurableSession, SubAgentEvent } from "@moora/agent";
 import { answerMessageId } from "@moora/agent/internal";
 import { questionKey } from "@moora/agent-webui-protocol";
+import { reasoningOf, type AnswerDraft } from "./answer-draft.ts";
 import type { SentSubAgentEvent, LiveText, SentEvent, ViewedSession } from "./live-texts.ts";
 
 /** How long a server counts as one with viewers after its last request, in milliseconds. */
@@ -14,6 +15,8 @@ export interface PublisherOptions {
   /** The key of the session among servers. */
   readonly key: string;
   readonly clock: Clock;
+  /** What the model has written of its answer. */
+  readonly draft: () => AnswerDraft | undefined;
   /** Sends a text to a server. */
   readonly send: (server: string, text: LiveText) => void;
 }
@@ -30,7 +33,7 @@ export class LivePublisher {
   #seq = 0;
   #messageId = "";
   #lengths = { text: 0, reasoning: 0 };
-  /** The attempt that had begun when this began to listen: only its text is known from its beginning. */
+  /** The attempt that had begun when this began to listen: its text and its reasoning are known from their beginning, but not its calls. */
   #startedAttempt: string | undefined;
   #detach: (() => void) | undefined;
   #cancelPace: (() => void) | undefined;
@@ -47,6 +50,7 @@ export class LivePublisher {
     const isNew = viewed.isNew || !this.#servers.has(server);
     this.#servers.set(server, this.#options.clock.now() + interestMs);
     if (this.#detach === undefined) this.#attach();
+    if (isNew) this.#sendReasoning(server);
     const { streaming } = this.#session.current();
     const has = streaming?.messageId === viewed.messageId ? viewed.length : 0;
     const rest = streaming?.text.slice(has) ?? "";
@@ -65,6 +69,22 @@ export class LivePublisher {
       this.#options.send(server, begin(piece, offset));
       offset += maxPieceLength;
     } while (offset < has + rest.length);
+  }
+
+  /** Sends the reasoning so far, before the text. A server that has it ignores it. */
+  #sendReasoning(server: string): void {
+    const draft = this.#options.draft();
+    if (draft === undefined) return;
+    const { messageId } = draft;
+    let offset = 0;
+    for (const { part, text } of reasoningOf(draft))
+      for (let start = 0; start < text.length; start += maxPieceLength) {
+        const piece = text.slice(start, start + maxPieceLength);
+        const numbered = part === undefined ? {} : { part };
+        const event = { type: "LlmReasoning", messageId, ...numbered, text: piece } as const;
+        this.#options.send(server, { type: "events", ...this.#head(), events: [{ event, offset }] });
+        offset += piece.length;
+      }
   }
 
   leave(server: string): void {
@@ -86,8 +106,13 @@ export class LivePublisher {
     const { streaming, reActContext } = this.#session.current();
     const { control } = reActContext;
     this.#seq = this.#session.seq();
-    this.#messageId = streaming?.messageId ?? "";
-    this.#lengths = { text: streaming?.text.length ?? 0, reasoning: 0 };
+    const draft = this.#options.draft();
+    const reasoning = draft === undefined ? [] : reasoningOf(draft);
+    this.#messageId = draft?.messageId ?? streaming?.messageId ?? "";
+    this.#lengths = {
+      text: streaming?.text.length ?? 0,
+      reasoning: reasoning.reduce((sum, { text }) => sum + text.length, 0),
+    };
     this.#startedAttempt = control.type === "Planning" ? answerMessageId(reActContext, control) : undefined;
     const stops = [
       this.#session.onInput((_input, _state, seq) => {
@@ -118,7 +143,7 @@ export class LivePublisher {
         return offset === undefined ? undefined : { event, offset };
       }
       case "LlmReasoning":
-        return this.#isWhole(event) ? { event, offset: this.#count(event, "reasoning") } : undefined;
+        return { event, offset: this.#count(event, "reasoning") };
       case "LlmToolCall":
       case "LlmToolCallDelta":
       case "LlmPartEnded":
