@@ -83,28 +83,31 @@ describe("a chat that is loaded again while the model writes", () => {
     expect(page.errors).toEqual([]);
   });
 
-  it.each(["reasoning", "text"])("shows the reasoning at a server that does not run it: in the %s", async (when) => {
-    const storage = new MemoryStorage();
-    const model = new HandModel();
-    const clock = new TestClock();
-    await using near = pageOf(model, { log: memoryLog(storage), clock });
-    await using far = pageOf(new HandModel(), { log: memoryLog(storage), clock });
-    const first = near.chat();
-    const sent = first.sendMessage({ text: "Hi" });
-    const attempt = await model.attempt(1);
-    attempt.reason("I ");
-    if (when === "text") attempt.write("Hel");
-    await untilPasses(() => expect(shownBy(first)).toHaveLength(when === "text" ? 2 : 1));
-    const { chat, resumed } = await far.reload();
-    const begun = when === "text" ? ["reasoning: I ", "text: Hel"] : ["reasoning: I "];
-    await untilPasses(() => expect(shownBy(chat)).toEqual(begun));
-    if (when === "reasoning") attempt.reason("think.");
-    attempt.write("lo.");
-    attempt.end();
-    await sent;
-    await pollsUntil(clock, async () => expect(chat.status).toBe("ready"));
-    await resumed;
-    expect(shownBy(chat)).toEqual(shownBy(first));
-    expect([...near.errors, ...far.errors]).toEqual([]);
-  });
+  it.each(["reasoning", "text"])(
+    "shows the reasoning at a server that does not run it: in the %s",
+    async (when) => {
+      const storage = new MemoryStorage();
+      const model = new HandModel();
+      const clock = new TestClock();
+      await using near = pageOf(model, { log: memoryLog(storage), clock });
+      await using far = pageOf(new HandModel(), { log: memoryLog(storage), clock });
+      const first = near.chat();
+      const sent = first.sendMessage({ text: "Hi" });
+      const attempt = await model.attempt(1);
+      attempt.reason("I ");
+      if (when === "text") attempt.write("Hel");
+      await untilPasses(() => expect(shownBy(first)).toHaveLength(when === "text" ? 2 : 1));
+      const { chat, resumed } = await far.reload();
+      const begun = when === "text" ? ["reasoning: I ", "text: Hel"] : ["reasoning: I "];
+      await untilPasses(() => expect(shownBy(chat)).toEqual(begun));
+      if (when === "reasoning") attempt.reason("think.");
+      attempt.write("lo.");
+      attempt.end();
+      await sent;
+      await pollsUntil(clock, async () => expect(chat.status).toBe("ready"));
+      await resumed;
+      expect(shownBy(chat)).toEqual(shownBy(first));
+      expect([...near.errors, ...far.errors]).toEqual([]);
+    },
+  );
 });

@@ -1,4 +1,4 @@
-import type { LlmCaller, LlmChunk, LlmOutcome } from "@moora/llm";
+import type { Json, LlmCaller, LlmChunk, LlmOutcome } from "@moora/llm";
 import { answers, callsTools, fails } from "@moora/llm/testing";
 import { turn, untilPasses, type TestClock } from "@moora/testbed/test-clock";
 import { expect } from "vitest";
@@ -17,7 +17,11 @@ export class HandModel implements LlmCaller {
 
   /** The attempt of this number, from 1, when it has begun. Moves a clock as long as it has not. */
   async attempt(number: number, clock?: TestClock): Promise<Attempt> {
-    for (let seconds = 0; this.#attempts.length < number && clock !== undefined && seconds < 60; seconds += 1) {
+    for (
+      let seconds = 0;
+      this.#attempts.length < number && clock !== undefined && seconds < 60;
+      seconds += 1
+    ) {
       await clock.advanceAsync(1_000);
       await turn();
     }
@@ -70,7 +74,7 @@ class Attempt {
     const details = this.#reasoning === "" ? {} : { reasoning: this.#reasoning };
     const calls = this.#calls.map(({ name, arguments: text }) => ({
       name,
-      arguments: JSON.parse(text) as object,
+      arguments: JSON.parse(text) as Json,
     }));
     const ofCalls = { ...details, ...(this.#text === "" ? {} : { text: this.#text }) };
     this.#settled.resolve(calls.length > 0 ? callsTools(calls, ofCalls) : answers(this.#text, details));

@@ -120,7 +120,10 @@ class AgUiTranslator implements ChatTranslator {
     return isOutdated ? [this.#snapshot()] : [];
   }
 
-  #content(type: string, { id, delta }: { readonly id: string; readonly delta: string }): readonly AgUiEvent[] {
+  #content(
+    type: string,
+    { id, delta }: { readonly id: string; readonly delta: string },
+  ): readonly AgUiEvent[] {
     const added = this.#client.newOf(id, delta);
     return added === "" ? [] : [{ type, messageId: id, delta: added }];
   }

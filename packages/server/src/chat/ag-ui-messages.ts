@@ -47,7 +47,11 @@ class Conversation {
     if (message?.role !== "user") return;
     this.#cutBefore(position);
     const { id, content: text, attachments: files } = message;
-    this.#messages.push({ id, role: "user", content: contentWithFiles({ text, files }, this.#options.toUrl) });
+    this.#messages.push({
+      id,
+      role: "user",
+      content: contentWithFiles({ text, files }, this.#options.toUrl),
+    });
   }
 
   /** Adds the answers of ended loops that were cut off. That of a running loop was taken back. */

@@ -1,3 +1,4 @@
+import { answerMessageId } from "@moora/agent/internal";
 import type { AgentAttachment, AgentEvent, AgentState, Question, ToolCallResult } from "@moora/agent";
 import type { LiveLink } from "../live/live-link.ts";
 import { CallApprovals, toolQuestion } from "./call-approval.ts";
@@ -161,6 +162,29 @@ export class LoopWriter {
     this.#end({ type: "error", errorText, code });
   }
 
+  /** Ends the message where it is. Its parts have no end, so that it does not look complete. */
+  cut(errorText: string, code: string): void {
+    this.#write({ type: "error", errorText, code });
+    this.isEnded = true;
+  }
+
+  /** Continues after events that were missed: writes what a state has, and takes back an attempt that has failed meanwhile. */
+  catchUp(
+    state: AgentState,
+    { questions, draft }: Pick<LiveLink, "questions" | "draft">,
+    mayEnd: boolean,
+  ): void {
+    this.update(state, questions, mayEnd);
+    const { reActContext } = state;
+    const { control } = reActContext;
+    if (
+      control.type === "Planning" &&
+      this.#draft.isOther({ messageId: answerMessageId(reActContext, control) })
+    )
+      this.#reset();
+    this.follow(state, draft);
+  }
+
   /** Takes back what was streamed of the step: the model writes it again. Its parts must not be ended. */
   #reset(): void {
     if (this.#draft.isEmpty) return;
@@ -235,6 +259,7 @@ export class LoopWriter {
   #endWith(state: AgentState, chunk: UiChunk): void {
     const cut = this.#cutAnswer(state);
     if (cut !== undefined && cut.id !== this.#cut) {
+      if (this.#draft.isOther({ messageId: cut.id })) this.#reset();
       const length = this.#draft.textLength(cut.id);
       this.#openStep(cut.step);
       this.#parts.write({ kind: "text", id: cut.id }, cut.text.slice(length));
