@@ -13,7 +13,7 @@ interface Shown {
   readonly toolCalls?: readonly { readonly function: { readonly arguments: string } }[];
 }
 
-const messagesOf = (client: HttpAgent): readonly Shown[] => client.messages as readonly Shown[];
+const messagesOf = (client: HttpAgent): readonly Shown[] => client.messages;
 
 /** The messages of a role. */
 const contentsOf = (client: HttpAgent, role: string): readonly unknown[] =>

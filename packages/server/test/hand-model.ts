@@ -1,7 +1,6 @@
 import type { Json, LlmCaller, LlmChunk, LlmOutcome } from "@moora/llm";
 import { answers, callsTools, fails } from "@moora/llm/testing";
 import { turn, untilPasses, type TestClock } from "@moora/testbed/test-clock";
-import { expect } from "vitest";
 
 /** A model whose chunks and outcomes a test writes, one attempt after the other. */
 export class HandModel implements LlmCaller {
@@ -17,16 +16,19 @@ export class HandModel implements LlmCaller {
 
   /** The attempt of this number, from 1, when it has begun. Moves a clock as long as it has not. */
   async attempt(number: number, clock?: TestClock): Promise<Attempt> {
-    for (
-      let seconds = 0;
-      this.#attempts.length < number && clock !== undefined && seconds < 60;
-      seconds += 1
-    ) {
+    for (let seconds = 0; seconds < 60; seconds += 1) {
+      if (clock === undefined || this.#attempts.length >= number) break;
       await clock.advanceAsync(1_000);
       await turn();
     }
-    await untilPasses(() => expect(this.#attempts.length).toBeGreaterThanOrEqual(number));
-    return this.#attempts[number - 1] ?? expect.unreachable();
+    await untilPasses(() => void this.#begun(number));
+    return this.#begun(number);
+  }
+
+  #begun(number: number): Attempt {
+    const attempt = this.#attempts[number - 1];
+    if (attempt === undefined) throw new Error(`Attempt ${number} has not begun.`);
+    return attempt;
   }
 }
 
@@ -64,7 +66,8 @@ class Attempt {
 
   /** Continues the arguments of a call. */
   continue(position: number, text: string): void {
-    const call = this.#calls[position] ?? expect.unreachable();
+    const call = this.#calls[position];
+    if (call === undefined) throw new Error(`There is no call ${position}.`);
     call.arguments += text;
     this.#onChunk({ type: "tool-call-delta", index: 2 + position, text });
   }

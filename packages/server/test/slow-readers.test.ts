@@ -67,6 +67,9 @@ function chatPage(fetch: Fetch): Shown {
   };
 }
 
+const textOf = ({ content }: { readonly content?: unknown }): string =>
+  typeof content === "string" ? content : JSON.stringify(content);
+
 function agUiPage(fetch: Fetch): Shown {
   const client = new HttpAgent({ url: "http://localhost/agents/helper/ag-ui", threadId: "thread-1", fetch });
   let error: unknown;
@@ -77,12 +80,9 @@ function agUiPage(fetch: Fetch): Shown {
   return {
     parts: () =>
       client.messages.slice(1).flatMap((message): string[] => {
-        const results = client.messages.flatMap((other) =>
-          other.role === "tool" ? [String(other.content)] : [],
-        );
+        const results = client.messages.flatMap((other) => (other.role === "tool" ? [textOf(other)] : []));
         const calls = "toolCalls" in message ? (message.toolCalls ?? []) : [];
-        const text =
-          message.role !== "tool" && message.content !== undefined ? [String(message.content)] : [];
+        const text = message.role !== "tool" && message.content !== undefined ? [textOf(message)] : [];
         return [...text, ...calls.map((call) => `${call.function.arguments} = ${results.join()}`)];
       }),
     say: async (text) => {

@@ -68,9 +68,10 @@ class Conversation {
     const { loop } = turn;
     const count = this.#counts.get(loop) ?? 0;
     this.#counts.set(loop, count + 1);
-    for (const { kind, id, text } of partsOfTurn(turn, turnIdOf(loop, count)))
+    for (const { kind, id, text } of partsOfTurn(turn, turnIdOf(loop, count))) {
       if (kind === "reasoning" && this.#options.hasReasoning(id))
         this.#messages.push({ id, role: "reasoning", content: text });
+    }
     this.#answer(turn);
     for (const id of callsOf(turn)) this.#result(id);
   }

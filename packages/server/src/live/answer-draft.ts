@@ -35,21 +35,13 @@ export class DraftKeeper {
   }
 
   add(event: AgentEvent<unknown>): void {
-    switch (event.type) {
-      case "LlmToken":
-        return void this.#textOf(event.messageId).push(event.text);
-      case "LlmReasoning":
-        return void this.#reasoningOf(event.messageId, event.part).push(event.text);
-      case "LlmToolCall": {
-        const { messageId, toolCallId, name } = event;
-        if (toolCallId !== undefined)
-          this.#partsOf(messageId).push({ kind: "call", toolCallId, name, pieces: [] });
-        return;
-      }
-      case "LlmToolCallDelta":
-        return void this.#callOf(event.messageId, event.toolCallId)?.pieces.push(event.text);
-      default:
-        return;
+    if (event.type === "LlmToken") this.#textOf(event.messageId).push(event.text);
+    else if (event.type === "LlmReasoning") this.#reasoningOf(event.messageId, event.part).push(event.text);
+    else if (event.type === "LlmToolCallDelta")
+      this.#callOf(event.messageId, event.toolCallId)?.pieces.push(event.text);
+    else if (event.type === "LlmToolCall" && event.toolCallId !== undefined) {
+      const { messageId, toolCallId, name } = event;
+      this.#partsOf(messageId).push({ kind: "call", toolCallId, name, pieces: [] });
     }
   }
 

@@ -77,7 +77,7 @@ export class LivePublisher {
     if (draft === undefined) return;
     const { messageId } = draft;
     let offset = 0;
-    for (const { part, text } of reasoningOf(draft))
+    for (const { part, text } of reasoningOf(draft)) {
       for (let start = 0; start < text.length; start += maxPieceLength) {
         const piece = text.slice(start, start + maxPieceLength);
         const numbered = part === undefined ? {} : { part };
@@ -85,6 +85,7 @@ export class LivePublisher {
         this.#options.send(server, { type: "events", ...this.#head(), events: [{ event, offset }] });
         offset += piece.length;
       }
+    }
   }
 
   leave(server: string): void {
