@@ -85,6 +85,31 @@ describe("a chat that is loaded again while the model writes", () => {
     expect(page.errors).toEqual([]);
   });
 
+  it("shows the answer of the server that takes the session over in the place of the one that was cut off", async () => {
+    const storage = new MemoryStorage();
+    const [first, second] = [new HandModel(), new HandModel()];
+    const clock = new TestClock();
+    await using near = pageOf(first, { log: memoryLog(storage), clock });
+    await using far = pageOf(second, { log: memoryLog(storage), clock });
+    void near.chat().sendMessage({ text: "Hi" });
+    const cut = await first.attempt(1);
+    cut.reason("Hm.");
+    cut.write("Half an ");
+    const { chat, resumed } = await far.reload();
+    await untilPasses(() => expect(shownBy(chat)).toEqual(["reasoning: Hm.", "text: Half an "]));
+    await near.scene.server.close();
+    const attempt = await second.attempt(1, clock);
+    await untilPasses(() => expect(shownBy(chat)).toEqual([]));
+    attempt.reason("I ");
+    await untilPasses(() => expect(shownBy(chat)).toEqual(["reasoning: I "]));
+    attempt.reason("think.");
+    attempt.write("A whole answer.");
+    attempt.end();
+    await pollsUntil(clock, async () => expect(chat.status).toBe("ready"));
+    await resumed;
+    expect(shownBy(chat)).toEqual(["reasoning: I think.", "text: A whole answer."]);
+  });
+
   it.each(["reasoning", "text"])(
     "shows the reasoning at a server that does not run it: in the %s",
     async (when) => {

@@ -195,8 +195,10 @@ export class ChatStream {
     const view = this.#live.session.current();
     if (this.#writer === undefined && view.messages.some(({ id }) => id === this.#messageId))
       this.#newWriter(view.reActContext.loop);
+    if (this.#isBehind) return;
     this.#dataChanged(view, undefined);
-    this.#update(view);
+    this.#writer?.catchUp(view, this.#live.stream, !this.#isHeld);
+    this.#paced.available();
   }
 
   #dataChanged(state: AgentState, patches: readonly DataPatch[] | undefined): void {
