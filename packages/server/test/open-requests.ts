@@ -12,9 +12,9 @@ export class OpenRequests {
     const end = (): void => void (this.#ended += 1);
     try {
       const response = await request();
-      if (response.body === null) end();
-      const body = response.body?.pipeThrough(new TransformStream({ flush: end, cancel: end })) ?? null;
-      return new Response(body, response);
+      if (response.body !== null) return new Response(watchedBody(response.body, end), response);
+      end();
+      return response;
     } catch (error) {
       end();
       throw error;
@@ -31,6 +31,26 @@ export class OpenRequests {
       await turn();
     } while (this.#begun !== begun || this.#ended !== begun);
   }
+}
+
+/** The same body, which reports its end. */
+function watchedBody(body: ReadableStream<Uint8Array>, end: () => void): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  return new ReadableStream({
+    async pull(controller) {
+      const read = await reader.read().catch((error: unknown) => {
+        end();
+        throw error;
+      });
+      if (!read.done) return controller.enqueue(read.value);
+      controller.close();
+      end();
+    },
+    async cancel(reason) {
+      end();
+      await reader.cancel(reason);
+    },
+  });
 }
 
 const atRest: unknown = expect.stringMatching(/^(?:ready|error)$/);

@@ -63,11 +63,7 @@ export class LoopWriter {
   }
 
   /** Continues the text that is being streamed, of which the client has `clientText`. */
-  join(
-    state: AgentState,
-    { messageId, text }: NonNullable<LiveLink["streaming"]>,
-    clientText: string,
-  ): void {
+  join(state: AgentState, { messageId, text }: NonNullable<LiveLink["streaming"]>, clientText: string): void {
     const length = text.startsWith(clientText) ? clientText.length : 0;
     this.#streamed = { ...this.#streamed, text: length };
     this.#token(state, messageId, text.slice(length));
