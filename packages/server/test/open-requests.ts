@@ -25,7 +25,7 @@ export class OpenRequests {
   async settle(chat: { readonly status: string }): Promise<void> {
     let begun: number;
     do {
-      await untilPasses(() => expect([this.#begun - this.#ended, chat.status]).toEqual([0, atRest]));
+      await untilPasses(() => checkRest(this.#begun - this.#ended, chat.status));
       begun = this.#begun;
       // What follows from the end of a response begins within a turn of the event loop: nothing in the page waits for a timer.
       await turn();
@@ -53,4 +53,9 @@ function watchedBody(body: ReadableStream<Uint8Array>, end: () => void): Readabl
   });
 }
 
-const atRest: unknown = expect.stringMatching(/^(?:ready|error)$/);
+function checkRest(openRequests: number, status: string): void {
+  expect({ openRequests, status }).toEqual({
+    openRequests: 0,
+    status: expect.stringMatching(/^(?:ready|error)$/),
+  });
+}
