@@ -78,27 +78,30 @@ describe("a session that cannot be connected", () => {
   it.each([
     ["a problem", Response.json({ title: "Busy", status: 503, code: "unavailable" }, { status: 503 }), 503],
     ["the page of a proxy", new Response("<html>Bad gateway</html>", { status: 502 }), 502],
-  ])("is reported with the status if the server answers to try again later: %s", async (_, response, status) => {
-    await using scene = new Scene(talker());
-    const network = new Network(scene);
-    network.nextResponse = response;
-    const onError = vi.fn();
-    const connected = scene.connect({ onError }, network);
-    await scene.settles(connected);
-    expect(onError.mock.calls).toMatchObject([
-      [
-        {
-          source: "log",
-          error: {
-            code: "Unreachable",
-            message:
-              `The server http://localhost answered with status ${status}. ` +
-              "connectSession tries again until it succeeds: pass signal to give up.",
+  ])(
+    "is reported with the status if the server answers to try again later: %s",
+    async (_, response, status) => {
+      await using scene = new Scene(talker());
+      const network = new Network(scene);
+      network.nextResponse = response;
+      const onError = vi.fn();
+      const connected = scene.connect({ onError }, network);
+      await scene.settles(connected);
+      expect(onError.mock.calls).toMatchObject([
+        [
+          {
+            source: "log",
+            error: {
+              code: "Unreachable",
+              message:
+                `The server http://localhost answered with status ${status}. ` +
+                "connectSession tries again until it succeeds: pass signal to give up.",
+            },
           },
-        },
-      ],
-    ]);
-  });
+        ],
+      ]);
+    },
+  );
 
   it("is printed once without onError", async () => {
     await using scene = new Scene(talker());

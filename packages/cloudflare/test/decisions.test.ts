@@ -134,7 +134,9 @@ describe("the object of a session", () => {
     const input = decided(question, decision);
     expect(await post(id, { ...input, reason: "Fine." })).toEqual({
       status: 422,
-      body: expect.objectContaining({ detail: expect.stringMatching(/^reason: .*rejected, failed or unknown/) }),
+      body: expect.objectContaining({
+        detail: expect.stringMatching(/^reason: .*rejected, failed or unknown/),
+      }),
     });
     expect((await read(id)).questions).toEqual([question]);
     expect(await post(id, input)).toMatchObject(accepted);

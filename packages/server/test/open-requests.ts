@@ -12,9 +12,9 @@ export class OpenRequests {
     const end = (): void => void (this.#ended += 1);
     try {
       const response = await request();
-      if (response.body === null) end();
-      const body = response.body?.pipeThrough(new TransformStream({ flush: end, cancel: end })) ?? null;
-      return new Response(body, response);
+      if (response.body !== null) return new Response(watchedBody(response.body, end), response);
+      end();
+      return response;
     } catch (error) {
       end();
       throw error;
@@ -25,7 +25,7 @@ export class OpenRequests {
   async settle(chat: { readonly status: string }): Promise<void> {
     let begun: number;
     do {
-      await untilPasses(() => expect([this.#begun - this.#ended, chat.status]).toEqual([0, atRest]));
+      await untilPasses(() => checkRest(this.#begun - this.#ended, chat.status));
       begun = this.#begun;
       // What follows from the end of a response begins within a turn of the event loop: nothing in the page waits for a timer.
       await turn();
@@ -33,4 +33,29 @@ export class OpenRequests {
   }
 }
 
-const atRest: unknown = expect.stringMatching(/^(?:ready|error)$/);
+/** The same body, which reports its end. */
+function watchedBody(body: ReadableStream<Uint8Array>, end: () => void): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  return new ReadableStream({
+    async pull(controller) {
+      const read = await reader.read().catch((error: unknown) => {
+        end();
+        throw error;
+      });
+      if (!read.done) return controller.enqueue(read.value);
+      controller.close();
+      end();
+    },
+    async cancel(reason) {
+      end();
+      await reader.cancel(reason);
+    },
+  });
+}
+
+function checkRest(openRequests: number, status: string): void {
+  expect({ openRequests, status }).toEqual({
+    openRequests: 0,
+    status: expect.stringMatching(/^(?:ready|error)$/),
+  });
+}

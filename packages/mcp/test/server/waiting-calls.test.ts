@@ -90,6 +90,8 @@ const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(res
 
 /** A log that waits before it opens a session. */
 const passingLog = (log: EventLog, wait: () => Promise<void>): EventLog => ({
+  name: log.name,
+  close: () => log.close(),
   list: (...options) => log.list(...options),
   create: (...options) => log.create(...options),
   remove: (...options) => log.remove(...options),
@@ -283,7 +285,7 @@ describe("a call that waits for answers, over streams, older protocol", () => {
     for (let calls = 0; calls < 3; calls += 1) {
       const failed = await client.callTool({ name: "cashier", arguments: { task: "Pay." } });
       expect(textOf(failed)).toContain("This client did not ask a person");
-      const signals = new Set(watched.mock.contexts);
+      const signals = new Set(watched.mock.contexts as AbortSignal[]);
       counts.push([...signals].flatMap((signal) => getEventListeners(signal, "abort")).length);
     }
     expect(counts).toEqual([0, 0, 0]);
