@@ -2,6 +2,7 @@ import {
   decisionProblem,
   decisionToInput,
   identityOf,
+  textToHeader,
   type Agent,
   type AgentInput,
   type AgentState,
@@ -12,8 +13,8 @@ import { checkQuestion } from "@moora/agent/internal";
 import { inputTraits, parseInput } from "@moora/agent-core-state-machine";
 import { digestOf } from "@moora/event-log";
 import { TerminalError } from "@restatedev/restate-sdk";
-import { fieldsOf, refused } from "./queries.ts";
-import type { Decided, Posted } from "./session-messages.ts";
+import { checkedHead, fieldsOf, refused } from "./queries.ts";
+import type { Decided, Posted, SessionAppend } from "./session-messages.ts";
 
 /** An input from outside. Rejects invalid ones, and those that only the services of the session may dispatch. */
 function checkedInput(value: unknown): AgentInput {
@@ -34,6 +35,47 @@ export const checkedPosted = (posted: unknown): Posted => checkedWith(posted, ch
 
 /** What an effect reports, with its inputs checked. Rejects what is not of this form. */
 export const checkedReport = (posted: unknown): Posted => checkedWith(posted, parsedInput);
+
+/** What a log appends, and its inputs, with both checked. Rejects what is not of this form. */
+export function checkedAppend(append: unknown): {
+  readonly append: SessionAppend;
+  readonly inputs: readonly AgentInput[];
+} {
+  const { header, after, records } = fieldsOf(append);
+  if (typeof header !== "string") return refused("header must be a string.");
+  if (!Array.isArray(records) || records.length === 0)
+    return refused("records must be an array with records.");
+  const inputs = records.map((record) => checkedInput(bodyOf(record)));
+  return { append: { header, after: checkedHead(after), records }, inputs };
+}
+
+/** The input that a record contains. Its digest is compared with that of the record which the object makes of it. */
+function bodyOf(record: unknown): unknown {
+  const { body, digest } = fieldsOf(record);
+  if (typeof body !== "string" || typeof digest !== "string")
+    return refused("A record must have body and digest, both strings.");
+  try {
+    return JSON.parse(body);
+  } catch {
+    return refused("The body of a record must be JSON.");
+  }
+}
+
+/** The header that a caller creates a session with. Rejects what is not the header of a session of this agent. */
+export function checkedHeader(
+  { name }: Pick<Agent<unknown>, "name">,
+  given: unknown,
+): { readonly text: string; readonly release: string } {
+  const { header: text } = fieldsOf(given);
+  if (typeof text !== "string") return refused("header must be a string.");
+  try {
+    const { agent } = textToHeader(text);
+    if (agent.name === name) return { text, release: agent.version };
+  } catch (error) {
+    return refused(error instanceof Error ? error.message : String(error));
+  }
+  return refused(`The header must be that of a session of ${name}.`);
+}
 
 function checkedWith(posted: unknown, check: (input: unknown) => AgentInput): Posted {
   const { inputs, after, from } = fieldsOf(posted);

@@ -12,7 +12,11 @@ import type { RecordsQuery, SnapshotPart } from "./session-messages.ts";
 export function checkedAfter(query: unknown): ChainHead | undefined {
   if (query === undefined || query === null) return undefined;
   const { after } = fieldsOf(query);
-  if (after === undefined || after === null) return undefined;
+  return after === undefined || after === null ? undefined : checkedHead(after);
+}
+
+/** A head that a caller has. */
+export function checkedHead(after: unknown): ChainHead {
   const { seq, digest } = fieldsOf(after);
   if (isCount(seq) && typeof digest === "string") return { seq, digest };
   return refused("after must have seq, an integer from 0, and digest, a string.");

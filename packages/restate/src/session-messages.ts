@@ -83,3 +83,16 @@ export interface RecordsQuery {
 }
 
 export type RecordsPage = readonly LogRecord[];
+
+/**
+ * Records that a process has made for a session with this digest of its header and at this head. The object appends them only there, and
+ * only if their inputs make these records.
+ */
+export interface SessionAppend {
+  readonly header: string;
+  readonly after: ChainHead;
+  readonly records: RecordsPage;
+}
+
+/** What became of an append: the last record of the session, which is that of the append if it was made. */
+export type AppendResult = { readonly isRemoved: true } | { readonly isRemoved: false; readonly seq: number };
