@@ -1,10 +1,30 @@
-import { SessionError } from "@moora/agent";
 import { LogError, type LogRecord } from "@moora/event-log";
 import { callSession, RestateFailure } from "./ingress.ts";
-import type { AppendResult, SessionAppend } from "./session-messages.ts";
+import type { AppendResult, LogHead, SessionAppend } from "./session-messages.ts";
 import { SessionReader, type ReaderOptions } from "./session-reader.ts";
 
-/** The calls of a log to the objects of sessions. Each rejects with `LogError`, or `SessionError` for a record that is too long. */
+/** How long a log waits for an answer. A call needs a process with the services, and waits on Restate while there is none. */
+const longestCallMs = 30_000;
+
+const timeout = (): AbortSignal => AbortSignal.timeout(longestCallMs);
+
+/** What a log does with a session, by the handler of its object. */
+const actions = {
+  create: "create",
+  header: "open",
+  head: "read",
+  append: "append to",
+  remove: "remove",
+} as const;
+
+interface LogCall {
+  readonly id: string;
+  readonly handler: keyof typeof actions;
+  /** Default: none. */
+  readonly body?: unknown;
+}
+
+/** The calls of a log to the objects of sessions. Each rejects with `LogError`. */
 export class LogCalls {
   readonly #options: ReaderOptions;
   readonly #reader: SessionReader;
@@ -16,21 +36,26 @@ export class LogCalls {
 
   /** Resolves with false if the session exists. */
   async create(id: string, header: string): Promise<boolean> {
-    return await this.#call<boolean>("create the session", { id, handler: "create" }, { header });
+    return await this.#call<boolean>({ id, handler: "create", body: { header } });
   }
 
-  /** Resolves with undefined if there is no such session. */
+  /** Resolves with the header; undefined if there is no such session. */
   async readHeader(id: string): Promise<string | undefined> {
-    return (await this.#call<string | null>("read the header", { id, handler: "header" }, null)) ?? undefined;
+    return (await this.#call<string | null>({ id, handler: "header" })) ?? undefined;
   }
 
-  /** Resolves with the sequence number of the last record. */
-  async readSeq(id: string): Promise<number> {
-    return await this.#call<number>("read the head", { id, handler: "seq" }, null);
+  /** Resolves with which session an id has, and its last record; undefined if it has none. */
+  async readHead(id: string): Promise<LogHead | undefined> {
+    return (await this.#call<LogHead | null>({ id, handler: "head" })) ?? undefined;
   }
 
-  async append(id: string, append: SessionAppend): Promise<AppendResult> {
-    return await this.#call<AppendResult>("append", { id, handler: "append" }, append);
+  async append(id: string, body: SessionAppend): Promise<AppendResult> {
+    return await this.#call<AppendResult>({ id, handler: "append", body });
+  }
+
+  /** Resolves with whether there was a session. */
+  async remove(id: string): Promise<boolean> {
+    return await this.#call<boolean>({ id, handler: "remove" });
   }
 
   /** Resolves with the records after `after`, up to `last`. */
@@ -38,41 +63,31 @@ export class LogCalls {
     id: string,
     range: { readonly after: number; readonly last: number },
   ): Promise<readonly LogRecord[]> {
-    return await attempt("read", id, () => this.#reader.readRecords(id, range));
+    return await attempt(id, actions.head, () => this.#reader.readRecords(id, range, timeout));
   }
 
   // The object answers with what its handlers return.
   // oxlint-disable-next-line typescript/no-unnecessary-type-parameters
-  async #call<Result>(
-    what: string,
-    target: { readonly id: string; readonly handler: string },
-    body: unknown,
-  ): Promise<Result> {
+  async #call<Result>({ id, handler, body = null }: LogCall): Promise<Result> {
     const { ingressUrl, service } = this.#options;
-    const called = attempt(what, target.id, () => callSession(ingressUrl, { service, ...target }, body));
+    const called = attempt(id, actions[handler], () =>
+      callSession(ingressUrl, { service, id, handler }, body, timeout()),
+    );
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as above
     return (await called) as Result;
   }
 }
 
-async function attempt<Result>(what: string, id: string, call: () => Promise<Result>): Promise<Result> {
+async function attempt<Result>(id: string, action: string, call: () => Promise<Result>): Promise<Result> {
   try {
     return await call();
-  } catch (error) {
-    throw failureOf(what, id, error);
+  } catch (cause) {
+    const about = cause instanceof Error ? cause.message : String(cause);
+    const message = `Restate could not ${action} the session ${JSON.stringify(id)}: ${about}`;
+    throw new LogError(isRefusal(cause) ? "InvalidRecord" : "LogWrite", message, { cause });
   }
 }
 
-function failureOf(what: string, id: string, cause: unknown): LogError | SessionError {
-  const status = cause instanceof RestateFailure ? cause.status : undefined;
-  const about = cause instanceof Error ? cause.message : String(cause);
-  if (status === 413) return new SessionError("RecordTooLong", about);
-  if (status === 400 || status === 403) return new LogError("InvalidRecord", about, { cause });
-  return new LogError(
-    "LogWrite",
-    `Restate could not ${what} for the session ${JSON.stringify(id)}: ${about}`,
-    {
-      cause,
-    },
-  );
-}
+/** Whether the object has refused what it was called with: it is invalid, or too long. */
+const isRefusal = (error: unknown): boolean =>
+  error instanceof RestateFailure && [400, 403, 413].includes(error.status);

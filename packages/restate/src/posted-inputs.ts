@@ -36,24 +36,28 @@ export const checkedPosted = (posted: unknown): Posted => checkedWith(posted, ch
 /** What an effect reports, with its inputs checked. Rejects what is not of this form. */
 export const checkedReport = (posted: unknown): Posted => checkedWith(posted, parsedInput);
 
-/** What a log appends, and its inputs, with both checked. Rejects what is not of this form. */
-export function checkedAppend(append: unknown): {
-  readonly append: SessionAppend;
+/** What a log appends: the digest of the header and the head of its session, the inputs, and the digest of the last record. */
+interface CheckedAppend extends Omit<SessionAppend, "records"> {
   readonly inputs: readonly AgentInput[];
-} {
+  readonly digest: string;
+}
+
+/** What a log appends, with its inputs checked. Rejects what is not of this form. */
+export function checkedAppend(append: unknown): CheckedAppend {
   const { header, after, records } = fieldsOf(append);
   if (typeof header !== "string") return refused("header must be a string.");
   if (!Array.isArray(records) || records.length === 0)
     return refused("records must be an array with records.");
   const inputs = records.map((record) => checkedInput(bodyOf(record)));
-  return { append: { header, after: checkedHead(after), records }, inputs };
+  const { digest } = fieldsOf(records.at(-1));
+  if (typeof digest !== "string") return refused("A record must have a digest.");
+  return { header, after: checkedHead(after), inputs, digest };
 }
 
-/** The input that a record contains. Its digest is compared with that of the record which the object makes of it. */
+/** The input that a record contains. */
 function bodyOf(record: unknown): unknown {
-  const { body, digest } = fieldsOf(record);
-  if (typeof body !== "string" || typeof digest !== "string")
-    return refused("A record must have body and digest, both strings.");
+  const { body } = fieldsOf(record);
+  if (typeof body !== "string") return refused("A record must have a body.");
   try {
     return JSON.parse(body);
   } catch {
@@ -78,14 +82,16 @@ export function checkedHeader(
 }
 
 function checkedWith(posted: unknown, check: (input: unknown) => AgentInput): Posted {
-  const { inputs, after, from } = fieldsOf(posted);
+  const { inputs, after, from, header } = fieldsOf(posted);
   if (!Array.isArray(inputs)) return refused("inputs must be an array.");
   if (after !== undefined && typeof after !== "number") return refused("after must be a number.");
   if (from !== undefined && typeof from !== "string") return refused("from must be a string.");
+  if (header !== undefined && typeof header !== "string") return refused("header must be a string.");
   return {
     inputs: inputs.map((input) => check(input)),
     ...(after === undefined ? {} : { after }),
     ...(from === undefined ? {} : { from }),
+    ...(header === undefined ? {} : { header }),
   };
 }
 

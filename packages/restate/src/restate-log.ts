@@ -7,11 +7,11 @@ import {
   type SessionLog,
 } from "@moora/event-log";
 import { HeadWatch, logClosed, logExists, validHeader } from "@moora/event-log/store";
-import { checkRequired, idForm, ingressForm, serviceNames } from "./options.ts";
 import { headTopic } from "./head-topic.ts";
 import { listSessions } from "./listed-sessions.ts";
 import { LogCalls } from "./log-calls.ts";
-import { RestateSessionLog } from "./session-log.ts";
+import { checkRequired, idForm, ingressForm, serviceNames } from "./options.ts";
+import { headText, restateOwner, RestateSessionLog, type SharedLog } from "./session-log.ts";
 
 /** The options of `restateLog`. */
 export interface RestateLogOptions {
@@ -19,11 +19,11 @@ export interface RestateLogOptions {
   readonly ingressUrl: string;
   /** The name of the agent. */
   readonly agent: string;
-  /** The URL of the admin API, such as "http://127.0.0.1:9070", for `list`. Default: none, and `list` fails. */
+  /** The URL of the admin API, such as "http://127.0.0.1:9070", which lists sessions. Default: none, and `list` is refused. */
   readonly adminUrl?: string;
   /**
-   * Has what the effects of sessions stream, and when they have reported: give its other end to `effectPublisher` in the processes
-   * with the services. Default: none; servers show records only, up to a second after they were stored.
+   * The live channel that `restateServices` of the agent has, also in other processes, such as `live` of a `postgresLog`. Servers show what
+   * models and tools stream, and records at once. Default: none; servers show records only, within a second.
    */
   readonly live?: LiveChannel;
 }
@@ -37,22 +37,27 @@ const forms: OptionForms<RestateLogOptions> = {
 
 /**
  * The sessions of an agent on Restate as a log, for servers that show them and post to them, such as `createAgentServer`. Restate owns
- * their leases, so that an opening with access `run` fails as `SessionBusy`, and posts are inputs of the objects on Restate. Records that
- * no session of this agent makes are refused as `InvalidRecord`. Sessions are not removed, and have no snapshots. Throws
- * `BuildError` for invalid options, and for an agent whose name is not the name of a service.
+ * the sessions and runs their effects: an opening with access `run` is refused as `SessionBusy`. The objects on Restate make
+ * the records, so that an append of others is refused as `InvalidRecord`. Throws `BuildError` for invalid options, and for an
+ * agent whose name is not the name of a service.
  */
 export function restateLog(options: RestateLogOptions): DisposableLog {
   checkRequired("restateLog", options, { forms, required: ["ingressUrl", "agent"] });
   return new RestateLog(options);
 }
 
+/** The most sessions whose heads one poll reads. */
+const keysPerPoll = 50;
+
 class RestateLog implements DisposableLog {
   readonly name = "restate";
+  readonly owner = restateOwner;
   readonly live?: LiveChannel;
   readonly #options: RestateLogOptions;
   readonly #service: string;
   readonly #calls: LogCalls;
   readonly #watch: HeadWatch;
+  readonly #shared: SharedLog;
   #isClosed = false;
 
   constructor(options: RestateLogOptions) {
@@ -62,23 +67,28 @@ class RestateLog implements DisposableLog {
     this.#calls = new LogCalls({ ingressUrl, service: this.#service });
     if (live !== undefined) this.live = live;
     this.#watch = new HeadWatch({
+      keysPerPoll,
       headsOf: (ids) => this.#headsOf(ids),
       ...(live === undefined ? {} : { source: (onChange) => this.#changesOf(live, onChange) }),
     });
+    this.#shared = {
+      calls: this.#calls,
+      watch: (id, listener, owner) => this.#watch.add(id, listener, owner),
+      appended: (id, by, head) => this.#appended(id, by, head),
+      checkOpen: () => this.#checkOpen(),
+    };
   }
 
   async create(id: string, header: string): Promise<SessionLog> {
-    this.#checkOpen();
-    checkId(id);
+    this.#checkId(id);
     if (!(await this.#calls.create(id, validHeader(header)))) throw logExists(id);
-    return this.#sessionLog(id, header);
+    return new RestateSessionLog({ id, header }, this.#shared);
   }
 
   async open(id: string): Promise<SessionLog | undefined> {
-    this.#checkOpen();
-    checkId(id);
+    this.#checkId(id);
     const header = await this.#calls.readHeader(id);
-    return header === undefined ? undefined : this.#sessionLog(id, header);
+    return header === undefined ? undefined : new RestateSessionLog({ id, header }, this.#shared);
   }
 
   async list(): Promise<readonly LogInfo[]> {
@@ -89,8 +99,17 @@ class RestateLog implements DisposableLog {
     return await listSessions(adminUrl, this.#service);
   }
 
-  remove(id: string): never {
-    throw new LogError("LogWrite", `The session ${JSON.stringify(id)} is on Restate, where none is removed.`);
+  /** The sub-agents of a session on Restate run in memory. */
+  called(): readonly LogInfo[] {
+    this.#checkOpen();
+    return [];
+  }
+
+  async remove(id: string): Promise<boolean> {
+    this.#checkId(id);
+    const wasThere = await this.#calls.remove(id);
+    if (wasThere) this.#changed(id);
+    return wasThere;
   }
 
   close(): void {
@@ -102,29 +121,37 @@ class RestateLog implements DisposableLog {
     this.close();
   }
 
-  #sessionLog(id: string, header: string): SessionLog {
-    return new RestateSessionLog({ id, header }, { calls: this.#calls, watch: this.#watch });
-  }
-
   async #headsOf(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
-    const heads = await Promise.all(
-      ids.map(async (id) => [id, String(await this.#calls.readSeq(id))] as const),
-    );
-    return new Map(heads);
+    const read = ids.map(async (id) => [id, await this.#calls.readHead(id)] as const);
+    const heads = new Map<string, string>();
+    for (const [id, head] of await Promise.all(read))
+      if (head !== undefined) heads.set(id, headText(head.header, head.seq));
+    return heads;
   }
 
-  /** Reports the sessions whose effects have reported. */
+  #appended(id: string, by: object, head: string): void {
+    this.#watch.notify(id, { by, head });
+    this.live?.publish(headTopic(this.#service), id);
+  }
+
+  #changed(id: string): void {
+    this.#watch.notify(id);
+    this.live?.publish(headTopic(this.#service), id);
+  }
+
+  /** Calls back with the sessions that have changed elsewhere. */
   #changesOf(live: LiveChannel, onChange: (ids: readonly string[]) => void): () => void {
     return live.subscribe(headTopic(this.#service), (id) => onChange([id]));
+  }
+
+  /** Throws `InvalidId` for an id that no session on Restate has, and if the log is closed. */
+  #checkId(id: string): void {
+    this.#checkOpen();
+    if (idForm.fits(id)) return;
+    throw new LogError("InvalidId", `The id of a session must be ${idForm.expectation}.`);
   }
 
   #checkOpen(): void {
     if (this.#isClosed) throw logClosed();
   }
-}
-
-/** Throws `InvalidId` for an id that no session on Restate has. */
-function checkId(id: string): void {
-  if (idForm.fits(id)) return;
-  throw new LogError("InvalidId", `The id of a session must be ${idForm.expectation}.`);
 }

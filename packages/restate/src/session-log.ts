@@ -4,6 +4,7 @@ import {
   digestOf,
   type ChainHead,
   type Lease,
+  type LogError,
   type LogInspection,
   type LogRecord,
   type SessionLog,
@@ -17,81 +18,108 @@ import {
   logRemoved,
   readStart,
   validateAppend,
-  type HeadWatch,
 } from "@moora/event-log/store";
 import type { LogCalls } from "./log-calls.ts";
-import { longestMessageBytes } from "./message-limits.ts";
+import { longestLogRecord } from "./message-limits.ts";
 
-/** The last moment that a `Date` can have: the lease of Restate does not end. */
+/** The last moment that a `Date` can have. */
 const farFuture = 8_640_000_000_000_000;
 
-/** Which session. */
-interface Generation {
-  readonly id: string;
-  readonly header: string;
-}
+/** The owner of the leases of all sessions on Restate. */
+export const restateOwner = "restate";
 
 /** What the handles of one log share. */
-interface SharedLog {
+export interface SharedLog {
   readonly calls: LogCalls;
-  readonly watch: HeadWatch;
+  readonly watch: (id: string, listener: () => void, owner: object) => () => void;
+  /** Reports the head after an append of a handle. */
+  readonly appended: (id: string, by: object, head: string) => void;
+  /** Throws if the log is closed. */
+  readonly checkOpen: () => void;
 }
+
+/** The head of a session as a text, which differs for another session with its id. */
+export const headText = (headerDigest: string, seq: number): string => `${headerDigest} ${seq}`;
 
 /** A session on Restate as a log. Its object folds what is appended, and runs the effects that follow. */
 export class RestateSessionLog implements SessionLog {
   readonly id: string;
   readonly header: string;
-  readonly maxRecordLength: number = longestMessageBytes;
-  readonly #calls: LogCalls;
-  readonly #watch: HeadWatch;
-  /** The last head that this handle has read. */
+  readonly maxRecordLength: number = longestLogRecord;
+  readonly #shared: SharedLog;
+  readonly #digest: string;
+  /** The last head that this handle has read or appended. */
   #known: ChainHead;
+  /** The last append, so that appends are made in the order of their calls. */
+  #appending: Promise<unknown> = Promise.resolve();
 
-  constructor({ id, header }: Generation, { calls, watch }: SharedLog) {
+  constructor({ id, header }: Pick<SessionLog, "id" | "header">, shared: SharedLog) {
     this.id = id;
     this.header = header;
-    this.#calls = calls;
-    this.#watch = watch;
+    this.#shared = shared;
+    this.#digest = digestOf(header);
     this.#known = chainStart(header);
   }
 
   async append(expectedSeq: number, records: readonly LogRecord[]): Promise<void> {
+    // The caller may change them later.
     const own = copyRecords(records);
-    const before = await this.#headAt(expectedSeq);
-    const { seq, digest } = validateAppend(before, expectedSeq, own);
-    if (own.length === 0) return;
-    const result = await this.#calls.append(this.id, {
-      header: digestOf(this.header),
-      after: before,
-      records: own,
-    });
-    if (result.isRemoved) throw logRemoved(this.id);
-    if (result.seq !== seq) throw conflict(expectedSeq, result.seq);
+    const appended = this.#appending.then(() => this.#append(expectedSeq, own));
+    this.#appending = appended.catch(() => undefined);
+    await appended;
+  }
+
+  async #append(expectedSeq: number, records: readonly LogRecord[]): Promise<void> {
+    const after = await this.#headAt(expectedSeq);
+    const { seq, digest } = validateAppend(after, expectedSeq, records);
+    if (records.length === 0) return;
+    const result = await this.#shared.calls.append(this.id, { header: this.#digest, after, records });
+    if (result.type === "removed") throw logRemoved(this.id);
+    if (result.type === "conflict") throw conflict(expectedSeq, result.seq);
     this.#known = { seq, digest };
-    this.#watch.notify(this.id, { by: this, head: String(seq) });
+    this.#shared.appended(this.id, this, headText(this.#digest, seq));
+  }
+
+  /** The record at which an append continues: the one at `seq`, or the last one if that is another one. */
+  async #headAt(seq: number): Promise<ChainHead> {
+    if (seq !== this.#known.seq) await this.read(seq - 1);
+    return this.#known;
   }
 
   async read(afterSeq?: number): Promise<readonly LogRecord[]> {
     const after = readStart(afterSeq);
     const last = await this.head();
-    if (after >= last) return [];
-    const isFromKnown = after === this.#known.seq;
-    const from = isFromKnown ? after : Math.max(0, after - 1);
-    const records = [...(await this.#calls.readRecords(this.id, { after: from, last }))];
-    const before = isFromKnown ? this.#known : after === 0 ? chainStart(this.header) : records.shift();
-    if (before?.seq !== after) throw logCorrupt(after);
-    const { seq, digest } = checkedChain(before, records).at(-1) ?? before;
-    if (seq < last) throw logCorrupt(seq + 1);
+    if (after > last) return [];
+    const start = this.#startOf(after);
+    // Without the digest before them, records are read from the one before.
+    const from = start === undefined ? after - 1 : after;
+    const records = await this.#shared.calls.readRecords(this.id, { after: from, last });
+    const before = start ?? records[0];
+    if (before?.seq !== after) throw await this.#missing(after);
+    const read = checkedChain(before, start === undefined ? records.slice(1) : records);
+    const { seq, digest } = read.at(-1) ?? before;
+    if (seq < last) throw await this.#missing(seq + 1);
     this.#known = { seq, digest };
-    return records;
+    return read;
+  }
+
+  #startOf(seq: number): ChainHead | undefined {
+    if (seq === 0) return chainStart(this.header);
+    return seq === this.#known.seq ? this.#known : undefined;
+  }
+
+  /** The error for a record that could not be read: the session was removed meanwhile, or is damaged. */
+  async #missing(seq: number): Promise<LogError> {
+    await this.head();
+    return logCorrupt(seq);
   }
 
   async inspect(): Promise<LogInspection> {
     const last = await this.head();
-    const records = await this.#calls.readRecords(this.id, { after: 0, last });
-    const { records: undamaged, damage } = inspectChain(chainStart(this.header), records);
-    const missing = records.length < last ? logCorrupt(records.length + 1) : undefined;
-    return { records: undamaged, damage: damage ?? missing, unfinishedBytes: 0 };
+    const records = await this.#shared.calls.readRecords(this.id, { after: 0, last });
+    const { records: sound, damage } = inspectChain(chainStart(this.header), records);
+    const missing = sound.length < last ? await this.#missing(sound.length + 1) : undefined;
+    return { records: sound, damage: damage ?? missing, unfinishedBytes: 0 };
   }
 
   /** Without snapshots, there is no record that is not read. */
@@ -101,7 +129,10 @@ export class RestateSessionLog implements SessionLog {
   }
 
   async head(): Promise<number> {
-    return await this.#calls.readSeq(this.id);
+    this.#shared.checkOpen();
+    const head = await this.#shared.calls.readHead(this.id);
+    if (head?.header !== this.#digest) throw logRemoved(this.id);
+    return head.seq;
   }
 
   async lease(): Promise<Lease> {
@@ -116,22 +147,16 @@ export class RestateSessionLog implements SessionLog {
   async release(): Promise<void> {}
 
   watch(listener: () => void): () => void {
-    return this.#watch.add(this.id, listener, this);
+    return this.#shared.watch(this.id, listener, this);
   }
 
+  /** The object has snapshots of its own. */
   async snapshot(): Promise<Snapshot | undefined> {
     return undefined;
   }
 
-  /** The object has snapshots of its own. */
+  /** As above. */
   async saveSnapshot(): Promise<void> {}
-
-  /** The record at which an append continues. */
-  async #headAt(seq: number): Promise<ChainHead> {
-    if (seq === this.#known.seq) return this.#known;
-    await this.read(seq - 1);
-    return this.#known;
-  }
 }
 
-const leaseOfRestate: Lease = { owner: "restate", until: farFuture };
+const leaseOfRestate: Lease = { owner: restateOwner, until: farFuture };

@@ -3,12 +3,21 @@ import type { ChainHead, LogRecord } from "@moora/event-log";
 
 /**
  * What is posted to a session. `after`: the sequence number of the state that the inputs were computed for; if the session has
- * another one, none is applied. `from`: the key of the effect that reports them.
+ * another one, none is applied. `from`: the key of the effect that reports them. `header`: the digest of the header of its session;
+ * undefined in a report of an earlier release.
  */
 export interface Posted {
   readonly inputs: readonly AgentInput[];
   readonly after?: number;
   readonly from?: string;
+  readonly header?: string;
+}
+
+/** A deadline of the session with this digest of its header; undefined in a timer of an earlier release. */
+export interface SessionDeadline {
+  readonly key: string;
+  readonly due: number;
+  readonly header?: string;
 }
 
 /** A decision about a question of a session, and the reviewer. */
@@ -94,5 +103,14 @@ export interface SessionAppend {
   readonly records: RecordsPage;
 }
 
-/** What became of an append: the last record of the session, which is that of the append if it was made. */
-export type AppendResult = { readonly isRemoved: true } | { readonly isRemoved: false; readonly seq: number };
+/** Which session an id has, by the digest of its header, and its last record. */
+export interface LogHead {
+  readonly header: string;
+  readonly seq: number;
+}
+
+/** What became of an append. `seq`: the last record of a session to which it was not made. */
+export type AppendResult =
+  | { readonly type: "appended" }
+  | { readonly type: "conflict"; readonly seq: number }
+  | { readonly type: "removed" };

@@ -1,5 +1,6 @@
 import * as restate from "@restatedev/restate-sdk";
-import { append, apply, create, type SessionParts } from "./apply-inputs.ts";
+import { apply, type SessionParts } from "./apply-inputs.ts";
+import { append, create, readLogHead, remove } from "./log-handlers.ts";
 import { checkedPosted, checkedReport, decidedInput } from "./posted-inputs.ts";
 import { checkId, checkedAfter, checkedDeadline, checkedPart, checkedRecordsQuery } from "./queries.ts";
 import { retentionOptions, serviceNames, type RestateOptions } from "./options.ts";
@@ -7,11 +8,13 @@ import type { SessionCache } from "./session-cache.ts";
 import type {
   AppendResult,
   Decided,
+  LogHead,
   Posted,
   PostedResult,
   RecordsPage,
   RecordsQuery,
   SessionAppend,
+  SessionDeadline,
   SnapshotPart,
   StoredSession,
   View,
@@ -21,7 +24,7 @@ import { readLastSeq, openSession, type Context, type SharedContext } from "./st
 import { readPage, readPart, readStoredSession, readView } from "./stored-reads.ts";
 
 /**
- * The handlers of the object of a session: `post` and `decide` for callers, `create` and `append` for logs, `report` for effects,
+ * The handlers of the object of a session: `post` and `decide` for callers, `create`, `append` and `remove` for logs, `report` for effects,
  * `expire` for timers. The others read.
  */
 export interface SessionHandlers {
@@ -29,17 +32,18 @@ export interface SessionHandlers {
   decide(ctx: Context, decided: Decided): Promise<PostedResult>;
   create(ctx: Context, given: { readonly header: string }): Promise<boolean>;
   append(ctx: Context, append: SessionAppend): Promise<AppendResult>;
+  remove(ctx: Context): Promise<boolean>;
   report(ctx: Context, posted: Posted): Promise<PostedResult>;
-  expire(ctx: Context, effect: { readonly key: string; readonly due: number }): Promise<void>;
+  expire(ctx: Context, deadline: SessionDeadline): Promise<void>;
   view(ctx: SharedContext, query?: ViewQuery | null): Promise<View>;
   stored(ctx: SharedContext): Promise<StoredSession | null>;
   part(ctx: SharedContext, part: SnapshotPart): Promise<string | null>;
   records(ctx: SharedContext, query: RecordsQuery): Promise<RecordsPage>;
   header(ctx: SharedContext): Promise<string | null>;
-  seq(ctx: SharedContext): Promise<number>;
+  head(ctx: SharedContext): Promise<LogHead | null>;
 }
 
-type ReadName = "view" | "stored" | "part" | "records" | "header" | "seq";
+type ReadName = "view" | "stored" | "part" | "records" | "header" | "head";
 
 export type SessionObject = restate.VirtualObjectDefinition<string, SessionHandlers>;
 
@@ -53,7 +57,7 @@ const readRetries: restate.RetryPolicy = {
 };
 
 /** The journal of a read has what was read: it is of no use when the read has ended. */
-const read: restate.ObjectHandlerOpts = { ...retentionOptions(0), retryPolicy: readRetries };
+const read = { ...retentionOptions(0), retryPolicy: readRetries };
 
 /** The virtual object that folds the inputs of a session, one at a time, and starts the effects that its state wants. */
 export function sessionObject(parts: SessionParts, options: RestateOptions): SessionObject {
@@ -78,12 +82,14 @@ export function sessionObject(parts: SessionParts, options: RestateOptions): Ses
         return await create(parts, ctx, given);
       },
       append: async (ctx: Context, appended: SessionAppend) => await append(parts, ctx, appended),
+      remove: async (ctx: Context) => await remove(ctx),
       report: async (ctx: Context, posted: Posted) => await apply(parts, ctx, checkedReport(posted)),
       expire: restate.handlers.object.exclusive(
         { ingressPrivate: true },
-        async (ctx: Context, deadline: { readonly key: string; readonly due: number }): Promise<void> => {
-          const { key, due } = checkedDeadline(deadline);
-          await apply(parts, ctx, { inputs: [{ type: "deadline-passed", key, timestamp: due }], from: key });
+        async (ctx: Context, deadline: SessionDeadline): Promise<void> => {
+          const { key, due, ...session } = checkedDeadline(deadline);
+          const inputs = [{ type: "deadline-passed", key, timestamp: due }] as const;
+          await apply(parts, ctx, { inputs, from: key, ...session });
         },
       ),
       ...readHandlers(cache),
@@ -118,8 +124,8 @@ const readHandlers = (cache: SessionCache): Pick<SessionHandlers, ReadName> => (
     read,
     async (ctx: SharedContext): Promise<string | null> => await ctx.get("header"),
   ),
-  seq: restate.handlers.object.shared(
+  head: restate.handlers.object.shared(
     read,
-    async (ctx: SharedContext): Promise<number> => await readLastSeq(ctx),
+    async (ctx: SharedContext): Promise<LogHead | null> => await readLogHead(ctx),
   ),
 });
