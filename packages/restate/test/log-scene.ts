@@ -14,7 +14,7 @@ import {
   type LogRecord,
   type SessionLog,
 } from "@moora/event-log";
-import { restateLog } from "../src/index.ts";
+import { restateLog, type RestateOptions } from "../src/index.ts";
 import { serveLocally, type LocalService } from "./local-service.ts";
 import { RestateServer } from "./restate-server.ts";
 
@@ -37,9 +37,9 @@ export class LogScene implements AsyncDisposable {
     this.log = this.openLog();
   }
 
-  static async start(agent: Agent): Promise<LogScene> {
+  static async start(agent: Agent, options: Partial<RestateOptions> = {}): Promise<LogScene> {
     const server = await RestateServer.start();
-    return new LogScene(server, agent, await serveLocally(server, agent));
+    return new LogScene(server, agent, await serveLocally(server, agent, options));
   }
 
   /** Opens a log, as another process would. */
