@@ -4,6 +4,7 @@ import {
   performEffect,
   systemClock,
   type AgentEffect,
+  type AgentInput,
   type AgentState,
 } from "@moora/agent";
 import { failureInput } from "@moora/agent-core-effects/internal";
@@ -18,8 +19,7 @@ import type { SessionWithHeader } from "./session-cache.ts";
 
 /** The session that wants an effect. */
 interface Wanted {
-  readonly header: string;
-  readonly state: AgentState;
+  readonly known: SessionWithHeader;
   readonly signal: AbortSignal;
   readonly reports: EffectReports;
 }
@@ -46,15 +46,15 @@ export class EffectAttempt {
   async run(signal: AbortSignal): Promise<void> {
     const known = await this.#ownSession();
     if (known === undefined || !Object.hasOwn(effectsAt(known.session.state), this.#effect.key)) return;
-    const { header, session } = known;
+    const { session } = known;
     const reports = new EffectReports(this.#parts, this.#options.ingressUrl, {
       id: this.#started.id,
       from: this.#effect.key,
-      header: digestOf(header),
+      header: digestOf(known.header),
       logger: this.#logger,
     });
     if (await this.#interrupt(session.state, reports)) return;
-    if (await this.#hasEnded({ header, state: session.state, signal, reports })) return;
+    if (await this.#hasEnded({ known, signal, reports })) return;
     // Either the session no longer wants the effect, or the intent of an earlier attempt was under way and is recorded by now.
     await this.#interrupt((await reports.view()).session.state, reports);
   }
@@ -88,23 +88,30 @@ export class EffectAttempt {
   }
 
   /** Resolves with whether the effect began: its first input, which is the intent if it has one, changed the session. */
-  async #perform({ header, state, signal, reports }: Wanted): Promise<boolean> {
+  async #perform({ known, signal, reports }: Wanted): Promise<boolean> {
     let hasBegun: boolean | undefined;
     const { context, onProgress } = this.#options;
     const { id } = this.#started;
     const onLateOutput = lateOutputLogger(this.#logger);
-    await performEffect(this.#parts.agent, this.#effect, state, {
-      sessionId: sessionIdOf(id, header),
+    const { key } = this.#effect;
+    const report = (input: AgentInput): Promise<unknown> => reports.dispatch([input]);
+    using live = this.#parts.live?.begin({ id, key, known, report });
+    await performEffect(this.#parts.agent, this.#effect, known.session.state, {
+      sessionId: sessionIdOf(id, known.header),
       signal,
       untilResumed: () => reports.untilResumed(signal),
       dispatch: async (...inputs) => {
+        await live?.reporting();
         const hasApplied = await reports.dispatch(inputs);
         hasBegun ??= hasApplied;
         return hasApplied;
       },
       ...(onLateOutput === undefined ? {} : { onLateOutput }),
       ...(context === undefined ? {} : { context }),
-      ...(onProgress === undefined ? {} : { notify: (progress) => onProgress(id, progress) }),
+      notify: (progress) => {
+        onProgress?.(id, progress);
+        live?.notify(progress);
+      },
     });
     return hasBegun ?? false;
   }

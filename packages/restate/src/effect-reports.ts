@@ -48,6 +48,7 @@ export class EffectReports {
     const { session: service } = serviceNames(this.#parts.agent.name);
     const posted: Posted = { inputs, from, header, ...(after === undefined ? {} : { after }) };
     const reported = await callSession(this.#ingressUrl, { service, id, handler: "report" }, posted);
+    this.#parts.live?.recorded(id);
     // The object answers with what its handler returns.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     return reported as PostedResult;

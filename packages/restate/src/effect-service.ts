@@ -1,6 +1,7 @@
 import type { Agent, AgentEffect } from "@moora/agent";
 import * as restate from "@restatedev/restate-sdk";
 import { EffectAttempt } from "./effect-attempt.ts";
+import type { LiveEffects } from "./live-effects.ts";
 import { retentionOptions, serviceNames, type RestateOptions } from "./options.ts";
 import type { SessionCache } from "./session-cache.ts";
 
@@ -23,6 +24,8 @@ const halfAnHourMs = 1_800_000;
 export interface EffectParts {
   readonly agent: Agent<unknown>;
   readonly cache: SessionCache;
+  /** Undefined without a live channel. */
+  readonly live: LiveEffects | undefined;
 }
 
 /** The service that runs the effects of sessions, one invocation for each. */

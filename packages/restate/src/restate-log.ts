@@ -10,7 +10,7 @@ import { HeadWatch, logClosed, logExists, validHeader } from "@moora/event-log/s
 import { headTopic } from "./head-topic.ts";
 import { listSessions } from "./listed-sessions.ts";
 import { LogCalls } from "./log-calls.ts";
-import { checkRequired, idForm, ingressForm, serviceNames } from "./options.ts";
+import { checkRequired, idForm, ingressForm, liveForm, serviceNames } from "./options.ts";
 import { headText, restateOwner, RestateSessionLog, type SharedLog } from "./session-log.ts";
 
 /** The options of `restateLog`. */
@@ -32,7 +32,7 @@ const forms: OptionForms<RestateLogOptions> = {
   ingressUrl: ingressForm,
   agent: "string",
   adminUrl: ingressForm,
-  live: "object",
+  live: liveForm,
 };
 
 /**
