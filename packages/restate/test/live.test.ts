@@ -2,10 +2,11 @@ import { defineAgent, defineTool } from "@moora/agent";
 import { memoryLog, MemoryStorage, type LiveChannel } from "@moora/event-log";
 import { callsTools, MockLlmCaller } from "@moora/llm/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { range, Scene, type EventReader } from "../../server/test/support.ts";
+import { range, Scene } from "../../server/test/support.ts";
 import { restateLog } from "../src/index.ts";
 import { HandWriter } from "./hand-writer.ts";
 import { LogScene } from "./log-scene.ts";
+import { shownText, untilShown } from "./shown-text.ts";
 
 /** The processes on one channel: each has a log of its own in memory, of which only the channel is used. */
 const storage = new MemoryStorage();
@@ -64,22 +65,6 @@ const serve = (live: LiveChannel | undefined = channel()): Scene => {
   return new Scene(agentOf(new MockLlmCaller([])), { log });
 };
 
-/** The text that the chunks of a stream show; each must continue the one before. */
-function shownText({ chunks }: EventReader): string {
-  let shown = "";
-  for (const chunk of chunks) {
-    if (chunk.type !== "text") continue;
-    expect([0, shown.length]).toContain(chunk.offset);
-    shown = shown.slice(0, chunk.offset) + chunk.text;
-  }
-  return shown;
-}
-
-async function untilShown(reader: EventReader, text: string): Promise<void> {
-  while (shownText(reader) !== text)
-    if ((await reader.next()) === undefined) throw new Error("The stream ended.");
-}
-
 describe("what the effects on Restate stream", () => {
   it("reaches viewers of several servers while it is streamed, also those that come in the middle", async () => {
     await using one = serve();
@@ -137,7 +122,7 @@ describe("what the effects on Restate stream", () => {
     const id = await scene.as("ada").create();
     await scene.as("ada").post(`/sessions/${id}/messages`, { content: "Hi" });
     await writer.begun;
-    writer.write("Nobody reads this.");
+    writer.write("No viewer reads this.");
     writer.end();
     await expect
       .poll(async () => (await scene.as("ada").get(`/sessions/${id}`)).body.state.reActContext.control.type)
