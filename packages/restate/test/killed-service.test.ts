@@ -12,7 +12,9 @@ describe("a process with the services that is killed in the middle of a tool", (
     await using restate = await RestateServer.start();
     const { ingressUrl } = restate;
     const port = String(await freePort());
-    await using killed = new Child(child, port, ingressUrl, "hang");
+    // They end after the servers, which wait for their calls at the end.
+    await using children = new AsyncDisposableStack();
+    const killed = children.use(new Child(child, port, ingressUrl, "hang"));
     await killed.printed(/listening/);
     await restate.register(`http://127.0.0.1:${port}`);
     const log = restateLog({ ingressUrl, agent: "worker" });
@@ -25,7 +27,7 @@ describe("a process with the services that is killed in the middle of a tool", (
     await stream.until("tool-call-started");
     await killed.printed(/working 1/);
     await killed.kill();
-    await using next = new Child(child, port, ingressUrl, "answer");
+    const next = children.use(new Child(child, port, ingressUrl, "answer"));
     const { seq } = await stream.until("re-act-observed");
     expect(stream.seqs).toEqual(range(1, seq));
     expect(killed.output.match(/working \d/g)).toEqual(["working 1"]);

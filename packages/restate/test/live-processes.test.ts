@@ -18,7 +18,9 @@ describe("a model call in another process than the server of its viewers", () =>
     await using restate = await RestateServer.start();
     const { ingressUrl } = restate;
     const port = String(await freePort());
-    await using killed = new Child(child, port, ingressUrl, postgres.url, "hang");
+    // They end after the servers, which wait for their calls at the end.
+    await using children = new AsyncDisposableStack();
+    const killed = children.use(new Child(child, port, ingressUrl, postgres.url, "hang"));
     await killed.printed(/listening/);
     await restate.register(`http://127.0.0.1:${port}`);
     await using channel = postgresLog(postgres.url);
@@ -34,7 +36,7 @@ describe("a model call in another process than the server of its viewers", () =>
     await using late = await other.as("ada").events(id);
     await untilShown(late, "one two three");
     await killed.kill();
-    await using next = new Child(child, port, ingressUrl, postgres.url, "answer");
+    const next = children.use(new Child(child, port, ingressUrl, postgres.url, "answer"));
     await next.printed(/listening/);
     for (const reader of [stream, late]) {
       const { seq, input } = await reader.until("re-act-observed");
