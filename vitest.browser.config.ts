@@ -11,6 +11,5 @@ export default defineConfig({
     include: ["packages/*/test-browser/**/*.test.ts", "examples/*/test-browser/**/*.test.ts"],
     // Browsers of several files at the same time slow each other down.
     fileParallelism: false,
-    hookTimeout: 60_000,
   },
 });

@@ -12,8 +12,9 @@ export default defineConfig({
   ssr: { resolve: { conditions: [source, ...defaultServerConditions] } },
   test: {
     projects,
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // Limits for what hangs: a loaded machine takes several times what a test needs.
+    testTimeout: 120_000,
+    hookTimeout: 180_000,
     // Many tests wait for other processes: one worker a core, where the default leaves a core to the terminal.
     maxWorkers: "100%",
     // The names of a suite's cases say what is kept: they are shown as a whole.

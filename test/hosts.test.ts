@@ -5,13 +5,14 @@ import { once } from "node:events";
 import { answerTextAt, initialStateOf, userMessage } from "@moora/agent";
 import { restateSession } from "@moora/restate";
 import { knownHosts } from "@moora/testbed/hosts";
+import { freePort } from "@moora/testbed/ports";
 import { PostgresServer } from "@moora/testbed/postgres/server";
 import { describe, expect, it } from "vitest";
 import { hostTables } from "../scripts/host-tables.ts";
 import { root } from "../scripts/workspace.ts";
 import { agent } from "../examples/hosts/agent.ts";
 import { bundleModule, startWorkerd, StorageFolder } from "../packages/cloudflare/test/workerd.ts";
-import { freePort, RestateServer } from "../packages/restate/test/restate-server.ts";
+import { RestateServer } from "../packages/restate/test/restate-server.ts";
 
 const folder = join(root, "examples/hosts");
 const read = (path: string): string => readFileSync(join(root, path), "utf8");

@@ -2,8 +2,9 @@ import { readFileSync } from "node:fs";
 import { createServer } from "node:http2";
 import { setTimeout as pause } from "node:timers/promises";
 import { restateServices, restateSession, type RestateOptions, type RestateSession } from "@moora/restate";
+import { freePort } from "@moora/testbed/ports";
 import { createEndpointHandler, service, type Context } from "@restatedev/restate-sdk";
-import { freePort, RestateServer } from "../../packages/restate/test/restate-server.ts";
+import { RestateServer } from "../../packages/restate/test/restate-server.ts";
 import { calls, isDone, stepsAgent } from "./agent.ts";
 import type { HostWays } from "./way.ts";
 

@@ -9,7 +9,7 @@ let pool: ReturnType<typeof poolOn>;
 beforeAll(async () => {
   server = await PostgresServer.start();
   pool = poolOn(server.url);
-}, 60_000);
+});
 
 afterAll(async () => {
   await pool.end();

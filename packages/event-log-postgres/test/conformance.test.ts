@@ -10,7 +10,7 @@ let pool: pg.Pool;
 beforeAll(async () => {
   server = await PostgresServer.start();
   pool = poolOn(server.url);
-}, 60_000);
+});
 
 afterAll(async () => {
   await pool.end();

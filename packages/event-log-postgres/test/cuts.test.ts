@@ -21,7 +21,7 @@ let server: PostgresServer;
 
 beforeAll(async () => {
   server = await PostgresServer.start();
-}, 60_000);
+});
 
 afterAll(async () => server[Symbol.asyncDispose]());
 
@@ -46,7 +46,7 @@ describe("(B11) a connection that is cut in the middle of appends", () => {
     const { records, found, cuts: count } = await appendThroughCuts("cut", bodies(1_000), cutNext);
     expect(found).toEqual(records);
     expect(count).toBeGreaterThan(200);
-  }, 60_000);
+  });
 
   it.each(["before", "during", "after"] as const)(
     "%s the server receives it: no record is lost or repeated",
@@ -86,7 +86,7 @@ describe("(B11) a connection that is cut in the middle of appends", () => {
     const found = await (await logs[0]?.open("two"))?.read();
     expect(found).toEqual(acknowledged.toSorted((one, other) => one.seq - other.seq));
     for (const log of logs) await log.close();
-  }, 60_000);
+  });
 
   it("is not LogBusy, which would mean that nothing was done, when the tables are locked", async () => {
     await using proxy = await CuttingProxy.before(server.port);
@@ -129,7 +129,7 @@ describe("a server that restarts", () => {
     }
     expect(await session.read()).toEqual(records);
     await log.close();
-  }, 60_000);
+  });
 
   it("does not affect a process with idle connections", async () => {
     const log = postgresLog(server.url);
@@ -190,7 +190,7 @@ describe("child processes", () => {
     expect(output.flat()).toHaveLength(2_000);
     expect(new Set(output.flat())).toEqual(new Set(found));
     await log.close();
-  }, 60_000);
+  });
 
   it("(V13) that only watch exit by themselves", async () => {
     expect(await child("watcher.ts", server.url)).toEqual([]);
@@ -208,5 +208,5 @@ describe("the interleavings of two writers with six steps each", () => {
     expect(orders).toHaveLength(Math.ceil(924 / every));
     await storage.dispose();
     await pool.end();
-  }, 60_000);
+  });
 });

@@ -9,7 +9,7 @@ let server: PostgresServer;
 
 beforeAll(async () => {
   server = await PostgresServer.start();
-}, 60_000);
+});
 
 afterAll(async () => {
   await server[Symbol.asyncDispose]();

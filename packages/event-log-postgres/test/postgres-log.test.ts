@@ -16,7 +16,7 @@ const logs: EventLog[] = [];
 beforeAll(async () => {
   server = await PostgresServer.start();
   admin = poolOn(server.url);
-}, 60_000);
+});
 
 afterEach(async () => {
   for (const log of logs.splice(0)) await log.close();

@@ -26,4 +26,4 @@ it("the example of the README appends a record and is notified of it", async () 
   expect(fences).toHaveLength(1);
   expect(lines).toContain("the log ends at 1");
   expect(lines).toContain("there may be new records");
-}, 60_000);
+});

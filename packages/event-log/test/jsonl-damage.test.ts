@@ -216,7 +216,7 @@ describe("a small log with a batch, an escaped changes digest and a body with li
           expect(record, `bit ${bit} of byte ${offset}`).toBe(recordAt(offset));
       }
     }
-  }, 60_000);
+  });
 
   it("finds bytes that decode to the same character, and equivalent escapes", async () => {
     const replacements: readonly (readonly [string, Buffer])[] = [

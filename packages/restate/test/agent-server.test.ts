@@ -58,7 +58,7 @@ let restate: LogScene;
 
 beforeAll(async () => {
   restate = await LogScene.start(agentOf(false));
-}, 60_000);
+});
 
 afterAll(async () => {
   await restate[Symbol.asyncDispose]();

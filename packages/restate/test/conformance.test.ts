@@ -14,7 +14,7 @@ beforeAll(async () => {
     RestateHost.start({ victim: "server" }),
     RestateHost.start({ cacheBytes: 1 }),
   ]);
-}, 60_000);
+});
 
 afterAll(async () => {
   await host[Symbol.asyncDispose]();

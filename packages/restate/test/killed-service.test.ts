@@ -1,8 +1,9 @@
-import { expect, describe, it } from "vitest";
+import { freePort } from "@moora/testbed/ports";
+import { describe, expect, it } from "vitest";
 import { Child } from "../../server/test/children/child.ts";
 import { range, Scene } from "../../server/test/support.ts";
 import { restateLog } from "../src/index.ts";
-import { freePort, RestateServer } from "./restate-server.ts";
+import { RestateServer } from "./restate-server.ts";
 import { workerAgent } from "./worker-agent.ts";
 
 const child = "../../../restate/test/children/worker.ts";

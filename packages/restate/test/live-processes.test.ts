@@ -1,19 +1,20 @@
 import { defineAgent } from "@moora/agent";
 import { postgresLog } from "@moora/event-log-postgres";
 import { MockLlmCaller } from "@moora/llm/testing";
+import { freePort } from "@moora/testbed/ports";
 import { PostgresServer } from "@moora/testbed/postgres/server";
 import { describe, expect, it } from "vitest";
 import { Child } from "../../server/test/children/child.ts";
 import { range, Scene } from "../../server/test/support.ts";
 import { restateLog } from "../src/index.ts";
-import { freePort, RestateServer } from "./restate-server.ts";
+import { RestateServer } from "./restate-server.ts";
 import { shownText, untilShown } from "./shown-text.ts";
 
 const child = "../../../restate/test/children/writer.ts";
 const agent = defineAgent({ name: "writer", llm: new MockLlmCaller([]) });
 
 describe("a model call in another process than the server of its viewers", () => {
-  it("is shown while it streams, and anew when its process was killed", { timeout: 60_000 }, async () => {
+  it("is shown while it streams, and anew when its process was killed", async () => {
     await using postgres = await PostgresServer.start();
     await using restate = await RestateServer.start();
     const { ingressUrl } = restate;

@@ -53,7 +53,7 @@ let restate: LogScene;
 
 beforeAll(async () => {
   restate = await LogScene.start(agentOf(writer), { live: channel() });
-}, 60_000);
+});
 
 afterAll(async () => {
   await restate[Symbol.asyncDispose]();

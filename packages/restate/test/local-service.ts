@@ -1,6 +1,7 @@
 import { createServer } from "node:http2";
 import { setTimeout as pause } from "node:timers/promises";
 import { stateAt, verifySession, type Agent } from "@moora/agent";
+import { freePort } from "@moora/testbed/ports";
 import { createEndpointHandler, type EndpointOptions } from "@restatedev/restate-sdk";
 import { expect } from "vitest";
 import {
@@ -9,7 +10,7 @@ import {
   type RestateSession,
   type CurrentSession,
 } from "../src/index.ts";
-import { freePort, type RestateServer } from "./restate-server.ts";
+import type { RestateServer } from "./restate-server.ts";
 
 /** An agent that the process of the test serves, until it is disposed of. */
 export interface LocalService extends AsyncDisposable {

@@ -10,7 +10,7 @@ let server: RestateServer;
 
 beforeAll(async () => {
   server = await RestateServer.start();
-}, 60_000);
+});
 
 afterAll(async () => {
   await server[Symbol.asyncDispose]();

@@ -14,7 +14,7 @@ let server: RestateServer;
 
 beforeAll(async () => {
   server = await RestateServer.start({ messageBytes });
-}, 60_000);
+});
 
 afterAll(async () => {
   await server[Symbol.asyncDispose]();

@@ -13,8 +13,9 @@ import {
   type ProcessOptions,
 } from "@moora/agent-testing/hosts";
 import { memoryLog, type EventLog } from "@moora/event-log";
+import { freePort } from "@moora/testbed/ports";
 import { restateSession, type RestateSession } from "../src/index.ts";
-import { freePort, RestateServer } from "./restate-server.ts";
+import { RestateServer } from "./restate-server.ts";
 
 /** A registered process, which is killed at the end. */
 export type Deployment = AsyncDisposable;
@@ -135,7 +136,7 @@ export class RestateHost implements AsyncDisposable {
       env: { ...process.env, RESTATE_LOGGING: "ERROR" },
       stdio: "ignore",
     });
-    await once(child, "message");
+    await hasStarted(child);
     child.on("message", (message: ChildMessage) => {
       if ("entry" in message) this.entries.push(message.entry);
       else this.#listeners.get(message.sessionId)?.(message.text);
@@ -157,6 +158,15 @@ export class RestateHost implements AsyncDisposable {
     const [, world] = [...this.#worlds].find(([id]) => isOf(id)) ?? [];
     return world ?? { reach: () => new Promise(() => undefined) };
   }
+}
+
+/** Resolves at the first message of a process. */
+async function hasStarted(child: ChildProcess): Promise<void> {
+  const ended = once(child, "exit").then(([code]) => {
+    throw new Error(`The process with the agent has ended with exit code ${String(code)}.`);
+  });
+  await Promise.race([once(child, "message"), ended]);
+  ended.catch(() => undefined);
 }
 
 async function endOf(child: ChildProcess): Promise<void> {

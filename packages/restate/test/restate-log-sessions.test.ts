@@ -50,7 +50,7 @@ const agent = agentOf("1");
 
 beforeAll(async () => {
   scene = await LogScene.start(agent);
-}, 60_000);
+});
 
 afterAll(async () => {
   await scene[Symbol.asyncDispose]();

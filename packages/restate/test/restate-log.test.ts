@@ -11,7 +11,7 @@ const agent = defineAgent({ name: "silent", llm: new MockLlmCaller(() => hangs()
 
 beforeAll(async () => {
   scene = await LogScene.start(agent);
-}, 60_000);
+});
 
 afterAll(async () => {
   await scene[Symbol.asyncDispose]();

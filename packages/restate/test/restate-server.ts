@@ -2,10 +2,10 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { freePort } from "@moora/testbed/ports";
 
 /** A Restate server for one test file: on loopback, on free ports, in a temporary directory. */
 export class RestateServer implements AsyncDisposable {
@@ -60,8 +60,8 @@ export class RestateServer implements AsyncDisposable {
         RESTATE_LOG_FILTER: "warn,octocrab=off",
       },
     });
-    await isUp(`${this.adminUrl}/health`);
-    await isUp(`${this.ingressUrl}/restate/health`);
+    await isUp(`${this.adminUrl}/health`, this.#process);
+    await isUp(`${this.ingressUrl}/restate/health`, this.#process);
   }
 
   /** Kills it with SIGKILL. */
@@ -135,20 +135,11 @@ function binary(): string {
   return server.resolve(`@restatedev/restate-server-${process.platform}-${process.arch}/bin/restate-server`);
 }
 
-async function isUp(url: string): Promise<void> {
+async function isUp(url: string, server: ChildProcess): Promise<void> {
   for (;;) {
+    if (server.exitCode !== null) throw new Error(`Restate has ended with exit code ${server.exitCode}.`);
     const response = await fetch(url).catch(() => undefined);
     if (response?.ok === true) return;
     await pause(20);
   }
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  await once(server, "close");
-  if (address === null || typeof address === "string") throw new Error("no port was free");
-  return address.port;
 }

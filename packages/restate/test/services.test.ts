@@ -7,7 +7,7 @@ let host: RestateHost;
 
 beforeAll(async () => {
   host = await RestateHost.start();
-}, 60_000);
+});
 
 afterAll(async () => {
   await host[Symbol.asyncDispose]();

@@ -12,7 +12,7 @@ let admin: ReturnType<typeof poolOn>;
 beforeAll(async () => {
   postgres = await PostgresServer.start();
   admin = poolOn(postgres.url, 2);
-}, 60_000);
+});
 
 afterAll(async () => {
   await admin.end();

@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { chownSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
-import { createServer } from "node:net";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import pg from "pg";
+import { freePort } from "../ports.ts";
 
 /** A user without files that exists on every system: PostgreSQL refuses to run as root. */
 const unprivilegedId = 65_534;
@@ -133,14 +133,4 @@ function copyBinaries(target: string): void {
     rmSync(path, { force: true });
     symlinkSync(relative(dirname(link.target), link.source), path);
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  await once(server, "close");
-  if (address === null || typeof address === "string") throw new Error("no port was free");
-  return address.port;
 }
