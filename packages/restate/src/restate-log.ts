@@ -11,7 +11,8 @@ import { headTopic } from "./head-topic.ts";
 import { listSessions } from "./listed-sessions.ts";
 import { LogCalls } from "./log-calls.ts";
 import { checkRequired, idForm, ingressForm, liveForm, serviceNames } from "./options.ts";
-import { headText, restateOwner, RestateSessionLog, type SharedLog } from "./session-log.ts";
+import { readHeads } from "./read-heads.ts";
+import { restateOwner, RestateSessionLog, type SharedLog } from "./session-log.ts";
 
 /** The options of `restateLog`. */
 export interface RestateLogOptions {
@@ -68,7 +69,7 @@ class RestateLog implements DisposableLog {
     if (live !== undefined) this.live = live;
     this.#watch = new HeadWatch({
       keysPerPoll,
-      headsOf: (ids) => this.#headsOf(ids),
+      headsOf: (ids) => readHeads(this.#calls, ids),
       ...(live === undefined ? {} : { source: (onChange) => this.#changesOf(live, onChange) }),
     });
     this.#shared = {
@@ -119,14 +120,6 @@ class RestateLog implements DisposableLog {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.close();
-  }
-
-  async #headsOf(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
-    const read = ids.map(async (id) => [id, await this.#calls.readHead(id)] as const);
-    const heads = new Map<string, string>();
-    for (const [id, head] of await Promise.all(read))
-      if (head !== undefined) heads.set(id, headText(head.header, head.seq));
-    return heads;
   }
 
   #appended(id: string, by: object, head: string): void {

@@ -21,6 +21,7 @@ import {
 } from "@moora/event-log/store";
 import type { LogCalls } from "./log-calls.ts";
 import { longestLogRecord } from "./message-limits.ts";
+import { headText } from "./read-heads.ts";
 
 /** The last moment that a `Date` can have. */
 const farFuture = 8_640_000_000_000_000;
@@ -37,9 +38,6 @@ export interface SharedLog {
   /** Throws if the log is closed. */
   readonly checkOpen: () => void;
 }
-
-/** The head of a session as a text, which differs for another session with its id. */
-export const headText = (headerDigest: string, seq: number): string => `${headerDigest} ${seq}`;
 
 /** A session on Restate as a log. Its object folds what is appended, and runs the effects that follow. */
 export class RestateSessionLog implements SessionLog {
@@ -77,7 +75,7 @@ export class RestateSessionLog implements SessionLog {
     if (result.type === "removed") throw logRemoved(this.id);
     if (result.type === "conflict") throw conflict(expectedSeq, result.seq);
     this.#known = { seq, digest };
-    this.#shared.appended(this.id, this, headText(this.#digest, seq));
+    this.#shared.appended(this.id, this, headText({ header: this.#digest, seq }));
   }
 
   /** The record at which an append continues: the one at `seq`, or the last one if that is another one. */

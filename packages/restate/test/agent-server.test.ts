@@ -1,4 +1,4 @@
-import { defineAgent, defineData, defineTool, type Agent } from "@moora/agent";
+import { defineAgent, defineContext, defineData, defineTool, type Agent } from "@moora/agent";
 import { answers, callsTools, hangs, MockLlmCaller } from "@moora/llm/testing";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { AgUiScene, say } from "../../server/test/ag-ui-scene.ts";
@@ -177,6 +177,14 @@ describe("a server before Restate", () => {
     await stream.all();
     expect((await ada.get(`/sessions/${id}`)).status).toBe(404);
     expect((await ada.delete(`/sessions/${id}`)).status).toBe(404);
+  });
+
+  it("needs no context for an agent that needs one: its tools run elsewhere", async () => {
+    const needs = defineContext<{ readonly database: string }>();
+    const needy = defineAgent({ name: "helper", context: needs, llm: new MockLlmCaller([]) });
+    await using scene = new Scene(needy, { log: restate.openLog() });
+    const id = await scene.as("ada").create();
+    expect((await scene.as("ada").get(`/sessions/${id}`)).status).toBe(200);
   });
 
   it("exports a session", async () => {
