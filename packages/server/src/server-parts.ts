@@ -5,6 +5,7 @@ import { storeOf } from "./files/files-of-session.ts";
 import { SessionDirectory } from "./sessions/directory.ts";
 import type { LiveSession } from "./sessions/live-session.ts";
 import { PostLedger } from "./sessions/post-ledger.ts";
+import { SessionForks } from "./sessions/session-forks.ts";
 import { SessionPool } from "./sessions/session-pool.ts";
 import { SessionWorker } from "./worker/session-worker.ts";
 
@@ -13,6 +14,7 @@ export class ServerParts {
   readonly context: ServerContext;
   readonly directory: SessionDirectory;
   readonly pool: SessionPool;
+  readonly forks: SessionForks;
   readonly streams: StreamCounter;
   /** Undefined for a server without a worker. */
   readonly worker: SessionWorker | undefined;
@@ -26,6 +28,7 @@ export class ServerParts {
     this.context = context;
     this.directory = new SessionDirectory(context);
     this.pool = new SessionPool(context);
+    this.forks = new SessionForks(context.log);
     this.streams = new StreamCounter(context.limits);
     this.worker = context.worker === undefined ? undefined : new SessionWorker(this, context.worker);
     this.requestRate = new RequestRate(context.clock, context.limits);

@@ -111,6 +111,22 @@ export const descriptions: Readonly<Record<Operation, OperationDescription>> = {
   postRetry: post("Tries a failed or canceled loop again.", "EmptyBody"),
   postPause: post("Pauses the session: no new work starts until it is resumed.", "PauseBody"),
   postResume: post("Continues a paused session.", "EmptyBody"),
+  forkSession: {
+    summary:
+      "Creates a session of the user from the records of another one. Work that is open at the last of them gets the result that the original session has.",
+    body: "ForkBody",
+    isBodyOptional: true,
+    requestHeaders: ["idempotency-key"],
+    responses: { 201: { description: "The new session.", schema: "SessionSummary", headers: ["location"] } },
+    problems: [
+      ...createProblems,
+      "cursor-beyond-end",
+      "forbidden",
+      "not-found",
+      "refused",
+      "idempotency-key-reused",
+    ],
+  },
   readFile: {
     summary:
       "Reads a file of a session that is stored by the digest of its bytes: `ni:///sha-256;DIGEST` in its state.",

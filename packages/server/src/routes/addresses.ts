@@ -18,6 +18,7 @@ export type UserOperation =
   | "postRetry"
   | "postPause"
   | "postResume"
+  | "forkSession"
   | "readFile"
   | "streamEvents"
   | "postAgUi"
@@ -45,6 +46,7 @@ export const addresses: Readonly<Record<Operation, Address>> = {
   postRetry: { method: "POST", path: "/sessions/:id/retry" },
   postPause: { method: "POST", path: "/sessions/:id/pause" },
   postResume: { method: "POST", path: "/sessions/:id/resume" },
+  forkSession: { method: "POST", path: "/sessions/:id/fork" },
   readFile: { method: "GET", path: "/sessions/:id/files/:digest" },
   streamEvents: { method: "GET", path: "/sessions/:id/events" },
   postAgUi: { method: "POST", path: "/agents/:agent/ag-ui" },

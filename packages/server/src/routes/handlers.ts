@@ -4,6 +4,7 @@ import { postAgUi } from "./ag-ui-routes.ts";
 import { postChat, readChat, resumeChat } from "./chat-routes.ts";
 import { streamEvents } from "./event-routes.ts";
 import { readFile } from "./file-routes.ts";
+import { postFork } from "./fork-route.ts";
 import { healthResponse, readyResponse } from "./health-routes.ts";
 import { exportRoute, readInspector } from "./inspector-routes.ts";
 import { readMetrics } from "./metrics-routes.ts";
@@ -27,6 +28,7 @@ export const userHandlers: Readonly<Record<UserOperation, Route>> = {
   postRetry,
   postPause,
   postResume,
+  forkSession: postFork,
   readFile,
   streamEvents,
   postAgUi,
