@@ -12,6 +12,7 @@ import { Logger, safeErrorListener } from "@moora/agent/internal";
 import { blobProblem, optionHint, shownValue } from "@moora/agent-core-effects/internal";
 import type { Authorize, SessionRef } from "./access/authorization.ts";
 import { isLoopbackHost } from "./access/site-checks.ts";
+import type { McpHost, McpRoute } from "./mcp/mcp-option.ts";
 import { LiveHub } from "./live/live-hub.ts";
 import { checkNumbers, checkValues } from "./check-values.ts";
 import { ServerCounters } from "./metrics/server-counters.ts";
@@ -113,6 +114,11 @@ export interface AgentServerOptions {
    * requests are authorized as all others. Default: none, the path is not found.
    */
   readonly inspector?: () => Promise<ServedPage>;
+  /**
+   * Serves the agents as tools of the Model Context Protocol at `/mcp`: `mcpOfServer()` of `@moora/mcp`. Its users, rights, limits and
+   * sessions are those of the other routes. Default: none, the path is not found.
+   */
+  readonly mcp?: (host: McpHost) => McpRoute;
   /** The limits. Each one that is not given has its default. */
   readonly limits?: Partial<ServerLimits>;
   /**
@@ -165,6 +171,7 @@ const knownOptions: Readonly<Record<keyof AgentServerOptions, true>> = {
   context: true,
   metrics: true,
   inspector: true,
+  mcp: true,
   limits: true,
   owner: true,
   leaseMs: true,

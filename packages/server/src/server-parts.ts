@@ -3,6 +3,7 @@ import type { ServerContext } from "./server-options.ts";
 import { StreamCounter } from "./events/stream-counter.ts";
 import { storeOf } from "./files/files-of-session.ts";
 import { SessionDirectory } from "./sessions/directory.ts";
+import type { McpRoute } from "./mcp/mcp-option.ts";
 import type { LiveSession } from "./sessions/live-session.ts";
 import { PostLedger } from "./sessions/post-ledger.ts";
 import { SessionForks } from "./sessions/session-forks.ts";
@@ -16,6 +17,8 @@ export class ServerParts {
   readonly pool: SessionPool;
   readonly forks: SessionForks;
   readonly streams: StreamCounter;
+  /** Undefined for a server without the option `mcp`. */
+  readonly mcp: McpRoute | undefined;
   /** Undefined for a server without a worker. */
   readonly worker: SessionWorker | undefined;
   readonly requestRate: RequestRate;
@@ -30,6 +33,8 @@ export class ServerParts {
     this.pool = new SessionPool(context);
     this.forks = new SessionForks(context.log);
     this.streams = new StreamCounter(context.limits);
+    const { agents, onError } = context;
+    this.mcp = context.mcp?.({ agents: [...agents.values()], onError });
     this.worker = context.worker === undefined ? undefined : new SessionWorker(this, context.worker);
     this.requestRate = new RequestRate(context.clock, context.limits);
   }

@@ -2,7 +2,7 @@ import type { ProblemCode } from "../problem.ts";
 import type { Operation } from "../routes/addresses.ts";
 import type { SchemaName } from "./schemas.ts";
 
-/** A successful response: its body is JSON of a schema, a text of a media type, or empty. */
+/** A successful response: its body is JSON of a schema, a text of a media type, one of both, or empty. */
 interface ResponseDescription {
   readonly description: string;
   readonly schema?: SchemaName;
@@ -186,6 +186,15 @@ export const descriptions: Readonly<Record<Operation, OperationDescription>> = {
     summary: "Resumes the stream of a chat from the beginning of its newest answer.",
     responses: { 200: uiStream, 204: nothingToResume },
     problems: ["forbidden", ...streamProblems],
+  },
+  postMcp: {
+    summary: "Takes a message of the Model Context Protocol, whose tools are the agents (streamable HTTP).",
+    body: "McpMessage",
+    responses: {
+      200: { description: "The answer.", schema: "McpMessage", mediaType: "text/event-stream" },
+      202: { description: "The message was a notification." },
+    },
+    problems: [...createProblems, "not-found", "too-many-streams"],
   },
   readMetrics: {
     summary: "Reads the metrics of the server.",

@@ -25,6 +25,7 @@ export type UserOperation =
   | "postChat"
   | "readChat"
   | "resumeChat"
+  | "postMcp"
   | "readMetrics";
 
 /** The operations that are answered without authentication. */
@@ -53,6 +54,7 @@ export const addresses: Readonly<Record<Operation, Address>> = {
   postChat: { method: "POST", path: "/agents/:agent/chat" },
   readChat: { method: "GET", path: "/agents/:agent/chat/:id" },
   resumeChat: { method: "GET", path: "/agents/:agent/chat/:id/stream" },
+  postMcp: { method: "POST", path: "/mcp" },
   readMetrics: { method: "GET", path: "/metrics" },
   readHealth: { method: "GET", path: "/health" },
   readReadiness: { method: "GET", path: "/ready" },

@@ -7,6 +7,7 @@ import { readFile } from "./file-routes.ts";
 import { postFork } from "./fork-route.ts";
 import { healthResponse, readyResponse } from "./health-routes.ts";
 import { exportRoute, readInspector } from "./inspector-routes.ts";
+import { postMcp } from "./mcp-route.ts";
 import { readMetrics } from "./metrics-routes.ts";
 import { describeApi } from "./openapi-routes.ts";
 import { postCancel, postData, postDecision, postMessage } from "./post-routes.ts";
@@ -35,6 +36,7 @@ export const userHandlers: Readonly<Record<UserOperation, Route>> = {
   postChat,
   readChat,
   resumeChat,
+  postMcp,
   readMetrics,
 };
 

@@ -19,16 +19,15 @@ export function newSessionRef(
   { agent, about: [kind, ...ids] }: NewSession,
 ): SessionRef {
   const key = idempotencyKeyOf(request);
-  const text = key === undefined ? randomText() : digestOf(kind, user.toWellFormed(), ...ids, key);
-  return { id: `s_${text}`, agent, user };
+  const id = key === undefined ? newSessionId() : `s_${digestOf(kind, user.toWellFormed(), ...ids, key)}`;
+  return { id, agent, user };
 }
 
-/** 144 random bits. */
-function randomText(): string {
+/** An id with 144 random bits. */
+export function newSessionId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(18));
-  return btoa(String.fromCharCode(...bytes))
-    .replaceAll("+", "-")
-    .replaceAll("/", "_");
+  const text = btoa(String.fromCharCode(...bytes));
+  return `s_${text.replaceAll("+", "-").replaceAll("/", "_")}`;
 }
 
 /** Throws `forbidden`. */
