@@ -86,6 +86,7 @@ const described: readonly string[] = [
   "McpToolsOptions",
   "McpConnectOptions",
   "McpServerOptions",
+  "McpRouteOptions",
   "ListenOptions",
   "AgentServerOptions",
   "Grant",

@@ -2,14 +2,20 @@ import type { Agent } from "@moora/agent";
 import { checkOptions, isObject, type OptionForms } from "@moora/agent-core-effects/internal";
 import { isJsonObject } from "@moora/llm/internal";
 import { loadHandler, type LoadedServer } from "./load-handler.ts";
-import { checkSecret, type McpServerOptions } from "./mcp-server.ts";
+import { checkSecret } from "./mcp-server.ts";
 import { CallRunner } from "./run-call.ts";
 import { servedAgents } from "./served-agent.ts";
 import type { FactoryParts } from "./server-factory.ts";
 import type { UserSessions } from "./user-sessions.ts";
 
 /** The options of `mcpOfServer`. */
-export interface McpRouteOptions extends Pick<McpServerOptions, "name" | "version" | "secret"> {
+export interface McpRouteOptions {
+  /** The name of the server. Default: "moora". */
+  readonly name?: string;
+  /** The release of the server. Default: "0". */
+  readonly version?: string;
+  /** The key that signs what a client keeps while a person decides, as `secret` of `mcpServer`. Default: a random key. */
+  readonly secret?: string | Uint8Array;
   /** The descriptions of the tools, by the names of the agents. Default: a sentence with the name. */
   readonly descriptions?: Readonly<Record<string, string>>;
 }
