@@ -6,6 +6,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { watch, type Watched } from "./browser.ts";
 import { Files } from "./files.ts";
+import { forkedSample } from "./forked-sample.ts";
 import { sampleSession } from "./sample-session.ts";
 
 let browser: Browser;
@@ -135,6 +136,13 @@ describe("a position", () => {
     await panel().getByText('"euros": 59.9').waitFor();
     await tab("Usage").click();
     await panel().getByRole("row", { name: "Input tokens 1,846 1,846" }).waitFor();
+    await panel().getByRole("row", { name: "Cost 0.003314 0.003314" }).waitFor();
+    await panel().getByRole("row", { name: "Tokens of the session 1,951 3.9% 50,000" }).waitFor();
+    await panel().getByRole("row", { name: "Cost of the session 0.003314 6.6% 0.05" }).waitFor();
+    await page.locator("body").press("End");
+    await panel().getByRole("row", { name: "Cost 0.007584 0.003136" }).waitFor();
+    await panel().getByRole("row", { name: "Cost of the session 0.007584 15.2% 0.05" }).waitFor();
+    await page.getByRole("slider", { name: "Record" }).fill("16");
     await tab("Effects").click();
     await panel().getByText("plan/1/3/1").first().waitFor();
     expect(watched.problems).toEqual([]);
@@ -180,15 +188,18 @@ describe("two positions or sessions", () => {
 
   it("are compared: a session with its fork, from the record at which they part", async () => {
     await open("#tab=compare");
-    const lines = sample.split("\n");
-    const { records } = parsePortable(sample);
-    expect(records).toHaveLength(33);
     await panel()
       .locator("input[type=file]")
-      .setInputFiles(files.write("fork.jsonl", `${lines.slice(0, 21).join("\n")}\n`));
+      .setInputFiles(files.write("fork.jsonl", await forkedSample(sample)));
     await panel().getByText("Both have the same records until").waitFor();
-    expect(await panel().getByRole("button", { name: "20", exact: true }).count()).toBe(1);
-    await panel().getByText("No further record.").waitFor();
+    expect(await panel().getByRole("button", { name: "19", exact: true }).count()).toBe(1);
+    const side = (name: string) => panel().getByRole("region", { name, exact: true });
+    await side("refund-1042").getByText("And order 2077? It cost 480 euros.").first().waitFor();
+    await side("refund-1042-fork").getByText("And order 1043? It cost 20 euros.").first().waitFor();
+    const row = panel().getByRole("row", { name: /^messages\[3\]\.content/ });
+    expect(await row.textContent()).toContain("order 2077");
+    expect(await row.textContent()).toContain("order 1043");
+    expect(watched.problems).toEqual([]);
   });
 });
 
