@@ -1,6 +1,5 @@
 import { launchChromium } from "@moora/testbed/chromium";
 import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { parsePortable } from "@moora/agent";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -233,40 +232,6 @@ describe("sharing", () => {
 });
 
 describe("a reader with a keyboard, a screen reader or a small screen", () => {
-  const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-
-  it.each(["light", "dark"] as const)("finds no barrier that axe knows: %s", async (colorScheme) => {
-    // axe is added to the page, whose policy allows no other code.
-    const context = await browser.newContext({
-      bypassCSP: true,
-      colorScheme,
-      viewport: { width: 1_280, height: 800 },
-    });
-    const own = await context.newPage();
-    await own.goto(`${await files.page(sample)}#at=27`);
-    await own.getByRole("listbox").waitFor();
-    await own.evaluate(axe);
-    for (const name of [
-      "Graph",
-      "Request",
-      "State",
-      "Record",
-      "Effects",
-      "Data",
-      "Usage",
-      "Diff",
-      "Compare",
-    ]) {
-      await own.getByRole("tab", { name, exact: true }).click();
-      await own.locator(".tabpanel > *").first().waitFor();
-      const found: readonly string[] = await own.evaluate(
-        "axe.run().then(({ violations }) => violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`))",
-      );
-      expect(found, name).toEqual([]);
-    }
-    await context.close();
-  });
-
   it("reaches every control with the Tab key, and sees which one has the focus", async () => {
     await open("#at=29");
     await page.getByRole("searchbox").focus();

@@ -18,10 +18,7 @@ const refunds = defineData({
   initial: { refunded: [] },
 });
 
-const model = "lamp-1";
-
 const usage = (inputTokens: number, outputTokens: number, cachedInputTokens = 0) => ({
-  model,
   usage: { inputTokens, outputTokens, cachedInputTokens },
 });
 
@@ -61,7 +58,7 @@ export const sampleAgent = (script: MockScript, pay: (order: string) => Promise<
       systemPrompt: "You are the support of a shop for lamps. Be brief and kind.",
       approval: { policy: { above: "high" } },
       budget: { maxTotalTokens: 50_000, maxTotalCost: 0.05 },
-      prices: { [model]: { input: 2, cachedInput: 0.5, output: 8 } },
+      prices: { default: { input: 2, cachedInput: 0.5, output: 8 } },
     },
     tools: [
       defineTool({
