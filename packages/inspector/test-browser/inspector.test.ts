@@ -137,10 +137,10 @@ describe("a position", () => {
     await panel().getByRole("row", { name: "Input tokens 1,846 1,846" }).waitFor();
     await panel().getByRole("row", { name: "Cost 0.003314 0.003314" }).waitFor();
     await panel().getByRole("row", { name: "Tokens of the session 1,951 3.9% 50,000" }).waitFor();
-    await panel().getByRole("row", { name: "Cost of the session 0.003314 6.6% 0.05" }).waitFor();
+    await panel().getByRole("row", { name: "Cost of the session 0.003314 0.7% 0.5" }).waitFor();
     await page.locator("body").press("End");
     await panel().getByRole("row", { name: "Cost 0.007584 0.003136" }).waitFor();
-    await panel().getByRole("row", { name: "Cost of the session 0.007584 15.2% 0.05" }).waitFor();
+    await panel().getByRole("row", { name: "Cost of the session 0.007584 1.5% 0.5" }).waitFor();
     await page.getByRole("slider", { name: "Record" }).fill("16");
     await tab("Effects").click();
     await panel().getByText("plan/1/3/1").first().waitFor();
