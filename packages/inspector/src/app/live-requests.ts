@@ -72,9 +72,14 @@ async function problemText(response: Response): Promise<string> {
 export type PostKind = "messages" | "decisions" | "cancel" | "pause" | "resume" | "retry";
 
 /** Posts to a session. Returns why the server did not accept it; undefined if it did. */
-export async function postTo(id: string, kind: PostKind, body: object): Promise<string | undefined> {
+export async function postTo(
+  { id, incarnation }: { readonly id: string; readonly incarnation: string },
+  kind: PostKind,
+  body: object,
+): Promise<string | undefined> {
   try {
-    const response = await request(`sessions/${encodeURIComponent(id)}/${kind}`, {
+    const query = new URLSearchParams({ incarnation }).toString();
+    const response = await request(`sessions/${encodeURIComponent(id)}/${kind}?${query}`, {
       method: "POST",
       headers: { "content-type": "application/json", "idempotency-key": randomKey() },
       body: JSON.stringify(body),
