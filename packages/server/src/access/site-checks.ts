@@ -41,11 +41,7 @@ export function checkSite(
 const pagePaths: ReadonlySet<string> = new Set(["/inspector", "/inspector/", "/openapi.json"]);
 
 /** Whether the browser opens such a page as a document of its own, which the site of the link cannot read. */
-const followsLinkToPage = (
-  { method, headers }: Request,
-  { pathname }: URL,
-  basePath: string,
-): boolean =>
+const followsLinkToPage = ({ method, headers }: Request, { pathname }: URL, basePath: string): boolean =>
   method === "GET" &&
   headers.get("sec-fetch-mode") === "navigate" &&
   headers.get("sec-fetch-dest") === "document" &&
@@ -65,10 +61,16 @@ const strictHeaders: Readonly<Record<string, string>> = {
 /** The headers that pages of another origin may send. */
 const requestHeaders = "authorization, content-type, idempotency-key, last-event-id, moora-protocol";
 
-/** Sets the headers of every response, and those of CORS for an allowed origin. */
-export function secured(response: Response, request: Request, { allowedOrigins }: ServerContext): Response {
+/** Sets the headers of every response that it does not have. */
+export function strict(response: Response): Response {
   for (const [name, value] of Object.entries(strictHeaders))
     if (!response.headers.has(name)) response.headers.set(name, value);
+  return response;
+}
+
+/** Sets the headers of every response, and those of CORS for an allowed origin. */
+export function secured(response: Response, request: Request, { allowedOrigins }: ServerContext): Response {
+  strict(response);
   if (allowedOrigins.size > 0) response.headers.append("vary", "origin");
   const origin = request.headers.get("origin");
   if (origin === null || !allowedOrigins.has(origin)) return response;
