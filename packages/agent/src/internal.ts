@@ -4,12 +4,14 @@ export { applyPatches, beginReplay, keysToPointer } from "@moora/agent-core-stat
 export { answerMessageId, dataOf, openCallsOf } from "@moora/agent-core-state-machine/internal";
 export { contentProblem } from "./user-message.ts";
 export { isSameJson } from "./durable/canonical-json.ts";
+export { unfinishedMove } from "./durable/closed-copy.ts";
 export { historyDigest } from "./durable/history-digest.ts";
 export { headerToState } from "./durable/session-header.ts";
 export { ignoredReason } from "@moora/agent-core-state-machine";
 export { foldRecords } from "./host/folded-session.ts";
 export { fileHeaders, mediaTypeIn } from "./file-response.ts";
 export { Logger, logLevels } from "./logger.ts";
+export { checkIsNotCalled } from "./retention/remove-session.ts";
 export { RunControl } from "./run-control.ts";
 export { safeErrorListener } from "./safe-error-listener.ts";
 export { lateOutputLogger, logIgnored, logRetry } from "./session/log-inputs.ts";

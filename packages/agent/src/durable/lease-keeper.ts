@@ -3,7 +3,7 @@ import { LogError, type EventLog, type Lease } from "@moora/event-log";
 import { checkIsLog } from "../check-arguments.ts";
 import { systemClock } from "../clock.ts";
 import { randomId } from "../user-message.ts";
-import { incompleteError, unfinishedMove } from "./incomplete-copy.ts";
+import { unfinishedError, unfinishedMove } from "./closed-copy.ts";
 import { isProcessGone, localProcess } from "./local-process.ts";
 import type { LogHandle } from "./log-handle.ts";
 import type { Logger } from "../logger.ts";
@@ -217,7 +217,7 @@ const takenOverError = (owner: string): SessionError =>
   new SessionError("StaleWriter", `The session was taken over by ${owner}.`, { owner });
 
 function busyError(id: string, lease: Lease, now: number): SessionError {
-  if (lease.owner === unfinishedMove) return incompleteError(id, lease.until);
+  if (lease.owner === unfinishedMove) return unfinishedError(id);
   const { until } = lease;
   const owner = ownerOf(lease.owner);
   const end = new Date(until);

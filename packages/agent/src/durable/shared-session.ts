@@ -11,7 +11,7 @@ import { logIgnored, logRetry } from "../session/log-inputs.ts";
 import { parseOrRefuse } from "../session/parse-or-refuse.ts";
 import { randomId } from "../user-message.ts";
 import { appendInTurn, longestAppend, splitIntoAppends } from "./appends.ts";
-import { checkIsComplete } from "./incomplete-copy.ts";
+import { checkMoveHasEnded } from "./closed-copy.ts";
 import { writerLogs } from "./lifecycle-logs.ts";
 import { logHandle, type LogHandle } from "./log-handle.ts";
 import { restoreSession } from "./restore.ts";
@@ -81,7 +81,7 @@ export interface SharedSession {
 /**
  * Opens a session that several runners execute at the same time, and creates it if the log has none of this id. For hosts that
  * start the effects of a state by an engine of their own; all others use `openSession`. Rejects with `BuildError` for an unknown or
- * invalid option, with `SessionError` (`WrongAgent`, `UnsupportedVersion`, and `SessionBusy` for an incomplete copy) and `LogError`.
+ * invalid option, with `SessionError` (`WrongAgent`, `UnsupportedVersion`, and `MoveUnfinished` for a closed copy) and `LogError`.
  */
 export async function openSharedSession(
   agent: Agent<unknown>,
@@ -93,7 +93,7 @@ export async function openSharedSession(
   checkIsText("id", options.id);
   const { clock = systemClock, owner = randomId("runner") } = options;
   const handle = logHandle(options.log, await openLog(agent, options, "run"));
-  await checkIsComplete(handle.log);
+  await checkMoveHasEnded(handle.log);
   const found = await restoreSession(handle.log);
   checkAgent(agent, found);
   if (found.stoppedBy !== undefined) throw found.stoppedBy;
