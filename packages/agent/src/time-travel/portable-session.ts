@@ -90,7 +90,8 @@ const truncationError = (seq: number): LogError =>
 /**
  * Creates a session in a log from a portable session, with its own id or `as`. Returns the id and the number of
  * records. Rejects with the errors of `parsePortable`, with `LogExists` if the log has a session of this id, and with
- * `InvalidOption` if the call of a sub-agent has begun and is open, and the log does not have its session: a text has none.
+ * `InvalidOption` if the call of a sub-agent has begun and is open, and the log does not have its session: a text has none. A tool
+ * that is `resumable` and has `spends` counts as a sub-agent.
  */
 export async function importSession(
   log: EventLog,
@@ -103,6 +104,16 @@ export async function importSession(
   await checkHasSessionsOfCalls({ log, identity: identityOf(id, textToHeader(header)), state });
   await writeSession(log, id, header, records);
   return { id, seq: records.length };
+}
+
+/**
+ * Creates a session from a portable session also where a call of a sub-agent is open: for tests that read what was recorded. Returns
+ * its id. Rejects with `LogError`.
+ */
+export async function importForReading(log: EventLog, text: string): Promise<string> {
+  const { id, header, records } = parsePortable(text);
+  await writeSession(log, id, header, records);
+  return id;
 }
 
 /** The state after all records. */
