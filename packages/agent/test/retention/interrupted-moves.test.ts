@@ -1,8 +1,9 @@
-import { recordAfter, type EventLog, type Lease } from "@moora/event-log";
+import { memoryLog, recordAfter, type EventLog, type Lease } from "@moora/event-log";
 import { withSessions } from "@moora/event-log/testing";
 import { describe, expect, it } from "vitest";
 import {
   exportSession,
+  forkSession,
   moveSession,
   openSession,
   openSharedSession,
@@ -153,6 +154,7 @@ async function postTo(world: World, id: string): Promise<boolean> {
     async () => await (await openSession(agent, { log, id, clock, access: "read" })).close(),
     async () => void (await openSharedSession(agent, { log, id, clock })),
     async () => void (await exportSession(log, id)),
+    async () => void (await forkSession(log, id, 1, { as: `fork-${id}`, open: "close", to: memoryLog() })),
   ];
   const refused: boolean[] = [];
   for (const way of ways) {
