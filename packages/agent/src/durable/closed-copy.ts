@@ -7,13 +7,15 @@ import { SessionError } from "./session-error.ts";
  */
 export const unfinishedMove: string = "an unfinished move##";
 
+type CopyStage = "incomplete" | "complete";
+
 const yearMs = 365 * 86_400_000;
 
 /** How long the lease of a closed copy lasts: longer than any process, and longest for a copy that has all records. */
-const leaseMs = { incomplete: 100 * yearMs, complete: 200 * yearMs };
+const leaseMs: Readonly<Record<CopyStage, number>> = { incomplete: 100 * yearMs, complete: 200 * yearMs };
 
 /** The claim with which a move closes a copy, and marks one that has all records. */
-export const copyClaim = (now: number, stage: keyof typeof leaseMs): LeaseClaim => ({
+export const copyClaim = (now: number, stage: CopyStage): LeaseClaim => ({
   owner: unfinishedMove,
   now,
   ttlMs: leaseMs[stage],

@@ -1,7 +1,7 @@
 import type { Clock } from "@moora/agent-core-effects";
 import { LogError, type EventLog, type LogRecord, type SessionLog } from "@moora/event-log";
 import { copyClaim, unfinishedMove } from "../durable/closed-copy.ts";
-import { isDead } from "../durable/lease-keeper.ts";
+import { isDead } from "../durable/lease-holder.ts";
 import { copyBlobs } from "../time-travel/copy-blobs.ts";
 import { batchesOf } from "../time-travel/write-session.ts";
 import { isBusy, isInForce, type HeldSession } from "./hold-sessions.ts";

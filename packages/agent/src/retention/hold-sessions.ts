@@ -1,7 +1,7 @@
 import type { Clock } from "@moora/agent-core-effects";
 import type { EventLog, Lease, SessionLog } from "@moora/event-log";
 import { unfinishedError, unfinishedMove } from "../durable/closed-copy.ts";
-import { holderOf, isDead, ownerOf } from "../durable/lease-keeper.ts";
+import { holderOf, isDead, ownerOf } from "../durable/lease-holder.ts";
 import { localProcess } from "../durable/local-process.ts";
 import { SessionError } from "../durable/session-error.ts";
 import { randomId } from "../user-message.ts";
