@@ -52,9 +52,7 @@ export const agentToolHandler =
     const { runner, sdk, user, connection } = parts;
     const { signal, envelope } = context.mcpReq;
     const isAsking = canAsk(parts, context);
-    // The newer protocol, which has an envelope in each request, ends the request with the questions.
-    const outlivesRounds = envelope === undefined && isAsking;
-    const call = { agent, user, task, connection, signal, outlivesRounds };
+    const call = { agent, user, task, connection, signal };
     let waiting = context.mcpReq.requestState<WaitingCall>();
     let answers = waiting && answersOf(sdk, waiting, context);
     for (;;) {
@@ -72,11 +70,13 @@ export const agentToolHandler =
       if (rounds > maxRounds) return errorResult(waitingText(end, tooManyRounds));
       const questions = end.questions.map(toRef);
       waiting = { session: end.session, questions, rounds, reported: progress.reported() };
-      if (!outlivesRounds) return inputRequired(end, await parts.mint(waiting, context), sdk);
-      answers = await askInRequest(end.questions, context);
+      // The newer protocol, which has an envelope in each request, ends the request with the questions.
+      if (envelope !== undefined) return inputRequired(end, await parts.mint(waiting, context), sdk);
+      answers = await runner.whileWatched(end.session, call, () => askInRequest(end.questions, context));
       if (answers === undefined) return errorResult(waitingText(end, notAsked));
     }
   };
+
 function answersOf(
   sdk: ServerSdk,
   { questions }: WaitingCall,
@@ -96,8 +96,8 @@ function answersOf(
 function progressOf({ mcpReq }: ServerContext, reported?: ReportedProgress): CallProgress {
   // oxlint-disable-next-line no-underscore-dangle -- the name of the protocol
   const progressToken = mcpReq._meta?.progressToken;
+  if (progressToken === undefined) return new CallProgress(undefined, reported);
   return new CallProgress((progress, message) => {
-    if (progressToken === undefined) return;
     const params = { progressToken, progress, message };
     mcpReq.notify({ method: "notifications/progress", params }).catch(() => undefined);
   }, reported);

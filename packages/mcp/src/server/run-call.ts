@@ -27,6 +27,9 @@ export interface CallRunnerOptions {
   readonly onLog?: LogListener;
 }
 
+/** What a call is cancelled with between its rounds. */
+type WatchedCall = Pick<AgentCall, "agent" | "connection" | "signal">;
+
 /** A session that runs, from before it is opened. */
 interface RunningSession {
   readonly connection: Connection | undefined;
@@ -53,7 +56,7 @@ export class CallRunner {
   readonly #onLog: LogListener | undefined;
   readonly #running = new Map<string, RunningSession>();
   readonly #kept = new KeptSessions();
-  /** By the ids of sessions that wait for answers in a call that can still be cancelled: ends the watch of its signal. */
+  /** By the ids of sessions for which a call asks a person: ends the watch of its signal. */
   readonly #watched = new Map<string, () => void>();
   #isClosed = false;
 
@@ -103,16 +106,14 @@ export class CallRunner {
     const id = wanted ?? newSessionId(user);
     if (this.#isClosed) return failed("The server is closed.");
     if (this.#running.has(id)) return failed(`Another call uses the session ${id}. Wait for its end.`);
-    this.#unwatch(id);
-    const end = await this.#whileRunning(id, call, (running) => this.#runIfFree(id, call, running));
-    if (end.type === "asks" && !end.wasDismissed && call.outlivesRounds) this.#watch(id, call);
-    return end;
+    this.#watched.get(id)?.();
+    return await this.#whileRunning(id, call, (running) => this.#runIfFree(id, call, running));
   }
 
   /** Runs something while the session counts as one that runs. */
   async #whileRunning<Result>(
     id: string,
-    { connection }: AgentCall,
+    { connection }: Pick<AgentCall, "connection">,
     run: (running: RunningSession) => Promise<Result>,
   ): Promise<Result> {
     const { promise: ended, resolve: end } = Promise.withResolvers<void>();
@@ -154,32 +155,43 @@ export class CallRunner {
     }
   }
 
-  /** Cancels the agent if the client cancels the call before its next round. */
-  #watch(id: string, call: AgentCall): void {
-    const { signal } = call;
-    const cancel = (): void => {
-      this.#watched.delete(id);
-      if (!this.#isInterrupted(call)) void this.#cancel(id, call);
-    };
-    if (signal.aborted) return cancel();
-    signal.addEventListener("abort", cancel, { once: true });
-    this.#watched.set(id, () => signal.removeEventListener("abort", cancel));
+  /** Runs something between two rounds of a call. Cancels the agent if the client cancels the call meanwhile. */
+  async whileWatched<Result>(id: string, call: WatchedCall, run: () => Promise<Result>): Promise<Result> {
+    const unwatch = this.#watch(id, call);
+    try {
+      return await run();
+    } finally {
+      unwatch();
+    }
   }
 
-  #unwatch(id: string): void {
+  /** Cancels the agent if the client cancels the call, until another call runs the session. */
+  #watch(id: string, call: WatchedCall): () => void {
+    const { signal } = call;
+    const cancel = (): void => {
+      unwatch();
+      if (!this.#isInterrupted(call)) void this.#cancel(id, call);
+    };
+    const unwatch = (): void => {
+      signal.removeEventListener("abort", cancel);
+      if (this.#watched.get(id) === unwatch) this.#watched.delete(id);
+    };
     this.#watched.get(id)?.();
-    this.#watched.delete(id);
+    this.#watched.set(id, unwatch);
+    if (signal.aborted) cancel();
+    else signal.addEventListener("abort", cancel, { once: true });
+    return unwatch;
   }
 
   /** Whether an abort ends the connection or the server: the session resumes when it is opened again. */
-  #isInterrupted({ connection, signal }: AgentCall): boolean {
+  #isInterrupted({ connection, signal }: WatchedCall): boolean {
     const { reason } = signal;
     const isDisconnected = isJsonObject(reason) && reason["code"] === "CONNECTION_CLOSED";
     // Over HTTP, the end of its connection is the cancel of a call.
     return signal.aborted && (this.#isClosed || (connection !== undefined && isDisconnected));
   }
 
-  async #cancel(id: string, call: AgentCall): Promise<void> {
+  async #cancel(id: string, call: WatchedCall): Promise<void> {
     if (this.#running.has(id)) return;
     try {
       await this.#whileRunning(id, call, async (running) => {

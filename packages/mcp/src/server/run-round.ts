@@ -34,8 +34,6 @@ export interface AgentCall {
   readonly connection: Connection | undefined;
   /** Aborted when the client cancels the call, and when the connection ends. */
   readonly signal: AbortSignal;
-  /** Whether a person is asked within the same request, so that its signal is that of the call until all rounds have ended. */
-  readonly outlivesRounds: boolean;
   readonly progress: CallProgress;
 }
 
@@ -97,7 +95,7 @@ export async function runRound(
     if (event.type === "ToolCallProgress") progress.report(event.toolCallId, event.text);
   });
   try {
-    if (signal.aborted) return failed("The call was cancelled.");
+    if (signal.aborted) return await cancelledBefore(session, call, isInterrupted());
     // Over HTTP the signal also aborts after the answer: the listener must not outlive the round.
     signal.addEventListener("abort", stop, { once: true });
     if (answers !== undefined && isReopened) await askedAgain(session, answers);
@@ -109,6 +107,19 @@ export async function runRound(
     signal.removeEventListener("abort", stop);
     unsubscribe();
   }
+}
+
+/** Ends a round whose call is aborted before it begins. What earlier rounds of the call have begun is canceled. */
+async function cancelledBefore(
+  session: DurableSession<unknown>,
+  { answers }: AgentCall,
+  isInterrupted: boolean,
+): Promise<CallEnd> {
+  if (answers !== undefined && !isInterrupted) {
+    await session.cancel(cancelReason);
+    await session.settled();
+  }
+  return failed("The call was cancelled.");
 }
 
 /** Whether a question is one of a sub-agent. */
