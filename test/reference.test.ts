@@ -83,6 +83,7 @@ const described: readonly string[] = [
   "AttachOptions",
   "ReadOptions",
   "RestateOptions",
+  "RestateLogOptions",
   "McpToolsOptions",
   "McpConnectOptions",
   "McpServerOptions",

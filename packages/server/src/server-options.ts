@@ -101,7 +101,7 @@ export interface AgentServerOptions {
   /**
    * What the tools and handlers need of this process, for each session that it runs: called with the user to whom the session
    * belongs, null for none, and the session, each time the session is opened. Must return an object. The log does not contain
-   * it. Required if an agent needs it (`defineContext`). Default: none.
+   * it. Required if an agent needs it (`defineContext`), unless the log has an owner of all sessions. Default: none.
    */
   readonly context?: (user: string | null, session: SessionRef) => object | Promise<object>;
   /**
@@ -224,8 +224,8 @@ function checkFiles({ blobs, log }: AgentServerOptions): void {
 }
 
 /** Throws `BuildError` for an agent that needs a context which the server does not give. */
-function checkContexts({ agents, context }: AgentServerOptions): void {
-  if (context !== undefined) return;
+function checkContexts({ agents, context, log }: AgentServerOptions): void {
+  if (context !== undefined || log.owner !== undefined) return;
   const needy = agents.find(needsContext);
   if (needy === undefined) return;
   throw new BuildError(

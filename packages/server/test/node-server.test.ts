@@ -95,6 +95,20 @@ describe("serve", () => {
     expect(stream.chunks.length).toBeGreaterThan(0);
   });
 
+  it.each([
+    ["GET /health HTTP/1.1", "Host: ::1"],
+    ["GET /health HTTP/1.1", "Host: a b"],
+    ["GET /health HTTP/1.1", "Host: localhost:99999"],
+  ])("answers a malformed address with a problem: %s, %s", async (line, host) => {
+    await using served = await Served.start();
+    using connection = await served.raw(head(line, host, "Connection: close"));
+    const text = await connection.closed();
+    expect(text).toMatch(/^HTTP\/1\.1 400 /);
+    expect(text.toLowerCase()).toContain("content-type: application/problem+json");
+    expect(text.toLowerCase()).toContain("x-content-type-options: nosniff");
+    expect(text).toContain('"code":"invalid-request"');
+  });
+
   it("refuses an address that others can reach without `authorize`", async () => {
     await using scene = new Scene(agentOf([]), { authorize: null });
     for (const hostname of ["0.0.0.0", "::", "192.168.0.7", "example.com"]) {

@@ -25,6 +25,12 @@ export interface OperationDescription {
 
 const seq = { type: "integer", minimum: 0 } as const;
 
+const incarnation = {
+  description:
+    "The `incarnation` of the session that the client knows. Another one is refused as `history-changed`.",
+  schema: { type: "string" },
+} as const;
+
 const createProblems = [
   "invalid-request",
   "body-timeout",
@@ -37,21 +43,16 @@ const bodyProblems = [...createProblems, "refused"] as const;
 const post = (summary: string, body: SchemaName): OperationDescription => ({
   summary,
   body,
+  query: { incarnation },
   requestHeaders: ["idempotency-key"],
   responses: { 200: { description: "The receipt, after the input is durable.", schema: "Receipt" } },
-  problems: [...bodyProblems, "forbidden", "not-found", "idempotency-key-reused"],
+  problems: [...bodyProblems, "forbidden", "not-found", "history-changed", "idempotency-key-reused"],
 });
 
 const dataPost = post("Changes the application data with operations of JSON Patch.", "DataBody");
 const postedData: OperationDescription = {
   ...dataPost,
-  problems: [
-    ...(dataPost.problems ?? []),
-    "test-failed",
-    "data-changed",
-    "history-changed",
-    "cursor-beyond-end",
-  ],
+  problems: [...(dataPost.problems ?? []), "test-failed", "data-changed", "cursor-beyond-end"],
 };
 
 const uiStream = {
@@ -137,11 +138,7 @@ export const descriptions: Readonly<Record<Operation, OperationDescription>> = {
     summary: "Streams the events of a session after a record.",
     query: {
       after: { description: "The record after which the stream begins. Default: 0.", schema: seq },
-      incarnation: {
-        description:
-          "The `incarnation` of the session that the reader knows. Another one is refused as `history-changed`.",
-        schema: { type: "string" },
-      },
+      incarnation,
       digest: {
         description:
           "The `digest` of the record after which the stream begins. Another one is refused as `history-changed`.",
