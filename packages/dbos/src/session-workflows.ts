@@ -7,6 +7,7 @@ import { EffectPerformer, type WorkflowEffect } from "./effect-performer.ts";
 import { isRemoval, type HostedSession } from "./hosted-session.ts";
 import { HostedSessions } from "./hosted-sessions.ts";
 import { isPostRecorded, withPostId } from "./recorded-post.ts";
+import { registerTakeOver } from "./register-take-over.ts";
 import { TakeOver } from "./take-over.ts";
 
 /** A session as workflows name it. `identity` differs from that of a later session with the same id. */
@@ -68,8 +69,10 @@ export class SessionWorkflows {
     this.#postWorkflow = DBOS.registerWorkflow(this.#runPost.bind(this), { name: names.post });
     this.#effectWorkflow = DBOS.registerWorkflow(this.#runEffect.bind(this), { name: names.effect });
     if (takeOver === undefined) return;
-    const taking = new TakeOver({ pool: takeOver, pollMs, workflows: Object.values(names), onError });
-    DBOS.registerLifecycleCallback({ initialize: () => taking.start(), destroy: () => taking.stop() });
+    registerTakeOver(
+      new TakeOver({ pool: takeOver, pollMs, workflows: Object.values(names), onError }),
+      agent.name,
+    );
   }
 
   /** Posts to the session of an id as it is now, or to the next one if that is removed meanwhile. */

@@ -15,8 +15,10 @@ export type Command =
   /** Waits for a control state of a session, or reads the one that it has. The answer is the control state. */
   | { readonly number: number; readonly type: "wait"; readonly id: string; readonly control: string }
   | { readonly number: number; readonly type: "read"; readonly id: string }
-  /** Ends as a server does that is replaced: with time for its workflows. The answer comes after that. */
-  | { readonly number: number; readonly type: "shut-down" }
+  /** Shuts DBOS down, with this time for its workflows, and then answers. The process continues. */
+  | { readonly number: number; readonly type: "shut-down"; readonly graceMs: number }
+  /** Lets tools continue that wait. */
+  | { readonly number: number; readonly type: "release" }
   /** Resumes the workflows of all other processes, as a take-over does, also of those that still run. */
   | { readonly number: number; readonly type: "resume" };
 
@@ -27,7 +29,11 @@ export interface LaunchOrders {
 }
 
 /** Launches DBOS, prints `launched`, and answers commands until the process is killed. */
-export async function serveCommands(host: DbosHost, { url, executor }: LaunchOrders): Promise<void> {
+export async function serveCommands(
+  host: DbosHost,
+  { url, executor }: LaunchOrders,
+  release = (): void => undefined,
+): Promise<void> {
   DBOS.setConfig({
     name: "moora",
     systemDatabaseUrl: url,
@@ -37,11 +43,12 @@ export async function serveCommands(host: DbosHost, { url, executor }: LaunchOrd
   });
   await DBOS.launch();
   console.log("launched");
-  for await (const line of createInterface(process.stdin)) void print(host, JSON.parse(line));
+  for await (const line of createInterface(process.stdin)) void print(host, JSON.parse(line), release);
 }
 
 /** Prints the answer of a command, or its error. */
-async function print(host: DbosHost, command: Command): Promise<void> {
+async function print(host: DbosHost, command: Command, release: () => void): Promise<void> {
+  if (command.type === "release") release();
   const answered = answer(host, command).catch((error: unknown) => shownError(error));
   console.log(`answer ${command.number} ${await answered}`);
 }
@@ -71,7 +78,9 @@ async function answer(host: DbosHost, command: Command): Promise<string> {
       return "true";
     }
     case "shut-down":
-      await DBOS.shutdown({ workflowCompletionTimeoutMS: 30_000 });
+      await DBOS.shutdown({ workflowCompletionTimeoutMS: command.graceMs });
+      return "true";
+    case "release":
       return "true";
   }
 }
