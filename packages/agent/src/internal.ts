@@ -10,10 +10,22 @@ export { headerToState } from "./durable/session-header.ts";
 export { ignoredReason } from "@moora/agent-core-state-machine";
 export { foldRecords } from "./host/folded-session.ts";
 export { fileHeaders, mediaTypeIn } from "./file-response.ts";
+export type { StreamedSession } from "./live/live-publisher.ts";
+export { LivePublishers } from "./live/live-publishers.ts";
+export type {
+  LiveText,
+  SentEvent,
+  SentSubAgentEvent,
+  StreamedEvent,
+  StreamedText,
+  ViewedSession,
+} from "./live/live-texts.ts";
+export { liveKeyOf, viewersTopic, viewerTextOf, type ViewerText } from "./live/viewer-texts.ts";
 export { Logger, logLevels } from "./logger.ts";
 export { checkIsNotCalled } from "./retention/remove-session.ts";
 export { RunControl } from "./run-control.ts";
 export { safeErrorListener } from "./safe-error-listener.ts";
+export { noticeToEvent } from "./session/events.ts";
 export { lateOutputLogger, logIgnored, logRetry } from "./session/log-inputs.ts";
 export { parseOrRefuse } from "./session/parse-or-refuse.ts";
 export { questionsAt } from "./session/questions.ts";

@@ -118,6 +118,7 @@ export async function sessionOwner(
   checkIsLog(log);
   const session = await log.open(id);
   if (session === undefined) return undefined;
+  if (log.owner !== undefined) return log.owner;
   // The lease can only be read by claiming it. It is released at once.
   const self = holderOf("");
   const lease = await session.lease({ owner: self, now: clock.now(), ttlMs: 1 });

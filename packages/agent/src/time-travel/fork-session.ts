@@ -36,6 +36,8 @@ export interface ForkOptions<Data = unknown> {
   readonly as: string;
   /** The log for the new session. Default: the log of the original session. */
   readonly to?: EventLog;
+  /** The user to whom the new session belongs. Default: that of the original session. */
+  readonly user?: string;
   /** What happens to work that is open at the position. */
   readonly open: OpenWork;
   /**
@@ -90,7 +92,7 @@ export async function forkSession<Data = unknown>(
     const changed = edit(structuredClone(input), index + 1);
     return changed === null ? [] : [parseOrRefuse(changed)];
   });
-  const header = { ...session.header, incarnation: randomId("incarnation"), parent: { id, seq: position } };
+  const header = headerOfFork(session.header, { id, seq: position }, options.user);
   const copy = recordsOf(as, header, edited);
   const reused = (): readonly AgentInput[] => {
     const { state } = positionOf(session, position);
@@ -110,9 +112,21 @@ export async function forkSession<Data = unknown>(
   };
 }
 
+/** The header of a fork: a session of its own, which no call of a sub-agent has opened. */
+function headerOfFork(
+  original: SessionHeader,
+  parent: NonNullable<SessionHeader["parent"]>,
+  user: string | undefined,
+): SessionHeader {
+  const { caller: _, ...own } = original;
+  const ofUser = user === undefined ? {} : { user };
+  return { ...own, ...ofUser, incarnation: randomId("incarnation"), parent };
+}
+
 const forms: OptionForms<ForkOptions> = {
   as: "string",
   to: "any",
+  user: "string",
   open: "any",
   edit: "function",
   data: "object",
