@@ -87,6 +87,7 @@ const described: readonly string[] = [
   "McpToolsOptions",
   "McpConnectOptions",
   "McpServerOptions",
+  "McpRouteOptions",
   "ListenOptions",
   "AgentServerOptions",
   "Grant",
