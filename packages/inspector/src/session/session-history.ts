@@ -46,7 +46,7 @@ export interface HistoryStep {
 
 /**
  * The number of records between two checkpoints: a position is at most this many inputs away from one. A view of one needs several
- * positions. A checkpoint of a long session takes about 2 KB.
+ * positions. A checkpoint of a long session takes about 2.5 KB.
  */
 export const checkpointDistance = 5;
 
