@@ -1,3 +1,4 @@
+import { escapeHiddenCharacters } from "@moora/agent";
 import { useMessage, type ChatPart, type ToolCallPart } from "@moora/react";
 import { memo, type JSX } from "react";
 
@@ -43,7 +44,7 @@ function ToolCall({ call }: { readonly call: ToolCallPart }): JSX.Element {
   const { name, status, parameters, progress, result } = call;
   return (
     <div className="call" data-status={status}>
-      <strong>{name}</strong> <code>{parameters}</code>
+      <strong>{name}</strong> <code>{escapeHiddenCharacters(parameters)}</code>
       <span className="status">{(status === "running" && progress) || statusTexts[status]}</span>
       {result !== null && <p>{result.isSuccess ? result.content : result.error}</p>}
     </div>

@@ -1,4 +1,4 @@
-import { askedText, type Decision, type Question } from "@moora/agent";
+import { askedText, escapeHiddenCharacters, type Decision, type Question } from "@moora/agent";
 import { useAgent } from "@moora/react";
 import { useState, type JSX } from "react";
 import type { shopper } from "../agent.ts";
@@ -61,9 +61,10 @@ function QuestionView({ question }: { readonly question: Question }): JSX.Elemen
   );
 }
 
+/** A call as it is approved: characters that are not seen, or that reverse a text, are shown as escapes. */
 const Call = ({ name, parameters }: Question): JSX.Element => (
   <>
-    <strong>{name}</strong> <code>{JSON.stringify(parameters)}</code>
+    <strong>{name}</strong> <code>{escapeHiddenCharacters(JSON.stringify(parameters))}</code>
   </>
 );
 
@@ -89,7 +90,7 @@ function Approval({ question, isBusy, give }: KindProps): JSX.Element {
 function Answer({ question, isBusy, give }: KindProps): JSX.Element {
   return (
     <>
-      <p>{askedText(question).text}</p>
+      <p>{escapeHiddenCharacters(askedText(question).text)}</p>
       <AnswerForm question={question} isBusy={isBusy} give={give} />
     </>
   );

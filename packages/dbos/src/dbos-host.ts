@@ -30,7 +30,10 @@ export interface DbosHostOptions {
 
 /** How an input is posted. */
 export interface DbosPostOptions {
-  /** Equal keys of one session are one post, also after a lost connection. Default: a random key. */
+  /**
+   * Equal keys of one session are one post, also after a lost connection. A session that is created again after it was removed is
+   * another one. Default: a random key.
+   */
   readonly key?: string;
   /** The user to whom the session belongs if this post creates it. Default: none. */
   readonly user?: string;
@@ -45,7 +48,10 @@ export interface DbosHost {
   post(id: string, input: AgentInput, options?: DbosPostOptions): Promise<boolean>;
   /** The newest state of a session, which is created if there is none of this id. */
   stateOf(id: string): Promise<AgentState>;
-  /** Resolves with the first state, from the newest on, that is as `isReached` says. */
+  /**
+   * Resolves with the first state, from the newest on, that is as `isReached` says. Rejects with `LogError`, code `LogRemoved`, if the
+   * session is removed meanwhile.
+   */
   waitFor(id: string, isReached: (state: AgentState) => boolean): Promise<AgentState>;
 }
 
@@ -60,7 +66,7 @@ export function dbosHost(agent: Agent<unknown>, options: DbosHostOptions): DbosH
   const workflows = new SessionWorkflows(agent, options);
   return {
     post: async (id, input, post = {}) => await workflows.post(id, input, post),
-    stateOf: async (id) => await (await workflows.sessions.open(id)).refresh(),
+    stateOf: async (id) => (await workflows.sessions.open(id)).current(),
     waitFor: async (id, isReached) => await (await workflows.sessions.open(id)).waitFor(isReached),
   };
 }

@@ -1,6 +1,7 @@
 import { headerToState, parsePortable, recordToInput, textToHeader } from "@moora/agent";
 import { effectsAt } from "@moora/agent-core-effects";
 import { isPaused, replay } from "@moora/agent-core-state-machine";
+import { asked, callsMade, decided, interrupted, llmStarted, opened, started } from "@moora/agent-testing";
 import { describe, expect, it } from "vitest";
 import { hasMark } from "../src/session/marks.ts";
 import { checkpointDistance, SessionHistory } from "../src/session/session-history.ts";
@@ -8,7 +9,7 @@ import { readExport } from "../src/session/read-export.ts";
 import type { Span } from "../src/session/spans.ts";
 import { lanes, type Lane } from "../src/session/work.ts";
 import { sampleSession } from "../test-browser/sample-session.ts";
-import { corpus, exportOf, historyOf } from "./support.ts";
+import { corpus, exportOf, exportOfInputs, historyOf } from "./support.ts";
 
 /** A session that is opened, with all spans of its timeline. */
 function spansOf(text: string): { readonly history: SessionHistory; readonly spans: readonly Span[] } {
@@ -146,6 +147,34 @@ describe("a history", () => {
         : [],
     );
     for (const marks of failed) expect(hasMark(marks, "failure")).toBe(true);
+  });
+
+  it.each([
+    "a-tool-that-asks-in-the-middle",
+    "a-tool-that-asks-after-its-approval",
+    "a-tool-that-asks-and-is-refused",
+  ])("%s marks no retry where a call continues with its reply", (name) => {
+    const history = historyOf(exportOf(name));
+    const starts = history.inputs.filter((input) => input.type === "tool-call-started");
+    expect(starts.some(({ attempt }) => attempt > 1)).toBe(true);
+    expect(history.rows.filter(({ marks }) => hasMark(marks, "retry"))).toEqual([]);
+  });
+
+  it("marks a retry where an interrupted attempt is repeated", () => {
+    const history = historyOf(
+      exportOfInputs([
+        opened("server"),
+        asked("Refund it."),
+        llmStarted("plan/1/1/1"),
+        callsMade("plan/1/1/1", { call_1: { name: "refund" } }),
+        decided("call_1", "approved"),
+        started("call_1"),
+        interrupted("call_1", "unknown"),
+        decided("call_1", "run-again", { digest: "digest-call_1#2" }),
+        started("call_1", 2),
+      ]),
+    );
+    expect(hasMark(history.rows.at(-1)?.marks ?? 0, "retry")).toBe(true);
   });
 
   it("marks a crash where a process ended in the middle of work, and no crash where it was idle", () => {

@@ -119,6 +119,44 @@ describe("a redacted session", () => {
   );
 });
 
+describe("the files of a redacted session", () => {
+  const secret = btoa("The password is hunter2.");
+  const digest = `ni:///sha-256;${digestOf("hunter2").padEnd(43, "A").slice(0, 43)}`;
+
+  it.each([{ what: "texts" }, { what: "words", words: ["hunter2"] }] as const)(
+    "are hidden as a whole, in URLs with their contents and in those with their digests: $what",
+    async (redaction) => {
+      const text = redactedExport(historyOf(await sessionWithFiles()), redaction);
+      expect(text).not.toContain(secret);
+      expect(text).not.toContain("hunter2");
+      expect(text).not.toContain("ni:///");
+      const { messages } = historyOf(text).last;
+      expect(messages[0]).toMatchObject({
+        attachments: [{ mediaType: "text/plain" }, { mediaType: "text/plain" }, { mediaType: "image/png" }],
+      });
+      if (redaction.what === "words") expect(messages[0]?.content).toMatch(/^See ▮+ and ▮+, please\.$/);
+    },
+  );
+
+  /** A conversation about three files, which a message also quotes. */
+  async function sessionWithFiles(): Promise<string> {
+    const log = memoryLog();
+    const agent = defineAgent({
+      llm: new MockLlmCaller([answers(`It is in data:text/plain;base64,${secret}`)]),
+    });
+    await using session = await openSession(agent, { log, id: "files" });
+    await session.ask({
+      content: `See data:text/plain;base64,${secret} and ${digest}, please.`,
+      attachments: [
+        { mediaType: "text/plain", url: `data:text/plain;base64,${secret}`, name: "hunter2.txt" },
+        { mediaType: "text/plain", url: "data:text/plain,%68unter2" },
+        { mediaType: "image/png", url: digest },
+      ],
+    });
+    return await exportSession(log, "files");
+  }
+});
+
 describe("the digests of a redacted session", () => {
   it.each([{ what: "texts" }, { what: "words", words: ["1234"] }] as const)(
     "are others, so that no short text can be guessed by them: $what",

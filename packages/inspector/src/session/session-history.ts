@@ -71,6 +71,8 @@ export class SessionHistory {
   readonly #callNames = new Map<string, string>();
   /** States that were visited last: the parts of one view ask for the same ones. */
   readonly #recent = new Map<number, AgentState>();
+  /** The calls whose last attempt has asked a person. */
+  readonly #asked = new Set<string>();
   #control: Control;
   #work: readonly Work[] = [];
   #loop: number;
@@ -111,6 +113,8 @@ export class SessionHistory {
     this.#last = state;
     this.#learn(input, changes);
     const before = this.#work;
+    const isReplied = input.type === "tool-call-started" && this.#asked.delete(input.toolCallId);
+    if (input.type === "tool-call-asked") this.#asked.add(input.toolCallId);
     this.#control = controlAfter(this.#control, changes);
     this.#work = workAt(this.#control, {
       loop: this.#loop,
@@ -125,7 +129,7 @@ export class SessionHistory {
       state: controlName(this.#control),
       loop: this.#loop,
       step: this.#step,
-      marks: marksOf({ input, moves, changes, before, after: this.#work, owner: this.#owner }),
+      marks: marksOf({ input, moves, changes, before, after: this.#work, owner: this.#owner, isReplied }),
     };
     if (input.type === "session-opened") this.#owner = input.owner;
     if (input.type === "llm-call-started") this.modelCalls.push(seq);
