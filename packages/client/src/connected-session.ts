@@ -71,6 +71,7 @@ export class ConnectedSession<Answer, Data> {
     const { report } = this.#output.errors;
     this.#outbox = new Outbox({
       ...link,
+      query: () => this.#history.postQuery(),
       store: new PostStore({ storage, scope: scopeOf(url, snapshot), report }),
       onChange: () => this.#connectionChanged(),
     });

@@ -20,7 +20,7 @@ export class WaitingTexts {
     return this.#texts.length === 0;
   }
 
-  /** Whether more waits than the buffer has room for. */
+  /** Whether more waits than the buffer takes. */
   get isFull(): boolean {
     return this.#buffered > this.#limit;
   }

@@ -1,5 +1,5 @@
 import type { AgentEvent, AgentState } from "@moora/agent";
-import { answerMessageId } from "@moora/agent/internal";
+import { answerMessageId, type StreamedReasoning } from "@moora/agent/internal";
 
 /** A part of an answer that a model is writing. A call has the JSON text of its arguments so far. */
 export type DraftPart = { readonly pieces: string[] } & (
@@ -15,11 +15,13 @@ export interface AnswerDraft {
   readonly parts: readonly DraftPart[];
 }
 
-/** The reasoning of a draft so far, in the order of its parts. */
-export const reasoningOf = ({ parts }: AnswerDraft): readonly { part: number | undefined; text: string }[] =>
-  parts.flatMap((part) =>
+/** The reasoning of a draft so far. */
+export const reasoningOf = ({ messageId, parts }: AnswerDraft): StreamedReasoning => ({
+  messageId,
+  parts: parts.flatMap((part) =>
     part.kind === "reasoning" ? [{ part: part.part, text: part.pieces.join("") }] : [],
-  );
+  ),
+});
 
 /** Keeps the draft of a session: what the events of its newest attempt have streamed. */
 export class DraftKeeper {

@@ -1,7 +1,8 @@
 import type { AgentEvent, DurableSession, Question, SessionView } from "@moora/agent";
+import { liveKeyOf } from "@moora/agent/internal";
 import { DraftKeeper, type AnswerDraft } from "./answer-draft.ts";
 import { LiveFeed } from "./live-feed.ts";
-import { liveKeyOf, type LiveHub } from "./live-hub.ts";
+import type { LiveHub } from "./live-hub.ts";
 import { ReceivedMessages } from "./received-messages.ts";
 
 /** What one session streams, whether this server or another one runs it. */
@@ -85,13 +86,13 @@ export class LiveLink {
     const hub = this.#hub;
     const session = this.#session;
     if (hub === undefined || session === undefined || this.#stop !== undefined) return;
+    const key = liveKeyOf(session.id, session.header.incarnation);
     if (session.info().access === "run") {
       this.#messages = undefined;
-      this.#stop = hub.publish(session, () => this.draft);
+      this.#stop = hub.publish(key, session, () => this.draft);
       return;
     }
     if (this.#viewers === 0) return;
-    const key = liveKeyOf(session);
     const emit = (event: AgentEvent<unknown>): void => {
       this.#drafts.add(event);
       for (const listener of this.#listeners) listener(event);
