@@ -6,6 +6,7 @@ import { loadModule } from "./load-module.ts";
 import { agentsIn } from "./module-to-agents.ts";
 import { optionsToAgent } from "./options-to-agent.ts";
 import type { GivenOptions, OptionName } from "./options.ts";
+import { plannerNotice } from "./planner-notice.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** The agents that a server has, how it authenticates requests, and what it gives to their tools. */
@@ -13,6 +14,11 @@ export interface ServedAgents {
   readonly agents: readonly Agent<unknown>[];
   readonly authorize?: Authorize;
   readonly context?: MakeContext;
+}
+
+/** The same, with what the user has to know about them. */
+export interface DescribedAgents extends ServedAgents {
+  readonly notice?: string;
 }
 
 /** Makes the context of a session for the tools and handlers that need one. */
@@ -34,11 +40,12 @@ export const describingOptions: readonly OptionName[] = [
 ];
 
 /** The agents of the module of `--agent`; otherwise the one that the other options describe. Throws `UsageError`. */
-export async function servedAgents(options: GivenOptions, host: CliHost): Promise<ServedAgents> {
+export async function servedAgents(options: GivenOptions, host: CliHost): Promise<DescribedAgents> {
   const file = options.text("agent");
   if (file === undefined) {
     const parts = { ...chooseLlm(options, host.env), mcpTools: [] };
-    return { agents: [await optionsToAgent(options, parts, host)] };
+    const agents = [await optionsToAgent(options, parts, host)];
+    return parts.provider.needsModel ? { agents } : { agents, notice: plannerNotice };
   }
   const useless = describingOptions.find((name) => options.has(name));
   if (useless !== undefined)

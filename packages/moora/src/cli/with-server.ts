@@ -39,7 +39,8 @@ export async function withServer(
   const target = parseLogTarget(options.text("log") ?? host.env["MOORA_LOG"], host.cwd);
   const onNotice = (notice: Parameters<typeof noticeToMessage>[0]): void =>
     screen.line(noticeToMessage(notice));
-  const served = await servedAgents(options, host);
+  const { notice, ...served } = await servedAgents(options, host);
+  if (notice !== undefined) screen.dim(notice);
   const log = await openLog(target, { creates: true, onNotice });
   try {
     const { createAgentServer } = await import("@moora/server");
