@@ -4,6 +4,7 @@ export { applyPatches, beginReplay, keysToPointer } from "@moora/agent-core-stat
 export { answerMessageId, dataOf, openCallsOf } from "@moora/agent-core-state-machine/internal";
 export { contentProblem } from "./user-message.ts";
 export { isSameJson } from "./durable/canonical-json.ts";
+export { unfinishedMove } from "./durable/closed-copy.ts";
 export { historyDigest } from "./durable/history-digest.ts";
 export { headerToState } from "./durable/session-header.ts";
 export { ignoredReason } from "@moora/agent-core-state-machine";
@@ -21,6 +22,7 @@ export type {
 } from "./live/live-texts.ts";
 export { liveKeyOf, viewersTopic, viewerTextOf, type ViewerText } from "./live/viewer-texts.ts";
 export { Logger, logLevels } from "./logger.ts";
+export { checkIsNotCalled } from "./retention/remove-session.ts";
 export { RunControl } from "./run-control.ts";
 export { safeErrorListener } from "./safe-error-listener.ts";
 export { noticeToEvent } from "./session/events.ts";
@@ -30,4 +32,5 @@ export { questionsAt } from "./session/questions.ts";
 export { checkedListener, checkOptionalText, checkQuestion } from "./session/session-arguments.ts";
 export { checkContext } from "./session-context.ts";
 export { SessionOutput } from "./session/session-output.ts";
+export { importForReading } from "./time-travel/portable-session.ts";
 export { fileText } from "./time-travel/file-text.ts";

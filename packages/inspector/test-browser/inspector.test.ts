@@ -158,6 +158,64 @@ describe("a position", () => {
   });
 });
 
+describe("the timeline", () => {
+  const canvas = () => page.locator(".canvas");
+  /** The part of the axis that is shown. */
+  const range = async (): Promise<readonly number[]> =>
+    await canvas().evaluate(({ dataset }) => [dataset["from"], dataset["to"]].map(Number));
+
+  it("is zoomed around the pointer with the wheel, and moved with Shift", async () => {
+    await open("#at=33");
+    expect(await range()).toEqual([0, 33]);
+    const { x, y, width } = (await canvas().boundingBox()) ?? { x: 0, y: 0, width: 0 };
+    await page.mouse.move(x + width / 3, y + 40);
+    await page.mouse.wheel(0, -300 * Math.log(2));
+    const zoomed = await until(range, ([from]) => from !== 0);
+    expect(zoomed[0]).toBeCloseTo(5.5, 0);
+    expect(zoomed[1]).toBeCloseTo(22, 0);
+    await page.keyboard.down("Shift");
+    await page.mouse.wheel(0, width / 3);
+    await page.keyboard.up("Shift");
+    const moved = await until(range, ([from]) => from !== zoomed[0]);
+    expect(moved[0]).toBeCloseTo(11, 0);
+    await page.mouse.wheel(0, 3_000);
+    expect(await until(range, ([from]) => from === 0)).toEqual([0, 33]);
+    expect(await position().textContent()).toBe("33 / 33");
+  });
+
+  it("is zoomed to the part that is dragged over with Shift, and scrubbed by a drag without", async () => {
+    await open("#at=33");
+    const { x, y, width } = (await canvas().boundingBox()) ?? { x: 0, y: 0, width: 0 };
+    const drag = async (from: number, to: number): Promise<void> => {
+      await page.mouse.move(x + width * from, y + 40);
+      await page.mouse.down();
+      await page.mouse.move(x + width * to, y + 40, { steps: 4 });
+    };
+    await page.keyboard.down("Shift");
+    await drag(2 / 3, 1 / 3);
+    await page.locator(".selection").waitFor();
+    await page.mouse.up();
+    await page.keyboard.up("Shift");
+    const shown = await until(range, ([from]) => from !== 0);
+    expect(shown[0]).toBeCloseTo(11, 0);
+    expect(shown[1]).toBeCloseTo(22, 0);
+    expect(await page.locator(".selection").count()).toBe(0);
+    expect(await position().textContent()).toBe("33 / 33");
+    await drag(0.1, 0.5);
+    await page.mouse.up();
+    expect(await range()).toEqual(shown);
+    expect(["16 / 33", "17 / 33"]).toContain(await position().textContent());
+    await page.locator("body").press("0");
+    expect(await range()).toEqual([0, 33]);
+  });
+});
+
+/** Reads until a value is as expected. */
+async function until<Value>(read: () => Promise<Value>, isWanted: (value: Value) => boolean): Promise<Value> {
+  await expect.poll(async () => isWanted(await read())).toBe(true);
+  return await read();
+}
+
 describe("a search", () => {
   it("lists what it finds, goes from one to the next, and ends with Escape", async () => {
     await open("#at=0");

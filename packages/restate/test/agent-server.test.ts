@@ -1,4 +1,4 @@
-import { defineAgent, defineContext, defineData, defineTool, type Agent } from "@moora/agent";
+import { defineAgent, defineContext, defineData, defineTool, needsContext, type Agent } from "@moora/agent";
 import { answers, callsTools, hangs, MockLlmCaller } from "@moora/llm/testing";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { AgUiScene, say } from "../../server/test/ag-ui-scene.ts";
@@ -182,6 +182,7 @@ describe("a server before Restate", () => {
   it("needs no context for an agent that needs one: its tools run elsewhere", async () => {
     const needs = defineContext<{ readonly database: string }>();
     const needy = defineAgent({ name: "helper", context: needs, llm: new MockLlmCaller([]) });
+    expect(needsContext(needy)).toBe(true);
     await using scene = new Scene(needy, { log: restate.openLog() });
     const id = await scene.as("ada").create();
     expect((await scene.as("ada").get(`/sessions/${id}`)).status).toBe(200);

@@ -44,8 +44,11 @@ export interface HistoryStep {
   readonly changes: readonly AgentChange[];
 }
 
-/** The number of records between two checkpoints: a position is at most this many inputs away from one. */
-export const checkpointDistance = 25;
+/**
+ * The number of records between two checkpoints: a position is at most this many inputs away from one. A view of one needs several
+ * positions. A checkpoint of a long session takes about 2.5 KB.
+ */
+export const checkpointDistance = 5;
 
 const maxRecent = 16;
 

@@ -23,9 +23,13 @@ interface RunningSession {
   session?: CallSession;
 }
 
-/** Whether another process runs the session. The message of the error names that process, which is not for clients. */
-const isUsedElsewhere = (error: unknown): boolean =>
-  error instanceof SessionError && (error.code === "SessionBusy" || error.code === "StaleWriter");
+/** What a client reads about a session that this process cannot run now. The message of the error is for the operator. */
+function textOfUnusable(error: unknown, id: string): string | undefined {
+  if (!(error instanceof SessionError)) return undefined;
+  if (error.code === "MoveUnfinished") return `The move of the session ${id} to this server has not ended.`;
+  if (error.code !== "SessionBusy" && error.code !== "StaleWriter") return undefined;
+  return `Another process uses the session ${id}. Call this tool again later with this session.`;
+}
 
 /** Runs calls. What they share: the sessions that run in this process. */
 export class CallRunner {
@@ -105,9 +109,10 @@ export class CallRunner {
     try {
       return await this.#runInSession(id, call, running);
     } catch (error) {
-      if (!isUsedElsewhere(error)) throw error;
+      const text = textOfUnusable(error, id);
+      if (text === undefined) throw error;
       this.#onError(error);
-      return failed(`Another process uses the session ${id}. Call this tool again later with this session.`);
+      return failed(text);
     }
   }
 

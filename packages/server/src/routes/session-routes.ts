@@ -1,5 +1,5 @@
 import { removeSession as removeFromLog, stateAt, SessionError } from "@moora/agent";
-import type { EventLog } from "@moora/event-log";
+import { checkIsNotCalled } from "@moora/agent/internal";
 import { emptyBodySchema, type SessionPage } from "@moora/agent-webui-protocol";
 import type { SessionRef } from "../access/authorization.ts";
 import { readOptionalBody } from "../body.ts";
@@ -70,23 +70,16 @@ async function viewAt(
   }
 }
 
-/** Removes a session with all its records, and the sessions of its sub-agents. */
+/** Removes a session with all its records, and the sessions of its sub-agents. That of a sub-agent whose call is open is refused. */
 export const removeSession: Route = async ({ parts, access, param }) => {
   const { id } = await parts.directory.findFor(access, "remove", param("id"));
+  const { log } = parts.context;
+  // Before its streams are closed. `removeSession` checks it again.
+  await checkIsNotCalled(log, id);
   await parts.pool.close(id);
-  if ((await removeOrRefuse(parts.context.log, id)).length === 0) throw sessionNotFound();
+  if ((await removeFromLog(log, id)).length === 0) throw sessionNotFound();
   return new Response(null, { status: 204 });
 };
-
-/** Removes a session. The one of a sub-agent whose call is open is refused. */
-async function removeOrRefuse(log: EventLog, id: string): Promise<readonly string[]> {
-  try {
-    return await removeFromLog(log, id);
-  } catch (error) {
-    if (!(error instanceof SessionError) || error.code !== "SessionBusy") throw error;
-    throw new HttpProblem("refused", error.message, { cause: error });
-  }
-}
 
 function numberParam(text: string | null, path: string): number | undefined {
   if (text === null) return undefined;
