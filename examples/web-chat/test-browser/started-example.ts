@@ -60,8 +60,8 @@ export class StartedExample implements AsyncDisposable {
     if (this.#process.exitCode !== null) return this.#process.exitCode;
     const ended = once(this.#process, "exit");
     this.#process.kill("SIGINT");
-    const [code] = (await ended) as readonly [number | null];
-    return code;
+    await ended;
+    return this.#process.exitCode;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
