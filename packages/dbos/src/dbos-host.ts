@@ -1,5 +1,6 @@
 import type { AgentInput, AgentState, Agent, EventLog, LogListener, Progress } from "@moora/agent";
 import { checkArguments } from "./check-arguments.ts";
+import { checkedPost, checkId, checkIsReached } from "./check-post.ts";
 import { SessionWorkflows } from "./session-workflows.ts";
 import type { LockPool } from "./take-over.ts";
 
@@ -32,7 +33,7 @@ export interface DbosHostOptions {
 export interface DbosPostOptions {
   /**
    * Equal keys of one session are one post, also after a lost connection. A session that is created again after it was removed is
-   * another one. Default: a random key.
+   * another one. At most 200 characters. Default: a random key.
    */
   readonly key?: string;
   /** The user to whom the session belongs if this post creates it. Default: none. */
@@ -43,7 +44,8 @@ export interface DbosPostOptions {
 export interface DbosHost {
   /**
    * Posts an input to a session, which is created if there is none of this id. Resolves with whether it applied, after it is
-   * durable. Rejects with `InputRefused` for an invalid input.
+   * durable. Rejects with `InputRefused` for an input that is invalid, or that only the workflows may dispatch, with `BuildError` for an
+   * unknown or invalid option, and with `LogError`, code `InvalidId`, for an id that the log cannot store. Nothing is done then.
    */
   post(id: string, input: AgentInput, options?: DbosPostOptions): Promise<boolean>;
   /** The newest state of a session, which is created if there is none of this id. */
@@ -65,8 +67,17 @@ export function dbosHost(agent: Agent<unknown>, options: DbosHostOptions): DbosH
   checkArguments(agent, options);
   const workflows = new SessionWorkflows(agent, options);
   return {
-    post: async (id, input, post = {}) => await workflows.post(id, input, post),
-    stateOf: async (id) => (await workflows.sessions.open(id)).current(),
-    waitFor: async (id, isReached) => await (await workflows.sessions.open(id)).waitFor(isReached),
+    async post(id, input, post = {}) {
+      return await workflows.post(id, checkedPost(id, input, post), post);
+    },
+    async stateOf(id) {
+      checkId(id);
+      return (await workflows.sessions.open(id)).current();
+    },
+    async waitFor(id, isReached) {
+      checkId(id);
+      checkIsReached(isReached);
+      return await (await workflows.sessions.open(id)).waitFor(isReached);
+    },
   };
 }

@@ -29,7 +29,11 @@ interface EffectWork extends SessionRef {
   readonly effect: WorkflowEffect;
 }
 
-const workflowIdOf = ({ identity, effect }: EffectWork): string => `${identity}/${effect.key}`;
+/** The id of a workflow of a session. DBOS stores no NUL, which an id of a session may contain. */
+const workflowIdAt = ({ identity }: SessionRef, key: string): string =>
+  `${identity.replaceAll("\0", "\\0")}/${key}`;
+
+const workflowIdOf = (work: EffectWork): string => workflowIdAt(work, work.effect.key);
 
 /** A step tries again for as long as the log is busy or cannot be reached. */
 const retries = {
@@ -85,7 +89,7 @@ export class SessionWorkflows {
   }
 
   async #postTo(session: SessionRef, input: AgentInput, key: string): Promise<PostResult> {
-    const workflowID = `${session.identity}/post/${key}`;
+    const workflowID = workflowIdAt(session, `post/${key}`);
     this.#newPosts.add(workflowID);
     try {
       const work = { ...session, input: withPostId(input, workflowID) };

@@ -150,8 +150,8 @@ const providerErrors: Readonly<Record<string, ProviderFetch>> = {
   "that refuses the request": async (_, init) =>
     json(400, { error: { message: echoOf(init), type: echoOf(init) } }),
   "that fails": async (_, init) => new Response(`<html>${echoOf(init)}</html>`, { status: 500 }),
-  "that cannot be reached": async (url, init) => {
-    throw new TypeError(`fetch failed for ${String(url)}: ${echoOf(init)}`, {
+  "that cannot be reached": async (_, init) => {
+    throw new TypeError(`fetch failed: ${echoOf(init)}`, {
       cause: new Error(echoOf(init)),
     });
   },
@@ -202,7 +202,9 @@ describe("the secrets of a server", () => {
       },
     });
     const llm = new MockLlmCaller((request) =>
-      request.messages.at(-1)?.role === "tool" ? answers("It failed.") : callsTools([{ name: "call_shop" }]),
+      JSON.stringify(request).includes("does not answer")
+        ? answers("It failed.")
+        : callsTools([{ name: "call_shop" }]),
     );
     const agent = defineAgent({
       name: "helper",
@@ -282,10 +284,7 @@ describe("the secrets of a server", () => {
       ...["", "x", "xx"].map((before) => btoa(`${before}${secret} and more`)),
       Buffer.from(`key:${secret}`).toString("base64url"),
     ];
-    for (const text of shown)
-      expect(
-        formsOf(secret).some((form) => text.includes(form)),
-        text,
-      ).toBe(true);
+    const missed = shown.filter((text) => !formsOf(secret).some((form) => text.includes(form)));
+    expect(missed).toEqual([]);
   });
 });

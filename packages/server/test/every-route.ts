@@ -1,8 +1,8 @@
 import { mcpOfServer } from "@moora/mcp";
-import { Scene, type SceneOptions } from "./support.ts";
+import type { Scene, SceneOptions } from "./support.ts";
 
 /** A request: its method, its path, and the body of a post. */
-export type RouteRequest = readonly [method: string, path: string, body?: object];
+export type RouteRequest = readonly [method: string, path: string, body?: object | undefined];
 
 type Requests = (id: string) => readonly RouteRequest[];
 

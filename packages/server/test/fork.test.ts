@@ -207,7 +207,13 @@ describe("a fork that is refused", () => {
       if (session === undefined || name !== id) return session;
       const records = (await session.read()).slice(0, 2);
       const { header } = session;
-      return { ...session, id, header, head: () => session.head(), inspect: () => ({ records, damage }) };
+      return {
+        ...session,
+        id,
+        header,
+        head: () => session.head(),
+        inspect: () => ({ records, damage, unfinishedBytes: 0 }),
+      };
     };
     await using reader = new Scene(talker(), { log: { ...inner, open, close: () => undefined } });
     const ada = reader.as("ada");

@@ -37,8 +37,8 @@ describe("a fork of the session of a sub-agent", () => {
     for (const as of ["one", "two"]) await forkSession(world.log, lead, 1, { as, open: "close" });
     expect((await readHeader(world.log, lead)).caller).toBeDefined();
     expect((await readHeader(world.log, "one")).caller).toBeUndefined();
-    expect(await removeSession(world.log, "one", { clock: world.clock })).toEqual(["one"]);
-    const removed = await removeSession(world.log, "ada", { clock: world.clock });
+    expect(await removeSession(world.log, "one")).toEqual(["one"]);
+    const removed = await removeSession(world.log, "ada");
     expect(removed).toHaveLength(3);
     expect((await world.log.list()).map(({ id }) => id)).toEqual(["two"]);
   });
