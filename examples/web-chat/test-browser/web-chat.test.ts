@@ -140,10 +140,10 @@ describe("the chat in a browser", () => {
     await write(page, "order");
     await page.getByRole("region", { name: "Approval of order" }).waitFor();
     const receipt = { status: "ignored", reason: "digest-mismatch" };
-    await page.route("**/decisions", (route) => route.fulfill({ json: receipt }));
+    await page.route("**/decisions?*", (route) => route.fulfill({ json: receipt }));
     await page.getByRole("button", { name: "Approve" }).click();
     await page.getByText("Not accepted: digest-mismatch.").waitFor();
-    await page.unroute("**/decisions");
+    await page.unroute("**/decisions?*");
     await page.getByRole("button", { name: "Reject" }).click();
     await page.locator('.call[data-status="failed"]').waitFor();
     expect(await page.locator(".call").textContent()).toContain("The user said no.");

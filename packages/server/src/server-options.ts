@@ -41,6 +41,11 @@ export interface ServerLimits {
   readonly maxBufferedBytes: number;
   /** How long a stream may take no event that waits for it, in milliseconds. It is then closed, and can be resumed. Default: 30,000. */
   readonly streamStallMs: number;
+  /**
+   * After how many milliseconds a stream of events ends, so that its reader connects again and is authorized again. It resumes exactly.
+   * Default: 300,000.
+   */
+  readonly streamLifetimeMs: number;
   /** The pause after which a stream without events gets a comment, in milliseconds. Default: 15,000. */
   readonly keepAliveMs: number;
 }
@@ -56,6 +61,7 @@ export const defaultServerLimits: ServerLimits = /* @__PURE__ */ Object.freeze({
   maxStreams: 10_000,
   maxBufferedBytes: 262_144,
   streamStallMs: 30_000,
+  streamLifetimeMs: 300_000,
   keepAliveMs: 15_000,
 });
 

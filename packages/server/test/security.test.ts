@@ -294,6 +294,19 @@ describe("a page of another site", () => {
     expect(other.headers.get("access-control-allow-origin")).toBeNull();
   });
 
+  it("gets the cause if a proxy has changed the host, as that of Vite does in its short form", async () => {
+    await using scene = new Scene(talker());
+    const headers = { origin: "http://localhost:5173", host: "localhost:8787", authorization: "Bearer ada" };
+    const response = await scene.server.fetch(request("/sessions", { headers }));
+    expect(await response.json()).toMatchObject({
+      status: 403,
+      code: "origin-not-allowed",
+      detail: expect.stringMatching(/not that of the header Host.*server\.proxy of Vite.*\{ target \}/),
+    });
+    const kept = { ...headers, host: "localhost:5173" };
+    expect((await scene.server.fetch(request("/sessions", { headers: kept }))).status).toBe(200);
+  });
+
   it("may use the server if it is a page of the server", async () => {
     await using scene = new Scene(talker());
     const headers = {

@@ -7,6 +7,7 @@ import { loadModule } from "./load-module.ts";
 import { agentsIn } from "./module-to-agents.ts";
 import { optionsToAgent } from "./options-to-agent.ts";
 import type { GivenOptions, OptionName } from "./options.ts";
+import { plannerNotice } from "./planner-notice.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** The agents that a server has, how it authenticates requests, and what it gives to their tools. */
@@ -16,17 +17,24 @@ export interface ServedAgents {
   readonly context?: MakeContext;
 }
 
+/** The same, with what the user has to know about them. */
+interface DescribedAgents extends ServedAgents {
+  readonly notice?: string;
+}
+
 /** What a server has, with the file of its users. */
 export interface ServedBy {
   readonly served: ServedAgents;
   readonly auth: AuthFile | undefined;
+  /** What the user has to know about the agents. */
+  readonly notice: string | undefined;
 }
 
 /** The agents of a server, and the users of the file of `--auth`. Throws `UsageError`. */
 export async function servedBy(options: GivenOptions, host: CliHost): Promise<ServedBy> {
-  const served = await servedAgents(options, host);
+  const { notice, ...served } = await servedAgents(options, host);
   const file = options.text("auth");
-  if (file === undefined) return { served, auth: undefined };
+  if (file === undefined) return { served, auth: undefined, notice };
   if (served.authorize !== undefined) {
     throw new UsageError(
       `--auth cannot be used with ${options.text("agent")}, which exports authorize.`,
@@ -34,7 +42,7 @@ export async function servedBy(options: GivenOptions, host: CliHost): Promise<Se
     );
   }
   const auth = readAuthFile(file, host.cwd);
-  return { served: { ...served, authorize: auth.authorize }, auth };
+  return { served: { ...served, authorize: auth.authorize }, auth, notice };
 }
 
 /** Makes the context of a session for the tools and handlers that need one. */
@@ -56,11 +64,12 @@ export const describingOptions: readonly OptionName[] = [
 ];
 
 /** The agents of the module of `--agent`; otherwise the one that the other options describe. Throws `UsageError`. */
-async function servedAgents(options: GivenOptions, host: CliHost): Promise<ServedAgents> {
+async function servedAgents(options: GivenOptions, host: CliHost): Promise<DescribedAgents> {
   const file = options.text("agent");
   if (file === undefined) {
     const parts = { ...chooseLlm(options, host.env), mcpTools: [] };
-    return { agents: [await optionsToAgent(options, parts, host)] };
+    const agents = [await optionsToAgent(options, parts, host)];
+    return parts.provider.needsModel ? { agents } : { agents, notice: plannerNotice };
   }
   const useless = describingOptions.find((name) => options.has(name));
   if (useless !== undefined)

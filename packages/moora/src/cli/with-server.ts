@@ -42,11 +42,12 @@ export async function withServer(
   use: (open: OpenServer) => Promise<ExitCode>,
 ): Promise<ExitCode> {
   if (args.length > 0) throw new UsageError(`"moora ${name}" takes no arguments.`, `Run: moora help ${name}`);
-  const { served, auth } = await servedBy(options, host);
+  const { served, auth, notice } = await servedBy(options, host);
   const screen = new Screen(host, [...environmentSecrets(host.env), ...(auth?.secrets ?? [])]);
   const target = parseLogTarget(options.text("log") ?? host.env["MOORA_LOG"], host.cwd);
   const onNotice = (notice: Parameters<typeof noticeToMessage>[0]): void =>
     screen.line(noticeToMessage(notice));
+  if (notice !== undefined) screen.dim(notice);
   const mcp = listens ? await toolsOfServer(served.agents) : {};
   const log = await openLog(target, { creates: true, onNotice });
   try {

@@ -7,6 +7,7 @@ import { connectMcp } from "@moora/mcp";
 import { planner } from "@moora/planner";
 import { Page } from "@moora/testbed/page";
 import { afterEach, describe, expect, it } from "vitest";
+import { plannerNotice } from "../../src/cli/planner-notice.ts";
 import { TemporaryFolder } from "./temporary-folder.ts";
 import { TestHost } from "./test-host.ts";
 
@@ -65,7 +66,7 @@ describe("moora worker", () => {
     await postedIn(host.cwd);
     host.terminate();
     expect(await ended).toBe(143);
-    expect(host.stderr.text).toBe("");
+    expect(host.stderr.text).toBe(`${plannerNotice}\n`);
   });
 
   it.each([
@@ -95,7 +96,7 @@ describe("moora serve", () => {
     expect(await posted.json()).toEqual({ status: "accepted", seq: 2 });
     host.interrupt();
     expect(await ended).toBe(130);
-    expect(host.stderr.text).toBe("");
+    expect(host.stderr.text).toBe(`${plannerNotice}\n`);
     const next = new TestHost({ cwd: host.cwd });
     expect(await next.run(["sessions"])).toBe(0);
     expect(next.stdout.text).toContain(id);
@@ -196,7 +197,7 @@ describe("moora serve", () => {
     await postedIn(host.cwd);
     host.interrupt();
     expect(await ended).toBe(130);
-    expect(host.stderr.text).toBe("");
+    expect(host.stderr.text).toBe(`${plannerNotice}\n`);
   });
 
   it("reports a port that is in use", async () => {

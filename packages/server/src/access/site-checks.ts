@@ -28,7 +28,8 @@ export function checkSite(
     if (allowedOrigins.has(origin) || URL.parse(origin)?.host === host) return;
     throw new HttpProblem(
       "origin-not-allowed",
-      "The origin of the request is not allowed. Name it in allowedOrigins.",
+      "The origin of the request is not allowed: it is not that of the header Host. Name it in allowedOrigins, or let the proxy keep Host, " +
+        "which the short form of server.proxy of Vite changes: use { target }.",
     );
   }
   const site = request.headers.get("sec-fetch-site");

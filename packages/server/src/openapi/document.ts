@@ -93,7 +93,7 @@ function operationObject(operation: Operation, isAuthorized: boolean): object {
 const headerDescriptions = {
   "idempotency-key": {
     description:
-      "1 to 200 printable ASCII characters. A repeated request with the same key and body is applied once.",
+      '1 to 200 characters of ASCII from "!" to "~", without blanks. A repeated request with the same key and body is applied once.',
     schema: { type: "string", pattern: "^[\\x21-\\x7e]{1,200}$" },
   },
   "last-event-id": {

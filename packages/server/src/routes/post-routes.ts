@@ -31,9 +31,13 @@ export function idempotencyKeyOf(request: Request): string | undefined {
   const key = request.headers.get("idempotency-key");
   if (key === null) return undefined;
   if (/^[\x21-\x7e]{1,200}$/.test(key)) return key;
-  throw new HttpProblem("invalid-request", "Idempotency-Key must be 1 to 200 printable ASCII characters.", {
-    path: "Idempotency-Key",
-  });
+  throw new HttpProblem(
+    "invalid-request",
+    'Idempotency-Key must be 1 to 200 characters of ASCII from "!" to "~", without blanks.',
+    {
+      path: "Idempotency-Key",
+    },
+  );
 }
 
 /** One kind of post: its right, its body, and how it is applied. */

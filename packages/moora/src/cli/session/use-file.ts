@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 import { CliFailure } from "../cli-failure.ts";
 import { exitCodes } from "../cli-host.ts";
 
@@ -8,6 +10,13 @@ const fileProblems: Readonly<Record<string, string>> = {
   EACCES: "cannot be opened: permission denied",
   ENOSPC: "cannot be written: no space left on the disk",
 };
+
+/** Throws `CliFailure` unless the folder of a file exists, which is to be written. */
+export function checkFolderOf(file: string, cwd: string): void {
+  const folder = dirname(resolve(cwd, file));
+  if (existsSync(folder)) return;
+  throw new CliFailure(exitCodes.missing, `The folder ${folder} of ${file} does not exist. Create it first.`);
+}
 
 /** Runs `work`, which reads or writes the file. Throws `CliFailure` when that fails. */
 export function useFile<Result>(file: string, work: () => Result): Result {
