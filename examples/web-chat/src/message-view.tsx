@@ -2,7 +2,7 @@ import { escapeHiddenCharacters } from "@moora/agent";
 import { useMessage, type ChatPart, type ToolCallPart } from "@moora/react";
 import { memo, type JSX } from "react";
 
-/** One message. While the model writes it, nothing else is rendered. */
+/** One message. While the model writes it, nothing else is rendered, and of its parts only the one that changes. */
 export const MessageView = memo(function MessageView({
   id,
   role,
@@ -23,11 +23,11 @@ export const MessageView = memo(function MessageView({
   );
 });
 
-function Part({ part }: { readonly part: ChatPart }): JSX.Element {
+const Part = memo(function Part({ part }: { readonly part: ChatPart }): JSX.Element {
   if (part.type === "tool-call") return <ToolCall call={part} />;
   if (part.type === "file") return <a href={part.file.url}>{part.file.name ?? part.file.mediaType}</a>;
   return part.type === "reasoning" ? <p className="reasoning">{part.text}</p> : <p>{part.text}</p>;
-}
+});
 
 const statusTexts: Readonly<Record<ToolCallPart["status"], string>> = {
   drafting: "is being written",

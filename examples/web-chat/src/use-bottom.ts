@@ -1,8 +1,8 @@
 import { useEffect, useRef, type RefObject } from "react";
 
 /** Keeps a list at its end while it grows or gets another size, unless its reader has scrolled up. */
-export function useBottom(): RefObject<HTMLOListElement | null> {
-  const list = useRef<HTMLOListElement>(null);
+export function useBottom(): RefObject<HTMLDivElement | null> {
+  const list = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const element = list.current;
     if (element === null) return;

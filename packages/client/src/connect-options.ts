@@ -40,7 +40,8 @@ export interface ConnectOptions<Answer = string> {
   /** The longest wait between attempts, in milliseconds. Default: 15,000. */
   readonly maxRetryDelayMs?: number;
   /**
-   * Receives errors that no call waits for, and once, as `Unreachable`, that the server cannot be reached when the session is connected.
+   * Receives errors that no call waits for, and once, as `Unreachable`, that the server cannot be reached, or answers to try again later,
+   * when the session is connected.
    * Default: `console.error` prints them.
    */
   readonly onError?: ErrorListener;

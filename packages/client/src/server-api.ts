@@ -24,11 +24,28 @@ export interface ApiOptions {
 export class Unreachable extends Error {
   /** How long the server asks to wait, in milliseconds. */
   readonly retryAfterMs: number;
+  /** What the server did instead of an answer, as the end of a sentence about it. */
+  readonly problem: string;
 
+  /** `cause` is the error of the connection, or the status or problem with which the server has answered. */
   constructor(cause: unknown, retryAfterMs = 0) {
-    super("The server cannot be reached.", { cause });
+    const status = statusOf(cause);
+    const problem = status === undefined ? "cannot be reached" : `answered with status ${status}`;
+    super(`The server ${problem}.`, { cause });
+    this.problem = problem;
     this.retryAfterMs = retryAfterMs;
   }
+
+  /** Whether the server has answered. */
+  get isAnswered(): boolean {
+    return statusOf(this.cause) !== undefined;
+  }
+}
+
+/** The status of an answer; undefined for an error of the connection. */
+function statusOf(cause: unknown): number | undefined {
+  if (isProblem(cause)) return cause.status;
+  return typeof cause === "number" ? cause : undefined;
 }
 
 interface ApiRequest {

@@ -117,6 +117,34 @@ describe("a session that cannot be connected", () => {
     expect(onError).toHaveBeenCalledTimes(1);
   });
 
+  it.each([
+    ["a problem", Response.json({ title: "Busy", status: 503, code: "unavailable" }, { status: 503 }), 503],
+    ["the page of a proxy", new Response("<html>Bad gateway</html>", { status: 502 }), 502],
+  ])(
+    "is reported with the status if the server answers to try again later: %s",
+    async (_, response, status) => {
+      await using scene = new Scene(talker());
+      const network = new Network(scene);
+      network.nextResponse = response;
+      const onError = vi.fn();
+      const connected = scene.connect({ onError }, network);
+      await scene.settles(connected);
+      expect(onError.mock.calls).toMatchObject([
+        [
+          {
+            source: "log",
+            error: {
+              code: "Unreachable",
+              message:
+                `The server http://localhost answered with status ${status}. ` +
+                "connectSession tries again until it succeeds: pass signal to give up.",
+            },
+          },
+        ],
+      ]);
+    },
+  );
+
   it("is printed once without onError", async () => {
     await using scene = new Scene(talker());
     const network = new Network(scene);
@@ -278,6 +306,18 @@ describe("a call that fails", () => {
     const unauthorized = { name: "ClientError", code: "Unauthorized" };
     await expect(session.send("Hello")).rejects.toMatchObject(unauthorized);
     await expect(session.ask("Hello")).rejects.toMatchObject(unauthorized);
+  });
+
+  it("rejects verify with Unreachable and the status if the server answers to try again later", async () => {
+    await using scene = new Scene(talker());
+    const { session, network } = await scene.connect();
+    network.nextResponse = new Response("<html>Bad gateway</html>", { status: 502 });
+    await expect(session.verify()).rejects.toMatchObject({
+      code: "Unreachable",
+      message: "The state could not be compared: the server answered with status 502. Retry.",
+      cause: 502,
+    });
+    await session.verify();
   });
 
   it("rejects verify with Unreachable while the connection is lost", async () => {

@@ -75,6 +75,10 @@ function programOf(text: string): () => Promise<number> {
 describe("what is copied", () => {
   it("quotes names for the shell and for a test", () => {
     expect(forkCommand("ada", 4)).toBe("moora fork ada --at 4 --to ada-fork");
+    const quoted = String.raw`$'a\u001b[201~\u0027b'`;
+    expect(forkCommand("a\u001B[201~'b", 4)).toBe(
+      `moora fork ${quoted} --at 4 --to ${quoted.replace(/'$/, "-fork'")}`,
+    );
     expect(forkCommand("a'b; rm", 4)).toBe(String.raw`moora fork 'a'\''b; rm' --at 4 --to 'a'\''b; rm-fork'`);
     expect(goldenTest('a"b', "runs/a.jsonl")).toContain(String.raw`"a\"b still replays"`);
   });

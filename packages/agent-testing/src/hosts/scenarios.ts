@@ -48,6 +48,14 @@ const tools = group("tools in parallel", {
     ],
     expects: { control: "Done", moments: { begin: { read: 1, write: 1, pay: 1 } } },
   },
+  "the signal of a tool whose result is part of the session does not abort": {
+    steps: [ask("call read write pay"), end, ask("Two."), end, ask("Three."), end],
+    expects: {
+      control: "Done",
+      results: { read: "success", write: "success", pay: "success" },
+      moments: { undone: { read: 0, write: 0, pay: 0 } },
+    },
+  },
 });
 
 const approvals = group("approvals", {
@@ -74,6 +82,8 @@ const approvals = group("approvals", {
     expects: { control: "Done", moments: { begin: { transfer: 1 } }, results: { transfer: "success" } },
   },
 });
+
+const pauseAndResume: readonly HostStep[] = [{ type: "pause" }, { type: "resume" }];
 
 const cancels = group("cancel", {
   "a cancel ends the loop and aborts the running tools": {
@@ -136,11 +146,6 @@ const cancels = group("cancel", {
       moments: { begin: { model: 2 + witnessCalls, read: 1 } },
     },
   },
-});
-
-const pauseAndResume: readonly HostStep[] = [{ type: "pause" }, { type: "resume" }];
-
-const pausesAtWork = group("cancel", {
   "a session that is paused and resumed while its work begins continues, and repeats no call": {
     steps: [
       { type: "hold", work: "model", moment: "end" },
@@ -218,7 +223,6 @@ export const hostScenarios: readonly HostScenario[] = [
   ...tools,
   ...approvals,
   ...cancels,
-  ...pausesAtWork,
   ...timers,
   ...budgets,
   ...data,

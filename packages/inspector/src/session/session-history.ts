@@ -44,8 +44,11 @@ export interface HistoryStep {
   readonly changes: readonly AgentChange[];
 }
 
-/** The number of records between two checkpoints: a position is at most this many inputs away from one. */
-export const checkpointDistance = 25;
+/**
+ * The number of records between two checkpoints: a position is at most this many inputs away from one. A view of one needs several
+ * positions. A checkpoint of a long session takes about 2.5 KB.
+ */
+export const checkpointDistance = 5;
 
 const maxRecent = 16;
 
@@ -72,8 +75,8 @@ export class SessionHistory {
   readonly #asked = new Set<string>();
   #control: Control;
   #work: readonly Work[] = [];
-  #loop = 0;
-  #step = 0;
+  #loop: number;
+  #step: number;
   #owner: string | null;
 
   /** `initial` is the state before the first record. Default: the one of the header. */
@@ -85,6 +88,8 @@ export class SessionHistory {
     this.#describe = inputDescriber(header);
     this.#control = initial.reActContext.control;
     this.#owner = initial.owner;
+    this.#loop = initial.reActContext.loop;
+    this.#step = initial.reActContext.step;
   }
 
   /** The state after the last record. */
@@ -106,7 +111,7 @@ export class SessionHistory {
     const seq = this.records.length + 1;
     const { state, moves, changes } = step(input)(this.#last);
     this.#last = state;
-    this.#learn(input, moves);
+    this.#learn(input, changes);
     const before = this.#work;
     const isReplied = input.type === "tool-call-started" && this.#asked.delete(input.toolCallId);
     if (input.type === "tool-call-asked") this.#asked.add(input.toolCallId);
@@ -144,11 +149,12 @@ export class SessionHistory {
     known.forEach((record, index) => void (this.records[index] = record));
   }
 
-  #learn(input: AgentInput, moves: readonly ControlMove[]): void {
-    const last = moves.at(-1);
-    if (last !== undefined) {
-      this.#loop = last.loop;
-      this.#step = last.step;
+  #learn(input: AgentInput, changes: readonly AgentChange[]): void {
+    for (const change of changes) {
+      if (change.op !== "set-context") continue;
+      const { loop = this.#loop, step: at = this.#step } = change.fields;
+      this.#loop = loop;
+      this.#step = at;
     }
     if (input.type === "re-act-observed" && input.observation.type === "continue-re-act")
       for (const [id, { name }] of Object.entries(input.observation.toolCalls)) this.#callNames.set(id, name);

@@ -1,5 +1,6 @@
 import { needsContext, type Agent } from "@moora/agent";
 import type { AgentServerOptions, Authorize } from "@moora/server";
+import { readAuthFile, type AuthFile } from "./auth-file.ts";
 import { chooseLlm } from "./choose-llm.ts";
 import type { CliHost } from "./cli-host.ts";
 import { loadModule } from "./load-module.ts";
@@ -17,8 +18,31 @@ export interface ServedAgents {
 }
 
 /** The same, with what the user has to know about them. */
-export interface DescribedAgents extends ServedAgents {
+interface DescribedAgents extends ServedAgents {
   readonly notice?: string;
+}
+
+/** What a server has, with the file of its users. */
+export interface ServedBy {
+  readonly served: ServedAgents;
+  readonly auth: AuthFile | undefined;
+  /** What the user has to know about the agents. */
+  readonly notice: string | undefined;
+}
+
+/** The agents of a server, and the users of the file of `--auth`. Throws `UsageError`. */
+export async function servedBy(options: GivenOptions, host: CliHost): Promise<ServedBy> {
+  const { notice, ...served } = await servedAgents(options, host);
+  const file = options.text("auth");
+  if (file === undefined) return { served, auth: undefined, notice };
+  if (served.authorize !== undefined) {
+    throw new UsageError(
+      `--auth cannot be used with ${options.text("agent")}, which exports authorize.`,
+      "Leave out one of them.",
+    );
+  }
+  const auth = readAuthFile(file, host.cwd);
+  return { served: { ...served, authorize: auth.authorize }, auth, notice };
 }
 
 /** Makes the context of a session for the tools and handlers that need one. */
@@ -40,7 +64,7 @@ export const describingOptions: readonly OptionName[] = [
 ];
 
 /** The agents of the module of `--agent`; otherwise the one that the other options describe. Throws `UsageError`. */
-export async function servedAgents(options: GivenOptions, host: CliHost): Promise<DescribedAgents> {
+async function servedAgents(options: GivenOptions, host: CliHost): Promise<DescribedAgents> {
   const file = options.text("agent");
   if (file === undefined) {
     const parts = { ...chooseLlm(options, host.env), mcpTools: [] };

@@ -60,7 +60,8 @@ const strictHeaders: Readonly<Record<string, string>> = {
 };
 
 /** The headers that pages of another origin may send. */
-const requestHeaders = "authorization, content-type, idempotency-key, last-event-id, moora-protocol";
+const requestHeaders =
+  "authorization, content-type, idempotency-key, last-event-id, moora-protocol, mcp-method, mcp-name, mcp-protocol-version";
 
 /** Sets the headers of every response that it does not have. */
 export function strict(response: Response): Response {

@@ -2,7 +2,7 @@ import type { ProblemCode } from "../problem.ts";
 import type { Operation } from "../routes/addresses.ts";
 import type { SchemaName } from "./schemas.ts";
 
-/** A successful response: its body is JSON of a schema, a text of a media type, or empty. */
+/** A successful response: its body is JSON of a schema, a text of a media type, one of both, or empty. */
 interface ResponseDescription {
   readonly description: string;
   readonly schema?: SchemaName;
@@ -112,6 +112,22 @@ export const descriptions: Readonly<Record<Operation, OperationDescription>> = {
   postRetry: post("Tries a failed or canceled loop again.", "EmptyBody"),
   postPause: post("Pauses the session: no new work starts until it is resumed.", "PauseBody"),
   postResume: post("Continues a paused session.", "EmptyBody"),
+  forkSession: {
+    summary:
+      "Creates a session of the user from the records of another one. Work that is open at the last of them gets the result that the original session has.",
+    body: "ForkBody",
+    isBodyOptional: true,
+    requestHeaders: ["idempotency-key"],
+    responses: { 201: { description: "The new session.", schema: "SessionSummary", headers: ["location"] } },
+    problems: [
+      ...createProblems,
+      "cursor-beyond-end",
+      "forbidden",
+      "not-found",
+      "refused",
+      "idempotency-key-reused",
+    ],
+  },
   readFile: {
     summary:
       "Reads a file of a session that is stored by the digest of its bytes: `ni:///sha-256;DIGEST` in its state.",
@@ -167,6 +183,15 @@ export const descriptions: Readonly<Record<Operation, OperationDescription>> = {
     summary: "Resumes the stream of a chat from the beginning of its newest answer.",
     responses: { 200: uiStream, 204: nothingToResume },
     problems: ["forbidden", ...streamProblems],
+  },
+  postMcp: {
+    summary: "Takes a message of the Model Context Protocol, whose tools are the agents (streamable HTTP).",
+    body: "McpMessage",
+    responses: {
+      200: { description: "The answer.", schema: "McpMessage", mediaType: "text/event-stream" },
+      202: { description: "The message was a notification." },
+    },
+    problems: [...createProblems, "not-found", "too-many-streams"],
   },
   readMetrics: {
     summary: "Reads the metrics of the server.",

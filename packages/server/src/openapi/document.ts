@@ -16,7 +16,7 @@ export interface OpenApiDocument {
 
 /** The description of a server: its routes, bodies, responses and problems. */
 export function openApiOf(
-  context: Pick<ServerContext, "authorize" | "basePath" | "metrics" | "inspector">,
+  context: Pick<ServerContext, "authorize" | "basePath" | "metrics" | "inspector" | "mcp">,
 ): OpenApiDocument {
   const { authorize, basePath } = context;
   const paths: Record<string, Record<string, object>> = {};
@@ -55,13 +55,15 @@ const bearer = {
 function operationsOf({
   metrics,
   inspector,
-}: Pick<ServerContext, "metrics" | "inspector">): readonly Operation[] {
+  mcp,
+}: Pick<ServerContext, "metrics" | "inspector" | "mcp">): readonly Operation[] {
   // The keys of `addresses` are the operations.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const operations = Object.keys(addresses) as Operation[];
   const off: ReadonlySet<Operation | undefined> = new Set([
     metrics === true ? undefined : "readMetrics",
     inspector === undefined ? "readInspector" : undefined,
+    mcp === undefined ? "postMcp" : undefined,
   ]);
   return operations.filter((operation) => !off.has(operation));
 }
@@ -139,16 +141,25 @@ const headerRefs = (names: readonly (keyof typeof headerComponents)[]): object =
 
 const successResponses = ({ responses }: OperationDescription): Readonly<Record<string, object>> =>
   Object.fromEntries(
-    Object.entries(responses).map(([status, { description, schema, mediaType, headers = [] }]) => [
+    Object.entries(responses).map(([status, response]) => [
       status,
       {
-        description,
-        ...headerRefs(headers),
-        ...(schema === undefined ? {} : { content: { "application/json": { schema: schemaRef(schema) } } }),
-        ...(mediaType === undefined ? {} : { content: { [mediaType]: { schema: textOf(mediaType) } } }),
+        description: response.description,
+        ...headerRefs(response.headers ?? []),
+        ...contentOf(response),
       },
     ]),
   );
+
+function contentOf({
+  schema,
+  mediaType,
+}: Pick<OperationDescription["responses"][number], "schema" | "mediaType">): object {
+  if (schema === undefined && mediaType === undefined) return {};
+  const json = schema === undefined ? {} : { "application/json": { schema: schemaRef(schema) } };
+  const text = mediaType === undefined ? {} : { [mediaType]: { schema: textOf(mediaType) } };
+  return { content: { ...json, ...text } };
+}
 
 const textOf = (mediaType: string): object => ({
   type: mediaType === "application/json" ? "object" : "string",

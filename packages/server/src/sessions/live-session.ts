@@ -1,13 +1,10 @@
 import {
-  nextWorkAt,
-  openSession,
   SessionError,
   sessionOwner,
   type Agent,
   type AgentEvent,
   type DurableSession,
   type ErrorReport,
-  type OpenOptions,
 } from "@moora/agent";
 import type { SessionRef } from "../access/authorization.ts";
 import { LiveLink } from "../live/live-link.ts";
@@ -16,6 +13,7 @@ import { viewerUrl } from "../files/viewer-urls.ts";
 import type { ServerContext } from "../server-options.ts";
 import { DataPosition } from "./data-position.ts";
 import { isOfSubAgent } from "./directory.ts";
+import { isDue, openAny, openResting, type Opening } from "./open-durable.ts";
 
 /** How often the lease of a session that another process runs is read, in milliseconds. */
 const takeoverPollMs = 1_000;
@@ -63,8 +61,16 @@ export class LiveSession {
     const live = new LiveSession(context, agent, ref);
     const log = await context.log.open(ref.id);
     live.#isOfSubAgent = log !== undefined && isOfSubAgent(log.header);
-    live.#adopt((isRead ? await live.#openResting() : undefined) ?? (await live.#openAny()));
+    const resting = isRead ? await openResting(live.#opening) : undefined;
+    live.#rests = resting !== undefined;
+    live.#adopt(resting ?? (await openAny(live.#opening)));
     return live;
+  }
+
+  get #opening(): Opening {
+    const { agent, ref } = this;
+    const isOfSubAgent = this.#isOfSubAgent;
+    return { context: this.#context, agent, ref, isOfSubAgent, onError: (report) => this.#failed(report) };
   }
 
   /** Runs a session that rests, or posts to the process that runs it meanwhile. */
@@ -174,8 +180,9 @@ export class LiveSession {
     session.onEvent((event) => this.#noteQuestion(event));
     this.stream.adopt(session);
     DataPosition.of(session);
+    const mayTakeOver = !this.#isOfSubAgent && this.#context.log.owner === undefined;
     if (this.#rests) this.#awaitWork();
-    else if (session.info().access === "post" && !this.#isOfSubAgent) this.#poll();
+    else if (session.info().access === "post" && mayTakeOver) this.#poll();
   }
 
   #noteQuestion(event: AgentEvent<unknown>): void {
@@ -208,7 +215,7 @@ export class LiveSession {
       const isTakeover = !this.#rests;
       this.#cancelPoll();
       this.#rests = false;
-      this.#adopt(await this.#openAny());
+      this.#adopt(await openAny(this.#opening));
       if (this.isOwner && isTakeover) this.#context.counters.count("moora_takeovers_total");
       for (const listener of this.#replaced) listener();
     } catch (error) {
@@ -244,51 +251,4 @@ export class LiveSession {
     };
     this.#cancelPoll = clock.after(takeoverPollMs, look, { keepsAlive: false });
   }
-
-  /** Opens the session to read it; undefined for one with an owner, or with work that is due. */
-  async #openResting(): Promise<DurableSession<unknown> | undefined> {
-    const { log, clock } = this.#context;
-    if (this.#isOfSubAgent || (await sessionOwner(log, this.ref.id, { clock })) !== undefined)
-      return undefined;
-    const session = await openSession(this.agent, { ...(await this.#openOptions()), access: "post" });
-    this.#rests = !isDue(session, clock);
-    if (this.#rests) return session;
-    await session.close();
-    return undefined;
-  }
-
-  /** Opens the session to run it; to post to it if another process runs it, or is to run it. */
-  async #openAny(): Promise<DurableSession<unknown>> {
-    const options = await this.#openOptions();
-    if (this.#isOfSubAgent) return await openSession(this.agent, { ...options, access: "post" });
-    try {
-      return await openSession(this.agent, options);
-    } catch (error) {
-      if (!(error instanceof SessionError) || error.code !== "SessionBusy") throw error;
-      return await openSession(this.agent, { ...options, access: "post" });
-    }
-  }
-
-  async #openOptions(): Promise<OpenOptions> {
-    const { log, clock, owner, leaseMs, blobs, context, onLog } = this.#context;
-    const { id, user } = this.ref;
-    return {
-      log,
-      id,
-      clock,
-      owner,
-      ...(leaseMs === undefined ? {} : { leaseMs }),
-      ...(user === null ? {} : { user }),
-      ...(blobs === false ? {} : { blobs }),
-      ...(context === undefined ? {} : { context: await context(user, this.ref) }),
-      onError: (report) => this.#failed(report),
-      ...(onLog === undefined ? {} : { onLog }),
-    };
-  }
-}
-
-/** Whether a session has work now. */
-function isDue(session: DurableSession<unknown>, clock: ServerContext["clock"]): boolean {
-  const due = nextWorkAt(session.current());
-  return due !== null && due <= clock.now();
 }

@@ -23,10 +23,15 @@ export function useFile<Result>(file: string, work: () => Result): Result {
   try {
     return work();
   } catch (error) {
-    if (!(error instanceof Error && "code" in error && typeof error.code === "string")) throw error;
-    throw new CliFailure(
-      error.code === "ENOENT" ? exitCodes.missing : exitCodes.refused,
-      `The file ${file} ${fileProblems[error.code] ?? `cannot be used: ${error.code}`}.`,
-    );
+    const problem = fileProblem(error);
+    if (problem === undefined) throw error;
+    const isMissing = problem === fileProblems["ENOENT"];
+    throw new CliFailure(isMissing ? exitCodes.missing : exitCodes.refused, `The file ${file} ${problem}.`);
   }
+}
+
+/** What is wrong with a file, such as "does not exist"; undefined for an error that is not one of the file system. */
+export function fileProblem(error: unknown): string | undefined {
+  if (!(error instanceof Error && "code" in error && typeof error.code === "string")) return undefined;
+  return fileProblems[error.code] ?? `cannot be used: ${error.code}`;
 }
