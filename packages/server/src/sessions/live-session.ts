@@ -68,9 +68,13 @@ export class LiveSession {
   }
 
   get #opening(): Opening {
-    const { agent, ref } = this;
-    const isOfSubAgent = this.#isOfSubAgent;
-    return { context: this.#context, agent, ref, isOfSubAgent, onError: (report) => this.#failed(report) };
+    return {
+      context: this.#context,
+      agent: this.agent,
+      ref: this.ref,
+      isOfSubAgent: this.#isOfSubAgent,
+      onError: (report) => this.#failed(report),
+    };
   }
 
   /** Runs a session that rests, or posts to the process that runs it meanwhile. */
