@@ -1,11 +1,13 @@
 import type { AgentEffect } from "@moora/agent-core-effects";
 import { callId } from "@moora/agent-core-effects/internal";
-import type { AgentInput, AgentState, InputOf, TraceNote, TurnPart } from "@moora/agent-core-state-machine";
+import type { AgentInput, AgentState, InputOf, TurnPart } from "@moora/agent-core-state-machine";
 import { openCallOf } from "@moora/agent-core-state-machine/internal";
 import type { Choose } from "./choose.ts";
 import { drawPatches } from "./draw-data.ts";
+import { drawHandlerAnswer } from "./draw-handler-answer.ts";
 import { drawHandoff } from "./draw-handoff.ts";
 import { drawText } from "./draw-text.ts";
+import { drawToolUsage, drawUsage } from "./draw-usage.ts";
 import { oneOf } from "./simulation/choices.ts";
 
 /** Draws a valid or invalid answer to a wanted effect. */
@@ -37,32 +39,6 @@ export function drawAnswer(state: AgentState, effect: AgentEffect, choose: Choos
     case "wait-until":
       return { type: "deadline-passed", key: effect.key, timestamp };
   }
-}
-
-function drawHandlerAnswer(
-  state: AgentState,
-  { key, name }: Extract<AgentEffect, { type: "run-state" }>,
-  choose: Choose,
-  timestamp: number,
-): AgentInput {
-  const { control } = state.reActContext;
-  const isStarted = control.type === "Custom" && control.started;
-  if (!isStarted && choose(2) === 0) return { type: "state-handler-started", key, timestamp };
-  if (isStarted && choose(6) === 0) return { type: "state-handler-interrupted", key, timestamp };
-  return {
-    type: "state-handled",
-    key,
-    event: drawEvent(state, name, choose),
-    ...(choose(3) === 0 ? { trace: drawTraceNote(choose) } : {}),
-    ...drawToolUsage(choose),
-    ...(state.dataStatus !== null && choose(2) === 0 ? { patches: drawPatches(state, choose) } : {}),
-    timestamp,
-  };
-}
-
-function drawTraceNote(choose: Choose): TraceNote {
-  const text = drawText(choose) || "noted";
-  return choose(2) === 0 ? { text } : { text, data: { score: choose(100), by: [drawText(choose), null] } };
 }
 
 type Call = Extract<AgentEffect, { type: "call-llm" }>;
@@ -159,21 +135,6 @@ function drawObservation(
   };
 }
 
-/** The usage of the models that a tool has called: reported with its end, to follow, or both. */
-const drawToolUsage = (choose: Choose): Pick<InputOf<"tool-call-completed">, "usage" | "usageFollows"> => ({
-  ...(choose(3) === 0 ? { usage: drawUsage(choose) } : {}),
-  ...(choose(3) === 0 ? { usageFollows: true } : {}),
-});
-
-/** The usage of calls. */
-export const drawUsage = (choose: Choose): NonNullable<InputOf<"re-act-observed">["usage"]> => ({
-  inputTokens: choose(400),
-  cachedInputTokens: 0,
-  cacheWriteTokens: 0,
-  outputTokens: choose(100),
-  reasoningTokens: 0,
-});
-
 function drawToolAnswer(
   state: AgentState,
   { toolCallId, attempt, key }: Extract<AgentEffect, { type: "call-tool" }>,
@@ -248,11 +209,6 @@ function drawDecision(
     decision,
     timestamp,
   };
-}
-
-function drawEvent({ config: { graph } }: AgentState, name: string, choose: Choose): string {
-  const events = Object.keys(graph.rows[name] ?? {});
-  return oneOf(choose, ["Nonsense", "constructor", ...events, ...events, ...events]);
 }
 
 const drawParameters = (choose: Choose): string =>

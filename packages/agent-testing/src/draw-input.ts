@@ -3,9 +3,10 @@ import { isPaused, type AgentInput, type AgentState } from "@moora/agent-core-st
 import { drawConfigChange, drawTools } from "./draw-config.ts";
 import { drawDataChange } from "./draw-data.ts";
 import type { Choose } from "./choose.ts";
-import { drawAnswer, drawUsage, success } from "./draw-effect-answer.ts";
+import { drawAnswer, success } from "./draw-effect-answer.ts";
 import { drawAgent } from "./draw-handoff.ts";
 import { drawText } from "./draw-text.ts";
+import { drawUsage } from "./draw-usage.ts";
 import { oneOf } from "./simulation/choices.ts";
 
 /**

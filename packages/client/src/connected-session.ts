@@ -71,6 +71,7 @@ export class ConnectedSession<Answer, Data> {
     const { report } = this.#output.errors;
     this.#outbox = new Outbox({
       ...link,
+      query: () => this.#history.postQuery(),
       store: new PostStore({ storage, scope: scopeOf(url, snapshot), report }),
       onChange: () => this.#connectionChanged(),
     });
@@ -226,7 +227,7 @@ export class ConnectedSession<Answer, Data> {
     const view = await this.#api.json(`${this.#path}?at=${seq}`, { signal }).catch((error: unknown) => {
       if (signal.aborted) throw closedError(signal.reason);
       if (!(error instanceof Unreachable)) throw error;
-      const message = "The state could not be compared: the server cannot be reached. Retry.";
+      const message = `The state could not be compared: the server ${error.problem}. Retry.`;
       throw new ClientError("Unreachable", message, { cause: error.cause });
     });
     const snapshot = snapshotOf(view);

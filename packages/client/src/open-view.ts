@@ -32,7 +32,7 @@ export function fileUrlOf(server: string, id: string, url: string): string {
   return digest === undefined ? url : `${server}${sessionPath(id)}/files/${digest}`;
 }
 
-/** Reads the session, which is created first if `agent` is given. Waits for a server that cannot be reached, and reports that once. */
+/** Reads the session, which is created first if `agent` is given. Waits for a server that cannot be reached or is busy, and reports that once. */
 export async function openView<Answer>(
   api: ServerApi,
   settings: ConnectSettings<Answer>,
@@ -54,7 +54,7 @@ export async function openView<Answer>(
       } catch (error) {
         signal.throwIfAborted();
         if (!(error instanceof Unreachable)) throw error;
-        if (!isReported) reportWaiting(settings, error.cause);
+        if (!isReported) reportWaiting(settings, error);
         isReported = true;
         // A listener may have given up.
         signal.throwIfAborted();
@@ -67,12 +67,13 @@ export async function openView<Answer>(
 }
 
 /** The caller has no session yet whose `connection` it could ask: an address with a mistake would be waited for in silence. */
-function reportWaiting<Answer>({ url, onError }: ConnectSettings<Answer>, cause: unknown): void {
+function reportWaiting<Answer>({ url, onError }: ConnectSettings<Answer>, failure: Unreachable): void {
   const report = safeErrorListener(onError && ((error) => onError({ source: "log", error })));
-  const message =
-    `The server ${url === "" ? "of the page" : url} cannot be reached. connectSession tries again until it can: ` +
-    "check url, or pass signal to give up.";
-  report(new ClientError("Unreachable", message, { cause }));
+  const what = `The server ${url === "" ? "of the page" : url} ${failure.problem}.`;
+  const advice = failure.isAnswered
+    ? "connectSession tries again until it succeeds: pass signal to give up."
+    : "connectSession tries again until it can: check url, or pass signal to give up.";
+  report(new ClientError("Unreachable", `${what} ${advice}`, { cause: failure.cause }));
 }
 
 const idOf = (created: unknown): string =>

@@ -75,8 +75,9 @@ export interface RemoteSession<Answer = string, Data = unknown>
    */
   readonly reconnect: () => void;
   /**
-   * Compares the state of this session with that of the server at the same record. Rejects with `Diverged` if they differ, with
-   * `Unreachable`, whose `cause` is the error of the connection, at once if the server cannot be reached, and with `Closed`.
+   * Compares the state of this session with that of the server at the same record. Rejects with `Diverged` if they differ, at once with
+   * `Unreachable` if the server cannot be reached, or answers to try again later (its `cause` is the error of the connection, or the
+   * problem or status of the answer), and with `Closed`.
    */
   readonly verify: () => Promise<void>;
 }

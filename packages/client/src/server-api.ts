@@ -1,5 +1,6 @@
 import type { Clock } from "@moora/agent";
 import { protocolVersion, type Problem } from "@moora/agent-webui-protocol";
+import { checkHeaders } from "./check-address.ts";
 import { problemToError, type ClientError } from "./client-error.ts";
 
 /** Sends a request. `fetch` of the platform fits. */
@@ -23,11 +24,28 @@ export interface ApiOptions {
 export class Unreachable extends Error {
   /** How long the server asks to wait, in milliseconds. */
   readonly retryAfterMs: number;
+  /** What the server did instead of an answer, as the end of a sentence about it. */
+  readonly problem: string;
 
+  /** `cause` is the error of the connection, or the status or problem with which the server has answered. */
   constructor(cause: unknown, retryAfterMs = 0) {
-    super("The server cannot be reached.", { cause });
+    const status = statusOf(cause);
+    const problem = status === undefined ? "cannot be reached" : `answered with status ${status}`;
+    super(`The server ${problem}.`, { cause });
+    this.problem = problem;
     this.retryAfterMs = retryAfterMs;
   }
+
+  /** Whether the server has answered. */
+  get isAnswered(): boolean {
+    return statusOf(this.cause) !== undefined;
+  }
+}
+
+/** The status of an answer; undefined for an error of the connection. */
+function statusOf(cause: unknown): number | undefined {
+  if (isProblem(cause)) return cause.status;
+  return typeof cause === "number" ? cause : undefined;
 }
 
 interface ApiRequest {
@@ -70,7 +88,7 @@ export class ServerApi {
   /** A successful response. Aborting `signal` ends it. */
   async open(path: string, { method = "GET", body, headers, signal }: ApiRequest): Promise<Response> {
     const { url, headers: common, fetch } = this.#options;
-    const own = typeof common === "function" ? await common() : common;
+    const own = typeof common === "function" ? await checkedHeaders(common) : common;
     let response: Response;
     try {
       response = await fetch(`${url}${path}`, {
@@ -90,6 +108,15 @@ export class ServerApi {
     if (response.ok) return response;
     throw await refusalOf(response);
   }
+}
+
+/** Headers that a function returns. They were not checked with the options. */
+async function checkedHeaders(
+  make: Extract<RequestHeaders, () => unknown>,
+): Promise<Readonly<Record<string, string>>> {
+  const headers = await make();
+  checkHeaders(headers);
+  return headers;
 }
 
 async function refusalOf(response: Response): Promise<Unreachable | ClientError> {

@@ -1,3 +1,4 @@
+import { inspect } from "node:util";
 import { memoryLog } from "@moora/event-log";
 import { answers, hangs } from "@moora/llm/testing";
 import { turn, untilPasses } from "@moora/testbed/test-clock";
@@ -15,11 +16,52 @@ describe("the options of connectSession", () => {
     [{ url: "/", id: "a", streamIdleMs: 0 }, /streamIdleMs must be a positive number, got 0/],
     [{ url: "/", id: "a", header: {} }, /Unknown option "header"/],
     [{ url: "/", id: "a", headers: "x" }, /headers must be an object or a function/],
+    [{ url: "nonsense", id: "a" }, /url of connectSession is not an address: "nonsense"/],
+    [{ url: "/api", id: "a" }, /not an address: "\/api". Only a page can use a path/],
+    [{ url: "", id: "a" }, /not an address: "". Only a page can use a path/],
+    [{ url: "ws://localhost", id: "a" }, /must begin with http: or https:, got "ws:"/],
+    [{ url: "http://localhost/?x=1", id: "a" }, /must not contain a query or a fragment/],
+    [{ url: "http://localhost", id: "" }, /id of connectSession must not be empty/],
+    [{ url: "http://localhost", agent: "" }, /agent of connectSession must not be empty/],
+    [
+      { url: "http://localhost", id: "a", headers: { "x y": "1" } },
+      /the name "x y", which no header can have/,
+    ],
+    [
+      { url: "http://localhost", id: "a", headers: { x: "1\n2" } },
+      /The value of the header "x" of connectSession/,
+    ],
+    [{ url: "http://localhost", id: "a", headers: () => ({ "x y": "1" }) }, /which no header can have/],
   ])("are checked: %j", async (options, message) => {
     await expect(connectSession(options as unknown as ConnectOptions)).rejects.toMatchObject({
       name: "BuildError",
       message: expect.stringMatching(message),
     });
+  });
+});
+
+describe("the credentials in an address", () => {
+  it.each(["http://ada:hunter2@localhost", "http://ada:hunter2@local host", "ada:hunter2@localhost"])(
+    "are refused at once, and neither printed nor in the error: %s",
+    async (url) => {
+      using printed = vi.spyOn(console, "error").mockImplementation(() => undefined);
+      const error: unknown = await connectSession({ url, id: "a" }).catch((thrown: unknown) => thrown);
+      expect(error).toMatchObject({ name: "BuildError" });
+      expect(inspect(error)).not.toContain("hunter2");
+      expect(printed).not.toHaveBeenCalled();
+    },
+  );
+});
+
+describe("an address that is a path", () => {
+  it("is resolved by fetch of the caller", async () => {
+    await using scene = new Scene(talker());
+    const network = new Network(scene);
+    const { session } = await scene.connect({
+      url: "/",
+      fetch: (url, init) => network.fetch(`http://localhost${url}`, init),
+    });
+    expect((await session.ask("One")).answer).toBe("Yes.");
   });
 });
 
@@ -74,6 +116,34 @@ describe("a session that cannot be connected", () => {
     expect((await scene.settles(connected)).session.connection().status).not.toBe("closed");
     expect(onError).toHaveBeenCalledTimes(1);
   });
+
+  it.each([
+    ["a problem", Response.json({ title: "Busy", status: 503, code: "unavailable" }, { status: 503 }), 503],
+    ["the page of a proxy", new Response("<html>Bad gateway</html>", { status: 502 }), 502],
+  ])(
+    "is reported with the status if the server answers to try again later: %s",
+    async (_, response, status) => {
+      await using scene = new Scene(talker());
+      const network = new Network(scene);
+      network.nextResponse = response;
+      const onError = vi.fn();
+      const connected = scene.connect({ onError }, network);
+      await scene.settles(connected);
+      expect(onError.mock.calls).toMatchObject([
+        [
+          {
+            source: "log",
+            error: {
+              code: "Unreachable",
+              message:
+                `The server http://localhost answered with status ${status}. ` +
+                "connectSession tries again until it succeeds: pass signal to give up.",
+            },
+          },
+        ],
+      ]);
+    },
+  );
 
   it("is printed once without onError", async () => {
     await using scene = new Scene(talker());
@@ -236,6 +306,18 @@ describe("a call that fails", () => {
     const unauthorized = { name: "ClientError", code: "Unauthorized" };
     await expect(session.send("Hello")).rejects.toMatchObject(unauthorized);
     await expect(session.ask("Hello")).rejects.toMatchObject(unauthorized);
+  });
+
+  it("rejects verify with Unreachable and the status if the server answers to try again later", async () => {
+    await using scene = new Scene(talker());
+    const { session, network } = await scene.connect();
+    network.nextResponse = new Response("<html>Bad gateway</html>", { status: 502 });
+    await expect(session.verify()).rejects.toMatchObject({
+      code: "Unreachable",
+      message: "The state could not be compared: the server answered with status 502. Retry.",
+      cause: 502,
+    });
+    await session.verify();
   });
 
   it("rejects verify with Unreachable while the connection is lost", async () => {

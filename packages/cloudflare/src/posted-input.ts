@@ -21,6 +21,7 @@ export async function postInput(session: DurableSession<unknown>, value: unknown
   if (!isDecision(value)) return await session.dispatch(value);
   const input = parseOrRefuse(value);
   if (input.type !== "tool-call-decided") return await session.dispatch(input);
+  checkReason(input);
   const { by, requestId } = input;
   const question = questionOf(session, input, value.path);
   const decide = (decision: Decision): Promise<Receipt> => session.decide(question, decision, by, requestId);
@@ -52,6 +53,19 @@ function questionOf(
 
 const isPath = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.every((id) => typeof id === "string");
+
+/** The decisions that `session.decide` records with a reason. */
+const withReason: ReadonlySet<DecidedInput["decision"]["type"]> = new Set(["rejected", "failed", "unknown"]);
+
+/** Throws `InputRefused` for a reason that would not be recorded. */
+function checkReason({ decision, reason }: DecidedInput): void {
+  if (reason === undefined || withReason.has(decision.type)) return;
+  throw new InputRefused({
+    code: "wrong-shape",
+    path: "reason",
+    message: `must be left out for the decision "${decision.type}": only rejected, failed or unknown have a reason.`,
+  });
+}
 
 /** The decision that an input contains. Texts are unchanged. */
 function toDecision({ decision, reason }: DecidedInput): Decision {

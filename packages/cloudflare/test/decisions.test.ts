@@ -1,24 +1,8 @@
 import { decisionToInput, userMessage, type AgentState, type Decision, type Question } from "@moora/agent";
-import type { Miniflare } from "miniflare";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { bundleWorker, startWorkerd, StorageFolder } from "./workerd.ts";
+import { describe, expect, it } from "vitest";
+import { useWorkerd } from "./workerd.ts";
 
-let workerd: Miniflare;
-const folder = new StorageFolder();
-
-beforeAll(async () => {
-  workerd = startWorkerd({
-    code: await bundleWorker("decision-worker"),
-    objects: { SESSIONS: "Sessions" },
-    folder: folder.path,
-  });
-  await workerd.ready;
-});
-
-afterAll(async () => {
-  await workerd.dispose();
-  folder[Symbol.dispose]();
-});
+const workerd = useWorkerd("decision-worker");
 
 interface View {
   readonly state: AgentState;
@@ -137,6 +121,26 @@ describe("the object of a session", () => {
     const question = await ask(id, 'pay {"euros":2}');
     const input = { ...decided(question, "approve"), ...wrong };
     expect(await post(id, input)).toMatchObject(refused(detail));
+  });
+
+  it.each<[string, string, Decision, string]>([
+    ["an approval", 'pay {"euros":2}', "approve", "paid 2 for ada"],
+    ["an approval of a sub-agent's call", helperTask, "approve", "paid 2 for ada"],
+    ["changed arguments", 'pay {"euros":2}', { approve: { euros: 1 } }, "paid 1 for ada"],
+    ["an answer", "choose", { answer: "2" }, "answered"],
+  ])("refuses a reason for %s, which it cannot record", async (about, task, decision, end) => {
+    const id = about.replaceAll(" ", "-").replaceAll("'", "");
+    const question = await ask(id, task);
+    const input = decided(question, decision);
+    expect(await post(id, { ...input, reason: "Fine." })).toEqual({
+      status: 422,
+      body: expect.objectContaining({
+        detail: expect.stringMatching(/^reason: .*rejected, failed or unknown/),
+      }),
+    });
+    expect((await read(id)).questions).toEqual([question]);
+    expect(await post(id, input)).toMatchObject(accepted);
+    expect(await answerOf(id)).toContain(end);
   });
 
   it("ignores a decision that it has received before, and names the reviewer", async () => {

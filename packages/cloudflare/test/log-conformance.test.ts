@@ -1,24 +1,8 @@
-import type { Miniflare } from "miniflare";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { logConformance } from "@moora/event-log/testing";
-import { bundleWorker, startWorkerd, StorageFolder } from "./workerd.ts";
+import { useWorkerd } from "./workerd.ts";
 
-let workerd: Miniflare;
-const folder = new StorageFolder();
-
-beforeAll(async () => {
-  workerd = startWorkerd({
-    code: await bundleWorker("log-worker"),
-    objects: { CASES: "LogCase" },
-    folder: folder.path,
-  });
-  await workerd.ready;
-});
-
-afterAll(async () => {
-  await workerd.dispose();
-  folder[Symbol.dispose]();
-});
+const workerd = useWorkerd("log-worker", { CASES: "LogCase" });
 
 /** Runs a case in an object of its own. */
 async function resultOf(name: string, index: number): Promise<string> {

@@ -1,25 +1,10 @@
 import { userMessage } from "@moora/agent";
-import type { ViewerMessage } from "@moora/cloudflare";
 import type { Miniflare } from "miniflare";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { bundleWorker, startWorkerd, StorageFolder } from "./workerd.ts";
+import { describe, expect, it } from "vitest";
+import { Viewer } from "./viewer.ts";
+import { useWorkerd } from "./workerd.ts";
 
-let workerd: Miniflare;
-const folder = new StorageFolder();
-
-beforeAll(async () => {
-  workerd = startWorkerd({
-    code: await bundleWorker("object-worker"),
-    objects: { SESSIONS: "Sessions" },
-    folder: folder.path,
-  });
-  await workerd.ready;
-});
-
-afterAll(async () => {
-  await workerd.dispose();
-  folder[Symbol.dispose]();
-});
+const workerd = useWorkerd("object-worker");
 
 type Init = NonNullable<Parameters<Miniflare["dispatchFetch"]>[1]>;
 
@@ -34,24 +19,21 @@ const post = (id: string, text: string) =>
 
 describe("the viewers of a session that is removed", () => {
   it.each([
-    ["with the state", "stated", "/events"],
-    ["with a position", "placed", "/events?after=0"],
-  ])("are notified at once, and receive nothing more: %s", async (_, id, events) => {
+    ["with the state", "stated", undefined],
+    ["with a position", "placed", 0],
+  ])("are notified at once, and receive nothing more: %s", async (_, id, after) => {
     await post(id, "One.");
-    const { webSocket } = await request(id, events);
-    if (webSocket === null) throw new Error("The object accepts no socket.");
-    const messages: ViewerMessage[] = [];
-    const removed = Promise.withResolvers<void>();
-    webSocket.addEventListener("message", ({ data }) => {
-      const message = JSON.parse(data as string) as ViewerMessage;
-      messages.push(message);
-      if (message.type === "removed") removed.resolve();
-    });
-    webSocket.accept();
+    const viewer = await Viewer.connect(workerd, id, after);
+    const isRemoved = (): boolean => viewer.messages.some(({ type }) => type === "removed");
     expect((await request(id, "", { method: "DELETE" })).status).toBe(204);
-    await removed.promise;
+    await viewer.until(isRemoved);
+    const received = [...viewer.messages];
+    const next = await Viewer.connect(workerd, id);
     expect((await post(id, "Two.")).status).toBe(200);
-    expect(messages.at(-1)).toEqual({ type: "removed", id });
+    // What is sent to all viewers is sent to the earlier one first.
+    await next.until(() => next.text === "Two.");
+    expect(received.at(-1)).toEqual({ type: "removed", id });
+    expect(viewer.messages).toEqual(received);
   });
 
   it("are refused if they have more records than the session that follows it", async () => {

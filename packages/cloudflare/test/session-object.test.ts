@@ -1,26 +1,11 @@
 import type * as platform from "@cloudflare/workers-types";
 import { userMessage } from "@moora/agent";
-import { durableObjectLog, sessionObject, type ObjectState, type ViewerMessage } from "@moora/cloudflare";
-import type { Miniflare } from "miniflare";
-import { afterAll, beforeAll, describe, expect, expectTypeOf, it } from "vitest";
-import { bundleWorker, startWorkerd, StorageFolder } from "./workerd.ts";
+import { durableObjectLog, sessionObject, type ObjectState } from "@moora/cloudflare";
+import { describe, expect, expectTypeOf, it } from "vitest";
+import { Viewer } from "./viewer.ts";
+import { bundleWorker, startWorkerd, StorageFolder, useWorkerd } from "./workerd.ts";
 
-let workerd: Miniflare;
-const folder = new StorageFolder();
-
-beforeAll(async () => {
-  workerd = startWorkerd({
-    code: await bundleWorker("object-worker"),
-    objects: { SESSIONS: "Sessions" },
-    folder: folder.path,
-  });
-  await workerd.ready;
-});
-
-afterAll(async () => {
-  await workerd.dispose();
-  folder[Symbol.dispose]();
-});
+const workerd = useWorkerd("object-worker");
 
 interface Call {
   readonly method?: string;
@@ -42,44 +27,6 @@ async function call(id: string, path = "", { method = "GET", body, object = id }
 const post = (id: string, text: string) =>
   call(id, "/inputs", { method: "POST", body: userMessage(text, { messageId: text }) });
 
-/** A viewer of a session: its messages so far. */
-class Viewer {
-  readonly messages: ViewerMessage[] = [];
-  #onMessage: () => void = () => undefined;
-
-  static async connect(id: string, after?: number): Promise<Viewer> {
-    const query = after === undefined ? "" : `?after=${after}`;
-    const { webSocket } = await workerd.dispatchFetch(`http://localhost/sessions/${id}/events${query}`, {
-      headers: { upgrade: "websocket", object: id },
-    });
-    if (webSocket === null) throw new Error("The object accepts no socket.");
-    const viewer = new Viewer();
-    webSocket.addEventListener("message", ({ data }) => {
-      viewer.messages.push(JSON.parse(data as string) as ViewerMessage);
-      viewer.#onMessage();
-    });
-    webSocket.accept();
-    return viewer;
-  }
-
-  /** The numbers of the records that were sent, in order. */
-  get seqs(): readonly number[] {
-    return this.messages.flatMap((message) => (message.type === "input" ? [message.seq] : []));
-  }
-
-  get text(): string {
-    return this.messages
-      .map((message) =>
-        message.type === "event" && message.event.type === "LlmToken" ? message.event.text : "",
-      )
-      .join("");
-  }
-
-  async until(isReached: () => boolean): Promise<void> {
-    while (!isReached()) await new Promise<void>((resolve) => (this.#onMessage = resolve));
-  }
-}
-
 describe("a session object", () => {
   it("gives onLog its log entries", async () => {
     await post("logged", "Hello.");
@@ -95,7 +42,7 @@ describe("a session object", () => {
   });
 
   it("shows a viewer that was there before the session its state, its text and each record once", async () => {
-    const viewer = await Viewer.connect("awaited");
+    const viewer = await Viewer.connect(workerd, "awaited");
     await post("awaited", "One.");
     await viewer.until(() => viewer.text === "One.");
     const [first] = viewer.messages;
@@ -107,10 +54,10 @@ describe("a session object", () => {
   });
 
   it("sends a viewer that connects again the records that it missed", async () => {
-    const before = await Viewer.connect("missed");
+    const before = await Viewer.connect(workerd, "missed");
     await post("missed", "One.");
     await before.until(() => before.text === "One.");
-    const after = await Viewer.connect("missed", 2);
+    const after = await Viewer.connect(workerd, "missed", 2);
     await after.until(() => after.seqs.length > 0);
     expect(after.seqs[0]).toBe(3);
     expect(after.messages.map(({ type }) => type)).not.toContain("state");
@@ -125,12 +72,12 @@ describe("a session object", () => {
   });
 
   it("removes its session, and begins a new one with the next input, which the viewers of the old one do not see", async () => {
-    const before = await Viewer.connect("removed");
+    const before = await Viewer.connect(workerd, "removed");
     await post("removed", "One.");
     await before.until(() => before.text === "One.");
     expect(await call("removed", "", { method: "DELETE" })).toMatchObject({ status: 204 });
     expect(await call("removed")).toMatchObject({ status: 404 });
-    const after = await Viewer.connect("removed");
+    const after = await Viewer.connect(workerd, "removed");
     expect(await post("removed", "Two.")).toMatchObject({ body: { status: "accepted" } });
     await after.until(() => after.text === "Two.");
     expect(before.text).toBe("One.");
@@ -141,7 +88,7 @@ describe("a session object", () => {
     const bytes = new Uint8Array(2_500_000).fill(7);
     const url = `data:image/png;base64,${Buffer.from(bytes).toString("base64")}`;
     const attachments = [{ mediaType: "image/png", url }];
-    const viewer = await Viewer.connect(id);
+    const viewer = await Viewer.connect(workerd, id);
     await call(id, "/inputs", { method: "POST", body: { ...userMessage("Look."), attachments } });
     await viewer.until(() => viewer.text === "Look.");
     const state = await call(id);

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "esbuild";
 import { Miniflare } from "miniflare";
+import { afterAll, beforeAll } from "vitest";
 
 const bundles = new Map<string, Promise<string>>();
 
@@ -65,6 +66,24 @@ export function startWorkerd({
     cf: false,
     telemetry: { enabled: false },
   });
+}
+
+/** Starts Cloudflare's runtime with a worker in `workers/` before the tests of a file, and ends it after them. */
+export function useWorkerd(
+  name: string,
+  objects: WorkerdOptions["objects"] = { SESSIONS: "Sessions" },
+): Pick<Miniflare, "dispatchFetch"> {
+  const folder = new StorageFolder();
+  let workerd: Miniflare;
+  beforeAll(async () => {
+    workerd = startWorkerd({ code: await bundleWorker(name), objects, folder: folder.path });
+    await workerd.ready;
+  });
+  afterAll(async () => {
+    await workerd.dispose();
+    folder[Symbol.dispose]();
+  });
+  return { dispatchFetch: (...request) => workerd.dispatchFetch(...request) };
 }
 
 /** A folder for the storage of objects, removed at the end. */

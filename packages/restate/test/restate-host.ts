@@ -1,4 +1,4 @@
-import { fork, type ChildProcess } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import { text } from "node:stream/consumers";
@@ -16,6 +16,7 @@ import { memoryLog, type EventLog } from "@moora/event-log";
 import { freePort } from "@moora/testbed/ports";
 import { restateSession, type RestateSession } from "../src/index.ts";
 import { RestateServer } from "./restate-server.ts";
+import { killProcess, startServiceProcess } from "./service-process.ts";
 
 /** A registered process, which is killed at the end. */
 export type Deployment = AsyncDisposable;
@@ -108,7 +109,7 @@ export class RestateHost implements AsyncDisposable {
     const port = await freePort();
     const child = await this.#fork(port, release);
     await this.#server.register(`http://127.0.0.1:${port}`);
-    return { [Symbol.asyncDispose]: () => endOf(child) };
+    return { [Symbol.asyncDispose]: () => killProcess(child) };
   }
 
   /** Lets the newest deployment continue the invocations of the effects that others have begun. */
@@ -124,19 +125,14 @@ export class RestateHost implements AsyncDisposable {
   async #killService(): Promise<void> {
     const child = this.#child?.process;
     this.#child = undefined;
-    if (child !== undefined) await endOf(child);
+    if (child !== undefined) await killProcess(child);
   }
 
   async #fork(port: number, release: number): Promise<ChildProcess> {
     const address = this.#world.address();
     const world = typeof address === "object" ? `http://127.0.0.1:${address?.port}` : "";
-    const args = [port, this.#server.ingressUrl, world, release, this.#cacheBytes ?? ""].map(String);
-    const child = fork(`${import.meta.dirname}/children/service.ts`, args, {
-      execArgv: ["--conditions=@moora/source"],
-      env: { ...process.env, RESTATE_LOGGING: "ERROR" },
-      stdio: "ignore",
-    });
-    await hasStarted(child);
+    const args = [port, this.#server.ingressUrl, world, release, this.#cacheBytes ?? ""];
+    const child = await startServiceProcess("service.ts", args);
     child.on("message", (message: ChildMessage) => {
       if ("entry" in message) this.entries.push(message.entry);
       else this.#listeners.get(message.sessionId)?.(message.text);
@@ -158,21 +154,6 @@ export class RestateHost implements AsyncDisposable {
     const [, world] = [...this.#worlds].find(([id]) => isOf(id)) ?? [];
     return world ?? { reach: () => new Promise(() => undefined) };
   }
-}
-
-/** Resolves at the first message of a process. */
-async function hasStarted(child: ChildProcess): Promise<void> {
-  const ended = once(child, "exit").then(([code]) => {
-    throw new Error(`The process with the agent has ended with exit code ${String(code)}.`);
-  });
-  await Promise.race([once(child, "message"), ended]);
-  ended.catch(() => undefined);
-}
-
-async function endOf(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  child.kill("SIGKILL");
-  await once(child, "exit");
 }
 
 interface CaseHooks {

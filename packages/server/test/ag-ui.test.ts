@@ -371,6 +371,8 @@ describe("a client of AG-UI that comes back", () => {
       ...(isSame ? ["user: Count", text, "user: Again"] : ["user: Again", text]),
       "assistant: Again.",
     ]);
+    // The protocol demands that a delta has text.
+    expect(JSON.stringify(scene.events)).not.toContain('"delta":""');
     expect(scene.failures.filter((failure) => !failure.includes("abort"))).toEqual([]);
   });
 

@@ -2,11 +2,11 @@ import { agentTool, defineTool, toolAsks, type Decision, type Question } from "@
 import { memoryLog, MemoryStorage } from "@moora/event-log";
 import type { LlmCaller } from "@moora/llm";
 import { answers, callsTools, hangs, MockLlmCaller } from "@moora/llm/testing";
-import { TestClock, turn, untilPasses } from "@moora/testbed/test-clock";
+import { TestClock, untilPasses } from "@moora/testbed/test-clock";
 import type { UIMessage } from "ai";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { ChatScene, delegating, isReady, partsOf, pay, textOf } from "./chat-scene.ts";
+import { ChatScene, delegating, partsOf, pay, textOf } from "./chat-scene.ts";
 import { agentOf, toolOf, type Client } from "./support.ts";
 
 type Chat = ReturnType<ChatScene["chat"]>;
@@ -53,8 +53,7 @@ const ended = async ({ ada, path }: { readonly ada: Client; readonly path: strin
 
 /** Checks that the page is ready, and posts nothing by itself. */
 async function rests(scene: ChatScene, chat: Chat, posts: number): Promise<void> {
-  await isReady(chat);
-  for (let turns = 0; turns < 50; turns += 1) await turn();
+  await scene.rests(chat);
   expect(scene.responses).toHaveLength(posts);
   expect(chat.status).toBe("ready");
 }

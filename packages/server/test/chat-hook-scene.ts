@@ -1,7 +1,8 @@
 import { Chat } from "@ai-sdk/react";
-import { turn, untilPasses } from "@moora/testbed/test-clock";
+import { untilPasses } from "@moora/testbed/test-clock";
 import type { UIMessage } from "ai";
 import { expect, vi } from "vitest";
+import { OpenRequests } from "./open-requests.ts";
 import { Scene, type agentOf } from "./support.ts";
 
 /** What a page has of a chat, without the rendering of React. */
@@ -22,6 +23,7 @@ export class HookScene implements AsyncDisposable {
   readonly scene: Scene;
   readonly requests: string[] = [];
   isOffline = false;
+  readonly #open = new OpenRequests();
   #sending: Promise<void> | undefined;
   #cutBefore: string | undefined;
 
@@ -30,11 +32,20 @@ export class HookScene implements AsyncDisposable {
     vi.stubGlobal("fetch", async (path: string, init?: RequestInit) => {
       const request = new Request(`http://localhost${path}`, init);
       this.requests.push(request.method);
-      await this.#sending;
-      if (this.isOffline) throw new TypeError("Failed to fetch");
-      request.headers.set("authorization", "Bearer ada");
-      return this.#cut(await this.scene.server.fetch(request), request.method);
+      return await this.#open.count(() => this.#send(request));
     });
+  }
+
+  async #send(request: Request): Promise<Response> {
+    await this.#sending;
+    if (this.isOffline) throw new TypeError("Failed to fetch");
+    request.headers.set("authorization", "Bearer ada");
+    return this.#cut(await this.scene.server.fetch(request), request.method);
+  }
+
+  /** Waits until the page does nothing by itself. */
+  async rests(chat: PageChat): Promise<void> {
+    await this.#open.settle(chat);
   }
 
   /** Fails the next stream of an answer before this text. */
@@ -86,12 +97,6 @@ async function* cutBody(body: AsyncIterable<Uint8Array> | [], before: string): A
   }
 }
 
-/** Waits until the page does nothing by itself. */
-export async function rests(chat: PageChat): Promise<void> {
-  await untilPasses(() => expect(chat.status).toMatch(/^(?:ready|error)$/));
-  for (let turns = 0; turns < 50; turns += 1) await turn();
-}
-
 /** Sends a message, and does something before the request arrives. */
 export async function send(scene: HookScene, chat: PageChat, meanwhile: () => Promise<void>): Promise<void> {
   const release = scene.hold();
@@ -100,7 +105,7 @@ export async function send(scene: HookScene, chat: PageChat, meanwhile: () => Pr
   await meanwhile();
   release();
   await sent;
-  await rests(chat);
+  await scene.rests(chat);
 }
 
 /** Decides the only open question elsewhere, and waits for the end of its loop. */

@@ -6,7 +6,7 @@ import { Page } from "@moora/testbed/page";
 import { untilPasses } from "@moora/testbed/test-clock";
 import type { ChatInit, UIMessage } from "ai";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import { decide, HookScene, PageChat, rests, send, type Documented } from "./chat-hook-scene.ts";
+import { decide, HookScene, PageChat, send, type Documented } from "./chat-hook-scene.ts";
 import { agentOf, toolOf } from "./support.ts";
 
 vi.mock("@ai-sdk/react", async (original) => ({
@@ -68,12 +68,12 @@ describe("a question of an older message that was decided elsewhere", () => {
     await chat.sendMessage({ text: "Pay" });
     await decide(scene, { reject: "No." });
     await chat.sendMessage({ text: "Hello" });
-    await rests(chat);
+    await scene.rests(chat);
     expect(callOf(chat)).toMatchObject({ state: "output-denied", approval: { reason: "No." } });
     expect(steps(chat)).toEqual(ended);
     const count = scene.requests.length;
     await chat.addToolApprovalResponse({ id: callOf(chat).approval?.id ?? "", approved: true });
-    await rests(chat);
+    await scene.rests(chat);
     expect(scene.requests).toHaveLength(count);
     expect(callOf(chat).state).toBe("output-denied");
   });
@@ -110,7 +110,7 @@ describe("a question of an older message that was decided elsewhere", () => {
         // Nor could the chat be read. The next message succeeds.
         scene.isOffline = false;
         await chat.sendMessage({ text: "Again" });
-        await rests(chat);
+        await scene.rests(chat);
       }
       expect(callOf(chat).state).toBe("output-denied");
     },
@@ -127,11 +127,11 @@ describe("a question of an older message that was decided elsewhere", () => {
       throw new TypeError("Failed to fetch");
     });
     await chat.sendMessage({ text: "Hello" });
-    await rests(chat);
+    await scene.rests(chat);
     expect(callOf(chat).state).toBe("approval-requested");
     vi.stubGlobal("fetch", online);
     await chat.addToolApprovalResponse({ id: callOf(chat).approval?.id ?? "", approved: true });
-    await rests(chat);
+    await scene.rests(chat);
     expect(callOf(chat).state).toBe("output-denied");
     expect(steps(chat)).toEqual(ended);
   });
@@ -159,11 +159,11 @@ describe("a question of the newest message", () => {
     const chat = await scene.open(page);
     await chat.sendMessage({ text: "Pay" });
     await chat.sendMessage({ text: "Hurry" });
-    await rests(chat);
+    await scene.rests(chat);
     expect(callOf(chat).state).toBe("approval-requested");
     await chat.addToolApprovalResponse({ id: callOf(chat).approval?.id ?? "", approved: true });
     await untilPasses(() => expect(callOf(chat).state).toBe("output-available"));
-    await rests(chat);
+    await scene.rests(chat);
     expect(scene.posts).toBe(3);
   });
 
@@ -176,7 +176,7 @@ describe("a question of the newest message", () => {
     await chat.sendMessage({ text: "Order" });
     const answer = async (output: string): Promise<void> => {
       await chat.addToolOutput({ tool: "ask" as never, toolCallId: callOf(chat).toolCallId, output });
-      await rests(chat);
+      await scene.rests(chat);
     };
     await answer("XXL");
     expect(chat.status).toBe("error");
@@ -198,10 +198,10 @@ describe("a message whose stream was cut off", () => {
       const chat = await scene.open(page);
       scene.cutsNext(event);
       await chat.sendMessage({ text: "Count" });
-      await rests(chat);
+      await scene.rests(chat);
       expect(chat.status).toBe("error");
       await chat.sendMessage({ text: "Hello" });
-      await rests(chat);
+      await scene.rests(chat);
       expect(steps(chat)).toEqual([
         ["user", "Count"],
         ["loop_1", "One two three."],

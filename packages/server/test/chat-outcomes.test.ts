@@ -1,10 +1,10 @@
 import { askHuman } from "@moora/agent";
 import { answers, callsTools } from "@moora/llm/testing";
-import { TestClock, turn } from "@moora/testbed/test-clock";
+import { TestClock } from "@moora/testbed/test-clock";
 import type { UIMessage } from "ai";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { ChatScene, isReady, pay } from "./chat-scene.ts";
+import { ChatScene, pay } from "./chat-scene.ts";
 import { agentOf } from "./support.ts";
 
 type Chat = ReturnType<ChatScene["chat"]>;
@@ -89,12 +89,6 @@ async function endElsewhere(scene: ChatScene, clock: TestClock, question: Questi
   await expect.poll(control, { interval: 1 }).toMatch(/^(?:Done|Error)$/);
 }
 
-async function settled(chat: Chat): Promise<void> {
-  await isReady(chat);
-  for (let turns = 0; turns < 20; turns += 1) await turn();
-  await isReady(chat);
-}
-
 describe("a page with the outcome of a question", () => {
   it("shows the same after a reload, for each user who may have decided, and each answer of the page", async () => {
     const states = new Set<string>();
@@ -115,7 +109,8 @@ describe("a page with the outcome of a question", () => {
         await chat.sendMessage({ text: "Go" });
         await endElsewhere(scene, clock, question);
         await answerIn(chat, question);
-        await settled(chat);
+        await scene.rests(chat);
+        expect(chat.status).toBe("ready");
         const { body } = await scene.scene.as("ada").get("/agents/helper/chat/chat-1");
         expect(shown(chat.messages)).toEqual(shown((body as { messages: UIMessage[] }).messages));
         states.add(callOf(chat).state);

@@ -9,6 +9,7 @@ import {
   type UIMessage,
 } from "ai";
 import { expect } from "vitest";
+import { OpenRequests } from "./open-requests.ts";
 import { agentOf, Scene, toolOf } from "./support.ts";
 
 /** A chat of the AI SDK, with its own transport, at a server. */
@@ -16,6 +17,7 @@ export class ChatScene implements AsyncDisposable {
   readonly scene: Scene;
   readonly responses: Response[] = [];
   readonly errors: Error[] = [];
+  readonly #open = new OpenRequests();
 
   constructor(agent: ReturnType<typeof agentOf>, options: ConstructorParameters<typeof Scene>[1] = {}) {
     this.scene = new Scene(agent, options);
@@ -37,13 +39,20 @@ export class ChatScene implements AsyncDisposable {
       transport: new DefaultChatTransport({
         api: "http://localhost/agents/helper/chat",
         headers: { authorization: `Bearer ${user}` },
-        fetch: async (input, init) => {
-          const response = await this.scene.server.fetch(new Request(input, init));
-          this.responses.push(response.clone());
-          return response;
-        },
+        fetch: (input, init) => this.#open.count(() => this.#send(new Request(input, init))),
       }),
     });
+  }
+
+  async #send(request: Request): Promise<Response> {
+    const response = await this.scene.server.fetch(request);
+    this.responses.push(response.clone());
+    return response;
+  }
+
+  /** Waits until the page does nothing by itself. */
+  async rests(chat: Chat<UIMessage>): Promise<void> {
+    await this.#open.settle(chat);
   }
 
   /** The texts of the chunks of a response. */

@@ -16,7 +16,7 @@ import type { RecordedWorld } from "./world.ts";
 /** The id of the session of each case. */
 export const caseSession = "case";
 
-/** The id of another session: by it a case sees that the host works, and that sessions do not share what is theirs. */
+/** The id of a second session, which shows that the host runs other sessions, and that sessions share no keys or decisions. */
 const witnessSession = "witness";
 
 /** The model calls of that session for each message: the first one fails. */

@@ -83,6 +83,8 @@ const approvals = group("approvals", {
   },
 });
 
+const pauseAndResume: readonly HostStep[] = [{ type: "pause" }, { type: "resume" }];
+
 const cancels = group("cancel", {
   "a cancel ends the loop and aborts the running tools": {
     steps: [
@@ -144,11 +146,6 @@ const cancels = group("cancel", {
       moments: { begin: { model: 2 + witnessCalls, read: 1 } },
     },
   },
-});
-
-const pauseAndResume: readonly HostStep[] = [{ type: "pause" }, { type: "resume" }];
-
-const pausesAtWork = group("cancel", {
   "a session that is paused and resumed while its work begins continues, and repeats no call": {
     steps: [
       { type: "hold", work: "model", moment: "end" },
@@ -226,7 +223,6 @@ export const hostScenarios: readonly HostScenario[] = [
   ...tools,
   ...approvals,
   ...cancels,
-  ...pausesAtWork,
   ...timers,
   ...budgets,
   ...data,

@@ -166,6 +166,23 @@ describe("the suite for hosts", () => {
     await expect(found?.run()).rejects.toThrow("The runs of write have 1 idempotency keys, not 2.");
   });
 
+  it("refuses a host whose tool has no keys because it has never run", async () => {
+    const sound = logHost("broken", () => memoryLogStorage());
+    const found = hostConformance({
+      ...sound,
+      prepare: (setup) =>
+        sound.prepare({
+          ...setup,
+          world: {
+            async reach(moment) {
+              if (moment.work !== "write") await setup.world.reach(moment);
+            },
+          },
+        }),
+    }).find(({ name }) => name === "calls of two sessions have different idempotency keys");
+    await expect(found?.run()).rejects.toThrow("The runs of write have 0 idempotency keys, not 2.");
+  });
+
   it("refuses a host whose tools run once more than they may", async () => {
     const sound = logHost("broken", () => memoryLogStorage());
     const found = hostConformance({

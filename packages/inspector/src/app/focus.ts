@@ -1,7 +1,9 @@
 import { useEffect } from "preact/hooks";
+import { openLive } from "./live-source.ts";
 
-/** Focuses the first element of a selector after the next render, if the focused element has gone. */
-export function focusAfterRender(selector: string): void {
+/** Opens a session of the server. Focuses the first element of a selector after the next render, if the focused element has gone. */
+export async function openAndFocus(id: string, selector: string): Promise<void> {
+  await openLive(id);
   requestAnimationFrame(() => {
     if (document.activeElement === document.body) document.querySelector<HTMLElement>(selector)?.focus();
   });

@@ -1,8 +1,8 @@
 /** @jsxImportSource preact */
 import type { JSX } from "preact";
-import { focusAfterRender } from "./focus.ts";
+import { openAndFocus } from "./focus.ts";
 import { needsToken } from "./live-requests.ts";
-import { isLive, listed, openFile, openLive } from "./live-source.ts";
+import { isLive, listed, openFile } from "./live-source.ts";
 import { TokenForm } from "./token-form.tsx";
 
 /** What is shown before a session is open. */
@@ -30,11 +30,6 @@ export const StartScreen = (): JSX.Element => (
   </main>
 );
 
-async function openChosen(id: string): Promise<void> {
-  await openLive(id);
-  focusAfterRender(".panels");
-}
-
 function Sessions(): JSX.Element {
   if (needsToken.value) {
     return (
@@ -53,7 +48,7 @@ function Sessions(): JSX.Element {
       <ul>
         {(sessions ?? []).map(({ id, agent, seq }) => (
           <li key={id}>
-            <button type="button" onClick={() => void openChosen(id)}>
+            <button type="button" onClick={() => void openAndFocus(id, ".panels")}>
               <b>{id}</b>
               <span>{agent}</span>
               <span>{seq} records</span>

@@ -84,7 +84,7 @@ function onEvent(event: WorkerEvent): void {
       rows.push(...event.rows);
       for (const span of event.spans) spans[span.id] = span;
       batch(() => {
-        // The end of an open session is followed at once: what only the newest record has stays on the page.
+        // Follow the end in the same batch, so that controls shown only for the newest record are not removed and added again.
         if (phase.value === "open" && position.value === count.value) position.value = rows.length;
         seenMarks.value = event.rows.reduce((seen, { marks }) => seen | marks, seenMarks.value);
         count.value = rows.length;

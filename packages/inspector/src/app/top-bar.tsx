@@ -1,8 +1,8 @@
 /** @jsxImportSource preact */
 import type { JSX } from "preact";
-import { focusAfterRender } from "./focus.ts";
+import { openAndFocus } from "./focus.ts";
 import { isHelpOpen } from "./help-dialog.tsx";
-import { isLive, listed, listSessions, liveId, liveStatus, openFile, openLive } from "./live-source.ts";
+import { isLive, listed, listSessions, liveId, liveStatus, openFile } from "./live-source.ts";
 import { isSharing } from "./share-dialog.tsx";
 import { stateClass } from "./state-colors.ts";
 import {
@@ -76,10 +76,7 @@ const LiveState = (): JSX.Element | null =>
     </>
   ) : null;
 
-async function openChosenSession(id: string): Promise<void> {
-  await openLive(id);
-  focusAfterRender(".top select");
-}
+const openChosenSession = (id: string): Promise<void> => openAndFocus(id, ".top select");
 
 const LoadAgain = ({ id }: { readonly id: string }): JSX.Element => (
   <button type="button" onClick={() => void openChosenSession(id)}>

@@ -18,7 +18,7 @@ import {
 } from "./run-round.ts";
 import type { ServedAgent } from "./served-agent.ts";
 import type { ServerSdk } from "./server-sdk.ts";
-import type { User } from "./session-access.ts";
+import type { UserSessions } from "./user-sessions.ts";
 
 /** The state that a client keeps between the rounds of a call. It is signed. */
 export interface WaitingCall {
@@ -37,7 +37,7 @@ export interface HandlerParts {
   readonly sdk: ServerSdk;
   readonly server: McpServer;
   readonly runner: CallRunner;
-  readonly user: User;
+  readonly sessions: UserSessions;
   readonly connection: Connection | undefined;
   readonly mint: (state: WaitingCall, context: ServerContext) => Promise<string>;
 }
@@ -49,12 +49,10 @@ export const agentToolHandler =
     { session, task }: { readonly task?: string; readonly session?: string },
     context: ServerContext,
   ): Promise<CallToolResult | InputRequiredResult> => {
-    const { runner, sdk, user, connection } = parts;
+    const { runner, sdk, sessions, connection } = parts;
     const { signal, envelope } = context.mcpReq;
     const isAsking = canAsk(parts, context);
-    // The newer protocol, which has an envelope in each request, ends the request with the questions.
-    const outlivesRounds = envelope === undefined && isAsking;
-    const call = { agent, user, task, connection, signal, outlivesRounds };
+    const call = { agent, sessions, task, connection, signal };
     let waiting = context.mcpReq.requestState<WaitingCall>();
     let answers = waiting && answersOf(sdk, waiting, context);
     for (;;) {
@@ -72,11 +70,13 @@ export const agentToolHandler =
       if (rounds > maxRounds) return errorResult(waitingText(end, tooManyRounds));
       const questions = end.questions.map(toRef);
       waiting = { session: end.session, questions, rounds, reported: progress.reported() };
-      if (!outlivesRounds) return inputRequired(end, await parts.mint(waiting, context), sdk);
-      answers = await askInRequest(end.questions, context);
+      // The newer protocol, which has an envelope in each request, ends the request with the questions.
+      if (envelope !== undefined) return inputRequired(end, await parts.mint(waiting, context), sdk);
+      answers = await runner.whileWatched(end.session, call, () => askInRequest(end.questions, context));
       if (answers === undefined) return errorResult(waitingText(end, notAsked));
     }
   };
+
 function answersOf(
   sdk: ServerSdk,
   { questions }: WaitingCall,
@@ -96,8 +96,8 @@ function answersOf(
 function progressOf({ mcpReq }: ServerContext, reported?: ReportedProgress): CallProgress {
   // oxlint-disable-next-line no-underscore-dangle -- the name of the protocol
   const progressToken = mcpReq._meta?.progressToken;
+  if (progressToken === undefined) return new CallProgress(undefined, reported);
   return new CallProgress((progress, message) => {
-    if (progressToken === undefined) return;
     const params = { progressToken, progress, message };
     mcpReq.notify({ method: "notifications/progress", params }).catch(() => undefined);
   }, reported);

@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import type { Client } from "@modelcontextprotocol/client";
 import {
   agentTool,
@@ -86,6 +87,19 @@ const answersTo = ({ inputRequests, requestState }: InputRequired): object => ({
 });
 
 const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
+
+/** A log that waits before it opens a session. */
+const passingLog = (log: EventLog, wait: () => Promise<void>): EventLog => ({
+  name: log.name,
+  close: () => log.close(),
+  list: (...options) => log.list(...options),
+  create: (...options) => log.create(...options),
+  remove: (...options) => log.remove(...options),
+  async open(id) {
+    await wait();
+    return await log.open(id);
+  },
+});
 
 async function logged(log: EventLog, text: string): Promise<boolean> {
   const sessions = await log.list();
@@ -225,6 +239,56 @@ describe("a call that waits for answers, over streams, older protocol", () => {
     await expect(running).rejects.toMatchObject({ code: "REQUEST_TIMEOUT" });
     while (!(await logged(log, "The MCP client cancelled the call."))) await turn();
     expect(payments).toEqual([]);
+    await client.close();
+  });
+
+  it("is canceled if the client cancels it before the next round has begun", async () => {
+    const { agent, payments } = payingAgent(...pays());
+    const stored = memoryLog();
+    const [answered, opened] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
+    let isAnswered = false;
+    const log = passingLog(stored, async () => {
+      if (isAnswered) answered.resolve(undefined);
+      if (isAnswered) await opened.promise;
+    });
+    await using server = mcpServer([agent], { log });
+    const client = await connect(server, asks);
+    client.setRequestHandler("elicitation/create", () => {
+      isAnswered = true;
+      return approved;
+    });
+    const call = new AbortController();
+    const running = client.callTool(
+      { name: "cashier", arguments: { task: "Pay." } },
+      { signal: call.signal },
+    );
+    await answered.promise;
+    call.abort();
+    await expect(running).rejects.toMatchObject({ code: "REQUEST_TIMEOUT" });
+    await turn();
+    opened.resolve(undefined);
+    while (!(await logged(stored, "The MCP client cancelled the call."))) await turn();
+    expect(payments).toEqual([]);
+    await client.close();
+  });
+
+  it("no longer watches the signals of calls whose clients failed to ask", async () => {
+    const [call = answers("")] = pays();
+    const { agent } = payingAgent(call, call, call);
+    await using server = mcpServer([agent], { log: memoryLog() });
+    using watched = vi.spyOn(AbortSignal.prototype, "addEventListener");
+    const client = await connect(server, asks);
+    client.setRequestHandler("elicitation/create", () => {
+      throw new Error("The form cannot be shown.");
+    });
+    const counts: number[] = [];
+    for (let calls = 0; calls < 3; calls += 1) {
+      const failed = await client.callTool({ name: "cashier", arguments: { task: "Pay." } });
+      expect(textOf(failed)).toContain("This client did not ask a person");
+      const signals = new Set(watched.mock.contexts as AbortSignal[]);
+      counts.push([...signals].flatMap((signal) => getEventListeners(signal, "abort")).length);
+    }
+    expect(counts).toEqual([0, 0, 0]);
     await client.close();
   });
 

@@ -12,8 +12,8 @@ export const payloadFields = {
 } as const satisfies Readonly<Record<Question["about"], readonly string[]>>;
 
 /**
- * The answers to the interrupts of the run before, as far as these are still open. Throws `refused` for one that does not say what is
- * decided, or has a field that its question does not take: it must not count as an approval.
+ * The answers to the interrupts of the run before, as far as these are still open. Throws `refused` if an answer has no decision, or a
+ * field that its question does not take, so that neither counts as an approval.
  */
 export const resumedAnswersOf = (
   { resume = [] }: RunInput,

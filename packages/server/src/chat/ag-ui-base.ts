@@ -20,8 +20,8 @@ export interface SeenData {
   /** Those that the client may have been sent: the first one, and those of its runs. */
   readonly maybeSeen: readonly VersionedData[];
   /**
-   * What it was in that run, from its beginning, which the client was sent first; from what the client has certainly seen on, if
-   * that is in the run. Empty without a run that has begun.
+   * The versions of the data in the newest run, beginning with the later of its first version and the first one that the client has
+   * certainly seen. Empty if no run has begun.
    */
   readonly inRun: readonly VersionedData[];
   /** What it was after that run, up to now. The client was not sent these in a run. */

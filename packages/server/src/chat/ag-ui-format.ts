@@ -6,7 +6,7 @@ import { callsMessageId, resultMessageId } from "./ag-ui-ids.ts";
 import { AgUiDrafts } from "./ag-ui-drafts.ts";
 import { questionToInterrupt } from "./ag-ui-interrupts.ts";
 import { AgUiSharedState } from "./ag-ui-state.ts";
-import type { ChatFormat, ChatTranslator } from "./chat-stream.ts";
+import type { ChatFormat, ChatTranslator } from "./chat-format.ts";
 import { textOf, type UiChunk } from "./ui-chunk.ts";
 
 /** An event of AG-UI 1.0. Fields without a value are left out: a null is invalid. */
@@ -19,20 +19,20 @@ export interface AgUiRun {
 }
 
 /** The messages that a client has. */
-type HeldMessages = readonly { readonly id: string; readonly content?: unknown }[];
+type ClientMessages = readonly { readonly id: string; readonly content?: unknown }[];
 
 /** The events of one run of AG-UI. */
-export const agUiFormat = (run: AgUiRun, held: HeldMessages): ChatFormat => ({
+export const agUiFormat = (run: AgUiRun, clientMessages: ClientMessages): ChatFormat => ({
   headers: {},
   endText: "",
   replacesMessages: false,
-  translator: (live) => new AgUiTranslator(run, live, held),
+  translator: (live) => new AgUiTranslator(run, live, clientMessages),
 });
 
 /** Translates the chunks of a loop to events of AG-UI. */
 class AgUiTranslator implements ChatTranslator {
   readonly #run: AgUiRun;
-  readonly #held: HeldMessages;
+  readonly #clientMessages: ClientMessages;
   readonly #live: LiveSession;
   readonly #drafts = new AgUiDrafts();
   readonly #data = new AgUiSharedState();
@@ -43,9 +43,9 @@ class AgUiTranslator implements ChatTranslator {
   /** How many files of the last result follow. The result contains them. */
   #filesOfResult = 0;
 
-  constructor(run: AgUiRun, live: LiveSession, held: HeldMessages) {
+  constructor(run: AgUiRun, live: LiveSession, clientMessages: ClientMessages) {
     this.#run = run;
-    this.#held = held;
+    this.#clientMessages = clientMessages;
     this.#live = live;
   }
 
@@ -114,8 +114,8 @@ class AgUiTranslator implements ChatTranslator {
     return this.#data.update(state, patches);
   }
 
-  heldText(messageId: string): string {
-    const content = this.#held.find(({ id }) => id === messageId)?.content;
+  clientText(messageId: string): string {
+    const content = this.#clientMessages.find(({ id }) => id === messageId)?.content;
     return typeof content === "string" ? content : "";
   }
 

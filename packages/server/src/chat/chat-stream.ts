@@ -4,32 +4,10 @@ import { streamResponse } from "../events/event-stream.ts";
 import type { StreamHold } from "../routes/stream-hold.ts";
 import type { LiveSession } from "../sessions/live-session.ts";
 import type { ServerContext } from "../server-options.ts";
+import type { ChatFormat, ChatTranslator } from "./chat-format.ts";
 import { LoopWriter } from "./loop-writer.ts";
 import type { PostedMessage } from "./posted-message.ts";
 import type { UiChunk } from "./ui-chunk.ts";
-
-/** How the chunks of a loop are sent. */
-export interface ChatFormat {
-  readonly headers: Readonly<Record<string, string>>;
-  /** The text after the last event. */
-  readonly endText: string;
-  /** Whether a message replaces one with the same id that the client has, so that it is written from its beginning. */
-  readonly replacesMessages: boolean;
-  readonly translator: (live: LiveSession) => ChatTranslator;
-}
-
-/** Translates one stream to the events of a format. */
-export interface ChatTranslator {
-  /** The events of each chunk, in order. */
-  eventsOf(chunk: UiChunk): readonly object[];
-  /**
-   * The events for the application data of a state, for a format that has it. `patches` lead to it from the data before;
-   * undefined if that is not known.
-   */
-  dataEvents?(state: AgentState, patches: readonly DataPatch[] | undefined): readonly object[];
-  /** The text that the client has of a message, for a format whose messages are not replaced. Empty for one that it does not have. */
-  heldText?(messageId: string): string;
-}
 
 /** What a client of a stream has already. */
 export type ChatStart =
@@ -191,7 +169,7 @@ export class ChatStream {
     const { questions, streaming } = this.#live.stream;
     writer.skip(state, questions);
     if (streaming === null) return;
-    writer.join(state, streaming, this.#translator.heldText?.(streaming.messageId) ?? "");
+    writer.join(state, streaming, this.#translator.clientText?.(streaming.messageId) ?? "");
   }
 
   /** Another process may have recorded inputs that this one has not seen one by one. */

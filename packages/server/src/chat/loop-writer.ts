@@ -62,9 +62,9 @@ export class LoopWriter {
     this.#cut = this.#cutAnswer(state)?.id;
   }
 
-  /** Continues the text that is being streamed, of which the client has `held`. */
-  join(state: AgentState, { messageId, text }: NonNullable<LiveLink["streaming"]>, held: string): void {
-    const length = text.startsWith(held) ? held.length : 0;
+  /** Continues the text that is being streamed, of which the client has `clientText`. */
+  join(state: AgentState, { messageId, text }: NonNullable<LiveLink["streaming"]>, clientText: string): void {
+    const length = text.startsWith(clientText) ? clientText.length : 0;
     this.#streamed = { ...this.#streamed, text: length };
     this.#token(state, messageId, text.slice(length));
   }
@@ -163,7 +163,8 @@ export class LoopWriter {
     this.#openStep(step);
     this.#openPart({ kind: "text", id: messageId });
     this.#streamed = { ...this.#streamed, text: this.#streamed.text + text.length };
-    this.#write({ type: "text-delta", id: messageId, delta: text });
+    // A client may have all of the text already, and AG-UI has no empty deltas.
+    if (text !== "") this.#write({ type: "text-delta", id: messageId, delta: text });
   }
 
   #reasoning({ reActContext: { step } }: AgentState, text: string): void {

@@ -1,4 +1,4 @@
-import type { ChatFormat, ChatTranslator } from "./chat-stream.ts";
+import type { ChatFormat, ChatTranslator } from "./chat-format.ts";
 import type { UiChunk } from "./ui-chunk.ts";
 
 /** What a message of the assistant says about itself: the id of its session. */

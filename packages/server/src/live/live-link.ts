@@ -1,6 +1,7 @@
 import type { AgentEvent, DurableSession, Question, SessionView } from "@moora/agent";
+import { liveKeyOf } from "@moora/agent/internal";
 import { LiveFeed } from "./live-feed.ts";
-import { liveKeyOf, type LiveHub } from "./live-hub.ts";
+import type { LiveHub } from "./live-hub.ts";
 import { ReceivedMessages } from "./received-messages.ts";
 
 /** What one session streams, whether this server or another one runs it. */
@@ -69,13 +70,13 @@ export class LiveLink {
     const hub = this.#hub;
     const session = this.#session;
     if (hub === undefined || session === undefined || this.#stop !== undefined) return;
+    const key = liveKeyOf(session.id, session.header.incarnation);
     if (session.info().access === "run") {
       this.#messages = undefined;
-      this.#stop = hub.publish(session);
+      this.#stop = hub.publish(key, session);
       return;
     }
     if (this.#viewers === 0) return;
-    const key = liveKeyOf(session);
     const emit = (event: AgentEvent<unknown>): void => {
       for (const listener of this.#listeners) listener(event);
     };

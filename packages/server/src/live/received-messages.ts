@@ -1,5 +1,5 @@
 import type { AgentEvent } from "@moora/agent";
-import type { StreamedEvent, StreamedText } from "./live-texts.ts";
+import type { StreamedEvent, StreamedText } from "@moora/agent/internal";
 
 /** An event about a message that a model is writing. */
 type MessageEvent = Exclude<StreamedEvent, { type: "LlmWarning" | "ToolCallProgress" }>;

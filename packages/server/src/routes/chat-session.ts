@@ -1,6 +1,7 @@
 import { digestOf } from "@moora/event-log";
 import type { Access, SessionRef } from "../access/authorization.ts";
-import { ChatStream, type ChatFormat } from "../chat/chat-stream.ts";
+import type { ChatFormat } from "../chat/chat-format.ts";
+import { ChatStream } from "../chat/chat-stream.ts";
 import { agentNotFound, HttpProblem, sessionNotFound } from "../problem.ts";
 import type { LiveSession } from "../sessions/live-session.ts";
 import type { RouteCall } from "./route.ts";
@@ -9,10 +10,10 @@ import { holdForStream } from "./stream-hold.ts";
 /** The rights that a request to a chat needs: to read it, or to post a message to it, whose answer it reads. */
 const rightsFor = { read: ["read"], post: ["read", "post"] } as const;
 
-/** What the error for a missing right says that the user may not do. */
-const deeds = { create: "create", read: "read", post: "post to" } as const;
+/** The words for each right in the `forbidden` error. */
+const rightNames = { create: "create", read: "read", post: "post to" } as const;
 
-type ChatRight = keyof typeof deeds;
+type ChatRight = keyof typeof rightNames;
 
 /** The session of a chat as `findChat` finds it. Throws `not-found` for a missing one. */
 export async function chatSession(
@@ -52,7 +53,7 @@ export async function findChat(
 async function permitted(access: Access, ref: SessionRef, rights: readonly ChatRight[]): Promise<SessionRef> {
   const missing = await missingRight(access, ref, rights);
   if (missing === undefined) return ref;
-  throw new HttpProblem("forbidden", `You may not ${deeds[missing]} this chat.`);
+  throw new HttpProblem("forbidden", `You may not ${rightNames[missing]} this chat.`);
 }
 
 /** The first of these rights that a user does not have. */

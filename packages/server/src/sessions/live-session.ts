@@ -158,7 +158,8 @@ export class LiveSession {
     session.onEvent((event) => this.#noteQuestion(event));
     this.stream.adopt(session);
     DataPosition.of(session);
-    if (session.info().access === "post" && !this.#isOfSubAgent) this.#poll();
+    const mayTakeOver = !this.#isOfSubAgent && this.#context.log.owner === undefined;
+    if (session.info().access === "post" && mayTakeOver) this.#poll();
   }
 
   #noteQuestion(event: AgentEvent<unknown>): void {
@@ -227,7 +228,7 @@ export class LiveSession {
       ...(leaseMs === undefined ? {} : { leaseMs }),
       ...(user === null ? {} : { user }),
       ...(blobs === false ? {} : { blobs }),
-      ...(context === undefined ? {} : { context: await context(user, this.ref) }),
+      ...(context === undefined || log.owner !== undefined ? {} : { context: await context(user, this.ref) }),
       onError: (report) => this.#failed(report),
       ...(onLog === undefined ? {} : { onLog }),
     };

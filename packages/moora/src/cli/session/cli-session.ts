@@ -190,7 +190,7 @@ async function openToRun(
       ...(onLog === undefined ? {} : { onLog }),
       ...(isOwnerGone === undefined ? {} : { isOwnerGone }),
     });
-    // The terminal shows the questions, also those that are open before it listens.
+    // Marks questions as seen (no `QuestionUnseen`): the terminal shows them, but subscribes only later.
     session.onEvent(() => undefined);
     const { access, lastError } = session.info();
     if (access === "run") return { session, running: joinLoop(session) };

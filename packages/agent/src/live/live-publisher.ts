@@ -1,10 +1,26 @@
-import type { AgentEvent, Clock, DurableSession, SubAgentEvent } from "@moora/agent";
-import { answerMessageId } from "@moora/agent/internal";
-import { questionKey } from "@moora/agent-webui-protocol";
-import type { SentSubAgentEvent, LiveText, SentEvent, ViewedSession } from "./live-texts.ts";
+import type { Clock } from "@moora/agent-core-effects";
+import { questionKey } from "@moora/agent-core-state-machine/internal";
+import type { AgentEvent, Question, SubAgentEvent } from "../agent-event.ts";
+import type { LiveText, SentEvent, SentSubAgentEvent, ViewedSession } from "./live-texts.ts";
+
+/** What a publisher reads of the session that a process runs, or of an effect that runs in a process by itself. */
+export interface StreamedSession {
+  /** The sequence number of its last record, for an effect that of the session at its start. */
+  seq(): number;
+  /** The text of the message that is being streamed. */
+  streaming(): { readonly messageId: string; readonly text: string } | null;
+  /** The message of the model call that may have streamed already; undefined if there is none. */
+  startedMessage(): string | undefined;
+  /** The open questions, with those of sub-agents. */
+  questions(): readonly Question[];
+  /** Calls the listener with the sequence number of each new record. Returns a function that unsubscribes. */
+  onRecord(listener: (seq: number) => void): () => void;
+  /** Calls the listener with each event. Returns a function that unsubscribes. */
+  onEvent(listener: (event: AgentEvent<unknown>) => void): () => void;
+}
 
 /** How long a server counts as one with viewers after its last request, in milliseconds. */
-export const interestMs = 60_000;
+const interestMs = 60_000;
 /** The shortest time between two texts of one session, in milliseconds. What is streamed meanwhile is sent together. */
 const paceMs = 25;
 /** The longest piece of a message in one text. */
@@ -20,7 +36,7 @@ export interface PublisherOptions {
 
 /** Sends what a session streams to the servers that have viewers of it. It listens to the session only while there are some. */
 export class LivePublisher {
-  readonly #session: DurableSession<unknown>;
+  readonly #session: StreamedSession;
   readonly #options: PublisherOptions;
   readonly #feed = crypto.randomUUID();
   /** When the interest of each server ends, in milliseconds since 1970. */
@@ -35,7 +51,7 @@ export class LivePublisher {
   #detach: (() => void) | undefined;
   #cancelPace: (() => void) | undefined;
 
-  constructor(session: DurableSession<unknown>, options: PublisherOptions) {
+  constructor(session: StreamedSession, options: PublisherOptions) {
     this.#session = session;
     this.#options = options;
   }
@@ -47,7 +63,7 @@ export class LivePublisher {
     const isNew = viewed.isNew || !this.#servers.has(server);
     this.#servers.set(server, this.#options.clock.now() + interestMs);
     if (this.#detach === undefined) this.#attach();
-    const { streaming } = this.#session.current();
+    const streaming = this.#session.streaming();
     const has = streaming?.messageId === viewed.messageId ? viewed.length : 0;
     const rest = streaming?.text.slice(has) ?? "";
     const questions = this.#session.questions().filter(({ path = [] }) => path.length > 0);
@@ -83,14 +99,13 @@ export class LivePublisher {
   }
 
   #attach(): void {
-    const { streaming, reActContext } = this.#session.current();
-    const { control } = reActContext;
+    const streaming = this.#session.streaming();
     this.#seq = this.#session.seq();
     this.#messageId = streaming?.messageId ?? "";
     this.#lengths = { text: streaming?.text.length ?? 0, reasoning: 0 };
-    this.#startedAttempt = control.type === "Planning" ? answerMessageId(reActContext, control) : undefined;
+    this.#startedAttempt = this.#session.startedMessage();
     const stops = [
-      this.#session.onInput((_input, _state, seq) => {
+      this.#session.onRecord((seq) => {
         this.#flush();
         this.#seq = seq;
       }),
@@ -154,7 +169,7 @@ export class LivePublisher {
   /** Where a token begins in its text; undefined if tokens before it may have been missed, and the session does not show them yet. */
   #textOffset(event: Extract<AgentEvent<unknown>, { type: "LlmToken" }>): number | undefined {
     const counted = this.#count(event, "text");
-    const { streaming } = this.#session.current();
+    const streaming = this.#session.streaming();
     if (streaming?.messageId === event.messageId) return streaming.text.length - event.text.length;
     // The record of the message's beginning is not in the session yet.
     return this.#isWhole(event) ? counted : undefined;

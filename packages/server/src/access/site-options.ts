@@ -1,0 +1,21 @@
+import { BuildError } from "@moora/agent";
+import { shownValue } from "@moora/agent-core-effects/internal";
+import type { Authorize } from "./authorization.ts";
+import { isLoopbackHost } from "./site-checks.ts";
+
+/** Throws `BuildError` for a host of other machines on a server whose users are all one user. */
+export function checkedHosts(hosts: readonly string[], authorize: Authorize | undefined): readonly string[] {
+  const beyond = authorize === undefined ? hosts.find((host) => !isLoopbackHost(host)) : undefined;
+  if (beyond === undefined) return hosts.map((host) => host.toLowerCase());
+  throw new BuildError(
+    `allowedHosts names ${shownValue(beyond)}, which other machines can reach. Give authorize as well.`,
+  );
+}
+
+/** Origins are compared as browsers write them. `*` and `null` would let every page in, and a pattern none. */
+export function checkedOrigin(origin: string): string {
+  if (URL.parse(origin)?.origin === origin && origin !== "null" && !origin.includes("*")) return origin;
+  throw new BuildError(
+    `allowedOrigins must contain origins such as "https://app.example.com", got ${JSON.stringify(origin)}.`,
+  );
+}
