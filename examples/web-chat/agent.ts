@@ -4,13 +4,15 @@ import { z } from "zod";
 import { demoModel } from "./demo-model.ts";
 
 export interface Item {
+  /** Two items may have the same name. */
+  id: string;
   name: string;
   isDone: boolean;
 }
 
 /** The shopping list that the agent and all windows share. */
 const list = defineData({
-  schema: z.object({ items: z.array(z.object({ name: z.string(), isDone: z.boolean() })) }),
+  schema: z.object({ items: z.array(z.object({ id: z.string(), name: z.string(), isDone: z.boolean() })) }),
   initial: { items: [] },
 });
 
@@ -20,7 +22,10 @@ const addItems = defineTool({
   input: z.object({ names: z.array(z.string()) }),
   data: list,
   execute({ names }, { update }) {
-    update((draft) => void draft.items.push(...names.map((name) => ({ name, isDone: false }))));
+    update(
+      (draft) =>
+        void draft.items.push(...names.map((name) => ({ id: crypto.randomUUID(), name, isDone: false }))),
+    );
     return `Added ${names.join(", ")}.`;
   },
 });

@@ -25,11 +25,19 @@ function reply({ messages }: LlmRequest): LlmOutcome {
       ? last.content.map((part) => (part.type === "text" ? part.text : "")).join(" ")
       : "";
   const [, names] = /\badd (.+)/i.exec(text) ?? [];
-  if (names !== undefined)
-    return callsTools([{ name: "add_items", arguments: { names: names.split(/,| and /).flatMap(wordsOf) } }]);
+  if (names !== undefined) return addsItems(names.split(/,| and /).flatMap(wordsOf));
   if (/\border\b/i.test(text)) return callsTools([{ name: "order" }]);
   if (/\bdeliver\b/i.test(text)) return callsTools([{ name: "deliver" }]);
   return answers(explanation);
+}
+
+/** A turn of a text, a call and a text again. */
+function addsItems(names: readonly string[]): LlmOutcome {
+  const outcome = callsTools([{ name: "add_items", arguments: { names } }], { text: "I write that down. " });
+  if (!outcome.ok) return outcome;
+  const { turn } = outcome;
+  const tip = { type: "text", text: "Tick off what you have, or add items of your own." } as const;
+  return { ...outcome, turn: { ...turn, parts: [...turn.parts, tip] } };
 }
 
 function wordsOf(text: string): readonly string[] {

@@ -23,9 +23,9 @@ const flags = [
 export const chromiumAdvice =
   "The browser tests need Chromium. Install it (Debian: apt-get install chromium), or set CHROMIUM_PATH to its path.";
 
-/** Starts a headless Chromium. Throws with the way to get it where there is none. */
-export async function launchChromium(): Promise<Browser> {
+/** Starts a headless Chromium, with further flags if they are given. Throws with the way to get it where there is none. */
+export async function launchChromium(further: readonly string[] = []): Promise<Browser> {
   const executablePath = chromiumPath();
   if (executablePath === undefined) throw new Error(chromiumAdvice);
-  return await chromium.launch({ executablePath, args: flags });
+  return await chromium.launch({ executablePath, args: [...flags, ...further] });
 }

@@ -29,10 +29,14 @@ export function AnswerForm({ question, isBusy, give }: KindProps): JSX.Element {
         ))
       )}
       <div className="buttons">
-        <button type="submit" className="primary" disabled={isBusy}>
+        <button type="submit" className="primary" aria-disabled={isBusy}>
           Answer
         </button>
-        <button type="button" disabled={isBusy} onClick={() => give({ reject: "The user did not answer." })}>
+        <button
+          type="button"
+          aria-disabled={isBusy}
+          onClick={() => give({ reject: "The user did not answer." })}
+        >
           Do not answer
         </button>
       </div>

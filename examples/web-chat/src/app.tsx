@@ -21,7 +21,7 @@ export function App(): JSX.Element {
       </header>
       <main>
         <section className="chat" aria-label="Chat">
-          <ol
+          <div
             className="messages"
             role="log"
             aria-label="Messages"
@@ -29,19 +29,21 @@ export function App(): JSX.Element {
             tabIndex={0}
             ref={bottom}
           >
-            {messages.length === 0 && (
-              <li className="hint">Write “add milk and bread”, or ask what this is.</li>
-            )}
-            {messages.map(({ id, role }) => (
-              <MessageView key={id} id={id} role={role} />
-            ))}
-            {unsent.map(({ key, content, isConfirmed }) => (
-              <li key={key} className="message user unsent">
-                <p>{content}</p>
-                {!isConfirmed && <small>Not sent yet</small>}
-              </li>
-            ))}
-          </ol>
+            <ol>
+              {messages.length === 0 && (
+                <li className="hint">Write “add milk and bread”, or ask what this is.</li>
+              )}
+              {messages.map(({ id, role }) => (
+                <MessageView key={id} id={id} role={role} />
+              ))}
+              {unsent.map(({ key, content, isConfirmed }) => (
+                <li key={key} className="message user unsent">
+                  <p>{content}</p>
+                  {!isConfirmed && <small>Not sent yet</small>}
+                </li>
+              ))}
+            </ol>
+          </div>
           {status === "failed" && (
             <p className="failure" role="alert">
               {failure?.kind === "Cancelled" ? "Stopped." : failure?.message}{" "}

@@ -1,7 +1,8 @@
+import { escapeHiddenCharacters } from "@moora/agent";
 import { useMessage, type ChatPart, type ToolCallPart } from "@moora/react";
 import { memo, type JSX } from "react";
 
-/** One message. While the model writes it, nothing else is rendered. */
+/** One message. While the model writes it, nothing else is rendered, and of its parts only the one that changes. */
 export const MessageView = memo(function MessageView({
   id,
   role,
@@ -22,11 +23,11 @@ export const MessageView = memo(function MessageView({
   );
 });
 
-function Part({ part }: { readonly part: ChatPart }): JSX.Element {
+const Part = memo(function Part({ part }: { readonly part: ChatPart }): JSX.Element {
   if (part.type === "tool-call") return <ToolCall call={part} />;
   if (part.type === "file") return <a href={part.file.url}>{part.file.name ?? part.file.mediaType}</a>;
   return part.type === "reasoning" ? <p className="reasoning">{part.text}</p> : <p>{part.text}</p>;
-}
+});
 
 const statusTexts: Readonly<Record<ToolCallPart["status"], string>> = {
   drafting: "is being written",
@@ -43,7 +44,7 @@ function ToolCall({ call }: { readonly call: ToolCallPart }): JSX.Element {
   const { name, status, parameters, progress, result } = call;
   return (
     <div className="call" data-status={status}>
-      <strong>{name}</strong> <code>{parameters}</code>
+      <strong>{name}</strong> <code>{escapeHiddenCharacters(parameters)}</code>
       <span className="status">{(status === "running" && progress) || statusTexts[status]}</span>
       {result !== null && <p>{result.isSuccess ? result.content : result.error}</p>}
     </div>

@@ -1,6 +1,6 @@
-import { askedText, type Decision, type Question } from "@moora/agent";
+import { askedText, escapeHiddenCharacters, type Decision, type Question } from "@moora/agent";
 import { useAgent } from "@moora/react";
-import { useState, type JSX } from "react";
+import { useLayoutEffect, useRef, useState, type JSX, type RefObject } from "react";
 import type { shopper } from "../agent.ts";
 import { AnswerForm } from "./answer-form.tsx";
 
@@ -18,7 +18,7 @@ export function Questions(): JSX.Element {
 
 export interface KindProps {
   readonly question: Question;
-  /** Whether a decision is being sent. */
+  /** Whether a decision is being sent. Buttons are not disabled meanwhile, which would take the focus from them. */
   readonly isBusy: boolean;
   readonly give: (decision: Decision) => void;
 }
@@ -40,7 +40,9 @@ function QuestionView({ question }: { readonly question: Question }): JSX.Elemen
   const { decide } = useAgent<typeof shopper>();
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState("");
+  const section = useFocusAfter();
   const give = async (decision: Decision): Promise<void> => {
+    if (isBusy) return;
     setBusy(true);
     setProblem("");
     try {
@@ -53,7 +55,7 @@ function QuestionView({ question }: { readonly question: Question }): JSX.Elemen
   };
   const Kind = kinds[question.about];
   return (
-    <section className="question" aria-label={`${titles[question.about]} ${question.name}`}>
+    <section ref={section} className="question" aria-label={`${titles[question.about]} ${question.name}`}>
       <Kind question={question} isBusy={isBusy} give={(decision) => void give(decision)} />
       {question.path !== undefined && <small>Asked by a sub-agent</small>}
       {problem !== "" && <p role="alert">{problem}</p>}
@@ -61,9 +63,22 @@ function QuestionView({ question }: { readonly question: Question }): JSX.Elemen
   );
 }
 
+/** Moves the focus to the message when its element is removed, which would lose it: a question was decided, here or in another window. */
+function useFocusAfter(): RefObject<HTMLElement | null> {
+  const element = useRef<HTMLElement>(null);
+  useLayoutEffect(() => {
+    const shown = element.current;
+    return () => {
+      if (shown?.contains(document.activeElement) === true) document.getElementById("message")?.focus();
+    };
+  }, []);
+  return element;
+}
+
+/** A call as it is approved: characters that are not seen, or that reverse a text, are shown as escapes. */
 const Call = ({ name, parameters }: Question): JSX.Element => (
   <>
-    <strong>{name}</strong> <code>{JSON.stringify(parameters)}</code>
+    <strong>{name}</strong> <code>{escapeHiddenCharacters(JSON.stringify(parameters))}</code>
   </>
 );
 
@@ -74,10 +89,10 @@ function Approval({ question, isBusy, give }: KindProps): JSX.Element {
         The agent wants to run <Call {...question} />
       </p>
       <div className="buttons">
-        <button type="button" className="primary" disabled={isBusy} onClick={() => give("approve")}>
+        <button type="button" className="primary" aria-disabled={isBusy} onClick={() => give("approve")}>
           Approve
         </button>
-        <button type="button" disabled={isBusy} onClick={() => give({ reject: "The user said no." })}>
+        <button type="button" aria-disabled={isBusy} onClick={() => give({ reject: "The user said no." })}>
           Reject
         </button>
       </div>
@@ -89,7 +104,7 @@ function Approval({ question, isBusy, give }: KindProps): JSX.Element {
 function Answer({ question, isBusy, give }: KindProps): JSX.Element {
   return (
     <>
-      <p>{askedText(question).text}</p>
+      <p>{escapeHiddenCharacters(askedText(question).text)}</p>
       <AnswerForm question={question} isBusy={isBusy} give={give} />
     </>
   );
@@ -110,7 +125,7 @@ function Outcome({ question, isBusy, give }: KindProps): JSX.Element {
       </p>
       <div className="buttons">
         {Object.entries(choices).map(([title, decision]) => (
-          <button key={title} type="button" disabled={isBusy} onClick={() => give(decision)}>
+          <button key={title} type="button" aria-disabled={isBusy} onClick={() => give(decision)}>
             {title}
           </button>
         ))}

@@ -10,31 +10,26 @@ export function ShoppingList(): JSX.Element {
     const name = field.current?.value.trim() ?? "";
     if (field.current === null || name === "") return;
     field.current.value = "";
-    void update((draft) => void draft.items.push({ name, isDone: false }));
+    void update((draft) => void draft.items.push({ id: crypto.randomUUID(), name, isDone: false }));
   };
-  const toggle = (name: string): void =>
+  const toggle = (id: string): void =>
     void update((draft) => {
-      const item = draft.items.find((other) => other.name === name);
+      const item = draft.items.find((other) => other.id === id);
       if (item !== undefined) item.isDone = !item.isDone;
     });
-  const remove = (name: string): void =>
-    void update((draft) => void (draft.items = draft.items.filter((item) => item.name !== name)));
+  const remove = (id: string): void =>
+    void update((draft) => void (draft.items = draft.items.filter((item) => item.id !== id)));
   return (
     <section className="list" aria-labelledby="list-title">
       <h2 id="list-title">Shopping list</h2>
       <ul>
-        {data.items.map(({ name, isDone }) => (
-          <li key={name}>
+        {data.items.map(({ id, name, isDone }) => (
+          <li key={id}>
             <label className={isDone ? "done" : ""}>
-              <input type="checkbox" checked={isDone} onChange={() => toggle(name)} />
-              {name}
+              <input type="checkbox" checked={isDone} onChange={() => toggle(id)} />
+              <span>{name}</span>
             </label>
-            <button
-              type="button"
-              className="quiet"
-              aria-label={`Remove ${name}`}
-              onClick={() => remove(name)}
-            >
+            <button type="button" className="quiet" aria-label={`Remove ${name}`} onClick={() => remove(id)}>
               ×
             </button>
           </li>

@@ -1,8 +1,8 @@
 import { useEffect, useRef, type RefObject } from "react";
 
-/** Keeps a list at its end while it grows, unless its reader has scrolled up. */
-export function useBottom(): RefObject<HTMLOListElement | null> {
-  const list = useRef<HTMLOListElement>(null);
+/** Keeps a list at its end while it grows or gets another size, unless its reader has scrolled up. */
+export function useBottom(): RefObject<HTMLDivElement | null> {
+  const list = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const element = list.current;
     if (element === null) return;
@@ -10,14 +10,18 @@ export function useBottom(): RefObject<HTMLOListElement | null> {
     const onScroll = (): void => {
       isAtEnd = element.scrollHeight - element.scrollTop - element.clientHeight < 40;
     };
-    const observer = new MutationObserver(() => {
+    const follow = (): void => {
       if (isAtEnd) element.scrollTop = element.scrollHeight;
-    });
+    };
+    const observer = new MutationObserver(follow);
+    const sizes = new ResizeObserver(follow);
+    sizes.observe(element);
     element.addEventListener("scroll", onScroll);
     observer.observe(element, { childList: true, subtree: true, characterData: true });
     return () => {
       element.removeEventListener("scroll", onScroll);
       observer.disconnect();
+      sizes.disconnect();
     };
   }, []);
   return list;

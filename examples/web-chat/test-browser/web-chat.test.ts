@@ -1,9 +1,18 @@
 import { launchChromium } from "@moora/testbed/chromium";
-import { canonicalJson } from "@moora/agent";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { countRenders } from "./count-renders.ts";
-import { rendersIn, ServedPage, ServerProcess, sessionIn } from "./stage.ts";
+import {
+  expectSameState,
+  item,
+  openWindow,
+  recordStream,
+  rendersIn,
+  sessionIn,
+  untilIdle,
+  write,
+} from "./chat-window.ts";
+import { inputsOf } from "./server-state.ts";
+import { ServedPage, ServerProcess } from "./stage.ts";
 
 let browser: Browser;
 let server: ServerProcess;
@@ -21,42 +30,9 @@ afterAll(async () => {
   await server?.[Symbol.asyncDispose]();
 });
 
-/** A window with the page; without an id it begins a session. */
-async function open(id = ""): Promise<Page> {
-  const context = await browser.newContext();
-  context.setDefaultTimeout(8_000);
-  await context.addInitScript(countRenders);
-  const page = await context.newPage();
-  page.on("pageerror", (error) => errors.push(error));
-  await page.goto(`${served.url}#${id}`);
-  await page.getByText("Connected", { exact: true }).waitFor();
-  return page;
-}
-
-const errors: Error[] = [];
-
+const open = (id = ""): Promise<Page> => openWindow(browser, served.url, id);
 const idOf = async (page: Page): Promise<string> => (await sessionIn(page)).id;
-
-async function write(page: Page, text: string): Promise<void> {
-  await page.getByLabel("Message", { exact: true }).fill(text);
-  await page.keyboard.press("Enter");
-}
-
-const item = (page: Page, name: string) => page.getByRole("checkbox", { name });
-
-/** Waits until both windows have the same record, and compares their states with that of the server. */
-async function expectSameState(...pages: readonly Page[]): Promise<void> {
-  const last = Math.max(...(await Promise.all(pages.map(async (page) => (await sessionIn(page)).seq))));
-  for (const page of pages) {
-    await page.waitForFunction(
-      (least) => (globalThis as unknown as { session: { seq(): number } }).session.seq() >= least,
-      last,
-    );
-    const { id, seq, state } = await sessionIn(page);
-    expect(canonicalJson(state)).toBe(await server.stateOf(id, seq));
-  }
-  expect(errors).toEqual([]);
-}
+const expectSame = (...pages: readonly Page[]): Promise<void> => expectSameState(server.url, ...pages);
 
 describe("the chat in a browser", () => {
   it("shows one session in two windows, with the data that both change", async () => {
@@ -71,7 +47,7 @@ describe("the chat in a browser", () => {
     await item(first, "tea").waitFor();
     await first.getByText("Added milk, bread.").last().waitFor();
     await second.getByText("Added milk, bread.").last().waitFor();
-    await expectSameState(first, second);
+    await expectSame(first, second);
     await Promise.all([first.context().close(), second.context().close()]);
   });
 
@@ -88,8 +64,8 @@ describe("the chat in a browser", () => {
     await question(second).waitFor({ state: "detached" });
     await first.locator('.call[data-status="failed"]').waitFor();
     expect(await first.locator(".call").textContent()).toContain("The user said no.");
-    await first.locator('.messages[aria-busy="false"]').waitFor();
-    await expectSameState(first, second);
+    await untilIdle(first);
+    await expectSame(first, second);
     await Promise.all([first.context().close(), second.context().close()]);
   });
 
@@ -97,7 +73,7 @@ describe("the chat in a browser", () => {
     const page = await open();
     await write(page, "add milk");
     await item(page, "milk").waitFor();
-    await page.locator('.messages[aria-busy="false"]').waitFor();
+    await untilIdle(page);
     await write(page, "order");
     await page.getByRole("button", { name: "Approve" }).click();
     await page.locator('.call[data-status="running"]').getByText("Calling the shop").waitFor();
@@ -110,10 +86,10 @@ describe("the chat in a browser", () => {
     await page.getByText("Ordered milk.").first().waitFor();
     await item(page, "bread").waitFor();
     expect(await item(page, "milk").isChecked()).toBe(true);
-    await page.locator('.messages[aria-busy="false"]').waitFor();
-    await expectSameState(page);
+    await untilIdle(page);
+    await expectSame(page);
     const { id, seq } = await sessionIn(page);
-    const inputs = await server.inputsOf(id, seq);
+    const inputs = await inputsOf(server.url, id, seq);
     expect(inputs.filter(({ type }) => type === "user-message-received")).toHaveLength(3);
     expect(await page.locator(".message.user").count()).toBe(3);
     await page.context().close();
@@ -138,8 +114,8 @@ describe("the chat in a browser", () => {
       for (const name of ["oil", "tea", "salt"]) await item(page, name).waitFor();
     const texts = await second.locator(".message.user p").allTextContents();
     expect(texts).toEqual(["add tea", "add salt"]);
-    await first.locator('.messages[aria-busy="false"]').waitFor();
-    await expectSameState(first, second);
+    await untilIdle(first);
+    await expectSame(first, second);
     await Promise.all([first.context().close(), second.context().close()]);
   });
 
@@ -154,8 +130,8 @@ describe("the chat in a browser", () => {
     await question.getByLabel("note").fill("Ring twice");
     await question.getByRole("button", { name: "Answer", exact: true }).click();
     await page.getByText("It arrives tomorrow as a gift, note: Ring twice.").last().waitFor();
-    await page.locator('.messages[aria-busy="false"]').waitFor();
-    await expectSameState(page);
+    await untilIdle(page);
+    await expectSame(page);
     await page.context().close();
   });
 
@@ -164,15 +140,15 @@ describe("the chat in a browser", () => {
     await write(page, "order");
     await page.getByRole("region", { name: "Approval of order" }).waitFor();
     const receipt = { status: "ignored", reason: "digest-mismatch" };
-    await page.route("**/decisions", (route) => route.fulfill({ json: receipt }));
+    await page.route("**/decisions?*", (route) => route.fulfill({ json: receipt }));
     await page.getByRole("button", { name: "Approve" }).click();
     await page.getByText("Not accepted: digest-mismatch.").waitFor();
-    await page.unroute("**/decisions");
+    await page.unroute("**/decisions?*");
     await page.getByRole("button", { name: "Reject" }).click();
     await page.locator('.call[data-status="failed"]').waitFor();
     expect(await page.locator(".call").textContent()).toContain("The user said no.");
-    await page.locator('.messages[aria-busy="false"]').waitFor();
-    await expectSameState(page);
+    await untilIdle(page);
+    await expectSame(page);
     await page.context().close();
   });
 
@@ -193,8 +169,8 @@ describe("the chat in a browser", () => {
     for (const page of [second, third]) await item(page, "tea").waitFor();
     expect(await second.locator(".message.user p").allTextContents()).toEqual(["add tea"]);
     expect(await second.evaluate(() => localStorage.length)).toBe(0);
-    await second.locator('.messages[aria-busy="false"]').waitFor();
-    await expectSameState(second, third);
+    await untilIdle(second);
+    await expectSame(second, third);
     await context.close();
   });
 
@@ -210,7 +186,32 @@ describe("the chat in a browser", () => {
     expect(renders["Part"]).toBe(renders["MessageView"]);
     await page.keyboard.press("Escape");
     await page.getByText("Stopped.").waitFor();
-    await expectSameState(page);
+    await expectSame(page);
+    await page.context().close();
+  });
+
+  it("renders only the streamed part of a message with a text, a call and a text, at most once for a token", async () => {
+    const page = await open();
+    const streamed = await recordStream(page);
+    await write(page, "add milk");
+    await page.getByText("Added milk.").last().waitFor();
+    await untilIdle(page);
+    const parts = page.locator(".message.assistant").first().locator(":scope > p, :scope > .call > strong");
+    expect(await parts.allTextContents()).toEqual([
+      "I write that down. ",
+      "add_items",
+      "Tick off what you have, or add items of your own.",
+    ]);
+    const pieces = (await streamed()).filter(({ isAfterCall }) => isAfterCall);
+    // The ten words after the call; the later ones are those of the next message.
+    const tokens = pieces.filter(({ event }) => event === "LlmToken").slice(0, 10);
+    expect(tokens).toHaveLength(10);
+    for (const { renders } of tokens) {
+      expect(Object.keys(renders).filter((name) => !["MessageView", "Part"].includes(name))).toEqual([]);
+      expect(Math.max(...Object.values(renders), 0)).toBeLessThanOrEqual(1);
+    }
+    expect(tokens.filter(({ renders }) => renders["Part"] === 1).length).toBeGreaterThan(3);
+    await expectSame(page);
     await page.context().close();
   });
 });

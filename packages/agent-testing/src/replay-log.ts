@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
-import { importSession, readSession, verifySession, type Agent, type SessionHeader } from "@moora/agent";
+import { readSession, verifySession, type Agent, type SessionHeader } from "@moora/agent";
+import { importForReading } from "@moora/agent/internal";
 import { checkOptions, type OptionForms } from "@moora/agent-core-effects/internal";
 import { initialAgentState, type AgentInput, type AgentState } from "@moora/agent-core-state-machine";
 import { LogError, memoryLog } from "@moora/event-log";
@@ -57,7 +58,7 @@ export async function replayPortable(text: string, options: ReplayOptions = {}):
   checkOptions("replayPortable", options, replayForms);
   const { agent, ...laws } = options;
   const log = memoryLog();
-  const { id } = await importSession(log, text);
+  const id = await importForReading(log, text);
   const report = await verifySession(log, id);
   if (!report.ok && report.reason === "differs") throw new ReplayDiffers(report.seq, report.message);
   if (!report.ok) throw new LogError("LogCorrupt", report.message, { seq: report.seq });

@@ -53,6 +53,9 @@ export const pauseBodySchema = z.strictObject({ reason: optionalText });
 /** The schema of the body of a post that needs no fields: a retry of the loop, or the end of a pause. */
 export const emptyBodySchema = z.strictObject({});
 
+/** The schema of the body that forks a session. `at` is the last record that the fork has; 0 for none. Default: the newest one. */
+export const forkBodySchema = z.strictObject({ at: z.exactOptional(seq) });
+
 const path = z.string();
 
 /**
@@ -206,6 +209,8 @@ export type DecisionBody = z.infer<typeof decisionBodySchema>;
 export type CancelBody = Immutable<z.infer<typeof cancelBodySchema>>;
 /** The body that pauses a session. */
 export type PauseBody = Immutable<z.infer<typeof pauseBodySchema>>;
+/** The body that forks a session. */
+export type ForkBody = Immutable<z.infer<typeof forkBodySchema>>;
 /** One operation on application data. */
 export type DataOperation = z.infer<typeof dataOperationSchema>;
 /** The body that changes application data. */

@@ -3,6 +3,7 @@ import {
   chunkEventSchema,
   dataBodySchema,
   decisionBodySchema,
+  forkBodySchema,
   inputEventSchema,
   messageBodySchema,
   problemSchema,
@@ -53,6 +54,8 @@ describe("the other schemas", () => {
         dataBodySchema,
         { patches: [{ op: "remove", path: "/a" }], base: { seq: 7, incarnation: "i", digest: "d" } },
       ],
+      [forkBodySchema, {}],
+      [forkBodySchema, { at: 0 }],
       [receiptSchema, { status: "accepted", seq: 7 }],
       [receiptSchema, { status: "ignored", reason: "already-decided", decidedBy: "ada" }],
       [problemSchema, { type: "about:blank", title: "Not found", status: 404, code: "not-found" }],
@@ -75,6 +78,8 @@ describe("the other schemas", () => {
     [dataBodySchema, { patches: [{ op: "remove", path: "/a" }], base: {} }],
     [dataBodySchema, { patches: [{ op: "move", from: "/a", path: "/b" }] }],
     [messageBodySchema, { text: "Hi" }],
+    [forkBodySchema, { at: -1 }],
+    [forkBodySchema, { id: "mine" }],
     [receiptSchema, { status: "accepted", seq: -1 }],
   ])("refuse other values", (schema, value) => {
     expect(schema.safeParse(value).success).toBe(false);

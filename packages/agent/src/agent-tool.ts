@@ -23,7 +23,7 @@ import { openSession } from "./open-session.ts";
 import type { OnApproval } from "./session/host-approvals.ts";
 import { needsContext } from "./session-context.ts";
 import { failed, runToReply, showIn } from "./session-of-call.ts";
-import { hasSessionsIn, openedSessionId } from "./session-of-tool.ts";
+import { openedSessionId, registerLog } from "./session-of-tool.ts";
 import type { Session } from "./session/session.ts";
 import { postsTo } from "./session/post-to-sub-agent.ts";
 import { SubAgents } from "./session/sub-agents.ts";
@@ -133,7 +133,7 @@ function toolOfAgent<Answer>(agent: Agent<Answer>, options: AgentToolOptions): T
       const reviewer =
         onApproval ?? (caller === undefined ? rejectQuestion : caller.reviewerOf(context.toolCallId));
       const opening = openForCall(capped, context, { ...options, clock, onApproval: reviewer, caller });
-      const { release, onCancel } = closedWith(caller, opening);
+      const { release, onCancel } = closeWithCaller(caller, opening);
       try {
         const session = await opening;
         const detach = showIn(caller, context, session);
@@ -155,7 +155,7 @@ function toolOfAgent<Answer>(agent: Agent<Answer>, options: AgentToolOptions): T
     },
   });
   if (log !== undefined) {
-    hasSessionsIn(tool, { ...definition, log });
+    registerLog(tool, { ...definition, log });
     postsTo(tool, async (call) => {
       const id = await openedSessionId({ ...definition, log }, call);
       // A session that was never opened has no question.
@@ -166,8 +166,8 @@ function toolOfAgent<Answer>(agent: Agent<Answer>, options: AgentToolOptions): T
   return tool;
 }
 
-/** Closes the session of a call with that of its caller, after a cancel that is being written, until `release` is called. */
-function closedWith(
+/** Closes the session of a call when its caller closes, after a cancel in progress has been written. `release` ends this. */
+function closeWithCaller(
   caller: SubAgents | undefined,
   opening: Promise<Session<unknown>>,
 ): { readonly release: () => void; readonly onCancel: (canceled: Promise<unknown>) => void } {

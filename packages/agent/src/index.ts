@@ -153,6 +153,7 @@ export { systemClock } from "./clock.ts";
 export { decisionProblem } from "./decision-problem.ts";
 export type { DecisionProblem } from "./decision-problem.ts";
 export { decisionToInput } from "./decision-to-input.ts";
+export { escapeHiddenCharacters } from "./escape-hidden-characters.ts";
 export { defineAgent, initialStateOf } from "./define-agent.ts";
 export type { HandlerOf, StateDefinition } from "./custom-states.ts";
 export type { Agent, AgentOptions } from "./define-agent.ts";

@@ -1,21 +1,41 @@
 /** Exports for the other packages of this repository. Not a public API: they may change in any release. */
 export { base64OfUrl, base64ToBytes } from "@moora/llm/internal";
 export { applyPatches, beginReplay, keysToPointer } from "@moora/agent-core-state-machine";
-export { answerMessageId, dataOf, openCallsOf } from "@moora/agent-core-state-machine/internal";
+export {
+  answerMessageId,
+  dataOf,
+  isLastAttemptNext,
+  openCallsOf,
+} from "@moora/agent-core-state-machine/internal";
 export { contentProblem } from "./user-message.ts";
 export { isSameJson } from "./durable/canonical-json.ts";
+export { unfinishedMove } from "./durable/closed-copy.ts";
 export { historyDigest } from "./durable/history-digest.ts";
 export { headerToState } from "./durable/session-header.ts";
 export { ignoredReason } from "@moora/agent-core-state-machine";
 export { foldRecords } from "./host/folded-session.ts";
 export { fileHeaders, mediaTypeIn } from "./file-response.ts";
+export type { StreamedReasoning, StreamedSession } from "./live/live-publisher.ts";
+export { LivePublishers } from "./live/live-publishers.ts";
+export type {
+  LiveText,
+  SentEvent,
+  SentSubAgentEvent,
+  StreamedEvent,
+  StreamedText,
+  ViewedSession,
+} from "./live/live-texts.ts";
+export { liveKeyOf, viewersTopic, viewerTextOf, type ViewerText } from "./live/viewer-texts.ts";
 export { Logger, logLevels } from "./logger.ts";
+export { checkIsNotCalled } from "./retention/remove-session.ts";
 export { RunControl } from "./run-control.ts";
 export { safeErrorListener } from "./safe-error-listener.ts";
+export { noticeToEvent } from "./session/events.ts";
 export { lateOutputLogger, logIgnored, logRetry } from "./session/log-inputs.ts";
 export { parseOrRefuse } from "./session/parse-or-refuse.ts";
 export { questionsAt } from "./session/questions.ts";
 export { checkedListener, checkOptionalText, checkQuestion } from "./session/session-arguments.ts";
 export { checkContext } from "./session-context.ts";
 export { SessionOutput } from "./session/session-output.ts";
+export { importForReading } from "./time-travel/portable-session.ts";
 export { fileText } from "./time-travel/file-text.ts";

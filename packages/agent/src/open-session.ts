@@ -11,7 +11,7 @@ import {
   type DurableSession,
   type OpenedSession,
 } from "./durable/durable-session.ts";
-import { checkIsComplete } from "./durable/incomplete-copy.ts";
+import { checkMoveHasEnded } from "./durable/closed-copy.ts";
 import { keepLease } from "./durable/lease-keeper.ts";
 import { logHandle, type LogHandle } from "./durable/log-handle.ts";
 import { restoreSession, type RestoredSession } from "./durable/restore.ts";
@@ -107,7 +107,8 @@ export interface OpenOptions {
  * `finally`, so that other processes can run it at once. An open session does not keep its process alive.
  *
  * Throws `BuildError` for an invalid agent, and rejects with `SessionError` and `LogError`. `SessionBusy`: another
- * owner still runs the session after `waitMs`, or it is an incomplete copy, with any access; the error has `owner` and `until`. `SessionUnknown`: the log has no
+ * owner still runs the session after `waitMs`; the error has `owner` and `until`. A log with an owner of all sessions creates the session
+ * first. `MoveUnfinished`, with any access: the session is a copy whose move to this log has not ended. `SessionUnknown`: the log has no
  * session of this id and `access` is not `run`. `WrongAgent`: the session belongs to another agent. `InvalidOption`: an
  * option is unknown or of the wrong form, `log` is not a log, `id` is missing, `context` is missing for an agent that needs one, `access` is not one of the three, `leaseMs` or
  * `waitMs` is not a positive finite number. A session that a newer release wrote opens with access `read`. `DataRefused`: the session has
@@ -131,7 +132,10 @@ export async function openUntil<Answer>(
   signal?: AbortSignal,
 ): Promise<DurableSession<Answer>> {
   const { access = "run", context } = options;
-  const problem = access === "run" ? contextProblem("openSession", agent, context) : undefined;
+  const { owner } = options.log;
+  // The owner of all sessions of a log gives the context.
+  const problem =
+    access === "run" && owner === undefined ? contextProblem("openSession", agent, context) : undefined;
   const problems = [problem, blobProblem("openSession", options.blobs, options.log.blobs)];
   for (const found of problems) if (found !== undefined) throw new SessionError("InvalidOption", found);
   const { clock = systemClock } = options;
@@ -140,12 +144,13 @@ export async function openUntil<Answer>(
   const waitUntil = clock.now() + (options.waitMs ?? 0);
   for (;;) {
     const handle = logHandle(options.log, await openLog(agent, options, access));
+    if (access === "run" && owner !== undefined) throw ownedError(options.id, owner);
     const found = await restoreChecked(handle, access, options);
     checkAgent(agent, found);
     const files = filesOf(options.blobs, options.log.blobs);
     const base = { ...options, clock, handle, found, files };
     // The claim of an opening that runs the session is refused by itself.
-    if (found.stoppedBy !== undefined || access !== "run") await checkIsComplete(handle.log);
+    if (found.stoppedBy !== undefined || access !== "run") await checkMoveHasEnded(handle.log);
     if (found.stoppedBy !== undefined) return durableSession(agent, { ...base, access: "read" }).session;
     if (access !== "run") return durableSession(agent, { ...base, access }).session;
     const session = await run(agent, { ...base, waitUntil, signal });
@@ -227,6 +232,13 @@ async function run<Answer>(
     throw error;
   }
 }
+
+const ownedError = (id: string, owner: string): SessionError =>
+  new SessionError(
+    "SessionBusy",
+    `The session ${id} is run by ${owner}, as all sessions of its log. Open it with access "post" or "read".`,
+    { owner },
+  );
 
 /** Opens the log of a session, and creates it for access `run` if there is none. Rejects with `SessionUnknown` otherwise. */
 export async function openLog(

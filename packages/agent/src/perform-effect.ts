@@ -21,10 +21,11 @@ import { decisionToInput, refusalOf } from "./decision-to-input.ts";
 import type { Agent } from "./define-agent.ts";
 import { checkContext } from "./session-context.ts";
 import { codeAt } from "./team/member-at.ts";
+import { WorkSignal } from "./work-signal.ts";
 
 /**
- * The options of `performEffect`. `signal` aborts the work of the effect, `notify` receives its progress, and `ask` shows a
- * question to a reviewer, `context` is what the tools and handlers need of the host, and `files` stores the bytes of files.
+ * The options of `performEffect`. `signal` aborts the work of the effect until its result has applied: abort it when the state no
+ * longer wants the effect. `notify` receives its progress, and `ask` shows a question to a reviewer, `context` is what the tools and handlers need of the host, and `files` stores the bytes of files.
  * `untilResumed` resolves when the session is not paused: the tools that a handler calls wait for it.
  * `onLateOutput` is called with the key of the effect for what arrives after it was aborted, and is dropped. Default: none of them.
  */
@@ -94,6 +95,7 @@ export async function performEffect<Context = unknown>(
   }
   const { parts, runLimits: limits } = codeAt(agent, state);
   const dispatchBatch = failingOnce(dispatch);
+  const work = new WorkSignal(signal);
   const host: EffectHost = {
     dispatchAtOnce: async (input) => await dispatchBatch(input),
     notify: () => undefined,
@@ -106,9 +108,13 @@ export async function performEffect<Context = unknown>(
     sessionId,
     clock,
     digestOf,
-    signal: signal ?? new AbortController().signal,
+    signal: work.signal,
   };
-  await runProgram(programOf(effect, state, host), dispatchBatch);
+  try {
+    await runProgram(programOf(effect, state, host), work.guard(dispatchBatch));
+  } finally {
+    work.close();
+  }
 }
 
 /** A dispatch that is not called again after it has thrown: a result that could not be dispatched is not a failure of the tool. */

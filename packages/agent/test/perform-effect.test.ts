@@ -212,3 +212,53 @@ describe("a runner of one's own runs no tool twice", () => {
     expect(runner.state.toolCalls["call_1"]?.result).toMatchObject({ isSuccess: true, content: "paid" });
   });
 });
+
+describe("the signal of work in a runner of one's own", () => {
+  /** A runner that aborts work as soon as the state no longer wants it, with what it wants before each dispatch. */
+  async function abortingRunner(beforeResult: (runner: Runner) => void = () => undefined): Promise<{
+    readonly runner: Runner;
+    readonly reasons: readonly unknown[];
+    readonly perform: () => Promise<void>;
+  }> {
+    const reasons: unknown[] = [];
+    const pay = defineTool({
+      name: "pay",
+      description: "Pays.",
+      input: z.object({}),
+      execute(_, { signal }) {
+        signal.addEventListener("abort", () => reasons.push(signal.reason));
+        return "paid";
+      },
+    });
+    const llm = new MockLlmCaller([callsTools([{ name: "pay" }]), answers("Done.")]);
+    const agent = defineAgent({ llm, tools: [pay] });
+    const runner = ask(agent, "Pay.");
+    await runner.perform();
+    const effect = runner.next();
+    const abort = new AbortController();
+    const dispatch: DispatchBatch = async (...inputs) => {
+      const isResult = inputs.some((input) => inputAt(input, runner.state).type === "tool-call-completed");
+      if (isResult) beforeResult(runner);
+      const hasApplied = await runner.dispatch(...inputs);
+      if (effectsAt(runner.state)[effect.key] === undefined) abort.abort("not wanted");
+      return hasApplied;
+    };
+    const options = { dispatch, sessionId, signal: abort.signal };
+    return { runner, reasons, perform: () => performEffect(agent, effect, runner.state, options) };
+  }
+
+  it("does not abort after its own result has applied", async () => {
+    const { runner, reasons, perform } = await abortingRunner();
+    await perform();
+    expect(runner.state.toolCalls["call_1"]?.result).toMatchObject({ isSuccess: true });
+    expect(reasons).toEqual([]);
+  });
+
+  it("aborts if a cancel was before its result", async () => {
+    const { reasons, perform } = await abortingRunner((runner) => {
+      void runner.dispatch({ type: "re-act-cancelled", timestamp: 1 });
+    });
+    await perform();
+    expect(reasons).toEqual(["not wanted"]);
+  });
+});

@@ -1,11 +1,15 @@
 import { systemClock, type Clock, type ErrorListener } from "@moora/agent";
 import { checkOptions, refuse, shownValue, type OptionForms } from "@moora/agent-core-effects/internal";
+import { checkAddress, checkHeaders } from "./check-address.ts";
 import type { PostStorage } from "./post-store.ts";
 import type { Fetch, RequestHeaders } from "./server-api.ts";
 
 /** The options of `connectSession`. Exactly one of `id` and `agent` is required. */
 export interface ConnectOptions<Answer = string> {
-  /** The address of the server, with its base path; a path in a page means the server of the page. */
+  /**
+   * The address of the server, with its base path and without credentials; a path in a page means the server of the page, and with
+   * `fetch` what that makes of it.
+   */
   readonly url: string;
   /** The id of a session. */
   readonly id?: string;
@@ -82,6 +86,10 @@ export function settingsOf<Answer>(options: ConnectOptions<Answer>): ConnectSett
   if (typeof url !== "string") refuse(`url of connectSession must be a string, got ${shownValue(url)}.`);
   if ((id === undefined) === (agent === undefined))
     refuse("connectSession needs either id, the id of a session, or agent, the name of an agent.");
+  if (id === "") refuse("id of connectSession must not be empty. Give agent to create a session.");
+  if (agent === "") refuse("agent of connectSession must not be empty. Give the name of an agent.");
+  checkAddress(url, options.fetch !== undefined || "location" in globalThis);
+  if (typeof options.headers === "object") checkHeaders(options.headers);
   return {
     ...options,
     url: url.replace(/\/+$/, ""),

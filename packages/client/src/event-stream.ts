@@ -26,6 +26,9 @@ export interface StreamHost {
   readonly onFatal: (error: unknown) => void;
 }
 
+/** A stream that ends after at least this time is made again without a wait, in milliseconds. */
+const plannedMs = 10_000;
+
 /** The connection over which the records of a session arrive. It is made again when it is lost, and resumes after the last record. */
 export class EventStream {
   readonly #host: StreamHost;
@@ -78,6 +81,12 @@ export class EventStream {
     this.#wait.wake();
   }
 
+  /** Notes that a stream has ended as planned: the server ends each one after a while, to authorize the reader again. */
+  #ended(begin: number): Unreachable {
+    if (this.#host.clock.now() - begin >= plannedMs) this.#isUrgent = true;
+    return new Unreachable(new Error("The stream ended."));
+  }
+
   /** Reads one connection to its end, and returns why it ended: `Unreachable` if another one may succeed. */
   async #connect(): Promise<unknown> {
     const { api, path, seq, query, onConnected } = this.#host;
@@ -88,13 +97,14 @@ export class EventStream {
       const headers = { accept: "text/event-stream", "last-event-id": String(seq()) };
       const { body } = await api.open(`${path}${query()}`, { headers, signal });
       if (body === null) return new Unreachable(new Error("The stream has no body."));
+      const begin = this.#host.clock.now();
       this.#isConnected = true;
       onConnected();
       for await (const { event, data } of readServerSentEvents(body, () => idle.restart())) {
         this.#wait.succeeded();
         this.#take(event, data);
       }
-      return new Unreachable(new Error("The stream ended."));
+      return this.#ended(begin);
     } catch (error) {
       const isLost = idle.signal.aborted || !(error instanceof ClientError || error instanceof FoldFailed);
       return isLost && !(error instanceof Unreachable) ? new Unreachable(error) : causeOfFold(error);

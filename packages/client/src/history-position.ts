@@ -39,6 +39,12 @@ export class HistoryPosition {
     return id === undefined ? "" : `?${new URLSearchParams({ ...id }).toString()}`;
   }
 
+  /** The query of a post: another session with the same id must not take it. */
+  postQuery(): string {
+    const incarnation = this.#incarnation;
+    return incarnation === undefined ? "" : `?${new URLSearchParams({ incarnation }).toString()}`;
+  }
+
   #computeId(): HistoryId | undefined {
     const [incarnation, first] = [this.#incarnation, this.#first];
     if (incarnation === undefined || first === undefined) return undefined;

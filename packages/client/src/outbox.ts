@@ -42,6 +42,8 @@ export interface OutboxHost {
   readonly clock: Clock;
   /** The address of the session. */
   readonly path: string;
+  /** The query of each post, which identifies the session. */
+  readonly query: () => string;
   readonly delays: RetryDelays;
   /** The last record that the session contains. */
   readonly seq: () => number;
@@ -204,11 +206,11 @@ export class Outbox {
 
   /** Sends a body until the server has answered. */
   async #deliver({ kind, key }: Post, body: unknown): Promise<Receipt> {
-    const { api, path } = this.#host;
+    const { api, path, query } = this.#host;
     for (;;) {
       try {
         const headers = { "idempotency-key": key };
-        const receipt = await api.json(`${path}/${kind}`, {
+        const receipt = await api.json(`${path}/${kind}${query()}`, {
           method: "POST",
           body,
           headers,

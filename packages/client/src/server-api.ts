@@ -1,5 +1,6 @@
 import type { Clock } from "@moora/agent";
 import { protocolVersion, type Problem } from "@moora/agent-webui-protocol";
+import { checkHeaders } from "./check-address.ts";
 import { problemToError, type ClientError } from "./client-error.ts";
 
 /** Sends a request. `fetch` of the platform fits. */
@@ -87,7 +88,7 @@ export class ServerApi {
   /** A successful response. Aborting `signal` ends it. */
   async open(path: string, { method = "GET", body, headers, signal }: ApiRequest): Promise<Response> {
     const { url, headers: common, fetch } = this.#options;
-    const own = typeof common === "function" ? await common() : common;
+    const own = typeof common === "function" ? await checkedHeaders(common) : common;
     let response: Response;
     try {
       response = await fetch(`${url}${path}`, {
@@ -107,6 +108,15 @@ export class ServerApi {
     if (response.ok) return response;
     throw await refusalOf(response);
   }
+}
+
+/** Headers that a function returns. They were not checked with the options. */
+async function checkedHeaders(
+  make: Extract<RequestHeaders, () => unknown>,
+): Promise<Readonly<Record<string, string>>> {
+  const headers = await make();
+  checkHeaders(headers);
+  return headers;
 }
 
 async function refusalOf(response: Response): Promise<Unreachable | ClientError> {

@@ -1,3 +1,4 @@
+import { inspect } from "node:util";
 import { memoryLog } from "@moora/event-log";
 import { answers, hangs } from "@moora/llm/testing";
 import { turn, untilPasses } from "@moora/testbed/test-clock";
@@ -15,11 +16,52 @@ describe("the options of connectSession", () => {
     [{ url: "/", id: "a", streamIdleMs: 0 }, /streamIdleMs must be a positive number, got 0/],
     [{ url: "/", id: "a", header: {} }, /Unknown option "header"/],
     [{ url: "/", id: "a", headers: "x" }, /headers must be an object or a function/],
+    [{ url: "nonsense", id: "a" }, /url of connectSession is not an address: "nonsense"/],
+    [{ url: "/api", id: "a" }, /not an address: "\/api". Only a page can use a path/],
+    [{ url: "", id: "a" }, /not an address: "". Only a page can use a path/],
+    [{ url: "ws://localhost", id: "a" }, /must begin with http: or https:, got "ws:"/],
+    [{ url: "http://localhost/?x=1", id: "a" }, /must not contain a query or a fragment/],
+    [{ url: "http://localhost", id: "" }, /id of connectSession must not be empty/],
+    [{ url: "http://localhost", agent: "" }, /agent of connectSession must not be empty/],
+    [
+      { url: "http://localhost", id: "a", headers: { "x y": "1" } },
+      /the name "x y", which no header can have/,
+    ],
+    [
+      { url: "http://localhost", id: "a", headers: { x: "1\n2" } },
+      /The value of the header "x" of connectSession/,
+    ],
+    [{ url: "http://localhost", id: "a", headers: () => ({ "x y": "1" }) }, /which no header can have/],
   ])("are checked: %j", async (options, message) => {
     await expect(connectSession(options as unknown as ConnectOptions)).rejects.toMatchObject({
       name: "BuildError",
       message: expect.stringMatching(message),
     });
+  });
+});
+
+describe("the credentials in an address", () => {
+  it.each(["http://ada:hunter2@localhost", "http://ada:hunter2@local host", "ada:hunter2@localhost"])(
+    "are refused at once, and neither printed nor in the error: %s",
+    async (url) => {
+      using printed = vi.spyOn(console, "error").mockImplementation(() => undefined);
+      const error: unknown = await connectSession({ url, id: "a" }).catch((thrown: unknown) => thrown);
+      expect(error).toMatchObject({ name: "BuildError" });
+      expect(inspect(error)).not.toContain("hunter2");
+      expect(printed).not.toHaveBeenCalled();
+    },
+  );
+});
+
+describe("an address that is a path", () => {
+  it("is resolved by fetch of the caller", async () => {
+    await using scene = new Scene(talker());
+    const network = new Network(scene);
+    const { session } = await scene.connect({
+      url: "/",
+      fetch: (url, init) => network.fetch(`http://localhost${url}`, init),
+    });
+    expect((await session.ask("One")).answer).toBe("Yes.");
   });
 });
 

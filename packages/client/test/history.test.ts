@@ -1,4 +1,4 @@
-import { exportSession, importSession, type EventLog } from "@moora/agent";
+import { defineData, exportSession, importSession, type EventLog } from "@moora/agent";
 import { memoryLog } from "@moora/event-log";
 import { answers } from "@moora/llm/testing";
 import { untilPasses } from "@moora/testbed/test-clock";
@@ -116,6 +116,65 @@ describe("a session that connects again", () => {
     const streams = urls.filter((url) => url.includes("/events"));
     expect(streams.length).toBeGreaterThan(1);
     expect(streams.filter((url) => url.includes("?"))).toEqual([]);
+  });
+});
+
+/** Creates a session, whose id is that of each other session of this scene. */
+async function create(scene: Scene): Promise<string> {
+  const response = await scene.server.fetch(
+    new Request("http://localhost/agents/helper/sessions", {
+      method: "POST",
+      headers: { "idempotency-key": "same" },
+    }),
+  );
+  return ((await response.json()) as { id: string }).id;
+}
+
+const remove = async (scene: Scene, id: string): Promise<Response> =>
+  await scene.server.fetch(new Request(`http://localhost/sessions/${id}`, { method: "DELETE" }));
+
+const posts: Readonly<Record<string, (session: RemoteSession) => Promise<unknown>>> = {
+  messages: (session) => session.send("For the session that was removed"),
+  decisions: (session) => session.decide({ toolCallId: "call_1", digest: "d" }, "approve"),
+  data: (session) => session.update((draft) => Object.assign(draft as object, { n: 1 })),
+  cancel: (session) => session.cancel(),
+  pause: (session) => session.pause(),
+  resume: (session) => session.resume(),
+  retry: (session) => session.retry(),
+};
+
+describe("a post that waits while its session is removed and created again with the same id", () => {
+  it.each(Object.entries(posts))("is refused, and changes nothing: %s", async (_kind, post) => {
+    await using scene = new Scene(
+      agentOf(() => answers("Yes."), { data: defineData({ schema: { type: "object" }, initial: {} }) }),
+    );
+    const network = new Network(scene);
+    let hasStream = true;
+    // The post arrives before the stream is made again.
+    const fetch: typeof network.fetch = async (url, init) => {
+      if (!hasStream && url.includes("/events")) throw new TypeError("There is no network.");
+      return await network.fetch(url, init);
+    };
+    const { session } = await scene.connect({ id: await create(scene), fetch }, network);
+    await session.ask("One");
+    hasStream = false;
+    await goOffline(session, network);
+    const outcome = post(session).then(
+      () => "applied",
+      (error: unknown) => error,
+    );
+    await remove(scene, session.id);
+    expect(await create(scene)).toBe(session.id);
+    const before = await scene.stateOf(session.id);
+    network.goOnline();
+    expect(await scene.settles(outcome)).toMatchObject({
+      code: "HistoryChanged",
+      problem: { status: 409, code: "history-changed" },
+    });
+    expect(await scene.stateOf(session.id)).toBe(before);
+    hasStream = true;
+    session.reconnect();
+    await untilPasses(() => expect(session.connection()).toMatchObject(historyChanged));
   });
 });
 

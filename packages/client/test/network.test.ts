@@ -1,6 +1,6 @@
 import { memoryLog } from "@moora/event-log";
 import { answers, callsTools, hangs } from "@moora/llm/testing";
-import { turn, untilPasses } from "@moora/testbed/test-clock";
+import { TestClock, turn, untilPasses } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
 import { agentOf, Network, Scene, stateOf, toolOf } from "./support.ts";
 
@@ -111,6 +111,30 @@ describe("a remote session without a network", () => {
       expect(wait).toBeGreaterThanOrEqual(longest / 2);
       expect(wait).toBeLessThanOrEqual(longest);
     }
+  });
+
+  it("connects again at once where the server ends the stream to authorize it again, and ends when it is refused", async () => {
+    let isValid = true;
+    const authorize = () => (isValid ? { user: "ada" } : undefined);
+    const limits = { streamLifetimeMs: 60_000 };
+    const clock = new TestClock();
+    await using scene = new Scene(talker(), { authorize, limits, clock });
+    const { session, network } = await scene.connect({ clock, streamIdleMs: 3_600_000 });
+    await untilPasses(() => expect(session.connection().status).toBe("connected"));
+    const statuses = new Set<string>();
+    session.subscribe(() => statuses.add(session.connection().status));
+    for (const count of [2, 3]) {
+      await clock.advanceAsync(60_000);
+      await untilPasses(() =>
+        expect(network.requests.filter((request) => request === "GET /events")).toHaveLength(count),
+      );
+    }
+    expect(statuses).toEqual(new Set(["connecting", "connected"]));
+    isValid = false;
+    await clock.advanceAsync(60_000);
+    await untilPasses(() =>
+      expect(session.connection()).toMatchObject({ status: "closed", error: { code: "Unauthorized" } }),
+    );
   });
 
   it("makes a silent connection again", async () => {

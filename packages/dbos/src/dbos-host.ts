@@ -1,5 +1,6 @@
 import type { AgentInput, AgentState, Agent, EventLog, LogListener, Progress } from "@moora/agent";
 import { checkArguments } from "./check-arguments.ts";
+import { checkedPost, checkId, checkIsReached } from "./check-post.ts";
 import { SessionWorkflows } from "./session-workflows.ts";
 import type { LockPool } from "./take-over.ts";
 
@@ -30,7 +31,10 @@ export interface DbosHostOptions {
 
 /** How an input is posted. */
 export interface DbosPostOptions {
-  /** Equal keys of one session are one post, also after a lost connection. Default: a random key. */
+  /**
+   * Equal keys of one session are one post, also after a lost connection. A session that is created again after it was removed is
+   * another one. At most 200 characters. Default: a random key.
+   */
   readonly key?: string;
   /** The user to whom the session belongs if this post creates it. Default: none. */
   readonly user?: string;
@@ -40,12 +44,16 @@ export interface DbosPostOptions {
 export interface DbosHost {
   /**
    * Posts an input to a session, which is created if there is none of this id. Resolves with whether it applied, after it is
-   * durable. Rejects with `InputRefused` for an invalid input.
+   * durable. Rejects with `InputRefused` for an input that is invalid, or that only the workflows may dispatch, with `BuildError` for an
+   * unknown or invalid option, and with `LogError`, code `InvalidId`, for an id that the log cannot store. Nothing is done then.
    */
   post(id: string, input: AgentInput, options?: DbosPostOptions): Promise<boolean>;
   /** The newest state of a session, which is created if there is none of this id. */
   stateOf(id: string): Promise<AgentState>;
-  /** Resolves with the first state, from the newest on, that is as `isReached` says. */
+  /**
+   * Resolves with the first state, from the newest on, that is as `isReached` says. Rejects with `LogError`, code `LogRemoved`, if the
+   * session is removed meanwhile.
+   */
   waitFor(id: string, isReached: (state: AgentState) => boolean): Promise<AgentState>;
 }
 
@@ -59,8 +67,17 @@ export function dbosHost(agent: Agent<unknown>, options: DbosHostOptions): DbosH
   checkArguments(agent, options);
   const workflows = new SessionWorkflows(agent, options);
   return {
-    post: async (id, input, post = {}) => await workflows.post(id, input, post),
-    stateOf: async (id) => await (await workflows.sessions.open(id)).refresh(),
-    waitFor: async (id, isReached) => await (await workflows.sessions.open(id)).waitFor(isReached),
+    async post(id, input, post = {}) {
+      return await workflows.post(id, checkedPost(id, input, post), post);
+    },
+    async stateOf(id) {
+      checkId(id);
+      return (await workflows.sessions.open(id)).current();
+    },
+    async waitFor(id, isReached) {
+      checkId(id);
+      checkIsReached(isReached);
+      return await (await workflows.sessions.open(id)).waitFor(isReached);
+    },
   };
 }

@@ -1,34 +1,39 @@
 import { randomUUID } from "node:crypto";
 import { DBOS } from "@dbos-inc/dbos-sdk";
-import {
-  effectsAt,
-  interruptionOf,
-  LogError,
-  performEffect,
-  systemClock,
-  type Agent,
-  type AgentEffect,
-  type AgentInput,
-  type AgentState,
-} from "@moora/agent";
-import { lateOutputLogger, Logger, safeErrorListener } from "@moora/agent/internal";
-import { isPaused } from "@moora/agent-core-state-machine";
+import { effectsAt, LogError, systemClock, type Agent, type AgentInput, type EventLog } from "@moora/agent";
+import { safeErrorListener } from "@moora/agent/internal";
 import type { DbosHostOptions, DbosPostOptions } from "./dbos-host.ts";
-import { HostedSessions, type HostedSession } from "./hosted-sessions.ts";
+import { EffectPerformer, type WorkflowEffect } from "./effect-performer.ts";
+import { isRemoval, type HostedSession } from "./hosted-session.ts";
+import { HostedSessions } from "./hosted-sessions.ts";
 import { isPostRecorded, withPostId } from "./recorded-post.ts";
+import { registerTakeOver } from "./register-take-over.ts";
 import { TakeOver } from "./take-over.ts";
 
-/** An effect that has a workflow: all but questions, which are answered by a post. */
-type WorkflowEffect = Exclude<AgentEffect, { readonly type: "ask-human" }>;
-
-/** What the workflow of an effect gets. `identity` differs from that of a later session with the same id. */
-interface EffectWork {
+/** A session as workflows name it. `identity` differs from that of a later session with the same id. */
+interface SessionRef {
   readonly id: string;
   readonly identity: string;
+}
+
+/** What the workflow of a post gets. */
+interface PostWork extends SessionRef {
+  readonly input: AgentInput;
+}
+
+/** What the workflow of a post returns: whether its input applied, or that its session was removed before it was appended. */
+type PostResult = boolean | "removed";
+
+/** What the workflow of an effect gets. */
+interface EffectWork extends SessionRef {
   readonly effect: WorkflowEffect;
 }
 
-const workflowIdOf = ({ identity, effect }: EffectWork): string => `${identity}/${effect.key}`;
+/** The id of a workflow of a session. DBOS stores no NUL, which an id of a session may contain. */
+const workflowIdAt = ({ identity }: SessionRef, key: string): string =>
+  `${identity.replaceAll("\0", "\\0")}/${key}`;
+
+const workflowIdOf = (work: EffectWork): string => workflowIdAt(work, work.effect.key);
 
 /** A step tries again for as long as the log is busy or cannot be reached. */
 const retries = {
@@ -43,9 +48,9 @@ const retries = {
 /** The workflows of the sessions of one agent. */
 export class SessionWorkflows {
   readonly sessions: HostedSessions;
-  readonly #agent: Agent<unknown>;
-  readonly #options: DbosHostOptions;
-  readonly #postWorkflow: (id: string, input: AgentInput, user?: string) => Promise<boolean>;
+  readonly #log: EventLog;
+  readonly #performer: EffectPerformer;
+  readonly #postWorkflow: (work: PostWork) => Promise<PostResult>;
   readonly #effectWorkflow: (work: EffectWork) => Promise<void>;
   /** The posts that this process has started: their first run has nothing to look up. */
   readonly #newPosts = new Set<string>();
@@ -55,8 +60,8 @@ export class SessionWorkflows {
   constructor(agent: Agent<unknown>, options: DbosHostOptions) {
     const { log, takeOver, takeOverPollMs: pollMs = 1_000, onLog } = options;
     const onError = safeErrorListener(options.onError);
-    this.#agent = agent;
-    this.#options = options;
+    this.#log = log;
+    this.#performer = new EffectPerformer(agent, options);
     this.sessions = new HostedSessions({
       agent,
       log,
@@ -68,44 +73,46 @@ export class SessionWorkflows {
     this.#postWorkflow = DBOS.registerWorkflow(this.#runPost.bind(this), { name: names.post });
     this.#effectWorkflow = DBOS.registerWorkflow(this.#runEffect.bind(this), { name: names.effect });
     if (takeOver === undefined) return;
-    const taking = new TakeOver({ pool: takeOver, pollMs, workflows: Object.values(names), onError });
-    DBOS.registerLifecycleCallback({ initialize: () => taking.start(), destroy: () => taking.stop() });
+    registerTakeOver(
+      new TakeOver({ pool: takeOver, pollMs, workflows: Object.values(names), onError }),
+      agent.name,
+    );
   }
 
+  /** Posts to the session of an id as it is now, or to the next one if that is removed meanwhile. */
   async post(id: string, input: AgentInput, { key = randomUUID(), user }: DbosPostOptions): Promise<boolean> {
-    const { identity } = await this.sessions.open(id, user);
-    const workflowID = `${identity}/post/${key}`;
+    for (;;) {
+      const { identity } = await this.sessions.open(id, user);
+      const result = await this.#postTo({ id, identity }, input, key);
+      if (result !== "removed") return result;
+    }
+  }
+
+  async #postTo(session: SessionRef, input: AgentInput, key: string): Promise<PostResult> {
+    const workflowID = workflowIdAt(session, `post/${key}`);
     this.#newPosts.add(workflowID);
     try {
-      const handle = await DBOS.startWorkflow(this.#postWorkflow, { workflowID })(
-        id,
-        withPostId(input, workflowID),
-      );
-      return await handle.getResult();
+      const work = { ...session, input: withPostId(input, workflowID) };
+      return await (await DBOS.startWorkflow(this.#postWorkflow, { workflowID })(work)).getResult();
     } finally {
       this.#newPosts.delete(workflowID);
     }
   }
 
   /** The workflow of a post: appends it, and starts what the state wants then. */
-  async #runPost(id: string, input: AgentInput): Promise<boolean> {
-    const isNew = this.#newPosts.delete(DBOS.workflowID ?? "");
-    const append = async (): Promise<{
-      readonly hasApplied: boolean;
-      readonly wanted: readonly EffectWork[];
-    }> => {
-      const hasApplied = await this.#appendPost(id, input, isNew);
-      return { hasApplied, wanted: await this.#wantedWork(id) };
-    };
-    const { hasApplied, wanted } = await DBOS.runStep(append, { name: "append", ...retries });
-    await this.#start(wanted);
-    return hasApplied;
+  async #runPost(work: PostWork): Promise<PostResult> {
+    let isNew = this.#newPosts.delete(DBOS.workflowID ?? "");
+    const appended = await this.#inStep("append", work, (session) => {
+      const isFirst = isNew;
+      isNew = false;
+      return this.#appendPost(session, work, isFirst);
+    });
+    return appended ?? "removed";
   }
 
   /** Resolves with whether the input of a post applied, also if an earlier run of its workflow has appended it. */
-  async #appendPost(id: string, input: AgentInput, isNew: boolean): Promise<boolean> {
-    const session = await this.sessions.open(id);
-    if (!isNew && (await isPostRecorded(this.#options.log, id, input))) return true;
+  async #appendPost(session: HostedSession, { id, input }: PostWork, isNew: boolean): Promise<boolean> {
+    if (!isNew && (await isPostRecorded(this.#log, id, input))) return true;
     await session.configure();
     return (await session.append([input])).applied > 0;
   }
@@ -119,59 +126,11 @@ export class SessionWorkflows {
       if (effect.type === "wait-until") {
         await DBOS.sleep(Math.max(0, effect.due - (await DBOS.now())));
         const passed = { type: "deadline-passed", key: effect.key, timestamp: effect.due } as const;
-        await this.#inStep("deadline", work, async (session) => void (await session.append([passed])));
-      } else await this.#inStep("perform", work, (session) => this.#perform(work.id, session, effect));
+        await this.#inStep("deadline", work, async (session) => (await session.append([passed])).applied);
+      } else await this.#inStep("perform", work, (session) => this.#performer.perform(session, effect));
     } finally {
       this.#running.delete(workflowID);
     }
-  }
-
-  /**
-   * Runs an effect, unless the state no longer wants it. Reports an earlier run that had begun. A pause holds work that has not
-   * begun, and the resumed session wants it under the same key. No other workflow can have that key, so this one waits for it.
-   */
-  async #perform(id: string, session: HostedSession, effect: WorkflowEffect): Promise<void> {
-    for (;;) {
-      const state = await session.waitFor(
-        (newest) => !isPaused(newest) || effectsAt(newest)[effect.key] !== undefined,
-      );
-      if (effectsAt(state)[effect.key] === undefined) return;
-      const interruption = interruptionOf(effect, state, systemClock.now());
-      if (interruption !== undefined) {
-        await session.append([interruption]);
-        return;
-      }
-      if (await this.#begin(id, session, { effect, state })) return;
-    }
-  }
-
-  /** Resolves when the effect has ended, with whether it had begun: its first input, which is the intent if it has one, applied. */
-  async #begin(
-    id: string,
-    session: HostedSession,
-    { effect, state }: { readonly effect: WorkflowEffect; readonly state: AgentState },
-  ): Promise<boolean> {
-    const { context, onProgress, onLog } = this.#options;
-    const onLateOutput = lateOutputLogger(new Logger(id, onLog));
-    const isFree = (newest: AgentState): boolean =>
-      !isPaused(newest) || effectsAt(newest)[effect.key] === undefined;
-    let hasBegun: boolean | undefined;
-    await session.run(effect.key, (signal) =>
-      performEffect(this.#agent, effect, state, {
-        dispatch: async (...inputs) => {
-          const hasApplied = (await session.append(inputs)).applied > 0;
-          hasBegun ??= hasApplied;
-          return hasApplied;
-        },
-        sessionId: session.identity,
-        signal,
-        untilResumed: async () => void (await session.waitFor(isFree)),
-        ...(onLateOutput === undefined ? {} : { onLateOutput }),
-        ...(context === undefined ? {} : { context }),
-        ...(onProgress === undefined ? {} : { notify: (progress) => onProgress(id, progress) }),
-      }),
-    );
-    return hasBegun ?? false;
   }
 
   /** Starts a workflow for each effect. One that was started before is not started again. */
@@ -180,44 +139,42 @@ export class SessionWorkflows {
       await DBOS.startWorkflow(this.#effectWorkflow, { workflowID: workflowIdOf(work) })(work);
   }
 
-  /** The effects that the newest state wants and that do not run here. None for a session that was removed. */
-  async #wantedWork(id: string): Promise<readonly EffectWork[]> {
-    const session = await this.#ifFound(id);
-    if (session === undefined) return [];
+  /** The effects that the newest state of a session wants and that do not run here. */
+  async #wantedWork(id: string, session: HostedSession): Promise<readonly EffectWork[]> {
     const { identity } = session;
-    return Object.values(effectsAt(session.current()))
+    return Object.values(effectsAt(await session.refresh()))
       .flatMap((effect) => (effect.type === "ask-human" ? [] : [{ id, identity, effect }]))
       .filter((work) => !this.#running.has(workflowIdOf(work)));
   }
 
   /**
-   * Runs a step of a session, and starts what the state wants then. The step does nothing if the session was removed, also if another
-   * one has its id now.
+   * Runs a step of a session, and starts what the state wants then. Resolves with what `work` does; undefined if the session was
+   * removed, also if another one has its id now: the step does nothing then, or no more.
    */
-  async #inStep(
+  async #inStep<Result>(
     name: string,
-    { id, identity }: EffectWork,
-    work: (session: HostedSession) => Promise<void>,
-  ): Promise<void> {
-    const run = async (): Promise<readonly EffectWork[]> => {
-      const session = await this.#ifFound(id);
-      if (session?.identity !== identity) return [];
-      await work(session);
-      return await this.#wantedWork(id);
-    };
-    await this.#start(await DBOS.runStep(run, { name, ...retries }));
-  }
-
-  /** The newest form of a session; undefined if it was removed. */
-  async #ifFound(id: string): Promise<HostedSession | undefined> {
-    try {
+    { id, identity }: SessionRef,
+    work: (session: HostedSession) => Promise<Result>,
+  ): Promise<Result | undefined> {
+    const run = async (): Promise<StepResult<Result>> => {
       const session = await this.sessions.find(id);
-      await session.refresh();
-      return session;
-    } catch (error) {
-      if (!(error instanceof LogError) || error.code !== "LogRemoved") throw error;
-      this.sessions.forget(id);
-      return undefined;
-    }
+      if (session?.identity !== identity) return { wanted: [] };
+      const result = await work(session);
+      return { result, wanted: await this.#wantedWork(id, session) };
+    };
+    const { result, wanted } = await DBOS.runStep(() => run().catch(nothingIfRemoved), { name, ...retries });
+    await this.#start(wanted);
+    return result;
   }
+}
+
+/** What a step of a session returns. `wanted`: the effects that it starts. */
+interface StepResult<Result> {
+  readonly result?: Result;
+  readonly wanted: readonly EffectWork[];
+}
+
+function nothingIfRemoved(error: unknown): StepResult<never> {
+  if (isRemoval(error)) return { wanted: [] };
+  throw error;
 }

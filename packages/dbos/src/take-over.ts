@@ -55,10 +55,15 @@ export class TakeOver {
     this.#schedule();
   }
 
+  /** Takes over nothing more. The workflows of this process stay its own until `release`. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     clearTimeout(this.#timer);
     await this.#polling;
+  }
+
+  /** Gives what is left of the workflows of this process away. */
+  release(): void {
     this.#drop();
   }
 

@@ -8,7 +8,7 @@ import { stateAt, type AgentInput, type AgentState } from "@moora/agent";
 import { postgresLog } from "@moora/event-log-postgres";
 import { Place } from "@moora/testbed/durable/places";
 import { PostgresServer } from "@moora/testbed/postgres/server";
-import type { LaunchOrders } from "./children/commands.ts";
+import type { Command, LaunchOrders } from "./children/commands.ts";
 import type { Orders } from "./children/host.ts";
 
 /** The compiled code of the processes, so that they start in a fraction of the time. */
@@ -49,13 +49,16 @@ export class HostProcess implements AsyncDisposable {
   }
 
   /** Posts an input. Resolves with whether it applied; never, if the process ends before it answers. */
-  async post(id: string, input: AgentInput): Promise<boolean> {
-    return await this.#answer({ type: "post", id, input });
+  async post(id: string, input: AgentInput, key?: string): Promise<boolean> {
+    const command = { type: "post", id, input, ...(key === undefined ? {} : { key }) } as const;
+    const answer = await this.send(command);
+    if (answer !== "true" && answer !== "false") throw new Error(`The post failed: ${answer}`);
+    return answer === "true";
   }
 
   /** Resumes the workflows of all other processes here. */
   async resume(): Promise<void> {
-    await this.#answer({ type: "resume" });
+    await this.send({ type: "resume" });
   }
 
   /** Resolves with the first match in what it has printed and will print. */
@@ -81,18 +84,17 @@ export class HostProcess implements AsyncDisposable {
     if (this.#process.exitCode === null && this.#process.signalCode === null) await this.kill();
   }
 
-  async #answer(
-    command:
-      | { readonly type: "post"; readonly id: string; readonly input: AgentInput }
-      | { readonly type: "resume" },
-  ): Promise<boolean> {
+  /** Sends a command, and resolves with the answer: a text, such as the name and the code of an error. */
+  async send(command: Unnumbered<Command>): Promise<string> {
     this.#commands += 1;
     const number = this.#commands;
     this.#process.stdin.write(`${JSON.stringify({ number, ...command })}\n`);
-    const [, answer] = await this.prints(new RegExp(`^answer ${number} (true|false)$`, "m"));
-    return answer === "true";
+    const [, answer = ""] = await this.prints(new RegExp(`^answer ${number} (.*)$`, "m"));
+    return answer;
   }
 }
+
+type Unnumbered<One> = One extends Command ? Omit<One, "number"> : never;
 
 /** A database, and what the tools of all processes have done. */
 export class Scene implements AsyncDisposable {
@@ -148,9 +150,9 @@ export class Scene implements AsyncDisposable {
   }
 }
 
-export const message = (content: string): AgentInput => ({
+export const message = (content: string, messageId = "message-1"): AgentInput => ({
   type: "user-message-received",
-  messageId: "message-1",
+  messageId,
   content,
   timestamp: Date.now(),
 });

@@ -209,6 +209,11 @@ export interface EventLog {
   /** The kind of store, such as `jsonl`. */
   readonly name: string;
   /**
+   * Optional. The owner of all sessions of the log, for sessions that an engine runs: their leases are in force without end, so that
+   * processes post to them and read them. Default: the processes that use the log claim leases.
+   */
+  readonly owner?: string;
+  /**
    * Creates a session and returns a handle on it. Fails with `LogExists` when the id is in use. `claim` is optional for a log;
    * `moveSession` gives it. A log that takes it creates the session with this lease in one step: no process sees the session
    * without it, also after a crash. A log that ignores it creates the session without a lease.

@@ -14,9 +14,10 @@ export class Files implements Disposable {
     return path;
   }
 
-  /** The address of the inspector as a file, with a session in it if one is given. */
-  async page(exported?: string): Promise<string> {
-    return `file://${this.write("page.html", (await inspectorFile(exported)).html)}`;
+  /** The address of the inspector as a file, with a session and its problem in it if they are given. */
+  async page(exported?: string, problem?: string): Promise<string> {
+    const { html } = await inspectorFile(exported, problem === undefined ? {} : { problem });
+    return `file://${this.write("page.html", html)}`;
   }
 
   [Symbol.dispose](): void {

@@ -1,11 +1,11 @@
 import { launchChromium } from "@moora/testbed/chromium";
 import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { parsePortable } from "@moora/agent";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { watch, type Watched } from "./browser.ts";
 import { Files } from "./files.ts";
+import { forkedSample } from "./forked-sample.ts";
 import { sampleSession } from "./sample-session.ts";
 
 let browser: Browser;
@@ -135,6 +135,13 @@ describe("a position", () => {
     await panel().getByText('"euros": 59.9').waitFor();
     await tab("Usage").click();
     await panel().getByRole("row", { name: "Input tokens 1,846 1,846" }).waitFor();
+    await panel().getByRole("row", { name: "Cost 0.003314 0.003314" }).waitFor();
+    await panel().getByRole("row", { name: "Tokens of the session 1,951 3.9% 50,000" }).waitFor();
+    await panel().getByRole("row", { name: "Cost of the session 0.003314 0.7% 0.5" }).waitFor();
+    await page.locator("body").press("End");
+    await panel().getByRole("row", { name: "Cost 0.007584 0.003136" }).waitFor();
+    await panel().getByRole("row", { name: "Cost of the session 0.007584 1.5% 0.5" }).waitFor();
+    await page.getByRole("slider", { name: "Record" }).fill("16");
     await tab("Effects").click();
     await panel().getByText("plan/1/3/1").first().waitFor();
     expect(watched.problems).toEqual([]);
@@ -150,6 +157,64 @@ describe("a position", () => {
     expect(await tab("Record").getAttribute("aria-selected")).toBe("true");
   });
 });
+
+describe("the timeline", () => {
+  const canvas = () => page.locator(".canvas");
+  /** The part of the axis that is shown. */
+  const range = async (): Promise<readonly number[]> =>
+    await canvas().evaluate(({ dataset }) => [dataset["from"], dataset["to"]].map(Number));
+
+  it("is zoomed around the pointer with the wheel, and moved with Shift", async () => {
+    await open("#at=33");
+    expect(await range()).toEqual([0, 33]);
+    const { x, y, width } = (await canvas().boundingBox()) ?? { x: 0, y: 0, width: 0 };
+    await page.mouse.move(x + width / 3, y + 40);
+    await page.mouse.wheel(0, -300 * Math.log(2));
+    const zoomed = await until(range, ([from]) => from !== 0);
+    expect(zoomed[0]).toBeCloseTo(5.5, 0);
+    expect(zoomed[1]).toBeCloseTo(22, 0);
+    await page.keyboard.down("Shift");
+    await page.mouse.wheel(0, width / 3);
+    await page.keyboard.up("Shift");
+    const moved = await until(range, ([from]) => from !== zoomed[0]);
+    expect(moved[0]).toBeCloseTo(11, 0);
+    await page.mouse.wheel(0, 3_000);
+    expect(await until(range, ([from]) => from === 0)).toEqual([0, 33]);
+    expect(await position().textContent()).toBe("33 / 33");
+  });
+
+  it("is zoomed to the part that is dragged over with Shift, and scrubbed by a drag without", async () => {
+    await open("#at=33");
+    const { x, y, width } = (await canvas().boundingBox()) ?? { x: 0, y: 0, width: 0 };
+    const drag = async (from: number, to: number): Promise<void> => {
+      await page.mouse.move(x + width * from, y + 40);
+      await page.mouse.down();
+      await page.mouse.move(x + width * to, y + 40, { steps: 4 });
+    };
+    await page.keyboard.down("Shift");
+    await drag(2 / 3, 1 / 3);
+    await page.locator(".selection").waitFor();
+    await page.mouse.up();
+    await page.keyboard.up("Shift");
+    const shown = await until(range, ([from]) => from !== 0);
+    expect(shown[0]).toBeCloseTo(11, 0);
+    expect(shown[1]).toBeCloseTo(22, 0);
+    expect(await page.locator(".selection").count()).toBe(0);
+    expect(await position().textContent()).toBe("33 / 33");
+    await drag(0.1, 0.5);
+    await page.mouse.up();
+    expect(await range()).toEqual(shown);
+    expect(["16 / 33", "17 / 33"]).toContain(await position().textContent());
+    await page.locator("body").press("0");
+    expect(await range()).toEqual([0, 33]);
+  });
+});
+
+/** Reads until a value is as expected. */
+async function until<Value>(read: () => Promise<Value>, isWanted: (value: Value) => boolean): Promise<Value> {
+  await expect.poll(async () => isWanted(await read())).toBe(true);
+  return await read();
+}
 
 describe("a search", () => {
   it("lists what it finds, goes from one to the next, and ends with Escape", async () => {
@@ -180,15 +245,18 @@ describe("two positions or sessions", () => {
 
   it("are compared: a session with its fork, from the record at which they part", async () => {
     await open("#tab=compare");
-    const lines = sample.split("\n");
-    const { records } = parsePortable(sample);
-    expect(records).toHaveLength(33);
     await panel()
       .locator("input[type=file]")
-      .setInputFiles(files.write("fork.jsonl", `${lines.slice(0, 21).join("\n")}\n`));
+      .setInputFiles(files.write("fork.jsonl", await forkedSample(sample)));
     await panel().getByText("Both have the same records until").waitFor();
-    expect(await panel().getByRole("button", { name: "20", exact: true }).count()).toBe(1);
-    await panel().getByText("No further record.").waitFor();
+    expect(await panel().getByRole("button", { name: "19", exact: true }).count()).toBe(1);
+    const side = (name: string) => panel().getByRole("region", { name, exact: true });
+    await side("refund-1042").getByText("And order 2077? It cost 480 euros.").first().waitFor();
+    await side("refund-1042-fork").getByText("And order 1043? It cost 20 euros.").first().waitFor();
+    const row = panel().getByRole("row", { name: /^messages\[3\]\.content/ });
+    expect(await row.textContent()).toContain("order 2077");
+    expect(await row.textContent()).toContain("order 1043");
+    expect(watched.problems).toEqual([]);
   });
 });
 
@@ -222,40 +290,6 @@ describe("sharing", () => {
 });
 
 describe("a reader with a keyboard, a screen reader or a small screen", () => {
-  const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-
-  it.each(["light", "dark"] as const)("finds no barrier that axe knows: %s", async (colorScheme) => {
-    // axe is added to the page, whose policy allows no other code.
-    const context = await browser.newContext({
-      bypassCSP: true,
-      colorScheme,
-      viewport: { width: 1_280, height: 800 },
-    });
-    const own = await context.newPage();
-    await own.goto(`${await files.page(sample)}#at=27`);
-    await own.getByRole("listbox").waitFor();
-    await own.evaluate(axe);
-    for (const name of [
-      "Graph",
-      "Request",
-      "State",
-      "Record",
-      "Effects",
-      "Data",
-      "Usage",
-      "Diff",
-      "Compare",
-    ]) {
-      await own.getByRole("tab", { name, exact: true }).click();
-      await own.locator(".tabpanel > *").first().waitFor();
-      const found: readonly string[] = await own.evaluate(
-        "axe.run().then(({ violations }) => violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`))",
-      );
-      expect(found, name).toEqual([]);
-    }
-    await context.close();
-  });
-
   it("reaches every control with the Tab key, and sees which one has the focus", async () => {
     await open("#at=29");
     await page.getByRole("searchbox").focus();

@@ -57,7 +57,8 @@ export const sampleAgent = (script: MockScript, pay: (order: string) => Promise<
     config: {
       systemPrompt: "You are the support of a shop for lamps. Be brief and kind.",
       approval: { policy: { above: "high" } },
-      budget: { maxTotalTokens: 50_000 },
+      budget: { maxTotalTokens: 50_000, maxTotalCost: 0.5 },
+      prices: { default: { input: 2, cachedInput: 0.5, output: 8 } },
     },
     tools: [
       defineTool({

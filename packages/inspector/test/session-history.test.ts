@@ -1,10 +1,26 @@
 import { headerToState, parsePortable, recordToInput, textToHeader } from "@moora/agent";
-import { replay } from "@moora/agent-core-state-machine";
+import { effectsAt } from "@moora/agent-core-effects";
+import { isPaused, replay } from "@moora/agent-core-state-machine";
+import { asked, callsMade, decided, interrupted, llmStarted, opened, started } from "@moora/agent-testing";
 import { describe, expect, it } from "vitest";
 import { hasMark } from "../src/session/marks.ts";
 import { checkpointDistance, SessionHistory } from "../src/session/session-history.ts";
 import { readExport } from "../src/session/read-export.ts";
-import { corpus, exportOf, historyOf } from "./support.ts";
+import type { Span } from "../src/session/spans.ts";
+import { lanes, type Lane } from "../src/session/work.ts";
+import { sampleSession } from "../test-browser/sample-session.ts";
+import { corpus, exportOf, exportOfInputs, historyOf } from "./support.ts";
+
+/** A session that is opened, with all spans of its timeline. */
+function spansOf(text: string): { readonly history: SessionHistory; readonly spans: readonly Span[] } {
+  const reader = readExport(text);
+  const history = new SessionHistory(reader.id, reader.header);
+  const records = reader.next(Number.MAX_SAFE_INTEGER);
+  const spans = records.flatMap((record) =>
+    history.append(record).spans.map((span) => [span.id, span] as const),
+  );
+  return { history, spans: [...new Map(spans).values()] };
+}
 
 const positionsOf = (length: number): readonly number[] =>
   [
@@ -46,22 +62,81 @@ describe("a history", () => {
     );
   });
 
-  it.each(corpus)("%s has spans that do not overlap within a state or a loop", (name) => {
-    const reader = readExport(exportOf(name));
-    const history = new SessionHistory(reader.id, reader.header);
-    const spans = new Map(
-      reader
-        .next(Number.MAX_SAFE_INTEGER)
-        .flatMap((record) => history.append(record).spans.map((span) => [span.id, span])),
-    );
-    for (const lane of ["state", "loop"]) {
-      const own = [...spans.values()].filter((span) => span.lane === lane);
+  it.each(corpus)("%s has spans that do not overlap within a state, a step or a loop", (name) => {
+    const { history, spans } = spansOf(exportOf(name));
+    for (const lane of ["state", "step", "loop"]) {
+      const own = spans.filter((span) => span.lane === lane);
       for (const [index, span] of own.entries()) {
         expect(span.to ?? history.length).toBeGreaterThanOrEqual(span.from);
         const next = own[index + 1];
         if (next !== undefined) expect(next.from).toBeGreaterThanOrEqual(span.to ?? Number.POSITIVE_INFINITY);
       }
     }
+  });
+
+  it.each(corpus)("%s has model calls with the keys of their effects, each within its step", (name) => {
+    const { history, spans } = spansOf(exportOf(name));
+    const steps = spans.filter(({ lane }) => lane === "step");
+    for (const { name: key, from } of spans.filter(({ lane }) => lane === "model")) {
+      const state = history.stateAt(from);
+      // A paused session wants no effect.
+      if (!isPaused(state)) expect(Object.keys(effectsAt(state))).toContain(key);
+      const { loop, step } = state.reActContext;
+      const own = steps.find((span) => span.name === `step ${step} of loop ${loop}`);
+      expect(own?.from).toBeLessThanOrEqual(from);
+      expect(own?.to ?? history.length).toBeGreaterThan(from);
+    }
+  });
+
+  it("has named spans in each lane of the sample", async () => {
+    const { spans } = spansOf(await sampleSession());
+    const named = (lane: Lane): readonly string[] =>
+      spans.flatMap((span) => (span.lane === lane ? [`${span.name} ${span.from}-${span.to ?? ""}`] : []));
+    expect(Object.fromEntries(lanes.map((lane) => [lane, named(lane)]))).toEqual({
+      state: [
+        "Idle 1-2",
+        "Planning 2-5",
+        "ParallelActing 5-9",
+        "Planning 9-11",
+        "WaitingForHuman 11-12",
+        "Acting 12-16",
+        "Planning 16-19",
+        "Done 19-20",
+        "Planning 20-25",
+        "Acting 25-27",
+        "Planning 27-29",
+        "WaitingForHuman 29-30",
+        "Planning 30-33",
+        "Done 33-",
+      ],
+      model: [
+        "plan/1/1/1 2-5",
+        "plan/1/2/1 9-11",
+        "plan/1/3/1 16-19",
+        "plan/2/1/1 20-22",
+        "plan/2/1/2 23-25",
+        "plan/2/2/1 27-29",
+        "plan/2/3/1 30-33",
+      ],
+      tool: [
+        "call_1 look_up_order 5-8",
+        "call_2 refund_policy 5-9",
+        "call_3 refund 12-14",
+        "call_3 refund 14-16",
+        "call_4 look_up_order 25-27",
+      ],
+      human: ["approval of call_3 refund 11-12", "approval of call_5 refund 29-30"],
+      wait: ["retry of the model call 22-23"],
+      step: [
+        "step 1 of loop 1 2-9",
+        "step 2 of loop 1 9-16",
+        "step 3 of loop 1 16-19",
+        "step 1 of loop 2 20-27",
+        "step 2 of loop 2 27-30",
+        "step 3 of loop 2 30-33",
+      ],
+      loop: ["loop 1 2-19", "loop 2 20-33"],
+    });
   });
 
   it.each(corpus)("%s marks each failed call", (name) => {
@@ -72,6 +147,34 @@ describe("a history", () => {
         : [],
     );
     for (const marks of failed) expect(hasMark(marks, "failure")).toBe(true);
+  });
+
+  it.each([
+    "a-tool-that-asks-in-the-middle",
+    "a-tool-that-asks-after-its-approval",
+    "a-tool-that-asks-and-is-refused",
+  ])("%s marks no retry where a call continues with its reply", (name) => {
+    const history = historyOf(exportOf(name));
+    const starts = history.inputs.filter((input) => input.type === "tool-call-started");
+    expect(starts.some(({ attempt }) => attempt > 1)).toBe(true);
+    expect(history.rows.filter(({ marks }) => hasMark(marks, "retry"))).toEqual([]);
+  });
+
+  it("marks a retry where an interrupted attempt is repeated", () => {
+    const history = historyOf(
+      exportOfInputs([
+        opened("server"),
+        asked("Refund it."),
+        llmStarted("plan/1/1/1"),
+        callsMade("plan/1/1/1", { call_1: { name: "refund" } }),
+        decided("call_1", "approved"),
+        started("call_1"),
+        interrupted("call_1", "unknown"),
+        decided("call_1", "run-again", { digest: "digest-call_1#2" }),
+        started("call_1", 2),
+      ]),
+    );
+    expect(hasMark(history.rows.at(-1)?.marks ?? 0, "retry")).toBe(true);
   });
 
   it("marks a crash where a process ended in the middle of work, and no crash where it was idle", () => {

@@ -1,3 +1,5 @@
+import { parsePortable, recordsToPortable } from "@moora/agent";
+import { chainStart, recordAfter } from "@moora/event-log";
 import { asked, callsMade, llmStarted, opened } from "@moora/agent-testing";
 import { describe, expect, it } from "vitest";
 import { SessionWorker } from "../src/worker/session-worker.ts";
@@ -31,6 +33,33 @@ describe("the worker", () => {
     const checks = events.flatMap((event) => (event.event === "checked" ? event.checks : []));
     expect(checks).toHaveLength(exportOf("two-hundred-turns").split("\n").length - 3);
     expect(new Set(checks)).toEqual(new Set(["valid"]));
+  });
+
+  const type = String.raw`\"type\":\"user-message-received\"`;
+
+  it.each([
+    ["has another type", type, type.replace("user-message-received", "<img src=x>")],
+    ["has no fields", "user-message-received", "user"],
+    ["has a content of another kind", String.raw`\"content\":\"`, String.raw`\"content\":[],\"x\":\"`],
+  ])(
+    "says of a changed record that it was changed, not that its release is newer: it %s",
+    async (_what, from, to) => {
+      const { worker } = await scene("twenty-steps");
+      const text = exportOf("twenty-steps");
+      expect(text).toContain(from);
+      const { problem, records } = await worker.handlers.open(text.replace(from, to));
+      expect(problem).toMatch(/^Record \d+ cannot be read, and its digest is wrong: it was changed/);
+      expect(problem).not.toContain("newer release");
+      expect(problem).toContain(`Record ${records + 1} `);
+    },
+  );
+
+  it("says of an intact record of an unknown type that its release is newer", async () => {
+    const { worker } = await scene("twenty-steps");
+    const { id, header } = parsePortable(exportOf("twenty-steps"));
+    const record = recordAfter(chainStart(header), '{"type":"of-a-later-release","timestamp":1}', "none");
+    const text = recordsToPortable({ id, header, records: [record] });
+    expect((await worker.handlers.open(text)).problem).toMatch(/^Record 1 was written by a newer release/);
   });
 
   it("adds streamed records once and in order", async () => {

@@ -75,6 +75,10 @@ function programOf(text: string): () => Promise<number> {
 describe("what is copied", () => {
   it("quotes names for the shell and for a test", () => {
     expect(forkCommand("ada", 4)).toBe("moora fork ada --at 4 --to ada-fork");
+    const quoted = String.raw`$'a\u001b[201~\u0027b'`;
+    expect(forkCommand("a\u001B[201~'b", 4)).toBe(
+      `moora fork ${quoted} --at 4 --to ${quoted.replace(/'$/, "-fork'")}`,
+    );
     expect(forkCommand("a'b; rm", 4)).toBe(String.raw`moora fork 'a'\''b; rm' --at 4 --to 'a'\''b; rm-fork'`);
     expect(goldenTest('a"b', "runs/a.jsonl")).toContain(String.raw`"a\"b still replays"`);
   });
@@ -113,6 +117,44 @@ describe("a redacted session", () => {
       expect(historyOf(text).rows.map(({ state }) => state)).toEqual(history.rows.map(({ state }) => state));
     },
   );
+});
+
+describe("the files of a redacted session", () => {
+  const secret = btoa("The password is hunter2.");
+  const digest = `ni:///sha-256;${digestOf("hunter2").padEnd(43, "A").slice(0, 43)}`;
+
+  it.each([{ what: "texts" }, { what: "words", words: ["hunter2"] }] as const)(
+    "are hidden as a whole, in URLs with their contents and in those with their digests: $what",
+    async (redaction) => {
+      const text = redactedExport(historyOf(await sessionWithFiles()), redaction);
+      expect(text).not.toContain(secret);
+      expect(text).not.toContain("hunter2");
+      expect(text).not.toContain("ni:///");
+      const { messages } = historyOf(text).last;
+      expect(messages[0]).toMatchObject({
+        attachments: [{ mediaType: "text/plain" }, { mediaType: "text/plain" }, { mediaType: "image/png" }],
+      });
+      if (redaction.what === "words") expect(messages[0]?.content).toMatch(/^See ▮+ and ▮+, please\.$/);
+    },
+  );
+
+  /** A conversation about three files, which a message also quotes. */
+  async function sessionWithFiles(): Promise<string> {
+    const log = memoryLog();
+    const agent = defineAgent({
+      llm: new MockLlmCaller([answers(`It is in data:text/plain;base64,${secret}`)]),
+    });
+    await using session = await openSession(agent, { log, id: "files" });
+    await session.ask({
+      content: `See data:text/plain;base64,${secret} and ${digest}, please.`,
+      attachments: [
+        { mediaType: "text/plain", url: `data:text/plain;base64,${secret}`, name: "hunter2.txt" },
+        { mediaType: "text/plain", url: "data:text/plain,%68unter2" },
+        { mediaType: "image/png", url: digest },
+      ],
+    });
+    return await exportSession(log, "files");
+  }
 });
 
 describe("the digests of a redacted session", () => {

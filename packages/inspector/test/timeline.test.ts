@@ -39,6 +39,10 @@ describe("an axis", () => {
     expect(axis.showing(half, 300)).toBe(half);
     expect(axis.showing(half, 990)).toEqual({ from: 500, to: 1_000 });
     expect(axis.zoomed(half, 1e-9, 250)).toEqual({ from: 248, to: 256 });
+    expect(axis.part({ from: 400, to: 300 })).toEqual({ from: 300, to: 400 });
+    expect(axis.part({ from: -20, to: 60 })).toEqual({ from: 0, to: 80 });
+    expect(axis.part({ from: 500, to: 501 })).toEqual({ from: 496.5, to: 504.5 });
+    expect(axis.part({ from: -500, to: 5_000 })).toEqual(axis.whole);
   });
 
   it("takes records that are added", () => {

@@ -10,8 +10,8 @@ export function truncatedToBytes(text: string, limitBytes: number = maxMessageBy
 }
 
 /**
- * Replaces every secret in a text by `[secret]`, in its plain form and as it is encoded in a URL or a JSON string. Secrets
- * of up to three characters are left in: they would match parts of words.
+ * Replaces every secret in a text by `[secret]`, in its plain form and as it is encoded in a URL, a JSON string or base64, such as a
+ * header of basic authentication. Secrets of up to three characters are left in: they would match parts of words.
  */
 export const redactSecrets = (text: string, secrets: readonly string[]): string =>
   secrets
@@ -20,7 +20,20 @@ export const redactSecrets = (text: string, secrets: readonly string[]): string 
       secret,
       encodeURIComponent(secret.toWellFormed()),
       JSON.stringify(secret).slice(1, -1),
+      ...[0, 1, 2].flatMap((shift) => base64Forms(secret, shift)),
     ])
     .toSorted((a, b) => b.length - a.length)
     .reduce((pieces, secret) => pieces.flatMap((piece) => piece.split(secret)), [text])
     .join("[secret]");
+
+/** Shorter forms could be parts of words. */
+const minBase64Length = 8;
+
+/** The characters that base64 has of a secret after this number of other bytes, whatever comes before and after it. */
+function base64Forms(secret: string, shift: number): readonly string[] {
+  const bytes = new TextEncoder().encode(" ".repeat(shift) + secret);
+  const text = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
+  const form = text.slice(Math.ceil((shift * 8) / 6), Math.floor((bytes.length * 8) / 6));
+  if (form.length < minBase64Length) return [];
+  return [form, form.replaceAll("+", "-").replaceAll("/", "_")];
+}

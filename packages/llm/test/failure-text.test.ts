@@ -25,6 +25,28 @@ describe("a redacted text", () => {
     expect(redactSecrets(text, [secret])).toBe('a [secret] b [secret] c {"secret":"[secret]"}');
   });
 
+  it("contains no secret in base64, wherever it begins and whatever follows", () => {
+    const bytesAround = fc.uint8Array({ maxLength: 6 });
+    fc.assert(
+      fc.property(fc.string({ minLength: 12 }), bytesAround, bytesAround, (secret, before, after) => {
+        const well = secret.toWellFormed();
+        const all = Buffer.concat([before, Buffer.from(well), after]);
+        for (const encoding of ["base64", "base64url"] as const) {
+          const redacted = redactSecrets(all.toString(encoding), [well]);
+          expect(redacted).toContain("[secret]");
+          // What is left are the bytes around it, and at most one character of each end.
+          expect(redacted.replace("[secret]", "").length).toBeLessThanOrEqual(
+            Math.ceil(((before.length + after.length) * 8) / 6) + 6,
+          );
+        }
+      }),
+    );
+    const basic = btoa("user:pass-word-1234");
+    expect(redactSecrets(`Basic ${basic}`, ["pass-word-1234"])).toMatch(
+      /^Basic dXNlcj\S?\S?\[secret\]\S{0,3}$/,
+    );
+  });
+
   it("contains no secret that is part of another secret or of the replacement", () => {
     expect(redactSecrets("a secret, a secretary", ["secret", "secretary"])).toBe("a [secret], a [secret]");
   });

@@ -28,6 +28,9 @@ export type {
   McpServerOptions,
   StdioStreams,
 } from "./server/mcp-server.ts";
+export { mcpOfServer } from "./server/mcp-route.ts";
+export type { McpHost, McpRoute, McpRouteOptions } from "./server/mcp-route.ts";
+export type { CallAction, CallSession, ListedSession, UserSessions } from "./server/user-sessions.ts";
 export type { ServedAgent } from "./server/served-agent.ts";
 export { parseMcpConfig } from "./client/parse-config.ts";
 export type { ConfiguredServer, Environment } from "./client/parse-config.ts";

@@ -2,7 +2,7 @@ import type { AgentEvent, AgentState, Question } from "@moora/agent";
 import { isLoopRunning, isPaused } from "@moora/agent-core-state-machine";
 import { answerMessageId, openCallsOf } from "@moora/agent-core-state-machine/internal";
 import type { Chat, ChatConnection, ChatMessage, ChatSession, ChatStatus } from "./chat.ts";
-import { isSameMessage, MessageList } from "./messages.ts";
+import { MessageList, reuseParts } from "./messages.ts";
 import { Streamed } from "./streamed.ts";
 
 /** A message with what is streamed, and what it was made of. */
@@ -77,7 +77,7 @@ export class ChatStore<Data> {
       this.#live.delete(id);
       return from;
     }
-    const message = known !== undefined && isSameMessage(known.message, made) ? known.message : made;
+    const message = known === undefined ? made : reuseParts(known.message, made);
     this.#live.set(id, { version, text, from, message });
     return message;
   }

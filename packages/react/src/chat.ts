@@ -87,7 +87,7 @@ export type ChatPart =
   | { readonly type: "file"; readonly file: AgentAttachment }
   | ToolCallPart;
 
-/** A message with its parts. The same object until one of them changes. */
+/** A message with its parts. The same object until one of them changes; a part that does not change is the same object. */
 export interface ChatMessage {
   readonly id: string;
   readonly role: AgentMessage["role"];

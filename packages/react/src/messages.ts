@@ -44,7 +44,7 @@ export class MessageList {
   #keep(made: readonly ChatMessage[]): readonly ChatMessage[] {
     const messages = made.map((message) => {
       const known = this.#byId.get(message.id);
-      return known !== undefined && isSameMessage(known, message) ? known : message;
+      return known === undefined ? message : reuseParts(known, message);
     });
     const isUnchanged =
       messages.length === this.#messages.length &&
@@ -143,8 +143,18 @@ const callPart = (
 const isShown = ({ parts, streaming, attachments }: ChatMessage): boolean =>
   parts.length > 0 || streaming || attachments !== undefined;
 
+/** A message with the parts of an earlier one where they show the same; the earlier one if all do. */
+export function reuseParts(known: ChatMessage, made: ChatMessage): ChatMessage {
+  if (isSameMessage(known, made)) return known;
+  const parts = made.parts.map((part, index) => {
+    const before = known.parts[index];
+    return before !== undefined && isSamePart(before, part) ? before : part;
+  });
+  return { ...made, parts };
+}
+
 /** Whether two messages show the same. */
-export const isSameMessage = (a: ChatMessage, b: ChatMessage): boolean =>
+const isSameMessage = (a: ChatMessage, b: ChatMessage): boolean =>
   a.streaming === b.streaming &&
   a.status === b.status &&
   a.attachments === b.attachments &&

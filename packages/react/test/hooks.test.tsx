@@ -1,5 +1,6 @@
 // @vitest-environment happy-dom
 import { startSession } from "@moora/agent";
+import type { LlmCallOptions, LlmChunk } from "@moora/llm";
 import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
 import { untilPasses } from "@moora/testbed/test-clock";
 import { act, memo, type JSX } from "react";
@@ -10,6 +11,7 @@ import {
   useAgentValue,
   useMessage,
   type Chat,
+  type ChatMessage,
   type ChatSession,
 } from "../src/index.ts";
 import { agentOf, remoteSession, Screen } from "./support.tsx";
@@ -18,10 +20,12 @@ const renders = new Map<string, number>();
 const count = (name: string): void => void renders.set(name, (renders.get(name) ?? 0) + 1);
 
 let chat: Chat<{ items: string[] }>;
+let newest: ChatMessage | undefined;
 
 const Message = memo(function Message({ id }: { readonly id: string }): JSX.Element {
   count(id);
   const message = useMessage(id);
+  newest = message;
   return (
     <p data-id={id}>
       {message?.parts.map((part, index) => (
@@ -139,6 +143,31 @@ describe.each(kinds)("a %s session in React", (kind) => {
     expect(chat.messages.at(-1)).toMatchObject({ status: "cut", streaming: false });
   });
 
+  it("keeps the parts of a message that do not change while another one is streamed", async () => {
+    const llm = new TypingLlm();
+    await using scene = await sessionOf(kind, agentOf(llm));
+    await using screen = await show(scene.session);
+    await act(async () => void (await chat.send("Pay")));
+    await shows(() => expect(llm.isTyping).toBe(true));
+    await act(async () => {
+      llm.type("I pay");
+      llm.stream({ type: "tool-call", index: 1, name: "work" });
+      llm.stream({ type: "tool-call-delta", index: 1, text: "{" });
+    });
+    await shows(() => expect(screen.text).toMatch(/I pay\[work drafting {\]$/));
+    const [text, call] = newest?.parts ?? [];
+    await act(async () => llm.stream({ type: "tool-call-delta", index: 1, text: "}" }));
+    await shows(() => expect(screen.text).toMatch(/I pay\[work drafting {}\]$/));
+    expect(newest?.parts[0]).toBe(text);
+    const changed = newest?.parts[1];
+    expect(changed).not.toBe(call);
+    await act(async () => llm.type(" now"));
+    await shows(() => expect(screen.text).toMatch(/I pay now\[work drafting {}\]$/));
+    expect(newest?.parts[0]).not.toBe(text);
+    expect(newest?.parts[1]).toBe(changed);
+    await act(async () => void (await chat.cancel()));
+  });
+
   it("shows the drafts of calls and the progress of tools, and cancels them", async () => {
     await using scene = await sessionOf(kind, agentOf(drafting()));
     await using screen = await show(scene.session);
@@ -247,17 +276,21 @@ drafting.proceed = (): void => undefined;
 /** A model that streams what a test types. */
 class TypingLlm {
   readonly name = "typing";
-  #type: ((text: string) => void) | undefined;
+  #stream: LlmCallOptions["onChunk"];
   #end: (() => void) | undefined;
   #text = "";
 
   get isTyping(): boolean {
-    return this.#type !== undefined;
+    return this.#stream !== undefined;
   }
 
   type(text: string): void {
     this.#text += text;
-    this.#type?.(text);
+    this.stream({ type: "text", text });
+  }
+
+  stream(chunk: LlmChunk): void {
+    this.#stream?.(chunk);
   }
 
   end(): void {
@@ -266,12 +299,12 @@ class TypingLlm {
 
   async call(...[, options = {}]: Parameters<MockLlmCaller["call"]>) {
     this.#text = "";
-    this.#type = (text) => options.onChunk?.({ type: "text", text });
+    this.#stream = options.onChunk;
     await new Promise<void>((resolve) => {
       this.#end = resolve;
       options.signal?.addEventListener("abort", () => resolve());
     });
-    this.#type = undefined;
+    this.#stream = undefined;
     return answers(this.#text);
   }
 }

@@ -1,30 +1,15 @@
-import {
-  agentTransition,
-  effectsAt,
-  interruptionOf,
-  performEffect,
-  systemClock,
-  type Agent,
-  type AgentEffect,
-  type AgentInput,
-  type AgentState,
-  type DispatchedInput,
-} from "@moora/agent";
-import { inputAt } from "@moora/agent-core-effects";
-import { failureInput } from "@moora/agent-core-effects/internal";
-import { lateOutputLogger, Logger, logIgnored, logRetry } from "@moora/agent/internal";
-import { isPaused } from "@moora/agent-core-state-machine";
+import type { Agent, AgentEffect } from "@moora/agent";
 import * as restate from "@restatedev/restate-sdk";
-import { callSession, RestateFailure } from "./ingress.ts";
-import { sessionIdOf } from "./posted-inputs.ts";
+import { EffectAttempt } from "./effect-attempt.ts";
+import type { LiveEffects } from "./live-effects.ts";
 import { retentionOptions, serviceNames, type RestateOptions } from "./options.ts";
-import type { SessionWithHeader, SessionCache } from "./session-cache.ts";
-import type { Posted, PostedResult } from "./session-messages.ts";
+import type { SessionCache } from "./session-cache.ts";
 
-/** One effect of a session. */
+/** One effect of the session with this digest of its header, which an earlier release does not give. */
 export interface SessionEffect {
   readonly id: string;
   readonly effect: AgentEffect;
+  readonly header?: string;
 }
 
 export interface EffectHandlers {
@@ -35,13 +20,12 @@ export type EffectService = restate.ServiceDefinition<string, EffectHandlers>;
 
 const halfAnHourMs = 1_800_000;
 
-/** How often a paused session is asked whether it was resumed, in milliseconds. */
-const pausePollMs = 500;
-
 /** What the effects need besides their options. */
-interface EffectParts {
+export interface EffectParts {
   readonly agent: Agent<unknown>;
   readonly cache: SessionCache;
+  /** Undefined without a live channel. */
+  readonly live: LiveEffects | undefined;
 }
 
 /** The service that runs the effects of sessions, one invocation for each. */
@@ -60,11 +44,11 @@ export function effectService(parts: EffectParts, options: RestateOptions): Effe
       ...retentionOptions(options.retentionMs),
     },
     handlers: {
-      run: async (ctx: restate.Context, { id, effect }: SessionEffect) => {
+      run: async (ctx: restate.Context, started: SessionEffect) => {
         const abort = new AbortController();
         ctx.request().attemptCompletedSignal.addEventListener("abort", () => abort.abort());
-        const perform = ctx.run(effect.key, () =>
-          new EffectAttempt(parts, options, id).run(effect, abort.signal),
+        const perform = ctx.run(started.effect.key, () =>
+          new EffectAttempt(parts, options, started).run(abort.signal),
         );
         await restate.RestatePromise.race([perform, cancellationOf(ctx, abort)]);
       },
@@ -81,143 +65,4 @@ function cancellationOf(ctx: restate.Context, abort: AbortController): restate.R
     abort.abort(new DOMException("The session no longer wants this work.", "AbortError"));
     throw new restate.TerminalError("canceled", { errorCode: 409 });
   });
-}
-
-/** The session that wants an effect. */
-interface Wanted {
-  readonly header: string;
-  readonly state: AgentState;
-  readonly signal: AbortSignal;
-}
-
-/** One attempt of Restate to run an effect. It talks to the session from outside the journal, so that its calls may vary. */
-class EffectAttempt {
-  readonly #agent: Agent<unknown>;
-  readonly #cache: SessionCache;
-  readonly #options: RestateOptions;
-  readonly #id: string;
-  readonly #logger: Logger;
-
-  constructor({ agent, cache }: EffectParts, options: RestateOptions, id: string) {
-    this.#agent = agent;
-    this.#cache = cache;
-    this.#options = options;
-    this.#id = id;
-    this.#logger = new Logger(id, options.onLog);
-  }
-
-  /** Runs an effect that the session wants. If its intent is recorded, an earlier attempt had begun: that is reported instead. */
-  async run(effect: AgentEffect, signal: AbortSignal): Promise<void> {
-    const {
-      header,
-      session: { state },
-    } = await this.#view();
-    if (!Object.hasOwn(effectsAt(state), effect.key)) return;
-    if (await this.#interrupt(effect, state)) return;
-    try {
-      if (await this.#perform(effect, { header, state, signal })) return;
-    } catch (error) {
-      // Another attempt would report the same again.
-      if (!isRefusal(error)) throw error;
-      const failure = failureInput(effect, error, systemClock.now());
-      if (failure !== undefined) await this.#report({ inputs: [failure], from: effect.key });
-      return;
-    }
-    // Either the session no longer wants the effect, or the intent of an earlier attempt was under way and is recorded by now.
-    await this.#interrupt(effect, (await this.#view()).session.state);
-  }
-
-  /** Reports that an earlier attempt was interrupted, and resolves with whether one had begun. */
-  async #interrupt(effect: AgentEffect, state: AgentState): Promise<boolean> {
-    const interruption = interruptionOf(effect, state, systemClock.now());
-    if (interruption === undefined) return false;
-    await this.#report({ inputs: [interruption], from: effect.key });
-    return true;
-  }
-
-  /** Resolves with whether the effect began: its first input, which is the intent if it has one, changed the session. */
-  async #perform(effect: AgentEffect, { header, state, signal }: Wanted): Promise<boolean> {
-    let hasBegun: boolean | undefined;
-    const { context, onProgress } = this.#options;
-    const onLateOutput = lateOutputLogger(this.#logger);
-    await performEffect(this.#agent, effect, state, {
-      sessionId: sessionIdOf(this.#id, header),
-      signal,
-      untilResumed: () => this.#untilResumed(signal),
-      dispatch: async (...inputs) => {
-        const hasApplied = await this.#dispatch(inputs, effect.key);
-        hasBegun ??= hasApplied;
-        return hasApplied;
-      },
-      ...(onLateOutput === undefined ? {} : { onLateOutput }),
-      ...(context === undefined ? {} : { context }),
-      ...(onProgress === undefined ? {} : { notify: (progress) => onProgress(this.#id, progress) }),
-    });
-    return hasBegun ?? false;
-  }
-
-  async #dispatch(dispatched: readonly DispatchedInput[], from: string): Promise<boolean> {
-    for (;;) {
-      const posted = dispatched.some((input) => typeof input === "function")
-        ? bindInputs(dispatched, await this.#view())
-        : { inputs: dispatched.filter((input) => typeof input !== "function") };
-      const { applied, ignored } = await this.#report({ ...posted, from });
-      if (applied === undefined) continue;
-      const all = [...posted.inputs.keys()];
-      void this.#log(posted.inputs, ignored ?? (applied > 0 ? [] : all));
-      return applied > 0;
-    }
-  }
-
-  /** Logs retries, and the inputs at these indexes as ignored. The newest state has the details; if it cannot be read, there is no entry. */
-  async #log(inputs: readonly AgentInput[], ignored: readonly number[]): Promise<void> {
-    if (!this.#logger.isRead || (ignored.length === 0 && !inputs.some(isFailure))) return;
-    const state = await this.#view().then(
-      ({ session }) => session.state,
-      () => undefined,
-    );
-    if (state === undefined) return;
-    for (const [index, input] of inputs.entries()) {
-      if (ignored.includes(index)) logIgnored(this.#logger, input, state);
-      else logRetry(this.#logger, input, state);
-    }
-  }
-
-  /** Resolves when the session is not paused, or the attempt ends. The object reports no changes, so it is asked. */
-  async #untilResumed(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted && isPaused((await this.#view()).session.state))
-      await new Promise<void>((resolve) => void systemClock.after(pausePollMs, resolve));
-  }
-
-  async #view(): Promise<SessionWithHeader> {
-    const known = await this.#cache.readCurrent(this.#id);
-    if (known === undefined) throw new Error(`Restate has no session "${this.#id}".`);
-    return known;
-  }
-
-  async #report(posted: Posted): Promise<PostedResult> {
-    const { session: service } = serviceNames(this.#agent.name);
-    const target = { service, id: this.#id, handler: "report" };
-    // The object answers with what its handler returns.
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-    return (await callSession(this.#options.ingressUrl, target, posted)) as PostedResult;
-  }
-}
-
-/** Whether the session refused what an effect reported: an invalid input, or one that is too long. */
-const isRefusal = (error: unknown): boolean =>
-  error instanceof RestateFailure && (error.status === 400 || error.status === 413);
-
-const isFailure = (input: AgentInput): boolean =>
-  input.type === "llm-call-failed" || (input.type === "tool-call-completed" && !input.result.isSuccess);
-
-/** Inputs that are computed for a state apply only to that state. */
-function bindInputs(dispatched: readonly DispatchedInput[], { session }: SessionWithHeader): Posted {
-  let current: AgentState = session.state;
-  const inputs = dispatched.map((input) => {
-    const computed = inputAt(input, current);
-    current = agentTransition(computed)(current);
-    return computed;
-  });
-  return { inputs, after: session.head.seq };
 }

@@ -7,3 +7,4 @@ export {
   type CurrentSession,
 } from "./restate-session.ts";
 export { RestateFailure } from "./ingress.ts";
+export { restateLog, type RestateLogOptions } from "./restate-log.ts";

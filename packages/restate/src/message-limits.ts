@@ -22,3 +22,9 @@ const longestCharacter = 6;
 export const isTooLong = (record: LogRecord): boolean =>
   record.body.length > longestMessageBytes / longestCharacter &&
   byteLength(JSON.stringify(record)) > longestMessageBytes;
+
+/**
+ * The longest input that a log appends, as its JSON in characters: as the JSON of a record, each has at most 3 bytes. One
+ * MiB of that is for what is sent with the inputs of an append.
+ */
+export const longestLogRecord: number = Math.floor((longestMessageBytes - 1_048_576) / 3);

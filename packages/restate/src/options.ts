@@ -1,7 +1,7 @@
 import type { LogListener } from "@moora/agent";
 import { BuildError, type Progress } from "@moora/agent-core-effects";
 import { checkOptions, refuse, type OptionForm, type OptionForms } from "@moora/agent-core-effects/internal";
-import { maxIdLength } from "@moora/event-log";
+import { maxIdLength, type LiveChannel } from "@moora/event-log";
 
 /** The options of `restateServices`. */
 export interface RestateOptions {
@@ -11,6 +11,11 @@ export interface RestateOptions {
   readonly context?: unknown;
   /** Receives the progress of the effects that run in this process, such as the text of the model. Default: none. */
   readonly onProgress?: (sessionId: string, progress: Progress) => void;
+  /**
+   * The live channel of the servers with viewers, which `restateLog` has there, such as `live` of a `postgresLog`: they show what the effects of
+   * this process stream, and records at once. The services listen on it until its log is closed. Default: none.
+   */
+  readonly live?: LiveChannel;
   /**
    * How long an effect may take, in milliseconds: after it, Restate interrupts its run. Longer than the longest model call and the
    * longest tool. Default: 1,800,000, half an hour.
@@ -52,10 +57,23 @@ export const ingressForm: OptionForm = {
   fits: (value) => typeof value === "string" && /^https?:\/\//i.test(value) && URL.canParse(value),
 };
 
+/** A live channel. */
+export const liveForm: OptionForm = {
+  expectation: "a live channel, such as live of a postgresLog",
+  fits: (value) =>
+    typeof value === "object" &&
+    value !== null &&
+    "publish" in value &&
+    "subscribe" in value &&
+    typeof value.publish === "function" &&
+    typeof value.subscribe === "function",
+};
+
 const forms: OptionForms<RestateOptions> = {
   ingressUrl: ingressForm,
   context: "any",
   onProgress: "function",
+  live: liveForm,
   longestEffectMs: "positive",
   cacheBytes: "positive",
   retentionMs: {

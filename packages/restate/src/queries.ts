@@ -1,7 +1,7 @@
 import { idForm } from "./options.ts";
 import type { ChainHead } from "@moora/event-log";
 import { TerminalError } from "@restatedev/restate-sdk";
-import type { RecordsQuery, SnapshotPart } from "./session-messages.ts";
+import type { RecordsQuery, SessionDeadline, SnapshotPart } from "./session-messages.ts";
 
 /*
  * What callers of the handlers that read, and timers, pass. Each of these rejects what is not of its form: Restate would run the
@@ -12,7 +12,11 @@ import type { RecordsQuery, SnapshotPart } from "./session-messages.ts";
 export function checkedAfter(query: unknown): ChainHead | undefined {
   if (query === undefined || query === null) return undefined;
   const { after } = fieldsOf(query);
-  if (after === undefined || after === null) return undefined;
+  return after === undefined || after === null ? undefined : checkedHead(after);
+}
+
+/** A head that a caller has. */
+export function checkedHead(after: unknown): ChainHead {
   const { seq, digest } = fieldsOf(after);
   if (isCount(seq) && typeof digest === "string") return { seq, digest };
   return refused("after must have seq, an integer from 0, and digest, a string.");
@@ -33,10 +37,11 @@ export function checkedPart(query: unknown): SnapshotPart {
 }
 
 /** What a timer passes to `expire`. */
-export function checkedDeadline(deadline: unknown): { readonly key: string; readonly due: number } {
-  const { key, due } = fieldsOf(deadline);
-  if (typeof key === "string" && typeof due === "number") return { key, due };
-  return refused("key must be a string, and due a number.");
+export function checkedDeadline(deadline: unknown): SessionDeadline {
+  const { key, due, header } = fieldsOf(deadline);
+  if (typeof key !== "string" || typeof due !== "number")
+    return refused("key must be a string, and due a number.");
+  return typeof header === "string" ? { key, due, header } : { key, due };
 }
 
 /** The fields of a value of a caller; none of one that is not an object. */

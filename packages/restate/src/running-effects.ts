@@ -7,6 +7,8 @@ import type { Context } from "./stored-session.ts";
 
 /** A change of the state of a session. */
 interface Change {
+  /** The digest of the header of the session. */
+  readonly header: string;
   readonly before: AgentState;
   readonly after: AgentState;
   /** The key of the effect that has ended by itself. */
@@ -17,7 +19,7 @@ interface Change {
 export async function startAndStop(
   agent: Agent<unknown>,
   ctx: Context,
-  { before, after, from }: Change,
+  { header, before, after, from }: Change,
 ): Promise<void> {
   const [old, wanted] = [effectsAt(before), effectsAt(after)];
   const started = Object.values(wanted).filter(
@@ -34,19 +36,24 @@ export async function startAndStop(
     delete running[key];
     if (id !== undefined && key !== from) ctx.invocation(restate.InvocationIdParser.fromString(id)).cancel();
   }
-  for (const effect of started) running[effect.key] = await start(agent, ctx, effect);
+  for (const effect of started) running[effect.key] = await start(agent, ctx, { effect, header });
   ctx.set("running", running);
 }
 
 /** Starts an effect, and resolves with the id of its invocation. */
-async function start(agent: Agent<unknown>, ctx: Context, effect: AgentEffect): Promise<string> {
+async function start(
+  agent: Agent<unknown>,
+  ctx: Context,
+  { effect, header }: { readonly effect: AgentEffect; readonly header: string },
+): Promise<string> {
   const { session, effects } = serviceNames(agent.name);
   if (effect.type !== "wait-until") {
     const client = ctx.serviceSendClient<EffectHandlers>({ name: effects });
-    return await client.run({ id: ctx.key, effect }).invocationId;
+    return await client.run({ id: ctx.key, effect, header }).invocationId;
   }
   const { key, due } = effect;
   const milliseconds = Math.max(0, due - (await ctx.date.now()));
   const client = ctx.objectSendClient<SessionHandlers>({ name: session }, ctx.key);
-  return await client.expire({ key, due }, restate.rpc.sendOpts({ delay: { milliseconds } })).invocationId;
+  return await client.expire({ key, due, header }, restate.rpc.sendOpts({ delay: { milliseconds } }))
+    .invocationId;
 }

@@ -1,6 +1,7 @@
 import type { Agent } from "@moora/agent";
 import { checkContext } from "@moora/agent/internal";
 import { effectService, type EffectService } from "./effect-service.ts";
+import { LiveEffects } from "./live-effects.ts";
 import { checkRestateOptions, serviceNames, type RestateOptions } from "./options.ts";
 import { SessionCache } from "./session-cache.ts";
 import { sessionObject, type SessionObject } from "./session-object.ts";
@@ -18,8 +19,10 @@ export type RestateServices = [SessionObject, EffectService];
 export function restateServices(agent: Agent<unknown>, options: RestateOptions): RestateServices {
   checkRestateOptions(options);
   checkContext("restateServices", agent, options.context);
-  const { ingressUrl, cacheBytes: bytes = defaultCacheBytes } = options;
-  const cache = new SessionCache({ ingressUrl, service: serviceNames(agent.name).session, bytes });
-  const parts = { agent, cache };
+  const { ingressUrl, cacheBytes: bytes = defaultCacheBytes, live: channel } = options;
+  const { session: service } = serviceNames(agent.name);
+  const cache = new SessionCache({ ingressUrl, service, bytes });
+  const live = channel === undefined ? undefined : new LiveEffects(channel, service);
+  const parts = { agent, cache, live };
   return [sessionObject(parts, options), effectService(parts, options)];
 }

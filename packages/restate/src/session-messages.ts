@@ -3,12 +3,21 @@ import type { ChainHead, LogRecord } from "@moora/event-log";
 
 /**
  * What is posted to a session. `after`: the sequence number of the state that the inputs were computed for; if the session has
- * another one, none is applied. `from`: the key of the effect that reports them.
+ * another one, none is applied. `from`: the key of the effect that reports them. `header`: the digest of the header of its session;
+ * undefined in a report of an earlier release.
  */
 export interface Posted {
   readonly inputs: readonly AgentInput[];
   readonly after?: number;
   readonly from?: string;
+  readonly header?: string;
+}
+
+/** A deadline of the session with this digest of its header; undefined in a timer of an earlier release. */
+export interface SessionDeadline {
+  readonly key: string;
+  readonly due: number;
+  readonly header?: string;
 }
 
 /** A decision about a question of a session, and the reviewer. */
@@ -83,3 +92,25 @@ export interface RecordsQuery {
 }
 
 export type RecordsPage = readonly LogRecord[];
+
+/**
+ * Records that a process has made for a session with this digest of its header and at this head. The object appends them only there, and
+ * only if their inputs make these records.
+ */
+export interface SessionAppend {
+  readonly header: string;
+  readonly after: ChainHead;
+  readonly records: RecordsPage;
+}
+
+/** Which session an id has, by the digest of its header, and its last record. */
+export interface LogHead {
+  readonly header: string;
+  readonly seq: number;
+}
+
+/** What became of an append. `seq`: the last record of a session to which it was not made. */
+export type AppendResult =
+  | { readonly type: "appended" }
+  | { readonly type: "conflict"; readonly seq: number }
+  | { readonly type: "removed" };

@@ -1,53 +1,49 @@
-import {
-  recordInputs,
-  releaseInputs,
-  type Agent,
-  type AgentInput,
-  type FoldedSession,
-  type RecordedInputs,
-} from "@moora/agent";
-import type { LogRecord } from "@moora/event-log";
 import * as restate from "@restatedev/restate-sdk";
-import { longestMessageBytes, isTooLong } from "./message-limits.ts";
+import { apply, type SessionParts } from "./apply-inputs.ts";
+import { append, create, readLogHead, remove } from "./log-handlers.ts";
 import { checkedPosted, checkedReport, decidedInput } from "./posted-inputs.ts";
 import { checkId, checkedAfter, checkedDeadline, checkedPart, checkedRecordsQuery } from "./queries.ts";
 import { retentionOptions, serviceNames, type RestateOptions } from "./options.ts";
-import { startAndStop } from "./running-effects.ts";
 import type { SessionCache } from "./session-cache.ts";
 import type {
+  AppendResult,
   Decided,
+  LogHead,
   Posted,
   PostedResult,
   RecordsPage,
   RecordsQuery,
+  SessionAppend,
+  SessionDeadline,
   SnapshotPart,
   StoredSession,
   View,
   ViewQuery,
 } from "./session-messages.ts";
-import {
-  readLastSeq,
-  openSession,
-  storeRecords,
-  type Context,
-  type SharedContext,
-} from "./stored-session.ts";
+import { readLastSeq, openSession, type Context, type SharedContext } from "./stored-session.ts";
 import { readPage, readPart, readStoredSession, readView } from "./stored-reads.ts";
 
 /**
- * The handlers of the object of a session: `post` and `decide` for callers, `report` for effects, `expire` for timers. `view`,
- * `stored`, `part` and `records` read.
+ * The handlers of the object of a session: `post` and `decide` for callers, `create`, `append` and `remove` for logs, `report` for effects,
+ * `expire` for timers. The others read.
  */
 export interface SessionHandlers {
   post(ctx: Context, posted: Posted): Promise<PostedResult>;
   decide(ctx: Context, decided: Decided): Promise<PostedResult>;
+  create(ctx: Context, given: { readonly header: string }): Promise<boolean>;
+  append(ctx: Context, append: SessionAppend): Promise<AppendResult>;
+  remove(ctx: Context): Promise<boolean>;
   report(ctx: Context, posted: Posted): Promise<PostedResult>;
-  expire(ctx: Context, effect: { readonly key: string; readonly due: number }): Promise<void>;
+  expire(ctx: Context, deadline: SessionDeadline): Promise<void>;
   view(ctx: SharedContext, query?: ViewQuery | null): Promise<View>;
   stored(ctx: SharedContext): Promise<StoredSession | null>;
   part(ctx: SharedContext, part: SnapshotPart): Promise<string | null>;
   records(ctx: SharedContext, query: RecordsQuery): Promise<RecordsPage>;
+  header(ctx: SharedContext): Promise<string | null>;
+  head(ctx: SharedContext): Promise<LogHead | null>;
 }
+
+type ReadName = "view" | "stored" | "part" | "records" | "header" | "head";
 
 export type SessionObject = restate.VirtualObjectDefinition<string, SessionHandlers>;
 
@@ -60,18 +56,13 @@ const readRetries: restate.RetryPolicy = {
   onMaxAttempts: "kill",
 };
 
-/** What the handlers of the object need besides their context. */
-interface SessionParts {
-  readonly agent: Agent<unknown>;
-  readonly cache: SessionCache;
-}
+/** The journal of a read has what was read: it is of no use when the read has ended. */
+const read = { ...retentionOptions(0), retryPolicy: readRetries };
 
 /** The virtual object that folds the inputs of a session, one at a time, and starts the effects that its state wants. */
 export function sessionObject(parts: SessionParts, options: RestateOptions): SessionObject {
   const { agent, cache } = parts;
   const { session: name } = serviceNames(agent.name);
-  // The journal of a read has what was read: it is of no use when the read has ended. A caller that gives up does not end its read.
-  const read = { ...retentionOptions(0), retryPolicy: readRetries };
   return restate.object({
     name,
     options: { enableLazyState: true, ...retentionOptions(options.retentionMs) },
@@ -86,82 +77,55 @@ export function sessionObject(parts: SessionParts, options: RestateOptions): Ses
         const about = { id: ctx.key, header, state: session.state, timestamp };
         return await apply(parts, ctx, { inputs: [await decidedInput(agent, about, decided)] });
       },
+      create: async (ctx: Context, given: { readonly header: string }) => {
+        checkId(ctx.key);
+        return await create(parts, ctx, given);
+      },
+      append: async (ctx: Context, appended: SessionAppend) => await append(parts, ctx, appended),
+      remove: async (ctx: Context) => await remove(ctx),
       report: async (ctx: Context, posted: Posted) => await apply(parts, ctx, checkedReport(posted)),
       expire: restate.handlers.object.exclusive(
         { ingressPrivate: true },
-        async (ctx: Context, deadline: { readonly key: string; readonly due: number }): Promise<void> => {
-          const { key, due } = checkedDeadline(deadline);
-          await apply(parts, ctx, { inputs: [{ type: "deadline-passed", key, timestamp: due }], from: key });
+        async (ctx: Context, deadline: SessionDeadline): Promise<void> => {
+          const { key, due, ...session } = checkedDeadline(deadline);
+          const inputs = [{ type: "deadline-passed", key, timestamp: due }] as const;
+          await apply(parts, ctx, { inputs, from: key, ...session });
         },
       ),
-      view: restate.handlers.object.shared(
-        read,
-        async (ctx: SharedContext, query?: ViewQuery | null): Promise<View> =>
-          await readView(ctx, cache, checkedAfter(query)),
-      ),
-      stored: restate.handlers.object.shared(
-        read,
-        async (ctx: SharedContext): Promise<StoredSession | null> => await readStoredSession(ctx),
-      ),
-      part: restate.handlers.object.shared(
-        read,
-        async (ctx: SharedContext, part: SnapshotPart): Promise<string | null> =>
-          await readPart(ctx, checkedPart(part)),
-      ),
-      records: restate.handlers.object.shared(
-        read,
-        async (ctx: SharedContext, query: RecordsQuery): Promise<RecordsPage> => {
-          const { after, limit } = checkedRecordsQuery(query);
-          return await readPage(ctx, after, Math.min(await readLastSeq(ctx), after + limit));
-        },
-      ),
+      ...readHandlers(cache),
     },
   });
 }
 
-/** Applies inputs to the session, stores the records, and starts and stops effects. */
-async function apply(
-  { agent, cache }: SessionParts,
-  ctx: Context,
-  { inputs, after, from }: Posted,
-): Promise<PostedResult> {
-  // Asked for at the same time as the head: one wait less.
-  const clock = ctx.date.now();
-  const opened = await openSession(agent, ctx, cache);
-  const now = await clock;
-  const { header, session: before } = opened;
-  if (after !== undefined && after !== before.head.seq) return {};
-  const release =
-    opened.release === agent.version && before.state.dataStatus !== null
-      ? []
-      : releaseInputs(agent, before.state, now);
-  const released = recordInputs(before, release);
-  const { records, ignored, state, head } = recordEach(released, inputs);
-  const all = [...released.records, ...records];
-  if (!opened.isNew && all.length === 0) return { applied: 0, ignored };
-  if (all.some(isTooLong)) {
-    const message = `An input is longer than ${longestMessageBytes} bytes as a record.`;
-    throw new restate.TerminalError(message, { errorCode: 413 });
-  }
-  const { snapshot, tailBytes } = storeRecords(ctx, opened, { records: all, release: agent.version });
-  cache.keep(ctx.key, { header, session: { state, head } }, snapshot.bytes + tailBytes);
-  await startAndStop(agent, ctx, { before: before.state, after: state, from });
-  return { applied: records.length, ignored };
-}
-
-interface RecordedEach extends RecordedInputs {
-  /** The indexes of the inputs that changed nothing. */
-  readonly ignored: readonly number[];
-}
-
-function recordEach(session: FoldedSession, inputs: readonly AgentInput[]): RecordedEach {
-  let current = session;
-  const [records, ignored]: [LogRecord[], number[]] = [[], []];
-  for (const [index, input] of inputs.entries()) {
-    const { records: added, state, head } = recordInputs(current, [input]);
-    if (added.length === 0) ignored.push(index);
-    records.push(...added);
-    current = { state, head };
-  }
-  return { ...current, records, ignored };
-}
+/** The handlers that read. A caller that gives up does not end its read. */
+const readHandlers = (cache: SessionCache): Pick<SessionHandlers, ReadName> => ({
+  view: restate.handlers.object.shared(
+    read,
+    async (ctx: SharedContext, query?: ViewQuery | null): Promise<View> =>
+      await readView(ctx, cache, checkedAfter(query)),
+  ),
+  stored: restate.handlers.object.shared(
+    read,
+    async (ctx: SharedContext): Promise<StoredSession | null> => await readStoredSession(ctx),
+  ),
+  part: restate.handlers.object.shared(
+    read,
+    async (ctx: SharedContext, part: SnapshotPart): Promise<string | null> =>
+      await readPart(ctx, checkedPart(part)),
+  ),
+  records: restate.handlers.object.shared(
+    read,
+    async (ctx: SharedContext, query: RecordsQuery): Promise<RecordsPage> => {
+      const { after, limit } = checkedRecordsQuery(query);
+      return await readPage(ctx, after, Math.min(await readLastSeq(ctx), after + limit));
+    },
+  ),
+  header: restate.handlers.object.shared(
+    read,
+    async (ctx: SharedContext): Promise<string | null> => await ctx.get("header"),
+  ),
+  head: restate.handlers.object.shared(
+    read,
+    async (ctx: SharedContext): Promise<LogHead | null> => await readLogHead(ctx),
+  ),
+});

@@ -8,7 +8,8 @@ afterAll(() => programs[Symbol.dispose]());
 
 describe("the page of this package", () => {
   it("compiles", () => {
-    for (const name of ["service.ts", "client.ts"]) programs.write(name, page.block(`ts file=${name}`));
-    expect(typeErrors(programs, ["service.ts", "client.ts"])).toBe("");
+    const names = ["service.ts", "client.ts", "server.ts"];
+    for (const name of names) programs.write(name, page.block(`ts file=${name}`));
+    expect(typeErrors(programs, names)).toBe("");
   });
 });

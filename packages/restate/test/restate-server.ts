@@ -10,7 +10,7 @@ import { freePort } from "@moora/testbed/ports";
 /** A Restate server for one test file: on loopback, on free ports, in a temporary directory. */
 export class RestateServer implements AsyncDisposable {
   readonly ingressUrl: string;
-  readonly #adminUrl: string;
+  readonly adminUrl: string;
   readonly #directory = mkdtempSync(join(tmpdir(), "moora-restate-"));
   readonly #nodePort: number;
   #process: ChildProcess | undefined;
@@ -20,7 +20,7 @@ export class RestateServer implements AsyncDisposable {
   private constructor([ingress, admin, node]: readonly [number, number, number], messageBytes: number) {
     this.#messageBytes = messageBytes;
     this.ingressUrl = `http://127.0.0.1:${ingress}`;
-    this.#adminUrl = `http://127.0.0.1:${admin}`;
+    this.adminUrl = `http://127.0.0.1:${admin}`;
     this.#nodePort = node;
     // An aborted test run leaves no server.
     process.once("exit", () => this.#process?.kill("SIGKILL"));
@@ -52,7 +52,7 @@ export class RestateServer implements AsyncDisposable {
         RESTATE_BIND_IP: "127.0.0.1",
         RESTATE_BIND_ADDRESS: `127.0.0.1:${this.#nodePort}`,
         RESTATE_INGRESS__BIND_ADDRESS: this.ingressUrl.slice("http://".length),
-        RESTATE_ADMIN__BIND_ADDRESS: this.#adminUrl.slice("http://".length),
+        RESTATE_ADMIN__BIND_ADDRESS: this.adminUrl.slice("http://".length),
         RESTATE_DISABLE_TELEMETRY: "true",
         RESTATE_DEFAULT_NUM_PARTITIONS: "1",
         RESTATE_ROCKSDB_TOTAL_MEMORY_SIZE: "128MB",
@@ -60,7 +60,7 @@ export class RestateServer implements AsyncDisposable {
         RESTATE_LOG_FILTER: "warn,octocrab=off",
       },
     });
-    await isUp(`${this.#adminUrl}/health`, this.#process);
+    await isUp(`${this.adminUrl}/health`, this.#process);
     await isUp(`${this.ingressUrl}/restate/health`, this.#process);
   }
 
@@ -75,7 +75,7 @@ export class RestateServer implements AsyncDisposable {
 
   /** Registers the services at an address. */
   async register(uri: string): Promise<void> {
-    const response = await fetch(`${this.#adminUrl}/deployments`, {
+    const response = await fetch(`${this.adminUrl}/deployments`, {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify({ uri, force: true }),
@@ -95,7 +95,7 @@ export class RestateServer implements AsyncDisposable {
 
   /** The rows of a query about what the server has stored. */
   async query<Row>(query: string): Promise<readonly Row[]> {
-    const found = await fetch(`${this.#adminUrl}/query`, {
+    const found = await fetch(`${this.adminUrl}/query`, {
       method: "POST",
       headers: { "content-type": "application/json", accept: "application/json" },
       body: JSON.stringify({ query }),
@@ -109,7 +109,7 @@ export class RestateServer implements AsyncDisposable {
   async setState(service: string, id: string, state: Readonly<Record<string, unknown>>): Promise<void> {
     const bytesOf = (value: unknown): readonly number[] => [...Buffer.from(JSON.stringify(value))];
     const entries = Object.entries(state).map(([key, value]) => [key, bytesOf(value)]);
-    const response = await fetch(`${this.#adminUrl}/services/${service}/state`, {
+    const response = await fetch(`${this.adminUrl}/services/${service}/state`, {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify({ object_key: id, new_state: Object.fromEntries(entries) }),
@@ -118,7 +118,7 @@ export class RestateServer implements AsyncDisposable {
   }
 
   async #order(id: string, order: string): Promise<boolean> {
-    const response = await fetch(`${this.#adminUrl}/invocations/${id}/${order}`, { method: "PATCH" });
+    const response = await fetch(`${this.adminUrl}/invocations/${id}/${order}`, { method: "PATCH" });
     return response.ok;
   }
 

@@ -87,6 +87,20 @@ describe("a session on Restate", () => {
     ],
     ["view", ['{"after":1}', '{"after":{}}', '{"after":{"seq":0.5,"digest":"x"}}']],
     ["part", [undefined, "null", "{}", '{"at":0,"index":-1}']],
+    ["create", [undefined, "null", "{}", '{"header":1}', '{"header":"{}"}', '{"header":"no JSON"}']],
+    [
+      "append",
+      [
+        undefined,
+        "null",
+        "{}",
+        '{"header":"x","after":{"seq":0,"digest":"x"},"records":[]}',
+        '{"header":"x","after":{"seq":0,"digest":"x"},"records":[null]}',
+        '{"header":"x","after":{"seq":0,"digest":"x"},"records":[{"body":"{"}]}',
+        '{"header":"x","after":{"seq":0,"digest":"x"},"records":[{"body":"{}"}]}',
+        '{"header":"x","after":{"seq":-1,"digest":"x"},"records":[{"body":"{}","digest":"x"}]}',
+      ],
+    ],
     ["records", [undefined, "null", "{}", '{"after":-1e300,"limit":1e301}', '{"after":0,"limit":-1}']],
     // Timers call it, not the ingress.
     ["expire", [undefined, "null", "{}", '{"key":"a","due":0}']],

@@ -43,6 +43,7 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
       parts.worker?.close();
       for (const end of parts.streamEnds) end();
       await parts.pool.closeAll(graceMs);
+      await parts.mcp?.close();
       parts.context.liveHub?.close();
     },
   };

@@ -49,7 +49,8 @@ function detailOf(issue: z.core.$ZodIssue | undefined): string {
   return "";
 }
 
-async function readJson(request: Request, options: BodyOptions): Promise<unknown> {
+/** Reads a JSON body of any form. Throws `HttpProblem`. */
+export async function readJson(request: Request, options: BodyOptions): Promise<unknown> {
   checkType(request);
   return textToJson(await readText(request, options));
 }

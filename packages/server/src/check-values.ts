@@ -28,6 +28,7 @@ const forms: Partial<OptionForms<AgentServerOptions>> = {
   context: "function",
   metrics: "boolean",
   inspector: "function",
+  mcp: "function",
   limits: "object",
   owner: "string",
   leaseMs: "positiveInteger",

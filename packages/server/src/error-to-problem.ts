@@ -22,6 +22,10 @@ function logProblem(error: SessionError | LogError): HttpProblem {
       return sessionNotFound();
     case "RecordTooLong":
       return new HttpProblem("body-too-large", "The input is longer than the log accepts.", { cause: error });
+    case "CallOpen":
+      return new HttpProblem("refused", error.message, { cause: error });
+    case "MoveUnfinished":
+      return unavailable("The session is being moved. Retry.", error);
     case "SessionBusy":
     case "StaleWriter":
     case "LogBusy":

@@ -4,5 +4,6 @@ export type { Authorize, Grant, May, SessionAction, SessionRef } from "./access/
 export type { Connection } from "./routes/route.ts";
 export { defaultWorkerOptions } from "./worker/worker-options.ts";
 export type { WorkerOptions } from "./worker/worker-options.ts";
+export type { McpCallSession, McpHost, McpRoute, McpSessions } from "./mcp/mcp-option.ts";
 export { defaultServerLimits } from "./server-options.ts";
 export type { AgentServerOptions, ServedPage, ServerLimits } from "./server-options.ts";

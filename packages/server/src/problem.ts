@@ -78,6 +78,10 @@ export const pathNotFound = (): HttpProblem => new HttpProblem("not-found", "Pat
 /** The answer for an agent that this server does not have. */
 export const agentNotFound = (): HttpProblem => new HttpProblem("not-found", "Agent not found.");
 
+/** The answer to a repeated key whose first request was another one. */
+export const keyReused = (): HttpProblem =>
+  new HttpProblem("idempotency-key-reused", "This idempotency key belongs to another request.");
+
 /** The answer of a server that is busy or closing. */
 export const unavailable = (detail: string, cause?: unknown): HttpProblem =>
   new HttpProblem("unavailable", detail, { headers: { "retry-after": "1" }, cause });

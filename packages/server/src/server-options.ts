@@ -12,6 +12,7 @@ import { Logger, safeErrorListener } from "@moora/agent/internal";
 import { blobProblem, optionHint } from "@moora/agent-core-effects/internal";
 import type { Authorize, SessionRef } from "./access/authorization.ts";
 import { checkedHosts, checkedOrigin } from "./access/site-options.ts";
+import type { McpHost, McpRoute } from "./mcp/mcp-option.ts";
 import { LiveHub } from "./live/live-hub.ts";
 import { checkNumbers, checkValues } from "./check-values.ts";
 import { ServerCounters } from "./metrics/server-counters.ts";
@@ -40,6 +41,11 @@ export interface ServerLimits {
   readonly maxBufferedBytes: number;
   /** How long a stream may take no event that waits for it, in milliseconds. It is then closed, and can be resumed. Default: 30,000. */
   readonly streamStallMs: number;
+  /**
+   * After how many milliseconds a stream of events ends, so that its reader connects again and is authorized again. It resumes exactly.
+   * Default: 300,000.
+   */
+  readonly streamLifetimeMs: number;
   /** The pause after which a stream without events gets a comment, in milliseconds. Default: 15,000. */
   readonly keepAliveMs: number;
 }
@@ -55,6 +61,7 @@ export const defaultServerLimits: ServerLimits = /* @__PURE__ */ Object.freeze({
   maxStreams: 10_000,
   maxBufferedBytes: 262_144,
   streamStallMs: 30_000,
+  streamLifetimeMs: 300_000,
   keepAliveMs: 15_000,
 });
 
@@ -100,7 +107,7 @@ export interface AgentServerOptions {
   /**
    * What the tools and handlers need of this process, for each session that it runs: called with the user to whom the session
    * belongs, null for none, and the session, each time the session is opened. Must return an object. The log does not contain
-   * it. Required if an agent needs it (`defineContext`). Default: none.
+   * it. Required if an agent needs it (`defineContext`), unless the log has an owner of all sessions. Default: none.
    */
   readonly context?: (user: string | null, session: SessionRef) => object | Promise<object>;
   /**
@@ -113,6 +120,11 @@ export interface AgentServerOptions {
    * requests are authorized as all others. Default: none, the path is not found.
    */
   readonly inspector?: () => Promise<ServedPage>;
+  /**
+   * Serves the agents as tools of the Model Context Protocol at `/mcp`: `mcpOfServer()` of `@moora/mcp`. Its users, rights, limits and
+   * sessions are those of the other routes. Default: none, the path is not found.
+   */
+  readonly mcp?: (host: McpHost) => McpRoute;
   /** The limits. Each one that is not given has its default. */
   readonly limits?: Partial<ServerLimits>;
   /**
@@ -165,6 +177,7 @@ const knownOptions: Readonly<Record<keyof AgentServerOptions, true>> = {
   context: true,
   metrics: true,
   inspector: true,
+  mcp: true,
   limits: true,
   owner: true,
   leaseMs: true,
@@ -217,8 +230,8 @@ function checkFiles({ blobs, log }: AgentServerOptions): void {
 }
 
 /** Throws `BuildError` for an agent that needs a context which the server does not give. */
-function checkContexts({ agents, context }: AgentServerOptions): void {
-  if (context !== undefined) return;
+function checkContexts({ agents, context, log }: AgentServerOptions): void {
+  if (context !== undefined || log.owner !== undefined) return;
   const needy = agents.find(needsContext);
   if (needy === undefined) return;
   throw new BuildError(

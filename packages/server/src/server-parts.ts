@@ -3,8 +3,10 @@ import type { ServerContext } from "./server-options.ts";
 import { StreamCounter } from "./events/stream-counter.ts";
 import { storeOf } from "./files/files-of-session.ts";
 import { SessionDirectory } from "./sessions/directory.ts";
+import type { McpRoute } from "./mcp/mcp-option.ts";
 import type { LiveSession } from "./sessions/live-session.ts";
 import { PostLedger } from "./sessions/post-ledger.ts";
+import { SessionForks } from "./sessions/session-forks.ts";
 import { SessionPool } from "./sessions/session-pool.ts";
 import { SessionWorker } from "./worker/session-worker.ts";
 
@@ -13,7 +15,10 @@ export class ServerParts {
   readonly context: ServerContext;
   readonly directory: SessionDirectory;
   readonly pool: SessionPool;
+  readonly forks: SessionForks;
   readonly streams: StreamCounter;
+  /** Undefined for a server without the option `mcp`. */
+  readonly mcp: McpRoute | undefined;
   /** Undefined for a server without a worker. */
   readonly worker: SessionWorker | undefined;
   readonly requestRate: RequestRate;
@@ -26,7 +31,10 @@ export class ServerParts {
     this.context = context;
     this.directory = new SessionDirectory(context);
     this.pool = new SessionPool(context);
+    this.forks = new SessionForks(context.log);
     this.streams = new StreamCounter(context.limits);
+    const { agents, onError } = context;
+    this.mcp = context.mcp?.({ agents: [...agents.values()], onError });
     this.worker = context.worker === undefined ? undefined : new SessionWorker(this, context.worker);
     this.requestRate = new RequestRate(context.clock, context.limits);
   }

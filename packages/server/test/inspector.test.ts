@@ -37,6 +37,47 @@ describe("the page of the inspector", () => {
   });
 });
 
+describe("a link of another site", () => {
+  const navigation = {
+    "sec-fetch-site": "cross-site",
+    "sec-fetch-mode": "navigate",
+    "sec-fetch-dest": "document",
+  };
+  const statusOf = async (scene: Scene, path: string, headers: object): Promise<number> =>
+    (
+      await scene.server.fetch(
+        new Request(`http://localhost/api${path}`, { headers: { ...navigation, ...headers } }),
+      )
+    ).status;
+
+  it.each([
+    ["/inspector", 308],
+    ["/inspector/", 200],
+    ["/openapi.json", 200],
+  ])("opens %s, which contains no session", async (path, status) => {
+    await using scene = new Scene(talker(), { inspector, basePath: "/api", authorize: null });
+    expect(await statusOf(scene, path, {})).toBe(status);
+    expect(await statusOf(scene, path, { "sec-fetch-site": "same-site" })).toBe(status);
+  });
+
+  it.each([
+    { "sec-fetch-dest": "iframe" },
+    { "sec-fetch-dest": "embed" },
+    { "sec-fetch-mode": "no-cors", "sec-fetch-dest": "script" },
+    { "sec-fetch-mode": "cors", "sec-fetch-dest": "empty" },
+    { origin: "https://evil.example" },
+  ])("does not open it otherwise: %j", async (headers) => {
+    await using scene = new Scene(talker(), { inspector, basePath: "/api", authorize: null });
+    expect(await statusOf(scene, "/inspector/", headers)).toBe(403);
+  });
+
+  it("does not open a route of sessions", async () => {
+    await using scene = new Scene(talker(), { inspector, basePath: "/api", authorize: null });
+    for (const path of ["/sessions", "/sessions/s_1", "/sessions/s_1/export", "/health", "/other"])
+      expect(await statusOf(scene, path, {}), path).toBe(403);
+  });
+});
+
 describe("the export of a session", () => {
   it("has all records with their digests", async () => {
     await using scene = new Scene(talker());

@@ -95,6 +95,20 @@ describe("serve", () => {
     expect(stream.chunks.length).toBeGreaterThan(0);
   });
 
+  it.each([
+    ["GET /health HTTP/1.1", "Host: ::1"],
+    ["GET /health HTTP/1.1", "Host: a b"],
+    ["GET /health HTTP/1.1", "Host: localhost:99999"],
+  ])("answers a malformed address with a problem: %s, %s", async (line, host) => {
+    await using served = await Served.start();
+    using connection = await served.raw(head(line, host, "Connection: close"));
+    const text = await connection.closed();
+    expect(text).toMatch(/^HTTP\/1\.1 400 /);
+    expect(text.toLowerCase()).toContain("content-type: application/problem+json");
+    expect(text.toLowerCase()).toContain("x-content-type-options: nosniff");
+    expect(text).toContain('"code":"invalid-request"');
+  });
+
   it("refuses an address that others can reach without `authorize`", async () => {
     await using scene = new Scene(agentOf([]), { authorize: null });
     for (const hostname of ["0.0.0.0", "::", "192.168.0.7", "example.com"]) {
@@ -217,6 +231,44 @@ describe("a connection", () => {
     await clock.whenWaiting(waiting + 1);
     await clock.advanceAsync(10_000);
     expect(await connection.closed()).toMatch(/^HTTP\/1\.1 408 /);
+  });
+
+  it.each([
+    ["nothing", ""],
+    ["the beginning of a head", "GET /sessions HTTP/1.1\r\nHost: 127.0.0.1\r\n"],
+  ])("that sends %s and no end of its head is answered with 408 and closed in time", async (_, text) => {
+    await using served = await Served.start({}, { headersTimeoutMs: 200 });
+    using connection = await served.raw(text);
+    expect(await connection.closed()).toMatch(/^HTTP\/1\.1 408 /);
+  });
+
+  it("that sends one header after the other is closed in time, too", async () => {
+    await using served = await Served.start({}, { headersTimeoutMs: 300 });
+    using connection = await served.raw("GET /sessions HTTP/1.1\r\n");
+    const { socket } = connection;
+    const sending = setInterval(() => socket.write("x: y\r\n"), 20);
+    const text = await connection.closed();
+    clearInterval(sending);
+    expect(text).toMatch(/^HTTP\/1\.1 408 /);
+  });
+
+  it("beyond the maximum is closed without an answer, and the next one after an end is answered", async () => {
+    await using served = await Served.start({}, { maxConnections: 2 });
+    const get = head("GET /health HTTP/1.1", `Host: 127.0.0.1:${served.served.port}`);
+    const open: RawConnection[] = [];
+    for (let count = 0; count < 2; count += 1) {
+      const connection = await served.raw(get);
+      open.push(connection);
+      await once(connection.socket, "data");
+    }
+    using refused = await served.raw(get);
+    expect(await refused.closed()).toBe("");
+    open[0]?.socket.end();
+    await open[0]?.closed();
+    using next = await served.raw(get);
+    const [answer] = await once(next.socket, "data");
+    expect(String(answer)).toMatch(/^HTTP\/1\.1 200 /);
+    open[1]?.[Symbol.dispose]();
   });
 
   it("that reads its stream slowly is closed, and the stream resumes", async () => {

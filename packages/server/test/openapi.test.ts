@@ -1,4 +1,5 @@
 import { answers, callsTools } from "@moora/llm/testing";
+import { mcpOfServer } from "@moora/mcp";
 import { Validator as JsonSchemaValidator } from "@cfworker/json-schema";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { describe, expect, it } from "vitest";
@@ -32,7 +33,7 @@ describe("the OpenAPI description of a server", () => {
 
   it("has every route that the server takes, and no other", async () => {
     const inspector = async () => ({ html: "", contentSecurityPolicy: "" });
-    await using scene = new Scene(talker(), { metrics: true, inspector });
+    await using scene = new Scene(talker(), { metrics: true, inspector, mcp: mcpOfServer() });
     const { paths } = await documentOf(scene);
     for (const [path, operations] of Object.entries<Record<string, unknown>>(paths)) {
       const address = path.replaceAll(/\{\w+\}/g, "x");

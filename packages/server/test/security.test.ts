@@ -2,21 +2,17 @@ import { answers, callsTools } from "@moora/llm/testing";
 import { TestClock, turn } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
 import type { Connection, Grant } from "../src/index.ts";
+import {
+  describedRoutes,
+  everyRoute,
+  requestedRoutes,
+  requestsTo,
+  routesOfSession,
+  type RouteRequest,
+} from "./every-route.ts";
 import { agentOf, byName, Scene, toolOf } from "./support.ts";
 
 const talker = () => agentOf(() => answers("Hello."));
-
-/** The routes of one session. */
-const routesOf = (id: string): readonly (readonly [string, string, object | undefined])[] => [
-  ["GET", `/sessions/${id}`, undefined],
-  ["GET", `/sessions/${id}?at=1`, undefined],
-  ["GET", `/sessions/${id}/events`, undefined],
-  ["DELETE", `/sessions/${id}`, undefined],
-  ["POST", `/sessions/${id}/messages`, { content: "Hi" }],
-  ["POST", `/sessions/${id}/decisions`, { toolCallId: "a", digest: "b", decision: "approve" }],
-  ["POST", `/sessions/${id}/cancel`, {}],
-  ["POST", `/sessions/${id}/data`, { patches: [{ op: "remove", path: "/x" }] }],
-];
 
 const request = (
   path: string,
@@ -32,11 +28,26 @@ const request = (
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
 
+/** Sends a request, and returns what its sender can compare. */
+const sentTo = async (
+  scene: Scene,
+  [method, path, body]: RouteRequest,
+  headers: Readonly<Record<string, string>> = {},
+) => await shownOf(await scene.server.fetch(request(path, { method, headers, ...(body && { body }) })));
+
 /** The parts of a response that a client can compare. */
 const shownOf = async (response: Response) => ({
   status: response.status,
   headers: [...response.headers],
   body: await response.text(),
+});
+
+describe("every route of the description", () => {
+  it("has a request in these tests, and no other has one", async () => {
+    await using scene = new Scene(talker(), everyRoute);
+    const names = (await describedRoutes(scene)).map(({ name }) => name);
+    expect(names.toSorted()).toEqual(requestedRoutes.toSorted());
+  });
 });
 
 describe("a foreign session", () => {
@@ -48,17 +59,34 @@ describe("a foreign session", () => {
     );
     const answersTo = async (own: string) => {
       const shown = [];
-      for (const [method, path, body] of routesOf(own)) {
-        const headers = { authorization: "Bearer eve" };
-        const sent = request(path, { method, headers, ...(body && { body }) });
-        shown.push(await shownOf(await scene.server.fetch(sent)));
-      }
+      for (const sent of routesOfSession(own))
+        shown.push(await sentTo(scene, sent, { authorization: "Bearer eve" }));
       return shown;
     };
     const foreign = await answersTo(id);
     expect(new Set(foreign.map(({ status }) => status))).toEqual(new Set([404]));
     for (const guess of guesses) expect(await answersTo(guess)).toEqual(foreign);
     expect((await scene.as("ada").get(`/sessions/${id}`)).status).toBe(200);
+  });
+
+  it("is an unknown chat, and no request about it changes it, on any route", async () => {
+    await using scene = new Scene(talker(), everyRoute);
+    const id = await scene.as("ada").create();
+    await using stream = await scene.as("ada").events(id);
+    await stream.until("session-opened");
+    const before = await sentTo(scene, ["GET", `/sessions/${id}/export`], { authorization: "Bearer ada" });
+    const eve = { authorization: "Bearer eve" };
+    const readChat = ["GET /agents/{agent}/chat/{id}", "GET /agents/{agent}/chat/{id}/stream"];
+    const [foreign, unknown] = [id, "unknown"].map((chat) =>
+      Promise.all(requestsTo(readChat, chat).map((sent) => sentTo(scene, sent, eve))),
+    );
+    expect(await foreign).toEqual(await unknown);
+    for (const sent of requestsTo(requestedRoutes, id)) {
+      const { body } = await sentTo(scene, [sent[0], sent[1], sent[2]], eve);
+      expect(body, sent[1]).not.toContain('"user":"ada"');
+    }
+    const after = await sentTo(scene, ["GET", `/sessions/${id}/export`], { authorization: "Bearer ada" });
+    expect(after.body).toBe(before.body);
   });
 
   it("is open to a reviewer for what `mayForeign` allows, and nothing else", async () => {
@@ -135,11 +163,10 @@ describe("a session id", () => {
     "%3Cscript%3E",
   ])("with a path trick is not found: %s", async (trick) => {
     await using scene = new Scene(talker());
-    for (const [method, path, body] of routesOf(trick)) {
-      const headers = { authorization: "Bearer ada" };
-      const sent = request(path, { method, headers, ...(body && { body }) });
-      const { status, body: shown, headers: received } = await shownOf(await scene.server.fetch(sent));
-      expect(status, path).toBe(404);
+    for (const sent of routesOfSession(trick)) {
+      const ada = { authorization: "Bearer ada" };
+      const { status, body: shown, headers: received } = await sentTo(scene, sent, ada);
+      expect(status, sent[1]).toBe(404);
       expect(JSON.parse(shown).detail).not.toContain(trick);
       expect(received.map(([name]) => name)).not.toContain("set-cookie");
     }
@@ -224,15 +251,13 @@ describe("a page of another site", () => {
   ];
 
   it.each(foreign)("cannot post, read or stream: %j", async (headers) => {
-    await using scene = new Scene(talker());
+    await using scene = new Scene(talker(), everyRoute);
     const id = await scene.as("ada").create();
-    for (const [method, path, body] of routesOf(id)) {
-      const all = { ...headers, authorization: "Bearer ada" };
-      const response = await scene.server.fetch(
-        request(path, { method, headers: all, ...(body && { body }) }),
-      );
-      expect(await shownOf(response), path).toMatchObject({ status: 403 });
-      expect(response.headers.get("access-control-allow-origin")).toBeNull();
+    const names = (await describedRoutes(scene)).map(({ name }) => name);
+    for (const sent of requestsTo(names, id)) {
+      const answer = await sentTo(scene, sent, { ...headers, authorization: "Bearer ada" });
+      expect(answer, sent[1]).toMatchObject({ status: 403 });
+      expect(answer.headers.map(([name]) => name)).not.toContain("access-control-allow-origin");
     }
   });
 
@@ -267,6 +292,19 @@ describe("a page of another site", () => {
     );
     expect(other.status).toBe(403);
     expect(other.headers.get("access-control-allow-origin")).toBeNull();
+  });
+
+  it("gets the cause if a proxy has changed the host, as that of Vite does in its short form", async () => {
+    await using scene = new Scene(talker());
+    const headers = { origin: "http://localhost:5173", host: "localhost:8787", authorization: "Bearer ada" };
+    const response = await scene.server.fetch(request("/sessions", { headers }));
+    expect(await response.json()).toMatchObject({
+      status: 403,
+      code: "origin-not-allowed",
+      detail: expect.stringMatching(/not that of the header Host.*server\.proxy of Vite.*\{ target \}/),
+    });
+    const kept = { ...headers, host: "localhost:5173" };
+    expect((await scene.server.fetch(request("/sessions", { headers: kept }))).status).toBe(200);
   });
 
   it("may use the server if it is a page of the server", async () => {
@@ -312,11 +350,13 @@ describe("a name that is bound to a loopback address", () => {
 
 describe("a request", () => {
   it("without a user is refused on every route, also where authorize fails", async () => {
-    await using scene = new Scene(talker());
-    for (const [method, path, body] of [...routesOf("x"), ["POST", "/agents/helper/sessions", {}] as const]) {
-      const response = await scene.server.fetch(request(path, { method, ...(body && { body }) }));
-      expect(await shownOf(response), path).toMatchObject({ status: 401 });
-    }
+    await using scene = new Scene(talker(), everyRoute);
+    const routes = await describedRoutes(scene);
+    const open = routes.filter(({ isRestricted }) => !isRestricted).map(({ name }) => name);
+    expect(open.toSorted()).toEqual(["GET /health", "GET /inspector/", "GET /openapi.json", "GET /ready"]);
+    const restricted = routes.filter(({ isRestricted }) => isRestricted).map(({ name }) => name);
+    for (const sent of requestsTo(restricted, "x"))
+      expect(await sentTo(scene, sent), sent[1]).toMatchObject({ status: 401 });
     await using broken = new Scene(talker(), {
       authorize: () => {
         throw new Error("secret database at 10.0.0.1");

@@ -1,5 +1,6 @@
 import { memoryLog, type EventLog } from "@moora/event-log";
 import { openSession, readSession } from "@moora/agent";
+import { unfinishedMove } from "@moora/agent/internal";
 import { answers, callsTools, hangs } from "@moora/llm/testing";
 import { TestClock, turn, untilPasses } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
@@ -29,6 +30,8 @@ describe("a session that nothing uses", () => {
     await untilClosed(scene.log, id);
     const { body } = await ada.get(`/sessions/${id}`);
     expect(body.state.messages).toHaveLength(2);
+    expect(await isRun(scene.log, id)).toBe(false);
+    await ada.post(`/sessions/${id}/messages`, { content: "More" });
     expect(await isRun(scene.log, id)).toBe(true);
     expect(scene.errors).toEqual([]);
   });
@@ -53,13 +56,13 @@ describe("a session that nothing uses", () => {
   });
 });
 
-describe("a copy that an interrupted move has left incomplete", () => {
+describe("a copy whose move to the log has not ended", () => {
   it("is not opened, and takes no message", async () => {
     const log = memoryLog();
     const agent = talker();
     const session = await openSession(agent, { log, id: "copy", user: "ada" });
     await session.close();
-    const lease = { owner: "an unfinished move##", now: Date.now(), ttlMs: 1e12 };
+    const lease = { owner: unfinishedMove, now: Date.now(), ttlMs: 1e12 };
     await (await log.open("copy"))?.lease(lease);
     await using scene = new Scene(agent, { log });
     const ada = scene.as("ada");

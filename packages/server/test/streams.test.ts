@@ -141,6 +141,31 @@ describe("a stream of events", () => {
     expect(late.chunks).toMatchObject([{ type: "text", offset: 0, text: "one two three" }]);
   });
 
+  it("ends after its lifetime, resumes exactly, and is refused once its token is revoked", async () => {
+    const clock = new TestClock();
+    let isValid = true;
+    await using scene = new Scene(talker(), {
+      clock,
+      limits: { streamLifetimeMs: 60_000 },
+      authorize: () => (isValid ? { user: "ada" } : undefined),
+    });
+    const { ada, id, last } = await answered(scene);
+    await using stream = await ada.events(id);
+    while (stream.seqs.at(-1) !== last) await stream.next();
+    const end = stream.next();
+    await clock.advanceAsync(59_999);
+    await ada.post(`/sessions/${id}/messages`, { content: "Three" });
+    expect(await end).toMatchObject({ id: String(last + 1) });
+    await clock.advanceAsync(1);
+    const before = [...(await stream.all())];
+    await using next = await ada.events(id, before.at(-1));
+    isValid = false;
+    await clock.advanceAsync(60_000);
+    const rest = await next.all();
+    expect([...before, ...rest]).toEqual(range(1, before.length + rest.length));
+    await expect(ada.events(id)).rejects.toThrow("401");
+  });
+
   it("gets a comment when nothing happens", async () => {
     const clock = new TestClock();
     await using scene = new Scene(talker(), { clock });

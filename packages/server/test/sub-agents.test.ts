@@ -149,6 +149,7 @@ describe("a session that is removed", () => {
     await ada.post(`/sessions/${id}/messages`, { content: "Pay 7" });
     const { toolCallId, digest, path } = await stream.question();
     const child = (await scene.log.list()).find((session) => session.id !== id)?.id ?? "";
+    await using childStream = await ada.events(child);
     expect(await ada.delete(`/sessions/${child}`)).toMatchObject({
       status: 422,
       body: { code: "refused", detail: expect.stringContaining(`is that of a sub-agent of "${id}"`) },
@@ -156,6 +157,7 @@ describe("a session that is removed", () => {
     await ada.post(`/sessions/${id}/decisions`, { toolCallId, digest, path, decision: "approve" });
     await stream.until("tool-call-completed");
     expect(paid).toHaveLength(1);
+    await childStream.until("tool-call-completed");
     expect((await ada.delete(`/sessions/${child}`)).status).toBe(204);
   });
 

@@ -1,6 +1,7 @@
 import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { importSession, verifySession, type Agent } from "@moora/agent";
+import { verifySession, type Agent } from "@moora/agent";
+import { importForReading } from "@moora/agent/internal";
 import { checkOptions, type OptionForms } from "@moora/agent-core-effects/internal";
 import { LogError, memoryLog } from "@moora/event-log";
 import {
@@ -113,7 +114,7 @@ async function checkSession(
 async function readGolden(text: string, agent: Agent<unknown> | undefined): Promise<GoldenFile | string> {
   const log = memoryLog();
   try {
-    const { id } = await importSession(log, text);
+    const id = await importForReading(log, text);
     const report = await verifySession(log, id);
     if (!report.ok) return report.message;
     const positions = await goldenPositions(log, id);

@@ -109,6 +109,9 @@ async function work(world: HostWorld, name: string, key: string, signal: AbortSi
     await world.reach({ work: name, moment: "aborted", key });
     signal.throwIfAborted();
   }
+  // A process that ends, or a case that is over, receives no more moments.
+  const undone = (): void => void world.reach({ work: name, moment: "undone", key }).catch(() => undefined);
+  signal.addEventListener("abort", undone, { once: true });
   await world.reach({ work: name, moment: "end", key });
 }
 

@@ -44,7 +44,7 @@ function checkResults(results: NonNullable<HostExpectations["results"]>, state: 
 }
 
 function checkMoments(expected: NonNullable<HostExpectations["moments"]>, world: RecordedWorld): void {
-  for (const moment of ["begin", "end", "aborted"] as const) {
+  for (const moment of ["begin", "end", "aborted", "undone"] as const) {
     for (const [work, times] of Object.entries(expected[moment] ?? {})) {
       const found = world.momentsAt({ work, moment }).length;
       equal(`the number of times that ${work} has reached "${moment}"`, times, found);

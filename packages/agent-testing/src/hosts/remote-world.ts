@@ -27,4 +27,6 @@ function isMoment(value: unknown): value is WorkMoment {
   return typeof work === "string" && typeof key === "string" && isName(moment);
 }
 
-const isName = (moment: unknown): boolean => moment === "begin" || moment === "end" || moment === "aborted";
+const names: ReadonlySet<unknown> = new Set(["begin", "end", "aborted", "undone"]);
+
+const isName = (moment: unknown): boolean => names.has(moment);

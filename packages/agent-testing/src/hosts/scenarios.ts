@@ -48,6 +48,14 @@ const tools = group("tools in parallel", {
     ],
     expects: { control: "Done", moments: { begin: { read: 1, write: 1, pay: 1 } } },
   },
+  "the signal of a tool whose result is part of the session does not abort": {
+    steps: [ask("call read write pay"), end, ask("Two."), end, ask("Three."), end],
+    expects: {
+      control: "Done",
+      results: { read: "success", write: "success", pay: "success" },
+      moments: { undone: { read: 0, write: 0, pay: 0 } },
+    },
+  },
 });
 
 const approvals = group("approvals", {

@@ -4,9 +4,9 @@ export interface WorkMoment {
   readonly work: string;
   /**
    * `begin`: the work starts. `end`: it has had its effect, and its result is not reported yet. `aborted`: its signal ended it
-   * before it had its effect.
+   * before it had its effect. `undone`: its signal aborts after its effect, so that a tool that compensates undoes that.
    */
-  readonly moment: "begin" | "end" | "aborted";
+  readonly moment: "begin" | "end" | "aborted" | "undone";
   /** The idempotency key of the call. */
   readonly key: string;
 }

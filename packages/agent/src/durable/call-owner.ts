@@ -1,7 +1,8 @@
 import { digestOf } from "@moora/event-log";
 import type { SessionBase } from "../session/create-session.ts";
 import type { DurableOptions } from "./durable-session.ts";
-import { hasEnded, isDead, ownerOf } from "./lease-keeper.ts";
+import { isDead, ownerOf } from "./lease-holder.ts";
+import { hasEnded } from "./lease-keeper.ts";
 
 /** What the name of the owner ends with that runs the session of a sub-agent for a call with this idempotency key. */
 export const callOwnerSuffix = (idempotencyKey: string): string => `, call ${digestOf(idempotencyKey)}`;

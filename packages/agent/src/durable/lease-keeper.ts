@@ -2,9 +2,8 @@ import type { Clock } from "@moora/agent-core-effects";
 import { LogError, type EventLog, type Lease } from "@moora/event-log";
 import { checkIsLog } from "../check-arguments.ts";
 import { systemClock } from "../clock.ts";
-import { randomId } from "../user-message.ts";
-import { incompleteError, unfinishedMove } from "./incomplete-copy.ts";
-import { isProcessGone, localProcess } from "./local-process.ts";
+import { unfinishedError, unfinishedMove } from "./closed-copy.ts";
+import { holderOf, isDead, ownerOf } from "./lease-holder.ts";
 import type { LogHandle } from "./log-handle.ts";
 import type { Logger } from "../logger.ts";
 import { SessionError } from "./session-error.ts";
@@ -43,18 +42,6 @@ export interface LeaseOptions {
 const longestTimerMs = 2 ** 31 - 1;
 /** The interval at which the lease of a busy session is claimed again. */
 const pollMs = 250;
-
-/**
- * The holder of a lease: one opening of a session, not a name. It consists of the owner, the fingerprint of its process,
- * which shows whether that process still runs, and a random id.
- */
-export const holderOf = (owner: string): string =>
-  [owner, localProcess()?.fingerprint ?? "", randomId("lease")].join("#");
-
-/** The owner of a lease. */
-export const ownerOf = (holder: string): string => holder.split("#").slice(0, -2).join("#") || holder;
-
-const fingerprintOf = (holder: string): string => holder.split("#").at(-2) ?? "";
 
 /** Whether the lease has ended, so that no owner dispatches the deadlines of the session. */
 export const hasEnded =
@@ -131,6 +118,7 @@ export async function sessionOwner(
   checkIsLog(log);
   const session = await log.open(id);
   if (session === undefined) return undefined;
+  if (log.owner !== undefined) return log.owner;
   // The lease can only be read by claiming it. It is released at once.
   const self = holderOf("");
   const lease = await session.lease({ owner: self, now: clock.now(), ttlMs: 1 });
@@ -206,18 +194,11 @@ async function mayTakeOver(lease: Lease, options: LeaseOptions): Promise<boolean
   return await isDead(lease, isOwnerGone);
 }
 
-/** Whether the owner of a lease is known to have ended. */
-export const isDead = async (
-  { owner }: Lease,
-  isOwnerGone: LeaseOptions["isOwnerGone"] = () => false,
-): Promise<boolean> =>
-  owner !== unfinishedMove && (isProcessGone(fingerprintOf(owner)) || (await isOwnerGone(ownerOf(owner))));
-
 const takenOverError = (owner: string): SessionError =>
   new SessionError("StaleWriter", `The session was taken over by ${owner}.`, { owner });
 
 function busyError(id: string, lease: Lease, now: number): SessionError {
-  if (lease.owner === unfinishedMove) return incompleteError(id, lease.until);
+  if (lease.owner === unfinishedMove) return unfinishedError(id);
   const { until } = lease;
   const owner = ownerOf(lease.owner);
   const end = new Date(until);

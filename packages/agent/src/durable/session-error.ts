@@ -3,8 +3,9 @@ import { MooraError } from "@moora/agent-core-effects";
 /**
  * The code of a `SessionError`.
  *
- * - `SessionBusy`: another owner runs the session, it is a copy that an interrupted move has left incomplete, or it is to be removed
- *   and belongs to a sub-agent whose call is open.
+ * - `SessionBusy`: another owner runs the session.
+ * - `MoveUnfinished`: the session is a copy whose move to this log has not ended.
+ * - `CallOpen`: the session is that of a sub-agent, and its caller has the call open.
  * - `StaleWriter`: another owner has taken the session over.
  * - `NotOwner`: access `post` allows only messages, decisions and cancels.
  * - `ReadOnly`: access `read` allows no inputs.
@@ -17,6 +18,8 @@ import { MooraError } from "@moora/agent-core-effects";
  */
 export type SessionErrorCode =
   | "SessionBusy"
+  | "MoveUnfinished"
+  | "CallOpen"
   | "StaleWriter"
   | "NotOwner"
   | "ReadOnly"

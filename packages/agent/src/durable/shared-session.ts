@@ -1,6 +1,6 @@
-import { inputAt, type Clock, type DispatchedInput } from "@moora/agent-core-effects";
+import type { Clock, DispatchedInput } from "@moora/agent-core-effects";
 import { step, type AgentInput, type AgentState } from "@moora/agent-core-state-machine";
-import { checkedChain, LogError, type ChainHead, type EventLog, type LogRecord } from "@moora/event-log";
+import { checkedChain, LogError, type EventLog, type LogRecord } from "@moora/event-log";
 import { checkIsAgent, checkIsLog, checkIsText } from "../check-arguments.ts";
 import { systemClock } from "../clock.ts";
 import { checkOptions, type OptionForms } from "../check-options.ts";
@@ -8,15 +8,15 @@ import type { Agent } from "../define-agent.ts";
 import { Logger, type LogListener } from "../logger.ts";
 import { checkAgent, openingInputs, openLog } from "../open-session.ts";
 import { logIgnored, logRetry } from "../session/log-inputs.ts";
-import { parseOrRefuse } from "../session/parse-or-refuse.ts";
 import { randomId } from "../user-message.ts";
 import { appendInTurn, longestAppend, splitIntoAppends } from "./appends.ts";
-import { checkIsComplete } from "./incomplete-copy.ts";
+import { checkMoveHasEnded } from "./closed-copy.ts";
+import { foldInputs, type Fold, type FoldStep } from "./fold-inputs.ts";
 import { writerLogs } from "./lifecycle-logs.ts";
 import { logHandle, type LogHandle } from "./log-handle.ts";
 import { restoreSession } from "./restore.ts";
 import { identityOf } from "./session-header.ts";
-import { inputToRecord, recordToInput } from "./session-record.ts";
+import { recordToInput } from "./session-record.ts";
 
 /** The options of `openSharedSession`. */
 export interface SharedSessionOptions {
@@ -81,7 +81,7 @@ export interface SharedSession {
 /**
  * Opens a session that several runners execute at the same time, and creates it if the log has none of this id. For hosts that
  * start the effects of a state by an engine of their own; all others use `openSession`. Rejects with `BuildError` for an unknown or
- * invalid option, with `SessionError` (`WrongAgent`, `UnsupportedVersion`, and `SessionBusy` for an incomplete copy) and `LogError`.
+ * invalid option, with `SessionError` (`WrongAgent`, `UnsupportedVersion`, and `MoveUnfinished` for a closed copy) and `LogError`.
  */
 export async function openSharedSession(
   agent: Agent<unknown>,
@@ -93,7 +93,7 @@ export async function openSharedSession(
   checkIsText("id", options.id);
   const { clock = systemClock, owner = randomId("runner") } = options;
   const handle = logHandle(options.log, await openLog(agent, options, "run"));
-  await checkIsComplete(handle.log);
+  await checkMoveHasEnded(handle.log);
   const found = await restoreSession(handle.log);
   checkAgent(agent, found);
   if (found.stoppedBy !== undefined) throw found.stoppedBy;
@@ -110,11 +110,6 @@ interface FoldedParts {
   readonly clock: Clock;
   readonly identity: string;
   readonly logger: Logger;
-}
-
-interface Fold {
-  readonly state: AgentState;
-  readonly head: ChainHead;
 }
 
 class FoldedSession implements SharedSession {
@@ -221,31 +216,4 @@ class FoldedSession implements SharedSession {
     }
     return records.length;
   }
-}
-
-/** One input, with the state before and after it: the same state if it did not apply. */
-interface FoldStep {
-  readonly input: AgentInput;
-  readonly before: AgentState;
-  readonly after: AgentState;
-}
-
-/** The records of the inputs that apply to a fold, and the fold after them. */
-function foldInputs(
-  { state, head }: Fold,
-  inputs: readonly DispatchedInput[],
-): { readonly records: readonly LogRecord[]; readonly fold: Fold; readonly steps: readonly FoldStep[] } {
-  const records: LogRecord[] = [];
-  const steps: FoldStep[] = [];
-  let fold = { state, head };
-  for (const dispatched of inputs) {
-    const input = parseOrRefuse(inputAt(dispatched, fold.state));
-    const stepped = step(input)(fold.state);
-    steps.push({ input, before: fold.state, after: stepped.state });
-    if (stepped.state === fold.state) continue;
-    const record = inputToRecord(fold.head, input, stepped.changes);
-    records.push(record);
-    fold = { state: stepped.state, head: { seq: record.seq, digest: record.digest } };
-  }
-  return { records, fold, steps };
 }

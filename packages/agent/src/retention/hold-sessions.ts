@@ -1,7 +1,7 @@
 import type { Clock } from "@moora/agent-core-effects";
 import type { EventLog, Lease, SessionLog } from "@moora/event-log";
-import { incompleteError, unfinishedMove } from "../durable/incomplete-copy.ts";
-import { holderOf, isDead, ownerOf } from "../durable/lease-keeper.ts";
+import { unfinishedError, unfinishedMove } from "../durable/closed-copy.ts";
+import { holderOf, isDead, ownerOf } from "../durable/lease-holder.ts";
 import { localProcess } from "../durable/local-process.ts";
 import { SessionError } from "../durable/session-error.ts";
 import { randomId } from "../user-message.ts";
@@ -13,7 +13,7 @@ export interface HeldSession {
   readonly holder: string;
   /** Removes the session if its last record is `seq`. */
   removeAt(seq: number): Promise<boolean>;
-  /** Renews the lease. Throws `SessionBusy` if it was lost. */
+  /** Renews the lease. Rejects with `SessionBusy` if it was lost. */
   renew(): Promise<void>;
   release(): Promise<void>;
 }
@@ -21,7 +21,7 @@ export interface HeldSession {
 /** How long a lease lasts that is not renewed: as long as that of a session by default. */
 const leaseMs = 30_000;
 
-/** Whether a process runs the session, as far as is known, or it is an incomplete copy. */
+/** Whether a process runs the session, as far as is known, or it is a closed copy. */
 export async function isLeased(log: EventLog, id: string, clock: Clock): Promise<boolean> {
   return await isInForce(await (await log.open(id))?.currentLease(), clock);
 }
@@ -70,7 +70,7 @@ export const removeEmpty = async (log: EventLog, session: SessionLog): Promise<b
 
 /** The error for a session that a process runs. */
 export function isBusy(id: string, lease: Lease): SessionError {
-  if (lease.owner === unfinishedMove) return incompleteError(id, lease.until);
+  if (lease.owner === unfinishedMove) return unfinishedError(id);
   const { owner, until } = lease;
   const name = ownerOf(owner);
   return new SessionError(
@@ -80,8 +80,8 @@ export function isBusy(id: string, lease: Lease): SessionError {
   );
 }
 
-/** Returns a function that renews the leases of sessions when a third of their time has passed. */
-export function renewalOf(held: readonly HeldSession[], clock: Clock): () => Promise<void> {
+/** Returns a function that renews the leases of a changing set of sessions when a third of their time has passed. */
+export function renewalOf(held: ReadonlySet<HeldSession>, clock: Clock): () => Promise<void> {
   let renewedAt = clock.now();
   return async () => {
     const now = clock.now();

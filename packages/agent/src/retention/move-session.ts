@@ -1,14 +1,13 @@
 import type { Clock } from "@moora/agent-core-effects";
-import { LogError, type EventLog, type LogRecord, type SessionLog } from "@moora/event-log";
+import type { EventLog } from "@moora/event-log";
 import { checkIsId, checkIsLog } from "../check-arguments.ts";
 import { checkLogOptions, type OptionForms } from "../check-options.ts";
 import { systemClock } from "../clock.ts";
-import { unfinishedMove } from "../durable/incomplete-copy.ts";
-import { isDead } from "../durable/lease-keeper.ts";
+import { copyClaim, isOfCompleteCopy, unfinishedError, unfinishedMove } from "../durable/closed-copy.ts";
 import { SessionError } from "../durable/session-error.ts";
-import { copyBlobs } from "../time-travel/copy-blobs.ts";
-import { batchesOf } from "../time-travel/write-session.ts";
-import { isBusy, isInForce, removeEmpty, renewalOf, withHeld, type HeldSession } from "./hold-sessions.ts";
+import { checkTarget, copySessions, type Copied } from "./copy-sessions.ts";
+import { removeEmpty, renewalOf, withHeld, type HeldSession } from "./hold-sessions.ts";
+import { checkIsOther } from "./same-log.ts";
 import { callerIdOf, findFamily, idsOf, type ListedSession } from "./session-family.ts";
 
 /** The options of `moveSession`. */
@@ -23,11 +22,12 @@ const forms: OptionForms<MoveOptions> = { clock: "clock" };
  * Moves a session to another log, with the sessions of its sub-agents: to an archive, and back from it. The records are copied
  * unchanged, with the bytes of their files if both logs have a store for them. The sessions are removed from the first log when
  * the other one has the last records of all of them, callers first; bytes stay. A sub-agent without records is not copied, only
- * removed. A move that is refused changes neither log. One that was interrupted is completed by the next one, also where the first
- * log has only sub-agents left; until then an incomplete copy cannot be opened. Returns the ids of the moved sessions. Rejects with
- * `SessionUnknown`, with `SessionBusy` if a process runs one of them, with `LogExists` if the other log has a different session of
- * the same id, with `LogCorrupt` for a damaged one, and with `InvalidOption` for a session without records, for that of a sub-agent
- * whose caller is in the same log, for a log whose sessions have no `removeAt`, and if both logs are the same.
+ * removed. The copies cannot be opened before the originals are removed. A move that is refused changes neither log. One that was
+ * interrupted is completed by the next one, also where the first log has only sub-agents left, or no session. Returns the ids of the
+ * moved sessions. Rejects with `SessionUnknown`, with `SessionBusy` if a process runs one of them, with `MoveUnfinished` for a session
+ * whose move to the first log has not ended, with `LogExists` if the other log has a different session of the same id, with
+ * `LogCorrupt` for a damaged one, and with `InvalidOption` for a session without records, for that of a sub-agent whose caller is in
+ * the same log, for a log whose sessions have no `removeAt`, and if both logs are the same.
  */
 export async function moveSession(
   from: EventLog,
@@ -41,30 +41,9 @@ export async function moveSession(
   checkIsOther(from, to);
   const { clock = systemClock } = options;
   checkLogOptions("moveSession", options, forms);
-  const members = (await membersOf(from, id)) ?? (await membersLeft(from, id, to));
-  if (idsToMove(members).length === 0) throw new SessionError("SessionUnknown", `Session "${id}" not found.`);
-  return await withHeld(from, { ids: idsOf(members), clock }, async (held) => {
-    for (const each of held) if ((await each.session.head()) > 0) await checkTarget(each, to, clock);
-    const sources = await removeEmptyOf(from, held);
-    // The caller is first: if another process has created its session meanwhile, the log gets none of the family.
-    for (const source of sources.toReversed()) await createTarget(source.session, to, clock);
-    const copies = await copyAll({ from, to, sources, clock });
-    const ids = sources.map(({ session }) => session.id);
-    await withHeld(to, { ids, clock }, async (targets) => {
-      await removeCopied(copies, renewalOf([...sources, ...targets], clock));
-    });
-    return ids;
-  });
-}
-
-/**
- * Removes the sessions without records, which are those of sub-agents: their caller opens new ones, in whichever log it runs. Returns
- * the others.
- */
-async function removeEmptyOf(from: EventLog, held: readonly HeldSession[]): Promise<readonly HeldSession[]> {
-  const sources: HeldSession[] = [];
-  for (const each of held) if (!(await removeEmpty(from, each.session))) sources.push(each);
-  return sources;
+  const members = await membersOf(from, id);
+  const logs = { from, to, clock };
+  return members === undefined ? await completeMove(logs, id) : await moveMembers(logs, members);
 }
 
 /** The ids of the sessions of a family that a move copies: those with records. */
@@ -82,147 +61,87 @@ async function membersOf(from: EventLog, id: string): Promise<readonly ListedSes
   return family.members;
 }
 
-/** The sub-agents of a session that an interrupted move has left in the first log after it had removed the session there. */
-async function membersLeft(from: EventLog, id: string, to: EventLog): Promise<readonly ListedSession[]> {
-  const left: ListedSession[] = [];
-  for (const member of (await findFamily(to, id))?.members ?? []) {
-    const session = await from.open(member.id);
-    if (session?.header === member.header) left.push({ ...member, head: await session.head() });
-  }
-  return left;
-}
-
-/** A session of which the other log has all records up to `seq`. */
-interface Copied {
-  readonly source: HeldSession;
-  readonly seq: number;
-  /** Copies the records that were added meanwhile. Returns the last sequence number. */
-  readonly copy: () => Promise<number>;
-}
-
-/** The sessions of a move, whose leases are held in the first log. */
-interface Move {
+interface Logs {
   readonly from: EventLog;
   readonly to: EventLog;
-  readonly sources: readonly HeldSession[];
   readonly clock: Clock;
 }
 
-/** Copies all sessions, those of callers last. Then the copies are complete, and may be run. */
-async function copyAll({ from, to, sources, clock }: Move): Promise<readonly Copied[]> {
-  const renew = renewalOf(sources, clock);
-  const copies: Copied[] = [];
-  const targets: SessionLog[] = [];
-  for (const source of sources) {
-    const target = await to.open(source.session.id);
-    if (target === undefined)
-      throw new LogError("LogRemoved", `The copy of "${source.session.id}" was removed.`);
-    const copy = async (): Promise<number> => {
-      await renew();
-      return await copyRecords(source.session, target, async (records) => {
-        await copyBlobs(from, to, records);
-        await renew();
-      });
-    };
-    targets.push(target);
-    copies.push({ source, copy, seq: await copy() });
-  }
-  for (const target of targets) await target.release(unfinishedMove);
-  return copies;
+/** Moves sessions, each after those that it calls. Returns the ids of those with records. */
+async function moveMembers(
+  { from, to, clock }: Logs,
+  members: readonly ListedSession[],
+): Promise<readonly string[]> {
+  return await withHeld(from, { ids: idsOf(members), clock }, async (held) => {
+    const heads = new Map<HeldSession, number>();
+    for (const each of held) heads.set(each, await each.session.head());
+    const sources = held.filter((each) => heads.get(each) !== 0);
+    for (const source of sources) await checkTarget(source, to, clock);
+    const renewed = new Set(held);
+    const move = { from, to, clock, renew: renewalOf(renewed, clock) };
+    const copies = [...(await copySessions(move, sources))];
+    for (const empty of held.filter((each) => heads.get(each) === 0)) {
+      if (await removeEmpty(from, empty.session)) renewed.delete(empty);
+      else copies.unshift(...(await copySessions(move, [empty])));
+    }
+    for (const { target } of copies) await target.lease(copyClaim(clock.now(), "complete"));
+    await removeOriginals(copies, renewed, move.renew);
+    for (const { target } of copies) await target.release(unfinishedMove);
+    return copies.map(({ source }) => source.session.id);
+  });
 }
 
 /**
  * Removes the sessions from the first log. Callers are first: what an interruption leaves there are copies, which no session calls. A
  * caller without its sub-agents would run them again.
  */
-async function removeCopied(copies: readonly Copied[], renew: () => Promise<void>): Promise<void> {
+async function removeOriginals(
+  copies: readonly Copied[],
+  renewed: Set<HeldSession>,
+  renew: () => Promise<void>,
+): Promise<void> {
   for (const { copy, source, seq } of copies.toReversed()) {
     await renew();
     await source.renew();
     // Another process may have posted to the session meanwhile.
     for (let last = seq; !(await source.removeAt(last)); last = await copy());
+    renewed.delete(source);
   }
 }
-
-/** Checks that the other log can take a session, and changes nothing. */
-async function checkTarget(
-  { session: source, holder }: HeldSession,
-  to: EventLog,
-  clock: Clock,
-): Promise<void> {
-  const { id, header } = source;
-  const target = await to.open(id);
-  const lease = await target?.currentLease();
-  if (lease?.owner === holder) throw sameLog();
-  const { records, damage } = await source.inspect();
-  if (damage !== undefined) throw damage;
-  if (target === undefined) return;
-  if (target.header !== header) throw exists(id);
-  checkIsSame(id, records, await target.read());
-  if (lease !== undefined && lease.owner !== unfinishedMove && (await isInForce(lease, clock)))
-    throw isBusy(id, lease);
-}
-
-/** How long a copy stays closed that no move completes: for good. */
-const unfinishedMs = 100 * 365 * 86_400_000;
 
 /**
- * Creates the session in the other log, unless an interrupted move has done that. A copy that lacks records is closed until it has them.
+ * Completes a move that has removed the session from the first log, and possibly not all of its sub-agents: moves those, and opens
+ * the copies. Returns the ids of these sessions.
  */
-async function createTarget(source: SessionLog, to: EventLog, clock: Clock): Promise<void> {
-  const { id, header } = source;
-  const claim = { owner: unfinishedMove, now: clock.now(), ttlMs: unfinishedMs };
-  const target = (await to.open(id)) ?? (await to.create(id, header, claim));
-  if (target.header !== header) throw exists(id);
-  if ((await target.head()) >= (await source.head())) return;
-  // Also after `create`: a log of your own may ignore the claim there.
-  const lease = await target.lease(claim);
-  if (lease.owner === unfinishedMove) return;
-  if (await isDead(lease)) {
-    await target.release(lease.owner);
-    return await createTarget(source, to, clock);
+async function completeMove(logs: Logs, id: string): Promise<readonly string[]> {
+  const { from, to, clock } = logs;
+  const copies = (await findFamily(to, id))?.members ?? [];
+  const lease = await (await to.open(id))?.currentLease();
+  if (lease?.owner === unfinishedMove && !isOfCompleteCopy(lease, clock.now())) throw unfinishedError(id);
+  const left: ListedSession[] = [];
+  for (const copy of copies) {
+    const session = await from.open(copy.id);
+    if (session?.header !== copy.header) continue;
+    const head = await session.head();
+    if (head > 0) left.push({ ...copy, head });
   }
-  throw isBusy(id, lease);
+  const moved = new Set([...(await moveMembers(logs, left)), ...(await openCopies(logs, copies))]);
+  if (moved.size === 0) throw new SessionError("SessionUnknown", `Session "${id}" not found.`);
+  return idsOf(copies).filter((each) => moved.has(each));
 }
 
-/** Copies the records that the other log does not have, and before them their files. Returns the last sequence number. */
-async function copyRecords(
-  source: SessionLog,
-  target: SessionLog,
-  beforeBatch: (records: readonly LogRecord[]) => Promise<void>,
-): Promise<number> {
-  const { records, damage } = await source.inspect();
-  if (damage !== undefined) throw damage;
-  const present = await target.read();
-  checkIsSame(source.id, records, present);
-  let copied = present.length;
-  for (const batch of batchesOf(records.slice(copied))) {
-    await beforeBatch(batch);
-    await target.append(copied, batch);
-    copied += batch.length;
+/** Opens the closed copies that have all records, callers last: their calls find open sessions. Returns their ids. */
+async function openCopies({ to, clock }: Logs, copies: readonly ListedSession[]): Promise<readonly string[]> {
+  const opened: string[] = [];
+  for (const { id } of copies) {
+    const session = await to.open(id);
+    const lease = await session?.currentLease();
+    if (lease === undefined || !isOfCompleteCopy(lease, clock.now())) continue;
+    await session?.release(unfinishedMove);
+    opened.push(id);
   }
-  return records.length;
+  return opened;
 }
-
-/** Throws `LogExists` unless one of two sessions is the beginning of the other: the copy may have been continued. */
-function checkIsSame(id: string, records: readonly LogRecord[], present: readonly LogRecord[]): void {
-  const common = Math.min(records.length, present.length);
-  if (records[common - 1]?.digest !== present[common - 1]?.digest) throw exists(id);
-}
-
-/** Throws `InvalidOption` if the log to which sessions are moved is the one that has them. */
-export function checkIsOther(from: EventLog, to: EventLog): void {
-  if (from === to) throw sameLog();
-}
-
-const sameLog = (): SessionError =>
-  new SessionError(
-    "InvalidOption",
-    "The log to which sessions are moved is the log that has them. Give another log.",
-  );
-
-const exists = (id: string): LogError =>
-  new LogError("LogExists", `The other log has a different session "${id}".`);
 
 const isCalled = (id: string, callerId: string): SessionError =>
   new SessionError(

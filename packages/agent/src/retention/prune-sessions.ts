@@ -7,7 +7,8 @@ import { SessionError } from "../durable/session-error.ts";
 import type { SessionHeader } from "../durable/session-header.ts";
 import { recordToInput } from "../durable/session-record.ts";
 import { isLeased, removeEmpty, withHeld } from "./hold-sessions.ts";
-import { checkIsOther, idsToMove, moveSession } from "./move-session.ts";
+import { idsToMove, moveSession } from "./move-session.ts";
+import { checkIsOther } from "./same-log.ts";
 import { idsOf, sessionsByFamily, type FamilyHead, type ListedSession } from "./session-family.ts";
 
 /** A session that is old enough to be pruned. */
@@ -33,8 +34,8 @@ export interface PruneOptions {
 }
 
 /**
- * Why an old session was not pruned. `kept`: by `keep`. `leased`: a process runs it, or one of its sub-agents, or it is an incomplete copy. `changed`: a record
- * was added meanwhile. `unreadable`: its log is damaged, or a newer release wrote it. `exists`: the archive has another session
+ * Why an old session was not pruned. `kept`: by `keep`. `leased`: a process runs it, or one of its sub-agents, or it is a copy whose move has
+ * not ended. `changed`: a record was added meanwhile. `unreadable`: its log is damaged, or a newer release wrote it. `exists`: the archive has another session
  * of this id.
  */
 export type KeptReason = "kept" | "leased" | "changed" | "unreadable" | "exists";
@@ -116,6 +117,7 @@ async function pruneFamily(
 /** The errors of one session that do not end the work on the others. */
 const reasons: Readonly<Partial<Record<string, KeptReason>>> = {
   SessionBusy: "leased",
+  MoveUnfinished: "leased",
   SessionUnknown: "changed",
   LogRemoved: "changed",
   LogCorrupt: "unreadable",

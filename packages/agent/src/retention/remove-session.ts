@@ -7,12 +7,19 @@ import { restoreSession } from "../durable/restore.ts";
 import { SessionError } from "../durable/session-error.ts";
 import { identityOf } from "../durable/session-header.ts";
 import { isLeased } from "./hold-sessions.ts";
-import { callerIdOf, findCalled, findFamily, findLeft, type ListedSession } from "./session-family.ts";
+import {
+  callerIdOf,
+  findCalled,
+  findFamily,
+  findLeft,
+  findSession,
+  type ListedSession,
+} from "./session-family.ts";
 
 /**
  * Removes a session and those of its sub-agents in the same log, at any depth, also if a process runs them: its handles then fail
  * with `LogRemoved`. If the log does not have the session, removes the sub-agents that an interrupted removal of it has left. Returns
- * the ids of the removed sessions, sub-agents first. Rejects with `SessionBusy` for a sub-agent whose caller is in the log and has the
+ * the ids of the removed sessions, sub-agents first. Rejects with `CallOpen` for a sub-agent whose caller is in the log and has the
  * call open. `pruneSessions` removes only sessions that no process runs.
  */
 export async function removeSession(log: EventLog, id: string): Promise<readonly string[]> {
@@ -23,7 +30,7 @@ export async function removeSession(log: EventLog, id: string): Promise<readonly
     const left = await removeAll(log, await findLeft(log, id));
     return (await log.remove(id)) ? [...left, id] : left;
   }
-  await checkIsNotCalled(log, family.session);
+  await checkIsNotCalled(log, id);
   const isRunning = await isLeased(log, id, systemClock);
   const called = family.members.filter((member) => member.id !== id);
   // A caller without its sub-agents would run them again. A removal that is interrupted can be repeated: they are found by their caller's id.
@@ -34,13 +41,15 @@ export async function removeSession(log: EventLog, id: string): Promise<readonly
   return isRemoved ? [...removed, id] : removed;
 }
 
-/** Throws `SessionBusy` for a sub-agent whose call is open: without its session, the call would begin anew. */
-async function checkIsNotCalled(log: EventLog, session: ListedSession): Promise<void> {
+/** Throws `CallOpen` for a sub-agent whose call is open: without its session, the call would begin anew. */
+export async function checkIsNotCalled(log: EventLog, id: string): Promise<void> {
+  const session = await findSession(log, id);
+  if (session === undefined) return;
   const callerId = await callerIdOf(log, session);
   if (callerId === undefined || !(await isCallOpen(log, callerId, session.parsed?.caller ?? ""))) return;
   throw new SessionError(
-    "SessionBusy",
-    `Session "${session.id}" is that of a sub-agent of "${callerId}", whose call of it is open. ` +
+    "CallOpen",
+    `Session "${id}" is that of a sub-agent of "${callerId}", whose call of it is open. ` +
       `Cancel the call first, or remove "${callerId}": its sub-agents go with it.`,
   );
 }

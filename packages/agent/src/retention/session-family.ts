@@ -20,6 +20,12 @@ export interface FamilyHead {
   readonly members: () => Promise<readonly ListedSession[]>;
 }
 
+/** Finds a session of a log. */
+export async function findSession(log: EventLog, id: string): Promise<ListedSession | undefined> {
+  const found = await log.open(id);
+  return found === undefined ? undefined : toListed({ id, header: found.header, head: await found.head() });
+}
+
 /** Finds a session with those of its sub-agents. A log without `called` lists all its sessions. */
 export async function findFamily(log: EventLog, id: string): Promise<SessionFamily | undefined> {
   if (log.called !== undefined) return await findInIndex(log, id);
@@ -54,10 +60,8 @@ async function familiesOf(log: EventLog, called: readonly LogInfo[]): Promise<re
 }
 
 async function findInIndex(log: EventLog, id: string): Promise<SessionFamily | undefined> {
-  const found = await log.open(id);
-  if (found === undefined) return undefined;
-  const session = toListed({ id, header: found.header, head: await found.head() });
-  return { session, members: await membersOf(log, session) };
+  const session = await findSession(log, id);
+  return session === undefined ? undefined : { session, members: await membersOf(log, session) };
 }
 
 async function membersOf(

@@ -9,6 +9,7 @@ import {
 import { chainStart, type EventLog, type LogRecord } from "@moora/event-log";
 import { checkIsLog, checkIsSeq } from "../check-arguments.ts";
 import { checkLogOptions, type OptionForms } from "../check-options.ts";
+import { checkMoveHasEnded } from "../durable/closed-copy.ts";
 import { SessionError } from "../durable/session-error.ts";
 import { headerToState, headerToText, identityOf, type SessionHeader } from "../durable/session-header.ts";
 import { inputToRecord } from "../durable/session-record.ts";
@@ -18,7 +19,7 @@ import { randomId } from "../user-message.ts";
 import { closingInputs, withoutOpenWork, unknownInputs } from "./open-work.ts";
 import { copyBlobs } from "./copy-blobs.ts";
 import { rebinder } from "./rebinder.ts";
-import { end, positionIn, positionOf, readSoundPart } from "./read-session.ts";
+import { end, positionIn, positionOf, readSoundPart, sessionLog } from "./read-session.ts";
 import { settlingInputs } from "./settling-inputs.ts";
 import { writeSession } from "./write-session.ts";
 
@@ -35,6 +36,8 @@ export interface ForkOptions<Data = unknown> {
   readonly as: string;
   /** The log for the new session. Default: the log of the original session. */
   readonly to?: EventLog;
+  /** The user to whom the new session belongs. Default: that of the original session. */
+  readonly user?: string;
   /** What happens to work that is open at the position. */
   readonly open: OpenWork;
   /**
@@ -67,7 +70,7 @@ export interface Forked {
  * Creates a new session from the first `seq` records of another one. Any position is possible, also within a batch of
  * tool calls. In a damaged log the position must be before the damage. Rejects with `LogCorrupt` for a position behind
  * it, and if `open: "reuse"` needs records behind it; with `SessionUnknown` for an unknown session; with
- * `InvalidOption` for an unknown or invalid option and for a record that the session does not have; with `DataRefused` for
+ * `MoveUnfinished` for a copy whose move to this log has not ended; with `InvalidOption` for an unknown or invalid option and for a record that the session does not have; with `DataRefused` for
  * an update that does not fit the schema, and for a session whose data has another version. No session is created then.
  */
 export async function forkSession<Data = unknown>(
@@ -78,6 +81,7 @@ export async function forkSession<Data = unknown>(
 ): Promise<Forked> {
   checkForkOptions(log, seq, options);
   const { as, to = log, open, edit } = options;
+  await checkMoveHasEnded(await sessionLog(log, id));
   const session = await readSoundPart(log, id);
   const position = positionIn(session, seq);
   const edited = session.inputs.slice(0, position).flatMap((input, index) => {
@@ -88,7 +92,7 @@ export async function forkSession<Data = unknown>(
     const changed = edit(structuredClone(input), index + 1);
     return changed === null ? [] : [parseOrRefuse(changed)];
   });
-  const header = { ...session.header, incarnation: randomId("incarnation"), parent: { id, seq: position } };
+  const header = headerOfFork(session.header, { id, seq: position }, options.user);
   const copy = recordsOf(as, header, edited);
   const reused = (): readonly AgentInput[] => {
     const { state } = positionOf(session, position);
@@ -96,9 +100,8 @@ export async function forkSession<Data = unknown>(
     return settlingInputs(state, session.inputs.slice(position));
   };
   const settled = inputsOf(open, edited, copy.state, reused);
-  const inputs =
-    open === "reuse" ? [...settled, ...unknownInputs(recordsOf(as, header, settled).state)] : settled;
-  const fork = recordsOf(as, header, inputs, updateOf(options));
+  const later = [...(open === "reuse" ? [unknownInputs] : []), ...updatesOf(options)];
+  const fork = recordsOf(as, header, settled, later);
   await copyBlobs(log, to, fork.records);
   await writeSession(to, as, headerToText(header), fork.records);
   return {
@@ -109,9 +112,21 @@ export async function forkSession<Data = unknown>(
   };
 }
 
+/** The header of a fork: a session of its own, which no call of a sub-agent has opened. */
+function headerOfFork(
+  original: SessionHeader,
+  parent: NonNullable<SessionHeader["parent"]>,
+  user: string | undefined,
+): SessionHeader {
+  const { caller: _, ...own } = original;
+  const ofUser = user === undefined ? {} : { user };
+  return { ...own, ...ofUser, incarnation: randomId("incarnation"), parent };
+}
+
 const forms: OptionForms<ForkOptions> = {
   as: "string",
   to: "any",
+  user: "string",
   open: "any",
   edit: "function",
   data: "object",
@@ -167,39 +182,41 @@ function inputsOf(
   }
 }
 
-/** Returns the input of a change for the state that it is made to. */
-type LastInput = (state: AgentState) => AgentInput;
+/** Returns inputs for the state after all inputs before them. */
+type InputsAt = (state: AgentState) => readonly AgentInput[];
 
-/** The last input of a fork, which changes its data; undefined without a change. */
-function updateOf<Data>({ data, update }: ForkOptions<Data>): LastInput | undefined {
-  if (data === undefined || update === undefined) return undefined;
-  return (state) => {
+/** The last input of a fork, which changes its data, if there is a change. */
+function updatesOf<Data>({ data, update }: ForkOptions<Data>): readonly InputsAt[] {
+  if (data === undefined || update === undefined) return [];
+  const inputsAt: InputsAt = (state) => {
     // The definition has checked that the data has the type of its schema.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     const { patches } = changeAt(state, data, update as Recipe<unknown>);
-    return { type: "data-changed", patches, by: "fork", timestamp: state.updatedAt };
+    return [{ type: "data-changed", patches, by: "fork", timestamp: state.updatedAt }];
   };
+  return [inputsAt];
 }
 
-/** The records of the inputs that apply, and the state after them. */
+/** The records of the inputs that apply, with those that depend on the state after them, and the last state. */
 function recordsOf(
   id: string,
   header: SessionHeader,
   inputs: readonly AgentInput[],
-  last?: LastInput,
+  later: readonly InputsAt[] = [],
 ): { readonly records: readonly LogRecord[]; readonly state: AgentState } {
   const replay = beginReplay(headerToState(header), { changes: true });
   const rebind = rebinder(identityOf(id, header));
   const records: LogRecord[] = [];
   let head = chainStart(headerToText(header));
   const add = (input: AgentInput): void => {
-    const step = replay.apply(input);
+    const bound = rebind(input, replay.state);
+    const step = replay.apply(bound);
     if (step === undefined) return;
-    const record = inputToRecord(head, input, step.changes);
+    const record = inputToRecord(head, bound, step.changes);
     records.push(record);
     head = record;
   };
-  for (const input of inputs) add(rebind(input, replay.state));
-  if (last !== undefined) add(last(replay.state()));
+  for (const input of inputs) add(input);
+  for (const inputsAt of later) for (const input of inputsAt(replay.state())) add(input);
   return { records, state: replay.state() };
 }

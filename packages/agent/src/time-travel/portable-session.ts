@@ -8,7 +8,7 @@ import {
   type EventLog,
   type LogRecord,
 } from "@moora/event-log";
-import { checkIsComplete } from "../durable/incomplete-copy.ts";
+import { checkMoveHasEnded } from "../durable/closed-copy.ts";
 import { headerToState, identityOf, textToHeader } from "../durable/session-header.ts";
 import { recordToInput } from "../durable/session-record.ts";
 import { checkHasSessionsOfCalls } from "../session-of-tool.ts";
@@ -22,12 +22,12 @@ const format = "moora/session/1";
  * Exports a session as a portable text for `importSession` and for tests: lines of JSON for its header, for each
  * record, and for a seal, the number of records and a digest by which truncated and changed files are detected. `seq`
  * is the last record that is exported; default: the last record of the session. Rejects with `SessionUnknown` for an
- * unknown session, with `SessionBusy` for an incomplete copy, with `LogCorrupt` for a position behind the first damage, and with `InvalidOption` for a record that
- * the session does not have.
+ * unknown session, with `MoveUnfinished` for a copy whose move to this log has not ended, with `LogCorrupt` for a position behind the
+ * first damage, and with `InvalidOption` for a record that the session does not have.
  */
 export async function exportSession(log: EventLog, id: string, seq: number = end): Promise<string> {
   const session = await sessionLog(log, id);
-  await checkIsComplete(session);
+  await checkMoveHasEnded(session);
   const inspection = await session.inspect();
   const records = inspection.records.slice(0, recordsUpTo(inspection, seq));
   return recordsToPortable({ id, header: session.header, records });
@@ -90,7 +90,8 @@ const truncationError = (seq: number): LogError =>
 /**
  * Creates a session in a log from a portable session, with its own id or `as`. Returns the id and the number of
  * records. Rejects with the errors of `parsePortable`, with `LogExists` if the log has a session of this id, and with
- * `InvalidOption` if the call of a sub-agent has begun and is open, and the log does not have its session: a text has none.
+ * `InvalidOption` if the call of a sub-agent has begun and is open, and the log does not have its session: a text has none. A tool
+ * that is `resumable` and has `spends` counts as a sub-agent.
  */
 export async function importSession(
   log: EventLog,
@@ -103,6 +104,16 @@ export async function importSession(
   await checkHasSessionsOfCalls({ log, identity: identityOf(id, textToHeader(header)), state });
   await writeSession(log, id, header, records);
   return { id, seq: records.length };
+}
+
+/**
+ * Creates a session from a portable session also where a call of a sub-agent is open: for tests that read what was recorded. Returns
+ * its id. Rejects with `LogError`.
+ */
+export async function importForReading(log: EventLog, text: string): Promise<string> {
+  const { id, header, records } = parsePortable(text);
+  await writeSession(log, id, header, records);
+  return id;
 }
 
 /** The state after all records. */

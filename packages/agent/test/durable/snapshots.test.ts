@@ -25,6 +25,7 @@ import { quiet } from "@moora/testbed/durable/drive";
 import { storageOf, storeNames } from "@moora/testbed/durable/places";
 import { Gates, remoteLog } from "@moora/testbed/durable/remote-log";
 import { checkSound, sceneOf } from "@moora/testbed/durable/scene";
+import { jsonlStorage, sqliteStorage } from "@moora/testbed/stores";
 import { turn } from "@moora/testbed/test-clock";
 
 const said = (content: string) =>
@@ -146,14 +147,23 @@ describe("a snapshot that the log does not confirm", () => {
     expect(await verifySession(log(), "ada")).toMatchObject({ ok: true });
   });
 
-  it("is not one that the log itself finds damaged: it returns none, and reports that itself", async () => {
-    const { log, notices, open } = await closedSession();
-    const damaged = withSessions(log(), () => ({ snapshot: () => undefined }));
-    const session = await open({ log: damaged, access: "read" });
+  it.each([
+    ["jsonl", jsonlStorage],
+    ["sqlite", sqliteStorage],
+  ])("is not one that the log itself finds damaged and reports, in %s", async (_, storageWith) => {
+    const ofLog: LogNotice[] = [];
+    const storage = storageWith({ onNotice: (notice) => ofLog.push(notice) });
+    const logs = await storage.open();
+    const { notices, read, scene } = await closedSession(() => logs);
+    expect(ofLog).toEqual([]);
+    await storage.damageSnapshot?.("ada");
+    const session = await read();
     expect(session.info()).toMatchObject({ snapshotIgnored: false });
+    expect(ofLog).toMatchObject([{ type: "damaged-snapshot", id: "ada" }]);
     expect(notices).toEqual([]);
-    await checkSameState(session, log());
+    await checkSameState(session, scene.log());
     await session.close();
+    await storage.dispose();
   });
 
   it("of another release is not used either, and nothing is reported", async () => {

@@ -10,7 +10,7 @@ import {
   type DurableSession,
   type Tool,
 } from "../../src/index.ts";
-import { callsThenAnswers, turns } from "../restarts/restarts.ts";
+import { callsThenAnswers } from "../restarts/restarts.ts";
 
 /** A log, an archive, and the tools that have begun. */
 export class World {
@@ -72,7 +72,6 @@ export class World {
     await session.send("Go.");
     await until(() => session.questions().length === 1);
     await session.close();
-    await turns(40);
     // The leases of the processes so far have ended.
     this.clock.advance(60_000);
   }
@@ -84,7 +83,6 @@ export class World {
     for (const question of session.questions()) await session.decide(question, "approve");
     await until(() => isDone(session.current()));
     await session.close();
-    await turns(40);
     this.clock.advance(60_000);
   }
 }

@@ -1,13 +1,18 @@
+import { memoryLog } from "@moora/event-log";
 import { describe, expect, it } from "vitest";
 import {
+  defineAgent,
+  defineTool,
   exportSession,
   forkSession,
   importSession,
   moveSession,
+  openSession,
   readSession,
   removeSession,
   stateAt,
 } from "../../src/index.ts";
+import { callsThenAnswers } from "../restarts/restarts.ts";
 import { World } from "./family-world.ts";
 
 /** A world whose sub-agent has mailed and asks, and where each session is. */
@@ -49,12 +54,43 @@ describe("a session with an open call of a sub-agent", () => {
       name: "SessionError",
       code: "InvalidOption",
       message:
-        "The call call_1 of lead is open and has begun, and what it has done is not in this text: it would begin again. " +
+        "The call call_1 of lead is open and has begun, and this log does not have its session: it would begin again. " +
         'Move the session with moveSession, or export a fork of it with open: "close".',
     });
     expect(await world.archive.list()).toHaveLength(0);
     await world.finish(world.log);
     expect(world.begun).toEqual(["mail", "pay"]);
+  });
+
+  it("is imported with an open call of a tool that continues its work elsewhere by its idempotency key", async () => {
+    const started = Promise.withResolvers<string>();
+    const keys: string[] = [];
+    const job = defineTool({
+      name: "job",
+      description: "Starts a job, or waits for the one that runs.",
+      input: { type: "object" },
+      replay: "keyed",
+      resumable: true,
+      async execute(_, { idempotencyKey, signal }) {
+        keys.push(idempotencyKey);
+        if (keys.length > 1) return "done";
+        started.resolve(idempotencyKey);
+        return await new Promise((_resolve, reject) => signal.addEventListener("abort", reject));
+      },
+    });
+    const llm = callsThenAnswers({ name: "job", arguments: {} });
+    const agent = defineAgent({ llm, tools: [job] });
+    const [log, other] = [memoryLog(), memoryLog()];
+    const session = await openSession(agent, { log, id: "ada" });
+    await session.send("Go.");
+    await started.promise;
+    await session.close();
+    await importSession(other, await exportSession(log, "ada"));
+    await using imported = await openSession(agent, { log: other, id: "ada" });
+    await imported.settled();
+    expect(imported.current().toolCalls["call_1"]?.result).toMatchObject({ isSuccess: true });
+    expect(new Set(keys)).toEqual(new Set([await started.promise]));
+    expect(keys).toHaveLength(2);
   });
 
   it("is imported where its sub-agent is, as a fork that has closed the call, and when the call has ended", async () => {

@@ -21,7 +21,7 @@ describe("a sub-agent", () => {
       const removal = removeSession(world.log, id);
       await expect(removal).rejects.toMatchObject({
         name: "SessionError",
-        code: "SessionBusy",
+        code: "CallOpen",
         message:
           `Session "${id}" is that of a sub-agent of "${caller}", whose call of it is open. ` +
           `Cancel the call first, or remove "${caller}": its sub-agents go with it.`,

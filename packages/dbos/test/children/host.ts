@@ -1,6 +1,6 @@
 /**
- * A process that hosts batches of three tools on DBOS. Its orders are the JSON of its argument. With `holds`, a tool waits for ever
- * in the phase that its argument names.
+ * A process that hosts batches of three tools on DBOS. Its orders are the JSON of its argument. With `holds`, a tool waits
+ * for the command `release` in the phase that its argument names.
  */
 import { appendFileSync } from "node:fs";
 import { defineAgent, defineTool } from "@moora/agent";
@@ -22,8 +22,10 @@ export interface Orders extends LaunchOrders {
 
 const orders: Orders = JSON.parse(process.argv[2] ?? "");
 
+const released = Promise.withResolvers<void>();
+
 const hold = async (is: boolean): Promise<void> => {
-  if (orders.holds && is) await new Promise(() => undefined);
+  if (orders.holds && is) await released.promise;
 };
 
 const tools = (["read", "write", "pay"] as const).map((name) =>
@@ -59,4 +61,4 @@ const host = dbosHost(defineAgent({ name: "batch", llm, tools }), {
     ? { takeOver: new pg.Pool({ connectionString: orders.url }), takeOverPollMs: 100 }
     : {}),
 });
-await serveCommands(host, orders);
+await serveCommands(host, orders, released.resolve);

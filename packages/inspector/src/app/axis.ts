@@ -60,6 +60,13 @@ export class Axis {
     return this.#within(around - part * length, length);
   }
 
+  /** The range between two values in any order, at least the shortest one. */
+  part({ from, to }: AxisRange): AxisRange {
+    const { whole } = this;
+    const length = Math.min(Math.max(Math.abs(to - from), shortest[this.kind]), whole.to - whole.from);
+    return this.#within((from + to - length) / 2, length);
+  }
+
   /** A range that is moved by a value. */
   moved({ from, to }: AxisRange, by: number): AxisRange {
     return this.#within(from + by, to - from);

@@ -1,5 +1,5 @@
 /** @jsxImportSource preact */
-import type { Decision as DecisionValue, Question } from "@moora/agent";
+import { escapeHiddenCharacters, type Decision as DecisionValue, type Question } from "@moora/agent";
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { answerFormOf, entriesToAnswer, initialEntries } from "../session/answer-form.ts";
@@ -118,9 +118,7 @@ function Approval({ question }: QuestionProps): JSX.Element {
       <button
         type="button"
         aria-pressed={changed !== undefined}
-        onClick={() =>
-          setChanged(changed === undefined ? JSON.stringify(question.parameters, null, 2) : undefined)
-        }
+        onClick={() => setChanged(changed === undefined ? editableJson(question.parameters) : undefined)}
       >
         Edit
       </button>
@@ -132,6 +130,9 @@ function Approval({ question }: QuestionProps): JSX.Element {
     </form>
   );
 }
+
+/** JSON of a value in a field, where hidden characters would not be seen either. */
+const editableJson = (value: unknown): string => escapeHiddenCharacters(JSON.stringify(value, null, 2));
 
 const jsonForm = answerFormOf("{}");
 

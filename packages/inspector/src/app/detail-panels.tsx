@@ -1,6 +1,7 @@
 /** @jsxImportSource preact */
 import type { AgentUsage } from "@moora/agent";
 import type { JSX } from "preact";
+import type { PositionView } from "../session/position-view.ts";
 import { copyText, notify } from "./copy.tsx";
 import { loadDigests } from "./live-source.ts";
 import { Marks } from "./record-list.tsx";
@@ -52,7 +53,6 @@ const amounts: readonly (readonly [field: keyof AgentUsage, title: string])[] = 
 export function UsagePanel(): JSX.Element | null {
   const usage = view.value?.usage;
   if (usage === undefined) return null;
-  const budget = Object.entries(usage.budget);
   return (
     <div>
       <table>
@@ -73,18 +73,51 @@ export function UsagePanel(): JSX.Element | null {
           ))}
         </tbody>
       </table>
-      <h2>Budget</h2>
-      {budget.length === 0 ? <p class="empty">No budget is set.</p> : null}
-      <ul>
-        {budget.map(([name, limit]) => (
-          <li key={name}>
-            {name}: {amountText(limit)}
-          </li>
-        ))}
-      </ul>
+      <Budget limits={usage.limits} warnAt={usage.warnAt} />
     </div>
   );
 }
+
+const limitTitles: Readonly<Record<PositionView["usage"]["limits"][number]["name"], string>> = {
+  maxTokens: "Tokens of a loop",
+  maxInputTokens: "Input tokens of a loop",
+  maxOutputTokens: "Output tokens of a loop",
+  maxCost: "Cost of a loop",
+  maxTotalTokens: "Tokens of the session",
+  maxTotalCost: "Cost of the session",
+};
+
+function Budget({ limits, warnAt }: Pick<PositionView["usage"], "limits" | "warnAt">): JSX.Element {
+  if (limits.length === 0) return <p class="empty">No budget is set.</p>;
+  return (
+    <>
+      <table class="budget">
+        <thead>
+          <tr>
+            <th scope="col">Budget</th>
+            <th scope="col">Spent</th>
+            <th scope="col">Limit</th>
+          </tr>
+        </thead>
+        <tbody>
+          {limits.map(({ name, spent, limit }) => (
+            <tr key={name} class={spent >= limit ? "spent" : ""}>
+              <th scope="row">{limitTitles[name]}</th>
+              <td>
+                {amountText(spent)} <small>{shareText(spent, limit)}</small>
+              </td>
+              <td>{amountText(limit)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {warnAt === undefined ? null : <p>The model is warned at {shareText(warnAt, 1)} of a limit.</p>}
+    </>
+  );
+}
+
+const shareText = (part: number, whole: number): string =>
+  whole === 0 ? "" : (part / whole).toLocaleString("en-US", { style: "percent", maximumFractionDigits: 1 });
 
 const amountText = (amount: number | undefined): string =>
   (amount ?? 0).toLocaleString("en-US", { maximumFractionDigits: 6 });

@@ -23,7 +23,7 @@ export function GraphPanel(): JSX.Element | null {
           loop {loop}, step {step} of {stepLimit}
         </span>
       </p>
-      <div ref={frame} class="graph">
+      <div ref={frame} class="graph" role="group" aria-label="Control graph" tabIndex={0}>
         <Graph shown={shown} label={label} />
       </div>
       {walked.length === 0 ? <p class="empty">This record took no edge.</p> : null}

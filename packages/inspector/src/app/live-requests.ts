@@ -4,16 +4,28 @@ import { messageOf } from "./store.ts";
 /** Whether the server asks for a token: its `authorize` accepts neither the cookies of the browser nor the token, if there is one. */
 export const needsToken = signal(false);
 
-/** What requests are sent with. Kept in memory only. */
-let credentials: { readonly token?: string } = {};
+/** Whether the server has refused what the user has given last. */
+export const isTokenRefused = signal(false);
 
-/** Uses a token for all requests from now on; undefined to try again with the cookies or the token that the page has. */
-export function setToken(token: string | undefined): void {
-  credentials = token === undefined ? { ...credentials } : { token };
-  needsToken.value = false;
+interface Credentials {
+  readonly token?: string;
+  /** Whether the user has given them, and the server has accepted no request with them yet. */
+  isNew: boolean;
 }
 
-/** Resolves when the server no longer asks for a token that the user has not given, or at the abort. */
+/** What requests are sent with. Kept in memory only. */
+let credentials: Credentials = { isNew: false };
+
+/**
+ * Uses a token for all requests from now on; undefined to try again with the cookies or the token that the page has. The page asks for a
+ * token until the server has accepted it.
+ */
+export function setToken(token: string | undefined): void {
+  credentials = token === undefined ? { ...credentials, isNew: true } : { token, isNew: true };
+  isTokenRefused.value = false;
+}
+
+/** Resolves when the server no longer asks for a token, or at the abort. */
 export async function untilToken(aborts: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const stop = needsToken.subscribe((isNeeded) => {
@@ -51,10 +63,21 @@ export async function request(path: string, init: RequestInit = {}): Promise<Res
   const used = credentials;
   if (used.token !== undefined) headers.set("authorization", `Bearer ${used.token}`);
   const response = await fetch(address(path), { ...init, headers });
-  if (response.ok) return response;
   // The user may have entered another token meanwhile.
-  if (response.status === 401 && used === credentials) needsToken.value = true;
+  if (used === credentials) learn(used, response);
+  if (response.ok) return response;
   throw new RequestFailed(response.status, await problemText(response));
+}
+
+/** Learns from a response whether the server accepts what the request was sent with. */
+function learn(used: Credentials, { ok, status }: Response): void {
+  if (ok) {
+    used.isNew = false;
+    needsToken.value = false;
+  } else if (status === 401) {
+    needsToken.value = true;
+    isTokenRefused.value = used.isNew;
+  }
 }
 
 async function problemText(response: Response): Promise<string> {
@@ -72,9 +95,14 @@ async function problemText(response: Response): Promise<string> {
 export type PostKind = "messages" | "decisions" | "cancel" | "pause" | "resume" | "retry";
 
 /** Posts to a session. Returns why the server did not accept it; undefined if it did. */
-export async function postTo(id: string, kind: PostKind, body: object): Promise<string | undefined> {
+export async function postTo(
+  { id, incarnation }: { readonly id: string; readonly incarnation: string },
+  kind: PostKind,
+  body: object,
+): Promise<string | undefined> {
   try {
-    const response = await request(`sessions/${encodeURIComponent(id)}/${kind}`, {
+    const query = new URLSearchParams({ incarnation }).toString();
+    const response = await request(`sessions/${encodeURIComponent(id)}/${kind}?${query}`, {
       method: "POST",
       headers: { "content-type": "application/json", "idempotency-key": randomKey() },
       body: JSON.stringify(body),
@@ -84,6 +112,17 @@ export async function postTo(id: string, kind: PostKind, body: object): Promise<
   } catch (error) {
     return messageOf(error);
   }
+}
+
+/** Makes a session of the first `at` records of another one. Returns its id. Rejects with `RequestFailed`. */
+export async function forkOf(id: string, at: number): Promise<string> {
+  const response = await request(`sessions/${encodeURIComponent(id)}/fork`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "idempotency-key": randomKey() },
+    body: JSON.stringify({ at }),
+  });
+  const made: { readonly id: string } = await response.json();
+  return made.id;
 }
 
 /** 128 random bits. */

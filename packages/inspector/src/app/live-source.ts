@@ -187,8 +187,12 @@ function onChunk(chunk: ChunkEvent): void {
 }
 
 /** Posts to the session that is followed. Returns why it was not accepted; undefined if it was. */
-export const post = (kind: PostKind, body: object): Promise<string | undefined> =>
-  postTo(liveId.value ?? "", kind, body);
+export async function post(kind: PostKind, body: object): Promise<string | undefined> {
+  const id = liveId.value ?? "";
+  // Another session with the same id must not take it.
+  const { incarnation } = await worker.call("position");
+  return await postTo({ id, incarnation }, kind, body);
+}
 
 /** Gives the records that were streamed their digests: the server exports the session once more. */
 export async function loadDigests(): Promise<void> {

@@ -8,6 +8,7 @@ import { beginLive, isLive, liveId, openFile } from "./live-source.ts";
 import { hashToLink, linkToHash, pageText } from "./page-data.ts";
 import { chosen, Panels } from "./panels.tsx";
 import { ShareDialog } from "./share-dialog.tsx";
+import { escapeAllTexts } from "./shown-text.ts";
 import { StartScreen } from "./start-screen.tsx";
 import { count, expected, goTo, openSession, phase, position, problem } from "./store.ts";
 import { followTheme } from "./theme.ts";
@@ -91,6 +92,7 @@ async function begin(): Promise<void> {
   if (isLive.value) await beginLive({ session, at });
 }
 
+escapeAllTexts();
 followTheme();
 listenToKeys();
 acceptDrops();

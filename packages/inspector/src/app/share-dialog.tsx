@@ -77,7 +77,8 @@ function Redaction(): JSX.Element {
       <h3>Redacted, to share it</h3>
       <p>
         A new file in which every text of people, models, tools and data is hidden. It replays in the same
-        way. Tool names, ids, keys and numbers stay. Or name words, and only these are hidden.
+        way. Tool names, ids, keys and numbers stay. Or name words, and only these and the contents of files
+        are hidden.
       </p>
       <label>
         Only these words, with commas between them

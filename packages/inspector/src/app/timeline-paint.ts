@@ -22,6 +22,7 @@ const rows: readonly (readonly [lane: Lane, title: string, height: number, lines
   ["tool", "tools", 7, maxLines],
   ["human", "people", 10, 1],
   ["wait", "waits", 9, 1],
+  ["step", "steps", 9, 1],
   ["loop", "loops", 9, 1],
 ];
 
@@ -83,6 +84,7 @@ export function paintTimeline(painter: Painter, picture: TimelinePicture): void 
 }
 
 const laneColors: Readonly<Record<Exclude<Lane, "state">, string>> = {
+  step: "--lane-step",
   loop: "--lane-loop",
   model: "--lane-model",
   tool: "--lane-tool",

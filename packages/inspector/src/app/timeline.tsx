@@ -1,26 +1,10 @@
 /** @jsxImportSource preact */
 import type { JSX } from "preact";
-import { useEffect, useRef } from "preact/hooks";
 import { marks, type Mark } from "../session/marks.ts";
 import { jump } from "./jump.ts";
-import { isDark } from "./theme.ts";
-import { laneBoxes, paintTimeline, timelineHeight } from "./timeline-paint.ts";
-import {
-  axis,
-  checked,
-  count,
-  goTo,
-  hasRecordWith,
-  isDamaged,
-  matches,
-  position,
-  range,
-  rows,
-  setAxis,
-  shownRange,
-  spans,
-  zoom,
-} from "./store.ts";
+import { TimelineCanvas } from "./timeline-canvas.tsx";
+import { laneBoxes, timelineHeight } from "./timeline-paint.ts";
+import { axis, count, goTo, hasRecordWith, position, range, rows, setAxis, zoom } from "./store.ts";
 
 /** The timeline of the session with its controls. */
 export const Timeline = (): JSX.Element => (
@@ -33,96 +17,11 @@ export const Timeline = (): JSX.Element => (
           </span>
         ))}
       </div>
-      <Canvas />
+      <TimelineCanvas />
     </div>
     <Controls />
   </section>
 );
-
-function Canvas(): JSX.Element {
-  const canvas = useRef<HTMLCanvasElement>(null);
-  usePainting(canvas);
-  const { from, to } = shownRange.value;
-  const left = ((axis.value.valueOf(position.value) - from) / (to - from)) * 100;
-  const scrub = (event: PointerEvent): void => {
-    const { left: start, width } = canvas.current?.getBoundingClientRect() ?? { left: 0, width: 1 };
-    goTo(axis.value.seqAt(from + ((event.clientX - start) / width) * (to - from)));
-  };
-  return (
-    <div
-      class="canvas"
-      style={{ height: `${timelineHeight}px` }}
-      onPointerDown={(event) => {
-        event.currentTarget.setPointerCapture(event.pointerId);
-        scrub(event);
-      }}
-      onPointerMove={(event) => {
-        if (event.buttons === 1) scrub(event);
-      }}
-      onWheel={onWheel}
-    >
-      <canvas ref={canvas} aria-hidden="true" />
-      {left >= 0 && left <= 100 ? <div class="cursor" style={{ left: `${left}%` }} /> : null}
-    </div>
-  );
-}
-
-function onWheel(event: WheelEvent & { readonly currentTarget: HTMLElement }): void {
-  event.preventDefault();
-  const { from, to } = shownRange.value;
-  const { left, width } = event.currentTarget.getBoundingClientRect();
-  if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
-    const by = (event.deltaX === 0 ? event.deltaY : event.deltaX) / width;
-    range.value = axis.value.moved(shownRange.value, by * (to - from));
-  } else zoom(Math.exp(event.deltaY / 300), from + ((event.clientX - left) / width) * (to - from));
-}
-
-/** Paints when something that is shown changes, at most once in a frame. */
-function usePainting(canvas: { readonly current: HTMLCanvasElement | null }): void {
-  const shown = [count.value, checked.value, shownRange.value, matches.value, isDark.value, axis.value];
-  useEffect(() => {
-    const frame = requestAnimationFrame(() => {
-      if (canvas.current !== null) paint(canvas.current);
-    });
-    return () => cancelAnimationFrame(frame);
-  }, shown);
-  useEffect(() => {
-    const element = canvas.current;
-    if (element === null) return;
-    const observer = new ResizeObserver(() => paint(element));
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, []);
-}
-
-function paint(canvas: HTMLCanvasElement): void {
-  const painter = canvas.getContext("2d");
-  if (painter === null) return;
-  const ratio = devicePixelRatio;
-  const width = canvas.clientWidth;
-  canvas.width = Math.round(width * ratio);
-  canvas.height = Math.round(timelineHeight * ratio);
-  painter.scale(ratio, ratio);
-  const colors = new Map<string, string>();
-  const color = (property: string): string => {
-    const known = colors.get(property);
-    if (known !== undefined) return known;
-    // As a color, so that the browser chooses the one of the theme.
-    canvas.style.color = `var(${property})`;
-    const value = getComputedStyle(canvas).color;
-    colors.set(property, value);
-    return value;
-  };
-  const picture = {
-    axis: axis.value,
-    range: shownRange.value,
-    rows,
-    spans,
-    isDamaged,
-    matches: matches.value,
-  };
-  paintTimeline(painter, { ...picture, width, color });
-}
 
 const Arrow = ({ path }: { readonly path: string }): JSX.Element => (
   <svg class="icon" viewBox="0 0 20 20" aria-hidden="true">

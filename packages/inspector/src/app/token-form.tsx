@@ -1,12 +1,17 @@
 /** @jsxImportSource preact */
 import type { JSX } from "preact";
-import { useState } from "preact/hooks";
-import { needsToken } from "./live-requests.ts";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { isTokenRefused, needsToken } from "./live-requests.ts";
 import { isLive, liveId, useToken } from "./live-source.ts";
 
 /** Asks for the token that requests are sent with. */
 export function TokenForm(): JSX.Element {
   const [text, setText] = useState("");
+  const field = useRef<HTMLInputElement>(null);
+  const isRefused = isTokenRefused.value;
+  useEffect(() => {
+    if (isRefused) field.current?.select();
+  }, [isRefused]);
   return (
     <form
       class="token"
@@ -18,8 +23,10 @@ export function TokenForm(): JSX.Element {
       <label>
         Bearer token
         <input
+          ref={field}
           type="password"
           autocomplete="off"
+          aria-invalid={isRefused}
           value={text}
           onInput={(event) => setText(event.currentTarget.value)}
         />
@@ -30,6 +37,11 @@ export function TokenForm(): JSX.Element {
       <button type="button" onClick={() => void useToken()}>
         Try again
       </button>
+      {isRefused ? (
+        <p class="form-problem" role="alert">
+          The server refused this token. Enter another one.
+        </p>
+      ) : null}
     </form>
   );
 }

@@ -1,4 +1,4 @@
-import { effectsAt, type AgentEffect, type AgentUsage, type Budget, type Question } from "@moora/agent";
+import { effectsAt, type AgentEffect, type AgentUsage, type Question } from "@moora/agent";
 import { questionsAt } from "@moora/agent/internal";
 import {
   agentTransition,
@@ -9,6 +9,7 @@ import {
   type ControlEdge,
   type ControlMove,
 } from "@moora/agent-core-state-machine";
+import { spentLimitsAt, type SpentLimit } from "@moora/agent-core-state-machine/internal";
 import { conversationAt, type Conversation } from "./conversation.ts";
 import { marksIn, type Mark } from "./marks.ts";
 import { requestViewAt, type RequestView } from "./request-view.ts";
@@ -29,7 +30,13 @@ export interface PositionView {
   readonly effects: readonly AgentEffect[];
   readonly questions: readonly Question[];
   readonly data: { readonly version: number; readonly json: string; readonly isChanged: boolean } | undefined;
-  readonly usage: { readonly session: AgentUsage; readonly loop: AgentUsage; readonly budget: Budget };
+  /** `limits`: those of the budget, with what is spent of each. `warnAt`: the part of a limit at which the model is warned. */
+  readonly usage: {
+    readonly session: AgentUsage;
+    readonly loop: AgentUsage;
+    readonly limits: readonly SpentLimit[];
+    readonly warnAt: number | undefined;
+  };
   readonly isRunning: boolean;
   readonly isPaused: boolean;
   /** Whether a retry of the loop would apply. */
@@ -83,7 +90,12 @@ export function positionViewAt(
       dataStatus === null
         ? undefined
         : { version: dataStatus.version, json: shownJson(state.data), isChanged: before.data !== state.data },
-    usage: { session: state.usage, loop: context.usage, budget: config.budget },
+    usage: {
+      session: state.usage,
+      loop: context.usage,
+      limits: spentLimitsAt(state, 0),
+      warnAt: config.budget.warnAt,
+    },
     isRunning: isLoopRunning(state),
     isPaused: isPaused(state),
     canRetry: agentTransition({ type: "loop-retried", timestamp: 0 })(state) !== state,

@@ -1,5 +1,5 @@
 import { digestOfChanges } from "@moora/agent";
-import { chainStart, recordDigest } from "@moora/event-log";
+import { chainStart, recordDigest, type LogRecord } from "@moora/event-log";
 import { beginReplay, type Replay } from "@moora/agent-core-state-machine";
 import type { SessionHistory } from "./session-history.ts";
 
@@ -9,6 +9,29 @@ import type { SessionHistory } from "./session-history.ts";
  * `unchecked`: it was streamed without digests.
  */
 export type RecordCheck = "valid" | "damaged" | "differs" | "unchecked";
+
+/** Whether a record continues the chain of digests after `before`, the digest of the record before it, or of the header. */
+export const isChained = (before: string, { body, changesDigest, digest }: Chained): boolean =>
+  digest === recordDigest(before, body, changesDigest);
+
+type Chained = Pick<LogRecord, "body" | "changesDigest" | "digest">;
+
+/**
+ * Why a record cannot be read: `message` says it of one that is the one that was written. A changed one is not of another release, whatever its
+ * text is now.
+ */
+export function unreadableText(
+  { history: { records }, headerText }: { readonly history: SessionHistory; readonly headerText: string },
+  record: Chained,
+  message: string,
+): string {
+  const before = records.at(-1)?.digest ?? chainStart(headerText).digest;
+  if (isChained(before, record)) return message;
+  return (
+    `Record ${records.length + 1} cannot be read, and its digest is wrong: it was changed, or one before it is missing. ` +
+    "The records from here on are missing."
+  );
+}
 
 /** Checks the records of a history one after the other, from the first one on. */
 export class RecordChecker {
@@ -38,10 +61,10 @@ export class RecordChecker {
     const { changes = [] } = this.#replay.apply(input) ?? {};
     const { seq, body, digest, changesDigest } = record;
     if (digest === undefined || changesDigest === undefined) return "unchecked";
-    const isChained = seq === this.#seq && digest === recordDigest(this.#digest, body, changesDigest);
+    const isNext = seq === this.#seq && isChained(this.#digest, { body, changesDigest, digest });
     // The next record is compared with what this one says, so that one changed record is one finding.
     this.#digest = digest;
-    if (!isChained) return "damaged";
+    if (!isNext) return "damaged";
     return digestOfChanges(changes) === changesDigest ? "valid" : "differs";
   }
 }

@@ -13,7 +13,7 @@ import type { SessionHistory } from "./session-history.ts";
 
 /**
  * What is removed before a session is shared. `texts`: every text of people, models, tools and data, with its length kept. `words`:
- * these words wherever they are, in any case.
+ * these words wherever they are, in any case, and the contents and digests of all files. A word in another encoding is not found.
  */
 export type Redaction =
   | { readonly what: "texts" }
@@ -57,12 +57,15 @@ interface Redact {
 /** Each character becomes a block, but blanks and line breaks stay, so that a text looks as it did. */
 const hideText: Hide = (text) => text.replaceAll(/\S/gu, "▮");
 
+/** The contents of a file in a text, where words are encoded, and the digest of a file, which names its content. */
+const fileUrl = /\bdata:[\w.+-]+\/[^\s"'<>)]+|\bni:\/\/\/[\w;=-]+/giu;
+
 function hideWords(words: readonly string[]): Hide {
   const given = words.filter((word) => word.trim() !== "");
   if (given.length === 0) return (text) => text;
   const escaped = given.map((word) => word.trim().replaceAll(/[$()*+.?[\\\]^{|}/-]/g, String.raw`\$&`));
   const form = new RegExp(escaped.join("|"), "giu");
-  return (text) => text.replaceAll(form, (found) => "▮".repeat(found.length));
+  return (text) => text.replaceAll(fileUrl, hideText).replaceAll(form, (found) => "▮".repeat(found.length));
 }
 
 /** Fields whose text is a part of the machine: its types, ids, keys and names. */
@@ -127,8 +130,12 @@ function redactedValue(
 const redactedFree = (value: unknown, hide: Hide): unknown =>
   redactedValue(value, hide, (_, field) => redactedFree(field, hide));
 
+/** Files. Their URLs have their contents or digests, in which no word is found: they are hidden as a whole. */
 const redactedFiles = (files: unknown, hide: Hide): unknown =>
-  redactedValue(files, hide, (key, field) => (key === "mediaType" ? field : redactedFree(field, hide)));
+  redactedValue(files, hide, (key, field) => {
+    if (key === "mediaType") return field;
+    return redactedFree(field, key === "url" ? hideText : hide);
+  });
 
 /** An input, or an object in one. */
 const redactedFields = (value: unknown, redact: Redact): unknown =>

@@ -44,8 +44,11 @@ export interface HistoryStep {
   readonly changes: readonly AgentChange[];
 }
 
-/** The number of records between two checkpoints: a position is at most this many inputs away from one. */
-export const checkpointDistance = 25;
+/**
+ * The number of records between two checkpoints: a position is at most this many inputs away from one. A view of one needs several
+ * positions. A checkpoint of a long session takes about 2.5 KB.
+ */
+export const checkpointDistance = 5;
 
 const maxRecent = 16;
 
@@ -68,10 +71,12 @@ export class SessionHistory {
   readonly #callNames = new Map<string, string>();
   /** States that were visited last: the parts of one view ask for the same ones. */
   readonly #recent = new Map<number, AgentState>();
+  /** The calls whose last attempt has asked a person. */
+  readonly #asked = new Set<string>();
   #control: Control;
   #work: readonly Work[] = [];
-  #loop = 0;
-  #step = 0;
+  #loop: number;
+  #step: number;
   #owner: string | null;
 
   /** `initial` is the state before the first record. Default: the one of the header. */
@@ -83,6 +88,8 @@ export class SessionHistory {
     this.#describe = inputDescriber(header);
     this.#control = initial.reActContext.control;
     this.#owner = initial.owner;
+    this.#loop = initial.reActContext.loop;
+    this.#step = initial.reActContext.step;
   }
 
   /** The state after the last record. */
@@ -104,8 +111,10 @@ export class SessionHistory {
     const seq = this.records.length + 1;
     const { state, moves, changes } = step(input)(this.#last);
     this.#last = state;
-    this.#learn(input, moves);
+    this.#learn(input, changes);
     const before = this.#work;
+    const isReplied = input.type === "tool-call-started" && this.#asked.delete(input.toolCallId);
+    if (input.type === "tool-call-asked") this.#asked.add(input.toolCallId);
     this.#control = controlAfter(this.#control, changes);
     this.#work = workAt(this.#control, {
       loop: this.#loop,
@@ -120,7 +129,7 @@ export class SessionHistory {
       state: controlName(this.#control),
       loop: this.#loop,
       step: this.#step,
-      marks: marksOf({ input, moves, changes, before, after: this.#work, owner: this.#owner }),
+      marks: marksOf({ input, moves, changes, before, after: this.#work, owner: this.#owner, isReplied }),
     };
     if (input.type === "session-opened") this.#owner = input.owner;
     if (input.type === "llm-call-started") this.modelCalls.push(seq);
@@ -140,11 +149,12 @@ export class SessionHistory {
     known.forEach((record, index) => void (this.records[index] = record));
   }
 
-  #learn(input: AgentInput, moves: readonly ControlMove[]): void {
-    const last = moves.at(-1);
-    if (last !== undefined) {
-      this.#loop = last.loop;
-      this.#step = last.step;
+  #learn(input: AgentInput, changes: readonly AgentChange[]): void {
+    for (const change of changes) {
+      if (change.op !== "set-context") continue;
+      const { loop = this.#loop, step: at = this.#step } = change.fields;
+      this.#loop = loop;
+      this.#step = at;
     }
     if (input.type === "re-act-observed" && input.observation.type === "continue-re-act")
       for (const [id, { name }] of Object.entries(input.observation.toolCalls)) this.#callNames.set(id, name);

@@ -2,12 +2,12 @@ import { controlName, type AgentChange, type Control, type OpenCall } from "@moo
 import { openCallsOf } from "@moora/agent-core-state-machine/internal";
 
 /** The lanes of the timeline, from top to bottom. */
-export const lanes = ["loop", "state", "model", "tool", "human", "wait"] as const;
+export const lanes = ["state", "model", "tool", "human", "wait", "step", "loop"] as const;
 
-/** A lane of the timeline. `state` is the control state, `tool` also has the handlers of custom states. */
+/** A lane of the timeline. `state` is the control state, `tool` also has the handlers of custom states, `step` is a model call and its tool calls. */
 export type Lane = (typeof lanes)[number];
 
-/** Work of a session that lasts: a loop, a control state, a model call, a tool call, a question or a wait. */
+/** Work of a session that lasts: a loop, a step, a control state, a model call, a tool call, a question or a wait. */
 export interface Work {
   /** Identifies the work among all work of its session that is open. */
   readonly key: string;
@@ -51,35 +51,26 @@ export interface Place {
 export function workAt(control: Control, place: Place): readonly Work[] {
   const at = `${place.loop}/${place.step}`;
   const name = controlName(control);
-  const state: Work = { key: `state/${name}/${at}`, lane: "state", name, isStarted: false };
+  const state = lasting("state", `state/${name}/${at}`, name);
   if (control.type === "Idle" || control.type === "Done" || control.type === "Error") return [state];
-  const loop: Work = {
-    key: `loop/${place.loop}`,
-    lane: "loop",
-    name: `loop ${place.loop}`,
-    isStarted: false,
-  };
   return [
-    loop,
+    lasting("loop", `loop/${place.loop}`, `loop ${place.loop}`),
+    ...(place.step === 0 ? [] : [lasting("step", `step/${at}`, `step ${place.step} of loop ${place.loop}`)]),
     state,
     ...ownWork(control, at),
     ...openCallsOf(control).flatMap((call) => callWork(call, place)),
   ];
 }
 
+/** Work that no process begins. */
+const lasting = (lane: Lane, key: string, name: string): Work => ({ key, lane, name, isStarted: false });
+
 function ownWork(control: Control, at: string): readonly Work[] {
   switch (control.type) {
     case "Planning":
       return control.retryAt === null
         ? [model(`plan/${at}/${control.attempt}`, control.started)]
-        : [
-            {
-              key: `retry/${at}/${control.attempt}`,
-              lane: "wait",
-              name: "retry of the model call",
-              isStarted: false,
-            },
-          ];
+        : [lasting("wait", `retry/${at}/${control.attempt}`, "retry of the model call")];
     case "Reflecting":
       return [model(`reflect/${at}/${control.attempt}`, control.started)];
     case "Custom":
@@ -115,16 +106,9 @@ function callWork({ id, attempt, status }: OpenCall, place: Place): readonly Wor
     case "probing":
       return [{ key: `probe/${key}`, lane: "tool", name: `probe of ${name}`, isStarted: true }];
     case "retrying":
-      return [{ key: `wait/${key}`, lane: "wait", name: `retry of ${name}`, isStarted: false }];
+      return [lasting("wait", `wait/${key}`, `retry of ${name}`)];
     case "asking":
-      return [
-        {
-          key: `ask/${key}/${status.question}`,
-          lane: "human",
-          name: `${questions[status.about]} ${name}`,
-          isStarted: false,
-        },
-      ];
+      return [lasting("human", `ask/${key}/${status.question}`, `${questions[status.about]} ${name}`)];
   }
 }
 

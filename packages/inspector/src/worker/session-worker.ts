@@ -2,7 +2,7 @@ import { compareSessions, diffPositions } from "../session/compare.ts";
 import { historyPosition } from "../session/history-position.ts";
 import { positionViewAt } from "../session/position-view.ts";
 import { readExport, UnreadableSession, type ExportReader } from "../session/read-export.ts";
-import { RecordChecker, type RecordCheck } from "../session/record-check.ts";
+import { RecordChecker, unreadableText, type RecordCheck } from "../session/record-check.ts";
 import { redactedExport } from "../session/redact.ts";
 import { requestJsonAt } from "../session/request-view.ts";
 import { isEmptyQuery, parseQuery, search } from "../session/search.ts";
@@ -132,7 +132,7 @@ export class SessionWorker {
           rows.push(added.row);
           spans.push(...added.spans);
         } catch (error) {
-          problem = error instanceof Error ? error.message : String(error);
+          problem = unreadableText(file, record, error instanceof Error ? error.message : String(error));
           break;
         }
       }

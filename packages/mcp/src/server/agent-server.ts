@@ -1,4 +1,3 @@
-import type { McpHttpHandler } from "@modelcontextprotocol/server";
 import type { StdioServerHandle } from "@modelcontextprotocol/server/stdio";
 import { safeErrorListener } from "@moora/agent/internal";
 import {
@@ -9,6 +8,8 @@ import {
   type OptionForms,
 } from "@moora/agent-core-effects/internal";
 import { loadSdk } from "../load-sdk.ts";
+import { loadHandler, type LoadedServer } from "./load-handler.ts";
+import { LogSessions } from "./log-sessions.ts";
 import { isLocalName, localNames } from "./local-names.ts";
 import type {
   ListeningServer,
@@ -19,8 +20,8 @@ import type {
 } from "./mcp-server.ts";
 import { CallRunner } from "./run-call.ts";
 import type { ServedAgent } from "./served-agent.ts";
-import { serverFactory, type FactoryParts, type ServerFactory } from "./server-factory.ts";
-import { serverSdk, type ServerSdk } from "./server-sdk.ts";
+import type { FactoryParts } from "./server-factory.ts";
+import type { ServerSdk } from "./server-sdk.ts";
 
 const listenForms: OptionForms<ListenOptions> = {
   port: "port",
@@ -46,7 +47,7 @@ export class AgentServer implements McpAgentServer {
     this.#agents = agents;
     this.#options = options;
     this.#onError = options.onError === undefined ? () => undefined : safeErrorListener(options.onError);
-    this.#runner = new CallRunner({ ...options, onError: this.#onError });
+    this.#runner = new CallRunner(this.#onError);
   }
 
   async serveStdio(streams: StdioStreams = processStreams()): Promise<void> {
@@ -133,25 +134,13 @@ export class AgentServer implements McpAgentServer {
   }
 
   #load(): Promise<LoadedServer> {
-    const [agents, runner, options] = [this.#agents, this.#runner, this.#options];
-    this.#loaded ??= loadServer({ agents, runner, options }, this.#onError);
+    const [agents, runner, options, onError] = [this.#agents, this.#runner, this.#options, this.#onError];
+    const { log, onLog } = options;
+    const shared = { log, agents: new Set(agents.keys()), onError, onLog };
+    const sessionsOf: FactoryParts["sessionsOf"] = (authInfo) => new LogSessions(authInfo?.clientId, shared);
+    this.#loaded ??= loadHandler({ agents, runner, options, sessionsOf }, onError);
     return this.#loaded;
   }
-}
-
-interface LoadedServer {
-  readonly sdk: ServerSdk;
-  readonly factory: ServerFactory;
-  readonly handler: McpHttpHandler;
-}
-
-async function loadServer(
-  parts: Omit<FactoryParts, "sdk">,
-  onError: (error: unknown) => void,
-): Promise<LoadedServer> {
-  const sdk = await serverSdk();
-  const factory = serverFactory({ ...parts, sdk });
-  return { sdk, factory, handler: sdk.createMcpHandler((context) => factory(context), { onerror: onError }) };
 }
 
 /** The streams of this process. */

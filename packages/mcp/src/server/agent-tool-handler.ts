@@ -18,7 +18,7 @@ import {
 } from "./run-round.ts";
 import type { ServedAgent } from "./served-agent.ts";
 import type { ServerSdk } from "./server-sdk.ts";
-import type { User } from "./session-access.ts";
+import type { UserSessions } from "./user-sessions.ts";
 
 /** The state that a client keeps between the rounds of a call. It is signed. */
 export interface WaitingCall {
@@ -37,7 +37,7 @@ export interface HandlerParts {
   readonly sdk: ServerSdk;
   readonly server: McpServer;
   readonly runner: CallRunner;
-  readonly user: User;
+  readonly sessions: UserSessions;
   readonly connection: Connection | undefined;
   readonly mint: (state: WaitingCall, context: ServerContext) => Promise<string>;
 }
@@ -49,10 +49,10 @@ export const agentToolHandler =
     { session, task }: { readonly task?: string; readonly session?: string },
     context: ServerContext,
   ): Promise<CallToolResult | InputRequiredResult> => {
-    const { runner, sdk, user, connection } = parts;
+    const { runner, sdk, sessions, connection } = parts;
     const { signal, envelope } = context.mcpReq;
     const isAsking = canAsk(parts, context);
-    const call = { agent, user, task, connection, signal };
+    const call = { agent, sessions, task, connection, signal };
     let waiting = context.mcpReq.requestState<WaitingCall>();
     let answers = waiting && answersOf(sdk, waiting, context);
     for (;;) {

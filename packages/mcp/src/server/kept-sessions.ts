@@ -1,11 +1,11 @@
-import type { DurableSession } from "@moora/agent";
 import type { Connection } from "./run-round.ts";
+import type { CallSession } from "./user-sessions.ts";
 
 /** How long a session whose sub-agents ask waits for the next round of its call. */
 const keptMs = 300_000;
 
 interface KeptSession {
-  readonly session: DurableSession<unknown>;
+  readonly session: CallSession;
   readonly connection: Connection | undefined;
   readonly timer: NodeJS.Timeout;
 }
@@ -18,7 +18,7 @@ export class KeptSessions {
   readonly #kept = new Map<string, KeptSession>();
 
   /** Keeps a session until it is taken or its connection ends, or for some minutes. */
-  keep(session: DurableSession<unknown>, connection: Connection | undefined): void {
+  keep(session: CallSession, connection: Connection | undefined): void {
     const timer = setTimeout(() => {
       this.#kept.delete(session.id);
       // Its own listener has the error.
@@ -29,7 +29,7 @@ export class KeptSessions {
   }
 
   /** Gives the session back to a call; undefined if it is not kept. */
-  take(id: string): DurableSession<unknown> | undefined {
+  take(id: string): CallSession | undefined {
     const kept = this.#kept.get(id);
     clearTimeout(kept?.timer);
     this.#kept.delete(id);

@@ -116,9 +116,7 @@ export function mcpServer(
   checkOptions("mcpServer", options, forms);
   const { allowedHosts = [], authorize, log, secret } = options;
   if (log === undefined) refuse("log is missing. Give a log, such as memoryLog().");
-  const secretBytes = typeof secret === "string" ? new TextEncoder().encode(secret) : secret;
-  if (secretBytes !== undefined && !(secretBytes instanceof Uint8Array && secretBytes.length >= 32))
-    refuse("secret must have at least 32 bytes.");
+  checkSecret(secret);
   const beyond = allowedHosts.find((name) => !isLocalName(name));
   if (beyond !== undefined && authorize === undefined) {
     refuse(
@@ -126,4 +124,11 @@ export function mcpServer(
     );
   }
   return new AgentServer(servedAgents(agents), options);
+}
+
+/** Throws `BuildError` for a key that is too short. */
+export function checkSecret(secret: McpServerOptions["secret"]): void {
+  const bytes = typeof secret === "string" ? new TextEncoder().encode(secret) : secret;
+  if (bytes !== undefined && !(bytes instanceof Uint8Array && bytes.length >= 32))
+    refuse("secret must have at least 32 bytes.");
 }

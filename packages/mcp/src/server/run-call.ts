@@ -1,13 +1,4 @@
-import {
-  InputRefused,
-  openSession,
-  SessionError,
-  type Agent,
-  type DurableSession,
-  type LogListener,
-} from "@moora/agent";
-import { truncated } from "@moora/agent-core-effects/internal";
-import type { EventLog } from "@moora/event-log";
+import { InputRefused, SessionError } from "@moora/agent";
 import { isJsonObject } from "@moora/llm/internal";
 import { KeptSessions } from "./kept-sessions.ts";
 import {
@@ -19,47 +10,38 @@ import {
   type CallEnd,
   type Connection,
 } from "./run-round.ts";
-import { newSessionId, openVisible } from "./session-access.ts";
-
-export interface CallRunnerOptions {
-  readonly log: EventLog;
-  readonly onError: (error: unknown) => void;
-  readonly onLog?: LogListener;
-}
+import type { CallSession } from "./user-sessions.ts";
 
 /** What a call is cancelled with between its rounds. */
-type WatchedCall = Pick<AgentCall, "agent" | "connection" | "signal">;
+type WatchedCall = Pick<AgentCall, "agent" | "sessions" | "connection" | "signal">;
 
 /** A session that runs, from before it is opened. */
 interface RunningSession {
   readonly connection: Connection | undefined;
   /** Resolves when it no longer runs. */
   readonly ended: Promise<void>;
-  session?: DurableSession<unknown>;
+  session?: CallSession;
 }
 
-/** The maximum length of an id in a log; of a longer one only the beginning is repeated. */
-const maxIdLength = 200;
+/** What a client reads about a session that this process cannot run now. The message of the error is for the operator. */
+function textOfUnusable(error: unknown, id: string): string | undefined {
+  if (!(error instanceof SessionError)) return undefined;
+  if (error.code === "MoveUnfinished") return `The move of the session ${id} to this server has not ended.`;
+  if (error.code !== "SessionBusy" && error.code !== "StaleWriter") return undefined;
+  return `Another process uses the session ${id}. Call this tool again later with this session.`;
+}
 
-/** Whether another process runs the session. The message of the error names that process, which is not for clients. */
-const isUsedElsewhere = (error: unknown): boolean =>
-  error instanceof SessionError && (error.code === "SessionBusy" || error.code === "StaleWriter");
-
-/** What calls share: the log, and the sessions that run in this process. */
+/** Runs calls. What they share: the sessions that run in this process. */
 export class CallRunner {
-  readonly #log: EventLog;
   readonly #onError: (error: unknown) => void;
-  readonly #onLog: LogListener | undefined;
   readonly #running = new Map<string, RunningSession>();
   readonly #kept = new KeptSessions();
   /** By the ids of sessions for which a call asks a person: ends the watch of its signal. */
   readonly #watched = new Map<string, () => void>();
   #isClosed = false;
 
-  constructor({ log, onError, onLog }: CallRunnerOptions) {
-    this.#log = log;
+  constructor(onError: (error: unknown) => void) {
     this.#onError = onError;
-    this.#onLog = onLog;
   }
 
   /** Runs one round of a call. Does not reject: a failure of the session is the end of the round. */
@@ -93,13 +75,13 @@ export class CallRunner {
   }
 
   async #runChecked(call: AgentCall): Promise<CallEnd> {
-    const { task, user } = call;
+    const { sessions, task } = call;
     // Models fill a field that they may leave out with an empty text.
     const wanted = call.session === "" ? undefined : call.session;
     if (wanted === undefined && (task ?? "").trim() === "") return failed("A new session needs a task.");
-    if (wanted !== undefined && (await openVisible(this.#log, user, wanted)) === undefined)
-      return failed(`Session ${JSON.stringify(truncated(wanted, maxIdLength))} not found.`);
-    const id = wanted ?? newSessionId(user);
+    const refusal = wanted === undefined ? undefined : await sessions.refusal("continue", wanted);
+    if (refusal !== undefined) return failed(refusal);
+    const id = wanted ?? sessions.newId();
     if (this.#isClosed) return failed("The server is closed.");
     if (this.#running.has(id)) return failed(`Another call uses the session ${id}. Wait for its end.`);
     this.#watched.get(id)?.();
@@ -127,15 +109,16 @@ export class CallRunner {
     try {
       return await this.#runInSession(id, call, running);
     } catch (error) {
-      if (!isUsedElsewhere(error)) throw error;
+      const text = textOfUnusable(error, id);
+      if (text === undefined) throw error;
       this.#onError(error);
-      return failed(`Another process uses the session ${id}. Call this tool again later with this session.`);
+      return failed(text);
     }
   }
 
   async #runInSession(id: string, call: AgentCall, running: RunningSession): Promise<CallEnd> {
     const kept = this.#kept.take(id);
-    const session = kept ?? (await this.#open(id, call.agent));
+    const session = kept ?? (await call.sessions.open(id, call.agent));
     running.session = session;
     let isKept = false;
     try {
@@ -187,28 +170,20 @@ export class CallRunner {
   }
 
   async #cancel(id: string, call: WatchedCall): Promise<void> {
-    if (this.#running.has(id)) return;
     try {
+      if ((await call.sessions.refusal("cancel", id)) !== undefined || this.#running.has(id)) return;
       await this.#whileRunning(id, call, async (running) => {
-        await using session = this.#kept.take(id) ?? (await this.#open(id, call.agent));
+        const session = this.#kept.take(id) ?? (await call.sessions.open(id, call.agent));
         running.session = session;
-        await session.cancel(cancelReason);
-        await session.settled();
+        try {
+          await session.cancel(cancelReason);
+          await session.settled();
+        } finally {
+          await session.close();
+        }
       });
     } catch (error) {
       this.#onError(error);
     }
-  }
-
-  async #open(id: string, agent: Agent<unknown>): Promise<DurableSession<unknown>> {
-    const session = await openSession(agent, {
-      log: this.#log,
-      id,
-      onError: (error) => this.#onError(error),
-      ...(this.#onLog === undefined ? {} : { onLog: this.#onLog }),
-    });
-    // The results of calls show the questions, so the session need not report them as unseen.
-    session.onEvent(() => undefined);
-    return session;
   }
 }

@@ -1,11 +1,4 @@
-import {
-  failureToError,
-  InputRefused,
-  SessionError,
-  type Agent,
-  type DurableSession,
-  type Question,
-} from "@moora/agent";
+import { failureToError, InputRefused, SessionError, type Agent, type Question } from "@moora/agent";
 import { openCallsOf } from "@moora/agent/internal";
 import type { CallProgress } from "./call-progress.ts";
 import {
@@ -15,7 +8,7 @@ import {
   type FormAnswer,
   type QuestionForm,
 } from "./question-form.ts";
-import type { User } from "./session-access.ts";
+import type { CallSession, UserSessions } from "./user-sessions.ts";
 
 /** The streams over which a client is served. Their end is not a cancel: the sessions of their calls are closed. */
 export type Connection = symbol;
@@ -23,7 +16,8 @@ export type Connection = symbol;
 /** A call of the tool of an agent. */
 export interface AgentCall {
   readonly agent: Agent<unknown>;
-  readonly user: User;
+  /** The sessions of the user of the call. */
+  readonly sessions: UserSessions;
   /** The task; undefined to continue a session as it is. */
   readonly task: string | undefined;
   /** The session to continue; undefined for a new one. */
@@ -81,13 +75,13 @@ export interface RoundOptions {
 
 /** Runs one round of a call in its session. */
 export async function runRound(
-  session: DurableSession<unknown>,
+  session: CallSession,
   call: AgentCall,
   { isInterrupted, isReopened }: RoundOptions,
 ): Promise<CallEnd> {
   const { answers, progress, signal, task } = call;
   const stop = (): void => {
-    const stopped = isInterrupted() ? session.close() : session.cancel(cancelReason);
+    const stopped = isInterrupted() ? session.close() : cancelIfAllowed(session, call);
     void stopped.catch(() => undefined);
   };
   const unsubscribe = session.onEvent((event) => {
@@ -99,7 +93,7 @@ export async function runRound(
     // Over HTTP the signal also aborts after the answer: the listener must not outlive the round.
     signal.addEventListener("abort", stop, { once: true });
     if (answers !== undefined && isReopened) await askedAgain(session, answers);
-    const decided = answers && (await decide(session, answers, call.user ?? "mcp"));
+    const decided = answers && (await decide(session, answers, call.sessions));
     if (answers === undefined && task !== undefined && task.trim() !== "") await session.send(task);
     await settledOrAsking(session);
     return endOf(session, decided);
@@ -109,14 +103,18 @@ export async function runRound(
   }
 }
 
+async function cancelIfAllowed(session: CallSession, { sessions }: AgentCall): Promise<void> {
+  if ((await sessions.refusal("cancel", session.id)) === undefined) await session.cancel(cancelReason);
+}
+
 /** Ends a round whose call is aborted before it begins. What earlier rounds of the call have begun is canceled. */
 async function cancelledBefore(
-  session: DurableSession<unknown>,
-  { answers }: AgentCall,
+  session: CallSession,
+  call: AgentCall,
   isInterrupted: boolean,
 ): Promise<CallEnd> {
-  if (answers !== undefined && !isInterrupted) {
-    await session.cancel(cancelReason);
+  if (call.answers !== undefined && !isInterrupted) {
+    await cancelIfAllowed(session, call);
     await session.settled();
   }
   return failed("The call was cancelled.");
@@ -126,15 +124,12 @@ async function cancelledBefore(
 export const isOfSubAgent = ({ path }: QuestionRef): boolean => path !== undefined;
 
 /** Waits until nothing is left to do, or until a sub-agent asks: the session waits for its call, and so is not settled. */
-async function settledOrAsking(session: DurableSession<unknown>): Promise<void> {
+async function settledOrAsking(session: CallSession): Promise<void> {
   await settledOr(session, () => session.questions().some(isOfSubAgent));
 }
 
 /** Waits until the sub-agents ask again what was answered, or have ended; for a while only, since another reviewer may have been first. */
-async function askedAgain(
-  session: DurableSession<unknown>,
-  answers: readonly AnsweredQuestion[],
-): Promise<void> {
+async function askedAgain(session: CallSession, answers: readonly AnsweredQuestion[]): Promise<void> {
   const ofSubAgents = answers.filter(isOfSubAgent);
   const isAsked = (): boolean => {
     const asked = new Set(session.questions().map(({ digest }) => digest));
@@ -145,11 +140,7 @@ async function askedAgain(
 }
 
 /** Waits until nothing is left to do, until a condition on questions and calls is met, or for some time. */
-async function settledOr(
-  session: DurableSession<unknown>,
-  isMet: () => boolean,
-  timeoutMs?: number,
-): Promise<void> {
+async function settledOr(session: CallSession, isMet: () => boolean, timeoutMs?: number): Promise<void> {
   if (isMet()) return;
   const met = Promise.withResolvers<void>();
   const timer = timeoutMs === undefined ? undefined : setTimeout(met.resolve, timeoutMs);
@@ -171,12 +162,13 @@ interface Decided {
   readonly refusals: ReadonlyMap<string, string>;
 }
 
-/** Decides the questions in the name of a user. */
+/** Decides the questions in the name of the user. */
 async function decide(
-  session: DurableSession<unknown>,
+  session: CallSession,
   answers: readonly AnsweredQuestion[],
-  by: string,
+  sessions: UserSessions,
 ): Promise<Decided> {
+  const forbidden = await sessions.refusal("decide", session.id);
   const questions = new Map(session.questions().map((question) => [question.digest, question]));
   const refusals = new Map<string, string>();
   let wasDismissed = false;
@@ -184,9 +176,9 @@ async function decide(
     const question = questions.get(digest);
     // Another reviewer was first, or the loop has ended since.
     if (question === undefined) continue;
-    const problem = answerProblem(question, answer);
+    const problem = forbidden ?? answerProblem(question, answer);
     const decision = problem === undefined ? answerToDecision(question, answer) : undefined;
-    const refusal = decision ? await refusalOf(session.decide(question, decision, by)) : problem;
+    const refusal = decision ? await refusalOf(session.decide(question, decision, sessions.user)) : problem;
     if (refusal !== undefined) refusals.set(digest, refusal);
     else if (decision === undefined) wasDismissed = true;
   }
@@ -204,7 +196,7 @@ async function refusalOf(decided: Promise<unknown>): Promise<string | undefined>
   }
 }
 
-function endOf(session: DurableSession<unknown>, decided: Decided | undefined): CallEnd {
+function endOf(session: CallSession, decided: Decided | undefined): CallEnd {
   const questions = session.questions();
   const state = session.current();
   const { control } = state.reActContext;

@@ -1,4 +1,4 @@
-import type { McpServer, McpServerFactory, ServerContext } from "@modelcontextprotocol/server";
+import type { AuthInfo, McpServer, McpServerFactory, ServerContext } from "@modelcontextprotocol/server";
 import { agentToolHandler, type WaitingCall } from "./agent-tool-handler.ts";
 import type { McpServerOptions } from "./mcp-server.ts";
 import type { CallRunner } from "./run-call.ts";
@@ -6,13 +6,16 @@ import type { Connection } from "./run-round.ts";
 import type { ServedAgent } from "./served-agent.ts";
 import type { ServerSdk } from "./server-sdk.ts";
 import { addSessionResources } from "./session-resources.ts";
+import type { UserSessions } from "./user-sessions.ts";
 
 /** What the servers of all connections and requests share. */
 export interface FactoryParts {
   readonly sdk: ServerSdk;
   readonly agents: ReadonlyMap<string, Required<ServedAgent>>;
   readonly runner: CallRunner;
-  readonly options: McpServerOptions;
+  readonly options: Pick<McpServerOptions, "name" | "version" | "secret">;
+  /** The sessions of the user of a request; of the user of this machine for one without authentication. */
+  readonly sessionsOf: (authInfo: AuthInfo | undefined) => UserSessions;
 }
 
 const input = {
@@ -54,8 +57,8 @@ export type ServerFactory = (context: Parameters<McpServerFactory>[0], connectio
  */
 const stateSeconds = 100 * 365 * 24 * 60 * 60;
 
-export function serverFactory({ agents, options, runner, sdk }: FactoryParts): ServerFactory {
-  const { log, name = "moora", secret = crypto.getRandomValues(new Uint8Array(32)), version = "0" } = options;
+export function serverFactory({ agents, options, runner, sdk, sessionsOf }: FactoryParts): ServerFactory {
+  const { name = "moora", secret = crypto.getRandomValues(new Uint8Array(32)), version = "0" } = options;
   const codec = sdk.createRequestStateCodec<WaitingCall>({
     key: secret,
     ttlSeconds: stateSeconds,
@@ -63,7 +66,7 @@ export function serverFactory({ agents, options, runner, sdk }: FactoryParts): S
   });
   return ({ authInfo }, connection) => {
     const server = new sdk.McpServer({ name, version }, { requestState: { verify: codec.verify } });
-    const user = authInfo?.clientId;
+    const sessions = sessionsOf(authInfo);
     const mint = (state: WaitingCall, context: ServerContext): Promise<string> => codec.mint(state, context);
     for (const [tool, served] of agents) {
       server.registerTool(
@@ -74,10 +77,10 @@ export function serverFactory({ agents, options, runner, sdk }: FactoryParts): S
           outputSchema: sdk.fromJsonSchema(output),
           annotations,
         },
-        agentToolHandler(served, { sdk, server, runner, user, connection, mint }),
+        agentToolHandler(served, { sdk, server, runner, sessions, connection, mint }),
       );
     }
-    addSessionResources(server, sdk, { log, user, agents: new Set(agents.keys()) });
+    addSessionResources(server, sdk, sessions);
     return server;
   };
 }

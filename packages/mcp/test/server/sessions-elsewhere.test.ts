@@ -1,5 +1,6 @@
 import { hostname } from "node:os";
 import { agentTool, defineAgent, defineTool, openSession, type Agent, type SessionError } from "@moora/agent";
+import { unfinishedMove } from "@moora/agent/internal";
 import { memoryLog } from "@moora/event-log";
 import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
 import { mcpServer } from "@moora/mcp";
@@ -78,6 +79,23 @@ describe.each(Object.entries(connections))("a session of another process, over %
     expect(textOf(await running)).toBe(elsewhere(session));
     expect(codes).toContain("StaleWriter");
     expect(taken.id).toBe(session);
+    await client.close();
+  });
+
+  it("that is being moved to this log fails the call, without words for the operator", async () => {
+    const log = memoryLog();
+    const agent = defineAgent({ name: "talker", llm: new MockLlmCaller(() => answers("Hello.")) });
+    const { codes, onError } = reports();
+    await using server = mcpServer([agent], { log, onError });
+    const client = await connect(server);
+    await client.callTool({ name: "talker", arguments: { task: "Talk." } });
+    const [{ id: session } = { id: "" }] = await log.list();
+    const lease = { owner: unfinishedMove, now: Date.now(), ttlMs: 1e12 };
+    await (await log.open(session))?.lease(lease);
+    const refused = await client.callTool({ name: "talker", arguments: { session, task: "More." } });
+    expect(refused.isError).toBe(true);
+    expect(textOf(refused)).toBe(`The move of the session ${session} to this server has not ended.`);
+    expect(codes).toEqual(["MoveUnfinished"]);
     await client.close();
   });
 });

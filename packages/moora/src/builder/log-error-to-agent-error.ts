@@ -8,6 +8,8 @@ const kinds: Readonly<Record<string, AgentErrorKind>> = {
   LogExists: "Conflict",
   LogRemoved: "Conflict",
   SessionBusy: "Conflict",
+  MoveUnfinished: "Conflict",
+  CallOpen: "Conflict",
   StaleWriter: "Conflict",
   WrongAgent: "Conflict",
 };

@@ -18,6 +18,8 @@ const exitCodeOf: Readonly<Record<string, ExitCode>> = {
   SessionUnknown: exitCodes.missing,
   SessionBusy: exitCodes.busy,
   StaleWriter: exitCodes.busy,
+  MoveUnfinished: exitCodes.refused,
+  CallOpen: exitCodes.refused,
   LogBusy: exitCodes.busy,
   LogExists: exitCodes.refused,
   LogRemoved: exitCodes.missing,

@@ -43,7 +43,7 @@ export const exitCodes = {
   missing: 3,
   /** Another process runs the session, or writes to its log. */
   busy: 4,
-  /** Already decided, invalid, or nothing to do. */
+  /** Already decided, invalid, nothing to do, or a move that has not ended. */
   refused: 5,
   /** The log is damaged, was written by a newer release, or cannot be read or written. */
   unreadable: 6,

@@ -31,6 +31,7 @@ export type OptionName =
   | "log"
   | "as"
   | "agent"
+  | "auth"
   | "host"
   | "port"
   | "out"
@@ -89,9 +90,13 @@ const optionRows: Readonly<Record<OptionName, OptionRow>> = {
     value: "FILE",
     help: "A module of yours that exports agents, and authorize for other hosts than this.",
   },
+  auth: {
+    value: "FILE",
+    help: 'A JSON file with the users and their tokens: {"users":[{"user":NAME,"token":TOKEN}]}.',
+  },
   host: {
     value: "ADDRESS",
-    help: "The address to listen on. Default: 127.0.0.1, which only this machine reaches.",
+    help: "The address to listen on. Default: 127.0.0.1. Others need users: --auth, or authorize.",
   },
   port: { value: "N", help: "The port to listen on; 0 for any free one. Default: 8787." },
   out: { value: "FILE", help: "Write the page to a new file instead, which opens without this program." },

@@ -1,11 +1,13 @@
 import { needsContext, type Agent } from "@moora/agent";
 import type { AgentServerOptions, Authorize } from "@moora/server";
+import { readAuthFile, type AuthFile } from "./auth-file.ts";
 import { chooseLlm } from "./choose-llm.ts";
 import type { CliHost } from "./cli-host.ts";
 import { loadModule } from "./load-module.ts";
 import { agentsIn } from "./module-to-agents.ts";
 import { optionsToAgent } from "./options-to-agent.ts";
 import type { GivenOptions, OptionName } from "./options.ts";
+import { plannerNotice } from "./planner-notice.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** The agents that a server has, how it authenticates requests, and what it gives to their tools. */
@@ -13,6 +15,34 @@ export interface ServedAgents {
   readonly agents: readonly Agent<unknown>[];
   readonly authorize?: Authorize;
   readonly context?: MakeContext;
+}
+
+/** The same, with what the user has to know about them. */
+interface DescribedAgents extends ServedAgents {
+  readonly notice?: string;
+}
+
+/** What a server has, with the file of its users. */
+export interface ServedBy {
+  readonly served: ServedAgents;
+  readonly auth: AuthFile | undefined;
+  /** What the user has to know about the agents. */
+  readonly notice: string | undefined;
+}
+
+/** The agents of a server, and the users of the file of `--auth`. Throws `UsageError`. */
+export async function servedBy(options: GivenOptions, host: CliHost): Promise<ServedBy> {
+  const { notice, ...served } = await servedAgents(options, host);
+  const file = options.text("auth");
+  if (file === undefined) return { served, auth: undefined, notice };
+  if (served.authorize !== undefined) {
+    throw new UsageError(
+      `--auth cannot be used with ${options.text("agent")}, which exports authorize.`,
+      "Leave out one of them.",
+    );
+  }
+  const auth = readAuthFile(file, host.cwd);
+  return { served: { ...served, authorize: auth.authorize }, auth, notice };
 }
 
 /** Makes the context of a session for the tools and handlers that need one. */
@@ -34,11 +64,12 @@ export const describingOptions: readonly OptionName[] = [
 ];
 
 /** The agents of the module of `--agent`; otherwise the one that the other options describe. Throws `UsageError`. */
-export async function servedAgents(options: GivenOptions, host: CliHost): Promise<ServedAgents> {
+async function servedAgents(options: GivenOptions, host: CliHost): Promise<DescribedAgents> {
   const file = options.text("agent");
   if (file === undefined) {
     const parts = { ...chooseLlm(options, host.env), mcpTools: [] };
-    return { agents: [await optionsToAgent(options, parts, host)] };
+    const agents = [await optionsToAgent(options, parts, host)];
+    return parts.provider.needsModel ? { agents } : { agents, notice: plannerNotice };
   }
   const useless = describingOptions.find((name) => options.has(name));
   if (useless !== undefined)

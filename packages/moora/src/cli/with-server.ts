@@ -5,7 +5,9 @@ import { exitCodes, type CliHost, type ExitCode } from "./cli-host.ts";
 import type { CommandCall } from "./command.ts";
 import { logLines } from "./log-lines.ts";
 import { environmentSecrets } from "./secrets.ts";
-import { servedAgents } from "./served-agents.ts";
+import type { AuthFile } from "./auth-file.ts";
+import { servedBy } from "./served-agents.ts";
+import { toolsOfServer, type McpOption } from "./mcp/tools-of-server.ts";
 import { noticeToMessage, openLog, parseLogTarget } from "./session/log-target.ts";
 import { Screen } from "./terminal/screen.ts";
 import { UsageError } from "./usage-error.ts";
@@ -19,6 +21,8 @@ interface ServerCall {
   readonly call: CommandCall;
   readonly host: CliHost;
   readonly worker: boolean;
+  /** Whether it answers requests. */
+  readonly listens: boolean;
 }
 
 interface OpenServer {
@@ -27,19 +31,24 @@ interface OpenServer {
   /** The place of the sessions, as it is shown. */
   readonly shown: string;
   readonly screen: Screen;
+  /** The users of the file of `--auth`; undefined without one. */
+  readonly auth: AuthFile | undefined;
+  readonly mcp: McpOption;
 }
 
 /** Creates the server that the options describe, and closes its log at the end. Throws `UsageError`. */
 export async function withServer(
-  { name, call: { args, options }, host, worker }: ServerCall,
+  { name, call: { args, options }, host, worker, listens }: ServerCall,
   use: (open: OpenServer) => Promise<ExitCode>,
 ): Promise<ExitCode> {
   if (args.length > 0) throw new UsageError(`"moora ${name}" takes no arguments.`, `Run: moora help ${name}`);
-  const screen = new Screen(host, environmentSecrets(host.env));
+  const { served, auth, notice } = await servedBy(options, host);
+  const screen = new Screen(host, [...environmentSecrets(host.env), ...(auth?.secrets ?? [])]);
   const target = parseLogTarget(options.text("log") ?? host.env["MOORA_LOG"], host.cwd);
-  const onNotice = (notice: Parameters<typeof noticeToMessage>[0]): void =>
-    screen.line(noticeToMessage(notice));
-  const served = await servedAgents(options, host);
+  const onNotice = (given: Parameters<typeof noticeToMessage>[0]): void =>
+    screen.line(noticeToMessage(given));
+  if (notice !== undefined) screen.dim(notice);
+  const mcp = listens ? await toolsOfServer(served.agents) : {};
   const log = await openLog(target, { creates: true, onNotice });
   try {
     const { createAgentServer } = await import("@moora/server");
@@ -57,10 +66,11 @@ export async function withServer(
       worker,
       metrics: true,
       inspector: inspectorOfServer,
+      ...(mcp.route === undefined ? {} : { mcp: mcp.route }),
       onError,
       ...logLines(options, screen),
     });
-    return await use({ server, agents: served.agents, shown: target.shown, screen });
+    return await use({ server, agents: served.agents, shown: target.shown, screen, auth, mcp });
   } finally {
     await log.close();
   }

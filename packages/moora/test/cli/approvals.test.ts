@@ -88,7 +88,7 @@ describe("questions before a tool runs, decided by lines of standard input", () 
     expect(host.stderr.text).not.toContain("\u001b");
     expect(host.stderr.text).not.toContain("\u202e");
     expect(host.stderr.text).toContain("\\u001b[2K");
-    expect(host.stderr.text).toContain("\\x202eharmless");
+    expect(host.stderr.text).toContain("\\u202eharmless");
   });
 });
 

@@ -29,6 +29,15 @@ describe("moora inspect", () => {
     expect(again.stderr.text).toContain("The file ada.html exists already.");
   });
 
+  it.each(["inspect ada --out none/page.html", "export ada none/page.html"])(
+    "says which folder is missing: %s",
+    async (command) => {
+      const host = new TestHost({ cwd: place.path });
+      expect(await host.run(command.split(" "))).toBe(3);
+      expect(host.stderr.text).toContain(`The folder ${place.at("none")} of none/page.html does not exist.`);
+    },
+  );
+
   it("fails for a damaged session, and writes a page that names the first damaged record", async () => {
     await new TestHost({ cwd: place.path }).run(["run", "1+1", "--session", "bob", "--log", "logs"]);
     const file = readdirSync(place.at("logs")).find((name) => name.endsWith(".jsonl")) ?? "";

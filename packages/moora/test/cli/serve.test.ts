@@ -3,9 +3,11 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { defineAgent, openSession } from "@moora/agent";
 import { sqliteLog } from "@moora/event-log/sqlite";
+import { connectMcp } from "@moora/mcp";
 import { planner } from "@moora/planner";
 import { Page } from "@moora/testbed/page";
 import { afterEach, describe, expect, it } from "vitest";
+import { plannerNotice } from "../../src/cli/planner-notice.ts";
 import { TemporaryFolder } from "./temporary-folder.ts";
 import { TestHost } from "./test-host.ts";
 
@@ -64,7 +66,7 @@ describe("moora worker", () => {
     await postedIn(host.cwd);
     host.terminate();
     expect(await ended).toBe(143);
-    expect(host.stderr.text).toBe("");
+    expect(host.stderr.text).toBe(`${plannerNotice}\n`);
   });
 
   it.each([
@@ -94,10 +96,48 @@ describe("moora serve", () => {
     expect(await posted.json()).toEqual({ status: "accepted", seq: 2 });
     host.interrupt();
     expect(await ended).toBe(130);
-    expect(host.stderr.text).toBe("");
+    expect(host.stderr.text).toBe(`${plannerNotice}\n`);
     const next = new TestHost({ cwd: host.cwd });
     expect(await next.run(["sessions"])).toBe(0);
     expect(next.stdout.text).toContain(id);
+  });
+
+  it("prints the address of everything that it has, and each of them answers", async () => {
+    const { host, ended, url } = await started("--agent", join(import.meta.dirname, "served-agent.ts"));
+    const lines = host.stdout.lines;
+    expect(lines).toEqual([
+      `Agent counter: POST ${url}/agents/counter/sessions`,
+      `  Chat of the AI SDK: POST ${url}/agents/counter/chat`,
+      `  AG-UI: POST ${url}/agents/counter/ag-ui`,
+      `Sessions: ${url}/sessions`,
+      `Description of the routes: ${url}/openapi.json`,
+      `Inspector: ${url}/inspector/`,
+      `MCP: ${url}/mcp`,
+      `Listening on ${url}. Sessions are kept in .moora/sessions.db. Ctrl-C stops the server.`,
+    ]);
+    const addresses = lines.flatMap((line) => /(POST )?(http:\S+[^.])$/.exec(line)?.slice(1) ?? []);
+    expect(addresses).toHaveLength(14);
+    for (let index = 0; index < addresses.length; index += 2) {
+      const method = addresses[index] === undefined ? "GET" : "POST";
+      const { status } = await fetch(addresses[index + 1] ?? "", { method });
+      // MCP takes posts only. Bodies of posts are missing, and only a new session needs none.
+      expect([200, 201, 405, 415], addresses[index + 1]).toContain(status);
+    }
+    const connection = await connectMcp({ url: `${url}/mcp` }, { name: "served" });
+    expect(connection.tools.map(({ name }) => name)).toEqual(["served_counter"]);
+    await connection.close();
+    host.interrupt();
+    await ended;
+  });
+
+  it("leaves MCP out, and says why, for an agent whose name cannot be that of a tool", async () => {
+    const { host, ended, url } = await started("--agent", join(import.meta.dirname, "spaced-agent.ts"));
+    expect(host.stdout.text).toContain('MCP: off. The name "two words" cannot be that of a tool.\n');
+    expect(host.stdout.text).toContain(`Agent two words: POST ${url}/agents/two%20words/sessions\n`);
+    expect((await fetch(`${url}/mcp`, { method: "POST" })).status).toBe(404);
+    expect((await fetch(`${url}/agents/two%20words/sessions`, { method: "POST" })).status).toBe(201);
+    host.interrupt();
+    await ended;
   });
 
   it("stops by SIGTERM, and ends its streams", async () => {
@@ -157,7 +197,7 @@ describe("moora serve", () => {
     await postedIn(host.cwd);
     host.interrupt();
     expect(await ended).toBe(130);
-    expect(host.stderr.text).toBe("");
+    expect(host.stderr.text).toBe(`${plannerNotice}\n`);
   });
 
   it("reports a port that is in use", async () => {

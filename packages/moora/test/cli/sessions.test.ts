@@ -1,7 +1,8 @@
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
-import { defineAgent, defineTool, openSession, systemClock, type Tool } from "@moora/agent";
+import { defineAgent, defineTool, moveSession, openSession, systemClock, type Tool } from "@moora/agent";
 import { sqliteLog } from "@moora/event-log/sqlite";
+import { withSessions } from "@moora/event-log/testing";
 import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { PostgresServer } from "@moora/testbed/postgres/server";
@@ -51,6 +52,31 @@ describe("more sessions than a page has", () => {
     expect(list).not.toHaveBeenCalled();
     list.mockRestore();
     await log.close();
+  });
+});
+
+describe("a move that was interrupted", () => {
+  const logs = ["--log", "own.db", "--archive", "old.db"];
+
+  it.each([
+    ["archive", "own.db", "old.db"],
+    ["restore", "old.db", "own.db"],
+  ])("is completed by %s, also where all originals are removed", async (command, first, other) => {
+    expect((await said("run", "2+2", "--session", "ada", "--log", first)).code).toBe(0);
+    const from = sqliteLog(place.at(first));
+    const to = sqliteLog(place.at(other));
+    const failing = withSessions(to, () => ({
+      release: () => {
+        throw new Error("The disk is full.");
+      },
+    }));
+    await expect(moveSession(from, "ada", failing)).rejects.toThrow("full");
+    await Promise.all([from.close(), to.close()]);
+    const closed = await said("run", "1+1", "--session", "ada", "--log", other);
+    expect(closed).toMatchObject({ code: 5, err: expect.stringContaining("If the move was interrupted") });
+    expect(await said(command, "ada", ...logs)).toMatchObject({ code: 0, out: `ada is in ${other}.\n` });
+    expect((await said(command, "ada", ...logs)).code).toBe(3);
+    expect((await said("run", "1+1", "--session", "ada", "--log", other)).code).toBe(0);
   });
 });
 

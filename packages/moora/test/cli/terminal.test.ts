@@ -219,11 +219,12 @@ describe("on a terminal", () => {
 
 describe("untrusted text", () => {
   it.each([
-    ["\u001b]0;title\u0007", "\\x1b]0;title\\x07"],
-    ["a\rb", "a\\x0db"],
+    ["\u001b]0;title\u0007", "\\u001b]0;title\\u0007"],
+    ["a\rb", "a\\u000db"],
     ["a\r\nb\tc\n", "a\nb\tc\n"],
-    ["\u009b31m", "\\x9b31m"],
-    ["\u202egnp.exe", "\\x202egnp.exe"],
+    ["\u009b31m", "\\u009b31m"],
+    ["\u202egnp.exe", "\\u202egnp.exe"],
+    ["pay\u200bpal\u2060", "pay\\u200bpal\\u2060"],
     ["h\u00e9llo \u{1f600} \u4e2d\u6587", "h\u00e9llo \u{1f600} \u4e2d\u6587"],
   ])("%j is shown as %j", (text, shown) => {
     expect(escapeControlCharacters(text)).toBe(shown);

@@ -11,7 +11,7 @@ export const isLoopbackHost = (host: string): boolean => loopbackName.test(host.
  * that this server does not have; a page of another site names its origin. Throws `HttpProblem`.
  */
 export function checkSite(
-  { authorize, allowedHosts, allowedOrigins }: ServerContext,
+  { authorize, allowedHosts, allowedOrigins, basePath }: ServerContext,
   request: Request,
   isLoopback: boolean,
 ): void {
@@ -28,13 +28,26 @@ export function checkSite(
     if (allowedOrigins.has(origin) || URL.parse(origin)?.host === host) return;
     throw new HttpProblem(
       "origin-not-allowed",
-      "The origin of the request is not allowed. Name it in allowedOrigins.",
+      "The origin of the request is not allowed: it is not that of the header Host. Name it in allowedOrigins, or let the proxy keep Host, " +
+        "which the short form of server.proxy of Vite changes: use { target }.",
     );
   }
   const site = request.headers.get("sec-fetch-site");
-  if (site === "cross-site" || site === "same-site")
+  const isForeign = site === "cross-site" || site === "same-site";
+  if (isForeign && !followsLinkToPage(request, url, basePath))
     throw new HttpProblem("origin-not-allowed", "Requests from pages of other sites are not allowed.");
 }
+
+/** The pages that contain nothing of a session, and are never shown in a frame: a link of another site may lead to them. */
+const pagePaths: ReadonlySet<string> = new Set(["/inspector", "/inspector/", "/openapi.json"]);
+
+/** Whether the browser opens such a page as a document of its own, which the site of the link cannot read. */
+const followsLinkToPage = ({ method, headers }: Request, { pathname }: URL, basePath: string): boolean =>
+  method === "GET" &&
+  headers.get("sec-fetch-mode") === "navigate" &&
+  headers.get("sec-fetch-dest") === "document" &&
+  pathname.startsWith(basePath) &&
+  pagePaths.has(pathname.slice(basePath.length));
 
 /** The headers of every response. */
 const strictHeaders: Readonly<Record<string, string>> = {
@@ -47,12 +60,19 @@ const strictHeaders: Readonly<Record<string, string>> = {
 };
 
 /** The headers that pages of another origin may send. */
-const requestHeaders = "authorization, content-type, idempotency-key, last-event-id, moora-protocol";
+const requestHeaders =
+  "authorization, content-type, idempotency-key, last-event-id, moora-protocol, mcp-method, mcp-name, mcp-protocol-version";
+
+/** Sets the headers of every response that it does not have. */
+export function strict(response: Response): Response {
+  for (const [name, value] of Object.entries(strictHeaders))
+    if (!response.headers.has(name)) response.headers.set(name, value);
+  return response;
+}
 
 /** Sets the headers of every response, and those of CORS for an allowed origin. */
 export function secured(response: Response, request: Request, { allowedOrigins }: ServerContext): Response {
-  for (const [name, value] of Object.entries(strictHeaders))
-    if (!response.headers.has(name)) response.headers.set(name, value);
+  strict(response);
   if (allowedOrigins.size > 0) response.headers.append("vary", "origin");
   const origin = request.headers.get("origin");
   if (origin === null || !allowedOrigins.has(origin)) return response;

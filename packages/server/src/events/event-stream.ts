@@ -52,6 +52,7 @@ export async function eventStream(
   });
   const close = (): void => {
     stopListening();
+    cancelLifetime();
     source.close();
     hold.release();
   };
@@ -81,6 +82,7 @@ export async function eventStream(
   );
   const stopListening = live.onEnded(() => paced.end());
   hold.endsBy(() => paced.end());
+  const cancelLifetime = clock.after(limits.streamLifetimeMs, () => paced.end(), { keepsAlive: false });
   return streamResponse(paced.stream);
 }
 

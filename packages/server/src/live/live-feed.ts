@@ -1,8 +1,15 @@
 import type { AgentEvent, DurableSession, Question, SessionView } from "@moora/agent";
-import { answerMessageId, openCallsOf } from "@moora/agent/internal";
+import {
+  answerMessageId,
+  openCallsOf,
+  type LiveText,
+  type SentEvent,
+  type SentSubAgentEvent,
+  type StreamedText,
+  type ViewedSession,
+} from "@moora/agent/internal";
 import { questionKey } from "@moora/agent-webui-protocol";
 import type { ReceivedMessages } from "./received-messages.ts";
-import type { SentSubAgentEvent, LiveText, SentEvent, StreamedText, ViewedSession } from "./live-texts.ts";
 
 export interface FeedOptions {
   /** The key of the session among servers. */

@@ -1,29 +1,32 @@
 import type { Clock, DurableSession } from "@moora/agent";
-import { digestOf, type LiveChannel } from "@moora/event-log";
-import { incarnationOf } from "../sessions/history-position.ts";
+import {
+  LivePublishers,
+  viewersTopic,
+  viewerTextOf,
+  type ViewedSession,
+  type ViewerText,
+} from "@moora/agent/internal";
+import type { LiveChannel } from "@moora/event-log";
+import type { AnswerDraft } from "./answer-draft.ts";
+import { durableStream } from "./durable-stream.ts";
 import type { LiveFeed } from "./live-feed.ts";
-import { LivePublisher } from "./live-publisher.ts";
-import { liveTextOf, viewersTopic, viewerTextOf, type ViewedSession, type ViewerText } from "./live-texts.ts";
+import { liveTextOf } from "./live-texts.ts";
 
 /** How often a server says again which sessions it has viewers of, in milliseconds. Two of these may be lost. */
 const requestMs = 20_000;
 /** The most sessions in one request. */
 const maxSessions = 500;
 
-/** The key of a session among servers: another session with the same id has another one. */
-export const liveKeyOf = (session: DurableSession<unknown>): string =>
-  digestOf("live", session.id, incarnationOf(session));
-
 /**
- * The connection of a server with the others on its log, over the live channel of the log. What a session streams goes only to
- * servers that have viewers of it: they ask for it.
+ * The connection of a server with the others on its log, and with processes that run effects, over the live channel of the log. What a
+ * session streams goes only to servers that have viewers of it: they ask for it.
  */
 export class LiveHub {
   readonly #channel: LiveChannel;
   readonly #clock: Clock;
   /** The topic of this server. */
   readonly #server = crypto.randomUUID();
-  readonly #publishers = new Map<string, LivePublisher>();
+  readonly #publishers: LivePublishers;
   readonly #feeds = new Map<string, LiveFeed>();
   #stops: readonly (() => void)[] = [];
   #cancelRequest: (() => void) | undefined;
@@ -31,25 +34,16 @@ export class LiveHub {
   constructor(channel: LiveChannel, clock: Clock) {
     this.#channel = channel;
     this.#clock = clock;
+    this.#publishers = new LivePublishers(channel, clock);
   }
 
   /** Sends what a session streams that this server runs, to servers that ask. Returns a function that ends it. */
-  publish(session: DurableSession<unknown>): () => void {
+  publish(key: string, session: DurableSession<unknown>, draft: () => AnswerDraft | undefined): () => void {
     this.#subscribe();
-    const key = liveKeyOf(session);
-    const publisher = new LivePublisher(session, {
-      key,
-      clock: this.#clock,
-      send: (server, text) => this.#channel.publish(server, JSON.stringify(text)),
-    });
-    this.#publishers.set(key, publisher);
-    return () => {
-      publisher.close();
-      if (this.#publishers.get(key) === publisher) this.#publishers.delete(key);
-    };
+    return this.#publishers.publish(key, durableStream(session, draft));
   }
 
-  /** Asks for what a session streams that another server runs. Returns a function that ends it. */
+  /** Asks for what a session streams that another process runs. Returns a function that ends it. */
   follow(key: string, feed: LiveFeed): () => void {
     this.#subscribe();
     this.#feeds.set(key, feed);
@@ -66,7 +60,7 @@ export class LiveHub {
     };
   }
 
-  /** Asks the owner of a session for what its viewers do not have. */
+  /** Asks the owner of a session for what its viewers at this server do not have. */
   ask(key: string): void {
     const feed = this.#feeds.get(key);
     if (feed !== undefined) this.#request([feed.viewed]);
@@ -75,9 +69,8 @@ export class LiveHub {
   close(): void {
     this.#cancelRequest?.();
     for (const stop of this.#stops) stop();
-    for (const publisher of this.#publishers.values()) publisher.close();
+    this.#publishers.close();
     for (const feed of this.#feeds.values()) feed.close();
-    this.#publishers.clear();
     this.#feeds.clear();
   }
 
@@ -96,10 +89,9 @@ export class LiveHub {
 
   #viewerText(json: string): void {
     const text = viewerTextOf(json);
-    if (text === undefined || text.server === this.#server) return;
-    if (text.type === "view")
-      for (const viewed of text.sessions) this.#publishers.get(viewed.session)?.view(text.server, viewed);
-    else for (const key of text.sessions) this.#publishers.get(key)?.leave(text.server);
+    if (text === undefined) return;
+    if (text.type === "ask") this.ask(text.session);
+    else if (text.server !== this.#server) this.#publishers.receive(text);
   }
 
   #requestLater(): void {

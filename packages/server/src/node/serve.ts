@@ -9,7 +9,9 @@ import {
   shownValue,
   type OptionForms,
 } from "@moora/agent-core-effects/internal";
+import { strict } from "../access/site-checks.ts";
 import type { AgentServer } from "../agent-server.ts";
+import { HttpProblem } from "../problem.ts";
 
 /** The options of `serve`. */
 export interface ServeOptions {
@@ -63,7 +65,7 @@ export async function serve(server: AgentServer, options: ServeOptions = {}): Pr
   const listener = getRequestListener(
     (request, { outgoing }) => server.fetch(request, { isLoopback, drop: () => outgoing.destroy() }),
     // A request without a host is refused by Node. Globals of the application stay as they are.
-    { overrideGlobalObjects: false },
+    { overrideGlobalObjects: false, errorHandler: unreadable },
   );
   const http = createServer({
     headersTimeout: headersTimeoutMs,
@@ -90,6 +92,15 @@ export async function serve(server: AgentServer, options: ServeOptions = {}): Pr
     },
   };
 }
+
+/** The answer to a request from which no web-standard request can be made. `AgentServer.fetch`, the other source of errors, never rejects. */
+const unreadable = (): Response =>
+  strict(
+    new HttpProblem(
+      "invalid-request",
+      "The address of the request is invalid: check its path and Host.",
+    ).toResponse(),
+  );
 
 /**
  * Whether a request has a body that no web-standard request of its method can have. The listener drops what is left of other bodies.

@@ -2,7 +2,7 @@ import type { ProblemCode } from "../problem.ts";
 import type { Operation } from "../routes/addresses.ts";
 import type { SchemaName } from "./schemas.ts";
 
-/** A successful response: its body is JSON of a schema, a text of a media type, or empty. */
+/** A successful response: its body is JSON of a schema, a text of a media type, one of both, or empty. */
 interface ResponseDescription {
   readonly description: string;
   readonly schema?: SchemaName;
@@ -25,6 +25,12 @@ export interface OperationDescription {
 
 const seq = { type: "integer", minimum: 0 } as const;
 
+const incarnation = {
+  description:
+    "The `incarnation` of the session that the client knows. Another one is refused as `history-changed`.",
+  schema: { type: "string" },
+} as const;
+
 const createProblems = [
   "invalid-request",
   "body-timeout",
@@ -37,21 +43,16 @@ const bodyProblems = [...createProblems, "refused"] as const;
 const post = (summary: string, body: SchemaName): OperationDescription => ({
   summary,
   body,
+  query: { incarnation },
   requestHeaders: ["idempotency-key"],
   responses: { 200: { description: "The receipt, after the input is durable.", schema: "Receipt" } },
-  problems: [...bodyProblems, "forbidden", "not-found", "idempotency-key-reused"],
+  problems: [...bodyProblems, "forbidden", "not-found", "history-changed", "idempotency-key-reused"],
 });
 
 const dataPost = post("Changes the application data with operations of JSON Patch.", "DataBody");
 const postedData: OperationDescription = {
   ...dataPost,
-  problems: [
-    ...(dataPost.problems ?? []),
-    "test-failed",
-    "data-changed",
-    "history-changed",
-    "cursor-beyond-end",
-  ],
+  problems: [...(dataPost.problems ?? []), "test-failed", "data-changed", "cursor-beyond-end"],
 };
 
 const uiStream = {
@@ -111,6 +112,22 @@ export const descriptions: Readonly<Record<Operation, OperationDescription>> = {
   postRetry: post("Tries a failed or canceled loop again.", "EmptyBody"),
   postPause: post("Pauses the session: no new work starts until it is resumed.", "PauseBody"),
   postResume: post("Continues a paused session.", "EmptyBody"),
+  forkSession: {
+    summary:
+      "Creates a session of the user from the records of another one. Work that is open at the last of them gets the result that the original session has.",
+    body: "ForkBody",
+    isBodyOptional: true,
+    requestHeaders: ["idempotency-key"],
+    responses: { 201: { description: "The new session.", schema: "SessionSummary", headers: ["location"] } },
+    problems: [
+      ...createProblems,
+      "cursor-beyond-end",
+      "forbidden",
+      "not-found",
+      "refused",
+      "idempotency-key-reused",
+    ],
+  },
   readFile: {
     summary:
       "Reads a file of a session that is stored by the digest of its bytes: `ni:///sha-256;DIGEST` in its state.",
@@ -121,11 +138,7 @@ export const descriptions: Readonly<Record<Operation, OperationDescription>> = {
     summary: "Streams the events of a session after a record.",
     query: {
       after: { description: "The record after which the stream begins. Default: 0.", schema: seq },
-      incarnation: {
-        description:
-          "The `incarnation` of the session that the reader knows. Another one is refused as `history-changed`.",
-        schema: { type: "string" },
-      },
+      incarnation,
       digest: {
         description:
           "The `digest` of the record after which the stream begins. Another one is refused as `history-changed`.",
@@ -170,6 +183,15 @@ export const descriptions: Readonly<Record<Operation, OperationDescription>> = {
     summary: "Resumes the stream of a chat from the beginning of its newest answer.",
     responses: { 200: uiStream, 204: nothingToResume },
     problems: ["forbidden", ...streamProblems],
+  },
+  postMcp: {
+    summary: "Takes a message of the Model Context Protocol, whose tools are the agents (streamable HTTP).",
+    body: "McpMessage",
+    responses: {
+      200: { description: "The answer.", schema: "McpMessage", mediaType: "text/event-stream" },
+      202: { description: "The message was a notification." },
+    },
+    problems: [...createProblems, "not-found", "too-many-streams"],
   },
   readMetrics: {
     summary: "Reads the metrics of the server.",

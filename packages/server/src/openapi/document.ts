@@ -16,7 +16,7 @@ export interface OpenApiDocument {
 
 /** The description of a server: its routes, bodies, responses and problems. */
 export function openApiOf(
-  context: Pick<ServerContext, "authorize" | "basePath" | "metrics" | "inspector">,
+  context: Pick<ServerContext, "authorize" | "basePath" | "metrics" | "inspector" | "mcp">,
 ): OpenApiDocument {
   const { authorize, basePath } = context;
   const paths: Record<string, Record<string, object>> = {};
@@ -55,13 +55,15 @@ const bearer = {
 function operationsOf({
   metrics,
   inspector,
-}: Pick<ServerContext, "metrics" | "inspector">): readonly Operation[] {
+  mcp,
+}: Pick<ServerContext, "metrics" | "inspector" | "mcp">): readonly Operation[] {
   // The keys of `addresses` are the operations.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const operations = Object.keys(addresses) as Operation[];
   const off: ReadonlySet<Operation | undefined> = new Set([
     metrics === true ? undefined : "readMetrics",
     inspector === undefined ? "readInspector" : undefined,
+    mcp === undefined ? "postMcp" : undefined,
   ]);
   return operations.filter((operation) => !off.has(operation));
 }
@@ -91,7 +93,7 @@ function operationObject(operation: Operation, isAuthorized: boolean): object {
 const headerDescriptions = {
   "idempotency-key": {
     description:
-      "1 to 200 printable ASCII characters. A repeated request with the same key and body is applied once.",
+      '1 to 200 characters of ASCII from "!" to "~", without blanks. A repeated request with the same key and body is applied once.',
     schema: { type: "string", pattern: "^[\\x21-\\x7e]{1,200}$" },
   },
   "last-event-id": {
@@ -139,16 +141,25 @@ const headerRefs = (names: readonly (keyof typeof headerComponents)[]): object =
 
 const successResponses = ({ responses }: OperationDescription): Readonly<Record<string, object>> =>
   Object.fromEntries(
-    Object.entries(responses).map(([status, { description, schema, mediaType, headers = [] }]) => [
+    Object.entries(responses).map(([status, response]) => [
       status,
       {
-        description,
-        ...headerRefs(headers),
-        ...(schema === undefined ? {} : { content: { "application/json": { schema: schemaRef(schema) } } }),
-        ...(mediaType === undefined ? {} : { content: { [mediaType]: { schema: textOf(mediaType) } } }),
+        description: response.description,
+        ...headerRefs(response.headers ?? []),
+        ...contentOf(response),
       },
     ]),
   );
+
+function contentOf({
+  schema,
+  mediaType,
+}: Pick<OperationDescription["responses"][number], "schema" | "mediaType">): object {
+  if (schema === undefined && mediaType === undefined) return {};
+  const json = schema === undefined ? {} : { "application/json": { schema: schemaRef(schema) } };
+  const text = mediaType === undefined ? {} : { [mediaType]: { schema: textOf(mediaType) } };
+  return { content: { ...json, ...text } };
+}
 
 const textOf = (mediaType: string): object => ({
   type: mediaType === "application/json" ? "object" : "string",

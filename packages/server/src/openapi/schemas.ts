@@ -5,6 +5,7 @@ import {
   dataBodySchema,
   decisionBodySchema,
   emptyBodySchema,
+  forkBodySchema,
   inputEventSchema,
   messageBodySchema,
   pauseBodySchema,
@@ -19,6 +20,9 @@ import { runInputSchema } from "../chat/ag-ui-request.ts";
 import { chatBodySchema } from "../chat/chat-request.ts";
 import { problems } from "../problem.ts";
 
+/** A message of JSON-RPC. The protocol is described by the Model Context Protocol. */
+const mcpMessageSchema = z.looseObject({ jsonrpc: z.literal("2.0") });
+
 const healthSchema = z.object({ status: z.string() });
 
 /** The schemas of bodies and events, by the name that the description gives them. */
@@ -29,6 +33,7 @@ const schemas = {
   DataBody: dataBodySchema,
   PauseBody: pauseBodySchema,
   EmptyBody: emptyBodySchema,
+  ForkBody: forkBodySchema,
   ChatBody: chatBodySchema,
   ChatView: chatViewSchema,
   RunAgentInput: runInputSchema,
@@ -38,6 +43,7 @@ const schemas = {
   SessionView: sessionViewSchema,
   InputEvent: inputEventSchema,
   ChunkEvent: chunkEventSchema,
+  McpMessage: mcpMessageSchema,
   Health: healthSchema,
   Problem: z.extend(problemSchema, { code: z.enum(Object.keys(problems)) }),
 } as const;

@@ -18,12 +18,14 @@ export type UserOperation =
   | "postRetry"
   | "postPause"
   | "postResume"
+  | "forkSession"
   | "readFile"
   | "streamEvents"
   | "postAgUi"
   | "postChat"
   | "readChat"
   | "resumeChat"
+  | "postMcp"
   | "readMetrics";
 
 /** The operations that are answered without authentication. */
@@ -45,12 +47,14 @@ export const addresses: Readonly<Record<Operation, Address>> = {
   postRetry: { method: "POST", path: "/sessions/:id/retry" },
   postPause: { method: "POST", path: "/sessions/:id/pause" },
   postResume: { method: "POST", path: "/sessions/:id/resume" },
+  forkSession: { method: "POST", path: "/sessions/:id/fork" },
   readFile: { method: "GET", path: "/sessions/:id/files/:digest" },
   streamEvents: { method: "GET", path: "/sessions/:id/events" },
   postAgUi: { method: "POST", path: "/agents/:agent/ag-ui" },
   postChat: { method: "POST", path: "/agents/:agent/chat" },
   readChat: { method: "GET", path: "/agents/:agent/chat/:id" },
   resumeChat: { method: "GET", path: "/agents/:agent/chat/:id/stream" },
+  postMcp: { method: "POST", path: "/mcp" },
   readMetrics: { method: "GET", path: "/metrics" },
   readHealth: { method: "GET", path: "/health" },
   readReadiness: { method: "GET", path: "/ready" },

@@ -4,8 +4,10 @@ import { postAgUi } from "./ag-ui-routes.ts";
 import { postChat, readChat, resumeChat } from "./chat-routes.ts";
 import { streamEvents } from "./event-routes.ts";
 import { readFile } from "./file-routes.ts";
+import { postFork } from "./fork-route.ts";
 import { healthResponse, readyResponse } from "./health-routes.ts";
 import { exportRoute, readInspector } from "./inspector-routes.ts";
+import { postMcp } from "./mcp-route.ts";
 import { readMetrics } from "./metrics-routes.ts";
 import { describeApi } from "./openapi-routes.ts";
 import { postCancel, postData, postDecision, postMessage } from "./post-routes.ts";
@@ -27,12 +29,14 @@ export const userHandlers: Readonly<Record<UserOperation, Route>> = {
   postRetry,
   postPause,
   postResume,
+  forkSession: postFork,
   readFile,
   streamEvents,
   postAgUi,
   postChat,
   readChat,
   resumeChat,
+  postMcp,
   readMetrics,
 };
 

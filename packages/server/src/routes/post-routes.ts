@@ -14,7 +14,12 @@ import { checkAttachments } from "../files/files-of-session.ts";
 import { HttpProblem } from "../problem.ts";
 import type { ServerContext } from "../server-options.ts";
 import { applyOperations } from "../sessions/apply-operations.ts";
-import { checkHistory, type Cursor } from "../sessions/check-history.ts";
+import {
+  checkHistory,
+  checkIncarnation,
+  requireIncarnation,
+  type Cursor,
+} from "../sessions/check-history.ts";
 import { DataPosition } from "../sessions/data-position.ts";
 import type { LiveSession } from "../sessions/live-session.ts";
 import { requestIdOf, type PostRequest, type RequestId } from "../sessions/request-ids.ts";
@@ -26,9 +31,13 @@ export function idempotencyKeyOf(request: Request): string | undefined {
   const key = request.headers.get("idempotency-key");
   if (key === null) return undefined;
   if (/^[\x21-\x7e]{1,200}$/.test(key)) return key;
-  throw new HttpProblem("invalid-request", "Idempotency-Key must be 1 to 200 printable ASCII characters.", {
-    path: "Idempotency-Key",
-  });
+  throw new HttpProblem(
+    "invalid-request",
+    'Idempotency-Key must be 1 to 200 characters of ASCII from "!" to "~", without blanks.',
+    {
+      path: "Idempotency-Key",
+    },
+  );
 }
 
 /** One kind of post: its right, its body, and how it is applied. */
@@ -66,11 +75,17 @@ export const postRoute =
     // After the body, which may take a while: opening a session that was removed meanwhile would create it again.
     const ref = await parts.directory.findFor(access, action, param("id"));
     const id = requestIdOf({ kind, user, key, content: body });
+    const incarnation = new URL(request.url).searchParams.get("incarnation");
     const receipt = await parts.pool.use(ref, async (live) => {
+      await checkIncarnation(live, { incarnation });
       return await context.counters.countPost(kind, () =>
         parts.ledgerOf(live).once(
           id,
-          (session, isRecorded) => post({ context, live, session, isRecorded, id, user, body, timestamp }),
+          async (session, isRecorded) => {
+            // The one that replaces a session in the middle of a post may be another one with the same id.
+            requireIncarnation(session, incarnation);
+            return await post({ context, live, session, isRecorded, id, user, body, timestamp });
+          },
           (session) => mayExist?.(session, id) ?? true,
         ),
       );

@@ -1,40 +1,25 @@
 import { removeSession as removeFromLog, stateAt, SessionError } from "@moora/agent";
-import { digestOf, type EventLog } from "@moora/event-log";
-import { emptyBodySchema, type SessionPage, type SessionSummary } from "@moora/agent-webui-protocol";
+import { checkIsNotCalled } from "@moora/agent/internal";
+import { emptyBodySchema, type SessionPage } from "@moora/agent-webui-protocol";
 import type { SessionRef } from "../access/authorization.ts";
 import { readOptionalBody } from "../body.ts";
 import { agentNotFound, HttpProblem, sessionNotFound } from "../problem.ts";
 import { digestAt, incarnationOf } from "../sessions/history-position.ts";
-import { idempotencyKeyOf } from "./post-routes.ts";
+import type { LiveSession } from "../sessions/live-session.ts";
+import { checkMayCreate, createdResponse, newSessionRef } from "./new-session.ts";
 import { json, type Route, type RouteCall } from "./route.ts";
 
 /** Creates a session. A body has no fields, and may be missing. With an idempotency key, a repetition returns the session of the first request. */
 export const createSession: Route = async ({ parts, request, access, param }) => {
   const agent = param("agent");
   if (!parts.context.agents.has(agent)) throw agentNotFound();
-  const key = idempotencyKeyOf(request);
-  const id =
-    key === undefined
-      ? `s_${randomText()}`
-      : `s_${digestOf("session", access.user.toWellFormed(), agent, key)}`;
-  const ref: SessionRef = { id, agent, user: access.user };
+  const ref = newSessionRef(request, access, { agent, about: ["session", agent] });
   await readOptionalBody(request, emptyBodySchema, parts.context);
-  if (!(await access.may("create", ref))) throw new HttpProblem("forbidden", "You may not create a session.");
-  const summary = await parts.pool.use(ref, async ({ session }): Promise<SessionSummary> => ({
-    id,
-    agent,
-    seq: session.seq(),
-  }));
-  return json(summary, 201, { location: `${parts.context.basePath}/sessions/${encodeURIComponent(id)}` });
+  await checkMayCreate(access, ref);
+  const { id } = ref;
+  const seq = await parts.pool.use(ref, async ({ session }) => session.seq());
+  return createdResponse(parts.context, { id, agent, seq });
 };
-
-/** 144 random bits. */
-function randomText(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(18));
-  return btoa(String.fromCharCode(...bytes))
-    .replaceAll("+", "-")
-    .replaceAll("/", "_");
-}
 
 const defaultPageLength = 50;
 const maxPageLength = 200;
@@ -59,8 +44,8 @@ export const readSessionView: Route = async (call) => {
   return at === undefined ? await currentView(call, ref) : await viewAt(call, ref, at);
 };
 
-const currentView = async ({ parts, access }: RouteCall, ref: SessionRef): Promise<Response> =>
-  await parts.pool.use(ref, async (live) => {
+const currentView = async ({ parts, access }: RouteCall, ref: SessionRef): Promise<Response> => {
+  const read = async (live: LiveSession): Promise<Response> => {
     await live.refresh();
     const { session } = live;
     const { streaming: _, ...state } = session.current();
@@ -69,7 +54,9 @@ const currentView = async ({ parts, access }: RouteCall, ref: SessionRef): Promi
     const view = { id, agent, user, seq: session.seq(), state, questions: live.stream.questions };
     const digest = await digestAt(session, view.seq);
     return json({ ...view, incarnation: incarnationOf(session), digest });
-  });
+  };
+  return await parts.pool.use(ref, read, { isRead: true });
+};
 
 async function viewAt(
   { parts, access }: RouteCall,
@@ -86,23 +73,16 @@ async function viewAt(
   }
 }
 
-/** Removes a session with all its records, and the sessions of its sub-agents. */
+/** Removes a session with all its records, and the sessions of its sub-agents. That of a sub-agent whose call is open is refused. */
 export const removeSession: Route = async ({ parts, access, param }) => {
   const { id } = await parts.directory.findFor(access, "remove", param("id"));
+  const { log } = parts.context;
+  // Before its streams are closed. `removeSession` checks it again.
+  await checkIsNotCalled(log, id);
   await parts.pool.close(id);
-  if ((await removeOrRefuse(parts.context.log, id)).length === 0) throw sessionNotFound();
+  if ((await removeFromLog(log, id)).length === 0) throw sessionNotFound();
   return new Response(null, { status: 204 });
 };
-
-/** Removes a session. The one of a sub-agent whose call is open is refused. */
-async function removeOrRefuse(log: EventLog, id: string): Promise<readonly string[]> {
-  try {
-    return await removeFromLog(log, id);
-  } catch (error) {
-    if (!(error instanceof SessionError) || error.code !== "SessionBusy") throw error;
-    throw new HttpProblem("refused", error.message, { cause: error });
-  }
-}
 
 function numberParam(text: string | null, path: string): number | undefined {
   if (text === null) return undefined;

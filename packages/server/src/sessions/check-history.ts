@@ -1,3 +1,4 @@
+import type { DurableSession } from "@moora/agent";
 import type { EventLog } from "@moora/event-log";
 import { HttpProblem, unavailable } from "../problem.ts";
 import { digestAt, incarnationOf } from "./history-position.ts";
@@ -17,7 +18,7 @@ export interface Cursor {
  * be read now.
  */
 export async function checkHistory(log: EventLog, live: LiveSession, cursor: Cursor): Promise<void> {
-  checkIncarnation(live, cursor);
+  await checkIncarnation(live, cursor);
   if (cursor.after > live.session.seq()) await checkCursor(log, live, cursor);
   await checkRecord(live, cursor);
 }
@@ -32,11 +33,25 @@ async function checkCursor(log: EventLog, live: LiveSession, { after }: Cursor):
   throw new HttpProblem("cursor-beyond-end", detail, { seq });
 }
 
-/** Throws `history-changed` for a reader of an earlier session with the same id. */
-function checkIncarnation(live: LiveSession, { incarnation }: Cursor): void {
-  if (incarnation === null || incarnation === incarnationOf(live.session)) return;
+/** Throws `history-changed` for a client of an earlier session with the same id. */
+export async function checkIncarnation(
+  live: LiveSession,
+  { incarnation }: Pick<Cursor, "incarnation">,
+): Promise<void> {
+  if (isOfIncarnation(live.session, incarnation)) return;
+  // Another server may have created the session again: the client is of that one then.
+  await live.refresh();
+  requireIncarnation(live.session, incarnation);
+}
+
+/** Throws `history-changed` for another incarnation than that of a session. Null: the client does not say which it knows. */
+export function requireIncarnation(session: DurableSession<unknown>, incarnation: string | null): void {
+  if (isOfIncarnation(session, incarnation)) return;
   throw new HttpProblem("history-changed", "The session was removed, and created again with the same id.");
 }
+
+const isOfIncarnation = (session: DurableSession<unknown>, incarnation: string | null): boolean =>
+  incarnation === null || incarnation === incarnationOf(session);
 
 /** Throws `history-changed` for a reader whose last record is not the one of the log. */
 async function checkRecord(live: LiveSession, { after, digest }: Cursor): Promise<void> {

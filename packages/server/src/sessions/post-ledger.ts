@@ -1,6 +1,6 @@
 import type { DurableSession, Receipt } from "@moora/agent";
 import type { BlobStore } from "@moora/event-log";
-import { HttpProblem, unavailable } from "../problem.ts";
+import { keyReused, unavailable } from "../problem.ts";
 import type { LiveSession } from "./live-session.ts";
 import { isSameContent, recordedPostOf, type RecordedPost, type RequestId } from "./request-ids.ts";
 
@@ -140,6 +140,3 @@ const settled = (
 function checkContent(id: RequestId, content: string): void {
   if (id.content !== content) throw keyReused();
 }
-
-const keyReused = (): HttpProblem =>
-  new HttpProblem("idempotency-key-reused", "This idempotency key belongs to another request.");

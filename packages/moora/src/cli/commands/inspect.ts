@@ -9,7 +9,7 @@ import type { Command } from "../command.ts";
 import { serveInspector } from "../inspector-server.ts";
 import { portOf } from "../listening.ts";
 import { sessionCommand, unknownSessionError, type SessionCall } from "../session/session-call.ts";
-import { useFile } from "../session/use-file.ts";
+import { checkFolderOf, useFile } from "../session/use-file.ts";
 import { stopped } from "../with-server.ts";
 
 /** Opens a session in the inspector: in a browser, or as a file. */
@@ -28,6 +28,7 @@ export const inspectCommand: Command = sessionCommand({
     const file = options.text("out");
     if (file !== undefined) {
       const { html, damage } = await pageOf(call);
+      checkFolderOf(file, host.cwd);
       useFile(file, () => writeFileSync(resolve(host.cwd, file), html, { flag: "wx" }));
       print({ id, file }, `${id} is in ${file}. Open it in a browser.`);
       if (damage !== undefined) throw damage;

@@ -1,4 +1,4 @@
-import { moveSession } from "@moora/agent";
+import { moveSession, SessionError } from "@moora/agent";
 import { CliFailure } from "../cli-failure.ts";
 import { exitCodes } from "../cli-host.ts";
 import type { Command } from "../command.ts";
@@ -15,9 +15,10 @@ export const restoreCommand: Command = sessionCommand({
   async run(call) {
     const { log, id, host, target, print } = call;
     await using archive = await openArchive(call, { creates: false });
-    if ((await archive.log.open(id)) === undefined)
+    const moved = await moveSession(archive.log, id, log, { clock: host.clock }).catch((error: unknown) => {
+      if (!(error instanceof SessionError) || error.code !== "SessionUnknown") throw error;
       throw new CliFailure(exitCodes.missing, `Session "${id}" not found in ${archive.target.shown}.`);
-    const moved = await moveSession(archive.log, id, log, { clock: host.clock });
+    });
     print({ id, moved, log: target.shown }, `${id} is in ${target.shown}.`);
     return exitCodes.answered;
   },

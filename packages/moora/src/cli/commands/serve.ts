@@ -1,9 +1,11 @@
-import { BuildError } from "@moora/agent";
+import { BuildError, type Agent } from "@moora/agent";
 import type { AgentServer } from "@moora/server";
 import type { ServedAgents as ListeningServer } from "@moora/server/node";
+import type { AuthFile } from "../auth-file.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { describingOptions } from "../served-agents.ts";
 import { bindError, portOf } from "../listening.ts";
+import type { McpOption } from "../mcp/tools-of-server.ts";
 import { graceMs, stopped, withServer } from "../with-server.ts";
 import { UsageError } from "../usage-error.ts";
 
@@ -12,14 +14,14 @@ export const serveCommand: Command = {
   name: "serve",
   usage: "",
   summary: "Serve agents over HTTP on this machine, until Ctrl-C.",
-  options: ["port", "host", "worker", "agent", "log", "verbose", ...describingOptions, "help"],
+  options: ["port", "host", "auth", "worker", "agent", "log", "verbose", ...describingOptions, "help"],
   run: (call, host) =>
     withServer(
-      { name: "serve", call, host, worker: call.options.has("worker") },
-      async ({ server, agents, shown, screen }) => {
+      { name: "serve", call, host, worker: call.options.has("worker"), listens: true },
+      async ({ server, agents, shown, screen, auth, mcp }) => {
         const { url, close } = await listen(call, server);
-        for (const { name } of agents) screen.result(`Agent ${name}: POST ${url}/agents/${name}/sessions\n`);
-        screen.result(`Inspector: ${url}/inspector/\n`);
+        for (const line of addressLines(url, agents, mcp)) screen.result(`${line}\n`);
+        if (auth !== undefined) screen.result(`${usersLine(auth)}\n`);
         screen.result(`Listening on ${url}. Sessions are kept in ${shown}. Ctrl-C stops the server.\n`);
         const code = await stopped(host);
         await close({ graceMs });
@@ -27,6 +29,32 @@ export const serveCommand: Command = {
       },
     ),
 };
+
+/** The addresses of what a server has, one in each line. */
+function addressLines(
+  url: string,
+  agents: readonly Agent<unknown>[],
+  { route, isOffBecause = "" }: McpOption,
+): readonly string[] {
+  const ofAgents = agents.flatMap(({ name }) => {
+    const address = `${url}/agents/${encodeURIComponent(name)}`;
+    return [
+      `Agent ${name}: POST ${address}/sessions`,
+      `  Chat of the AI SDK: POST ${address}/chat`,
+      `  AG-UI: POST ${address}/ag-ui`,
+    ];
+  });
+  return [
+    ...ofAgents,
+    `Sessions: ${url}/sessions`,
+    `Description of the routes: ${url}/openapi.json`,
+    `Inspector: ${url}/inspector/`,
+    `MCP: ${route === undefined ? `off. ${isOffBecause}` : `${url}/mcp`}`,
+  ];
+}
+
+const usersLine = ({ users }: AuthFile): string =>
+  `Users: ${users.join(", ")}. Requests need the header "authorization: Bearer TOKEN"; the inspector asks for the token.`;
 
 async function listen({ options }: CommandCall, server: AgentServer): Promise<ListeningServer> {
   const port = portOf(options.text("port"), 8787);
@@ -38,7 +66,7 @@ async function listen({ options }: CommandCall, server: AgentServer): Promise<Li
     if (error instanceof BuildError) {
       throw new UsageError(
         `--host ${hostname} can be reached by others, and the server has no authorize.`,
-        "Export authorize from the module of --agent, or use 127.0.0.1.",
+        "Name its users with --auth FILE, export authorize from the module of --agent, or use 127.0.0.1.",
       );
     }
     throw bindError(error, hostname, port) ?? error;

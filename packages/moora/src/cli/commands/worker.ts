@@ -9,11 +9,14 @@ export const workerCommand: Command = {
   summary: "Run sessions whose work is due and that no process runs, until Ctrl-C.",
   options: ["agent", "log", "verbose", ...describingOptions, "help"],
   run: (call, host) =>
-    withServer({ name: "worker", call, host, worker: true }, async ({ server, agents, shown, screen }) => {
-      const names = agents.map(({ name }) => name).join(", ");
-      screen.result(`Working on the sessions of ${names} in ${shown}. Ctrl-C stops the worker.\n`);
-      const code = await stopped(host);
-      await server.close({ graceMs });
-      return code;
-    }),
+    withServer(
+      { name: "worker", call, host, worker: true, listens: false },
+      async ({ server, agents, shown, screen }) => {
+        const names = agents.map(({ name }) => name).join(", ");
+        screen.result(`Working on the sessions of ${names} in ${shown}. Ctrl-C stops the worker.\n`);
+        const code = await stopped(host);
+        await server.close({ graceMs });
+        return code;
+      },
+    ),
 };

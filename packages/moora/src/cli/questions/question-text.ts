@@ -1,4 +1,4 @@
-import { askedText, type Question } from "@moora/agent";
+import { askedText, escapeHiddenCharacters, type Question } from "@moora/agent";
 
 /** Characters of the arguments that are shown. Longer ones cannot be judged at a glance. */
 const maxShown = 4_000;
@@ -43,10 +43,7 @@ export const reasonText = ({ risk, reason }: Pick<Question, "risk" | "reason">):
 
 /** The arguments as one line of text that can be edited and parsed again. */
 export const editableArguments = (parameters: unknown): string =>
-  jsonText(parameters).replaceAll(
-    /[\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
+  escapeHiddenCharacters(jsonText(parameters));
 
 const argumentsText = ({ parameters }: Question): string =>
   typeof parameters === "string" ? truncated(parameters) : shown(parameters);

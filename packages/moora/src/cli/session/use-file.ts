@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 import { CliFailure } from "../cli-failure.ts";
 import { exitCodes } from "../cli-host.ts";
 
@@ -9,15 +11,27 @@ const fileProblems: Readonly<Record<string, string>> = {
   ENOSPC: "cannot be written: no space left on the disk",
 };
 
+/** Throws `CliFailure` unless the folder of a file exists, which is to be written. */
+export function checkFolderOf(file: string, cwd: string): void {
+  const folder = dirname(resolve(cwd, file));
+  if (existsSync(folder)) return;
+  throw new CliFailure(exitCodes.missing, `The folder ${folder} of ${file} does not exist. Create it first.`);
+}
+
 /** Runs `work`, which reads or writes the file. Throws `CliFailure` when that fails. */
 export function useFile<Result>(file: string, work: () => Result): Result {
   try {
     return work();
   } catch (error) {
-    if (!(error instanceof Error && "code" in error && typeof error.code === "string")) throw error;
-    throw new CliFailure(
-      error.code === "ENOENT" ? exitCodes.missing : exitCodes.refused,
-      `The file ${file} ${fileProblems[error.code] ?? `cannot be used: ${error.code}`}.`,
-    );
+    const problem = fileProblem(error);
+    if (problem === undefined) throw error;
+    const isMissing = problem === fileProblems["ENOENT"];
+    throw new CliFailure(isMissing ? exitCodes.missing : exitCodes.refused, `The file ${file} ${problem}.`);
   }
+}
+
+/** What is wrong with a file, such as "does not exist"; undefined for an error that is not one of the file system. */
+export function fileProblem(error: unknown): string | undefined {
+  if (!(error instanceof Error && "code" in error && typeof error.code === "string")) return undefined;
+  return fileProblems[error.code] ?? `cannot be used: ${error.code}`;
 }

@@ -14,16 +14,13 @@ import { joinLoop, openCliSession, type RunningLoop, type CliSession } from "../
 import { createView } from "./create-view.ts";
 import { errorToExitCode, errorToMessage } from "../error-message.ts";
 import { createLineReader, type LineRead, type LineReader } from "./line-reader.ts";
+import { plannerNotice } from "../planner-notice.ts";
 import { Interrupts } from "./interrupts.ts";
 import { QuestionPrompt } from "../questions/question-prompt.ts";
 import { RunQuestions } from "../questions/run-questions.ts";
 import type { RunView } from "./run-view.ts";
 import { Screen } from "./screen.ts";
 import { logTargetOf, logSecrets } from "../session/session-call.ts";
-
-const plannerNotice =
-  "The planner answers: a deterministic stand-in, not a language model. It picks tools by the words of a request and " +
-  "quotes their results. For a model set an API key, such as OPENAI_API_KEY or ANTHROPIC_API_KEY, and use --model.";
 
 interface AgentTerminalParts {
   readonly chosen: ChosenLlm;

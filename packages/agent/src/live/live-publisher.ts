@@ -1,10 +1,34 @@
-import type { AgentEvent, Clock, DurableSession, SubAgentEvent } from "@moora/agent";
-import { answerMessageId } from "@moora/agent/internal";
-import { questionKey } from "@moora/agent-webui-protocol";
-import type { SentSubAgentEvent, LiveText, SentEvent, ViewedSession } from "./live-texts.ts";
+import type { Clock } from "@moora/agent-core-effects";
+import { questionKey } from "@moora/agent-core-state-machine/internal";
+import type { AgentEvent, Question, SubAgentEvent } from "../agent-event.ts";
+import type { LiveText, SentEvent, SentSubAgentEvent, ViewedSession } from "./live-texts.ts";
+
+/** What a publisher reads of the session that a process runs, or of an effect that runs in a process by itself. */
+export interface StreamedSession {
+  /** The sequence number of its last record, for an effect that of the session at its start. */
+  seq(): number;
+  /** The text of the message that is being streamed. */
+  streaming(): { readonly messageId: string; readonly text: string } | null;
+  /** The reasoning of the message that is being streamed, as far as it was streamed; undefined if that is not known. */
+  reasoning(): StreamedReasoning | undefined;
+  /** The message of the model call that may have streamed already; undefined if there is none. */
+  startedMessage(): string | undefined;
+  /** The open questions, with those of sub-agents. */
+  questions(): readonly Question[];
+  /** Calls the listener with the sequence number of each new record. Returns a function that unsubscribes. */
+  onRecord(listener: (seq: number) => void): () => void;
+  /** Calls the listener with each event. Returns a function that unsubscribes. */
+  onEvent(listener: (event: AgentEvent<unknown>) => void): () => void;
+}
+
+/** Reasoning in the order of its parts. `part` is the number of a part in its message, where the model counts them. */
+export interface StreamedReasoning {
+  readonly messageId: string;
+  readonly parts: readonly { readonly part: number | undefined; readonly text: string }[];
+}
 
 /** How long a server counts as one with viewers after its last request, in milliseconds. */
-export const interestMs = 60_000;
+const interestMs = 60_000;
 /** The shortest time between two texts of one session, in milliseconds. What is streamed meanwhile is sent together. */
 const paceMs = 25;
 /** The longest piece of a message in one text. */
@@ -20,7 +44,7 @@ export interface PublisherOptions {
 
 /** Sends what a session streams to the servers that have viewers of it. It listens to the session only while there are some. */
 export class LivePublisher {
-  readonly #session: DurableSession<unknown>;
+  readonly #session: StreamedSession;
   readonly #options: PublisherOptions;
   readonly #feed = crypto.randomUUID();
   /** When the interest of each server ends, in milliseconds since 1970. */
@@ -32,10 +56,12 @@ export class LivePublisher {
   #lengths = { text: 0, reasoning: 0 };
   /** The attempt that had begun when this began to listen: only its text is known from its beginning. */
   #startedAttempt: string | undefined;
+  /** The attempt whose reasoning is known from its beginning, although it had begun. */
+  #knownReasoning: string | undefined;
   #detach: (() => void) | undefined;
   #cancelPace: (() => void) | undefined;
 
-  constructor(session: DurableSession<unknown>, options: PublisherOptions) {
+  constructor(session: StreamedSession, options: PublisherOptions) {
     this.#session = session;
     this.#options = options;
   }
@@ -47,7 +73,8 @@ export class LivePublisher {
     const isNew = viewed.isNew || !this.#servers.has(server);
     this.#servers.set(server, this.#options.clock.now() + interestMs);
     if (this.#detach === undefined) this.#attach();
-    const { streaming } = this.#session.current();
+    if (isNew) this.#sendReasoning(server);
+    const streaming = this.#session.streaming();
     const has = streaming?.messageId === viewed.messageId ? viewed.length : 0;
     const rest = streaming?.text.slice(has) ?? "";
     const questions = this.#session.questions().filter(({ path = [] }) => path.length > 0);
@@ -67,6 +94,23 @@ export class LivePublisher {
     } while (offset < has + rest.length);
   }
 
+  /** Sends the reasoning so far, before the text. A server that has it ignores it. */
+  #sendReasoning(server: string): void {
+    const reasoning = this.#session.reasoning();
+    if (reasoning === undefined) return;
+    const { messageId, parts } = reasoning;
+    let offset = 0;
+    for (const { part, text } of parts) {
+      for (let start = 0; start < text.length; start += maxPieceLength) {
+        const piece = text.slice(start, start + maxPieceLength);
+        const numbered = part === undefined ? {} : { part };
+        const event = { type: "LlmReasoning", messageId, ...numbered, text: piece } as const;
+        this.#options.send(server, { type: "events", ...this.#head(), events: [{ event, offset }] });
+        offset += piece.length;
+      }
+    }
+  }
+
   leave(server: string): void {
     this.#servers.delete(server);
     if (this.#servers.size === 0) this.close();
@@ -83,14 +127,18 @@ export class LivePublisher {
   }
 
   #attach(): void {
-    const { streaming, reActContext } = this.#session.current();
-    const { control } = reActContext;
+    const streaming = this.#session.streaming();
     this.#seq = this.#session.seq();
-    this.#messageId = streaming?.messageId ?? "";
-    this.#lengths = { text: streaming?.text.length ?? 0, reasoning: 0 };
-    this.#startedAttempt = control.type === "Planning" ? answerMessageId(reActContext, control) : undefined;
+    const reasoning = this.#session.reasoning();
+    this.#messageId = reasoning?.messageId ?? streaming?.messageId ?? "";
+    this.#lengths = {
+      text: streaming?.text.length ?? 0,
+      reasoning: (reasoning?.parts ?? []).reduce((sum, { text }) => sum + text.length, 0),
+    };
+    this.#knownReasoning = reasoning?.messageId;
+    this.#startedAttempt = this.#session.startedMessage();
     const stops = [
-      this.#session.onInput((_input, _state, seq) => {
+      this.#session.onRecord((seq) => {
         this.#flush();
         this.#seq = seq;
       }),
@@ -118,7 +166,9 @@ export class LivePublisher {
         return offset === undefined ? undefined : { event, offset };
       }
       case "LlmReasoning":
-        return this.#isWhole(event) ? { event, offset: this.#count(event, "reasoning") } : undefined;
+        return this.#isWhole(event) || event.messageId === this.#knownReasoning
+          ? { event, offset: this.#count(event, "reasoning") }
+          : undefined;
       case "LlmToolCall":
       case "LlmToolCallDelta":
       case "LlmPartEnded":
@@ -154,7 +204,7 @@ export class LivePublisher {
   /** Where a token begins in its text; undefined if tokens before it may have been missed, and the session does not show them yet. */
   #textOffset(event: Extract<AgentEvent<unknown>, { type: "LlmToken" }>): number | undefined {
     const counted = this.#count(event, "text");
-    const { streaming } = this.#session.current();
+    const streaming = this.#session.streaming();
     if (streaming?.messageId === event.messageId) return streaming.text.length - event.text.length;
     // The record of the message's beginning is not in the session yet.
     return this.#isWhole(event) ? counted : undefined;

@@ -1,0 +1,117 @@
+import type { Clock } from "@moora/agent-core-effects";
+import { LogError, type EventLog, type LogRecord, type SessionLog } from "@moora/event-log";
+import { copyClaim, unfinishedMove } from "../durable/closed-copy.ts";
+import { isDead } from "../durable/lease-holder.ts";
+import { copyBlobs } from "../time-travel/copy-blobs.ts";
+import { batchesOf } from "../time-travel/write-session.ts";
+import { isBusy, isInForce, type HeldSession } from "./hold-sessions.ts";
+import { sameLog } from "./same-log.ts";
+
+/** Two logs, and a function that renews the leases in the first one. */
+export interface Move {
+  readonly from: EventLog;
+  readonly to: EventLog;
+  readonly clock: Clock;
+  readonly renew: () => Promise<void>;
+}
+
+/** A session of which the other log has all records up to `seq`, in a closed copy. */
+export interface Copied {
+  readonly source: HeldSession;
+  readonly target: SessionLog;
+  readonly seq: number;
+  /** Copies the records that were added meanwhile. Returns the last sequence number. */
+  readonly copy: () => Promise<number>;
+}
+
+/** Checks that the other log can take a session, and changes nothing. */
+export async function checkTarget(
+  { session: source, holder }: HeldSession,
+  to: EventLog,
+  clock: Clock,
+): Promise<void> {
+  const { id, header } = source;
+  const target = await to.open(id);
+  const lease = await target?.currentLease();
+  if (lease?.owner === holder) throw sameLog();
+  const { records, damage } = await source.inspect();
+  if (damage !== undefined) throw damage;
+  if (target === undefined) return;
+  if (target.header !== header) throw exists(id);
+  checkIsSame(id, records, await target.read());
+  if (lease !== undefined && lease.owner !== unfinishedMove && (await isInForce(lease, clock)))
+    throw isBusy(id, lease);
+}
+
+/**
+ * Copies sessions, each after those that it calls. The copies are closed: a process that opened one of them would run it beside the
+ * original.
+ */
+export async function copySessions(move: Move, sources: readonly HeldSession[]): Promise<readonly Copied[]> {
+  // The caller is first: if another process has created its session meanwhile, the log gets none of the family.
+  const targets = new Map<HeldSession, SessionLog>();
+  for (const source of sources.toReversed()) targets.set(source, await closedCopy(source.session, move));
+  const copies: Copied[] = [];
+  for (const [source, target] of [...targets].toReversed())
+    copies.push(await copySession(move, source, target));
+  return copies;
+}
+
+async function copySession(
+  { from, to, renew }: Move,
+  source: HeldSession,
+  target: SessionLog,
+): Promise<Copied> {
+  const copy = async (): Promise<number> => {
+    await renew();
+    return await copyRecords(source.session, target, async (records) => {
+      await copyBlobs(from, to, records);
+      await renew();
+    });
+  };
+  return { source, target, copy, seq: await copy() };
+}
+
+/** The copy of a session in the other log, without a moment in which a process can open it. Creates it if it is missing. */
+async function closedCopy(source: SessionLog, { to, clock }: Move): Promise<SessionLog> {
+  const { id, header } = source;
+  const claim = copyClaim(clock.now(), "incomplete");
+  const target = (await to.open(id)) ?? (await to.create(id, header, claim));
+  if (target.header !== header) throw exists(id);
+  // Also after `create`: a log of your own may ignore the claim there.
+  let lease = await target.lease(claim);
+  if (lease.owner !== unfinishedMove && (await isDead(lease))) {
+    await target.release(lease.owner);
+    lease = await target.lease(claim);
+  }
+  if (lease.owner !== unfinishedMove) throw isBusy(id, lease);
+  return target;
+}
+
+/** Copies the records that the other log does not have, and before them their files. Returns the last sequence number. */
+async function copyRecords(
+  source: SessionLog,
+  target: SessionLog,
+  beforeBatch: (records: readonly LogRecord[]) => Promise<void>,
+): Promise<number> {
+  const { records, damage } = await source.inspect();
+  if (damage !== undefined) throw damage;
+  const present = await target.read();
+  checkIsSame(source.id, records, present);
+  let copied = present.length;
+  for (const batch of batchesOf(records.slice(copied))) {
+    await beforeBatch(batch);
+    await target.append(copied, batch);
+    copied += batch.length;
+  }
+  return records.length;
+}
+
+/** Throws `LogExists` unless one of two sessions is the beginning of the other: the copy may have been continued. */
+function checkIsSame(id: string, records: readonly LogRecord[], present: readonly LogRecord[]): void {
+  const common = Math.min(records.length, present.length);
+  if (records[common - 1]?.digest !== present[common - 1]?.digest) throw exists(id);
+}
+
+const exists = (id: string): LogError =>
+  new LogError("LogExists", `The other log has a different session "${id}".`);

@@ -1,0 +1,96 @@
+import type { Agent } from "@moora/agent";
+import { checkOptions, isObject, type OptionForms } from "@moora/agent-core-effects/internal";
+import { isJsonObject } from "@moora/llm/internal";
+import { loadHandler, type LoadedServer } from "./load-handler.ts";
+import { checkSecret } from "./mcp-server.ts";
+import { CallRunner } from "./run-call.ts";
+import { servedAgents } from "./served-agent.ts";
+import type { FactoryParts } from "./server-factory.ts";
+import type { UserSessions } from "./user-sessions.ts";
+
+/** The options of `mcpOfServer`. */
+export interface McpRouteOptions {
+  /** The name of the server. Default: "moora". */
+  readonly name?: string;
+  /** The release of the server. Default: "0". */
+  readonly version?: string;
+  /** The key that signs what a client keeps while a person decides, as `secret` of `mcpServer`. Default: a random key. */
+  readonly secret?: string | Uint8Array;
+  /** The descriptions of the tools, by the names of the agents. Default: a sentence with the name. */
+  readonly descriptions?: Readonly<Record<string, string>>;
+}
+
+/** The server whose agents are tools. */
+export interface McpHost {
+  readonly agents: readonly Agent<unknown>[];
+  /** Called with errors that no client sees. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** The route of a server for clients of the protocol. */
+export interface McpRoute {
+  /** Answers a request of streamable HTTP. Its user is authenticated, and its body is read and parsed. */
+  fetch(request: Request, sessions: UserSessions, body: unknown): Promise<Response>;
+  /** Ends the requests that are open. */
+  close(): Promise<void>;
+}
+
+const forms: OptionForms<McpRouteOptions> = {
+  name: "string",
+  version: "string",
+  secret: "any",
+  descriptions: "object",
+};
+
+/**
+ * The option `mcp` of `createAgentServer`: its agents as tools at `/mcp`, with its users, sessions, limits and log. Needs the package
+ * `@modelcontextprotocol/server`. Throws `BuildError` for an invalid option; the server does so for an agent whose name cannot be that
+ * of a tool.
+ */
+export function mcpOfServer(options: McpRouteOptions = {}): (host: McpHost) => McpRoute {
+  checkOptions("mcpOfServer", options, forms);
+  checkSecret(options.secret);
+  const { descriptions = {}, ...ofServer } = options;
+  return ({ agents, onError }) => {
+    const served = agents.map((agent) => {
+      const description = descriptions[agent.name];
+      return description === undefined ? agent : { agent, description };
+    });
+    return new ServerRoute({ agents: servedAgents(served), options: ofServer }, onError);
+  };
+}
+
+class ServerRoute implements McpRoute {
+  readonly #parts: Omit<FactoryParts, "sdk">;
+  readonly #runner: CallRunner;
+  readonly #onError: (error: unknown) => void;
+  #loaded: Promise<LoadedServer> | undefined;
+
+  constructor(parts: Pick<FactoryParts, "agents" | "options">, onError: (error: unknown) => void) {
+    this.#runner = new CallRunner(onError);
+    this.#onError = onError;
+    this.#parts = { ...parts, runner: this.#runner, sessionsOf: (authInfo) => sessionsIn(authInfo?.extra) };
+  }
+
+  async fetch(request: Request, sessions: UserSessions, parsedBody: unknown): Promise<Response> {
+    this.#loaded ??= loadHandler(this.#parts, this.#onError);
+    const { handler } = await this.#loaded;
+    const authInfo = { token: "", clientId: sessions.user, scopes: [], extra: { sessions } };
+    return await handler.fetch(request, { authInfo, parsedBody });
+  }
+
+  async close(): Promise<void> {
+    const loaded = await this.#loaded?.catch(() => undefined);
+    await this.#runner.close(async () => await loaded?.handler.close());
+  }
+}
+
+/** The sessions that `fetch` has added to a request. */
+function sessionsIn(extra: unknown): UserSessions {
+  const sessions = isJsonObject(extra) ? extra["sessions"] : undefined;
+  if (!isSessions(sessions)) throw new Error("The request has no user.");
+  return sessions;
+}
+
+const isSessions = (value: unknown): value is UserSessions =>
+  isObject(value) && typeof value["refusal"] === "function";

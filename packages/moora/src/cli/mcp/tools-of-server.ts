@@ -1,0 +1,24 @@
+import type { Agent } from "@moora/agent";
+import type { AgentServerOptions } from "@moora/server";
+import { UsageError } from "../usage-error.ts";
+import { loadMcp } from "./load-mcp.ts";
+
+/** The option `mcp` of a server, or why it is off. */
+export interface McpOption {
+  readonly route?: NonNullable<AgentServerOptions["mcp"]>;
+  readonly isOffBecause?: string;
+}
+
+/** Makes the agents of a server tools of the Model Context Protocol, where the package is installed. */
+export async function toolsOfServer(agents: readonly Agent<unknown>[]): Promise<McpOption> {
+  const unfit = agents.find(({ name }) => !/^[A-Za-z0-9_-]{1,64}$/.test(name));
+  if (unfit !== undefined)
+    return { isOffBecause: `The name ${JSON.stringify(unfit.name)} cannot be that of a tool.` };
+  try {
+    const { mcpOfServer } = await loadMcp("MCP");
+    return { route: mcpOfServer() };
+  } catch (error) {
+    if (error instanceof UsageError) return { isOffBecause: `${error.message} ${error.hint}` };
+    throw error;
+  }
+}

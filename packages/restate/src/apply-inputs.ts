@@ -1,0 +1,93 @@
+import {
+  recordInputs,
+  releaseInputs,
+  type Agent,
+  type AgentInput,
+  type FoldedSession,
+  type RecordedInputs,
+} from "@moora/agent";
+import { digestOf, type LogRecord } from "@moora/event-log";
+import * as restate from "@restatedev/restate-sdk";
+import { isTooLong, longestMessageBytes } from "./message-limits.ts";
+import { startAndStop } from "./running-effects.ts";
+import type { SessionCache } from "./session-cache.ts";
+import type { Posted, PostedResult } from "./session-messages.ts";
+import { openSession, storeRecords, type Context, type OpenedSession } from "./stored-session.ts";
+
+/** What the handlers of the object need besides their context. */
+export interface SessionParts {
+  readonly agent: Agent<unknown>;
+  readonly cache: SessionCache;
+}
+
+/** Applies inputs to the session, stores the records, and starts and stops effects. */
+export async function apply(parts: SessionParts, ctx: Context, posted: Posted): Promise<PostedResult> {
+  const { agent, cache } = parts;
+  const { inputs, after, from } = posted;
+  // Asked for at the same time as the head: one wait less.
+  const clock = ctx.date.now();
+  const opened = await openSession(agent, ctx, cache);
+  const now = await clock;
+  if (isOfRemoved(opened, posted)) return { applied: 0, ignored: [...inputs.keys()] };
+  const { session: before } = opened;
+  if (after !== undefined && after !== before.head.seq) return {};
+  const released = recordInputs(before, inputsOfRelease(parts, opened, now));
+  const { records, ignored, state, head } = recordEach(released, inputs);
+  const all = [...released.records, ...records];
+  if (!opened.isNew && all.length === 0) return { applied: 0, ignored };
+  await store(parts, ctx, { opened, made: { records: all, state, head }, from });
+  return { applied: records.length, ignored };
+}
+
+/** Whether an effect reports to a session that was removed: its id has no session, or another one. */
+const isOfRemoved = (opened: OpenedSession, { from, header }: Posted): boolean =>
+  from !== undefined && (opened.isNew || (header !== undefined && header !== digestOf(opened.header)));
+
+/** The inputs that bring a session to the release of this process. */
+export const inputsOfRelease = (
+  { agent }: SessionParts,
+  { release, session: { state } }: OpenedSession,
+  now: number,
+): readonly AgentInput[] =>
+  release === agent.version && state.dataStatus !== null ? [] : releaseInputs(agent, state, now);
+
+interface Made {
+  readonly opened: OpenedSession;
+  readonly made: RecordedInputs;
+  /** The key of the effect that reports them. */
+  readonly from?: string | undefined;
+}
+
+/** Stores records, and starts and stops effects. */
+export async function store(
+  { agent, cache }: SessionParts,
+  ctx: Context,
+  { opened, made, from }: Made,
+): Promise<void> {
+  const { records, state, head } = made;
+  if (records.some(isTooLong)) {
+    const message = `An input is longer than ${longestMessageBytes} bytes as a record.`;
+    throw new restate.TerminalError(message, { errorCode: 413 });
+  }
+  const { header, session: before } = opened;
+  const { snapshot, tailBytes } = storeRecords(ctx, opened, { records, release: agent.version });
+  cache.keep(ctx.key, { header, session: { state, head } }, snapshot.bytes + tailBytes);
+  await startAndStop(agent, ctx, { header: digestOf(header), before: before.state, after: state, from });
+}
+
+interface RecordedEach extends RecordedInputs {
+  /** The indexes of the inputs that changed nothing. */
+  readonly ignored: readonly number[];
+}
+
+function recordEach(session: FoldedSession, inputs: readonly AgentInput[]): RecordedEach {
+  let current = session;
+  const [records, ignored]: [LogRecord[], number[]] = [[], []];
+  for (const [index, input] of inputs.entries()) {
+    const { records: added, state, head } = recordInputs(current, [input]);
+    if (added.length === 0) ignored.push(index);
+    records.push(...added);
+    current = { state, head };
+  }
+  return { ...current, records, ignored };
+}

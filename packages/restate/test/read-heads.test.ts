@@ -1,0 +1,28 @@
+import { describe, expect, it } from "vitest";
+import { readHeads } from "../src/read-heads.ts";
+
+const failure = new Error("The ingress cannot be reached.");
+
+/** Sessions of which one cannot be read, and one does not exist. */
+const calls = {
+  readHead(id: string) {
+    if (id === "damaged") return Promise.reject(failure);
+    return Promise.resolve(id === "unknown" ? undefined : { header: "digest", seq: id.length });
+  },
+};
+
+describe("the heads of sessions on Restate", () => {
+  it("are read although that of one session cannot be", async () => {
+    const heads = await readHeads(calls, ["a", "damaged", "unknown", "bcd"]);
+    expect([...heads]).toEqual([
+      ["a", "digest 1"],
+      ["damaged", "unread"],
+      ["bcd", "digest 3"],
+    ]);
+  });
+
+  it("reject if none can be read", async () => {
+    await expect(readHeads(calls, ["damaged"])).rejects.toBe(failure);
+    expect([...(await readHeads(calls, []))]).toEqual([]);
+  });
+});

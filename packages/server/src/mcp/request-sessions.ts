@@ -1,0 +1,101 @@
+import { InputRefused, stateAt, type Agent, type SessionView } from "@moora/agent";
+import type { Access, SessionAction, SessionRef } from "../access/authorization.ts";
+import { HttpProblem, sessionNotFound } from "../problem.ts";
+import { checkMayCreate, newSessionId } from "../routes/new-session.ts";
+import type { ServerParts } from "../server-parts.ts";
+import type { SessionHold } from "../sessions/session-pool.ts";
+import type { McpCallSession, McpSessions } from "./mcp-option.ts";
+import { PooledSession } from "./pooled-session.ts";
+
+const rights = { continue: "post", decide: "decide", cancel: "cancel" } as const;
+
+/** The number of sessions that are read at once. */
+const pageLength = 200;
+
+/** The sessions of this server for one request to `/mcp`: those that the other routes have, with the same rights. */
+export class RequestSessions implements McpSessions {
+  readonly user: string;
+  readonly #parts: ServerParts;
+  readonly #access: Access;
+  readonly #newIds = new Set<string>();
+
+  constructor(parts: ServerParts, access: Access) {
+    this.user = access.user;
+    this.#parts = parts;
+    this.#access = access;
+  }
+
+  newId(): string {
+    const id = newSessionId();
+    this.#newIds.add(id);
+    return id;
+  }
+
+  async refusal(action: keyof typeof rights, id: string): Promise<string | undefined> {
+    try {
+      await this.#find(rights[action], id);
+      return undefined;
+    } catch (error) {
+      if (error instanceof HttpProblem) return error.message;
+      throw error;
+    }
+  }
+
+  async open(id: string, agent: Agent<unknown>): Promise<McpCallSession> {
+    try {
+      return new PooledSession(this.#parts, await this.#hold(id, agent.name));
+    } catch (error) {
+      if (!(error instanceof HttpProblem)) throw error;
+      throw new InputRefused({ code: error.code, path: "", message: error.message });
+    }
+  }
+
+  async *list(): AsyncGenerator<
+    { readonly id: string; readonly agent: string; readonly records: number },
+    void
+  > {
+    let after = "";
+    for (;;) {
+      const { sessions, hasMore } = await this.#parts.directory.page(this.#access, {
+        after,
+        limit: pageLength,
+      });
+      for (const { id, agent, seq } of sessions) yield { id, agent, records: seq };
+      const last = sessions.at(-1);
+      if (!hasMore || last === undefined) return;
+      after = last.id;
+    }
+  }
+
+  async messagesOf(id: string): Promise<SessionView["messages"] | undefined> {
+    const ref = await this.#parts.directory.find(id);
+    if (ref === undefined || !(await this.#access.may("read", ref))) return undefined;
+    return (await stateAt(this.#parts.context.log, id)).state.messages;
+  }
+
+  async #hold(id: string, agent: string): Promise<SessionHold> {
+    const ref = this.#newIds.has(id) ? await this.#newRef(id, agent) : await this.#find("post", id);
+    if (ref.agent !== agent) throw sessionNotFound();
+    return await this.#parts.pool.hold(ref);
+  }
+
+  /** Throws `forbidden` without the rights to create a session, and to post to it and to read its answer. */
+  async #newRef(id: string, agent: string): Promise<SessionRef> {
+    const ref = { id, agent, user: this.user };
+    await checkMayCreate(this.#access, ref);
+    for (const action of ["read", "post"] as const) await this.#check(action, ref);
+    return ref;
+  }
+
+  /** A session that the user may read, for an action. Throws `HttpProblem`. */
+  async #find(action: SessionAction, id: string): Promise<SessionRef> {
+    const ref = await this.#parts.directory.findFor(this.#access, "read", id);
+    await this.#check(action, ref);
+    return ref;
+  }
+
+  async #check(action: SessionAction, ref: SessionRef): Promise<void> {
+    if (await this.#access.may(action, ref)) return;
+    throw new HttpProblem("forbidden", `You may not ${action === "post" ? "post to" : action} this session.`);
+  }
+}

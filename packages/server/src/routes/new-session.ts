@@ -1,0 +1,40 @@
+import type { SessionSummary } from "@moora/agent-webui-protocol";
+import { digestOf } from "@moora/event-log";
+import type { Access, SessionRef } from "../access/authorization.ts";
+import { HttpProblem } from "../problem.ts";
+import type { ServerContext } from "../server-options.ts";
+import { idempotencyKeyOf } from "./post-routes.ts";
+import { json } from "./route.ts";
+
+/** A session to create: its agent, and what the request is about, for which its key counts. */
+interface NewSession {
+  readonly agent: string;
+  readonly about: readonly [kind: "session" | "fork", ...ids: readonly string[]];
+}
+
+/** The session that a request creates for its user. Its id is that of each repetition with the same key, and cannot be guessed. */
+export function newSessionRef(
+  request: Request,
+  { user }: Access,
+  { agent, about: [kind, ...ids] }: NewSession,
+): SessionRef {
+  const key = idempotencyKeyOf(request);
+  const id = key === undefined ? newSessionId() : `s_${digestOf(kind, user.toWellFormed(), ...ids, key)}`;
+  return { id, agent, user };
+}
+
+/** An id with 144 random bits. */
+export function newSessionId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(18));
+  const text = btoa(String.fromCharCode(...bytes));
+  return `s_${text.replaceAll("+", "-").replaceAll("/", "_")}`;
+}
+
+/** Throws `forbidden`. */
+export async function checkMayCreate(access: Access, ref: SessionRef): Promise<void> {
+  if (!(await access.may("create", ref))) throw new HttpProblem("forbidden", "You may not create a session.");
+}
+
+/** The response with a new session. */
+export const createdResponse = ({ basePath }: ServerContext, session: SessionSummary): Response =>
+  json(session, 201, { location: `${basePath}/sessions/${encodeURIComponent(session.id)}` });

@@ -1,0 +1,78 @@
+import { forkSession, LogError, readHeader, SessionError } from "@moora/agent";
+import type { EventLog } from "@moora/event-log";
+import type { SessionRef } from "../access/authorization.ts";
+import { HttpProblem, keyReused, unavailable } from "../problem.ts";
+
+/** Makes forks of the sessions of a log, each once: its id is that of the request and of all its repetitions. */
+export class SessionForks {
+  readonly #log: EventLog;
+  /** By the ids of the forks. */
+  readonly #underWay = new Map<string, Promise<number>>();
+
+  constructor(log: EventLog) {
+    this.#log = log;
+  }
+
+  /**
+   * Makes a fork with the first `at` records of a session (default: all), and returns its last record. Throws `HttpProblem`:
+   * `cursor-beyond-end`, `refused`, and `idempotency-key-reused` if the fork exists and was made at another record.
+   */
+  async make(ref: SessionRef, sourceId: string, at: number | undefined): Promise<number> {
+    await this.#underWay.get(ref.id)?.catch(() => undefined);
+    const known = await this.#find(ref.id, at);
+    if (known !== undefined) return known;
+    const forking = this.#fork(ref, sourceId, at);
+    this.#underWay.set(ref.id, forking);
+    try {
+      return await forking;
+    } finally {
+      this.#underWay.delete(ref.id);
+    }
+  }
+
+  async #fork({ id, user }: SessionRef, sourceId: string, at: number | undefined): Promise<number> {
+    try {
+      const seq = at ?? (await (await this.#log.open(sourceId))?.head()) ?? 0;
+      const owned = user === null ? {} : { user };
+      return (await forkSession(this.#log, sourceId, seq, { as: id, open: "reuse", ...owned })).seq;
+    } catch (error) {
+      // Another process has made it for a repetition of this request.
+      const isMade = error instanceof LogError && error.code === "LogExists";
+      const made = isMade ? await this.#find(id, at) : undefined;
+      if (made !== undefined) return made;
+      throw forkProblem(error);
+    }
+  }
+
+  /** The last record of a fork; undefined if it does not exist. */
+  async #find(id: string, at: number | undefined): Promise<number | undefined> {
+    const log = await this.#log.open(id);
+    if (log === undefined) return undefined;
+    const { parent } = await readHeader(this.#log, id);
+    if (at !== undefined && parent?.seq !== at) throw keyReused();
+    const head = await log.head();
+    // Between its creation and its first record.
+    if (head === 0 && parent?.seq !== 0) throw unavailable("The fork is being written. Retry.");
+    return head;
+  }
+}
+
+/** The problem of a fork that is refused; any other error as it is. */
+function forkProblem(error: unknown): unknown {
+  if (error instanceof SessionError && error.code === "InvalidOption" && error.seq !== undefined) {
+    const { message, seq } = error;
+    return new HttpProblem("cursor-beyond-end", message, { seq, cause: error });
+  }
+  if (error instanceof SessionError && error.code === "UnsupportedVersion")
+    return refusedFrom("was written by a newer release", error);
+  // The message of the log may name its file.
+  if (error instanceof LogError && error.code === "LogCorrupt") return refusedFrom("is damaged", error);
+  return error;
+}
+
+function refusedFrom(what: string, error: SessionError | LogError): HttpProblem {
+  const { code, seq = 0 } = error;
+  const fix = seq > 1 ? " Fork the session at an earlier one." : "";
+  const detail = seq === 0 ? `The session ${what}. (${code})` : `Record ${seq} ${what}.${fix} (${code})`;
+  return new HttpProblem("refused", detail, { cause: error });
+}
