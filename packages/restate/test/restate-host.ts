@@ -14,7 +14,7 @@ import {
 } from "@moora/agent-testing/hosts";
 import { memoryLog, type EventLog } from "@moora/event-log";
 import { freePort } from "@moora/testbed/ports";
-import { restateSession, type RestateSession } from "../src/index.ts";
+import { restateLog, restateSession, type RestateSession } from "../src/index.ts";
 import { RestateServer } from "./restate-server.ts";
 import { killProcess, startServiceProcess } from "./service-process.ts";
 
@@ -84,6 +84,7 @@ export class RestateHost implements AsyncDisposable {
     const sessionOf = (name: string): RestateSession =>
       restateSession({ ingressUrl, agent: "conformance", id: `${id}-${name}` });
     return new RestateCase(this, sessionOf, {
+      idOf: (name) => `${id}-${name}`,
       listen: (name, listener) => void this.#listeners.set(`${id}-${name}`, listener),
       end: () => {
         this.#worlds.delete(id);
@@ -157,6 +158,8 @@ export class RestateHost implements AsyncDisposable {
 }
 
 interface CaseHooks {
+  /** The id that a session of the case has on Restate. */
+  readonly idOf: (id: string) => string;
   readonly listen: (id: string, listener: (text: string) => void) => void;
   readonly end: () => void;
 }
@@ -191,6 +194,12 @@ class RestateCase implements PreparedHost {
       if (isReached(state)) return state;
       await pause(10);
     }
+  }
+
+  async remove(id: string): Promise<void> {
+    const log = restateLog({ ingressUrl: this.#host.ingressUrl, agent: "conformance" });
+    await log.remove(this.#hooks.idOf(id));
+    await log.close();
   }
 
   async watch(id: string, listener: (text: string) => void): Promise<() => void> {
