@@ -150,6 +150,11 @@ class WorkerdSessions implements PreparedHost {
     return reached;
   }
 
+  async remove(id: string): Promise<void> {
+    const { status } = await this.#fetch(id, { method: "DELETE" });
+    if (status !== 204) throw new Error(`The removal was answered with ${status}.`);
+  }
+
   async watch(id: string, listener: (text: string) => void): Promise<() => void> {
     return await this.#view(id, (message) => {
       if (message.type === "event" && message.event.type === "LlmToken") listener(message.event.text);

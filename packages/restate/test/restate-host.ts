@@ -15,7 +15,7 @@ import {
 } from "@moora/agent-testing/hosts";
 import { memoryLog, type EventLog } from "@moora/event-log";
 import { freePort } from "@moora/testbed/ports";
-import { restateSession, type RestateSession } from "../src/index.ts";
+import { restateLog, restateSession, type RestateSession } from "../src/index.ts";
 import { DyingIngress } from "./dying-ingress.ts";
 import { RestateServer } from "./restate-server.ts";
 import { killProcess, startServiceProcess } from "./service-process.ts";
@@ -225,6 +225,12 @@ class RestateCase implements PreparedHost {
       if (isReached(state)) return state;
       await pause(10);
     }
+  }
+
+  async remove(id: string): Promise<void> {
+    const log = restateLog({ ingressUrl: this.#host.ingressUrl, agent: "conformance" });
+    await log.remove(this.#sessionIdOf(id));
+    await log.close();
   }
 
   async watch(id: string, listener: (text: string) => void): Promise<() => void> {
