@@ -5,6 +5,7 @@
  *   cluster.ts [--short] [--ends N]
  */
 import { parseArgs } from "node:util";
+import { proveNeighbors } from "./cluster/neighbors.ts";
 import { provePoison } from "./cluster/poison.ts";
 import { proveRolling } from "./cluster/rolling.ts";
 import { measureTakeOver } from "./cluster/take-over.ts";
@@ -33,6 +34,8 @@ const rolled = await rolling();
 console.log("kills and restarts under load", rolled);
 const poison = await provePoison(options.short ? 20 : 100);
 console.log("poison sessions", poison);
+const neighbors = await proveNeighbors(options.short ? 4 : 20);
+console.log("calls beside a poison session", neighbors);
 
 if (!options.short) {
   // A model that answers at once shows what the processes can do, one that takes its time what they wait for.
@@ -50,12 +53,12 @@ if (!options.short) {
   }
 }
 
-const problems = [...rolled.problems, ...poison.problems];
+const problems = [...rolled.problems, ...poison.problems, ...neighbors.problems];
 for (const problem of problems) console.log(`FAILED ${problem}`);
 conclude(
   {
     proof: "cluster",
-    cases: rolled.messages + poison.sessions,
+    cases: rolled.messages + poison.sessions + neighbors.sessions,
     failures: problems.length,
     kills: rolled.kills,
     restarts: rolled.restarts,

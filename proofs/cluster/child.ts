@@ -67,7 +67,11 @@ const crash = defineTool({
   description: "Ends the process.",
   input: { type: "object" },
   replay: "keyed",
-  execute: () => process.exit(1),
+  async execute() {
+    // The calls beside it have begun.
+    await delay(200);
+    return process.exit(1);
+  },
 });
 
 const hang = defineTool({
@@ -78,11 +82,21 @@ const hang = defineTool({
   execute: () => new Promise<string>(() => undefined),
 });
 
+const slow = defineTool({
+  name: "slow",
+  description: "Takes a while.",
+  input: { type: "object" },
+  replay: "safe",
+  execute: async () => await delay(1_000, "found"),
+});
+
 /** Calls the tool that the last message of the user names, and then answers. */
 const script = new MockLlmCaller(({ messages }) => {
   const last = messages.at(-1);
   const name =
-    last?.role === "user" ? /\b(pay|work|crash|hang)\b/.exec(JSON.stringify(last.content))?.[1] : undefined;
+    last?.role === "user"
+      ? /\b(pay|work|crash|hang|slow)\b/.exec(JSON.stringify(last.content))?.[1]
+      : undefined;
   return name === undefined ? answers("Done.") : callsTools([{ name }]);
 });
 const llm: LlmCaller = {
@@ -99,7 +113,7 @@ await once(createInterface(process.stdin), "line");
 const log = postgresLog(orders.url);
 const served = await serve(
   createAgentServer({
-    agents: [defineAgent({ name: "payer", llm, tools: [pay, work, crash, hang] })],
+    agents: [defineAgent({ name: "payer", llm, tools: [pay, work, crash, hang, slow] })],
     log,
     leaseMs: orders.leaseMs,
     worker: { pollMs: orders.pollMs, maxSessions: orders.maxSessions },

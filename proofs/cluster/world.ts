@@ -19,6 +19,7 @@ const agent = defineAgent({
       ["work", "keyed"],
       ["crash", "keyed"],
       ["hang", "keyed"],
+      ["slow", "safe"],
     ] as const
   ).map(([name, replay]) =>
     defineTool({

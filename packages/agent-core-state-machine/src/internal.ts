@@ -15,6 +15,7 @@ export { isBlacklisted } from "./control/admission.ts";
 export { callFlags, hasOpenCall, openCallOf, openCallsOf } from "./collections/open-call-list.ts";
 export { needsHuman, questionReasonOf, riskOf } from "./control/approval-rule.ts";
 export { callIdsOf, deciderOf, toolNameOf, toolOf, toolQuestionOf } from "./control/calls.ts";
+export { isLastAttemptNext } from "./control/interruptions.ts";
 export { maxEntriesWithoutPlan, maxMovesPerInput } from "./control/move.ts";
 export { reflectTaskType } from "./control/reflecting.ts";
 export { nextStateName } from "./control/transition-table.ts";

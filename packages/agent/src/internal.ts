@@ -1,7 +1,12 @@
 /** Exports for the other packages of this repository. Not a public API: they may change in any release. */
 export { base64OfUrl, base64ToBytes } from "@moora/llm/internal";
 export { applyPatches, beginReplay, keysToPointer } from "@moora/agent-core-state-machine";
-export { answerMessageId, dataOf, openCallsOf } from "@moora/agent-core-state-machine/internal";
+export {
+  answerMessageId,
+  dataOf,
+  isLastAttemptNext,
+  openCallsOf,
+} from "@moora/agent-core-state-machine/internal";
 export { contentProblem } from "./user-message.ts";
 export { isSameJson } from "./durable/canonical-json.ts";
 export { unfinishedMove } from "./durable/closed-copy.ts";

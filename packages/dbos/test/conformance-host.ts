@@ -3,7 +3,7 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { DBOS } from "@dbos-inc/dbos-sdk";
-import { stateAt, type AgentInput, type AgentState } from "@moora/agent";
+import { removeSession, stateAt, type AgentInput, type AgentState } from "@moora/agent";
 import {
   worldHandler,
   type ConformanceHost,
@@ -117,6 +117,10 @@ class DbosProcesses implements PreparedHost {
       }
       await delay(10);
     }
+  }
+
+  async remove(id: string): Promise<void> {
+    await removeSession(this.#log, id);
   }
 
   async watch(id: string, listener: (text: string) => void): Promise<() => void> {

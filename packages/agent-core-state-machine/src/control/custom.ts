@@ -41,6 +41,10 @@ export function interruptHandler(
 const replayOf = ({ graph: { replay } }: AgentConfig, name: string): "safe" | "keyed" | "once" =>
   (replay !== undefined && Object.hasOwn(replay, name) ? replay[name] : undefined) ?? "once";
 
+/** Whether the handler of a state runs again after an interruption, up to the limit of attempts. */
+export const handlerRunsAgain = (config: AgentConfig, { name }: ControlOf<"Custom">): boolean =>
+  replayOf(config, name) !== "once";
+
 const interrupted = (name: string, why: string): FiredEvent<"Custom"> => ({
   event: "HandlerInterrupted",
   detail: `The handler of the state ${name} was interrupted ${why}; it may have had its effect.`,

@@ -1,7 +1,10 @@
+import { openCallsOf } from "../collections/open-call-list.ts";
+import type { AgentState } from "../state.ts";
 import type { StateEdit } from "../state-edit.ts";
 import { wording } from "../wording.ts";
 import { runAgain, waitsForStart } from "./admission.ts";
 import { recordOf } from "../collections/state-lists.ts";
+import { handlerRunsAgain } from "./custom.ts";
 import { failAsUnknown, failCall, toolOf, withQuestion } from "./calls.ts";
 import type { OpenCall } from "./control.ts";
 
@@ -22,8 +25,10 @@ export function interruptCall(edit: StateEdit, call: OpenCall, outcome: "unknown
 }
 
 /** The replay policy of the tool of a call, as the agent has it now. */
-export const replayOf = (edit: StateEdit, { id }: OpenCall): "safe" | "keyed" | "once" =>
-  toolOf(edit, recordOf(edit, id)?.name ?? "")?.replay ?? "once";
+export const replayOf = (state: CallState, { id }: OpenCall): "safe" | "keyed" | "once" =>
+  toolOf(state, recordOf(state, id)?.name ?? "")?.replay ?? "once";
+
+type CallState = Parameters<typeof recordOf>[0] & Parameters<typeof toolOf>[0];
 
 /** Handles a call that may have had its effect and must not run again: asks its probe or a person, or fails it as unknown. */
 export function settleUnknown(edit: StateEdit, call: OpenCall): void {
@@ -52,9 +57,28 @@ function runAgainOrGiveUp(edit: StateEdit, call: OpenCall): void {
   failCall(edit, call.id, "crash-loop", wording.crashLoop(interrupted, call.mayHaveRun));
 }
 
+/**
+ * Whether the process that opens the session next makes the last attempt at some work that has begun: one more interruption ends
+ * that work without a result. The number of attempts decides, not what interrupted them.
+ */
+export function isLastAttemptNext(state: AgentState): boolean {
+  const { control } = state.reActContext;
+  const most = state.config.retries.maxToolAttempts;
+  if (control.type === "Custom" && handlerRunsAgain(state.config, control))
+    return control.attempt + (control.started ? 1 : 0) === most;
+  return openCallsOf(control).some((call) => {
+    const { status } = call;
+    const isRunning =
+      status.type === "running" && replayOf(state, call) !== "once" && !isResumable(state, call);
+    if (!isRunning && status.type !== "probing") return false;
+    const hasBegun = status.type === "probing" || status.started;
+    return interruptedAttempts(call) + (hasBegun ? 1 : 0) === most;
+  });
+}
+
 /** Whether an interrupted call continues its work, however often: it makes progress, which a call that begins again may not. */
-const isResumable = (edit: StateEdit, { id }: OpenCall): boolean => {
-  const tool = toolOf(edit, recordOf(edit, id)?.name ?? "");
+const isResumable = (state: CallState, { id }: OpenCall): boolean => {
+  const tool = toolOf(state, recordOf(state, id)?.name ?? "");
   return tool?.resumable === true && tool.replay === "keyed";
 };
 

@@ -47,7 +47,8 @@ const countData = defineData({
  * "spend 900" uses that many tokens, and all other messages are answered with their own words. `release`: which of the
  * releases of the agent this is (default: 1); they differ in their instructions.
  *
- * `read` is `safe`, `write` is `keyed`, `pay` runs `once`, `transfer` needs an approval, and `count` adds 1 to the data.
+ * `read` is `safe`, `write` is `keyed`, `pay` runs `once`, `transfer` needs an approval, and `count` adds 1 to the data with its
+ * result, and `claim` before it.
  */
 export function conformanceAgent(world: HostWorld, release = 1): Agent {
   return defineAgent({
@@ -61,6 +62,7 @@ export function conformanceAgent(world: HostWorld, release = 1): Agent {
       newTool(world, { name: "pay", replay: "once" }),
       newTool(world, { name: "transfer", replay: "once", approval: "always" }),
       countTool(world),
+      claimTool(world),
     ],
     data: countData,
     config: {
@@ -101,6 +103,28 @@ const countTool = (world: HostWorld): Tool =>
       return "count is done.";
     },
   });
+
+/** A tool that does not end on an abort. `aborted`: its host refused its change of the data. */
+const claimTool = (world: HostWorld): Tool =>
+  defineTool({
+    name: "claim",
+    description: "Adds 1 to the count at once.",
+    input: noArguments,
+    replay: "safe",
+    data: countData,
+    async execute(_, { idempotencyKey: key, update }) {
+      await world.reach({ work: "claim", moment: "begin", key });
+      const change = update.now((draft) => {
+        draft.count += 1;
+      });
+      if (!(await change.then(isTrue, isFalse))) await world.reach({ work: "claim", moment: "aborted", key });
+      await world.reach({ work: "claim", moment: "end", key });
+      return "claim is done.";
+    },
+  });
+
+const isTrue = (): boolean => true;
+const isFalse = (): boolean => false;
 
 /** Begins and ends work in the world. Rejects with the reason of the signal if that aborts it first. */
 async function work(world: HostWorld, name: string, key: string, signal: AbortSignal): Promise<void> {

@@ -29,6 +29,10 @@ export class CaseRun {
   readonly #processOptions: ProcessOptions;
   readonly #streamed: string[] = [];
   #messages = 0;
+  /** How many of them a session had that was removed. */
+  #removedMessages = 0;
+  /** A decision on the question of that session. */
+  #removedDecision: AgentInput | undefined;
   /** How often work had begun when the session was paused. */
   #begunAtPause = 0;
   #witnesses = 0;
@@ -96,6 +100,10 @@ export class CaseRun {
         return this.#askOther(step.message, (state) => hasEnded(state, this.#witnesses));
       case "decide-other":
         return this.#decideOther(step.message);
+      case "remove":
+        return this.#remove();
+      case "decide-removed":
+        return this.#decideRemoved();
       case "resume":
         return this.#post({ type: "session-resumed", timestamp: this.#now() });
       case "hold":
@@ -109,7 +117,7 @@ export class CaseRun {
       case "question":
         return this.#until((state) => questionAt(state) !== undefined);
       case "end":
-        return this.#until((state) => hasEnded(state, this.#messages));
+        return this.#until((state) => hasEnded(state, this.#messages - this.#removedMessages));
       case "restart":
         await this.host.kill?.();
         if (step.afterMs !== undefined) await this.host.clock?.pass(step.afterMs);
@@ -134,6 +142,20 @@ export class CaseRun {
     const posts = Array.from({ length: times }, () => this.host.post(caseSession, input));
     const applied = (await Promise.all(posts)).filter((hasApplied) => hasApplied).length;
     if (applied !== 1) throw new HostNotConforming(`Of ${times} equal decisions, ${applied} applied.`);
+  }
+
+  async #remove(): Promise<void> {
+    const state = await this.host.waitFor(caseSession, () => true);
+    if (questionAt(state) !== undefined) this.#removedDecision = await this.#decision("approve");
+    this.#removedMessages = this.#messages;
+    await this.host.remove?.(caseSession);
+  }
+
+  async #decideRemoved(): Promise<void> {
+    const decision = this.#removedDecision;
+    if (decision === undefined) throw new HostNotConforming("The removed session asked no question.");
+    if (await this.host.post(caseSession, decision))
+      throw new HostNotConforming("A decision on a question of a removed session applied in the next one.");
   }
 
   /** A decision on the question of the session, when that asks one. */

@@ -26,6 +26,10 @@ export type HostStep =
   | { readonly type: "ask-other"; readonly message: string }
   /** Posts a message to another session, and waits until that asks a person. A decision on the question of the case must not apply there. */
   | { readonly type: "decide-other"; readonly message: string }
+  /** Removes the session of the case. What it has been asked is not a part of the next one. */
+  | { readonly type: "remove" }
+  /** Posts a decision on the question that the session asked when it was removed. It must not apply. */
+  | { readonly type: "decide-removed" }
   /** Makes work wait at a moment, from this time on (default: 1, the first). */
   | ({ readonly type: "hold"; readonly from?: number } & Moment)
   /** Lets all work continue that waits. */

@@ -18,6 +18,8 @@ export type HostAbility =
   | "second-poster"
   /** The text that the model streams can be watched. */
   | "stream"
+  /** A session can be removed, and created again under its id. */
+  | "remove"
   /** The clock can be moved. */
   | "clock";
 
@@ -69,6 +71,8 @@ export interface PreparedHost {
   post(id: string, input: AgentInput, from?: "elsewhere"): Promise<boolean>;
   /** Resolves with the state of a session as soon as it is as `isReached` says. */
   waitFor(id: string, isReached: (state: AgentState) => boolean): Promise<AgentState>;
+  /** Removes a session. A later post creates another one of its id, also in a process that knew the removed one. */
+  remove?(id: string): Promise<void>;
   /** Calls the listener with the pieces of text that the model streams in a session from now on. */
   watch?(id: string, listener: (text: string) => void): Promise<() => void>;
   /** A log with the records of a session: the log of the host, or one that they were copied to. */

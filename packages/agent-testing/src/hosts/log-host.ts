@@ -1,4 +1,11 @@
-import { openSession, type AgentInput, type AgentState, type Clock, type DurableSession } from "@moora/agent";
+import {
+  openSession,
+  removeSession,
+  type AgentInput,
+  type AgentState,
+  type Clock,
+  type DurableSession,
+} from "@moora/agent";
 import type { EventLog, SessionLog } from "@moora/event-log";
 import { withSessions, type LogStorage } from "@moora/event-log/testing";
 import { conformanceAgent } from "./agent.ts";
@@ -60,6 +67,11 @@ class LogSessions implements PreparedHost {
     return await waitForState(await this.#running().session(id), isReached);
   }
 
+  async remove(id: string): Promise<void> {
+    await removeSession(await this.#storage.open(), id);
+    this.#running().forget(id);
+  }
+
   async watch(id: string, listener: (text: string) => void): Promise<() => void> {
     return onText(await this.#running().session(id), listener);
   }
@@ -112,6 +124,11 @@ class LogProcess {
     const found = this.#sessions.get(id) ?? this.#open(id);
     this.#sessions.set(id, found);
     return found;
+  }
+
+  /** Forgets a session that was removed: it has ended by itself. */
+  forget(id: string): void {
+    this.#sessions.delete(id);
   }
 
   async close(): Promise<void> {

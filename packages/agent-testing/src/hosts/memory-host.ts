@@ -15,6 +15,7 @@ export const memoryHost: ConformanceHost = {
     "death-at-commit": inMemory,
     "take-over": inMemory,
     release: inMemory,
+    remove: "A session in memory has no log to remove it from.",
     "second-poster": "Only the process of a session in memory can post to it.",
   },
   prepare: async (setup) => new MemorySessions(setup),

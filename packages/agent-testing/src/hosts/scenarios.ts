@@ -99,6 +99,18 @@ const cancels = group("cancel", {
     ],
     expects: { control: "Error", failure: "Cancelled", moments: { aborted: { read: 1, write: 1 } } },
   },
+  "a tool that runs on after a cancel cannot change the data": {
+    steps: [
+      hold("claim"),
+      ask("call claim"),
+      reach("claim"),
+      { type: "cancel" },
+      end,
+      releaseAll,
+      { type: "reach", work: "claim", moment: "end", times: 1 },
+    ],
+    expects: { control: "Error", failure: "Cancelled", count: 0, moments: { aborted: { claim: 1 } } },
+  },
   "a cancel ends a loop that waits for an approval": {
     steps: [ask("call transfer"), question, { type: "cancel" }, end],
     expects: { control: "Error", failure: "Cancelled", moments: { begin: { transfer: 0 } } },

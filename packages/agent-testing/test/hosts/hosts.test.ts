@@ -10,6 +10,8 @@ import {
   logHost,
   memoryHost,
   type ConformanceHost,
+  type HostWorld,
+  type WorkMoment,
   type HostCase,
   type PreparedHost,
 } from "../../src/hosts.ts";
@@ -57,6 +59,7 @@ const broken = (alter: (prepared: PreparedHost) => Partial<PreparedHost>): Confo
         takeOver: async () => prepared.takeOver?.(),
         post: (id, input, from) => prepared.post(id, input, from),
         waitFor: (id, isReached) => prepared.waitFor(id, isReached),
+        remove: async (id) => prepared.remove?.(id),
         watch: async (id, listener) => (await prepared.watch?.(id, listener)) ?? (() => undefined),
         log: async (id) => (await prepared.log?.(id)) ?? memoryLog(),
         ...(clock === undefined ? {} : { clock }),
@@ -139,6 +142,30 @@ describe("the suite for hosts", () => {
       }),
     ],
     [
+      "that streams the text of one session to the viewers of another",
+      "a viewer of one session does not receive the text of another",
+      (prepared) => ({
+        async watch(_, listener) {
+          const stops = ["case", "witness"].map(async (id) => prepared.watch?.(id, listener));
+          for (const stop of stops) await stop;
+          return () => undefined;
+        },
+      }),
+    ],
+    [
+      "that does not remove a session",
+      "the calls of a session have other idempotency keys than those of a removed one of its id",
+      () => ({ remove: async () => undefined }),
+    ],
+    [
+      "that applies the decision on a question of a removed session",
+      "a decision on a question of a removed session does not apply in the next one of its id",
+      (prepared) => ({
+        post: async (id, input, from) =>
+          (await prepared.post(id, input, from)) || input.type === "tool-call-decided",
+      }),
+    ],
+    [
       "that continues with the earlier release",
       "a later release continues the open work of an earlier one",
       (prepared) => ({ start: (options) => prepared.start({ ...options, release: 1 }) }),
@@ -147,6 +174,38 @@ describe("the suite for hosts", () => {
 
   it.each(faults)("refuses a host %s", async (_, name, alter) => {
     const found = hostConformance(broken(alter)).find((hostCase) => hostCase.name === name);
+    await expect(found?.run()).rejects.toThrow(HostNotConforming);
+  });
+
+  /** The moments that a faulty host would let the agent report. */
+  const worlds: readonly (readonly [string, string, (moment: WorkMoment) => readonly WorkMoment[]])[] = [
+    [
+      "that aborts tools that have succeeded",
+      "the signal of a tool whose result is part of the session does not abort",
+      (moment) => (moment.moment === "end" ? [moment, { ...moment, moment: "undone" }] : [moment]),
+    ],
+    [
+      "that changes the data for a tool that was canceled",
+      "a tool that runs on after a cancel cannot change the data",
+      (moment) => (moment.work === "claim" && moment.moment === "aborted" ? [] : [moment]),
+    ],
+    [
+      "whose sessions have an identity without an incarnation",
+      "the calls of a session have other idempotency keys than those of a removed one of its id",
+      (moment) => [{ ...moment, key: moment.key.replace(/^(case|witness)\/[^/]*/, "$1") }],
+    ],
+  ];
+
+  it.each(worlds)("refuses a host %s", async (_, name, momentsOf) => {
+    const sound = logHost("broken", () => memoryLogStorage());
+    const reachAll = async (world: HostWorld, moment: WorkMoment): Promise<void> => {
+      for (const reached of momentsOf(moment)) await world.reach(reached);
+    };
+    const found = hostConformance({
+      ...sound,
+      prepare: (setup) =>
+        sound.prepare({ ...setup, world: { reach: (moment) => reachAll(setup.world, moment) } }),
+    }).find((hostCase) => hostCase.name === name);
     await expect(found?.run()).rejects.toThrow(HostNotConforming);
   });
 

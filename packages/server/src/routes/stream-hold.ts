@@ -13,13 +13,19 @@ export interface StreamHold {
   release(): void;
 }
 
+interface StreamOptions {
+  /** Whether the stream only reads a session that exists. Default: false. */
+  readonly isRead?: boolean;
+}
+
 /** Opens a session for a stream. Throws `too-many-streams`, and what `SessionPool.hold` throws. */
 export async function holdForStream(
   { parts, access, connection, request }: RouteCall,
   ref: SessionRef,
+  options: StreamOptions = {},
 ): Promise<StreamHold> {
   const uncount = parts.streams.add(access.user);
-  const hold = await parts.pool.hold(ref).catch((error: unknown) => {
+  const hold = await parts.pool.hold(ref, options).catch((error: unknown) => {
     uncount();
     throw error;
   });

@@ -4,6 +4,7 @@ import { HttpProblem } from "../problem.ts";
 import type { ServerContext } from "../server-options.ts";
 import { isOfSubAgent, type SessionDirectory } from "../sessions/directory.ts";
 import type { SessionPool } from "../sessions/session-pool.ts";
+import { LastAttempts } from "./last-attempts.ts";
 import { PutOffs } from "./put-offs.ts";
 import type { WorkerOptions } from "./worker-options.ts";
 
@@ -26,6 +27,7 @@ export class SessionWorker {
   readonly #parts: WorkerParts;
   readonly #options: Required<WorkerOptions>;
   readonly #putOffs: PutOffs;
+  readonly #lastAttempts: LastAttempts;
   readonly #running = new Set<string>();
   #cursor: Pick<DueSession, "due" | "id"> | undefined;
   #cancelPoll: () => void = () => undefined;
@@ -35,6 +37,7 @@ export class SessionWorker {
     this.#parts = parts;
     this.#options = options;
     this.#putOffs = new PutOffs(parts.context.clock);
+    this.#lastAttempts = new LastAttempts(parts.context.log);
     this.#schedule();
   }
 
@@ -100,6 +103,8 @@ export class SessionWorker {
     const { context, pool } = this.#parts;
     this.#running.add(ref.id);
     try {
+      // The next poll finds it again.
+      if (!(await this.#lastAttempts.admit(ref.id))) return;
       const result = await pool.settle(ref);
       context.counters.count("moora_worker_sessions_total", { result });
       if (result === "settled") this.#putOffs.remove(ref.id);
@@ -110,6 +115,7 @@ export class SessionWorker {
       // A session that was removed, or a server that is busy or closing.
       if (!(error instanceof HttpProblem)) context.onError(error);
     } finally {
+      this.#lastAttempts.release(ref.id);
       this.#running.delete(ref.id);
     }
   }
