@@ -1,22 +1,26 @@
 /**
- * The whole conformance suite for hosts on the engines, each process a real one that is killed with SIGKILL: the process with the
- * agent on Restate, also one that keeps no session, and on DBOS, the server of Restate in each phase of a batch, and the runtime of
- * Cloudflare.
+ * The whole conformance suite for hosts on all hosts. On the engines each process is a real one that is killed with SIGKILL: the
+ * process with the agent on Restate, also one that keeps no session, and on DBOS, the server of Restate in each phase of a
+ * batch, and the runtime of Cloudflare. `--record` writes which cases have passed to `docs/hosts-results.json`, of which
+ * `scripts/hosts.ts` makes the tables; cases and hosts that are not run keep their results.
  *
- *   hosts.ts [--only WORDS]
+ *   hosts.ts [--only HOST] [--case WORDS] [--record]
  */
 import { parseArgs } from "node:util";
-import { hostConformance, type ConformanceHost } from "@moora/agent-testing/hosts";
-import { restateCannot } from "@moora/testbed/hosts";
-import { poolOn, PostgresServer } from "@moora/testbed/postgres/server";
-import { workerdHost } from "../packages/cloudflare/test/workerd-host.ts";
-import { dbosConformanceHost } from "../packages/dbos/test/conformance-host.ts";
-import { RestateHost, type RestateHostOptions } from "../packages/restate/test/restate-host.ts";
-import { countKills, type Kills } from "./hosts/count-kills.ts";
+import type { HostCase } from "@moora/agent-testing/hosts";
+import { readHostResults, withRuns, writeHostResults } from "../scripts/host-results.ts";
+import type { Kills } from "./hosts/count-kills.ts";
+import { hostRuns, type HostRun } from "./hosts/host-runs.ts";
 import { conclude } from "./parts/summary.ts";
 
 const startedAt = performance.now();
-const { values: options } = parseArgs({ options: { only: { type: "string", default: "" } } });
+const { values: options } = parseArgs({
+  options: {
+    only: { type: "string", default: "" },
+    case: { type: "string", default: "" },
+    record: { type: "boolean", default: false },
+  },
+});
 
 interface Row {
   readonly host: string;
@@ -27,59 +31,44 @@ interface Row {
 
 const rows: Row[] = [];
 
-/** Runs the cases of a host; with `group` only those of a group. */
-async function prove(name: string, host: ConformanceHost, group?: string): Promise<void> {
+/** Whether each case of a host has passed, in all runs that had it. */
+const passed = new Map<string, Map<string, boolean>>();
+
+async function prove({ host, victim, group, run }: HostRun): Promise<void> {
+  const label = victim === undefined ? host : `${host}, ${victim}`;
   const counted: Kills = { kills: 0 };
   let [cases, failures] = [0, 0];
-  for (const found of hostConformance(countKills(host, counted))) {
-    if (found.reason !== undefined || (group !== undefined && found.group !== group)) continue;
-    cases += 1;
-    await found.run().catch((error: unknown) => {
-      failures += 1;
-      console.log(`FAILED ${name}: ${found.group}: ${found.name}: ${String(error)}`);
-    });
-  }
-  const row = { host: name, cases, kills: counted.kills, failures };
+  const ofHost = passed.get(host) ?? new Map<string, boolean>();
+  passed.set(host, ofHost);
+  const isRun = (found: HostCase): boolean =>
+    found.reason === undefined &&
+    (group === undefined || found.group === group) &&
+    found.name.includes(options.case);
+  await run(async (suite) => {
+    for (const found of suite.filter(isRun)) {
+      cases += 1;
+      const hasPassed = await passes(label, found);
+      if (!hasPassed) failures += 1;
+      ofHost.set(found.name, hasPassed && (ofHost.get(found.name) ?? true));
+    }
+  }, counted);
+  const row = { host: label, cases, kills: counted.kills, failures };
   console.log(row);
   rows.push(row);
+  if (options.record) writeHostResults(withRuns(readHostResults(), passed));
 }
 
-const isWanted = (name: string): boolean => name.includes(options.only);
-
-interface RestateRun {
-  readonly name: string;
-  readonly options: Partial<RestateHostOptions>;
-  readonly group?: string;
+async function passes(label: string, { group, name, run }: HostCase): Promise<boolean> {
+  try {
+    await run();
+    return true;
+  } catch (error) {
+    console.log(`FAILED ${label}: ${group}: ${name}: ${String(error)}`);
+    return false;
+  }
 }
 
-/** What is killed on Restate, and whether the process keeps sessions. */
-const restateRuns: readonly RestateRun[] = [
-  { name: "Restate, service", options: {} },
-  { name: "Restate, service that keeps no session", options: { cacheBytes: 1 } },
-  { name: "Restate, server", options: { victim: "server" }, group: "a batch of three tools" },
-];
-
-for (const { name, options: hostOptions, group } of restateRuns) {
-  if (!isWanted(name)) continue;
-  await using restate = await RestateHost.start(hostOptions);
-  const host: ConformanceHost = {
-    name: "Restate",
-    cannot: restateCannot,
-    prepare: (setup) => restate.prepare(setup),
-  };
-  await prove(name, host, group);
-}
-if (isWanted("Cloudflare")) await prove("Cloudflare", workerdHost);
-if (isWanted("DBOS")) {
-  await using server = await PostgresServer.start();
-  const pool = poolOn(server.url);
-  const host = dbosConformanceHost({
-    query: (sql) => pool.query(sql),
-    urlOf: (database) => server.url.replace(/postgres$/, database),
-  });
-  await prove("DBOS", host);
-  await pool.end();
-}
+for (const run of hostRuns.filter(({ host }) => host.includes(options.only))) await prove(run);
 
 const sumOf = (field: "cases" | "kills" | "failures"): number =>
   rows.reduce((sum, row) => sum + row[field], 0);

@@ -1,40 +1,32 @@
-import { hostConformance } from "@moora/agent-testing/hosts";
 import { knownHosts } from "@moora/testbed/hosts";
+import { groupNames, hasPassed, suiteOf, type HostResults } from "./host-results.ts";
 
-const results = knownHosts.map(({ name, cannot, test }) => ({
-  name,
-  test,
-  cases: hostConformance({ name, cannot, prepare: () => Promise.reject(new Error("Not run here.")) }),
-}));
-
-/** A page with the tables of hosts and cases between its markers. */
-export const hostTables = (page: string): string =>
+/** A page with the tables of hosts and cases between its markers. A number is that of the cases that the results have. */
+export const hostTables = (page: string, results: HostResults): string =>
   page.replace(
     /(<!-- hosts and cases -->\n)[^]*?(<!-- end -->)/,
-    (_, begin: string, end: string) => `${begin}\n${casesTable()}\n${reasons()}\n${end}`,
+    (_, begin: string, end: string) => `${begin}\n${casesTable(results)}\n${reasons()}\n${end}`,
   );
 
-const groups = [...new Set(results.flatMap(({ cases }) => cases.map(({ group }) => group)))];
-
-function casesTable(): string {
-  const header = ["", ...results.map(({ name, test }) => `[${name}](../${test})`)];
-  const rows = groups.map((group) => [
+function casesTable(results: HostResults): string {
+  const header = ["", ...knownHosts.map(({ name, test }) => `[${name}](../${test})`)];
+  const rows = groupNames.map((group) => [
     group,
-    ...results.map(({ cases }) => {
-      const ofGroup = cases.filter((found) => found.group === group);
-      const passed = ofGroup.filter(({ reason }) => reason === undefined).length;
-      return passed === ofGroup.length ? String(passed) : `${passed} of ${ofGroup.length}`;
+    ...knownHosts.map((host) => {
+      const cases = suiteOf(host).filter((found) => found.group === group);
+      const passed = cases.filter((found) => hasPassed(results, host.name, found)).length;
+      return passed === cases.length ? String(passed) : `${passed} of ${cases.length}`;
     }),
   ]);
   return table([header, ...rows]);
 }
 
 function reasons(): string {
-  const rows = results.flatMap(({ name, cases }) => {
-    const left = cases.filter(({ reason }) => reason !== undefined);
+  const rows = knownHosts.flatMap((host) => {
+    const left = suiteOf(host).filter(({ reason }) => reason !== undefined);
     const texts = [...new Set(left.map(({ reason = "" }) => reason))];
     return texts.map((text) => [
-      name,
+      host.name,
       shown(left.filter(({ reason }) => reason === text).map((found) => `${found.group}: ${found.name}`)),
       text,
     ]);

@@ -8,6 +8,7 @@ import { knownHosts } from "@moora/testbed/hosts";
 import { freePort } from "@moora/testbed/ports";
 import { PostgresServer } from "@moora/testbed/postgres/server";
 import { describe, expect, it } from "vitest";
+import { readHostResults, suiteOf, withRuns } from "../scripts/host-results.ts";
 import { hostTables } from "../scripts/host-tables.ts";
 import { root } from "../scripts/workspace.ts";
 import { agent } from "../examples/hosts/agent.ts";
@@ -20,8 +21,43 @@ const read = (path: string): string => readFileSync(join(root, path), "utf8");
 describe("the page about hosts", () => {
   const page = read("docs/hosts.md");
 
-  it("has the table of hosts and cases that the suite gives", () => {
-    expect(hostTables(page)).toBe(page);
+  const results = readHostResults();
+
+  it("has the table of hosts and cases that the runs of the suite give", () => {
+    expect(hostTables(page, results)).toBe(page);
+  });
+
+  it.each(knownHosts)(
+    "has results of all cases of today that the host $name does not leave out: `proofs/hosts.ts --record` runs them",
+    (host) => {
+      const cases = suiteOf(host).filter(({ reason }) => reason === undefined);
+      const passed = Object.values(results[host.name] ?? {}).flat();
+      expect(passed.toSorted()).toEqual(cases.map(({ name }) => name).toSorted());
+    },
+  );
+
+  const withoutBreaks = (text: string): string => text.replaceAll(/[*\s]+/g, " ");
+
+  it.each(knownHosts)("the page of the host $name repeats what it cannot do", ({ cannot, page: path }) => {
+    const text = withoutBreaks(read(path));
+    for (const reason of Object.values(cannot)) expect(text).toContain(reason.replace(/\.$/, ""));
+  });
+
+  it("counts no case that has not passed", () => {
+    const [name] = results["Restate"]?.["timers"] ?? [];
+    const failed = withRuns(results, new Map([["Restate", new Map([[name ?? "", false]])]]));
+    expect(failed["Restate"]?.["timers"]).not.toContain(name);
+    const numbers = (given: typeof results): readonly string[] =>
+      /^\| timers.*$/m
+        .exec(hostTables(page, given))?.[0]
+        .split("|")
+        .map((cell) => cell.trim()) ?? [];
+    const column = 2 + knownHosts.findIndex((host) => host.name === "Restate");
+    expect([results, failed, {}].map((given) => numbers(given)[column])).toEqual([
+      "1 of 3",
+      "0 of 3",
+      "0 of 3",
+    ]);
   });
 
   it.each(knownHosts)("names the test that runs the suite on the host $name", ({ test }) => {

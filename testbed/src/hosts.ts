@@ -4,6 +4,8 @@ import { memoryHost, type ConformanceHost } from "@moora/agent-testing/hosts";
 export type KnownHost = Pick<ConformanceHost, "name" | "cannot"> & {
   /** The test file that runs the suite on it. */
   readonly test: string;
+  /** The page of its package, which says what it cannot do. */
+  readonly page: string;
 };
 
 const logs = "packages/agent-testing/test/hosts/hosts.test.ts";
@@ -11,7 +13,6 @@ const logs = "packages/agent-testing/test/hosts/hosts.test.ts";
 /** What Restate cannot do. */
 export const restateCannot: ConformanceHost["cannot"] = {
   clock: "The clock of Restate is that of the system.",
-  "death-at-commit": "Records become durable in the server of Restate, not in the process that dies.",
   "take-over": "A session on Restate has no owner: each effect is an invocation of its own.",
 };
 
@@ -22,26 +23,37 @@ export const dbosCannot: ConformanceHost["cannot"] = {
 
 /** What a Durable Object cannot do. */
 export const cloudflareCannot: ConformanceHost["cannot"] = {
-  "death-at-commit": "The runtime of Cloudflare does not end at a given write.",
   "take-over": "The platform runs one instance of an object at a time.",
 };
 
 /** The hosts of this repository, in the order of the table in docs/hosts.md. */
 export const knownHosts: readonly KnownHost[] = [
-  { ...memoryHost, test: logs },
-  { name: "JSONL", cannot: {}, test: logs },
-  { name: "SQLite", cannot: {}, test: logs },
-  { name: "PostgreSQL", cannot: {}, test: logs },
-  { name: "Restate", cannot: restateCannot, test: "packages/restate/test/conformance.test.ts" },
-  { name: "DBOS", cannot: dbosCannot, test: "packages/dbos/test/conformance.test.ts" },
+  { ...memoryHost, test: logs, page: "packages/agent-testing/README.md" },
+  { name: "JSONL", cannot: {}, test: logs, page: "packages/event-log/README.md" },
+  { name: "SQLite", cannot: {}, test: logs, page: "packages/event-log/README.md" },
+  { name: "PostgreSQL", cannot: {}, test: logs, page: "packages/event-log-postgres/README.md" },
+  {
+    name: "Restate",
+    cannot: restateCannot,
+    test: "packages/restate/test/conformance.test.ts",
+    page: "packages/restate/README.md",
+  },
+  {
+    name: "DBOS",
+    cannot: dbosCannot,
+    test: "packages/dbos/test/conformance.test.ts",
+    page: "packages/dbos/README.md",
+  },
   {
     name: "IndexedDB, in a worker",
     cannot: {},
     test: "packages/agent-testing/test-browser/hosts.test.ts",
+    page: "docs/browser.md",
   },
   {
     name: "Cloudflare",
     cannot: cloudflareCannot,
     test: "packages/cloudflare/test/host-conformance.test.ts",
+    page: "packages/cloudflare/README.md",
   },
 ];

@@ -16,6 +16,8 @@ export async function openWindow(
 ): Promise<Page> {
   const context = await browser.newContext(options);
   context.setDefaultTimeout(8_000);
+  // The first page of a development server waits until it has prepared its dependencies.
+  context.setDefaultNavigationTimeout(60_000);
   await context.addInitScript(countRenders);
   const page = await context.newPage();
   page.on("pageerror", (error) => errors.push(error));

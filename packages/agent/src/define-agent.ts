@@ -102,9 +102,9 @@ export interface AgentOptions<
 
 /**
  * An agent: an immutable value for any host. `config` and `tools` are its data, `parts` is its code. `Data` is the type of the
- * application data of its sessions.
+ * application data of its sessions, `Tools` the union of the types of its tools.
  */
-export interface Agent<Answer = string, Data = unknown> {
+export interface Agent<Answer = string, Data = unknown, Tools extends Tool = Tool> {
   readonly name: string;
   readonly version: string;
   readonly config: AgentConfig;
@@ -115,6 +115,8 @@ export interface Agent<Answer = string, Data = unknown> {
   readonly team?: Team;
   /** Exists only for types; not set. */
   readonly "~data"?: Data;
+  /** Exists only for types; not set. */
+  readonly "~tools"?: Tools;
   /**
    * Reads the answer from the text of the model. Rejects with `AgentError` for a text that does not fit the schema.
    * `schema` is `config.answerSchema` of the state; default: that of this agent.
@@ -137,14 +139,14 @@ export function defineAgent<
 >(
   options: AgentOptions<Schema, Data, Context> & { readonly tools?: Tools },
 ): WithNeed<
-  Agent<AnswerOf<Schema>, NoInfer<Data>>,
+  Agent<AnswerOf<Schema>, NoInfer<Data>, NoInfer<Tools>[number]>,
   NoInfer<Context> & ContextNeededBy<NoInfer<Tools>[number]>
 > {
   checkAgentOptions(options);
-  // The context exists only for types.
+  // The context and the tools exist only for types.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return agentOf(options) as WithNeed<
-    Agent<AnswerOf<Schema>, NoInfer<Data>>,
+    Agent<AnswerOf<Schema>, NoInfer<Data>, NoInfer<Tools>[number]>,
     NoInfer<Context> & ContextNeededBy<NoInfer<Tools>[number]>
   >;
 }

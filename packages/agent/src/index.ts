@@ -61,6 +61,7 @@ export type {
   AskHumanOptions,
   AnyData,
   AppliedInputs,
+  ArgumentsOf,
   Clock,
   ContextDefinition,
   ContextNeededBy,

@@ -301,7 +301,8 @@ describe("the types of a context", () => {
         agentTool(defineAgent({ llm: llm() }), { name: "sub", description: "Has no need either." }),
       ],
     });
-    expectTypeOf(agent).toEqualTypeOf<Agent>();
+    type Own = Tool<Record<string, never>, string, "t", Record<string, never>>;
+    expectTypeOf(agent).toEqualTypeOf<Agent<string, unknown, Own | Tool>>();
     const needy = defineAgent({
       llm: llm(),
       tools: [
@@ -320,8 +321,9 @@ describe("the types of a context", () => {
 
   it("leave agents, tools and sessions without a context as they are", () => {
     const agent = defineAgent({ llm: llm(), tools: [plain] });
-    expectTypeOf(agent).toEqualTypeOf<Agent>();
-    expectTypeOf(plain).toEqualTypeOf<Tool<Record<string, never>, string>>();
+    expectTypeOf(agent).toEqualTypeOf<Agent<string, unknown, typeof plain>>();
+    type Nothing = Record<string, never>;
+    expectTypeOf(plain).toEqualTypeOf<Tool<Nothing, string, "plain", Nothing>>();
     expectTypeOf<Parameters<typeof startSession<string, unknown>>["length"]>().toEqualTypeOf<1 | 2>();
     defineTool({
       name: "typed",

@@ -68,11 +68,10 @@ export class ConnectedSession<Answer, Data> {
       },
     );
     const link = { api, clock, path: this.#path, delays: settings, seq: () => this.#seq };
-    const { report } = this.#output.errors;
     this.#outbox = new Outbox({
       ...link,
       query: () => this.#history.postQuery(),
-      store: new PostStore({ storage, scope: scopeOf(url, snapshot), report }),
+      store: new PostStore({ storage, scope: scopeOf(url, snapshot), report: this.#output.errors.report }),
       onChange: () => this.#connectionChanged(),
     });
     this.#posts = new SessionPosts({

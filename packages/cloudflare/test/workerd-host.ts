@@ -30,8 +30,10 @@ export const workerdHost: ConformanceHost = {
 class WorldServer {
   readonly url: string;
   readonly #server: Server;
+  /** Called when the runtime asks for its death. */
+  onDeath: () => void = () => undefined;
 
-  constructor(server: Server) {
+  private constructor(server: Server) {
     this.#server = server;
     // A server on a port always has an address with a port.
     this.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
@@ -40,6 +42,10 @@ class WorldServer {
   static async start({ world }: HostSetup): Promise<WorldServer> {
     const handle = worldHandler(world);
     const server = createServer((request, response) => {
+      if (request.url === "/death") {
+        started.onDeath();
+        return;
+      }
       const answer = async (): Promise<void> => {
         const body = (await request.toArray()).join("");
         const { status } = await handle(new Request("http://world/", { method: "POST", body }));
@@ -49,7 +55,8 @@ class WorldServer {
     });
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
-    return new WorldServer(server);
+    const started = new WorldServer(server);
+    return started;
   }
 
   async close(): Promise<void> {
@@ -81,22 +88,39 @@ class WorkerdSessions implements PreparedHost {
   readonly #folder = new StorageFolder();
   #runtime: Miniflare | undefined;
   #skipped = 0;
+  /** Whether the runtime ends at a record. */
+  #isDying = false;
 
   constructor(code: string, world: WorldServer) {
     this.#code = code;
     this.#world = world;
   }
 
-  async start({ release = 1 }: ProcessOptions = {}): Promise<void> {
+  async start({ release = 1, death, onDeath }: ProcessOptions = {}): Promise<void> {
+    this.#isDying = death !== undefined;
+    if (onDeath !== undefined) this.#dieOnce(onDeath);
     this.#runtime = startWorkerd({
       code: this.#code,
       objects: { SESSIONS: "Sessions" },
-      bindings: { WORLD: this.#world.url, RELEASE: String(release), SKIPPED: String(this.#skipped) },
+      bindings: {
+        WORLD: this.#world.url,
+        RELEASE: String(release),
+        SKIPPED: String(this.#skipped),
+        DEATH: JSON.stringify(death ?? null),
+      },
       folder: this.#folder.path,
     });
     await this.#runtime.ready;
     // The alarms of the platform do not follow the clock of the case: one that is due by that is fired.
     if (this.#skipped > 0) await this.#fetch("case/pass/0");
+  }
+
+  /** Kills the runtime when it asks for that. */
+  #dieOnce(onDeath: () => void): void {
+    this.#world.onDeath = () => {
+      this.#world.onDeath = () => undefined;
+      void this.kill().then(onDeath);
+    };
   }
 
   async kill(): Promise<void> {
@@ -169,6 +193,13 @@ class WorkerdSessions implements PreparedHost {
     init?: Parameters<Miniflare["dispatchFetch"]>[1],
   ): Promise<Awaited<ReturnType<Miniflare["dispatchFetch"]>>> {
     if (this.#runtime === undefined) throw new Error("The runtime is not started.");
-    return await this.#runtime.dispatchFetch(`http://localhost/sessions/${path}`, init);
+    const answer = this.#runtime.dispatchFetch(`http://localhost/sessions/${path}`, init);
+    if (!this.#isDying) return await answer;
+    // What fails because the process dies has no answer.
+    const hasFailed = await answer.then(
+      ({ status }) => status >= 500,
+      () => true,
+    );
+    return hasFailed ? await Promise.race([]) : await answer;
   }
 }

@@ -141,6 +141,43 @@ describe("in a live session", () => {
     expect(problems()).toEqual([]);
   });
 
+  it("the session is forked at the record that is shown, and the fork is opened and goes its own way", async () => {
+    await using server = await servedAgent(support([refund, answers("Rejected, then.")]));
+    await talkIn(page, server.url, "Refund it.");
+    const heading = page.getByRole("heading", { level: 1 });
+    const original = (await heading.textContent()) ?? "";
+    await button("Approve").waitFor();
+    await button("Fork from here").focus();
+    await page.keyboard.press("Enter");
+    await page.getByText(`fork of ${original} at 4`).waitFor();
+    await page.getByText("live", { exact: true }).waitFor();
+    expect(await heading.textContent()).not.toBe(original);
+    await button("Reject").click();
+    await said("Rejected, then.");
+    await page.getByRole("combobox", { name: "Session" }).selectOption(original);
+    await heading.getByText(original).waitFor();
+    await button("Approve").waitFor();
+    expect(await page.getByText("Rejected, then.").count()).toBe(0);
+    await page.getByRole("slider", { name: "Record" }).fill("1");
+    await button("Fork from here").click();
+    await page.getByText(`fork of ${original} at 1`).waitFor();
+    await page.getByText("No message at this position.").waitFor();
+    expect(problems()).toEqual([]);
+  });
+
+  it("a fork that the server refuses is reported, and the session stays", async () => {
+    await using server = await servedAgent(support([answers("Hello.")]));
+    await talkIn(page, server.url, "Hi.");
+    await said("Hello.");
+    const id = await page.getByRole("heading", { level: 1 }).textContent();
+    const detail = "The session is damaged.";
+    await page.route("**/fork", (route) => route.fulfill({ status: 422, json: { detail } }));
+    await button("Fork from here").click();
+    await page.getByRole("status").getByText(detail).waitFor();
+    expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe(id);
+    expect(problems()).toEqual([]);
+  });
+
   it("a golden log also has the records that were streamed, and they are checked", async () => {
     await using server = await servedAgent(support([answers("Hello.")]));
     await talkIn(page, server.url, "Hi.");

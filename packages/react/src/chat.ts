@@ -65,33 +65,37 @@ export type ToolCallStatus =
   | "done"
   | "failed";
 
-/** A tool call of a message. */
-export interface ToolCallPart {
+/** A tool call of a message. `ToolCallOf<typeof agent>` has the types of the tools of an agent. */
+export interface ToolCallPart<Name extends string = string, Input = unknown, Output = unknown> {
   readonly type: "tool-call";
   readonly toolCallId: string;
-  readonly name: string;
+  readonly name: Name;
   readonly status: ToolCallStatus;
   /** The JSON text of the arguments; while the model is writing, its beginning. */
   readonly parameters: string;
+  /** The arguments as JSON; undefined while the model is writing them, and where the tool has not accepted them. */
+  readonly input: Input | undefined;
   /** Null while the call is open. */
   readonly result: ToolCallResult | null;
+  /** What the tool has returned, as JSON; undefined without a result, and where that is text or a reviewer gave it. */
+  readonly output: Output | undefined;
   /** What the tool has reported last; absent if it has not reported. */
   readonly progress?: string;
 }
 
 /** A part of a message, in the order of the model. */
-export type ChatPart =
+export type ChatPart<Call extends ToolCallPart = ToolCallPart> =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "reasoning"; readonly text: string }
   /** A file that the model made, or that a user has attached. */
   | { readonly type: "file"; readonly file: AgentAttachment }
-  | ToolCallPart;
+  | Call;
 
 /** A message with its parts. The same object until one of them changes; a part that does not change is the same object. */
-export interface ChatMessage {
+export interface ChatMessage<Call extends ToolCallPart = ToolCallPart> {
   readonly id: string;
   readonly role: AgentMessage["role"];
-  readonly parts: readonly ChatPart[];
+  readonly parts: readonly ChatPart<Call>[];
   /** Whether the model is writing it. */
   readonly streaming: boolean;
   /** `cut`: it ended early. `dropped`: it was not accepted. `withheld`: the model does not get it. Absent for a complete one. */
@@ -103,13 +107,13 @@ export interface ChatMessage {
 export type ChatStatus = "idle" | "running" | "waiting" | "paused" | "failed";
 
 /** What a session shows, without what is being streamed: the same object while a model or a tool streams. */
-export interface Chat<Data = unknown> extends Pick<
+export interface Chat<Data = unknown, Call extends ToolCallPart = ToolCallPart> extends Pick<
   ChatSession<Data>,
   "send" | "decide" | "update" | "cancel" | "retry" | "pause" | "resume"
 > {
   readonly session: ChatSession<Data>;
   /** Without the text that is being streamed, which `useMessage` adds. */
-  readonly messages: readonly ChatMessage[];
+  readonly messages: readonly ChatMessage<Call>[];
   readonly status: ChatStatus;
   readonly failure?: AgentFailure;
   /** The open questions, with those of sub-agents. */

@@ -10,6 +10,7 @@ import {
 } from "react";
 import type { AnyChatSession, Chat, ChatMessage, ChatSession } from "./chat.ts";
 import { storeOf } from "./chat-store.ts";
+import type { ToolCallOf } from "./tool-types.ts";
 
 const SessionContext = createContext<AnyChatSession | undefined>(undefined);
 
@@ -44,9 +45,9 @@ export type DataOf<Type> = Type extends Pick<Agent<never, infer Data>, "~data"> 
 /**
  * What a session shows: messages, status, questions, data, and the methods that post. A component is rendered again when one of these
  * changes, and not while a message is streamed; `useMessage` adds the streamed parts. Without a session it uses that of
- * `AgentProvider`; `useAgent<typeof agent>()` has the type of its data. Throws without either.
+ * `AgentProvider`; `useAgent<typeof agent>()` has the types of its data and its tool calls. Throws without either.
  */
-export function useAgent<Type>(): Chat<DataOf<Type>>;
+export function useAgent<Type>(): Chat<DataOf<Type>, ToolCallOf<Type>>;
 /** The same for a session that is given. */
 export function useAgent<Data>(session: ChatSession<Data>): Chat<Data>;
 /** Both forms of the hook. */
@@ -57,11 +58,16 @@ export function useAgent<Data>(session?: ChatSession<Data>): Chat<Data> {
 
 /**
  * A message with the text, the reasoning, the drafts of tool calls and the progress of tools that are being streamed; undefined for an
- * unknown id. A component is rendered again when this message changes.
+ * unknown id. A component is rendered again when this message changes. `useMessage<typeof agent>(id)` has the types of its tool calls.
  */
-export function useMessage(id: string, session?: AnyChatSession): ChatMessage | undefined {
+export function useMessage<Type>(
+  id: string,
+  session?: AnyChatSession,
+): ChatMessage<ToolCallOf<Type>> | undefined {
   const store = storeOf(useSession(session));
-  const message = (): ChatMessage | undefined => store.message(id);
+  // The agent determines the types of the calls.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  const message = () => store.message(id) as ChatMessage<ToolCallOf<Type>> | undefined;
   return useSyncExternalStore(store.subscribe, message, message);
 }
 

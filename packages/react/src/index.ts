@@ -12,3 +12,4 @@ export type {
 } from "./chat.ts";
 export { AgentProvider, useAgent, useAgentValue, useMessage } from "./hooks.ts";
 export type { DataOf } from "./hooks.ts";
+export type { JsonOf, OtherToolName, ToolCallOf } from "./tool-types.ts";

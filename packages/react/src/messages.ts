@@ -1,5 +1,6 @@
 import type { AgentAttachment, AgentMessage, AgentState, ContextEntry, ToolCallRecord } from "@moora/agent";
 import { openCallsOf } from "@moora/agent-core-state-machine/internal";
+import { inputOf, outputOf } from "./call-values.ts";
 import type { ChatMessage, ChatPart, ToolCallPart, ToolCallStatus } from "./chat.ts";
 import { turnPrefix } from "./streamed.ts";
 
@@ -26,7 +27,7 @@ export class MessageList {
       const status = statusOf(record, open.get(toolCallId));
       const known = this.#calls.get(toolCallId);
       const isKnown = known?.record === record && known.part.status === status;
-      const part = isKnown ? known.part : callPart(toolCallId, record, status);
+      const part = isKnown ? known.part : callPart(toolCallId, record, status, known?.part);
       calls.set(toolCallId, { part, record });
       return [part];
     };
@@ -133,11 +134,20 @@ function statusOf({ result }: ToolCallRecord, open: OpenCall | undefined): ToolC
   return open.status.type === "probing" ? "checking" : open.status.type;
 }
 
-const callPart = (
+/** The part of a call. The input stays the same object while the arguments are the same. */
+function callPart(
   toolCallId: string,
-  { name, parameters, result }: ToolCallRecord,
+  record: ToolCallRecord,
   status: ToolCallStatus,
-): ToolCallPart => ({ type: "tool-call", toolCallId, name, status, parameters, result });
+  known: ToolCallPart | undefined,
+): ToolCallPart {
+  const { name, parameters, result } = record;
+  const made = inputOf(record);
+  const isSame = made !== undefined && known?.parameters === parameters;
+  const input = isSame ? (known.input ?? made) : made;
+  const output = outputOf(record);
+  return { type: "tool-call", toolCallId, name, status, parameters, input, result, output };
+}
 
 /** Whether a message has something to show. */
 const isShown = ({ parts, streaming, attachments }: ChatMessage): boolean =>

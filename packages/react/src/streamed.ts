@@ -108,7 +108,9 @@ export class Streamed {
       name,
       status: "drafting",
       parameters: "",
+      input: undefined,
       result: null,
+      output: undefined,
     } as const;
     this.#drafts = [...this.#drafts, draft];
     return true;

@@ -36,6 +36,11 @@ export class EffectStream implements StreamedSession {
     return this.#streaming;
   }
 
+  /** What was streamed before a server asked is not kept. */
+  reasoning(): undefined {
+    return undefined;
+  }
+
   startedMessage(): string | undefined {
     return this.#startedMessage;
   }

@@ -7,6 +7,7 @@ import { initialStateOf, type AgentInput, type AgentState, type LogEntry } from 
 import {
   conformanceAgent,
   worldHandler,
+  type CommitDeath,
   type HostSetup,
   type HostWorld,
   type PreparedHost,
@@ -15,6 +16,7 @@ import {
 import { memoryLog, type EventLog } from "@moora/event-log";
 import { freePort } from "@moora/testbed/ports";
 import { restateLog, restateSession, type RestateSession } from "../src/index.ts";
+import { DyingIngress } from "./dying-ingress.ts";
 import { RestateServer } from "./restate-server.ts";
 import { killProcess, startServiceProcess } from "./service-process.ts";
 
@@ -31,6 +33,13 @@ export interface RestateHostOptions {
   readonly cacheBytes?: number;
 }
 
+/** What a process that serves the agent is started with. */
+interface ServiceOrders {
+  readonly port: number;
+  readonly release: number;
+  readonly ingressUrl: string;
+}
+
 /** What a process that serves the agent sends: a piece of text that the model streams, or a log entry. */
 type ChildMessage = { readonly sessionId: string; readonly text: string } | { readonly entry: LogEntry };
 
@@ -45,7 +54,9 @@ export class RestateHost implements AsyncDisposable {
   readonly #listeners = new Map<string, (text: string) => void>();
   /** The log entries of all processes. */
   readonly entries: LogEntry[] = [];
-  #child: { readonly process: ChildProcess; readonly release: number } | undefined;
+  #child:
+    | { readonly process: ChildProcess; readonly release: number; readonly ingressUrl: string }
+    | undefined;
   #cases = 0;
 
   private constructor(server: RestateServer, port: number, { victim, cacheBytes }: RestateHostOptions) {
@@ -79,12 +90,9 @@ export class RestateHost implements AsyncDisposable {
     this.#cases += 1;
     const id = `case-${this.#cases}`;
     this.#worlds.set(id, world);
-    const { ingressUrl } = this.#server;
     // One world has the sessions of a case: their ids begin with that of the case.
-    const sessionOf = (name: string): RestateSession =>
-      restateSession({ ingressUrl, agent: "conformance", id: `${id}-${name}` });
-    return new RestateCase(this, sessionOf, {
-      idOf: (name) => `${id}-${name}`,
+    const sessionIdOf = (name: string): string => `${id}-${name}`;
+    return new RestateCase(this, sessionIdOf, {
       listen: (name, listener) => void this.#listeners.set(`${id}-${name}`, listener),
       end: () => {
         this.#worlds.delete(id);
@@ -97,18 +105,19 @@ export class RestateHost implements AsyncDisposable {
     return this.#server.ingressUrl;
   }
 
-  /** Starts the server and the process, unless the server and one of this release run. */
-  async serve(release: number): Promise<void> {
+  /** Starts the server and the process, unless the server and one of this release, with this ingress, run. */
+  async serve(release: number, ingressUrl: string = this.ingressUrl): Promise<void> {
     await this.#server.start();
-    if (this.#child?.release === release) return;
-    await this.#killService();
-    this.#child = { process: await this.#fork(this.#port, release), release };
+    if (this.#child?.release === release && this.#child.ingressUrl === ingressUrl) return;
+    await this.killService();
+    const child = await this.#fork({ port: this.#port, release, ingressUrl });
+    this.#child = { process: child, release, ingressUrl };
   }
 
   /** Registers another process with a release as a deployment of its own. The ones before continue to serve what they began. */
   async deploy(release: number): Promise<Deployment> {
     const port = await freePort();
-    const child = await this.#fork(port, release);
+    const child = await this.#fork({ port, release, ingressUrl: this.ingressUrl });
     await this.#server.register(`http://127.0.0.1:${port}`);
     return { [Symbol.asyncDispose]: () => killProcess(child) };
   }
@@ -120,19 +129,20 @@ export class RestateHost implements AsyncDisposable {
 
   async kill(): Promise<void> {
     if (this.#victim === "server") await this.#server.kill();
-    else await this.#killService();
+    else await this.killService();
   }
 
-  async #killService(): Promise<void> {
+  /** Kills the process with the agent. */
+  async killService(): Promise<void> {
     const child = this.#child?.process;
     this.#child = undefined;
     if (child !== undefined) await killProcess(child);
   }
 
-  async #fork(port: number, release: number): Promise<ChildProcess> {
+  async #fork({ port, release, ingressUrl }: ServiceOrders): Promise<ChildProcess> {
     const address = this.#world.address();
     const world = typeof address === "object" ? `http://127.0.0.1:${address?.port}` : "";
-    const args = [port, this.#server.ingressUrl, world, release, this.#cacheBytes ?? ""];
+    const args = [port, ingressUrl, world, release, this.#cacheBytes ?? ""];
     const child = await startServiceProcess("service.ts", args);
     child.on("message", (message: ChildMessage) => {
       if ("entry" in message) this.entries.push(message.entry);
@@ -142,7 +152,7 @@ export class RestateHost implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#killService();
+    await this.killService();
     this.#world.closeAllConnections();
     this.#world.close();
     await this.#server[Symbol.asyncDispose]();
@@ -158,25 +168,41 @@ export class RestateHost implements AsyncDisposable {
 }
 
 interface CaseHooks {
-  /** The id that a session of the case has on Restate. */
-  readonly idOf: (id: string) => string;
   readonly listen: (id: string, listener: (text: string) => void) => void;
   readonly end: () => void;
 }
 
 class RestateCase implements PreparedHost {
   readonly #host: RestateHost;
-  readonly #sessionOf: (id: string) => RestateSession;
+  readonly #sessionIdOf: (name: string) => string;
   readonly #hooks: CaseHooks;
+  /** The ingress of a process that dies at a record. */
+  #dying: DyingIngress | undefined;
+  /** Resolves when that process has died, and no other one was started; undefined while it lives. */
+  #death: Promise<void> | undefined;
 
-  constructor(host: RestateHost, sessionOf: (id: string) => RestateSession, hooks: CaseHooks) {
+  constructor(host: RestateHost, sessionIdOf: (name: string) => string, hooks: CaseHooks) {
     this.#host = host;
-    this.#sessionOf = sessionOf;
+    this.#sessionIdOf = sessionIdOf;
     this.#hooks = hooks;
   }
 
-  async start({ release = 1 }: ProcessOptions = {}): Promise<void> {
-    await this.#host.serve(release);
+  async start({ release = 1, death, onDeath }: ProcessOptions = {}): Promise<void> {
+    await this.#death;
+    this.#death = undefined;
+    await this.#dying?.[Symbol.asyncDispose]();
+    this.#dying = death === undefined ? undefined : await this.#ingressOf(death, onDeath);
+    await this.#host.serve(release, this.#dying?.url);
+  }
+
+  async #ingressOf(death: CommitDeath, onDeath: (() => void) | undefined): Promise<DyingIngress> {
+    const { ingressUrl } = this.#host;
+    const kill = async (): Promise<void> => {
+      this.#death = this.#host.killService();
+      await this.#death;
+      onDeath?.();
+    };
+    return await DyingIngress.start({ ingressUrl, agent: "conformance", death, kill });
   }
 
   async kill(): Promise<void> {
@@ -184,10 +210,15 @@ class RestateCase implements PreparedHost {
   }
 
   async post(id: string, input: AgentInput): Promise<boolean> {
-    return await this.#sessionOf(id).post(input);
+    const send = (): Promise<boolean> => this.#sessionOf(id).post(input);
+    return this.#dying === undefined
+      ? await send()
+      : await this.#dying.commit(this.#sessionIdOf(id), 1, send);
   }
 
   async waitFor(id: string, isReached: (state: AgentState) => boolean): Promise<AgentState> {
+    // Only a process reads a session: one that died at the last record is started again.
+    if (this.#death !== undefined) await this.start();
     const session = this.#sessionOf(id);
     for (;;) {
       const state = (await session.current())?.state ?? initialState;
@@ -198,13 +229,18 @@ class RestateCase implements PreparedHost {
 
   async remove(id: string): Promise<void> {
     const log = restateLog({ ingressUrl: this.#host.ingressUrl, agent: "conformance" });
-    await log.remove(this.#hooks.idOf(id));
+    await log.remove(this.#sessionIdOf(id));
     await log.close();
   }
 
   async watch(id: string, listener: (text: string) => void): Promise<() => void> {
     this.#hooks.listen(id, listener);
     return () => undefined;
+  }
+
+  #sessionOf(name: string): RestateSession {
+    const { ingressUrl } = this.#host;
+    return restateSession({ ingressUrl, agent: "conformance", id: this.#sessionIdOf(name) });
   }
 
   async log(id: string): Promise<EventLog> {
@@ -217,6 +253,7 @@ class RestateCase implements PreparedHost {
   }
 
   async dispose(): Promise<void> {
+    await this.#dying?.[Symbol.asyncDispose]();
     this.#hooks.end();
   }
 }

@@ -1,5 +1,6 @@
 import { Chat } from "@ai-sdk/react";
 import { untilPasses } from "@moora/testbed/test-clock";
+import { memoryLog, MemoryStorage } from "@moora/event-log";
 import type { UIMessage } from "ai";
 import { expect, vi } from "vitest";
 import { OpenRequests } from "./open-requests.ts";
@@ -20,7 +21,8 @@ export interface Documented {
 
 /** A page with the hook of the documentation, at a server. */
 export class HookScene implements AsyncDisposable {
-  readonly scene: Scene;
+  scene: Scene;
+  readonly #storage = new MemoryStorage();
   readonly requests: string[] = [];
   isOffline = false;
   readonly #open = new OpenRequests();
@@ -28,12 +30,23 @@ export class HookScene implements AsyncDisposable {
   #cutBefore: string | undefined;
 
   constructor(agent: ReturnType<typeof agentOf>) {
-    this.scene = new Scene(agent);
+    this.scene = this.#sceneOf(agent);
     vi.stubGlobal("fetch", async (path: string, init?: RequestInit) => {
       const request = new Request(`http://localhost${path}`, init);
       this.requests.push(request.method);
       return await this.#open.count(() => this.#send(request));
     });
+  }
+
+  #sceneOf(agent: ReturnType<typeof agentOf>): Scene {
+    return new Scene(agent, { log: memoryLog(this.#storage) });
+  }
+
+  /** Closes the server. Another one with this agent has its address and its log from then on. */
+  async restart(agent: ReturnType<typeof agentOf>): Promise<void> {
+    const before = this.scene;
+    this.scene = this.#sceneOf(agent);
+    await before[Symbol.asyncDispose]();
   }
 
   async #send(request: Request): Promise<Response> {

@@ -7,6 +7,7 @@ import { untilPasses } from "@moora/testbed/test-clock";
 import type { ChatInit, UIMessage } from "ai";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { decide, HookScene, PageChat, send, type Documented } from "./chat-hook-scene.ts";
+import { HandModel } from "./hand-model.ts";
 import { agentOf, toolOf } from "./support.ts";
 
 vi.mock("@ai-sdk/react", async (original) => ({
@@ -210,4 +211,49 @@ describe("a message whose stream was cut off", () => {
       ]);
     },
   );
+});
+
+describe("a page whose server is closed in the middle of an answer", () => {
+  it("shows an error, and the whole answer when it resumes at the next server", async () => {
+    const [first, second] = [new HandModel(), new HandModel()];
+    await using scene = new HookScene(agentOf(first));
+    const chat = await scene.open(page);
+    const sent = chat.sendMessage({ text: "Hi" });
+    (await first.attempt(1)).write("Half an ");
+    await untilPasses(() =>
+      expect(steps(chat)).toEqual([
+        ["user", "Hi"],
+        ["loop_1", "Half an "],
+      ]),
+    );
+    await scene.restart(agentOf(second));
+    await sent;
+    expect(chat.status).toBe("error");
+    expect(chat.error?.message).toContain("ended before the answer was complete");
+    const attempt = await second.attempt(1);
+    attempt.write("A whole ");
+    const resumed = chat.resumeStream();
+    await untilPasses(() => expect(steps(chat)[1]).toEqual(["loop_1", "A whole "]));
+    attempt.write("answer.");
+    attempt.end();
+    await resumed;
+    await scene.rests(chat);
+    expect(steps(chat)).toEqual([
+      ["user", "Hi"],
+      ["loop_1", "A whole answer."],
+    ]);
+  });
+
+  it("shows the rest of an answer that ended before it read the message again", async () => {
+    await using scene = new HookScene(agentOf([answers("Once upon a time.")]));
+    const chat = await scene.open(page);
+    scene.cutsNext("time");
+    await chat.sendMessage({ text: "Hi" });
+    await scene.rests(chat);
+    expect(chat.status).toBe("error");
+    expect(steps(chat)).toEqual([
+      ["user", "Hi"],
+      ["loop_1", "Once upon a time."],
+    ]);
+  });
 });

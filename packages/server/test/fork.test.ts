@@ -206,12 +206,12 @@ describe("a fork that is refused", () => {
       const session = await inner.open(name);
       if (session === undefined || name !== id) return session;
       const records = (await session.read()).slice(0, 2);
-      const { header } = session;
       return {
         ...session,
         id,
-        header,
+        header: session.header,
         head: () => session.head(),
+        currentLease: () => session.currentLease(),
         inspect: () => ({ records, damage, unfinishedBytes: 0 }),
       };
     };

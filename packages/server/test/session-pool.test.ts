@@ -30,6 +30,8 @@ describe("a session that nothing uses", () => {
     await untilClosed(scene.log, id);
     const { body } = await ada.get(`/sessions/${id}`);
     expect(body.state.messages).toHaveLength(2);
+    expect(await isRun(scene.log, id)).toBe(false);
+    await ada.post(`/sessions/${id}/messages`, { content: "More" });
     expect(await isRun(scene.log, id)).toBe(true);
     expect(scene.errors).toEqual([]);
   });

@@ -8,7 +8,7 @@ import { after, isPromise } from "../is-promise.ts";
 import { argumentsOf } from "./validate-arguments.ts";
 import type { ContextDefinition, HostContext, WithNeed } from "./define-context.ts";
 import { schemaCheckOf, type SchemaCheck } from "./schema-check.ts";
-import type { OutputOf, StandardSchema } from "./standard-schema.ts";
+import type { ArgumentsOf, OutputOf, StandardSchema } from "./standard-schema.ts";
 import { checkToolOptions, toolDefinitionOf } from "./tool-definition.ts";
 import type { AskedByTool } from "./tool-asks.ts";
 import { outputToOutcome, thrownToOutcome, type ToolOutcome } from "./tool-reply.ts";
@@ -141,11 +141,11 @@ export interface ToolOptions<
 }
 
 /**
- * A tool, as `defineTool` returns it. Arguments and results are text. `Input` and `Output` are the types of `execute`; a list
- * of tools of any types is a `Tool[]`.
+ * A tool, as `defineTool` returns it. Arguments and results are text. `Input` and `Output` are the types of `execute`,
+ * `Arguments` is that of the arguments before the schema converts them; a list of tools of any types is a `Tool[]`.
  */
-export interface Tool<Input = unknown, Output = unknown> {
-  readonly name: string;
+export interface Tool<Input = unknown, Output = unknown, Name extends string = string, Arguments = unknown> {
+  readonly name: Name;
   readonly definition: ToolDefinition;
   /** The application data that the tool uses. */
   readonly data?: AnyData;
@@ -157,7 +157,7 @@ export interface Tool<Input = unknown, Output = unknown> {
   run(parameters: string, context: ToolContext): ToolOutcome | Promise<ToolOutcome>;
   probe?(parameters: string, context: ToolContext): Promise<ProbeResult>;
   /** Exists only for types; not set. */
-  readonly "~types"?: { readonly input: Input; readonly output: Output };
+  readonly "~types"?: { readonly input: Input; readonly output: Output; readonly arguments: Arguments };
 }
 
 /** The type of the input of a tool's `execute`: `ToolInput<typeof weather>`. */
@@ -178,13 +178,17 @@ export function defineTool<
   Output = unknown,
   Data = never,
   Context = unknown,
+  const Name extends string = string,
 >(
-  options: ToolOptions<Schema, OutputOf<Schema>, Output, Data, Context>,
-): WithNeed<Tool<OutputOf<Schema>, Awaited<Output>>, NoInfer<Context>> {
+  options: ToolOptions<Schema, OutputOf<Schema>, Output, Data, Context> & { readonly name: Name },
+): WithNeed<Tool<OutputOf<Schema>, Awaited<Output>, Name, ArgumentsOf<Schema>>, NoInfer<Context>> {
   checkToolOptions(options);
-  // The context exists only for types.
+  // The context, the name and the arguments exist only for types.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  return toolOf(options) as WithNeed<Tool<OutputOf<Schema>, Awaited<Output>>, NoInfer<Context>>;
+  return toolOf(options) as WithNeed<
+    Tool<OutputOf<Schema>, Awaited<Output>, Name, ArgumentsOf<Schema>>,
+    NoInfer<Context>
+  >;
 }
 
 function toolOf<const Schema extends StandardSchema | JsonObject, Output, Data, Context>(

@@ -31,6 +31,13 @@ export interface StandardIssue {
 /** The type of the output of a schema. */
 export type OutputOf<Schema> = Schema extends StandardSchema<infer Output> ? Output : JsonObject;
 
+/** The type of what a schema accepts. */
+export type ArgumentsOf<Schema> = Schema extends {
+  readonly "~standard": { readonly types?: { readonly input: infer Input } | undefined };
+}
+  ? Input
+  : JsonObject;
+
 /** Whether a value is a Standard Schema: an object or a function with the key `~standard`. */
 export const isStandardSchema = (schema: unknown): schema is StandardSchema =>
   (typeof schema === "object" || typeof schema === "function") && schema !== null && "~standard" in schema;

@@ -9,6 +9,8 @@ export interface StreamedSession {
   seq(): number;
   /** The text of the message that is being streamed. */
   streaming(): { readonly messageId: string; readonly text: string } | null;
+  /** The reasoning of the message that is being streamed, as far as it was streamed; undefined if that is not known. */
+  reasoning(): StreamedReasoning | undefined;
   /** The message of the model call that may have streamed already; undefined if there is none. */
   startedMessage(): string | undefined;
   /** The open questions, with those of sub-agents. */
@@ -17,6 +19,12 @@ export interface StreamedSession {
   onRecord(listener: (seq: number) => void): () => void;
   /** Calls the listener with each event. Returns a function that unsubscribes. */
   onEvent(listener: (event: AgentEvent<unknown>) => void): () => void;
+}
+
+/** Reasoning in the order of its parts. `part` is the number of a part in its message, where the model counts them. */
+export interface StreamedReasoning {
+  readonly messageId: string;
+  readonly parts: readonly { readonly part: number | undefined; readonly text: string }[];
 }
 
 /** How long a server counts as one with viewers after its last request, in milliseconds. */
@@ -48,6 +56,8 @@ export class LivePublisher {
   #lengths = { text: 0, reasoning: 0 };
   /** The attempt that had begun when this began to listen: only its text is known from its beginning. */
   #startedAttempt: string | undefined;
+  /** The attempt whose reasoning is known from its beginning, although it had begun. */
+  #knownReasoning: string | undefined;
   #detach: (() => void) | undefined;
   #cancelPace: (() => void) | undefined;
 
@@ -63,6 +73,7 @@ export class LivePublisher {
     const isNew = viewed.isNew || !this.#servers.has(server);
     this.#servers.set(server, this.#options.clock.now() + interestMs);
     if (this.#detach === undefined) this.#attach();
+    if (isNew) this.#sendReasoning(server);
     const streaming = this.#session.streaming();
     const has = streaming?.messageId === viewed.messageId ? viewed.length : 0;
     const rest = streaming?.text.slice(has) ?? "";
@@ -83,6 +94,23 @@ export class LivePublisher {
     } while (offset < has + rest.length);
   }
 
+  /** Sends the reasoning so far, before the text. A server that has it ignores it. */
+  #sendReasoning(server: string): void {
+    const reasoning = this.#session.reasoning();
+    if (reasoning === undefined) return;
+    const { messageId, parts } = reasoning;
+    let offset = 0;
+    for (const { part, text } of parts) {
+      for (let start = 0; start < text.length; start += maxPieceLength) {
+        const piece = text.slice(start, start + maxPieceLength);
+        const numbered = part === undefined ? {} : { part };
+        const event = { type: "LlmReasoning", messageId, ...numbered, text: piece } as const;
+        this.#options.send(server, { type: "events", ...this.#head(), events: [{ event, offset }] });
+        offset += piece.length;
+      }
+    }
+  }
+
   leave(server: string): void {
     this.#servers.delete(server);
     if (this.#servers.size === 0) this.close();
@@ -101,8 +129,13 @@ export class LivePublisher {
   #attach(): void {
     const streaming = this.#session.streaming();
     this.#seq = this.#session.seq();
-    this.#messageId = streaming?.messageId ?? "";
-    this.#lengths = { text: streaming?.text.length ?? 0, reasoning: 0 };
+    const reasoning = this.#session.reasoning();
+    this.#messageId = reasoning?.messageId ?? streaming?.messageId ?? "";
+    this.#lengths = {
+      text: streaming?.text.length ?? 0,
+      reasoning: (reasoning?.parts ?? []).reduce((sum, { text }) => sum + text.length, 0),
+    };
+    this.#knownReasoning = reasoning?.messageId;
     this.#startedAttempt = this.#session.startedMessage();
     const stops = [
       this.#session.onRecord((seq) => {
@@ -133,7 +166,9 @@ export class LivePublisher {
         return offset === undefined ? undefined : { event, offset };
       }
       case "LlmReasoning":
-        return this.#isWhole(event) ? { event, offset: this.#count(event, "reasoning") } : undefined;
+        return this.#isWhole(event) || event.messageId === this.#knownReasoning
+          ? { event, offset: this.#count(event, "reasoning") }
+          : undefined;
       case "LlmToolCall":
       case "LlmToolCallDelta":
       case "LlmPartEnded":

@@ -35,6 +35,11 @@ export interface TeamOptions<Answer = string, Data = unknown, Context = unknown>
   readonly version?: string;
 }
 
+type AnyMembers = Readonly<Record<string, { readonly agent: { readonly "~tools"?: Tool } }>>;
+
+/** The tools of all agents of a team. */
+type ToolsOfMembers<Members extends AnyMembers> = NonNullable<Members[keyof Members]["agent"]["~tools"]>;
+
 const forms: OptionForms<TeamOptions> = {
   agents: "object",
   start: "string",
@@ -52,12 +57,20 @@ const memberForms: OptionForms<TeamMember> = { agent: "object", description: "st
  * agents have the same `answer`, the same `data`, and the budget and prices of the one that starts. Throws `BuildError` for
  * agents that do not, a name that is not one of `agents`, a description that is missing, and a tool with the name `hand_off`.
  */
-export function defineTeam<Answer, Data, Context = unknown>(
-  options: TeamOptions<Answer, Data, Context>,
-): WithNeed<Agent<Answer, Data>, NoInfer<Context>> {
-  // The context exists only for types.
+export function defineTeam<
+  Answer,
+  Data,
+  Context = unknown,
+  Members extends AnyMembers = Readonly<Record<string, TeamMember<Answer, Data, Context>>>,
+>(
+  options: TeamOptions<Answer, Data, Context> & { readonly agents: Members },
+): WithNeed<Agent<Answer, Data, ToolsOfMembers<NoInfer<Members>>>, NoInfer<Context>> {
+  // The context and the tools exist only for types.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  return teamOf(options as TeamOptions<Answer, Data>) as WithNeed<Agent<Answer, Data>, NoInfer<Context>>;
+  return teamOf(options as TeamOptions<Answer, Data>) as WithNeed<
+    Agent<Answer, Data, ToolsOfMembers<NoInfer<Members>>>,
+    NoInfer<Context>
+  >;
 }
 
 function teamOf<Answer, Data>(options: TeamOptions<Answer, Data>): Agent<Answer, Data> {

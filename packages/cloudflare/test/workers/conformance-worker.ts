@@ -1,5 +1,6 @@
-import { conformanceAgent, remoteWorld, SkippingClock } from "@moora/agent-testing/hosts";
-import { sessionObject } from "@moora/cloudflare";
+import { conformanceAgent, remoteWorld, SkippingClock, type CommitDeath } from "@moora/agent-testing/hosts";
+import { sessionObject, type ObjectState } from "@moora/cloudflare";
+import { dyingState } from "./dying-state.ts";
 
 interface Env {
   readonly SESSIONS: { getByName(name: string): { fetch(request: Request): Promise<Response> } };
@@ -8,6 +9,8 @@ interface Env {
   readonly RELEASE: string;
   /** How far the clock was moved before this process began, in milliseconds. */
   readonly SKIPPED: string;
+  /** Where this process ends, as JSON: a `CommitDeath`, or null. */
+  readonly DEATH: string;
 }
 
 /** The clock of the object in this process. */
@@ -29,6 +32,13 @@ const Base = sessionObject<Env>({
 
 /** The object of the session, whose clock can be moved. The alarms of the platform do not follow that clock, so it fires them. */
 export class Sessions extends Base {
+  constructor(state: ObjectState, env: Env) {
+    const death: CommitDeath | null = JSON.parse(env.DEATH);
+    // The answer does not come: the process ends.
+    const die = (): void => void fetch(`${env.WORLD}death`).catch(() => undefined);
+    super(death === null ? state : dyingState(state, death, die), env);
+  }
+
   override async fetch(request: Request): Promise<Response> {
     const [, ms] = /\/pass\/(\d+)$/.exec(request.url) ?? [];
     if (ms === undefined) return await super.fetch(request);

@@ -5,10 +5,11 @@ import { computed } from "@preact/signals";
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { notify } from "./copy.tsx";
-import type { PostKind } from "./live-requests.ts";
+import { openAndFocus } from "./focus.ts";
+import { forkOf, type PostKind } from "./live-requests.ts";
 import { isLive, liveId, liveStatus, post, streaming } from "./live-source.ts";
 import { Decision } from "./decision-form.tsx";
-import { count, goTo, position, view } from "./store.ts";
+import { count, goTo, messageOf, position, view } from "./store.ts";
 import { subAgentQuestions } from "./sub-agent-questions.ts";
 
 const isAtEnd = computed(() => position.value === count.value);
@@ -89,6 +90,7 @@ export function Composer(): JSX.Element | null {
         <button type="button" onClick={() => goTo(count.value)}>
           Go to the newest record to act
         </button>
+        <ForkButton />
       </p>
     );
   }
@@ -138,6 +140,32 @@ function LoopButtons(): JSX.Element {
       <button type="button" disabled={!canRetry} onClick={() => void control("retry", {})}>
         Retry loop
       </button>
+      <ForkButton />
     </div>
+  );
+}
+
+/** Forks the session at the position, and opens the fork. */
+function ForkButton(): JSX.Element {
+  const [isForking, setForking] = useState(false);
+  const fork = async (id: string, at: number): Promise<void> => {
+    setForking(true);
+    try {
+      await openAndFocus(await forkOf(id, at), ".panels");
+      notify(`This is a fork of ${id} at record ${at}.`);
+    } catch (error) {
+      notify(messageOf(error));
+    }
+    setForking(false);
+  };
+  return (
+    <button
+      type="button"
+      title="A new session with the records until here. Open work gets the results that this session has."
+      aria-disabled={isForking}
+      onClick={() => void (isForking || fork(liveId.value ?? "", position.value))}
+    >
+      Fork from here
+    </button>
   );
 }

@@ -114,6 +114,17 @@ export async function postTo(
   }
 }
 
+/** Makes a session of the first `at` records of another one. Returns its id. Rejects with `RequestFailed`. */
+export async function forkOf(id: string, at: number): Promise<string> {
+  const response = await request(`sessions/${encodeURIComponent(id)}/fork`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "idempotency-key": randomKey() },
+    body: JSON.stringify({ at }),
+  });
+  const made: { readonly id: string } = await response.json();
+  return made.id;
+}
+
 /** 128 random bits. */
 const randomKey = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join(

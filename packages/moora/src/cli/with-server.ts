@@ -45,8 +45,8 @@ export async function withServer(
   const { served, auth, notice } = await servedBy(options, host);
   const screen = new Screen(host, [...environmentSecrets(host.env), ...(auth?.secrets ?? [])]);
   const target = parseLogTarget(options.text("log") ?? host.env["MOORA_LOG"], host.cwd);
-  const onNotice = (notice: Parameters<typeof noticeToMessage>[0]): void =>
-    screen.line(noticeToMessage(notice));
+  const onNotice = (given: Parameters<typeof noticeToMessage>[0]): void =>
+    screen.line(noticeToMessage(given));
   if (notice !== undefined) screen.dim(notice);
   const mcp = listens ? await toolsOfServer(served.agents) : {};
   const log = await openLog(target, { creates: true, onNotice });

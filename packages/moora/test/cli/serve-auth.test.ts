@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { plannerNotice } from "../../src/cli/planner-notice.ts";
 import { TemporaryFolder } from "./temporary-folder.ts";
 import { TestHost } from "./test-host.ts";
 
@@ -57,7 +58,7 @@ describe("moora serve --auth", () => {
     expect((await ask("/metrics", adaToken)).status).toBe(403);
     expect((await ask("/metrics", bobToken)).status).toBe(200);
     await stop();
-    expect(host.stderr.text).toBe("");
+    expect(host.stderr.text).toBe(`${plannerNotice}\n`);
   });
 
   it("serves the page of the inspector, which asks for a token, and says how requests are sent", async () => {

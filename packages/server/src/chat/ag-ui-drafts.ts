@@ -13,35 +13,30 @@ export class AgUiDrafts {
     this.#drafts.set(toolCallId, { name, text: "" });
   }
 
-  grow(toolCallId: string, delta: string): AgUiEvent {
+  grow(toolCallId: string, delta: string): void {
     const draft = this.#drafts.get(toolCallId);
     if (draft !== undefined) draft.text += delta;
-    return { type: "TOOL_CALL_ARGS", toolCallId, delta };
   }
 
   /**
-   * The events that complete the draft of a call, and whether the client then has another call than the log. Undefined for a call
-   * without a draft.
+   * Ends the draft of a call. Returns the rest of its arguments, and whether the client has another call than the log. Undefined for a
+   * call without a draft.
    */
   complete(
     toolCallId: string,
     call: { readonly name: string; readonly parameters: string },
-  ): { readonly events: readonly AgUiEvent[]; readonly differs: boolean } | undefined {
+  ): { readonly rest: string; readonly differs: boolean } | undefined {
     const draft = this.#drafts.get(toolCallId);
     if (draft === undefined) return undefined;
+    this.#drafts.delete(toolCallId);
     const differs = draft.name !== call.name || !call.parameters.startsWith(draft.text);
-    const delta = differs ? "" : call.parameters.slice(draft.text.length);
-    const rest = delta === "" ? [] : [{ type: "TOOL_CALL_ARGS", toolCallId, delta }];
-    return { events: [...rest, ...this.end(toolCallId)], differs };
-  }
-
-  /** The event that ends a draft. */
-  end(toolCallId: string): readonly AgUiEvent[] {
-    return this.#drafts.delete(toolCallId) ? [{ type: "TOOL_CALL_END", toolCallId }] : [];
+    return { rest: call.parameters.slice(draft.text.length), differs };
   }
 
   /** The events that end all drafts. */
   endAll(): readonly AgUiEvent[] {
-    return [...this.#drafts.keys()].flatMap((id) => this.end(id));
+    const ids = [...this.#drafts.keys()];
+    this.#drafts.clear();
+    return ids.map((toolCallId) => ({ type: "TOOL_CALL_END", toolCallId }));
   }
 }

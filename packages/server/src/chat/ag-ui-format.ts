@@ -1,12 +1,14 @@
 import type { AgentState, DataPatch } from "@moora/agent";
 import type { LiveSession } from "../sessions/live-session.ts";
 import { contentWithFiles } from "./ag-ui-files.ts";
+import { AgUiClient } from "./ag-ui-client.ts";
 import { messagesOf } from "./ag-ui-messages.ts";
 import { callsMessageId, resultMessageId } from "./ag-ui-ids.ts";
 import { AgUiDrafts } from "./ag-ui-drafts.ts";
 import { questionToInterrupt } from "./ag-ui-interrupts.ts";
 import { AgUiSharedState } from "./ag-ui-state.ts";
 import type { ChatFormat, ChatTranslator } from "./chat-format.ts";
+import { turnIdOf, turnsOf } from "./loop-turns.ts";
 import { textOf, type UiChunk } from "./ui-chunk.ts";
 
 /** An event of AG-UI 1.0. Fields without a value are left out: a null is invalid. */
@@ -18,21 +20,18 @@ export interface AgUiRun {
   readonly runId: string;
 }
 
-/** The messages that a client has. */
-type ClientMessages = readonly { readonly id: string; readonly content?: unknown }[];
-
-/** The events of one run of AG-UI. */
-export const agUiFormat = (run: AgUiRun, clientMessages: ClientMessages): ChatFormat => ({
+/** The events of one run of AG-UI. `posted` are the messages that the client has. */
+export const agUiFormat = (run: AgUiRun, posted: readonly unknown[]): ChatFormat => ({
   headers: {},
   endText: "",
   replacesMessages: false,
-  translator: (live) => new AgUiTranslator(run, live, clientMessages),
+  translator: (live) => new AgUiTranslator(run, live, new AgUiClient(posted)),
 });
 
 /** Translates the chunks of a loop to events of AG-UI. */
 class AgUiTranslator implements ChatTranslator {
   readonly #run: AgUiRun;
-  readonly #clientMessages: ClientMessages;
+  readonly #client: AgUiClient;
   readonly #live: LiveSession;
   readonly #drafts = new AgUiDrafts();
   readonly #data = new AgUiSharedState();
@@ -43,9 +42,9 @@ class AgUiTranslator implements ChatTranslator {
   /** How many files of the last result follow. The result contains them. */
   #filesOfResult = 0;
 
-  constructor(run: AgUiRun, live: LiveSession, clientMessages: ClientMessages) {
+  constructor(run: AgUiRun, live: LiveSession, client: AgUiClient) {
     this.#run = run;
-    this.#clientMessages = clientMessages;
+    this.#client = client;
     this.#live = live;
   }
 
@@ -72,9 +71,9 @@ class AgUiTranslator implements ChatTranslator {
       case "reasoning-start":
         return this.#start("reasoning", chunk.id);
       case "text-delta":
-        return [{ type: "TEXT_MESSAGE_CONTENT", messageId: chunk.id, delta: chunk.delta }];
+        return this.#content("TEXT_MESSAGE_CONTENT", chunk);
       case "reasoning-delta":
-        return [{ type: "REASONING_MESSAGE_CONTENT", messageId: chunk.id, delta: chunk.delta }];
+        return this.#content("REASONING_MESSAGE_CONTENT", chunk);
       case "text-end":
       case "reasoning-end":
         return this.#close();
@@ -82,7 +81,8 @@ class AgUiTranslator implements ChatTranslator {
         this.#drafts.start(chunk.toolCallId, chunk.toolName);
         return [this.#callStart(chunk)];
       case "tool-input-delta":
-        return [this.#drafts.grow(chunk.toolCallId, chunk.inputTextDelta)];
+        this.#drafts.grow(chunk.toolCallId, chunk.inputTextDelta);
+        return this.#arguments(chunk.toolCallId, chunk.inputTextDelta);
       case "tool-input-available":
         return this.#call(chunk);
       case "tool-output-available":
@@ -114,9 +114,23 @@ class AgUiTranslator implements ChatTranslator {
     return this.#data.update(state, patches);
   }
 
-  clientText(messageId: string): string {
-    const content = this.#clientMessages.find(({ id }) => id === messageId)?.content;
-    return typeof content === "string" ? content : "";
+  correction(): readonly AgUiEvent[] {
+    const turnId = this.#turnId;
+    const isOutdated = this.#client.isOutdated(this.#messages, this.#live.stream.draft, turnId);
+    return isOutdated ? [this.#snapshot()] : [];
+  }
+
+  #content(
+    type: string,
+    { id, delta }: { readonly id: string; readonly delta: string },
+  ): readonly AgUiEvent[] {
+    const added = this.#client.newOf(id, delta);
+    return added === "" ? [] : [{ type, messageId: id, delta: added }];
+  }
+
+  #arguments(toolCallId: string, delta: string): readonly AgUiEvent[] {
+    const added = this.#client.newOf(toolCallId, delta);
+    return added === "" ? [] : [{ type: "TOOL_CALL_ARGS", toolCallId, delta: added }];
   }
 
   #callStart({
@@ -138,19 +152,16 @@ class AgUiTranslator implements ChatTranslator {
     // A question of a sub-agent is an interrupt, not a call.
     if (call === undefined) return [];
     const drafted = this.#drafts.complete(toolCallId, call);
-    if (drafted !== undefined)
-      return drafted.differs ? [...drafted.events, this.#snapshot()] : drafted.events;
-    return [
-      this.#callStart(chunk),
-      { type: "TOOL_CALL_ARGS", toolCallId, delta: textOf(input) },
-      { type: "TOOL_CALL_END", toolCallId },
-    ];
+    const end = { type: "TOOL_CALL_END", toolCallId };
+    if (drafted === undefined)
+      return [this.#callStart(chunk), ...this.#arguments(toolCallId, textOf(input)), end];
+    return drafted.differs ? [end, this.#snapshot()] : [...this.#arguments(toolCallId, drafted.rest), end];
   }
 
   /** A result with its files; none for a question of a sub-agent, which is an interrupt. */
   #result(toolCallId: string, content: string): readonly AgUiEvent[] {
     const call = this.#state.toolCalls[toolCallId];
-    if (call === undefined) return [];
+    if (call === undefined || this.#client.has(resultMessageId(toolCallId))) return [];
     const files = call.result?.isSuccess === true ? call.result.files : undefined;
     this.#filesOfResult = files?.length ?? 0;
     return [resultEvent(toolCallId, contentWithFiles({ text: content, files }, this.#toUrl))];
@@ -172,7 +183,25 @@ class AgUiTranslator implements ChatTranslator {
   }
 
   #snapshot(): AgUiEvent {
-    return { type: "MESSAGES_SNAPSHOT", messages: messagesOf(this.#state, this.#toUrl) };
+    // Reasoning that was taken back is written again under the same id.
+    const emptied = this.#client
+      .reasoningsOf(this.#turnId)
+      .map((id) => ({ id, role: "reasoning", content: "" }));
+    const messages = [...this.#client.own, ...this.#messages, ...emptied];
+    this.#client.replace(messages);
+    return { type: "MESSAGES_SNAPSHOT", messages };
+  }
+
+  /** The conversation as the log has it, with the reasoning that the client has. */
+  get #messages(): ReturnType<typeof messagesOf> {
+    const hasReasoning = (id: string): boolean => this.#client.hasReasoning(id);
+    return messagesOf(this.#state, { toUrl: this.#toUrl, hasReasoning });
+  }
+
+  /** What identifies the turn that the model is writing. */
+  get #turnId(): string {
+    const { loop } = this.#state.reActContext;
+    return turnIdOf(loop, turnsOf(this.#state, loop).length);
   }
 
   get #state(): AgentState {
@@ -189,6 +218,7 @@ class AgUiTranslator implements ChatTranslator {
       this.#parentId = messageId;
       return [{ type: "TEXT_MESSAGE_START", messageId, role: "assistant" }];
     }
+    this.#client.addReasoning(messageId);
     return [
       { type: "REASONING_START", messageId },
       { type: "REASONING_MESSAGE_START", messageId, role: "reasoning" },

@@ -1,61 +1,102 @@
 import type { AgentState } from "@moora/agent";
 import { contentWithFiles } from "./ag-ui-files.ts";
 import { callsMessageId, resultMessageId } from "./ag-ui-ids.ts";
+import type { AgUiMessage } from "./ag-ui-contents.ts";
+import { cutAnswersOf } from "./cut-answer.ts";
+import { endOf } from "./loop-end.ts";
+import { callsOf, partsOfTurn, turnIdOf, type Turn } from "./loop-turns.ts";
 
-/** The conversation as the log has it, as messages of AG-UI. */
-export function messagesOf(state: AgentState, toUrl: (url: string) => string): readonly object[] {
-  return state.transcript.flatMap((entry): readonly object[] => {
-    if (entry.type === "message") {
-      const message = state.messages.find(({ id }) => id === entry.messageId);
-      if (message?.role !== "user") return [];
-      const { content, attachments } = message;
-      return [
-        {
-          id: message.id,
-          role: "user",
-          content: contentWithFiles({ text: content, files: attachments }, toUrl),
-        },
-      ];
-    }
-    return entry.type === "turn" ? turnMessages(state, entry, toUrl) : [];
-  });
+interface MessagesOptions {
+  readonly toUrl: (url: string) => string;
+  /** Whether the reasoning with this id is among the messages. */
+  readonly hasReasoning: (id: string) => boolean;
 }
 
-function turnMessages(
-  { toolCalls }: AgentState,
-  { loop, step, messageId, parts }: Extract<AgentState["transcript"][number], { type: "turn" }>,
-  toUrl: (url: string) => string,
-): readonly object[] {
-  const content = parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("");
-  const calls = parts.flatMap((part) => {
-    if (part.type !== "call") return [];
-    const call = toolCalls[part.toolCallId];
-    return call === undefined ? [] : [{ id: part.toolCallId, call }];
-  });
-  const called = calls.map(({ id, call: { name, parameters } }) => ({
-    id,
-    type: "function",
-    function: { name, arguments: parameters },
-  }));
-  const results = calls.flatMap(({ id, call: { result } }) =>
-    result === null
-      ? []
-      : [
-          {
-            id: resultMessageId(id),
-            role: "tool",
-            toolCallId: id,
-            content: result.isSuccess
-              ? contentWithFiles({ text: result.content, files: result.files }, toUrl)
-              : result.error,
-          },
-        ],
-  );
-  // A turn of calls alone has no message.
-  const [first] = calls;
-  const id = messageId ?? (first === undefined ? `turn_${loop}_${step}` : callsMessageId(first.id));
-  return [
-    { id, role: "assistant", content, ...(called.length === 0 ? {} : { toolCalls: called }) },
-    ...results,
-  ];
+/** The conversation as the log has it, as messages of AG-UI, with those of users that the model has not read yet. */
+export const messagesOf = (state: AgentState, options: MessagesOptions): readonly AgUiMessage[] =>
+  new Conversation(state, options).messages();
+
+class Conversation {
+  readonly #state: AgentState;
+  readonly #options: MessagesOptions;
+  readonly #messages: AgUiMessage[] = [];
+  /** The turns so far of each loop. */
+  readonly #counts = new Map<number, number>();
+  readonly #cut: ReturnType<typeof cutAnswersOf>;
+
+  constructor(state: AgentState, options: MessagesOptions) {
+    this.#state = state;
+    this.#options = options;
+    this.#cut = cutAnswersOf(state);
+  }
+
+  messages(): readonly AgUiMessage[] {
+    const { transcript, reActContext } = this.#state;
+    for (const entry of [...transcript, ...reActContext.queued]) {
+      if (entry.type === "turn") this.#turn(entry);
+      else if (entry.type === "message") this.#user(entry.messageId);
+    }
+    this.#cutBefore(Infinity);
+    return this.#messages;
+  }
+
+  #user(messageId: string): void {
+    const { messages } = this.#state;
+    const position = messages.findIndex(({ id }) => id === messageId);
+    const message = messages[position];
+    if (message?.role !== "user") return;
+    this.#cutBefore(position);
+    const { id, content: text, attachments: files } = message;
+    this.#messages.push({
+      id,
+      role: "user",
+      content: contentWithFiles({ text, files }, this.#options.toUrl),
+    });
+  }
+
+  /** Adds the answers of ended loops that were cut off. That of a running loop was taken back. */
+  #cutBefore(end: number): void {
+    const { loop: newest } = this.#state.reActContext;
+    for (const [loop, { id, text, position }] of this.#cut) {
+      if (position >= end || this.#messages.some((message) => message.id === id)) continue;
+      if (loop < newest || endOf(this.#state, []) !== undefined)
+        this.#messages.push({ id, role: "assistant", content: text });
+    }
+  }
+
+  #turn(turn: Turn): void {
+    const { loop } = turn;
+    const count = this.#counts.get(loop) ?? 0;
+    this.#counts.set(loop, count + 1);
+    for (const { kind, id, text } of partsOfTurn(turn, turnIdOf(loop, count))) {
+      if (kind === "reasoning" && this.#options.hasReasoning(id))
+        this.#messages.push({ id, role: "reasoning", content: text });
+    }
+    this.#answer(turn);
+    for (const id of callsOf(turn)) this.#result(id);
+  }
+
+  /** The text and the calls of a turn are one message; a turn of calls alone has one that is named after its first call. */
+  #answer(turn: Turn): void {
+    const content = turn.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("");
+    const toolCalls = callsOf(turn).flatMap((id) => {
+      const call = this.#state.toolCalls[id];
+      if (call === undefined) return [];
+      return [{ id, type: "function", function: { name: call.name, arguments: call.parameters } }];
+    });
+    const [first] = toolCalls;
+    const id = content === "" || turn.messageId === null ? first && callsMessageId(first.id) : turn.messageId;
+    if (id === undefined) return;
+    this.#messages.push({ id, role: "assistant", content, ...(first === undefined ? {} : { toolCalls }) });
+  }
+
+  #result(toolCallId: string): void {
+    const result = this.#state.toolCalls[toolCallId]?.result ?? null;
+    if (result === null) return;
+    const content = result.isSuccess
+      ? contentWithFiles({ text: result.content, files: result.files }, this.#options.toUrl)
+      : result.error;
+    const message = { id: resultMessageId(toolCallId), role: "tool", toolCallId, content };
+    this.#messages.push(message);
+  }
 }

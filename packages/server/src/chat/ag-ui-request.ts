@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import type { UserMessage } from "./chat-request.ts";
 import { partsToContent } from "./ag-ui-files.ts";
+import { userMessageId } from "./reserved-ids.ts";
 import { HttpProblem } from "../problem.ts";
 
 const id = z.string().check(z.minLength(1), z.maxLength(200));
@@ -44,14 +45,14 @@ export const runInputSchema = z.looseObject({
 
 export type RunInput = z.infer<typeof runInputSchema>;
 
-/** The new message of a run. Throws `refused` if the last message is not one of the user, or has a part of another type. */
+/** The new message of a run. Throws `refused` if the last message is not one of the user, or has a part of another type or a reserved id. */
 export function newMessageOf({ messages }: RunInput): UserMessage {
   const last = messages.at(-1);
   if (last?.role !== "user")
     throw new HttpProblem("refused", "The last message must have the role user.", { path: "messages" });
   const { content: given = "" } = last;
   const { content, ...files } = typeof given === "string" ? { content: given } : partsToContent(given);
-  return { messageId: last.id, content: content.toWellFormed(), ...files };
+  return { messageId: userMessageId(last.id), content: content.toWellFormed(), ...files };
 }
 
 /** The name under which a client may forward the state that it had before its changes. */

@@ -21,6 +21,6 @@ export interface ChatTranslator {
    * undefined if that is not known.
    */
   dataEvents?(state: AgentState, patches: readonly DataPatch[] | undefined): readonly object[];
-  /** The text that the client has of a message, for a format whose messages are not replaced. Empty for one that it does not have. */
-  clientText?(messageId: string): string;
+  /** The events that take back what the client should not show, for a format whose messages are not replaced. None if all is well. */
+  correction?(): readonly object[];
 }

@@ -1,7 +1,7 @@
 import type { AgentMessage, ChatMessage } from "@moora/agent-webui-protocol";
 import type { AgentState } from "@moora/agent";
 import type { LiveSession } from "../sessions/live-session.ts";
-import { cutAnswerOf, placeOf } from "./cut-answer.ts";
+import { cutAnswersOf, placeOf } from "./cut-answer.ts";
 import type { Turn } from "./loop-turns.ts";
 import { LoopWriter } from "./loop-writer.ts";
 import { UiMessageTranslator } from "./ui-message-format.ts";
@@ -23,8 +23,8 @@ class ChatMessages {
   readonly #positions: ReadonlyMap<string, { readonly message: AgentMessage; readonly position: number }>;
   /** The messages of the model, by their loop. */
   readonly #answers: ReadonlyMap<number | undefined, AgentMessage[]>;
-  /** By its loop, the position of an answer that was cut off and that no turn has. */
-  readonly #cut = new Map<number, number>();
+  /** The answers that were cut off and that no turn has, by their loop. */
+  readonly #cut: ReturnType<typeof cutAnswersOf>;
   readonly #messages: ChatMessage[] = [];
   readonly #written = new Set<number>();
 
@@ -37,12 +37,7 @@ class ChatMessages {
     const turns = transcript.filter((entry) => entry.type === "turn");
     this.#turns = Map.groupBy(turns, ({ loop }) => loop);
     this.#answers = Map.groupBy(messages, ({ id }) => placeOf(id)?.loop);
-    for (const [loop, answers] of this.#answers) {
-      if (loop === undefined) continue;
-      const cut = cutAnswerOf(answers, loop, this.#turns.get(loop) ?? []);
-      const position = cut && this.#positions.get(cut.id)?.position;
-      if (position !== undefined) this.#cut.set(loop, position);
-    }
+    this.#cut = cutAnswersOf(this.#state);
   }
 
   all(): readonly ChatMessage[] {
@@ -59,7 +54,7 @@ class ChatMessages {
   #user(messageId: string): void {
     const { message, position } = this.#positions.get(messageId) ?? {};
     if (message === undefined || position === undefined) return;
-    for (const [loop, answered] of this.#cut) if (answered < position) this.#loop(loop);
+    for (const [loop, cut] of this.#cut) if (cut.position < position) this.#loop(loop);
     const { content, attachments = [] } = message;
     const files = attachments.map(({ mediaType, url, name }) => ({
       type: "file" as const,
@@ -74,7 +69,7 @@ class ChatMessages {
   #loop(loop: number): void {
     if (this.#written.has(loop)) return;
     this.#written.add(loop);
-    const { questions, streaming } = this.#live.stream;
+    const { questions, draft } = this.#live.stream;
     const isNewest = loop === this.#state.reActContext.loop;
     const translator = new UiMessageTranslator(this.#live.ref.id);
     const message = new UiMessage(`loop_${loop}`, { session: this.#live.ref.id });
@@ -84,7 +79,7 @@ class ChatMessages {
     });
     const transcript = [...(this.#turns.get(loop) ?? [])];
     const state = { ...this.#state, transcript, messages: this.#answers.get(loop) ?? [] };
-    writer.resume(state, isNewest ? questions : [], isNewest ? streaming : null);
+    writer.resume(state, isNewest ? questions : [], isNewest ? draft : undefined);
     if (!message.isEmpty) this.#messages.push(message.toMessage());
   }
 }

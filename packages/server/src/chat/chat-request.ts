@@ -1,6 +1,7 @@
 import type { AgentAttachment, Decision, Question } from "@moora/agent";
 import * as z from "zod/mini";
 import { HttpProblem } from "../problem.ts";
+import { userMessageId } from "./reserved-ids.ts";
 import { questionPartId } from "./sub-agent-questions.ts";
 
 const partSchema = z.looseObject({ type: z.string() });
@@ -36,7 +37,7 @@ export interface UserMessage {
   readonly attachments?: readonly AgentAttachment[];
 }
 
-/** A message of the user with its text and its files. Throws `refused` for a part that an agent cannot read. */
+/** A message of the user with its text and its files. Throws `refused` for a part that an agent cannot read, and a reserved id. */
 export function userMessageOf({ id, parts }: ChatMessage): UserMessage {
   const texts: string[] = [];
   const attachments: AgentAttachment[] = [];
@@ -50,7 +51,7 @@ export function userMessageOf({ id, parts }: ChatMessage): UserMessage {
     } else throw unknownPart();
   }
   const content = texts.join("\n").toWellFormed();
-  return { messageId: id, content, ...(attachments.length === 0 ? {} : { attachments }) };
+  return { messageId: userMessageId(id), content, ...(attachments.length === 0 ? {} : { attachments }) };
 }
 
 const unknownPart = (): HttpProblem =>

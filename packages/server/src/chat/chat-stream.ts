@@ -5,9 +5,13 @@ import type { StreamHold } from "../routes/stream-hold.ts";
 import type { LiveSession } from "../sessions/live-session.ts";
 import type { ServerContext } from "../server-options.ts";
 import type { ChatFormat, ChatTranslator } from "./chat-format.ts";
+import { patchesOf } from "./data-patches.ts";
 import { LoopWriter } from "./loop-writer.ts";
+import { endOf } from "./loop-end.ts";
 import type { PostedMessage } from "./posted-message.ts";
+import { showsQuestions } from "./sub-agent-questions.ts";
 import type { UiChunk } from "./ui-chunk.ts";
+import { WaitingTexts } from "./waiting-texts.ts";
 
 /** What a client of a stream has already. */
 export type ChatStart =
@@ -18,54 +22,60 @@ export type ChatStart =
   /** Everything before this message. */
   | { readonly type: "message"; readonly messageId: string };
 
-/** The events of a sub-agent after which other questions may be open. */
-const showsQuestions: ReadonlySet<AgentEvent["type"]> = new Set([
-  "ApprovalRequested",
-  "ToolCallStarted",
-  "ToolCallFinished",
-  "FinalAnswer",
-  "Error",
-]);
+const cutMessage = "The stream ended before the answer was complete. Read it again: it may continue.";
 
 /** One loop of a session as a stream of one format. It begins to listen when it is created, and releases the session when it ends. */
 export class ChatStream {
   readonly #live: LiveSession;
-  readonly #limit: number;
+  readonly #texts: WaitingTexts;
   readonly #user: string;
   readonly #format: ChatFormat;
   readonly #translator: ChatTranslator;
   readonly #paced: PacedStream;
   readonly #release: () => void;
   readonly #stopListening: () => void;
+  readonly #onBehind: () => void;
   #detach: () => void = () => undefined;
-  #texts: string[] = [];
-  #buffered = 0;
+  /** Whether events were missed since the reader is behind: it gets the difference when it has taken what waits. */
+  #isBehind = false;
+  /** Whether the reader takes what is written now. */
+  #isTaking = false;
   #writer: LoopWriter | undefined;
   #messageId: string | undefined;
   #isHeld = false;
 
   /** `user` is the one who reads the stream. */
-  constructor({ clock, limits }: ServerContext, hold: StreamHold, format: ChatFormat, user: string) {
+  constructor(
+    { clock, limits, loggerOf }: ServerContext,
+    hold: StreamHold,
+    format: ChatFormat,
+    user: string,
+  ) {
     this.#user = user;
-    const { live, drop } = hold;
+    const { live, drop, disconnect } = hold;
     this.#format = format;
     this.#translator = format.translator(live);
     this.#live = live;
-    this.#limit = limits.maxBodyBytes + limits.maxBufferedBytes;
+    this.#texts = new WaitingTexts(limits.maxBufferedBytes);
+    this.#onBehind = () =>
+      loggerOf(live.ref.id).log("stream-behind", {
+        message: "A reader of an answer is behind; it gets what it misses together, when it reads on.",
+      });
     this.#release = () => hold.release();
     const isOver = (): boolean => this.#writer?.isEnded === true || live.isEnded;
-    const texts = (): readonly string[] => this.#texts;
+    const isWaiting = (): boolean => !this.#texts.isEmpty || this.#isBehind;
     this.#paced = new PacedStream(
       {
         next: async () => this.#next(),
         nextNow: () => this.#next(),
         close: () => this.#close(),
         get isAvailable() {
-          return texts().length > 0 || isOver();
+          return isWaiting() || isOver();
         },
         get isEnded() {
-          return texts().length === 0 && isOver();
+          return !isWaiting() && isOver();
         },
+        cutText: () => (this.#writer?.isEnded === true && !isWaiting() ? undefined : this.#cutText()),
       },
       {
         clock,
@@ -73,6 +83,7 @@ export class ChatStream {
         stallMs: limits.streamStallMs,
         head: ": chat\n\n",
         drop,
+        disconnect,
       },
     );
     const stops = [live.onReplaced(() => this.#replaced()), live.onEnded(() => this.end())];
@@ -99,17 +110,19 @@ export class ChatStream {
       this.#messageId = start.messageId;
       return;
     }
-    const { questions, streaming } = this.#live.stream;
-    if (start.type === "replay")
-      this.#newWriter(start.loop ?? view.reActContext.loop).resume(view, questions, streaming);
-    else {
-      this.#isHeld = true;
-      const { posted } = start;
-      const { loop } = view.reActContext;
-      const writer = this.#newWriter(Math.min(posted?.loop ?? loop, loop));
-      if (posted === undefined) this.#join(writer, view);
-      else writer.continueFrom(view, this.#live.stream, posted);
-    }
+    const { questions, draft } = this.#live.stream;
+    this.#texts.uncounted(() => {
+      if (start.type === "replay")
+        this.#newWriter(start.loop ?? view.reActContext.loop).resume(view, questions, draft);
+      else {
+        this.#isHeld = true;
+        const { posted } = start;
+        const { loop } = view.reActContext;
+        const writer = this.#newWriter(Math.min(posted?.loop ?? loop, loop));
+        if (posted === undefined) this.#join(writer, view);
+        else writer.continueFrom(view, this.#live.stream, posted);
+      }
+    });
     this.#paced.available();
   }
 
@@ -144,13 +157,17 @@ export class ChatStream {
   }
 
   #event(event: AgentEvent<unknown>, state: AgentState): void {
+    if (this.#isBehind) return;
     this.#writer?.event(event, state, this.#live.stream);
     // The state of the session does not show what a sub-agent asks.
     if (event.type === "SubAgentEvent" && showsQuestions.has(event.event.type)) this.#update(state);
   }
 
   #input(input: AgentInput, state: AgentState): void {
-    if (input.type === "user-message-received" && input.messageId === this.#messageId) this.#answer(state);
+    if (input.type === "user-message-received" && input.messageId === this.#messageId)
+      this.#texts.uncounted(() => this.#answer(state));
+    // The end of a loop is not missed: a later state does not show how it ended.
+    if (this.#isBehind && endOf(state, this.#live.stream.questions) !== undefined) this.#catchUp(state);
     // Before the rest, which may end the stream.
     this.#dataChanged(state, patchesOf(input));
     this.#update(state);
@@ -158,18 +175,18 @@ export class ChatStream {
 
   /** Begins the answer to the message. What a running loop has written before it is a part only of a message that is replaced. */
   #answer(state: AgentState): void {
-    const { questions, streaming } = this.#live.stream;
+    const { questions, draft } = this.#live.stream;
     const writer = this.#newWriter(state.reActContext.loop);
-    if (this.#format.replacesMessages) writer.resume(state, questions, streaming);
+    if (this.#format.replacesMessages) writer.resume(state, questions, draft);
     else this.#join(writer, state);
   }
 
-  /** Begins within a loop: after what it has written, and at the end of what the client has of the text that is being streamed. */
+  /** Begins within a loop: after its turns, with the answer that is being written. */
   #join(writer: LoopWriter, state: AgentState): void {
-    const { questions, streaming } = this.#live.stream;
+    const { questions, draft } = this.#live.stream;
+    this.#send(this.#translator.correction?.() ?? []);
     writer.skip(state, questions);
-    if (streaming === null) return;
-    writer.join(state, streaming, this.#translator.clientText?.(streaming.messageId) ?? "");
+    writer.follow(state, draft);
   }
 
   /** Another process may have recorded inputs that this one has not seen one by one. */
@@ -178,17 +195,19 @@ export class ChatStream {
     const view = this.#live.session.current();
     if (this.#writer === undefined && view.messages.some(({ id }) => id === this.#messageId))
       this.#newWriter(view.reActContext.loop);
+    if (this.#isBehind) return;
     this.#dataChanged(view, undefined);
-    this.#update(view);
+    this.#writer?.catchUp(view, this.#live.stream, !this.#isHeld);
+    this.#paced.available();
   }
 
   #dataChanged(state: AgentState, patches: readonly DataPatch[] | undefined): void {
-    if (this.#writer === undefined || this.#writer.isEnded) return;
+    if (this.#writer === undefined || this.#writer.isEnded || this.#isBehind) return;
     this.#send(this.#translator.dataEvents?.(state, patches) ?? []);
   }
 
   #update(state: AgentState): void {
-    this.#writer?.update(state, this.#live.stream.questions, !this.#isHeld);
+    if (!this.#isBehind) this.#writer?.update(state, this.#live.stream.questions, !this.#isHeld);
     this.#paced.available();
   }
 
@@ -203,34 +222,43 @@ export class ChatStream {
   }
 
   #send(events: readonly object[]): void {
-    for (const event of events) {
-      const text = `data: ${JSON.stringify(event)}\n\n`;
-      this.#texts.push(text);
-      this.#buffered += text.length;
-    }
-    // The client can resume: the loop is written from its beginning then.
-    if (this.#buffered > this.#limit) this.end();
-    else this.#paced.available();
+    for (const event of events) this.#texts.add(`data: ${JSON.stringify(event)}\n\n`);
+    if (!this.#isTaking) this.#paced.available();
+    if (!this.#texts.isFull || this.#isBehind || this.#writer?.isEnded === true) return;
+    this.#isBehind = true;
+    this.#onBehind();
+  }
+
+  /** Writes what the reader misses since it is behind. */
+  #catchUp(state: AgentState): void {
+    this.#isBehind = false;
+    this.#isTaking = true;
+    this.#texts.uncounted(() => {
+      this.#dataChanged(state, undefined);
+      this.#writer?.catchUp(state, this.#live.stream, !this.#isHeld);
+    });
+    this.#isTaking = false;
+  }
+
+  /** What waits, and an error: a stream without its end would look complete. Undefined if nothing was written. */
+  #cutText(): string | undefined {
+    if (this.#writer === undefined) return undefined;
+    this.#texts.uncounted(() => this.#writer?.cut(cutMessage, "unavailable"));
+    return this.#texts.takeAll() + this.#format.endText;
   }
 
   #next(): string | undefined {
-    const text = this.#texts.shift();
+    if (this.#texts.isEmpty && this.#isBehind) this.#catchUp(this.#live.session.current());
+    const text = this.#texts.take();
     if (text === undefined) return undefined;
-    this.#buffered -= text.length;
-    const isLast = this.#texts.length === 0 && this.#writer?.isEnded === true;
+    const isLast = this.#texts.isEmpty && this.#writer?.isEnded === true;
     return isLast ? text + this.#format.endText : text;
   }
 
   #close(): void {
     this.#stopListening();
     this.#detach();
-    this.#texts = [];
+    this.#texts.takeAll();
     this.#release();
   }
-}
-
-/** The patches by which an input changes application data. Undefined without one, and for data of another version. */
-function patchesOf(input: AgentInput): readonly DataPatch[] | undefined {
-  if (!("patches" in input) || ("version" in input && input.version !== undefined)) return undefined;
-  return input.patches;
 }

@@ -14,6 +14,29 @@ export function placeOf(messageId: string): { readonly loop: number; readonly st
   return loop === undefined ? undefined : { loop: Number(loop), step: Number(step) };
 }
 
+/** The answers of loops that were cut off and that no turn has, by their loop, with their positions among the messages. */
+export function cutAnswersOf({
+  messages,
+  transcript,
+}: Pick<AgentState, "messages" | "transcript">): ReadonlyMap<
+  number,
+  CutAnswer & { readonly position: number }
+> {
+  const turns = Map.groupBy(
+    transcript.filter((entry) => entry.type === "turn"),
+    ({ loop }) => loop,
+  );
+  const positions = new Map(messages.map(({ id }, position) => [id, position]));
+  const cut = new Map<number, CutAnswer & { readonly position: number }>();
+  for (const [loop, answers] of Map.groupBy(messages, ({ id }) => placeOf(id)?.loop)) {
+    const answer = loop === undefined ? undefined : cutAnswerOf(answers, loop, turns.get(loop) ?? []);
+    const position = answer && positions.get(answer.id);
+    if (loop !== undefined && answer !== undefined && position !== undefined)
+      cut.set(loop, { ...answer, position });
+  }
+  return cut;
+}
+
 /** The newest answer of a loop, if it was cut off and its step has no turn. `turns` are those of the loop. */
 export function cutAnswerOf(
   messages: AgentState["messages"],

@@ -1,4 +1,6 @@
 import type { AgentState } from "@moora/agent";
+import type { MessagePart } from "./part-writer.ts";
+import { reasoningId } from "./reasoning-id.ts";
 
 /** An answer of the model in the transcript of a session. */
 export type Turn = Extract<AgentState["transcript"][number], { type: "turn" }>;
@@ -23,8 +25,21 @@ export function byResultTime({ toolCalls }: AgentState, ids: readonly string[]):
   });
 }
 
-/** The text or reasoning that is being streamed. */
-export interface OpenPart {
-  readonly kind: "text" | "reasoning";
-  readonly id: string;
+/** What identifies a turn in the ids of its reasoning. `index` is its position among the turns of its loop. */
+export const turnIdOf = (loop: number, index: number): string => `${loop}_${index + 1}`;
+
+interface TextPart extends MessagePart {
+  readonly text: string;
+}
+
+/** The texts and the reasoning of a turn that are not empty, in order. */
+export function partsOfTurn(turn: Turn, turnId: string): readonly TextPart[] {
+  let reasonings = 0;
+  return turn.parts.flatMap((part, index): readonly TextPart[] => {
+    if ((part.type !== "text" && part.type !== "reasoning") || part.text === "") return [];
+    const { type: kind, text } = part;
+    if (kind === "text") return [{ kind, id: turn.messageId ?? `text_${keyOf(turn)}_${index}`, text }];
+    reasonings += 1;
+    return [{ kind, id: reasoningId(turnId, reasonings), text }];
+  });
 }

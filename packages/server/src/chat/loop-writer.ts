@@ -1,13 +1,24 @@
+import { answerMessageId } from "@moora/agent/internal";
 import type { AgentAttachment, AgentEvent, AgentState, Question, ToolCallResult } from "@moora/agent";
 import type { LiveLink } from "../live/live-link.ts";
 import { CallApprovals, toolQuestion } from "./call-approval.ts";
 import { cutAnswerOf } from "./cut-answer.ts";
-import { DraftCalls } from "./draft-calls.ts";
+import type { AnswerDraft } from "../live/answer-draft.ts";
+import { DraftWriter } from "./draft-writer.ts";
 import { askingCalls, endOf } from "./loop-end.ts";
-import { byResultTime, callsOf, keyOf, turnsOf, type OpenPart, type Turn } from "./loop-turns.ts";
+import { byResultTime, callsOf, keyOf, turnIdOf, turnsOf, type Turn } from "./loop-turns.ts";
+import { PartWriter } from "./part-writer.ts";
 import type { PostedMessage } from "./posted-message.ts";
 import { questionPartId, SubAgentQuestions, resultChunk } from "./sub-agent-questions.ts";
 import { valueOf, type UiChunk } from "./ui-chunk.ts";
+
+/** The events after which the answer that the model is writing has grown. */
+const growsDraft: ReadonlySet<AgentEvent["type"]> = new Set([
+  "LlmToken",
+  "LlmReasoning",
+  "LlmToolCall",
+  "LlmToolCallDelta",
+]);
 
 /** The step of a message that contains questions of sub-agents. It is not a step of the loop. */
 const questionStep = -1;
@@ -25,15 +36,12 @@ export class LoopWriter {
   readonly #questions = new Set<string>();
   readonly #approvals: CallApprovals;
   readonly #subAgentQuestions: SubAgentQuestions;
-  readonly #drafts: DraftCalls;
+  readonly #parts: PartWriter;
+  readonly #draft: DraftWriter;
   readonly loop: number;
   #step: number | undefined;
-  #open: OpenPart | undefined;
-  #reasonings = 0;
   /** The cut answer that the client has. */
   #cut: string | undefined;
-  /** What was streamed of the turn that the model is writing. */
-  #streamed = { text: 0, reasoning: false };
   isEnded = false;
 
   /** `viewer` is the user who reads the message. */
@@ -44,7 +52,8 @@ export class LoopWriter {
     };
     this.#subAgentQuestions = new SubAgentQuestions(this.#write);
     this.#approvals = new CallApprovals(viewer, this.#write);
-    this.#drafts = new DraftCalls(this.#write);
+    this.#parts = new PartWriter(this.#write);
+    this.#draft = new DraftWriter(this.#write, this.#parts);
     write({ type: "start", messageId: `loop_${loop}` });
   }
 
@@ -62,11 +71,12 @@ export class LoopWriter {
     this.#cut = this.#cutAnswer(state)?.id;
   }
 
-  /** Continues the text that is being streamed, of which the client has `clientText`. */
-  join(state: AgentState, { messageId, text }: NonNullable<LiveLink["streaming"]>, clientText: string): void {
-    const length = text.startsWith(clientText) ? clientText.length : 0;
-    this.#streamed = { ...this.#streamed, text: length };
-    this.#token(state, messageId, text.slice(length));
+  /** Writes what is new of the answer that the model is writing. */
+  follow(state: AgentState, draft: AnswerDraft | undefined): void {
+    if (draft === undefined || this.isEnded || state.reActContext.loop !== this.loop) return;
+    if (this.#draft.isOther(draft)) this.#reset();
+    this.#openStep(state.reActContext.step);
+    this.#draft.update(draft, () => turnIdOf(this.loop, turnsOf(state, this.loop).length));
   }
 
   /**
@@ -75,7 +85,7 @@ export class LoopWriter {
    */
   continueFrom(
     state: AgentState,
-    { questions, streaming }: Pick<LiveLink, "questions" | "streaming">,
+    { questions, draft }: Pick<LiveLink, "questions" | "draft">,
     posted: PostedMessage,
   ): void {
     const turns = turnsOf(state, this.loop);
@@ -90,7 +100,7 @@ export class LoopWriter {
     const cut = this.#cutAnswer(state);
     if (cut !== undefined && posted.hasText(cut.text)) this.#cut = cut.id;
     this.update(state, questions, false);
-    this.#streamedSoFar(state, streaming);
+    this.follow(state, draft);
   }
 
   #continueCall(state: AgentState, id: string, posted: PostedMessage): void {
@@ -102,14 +112,10 @@ export class LoopWriter {
     if (result !== null && posted.hasResult(resultChunk(id, result))) this.#results.add(id);
   }
 
-  /** Writes the text that has been streamed so far of a turn. */
-  resume(state: AgentState, questions: readonly Question[], streaming: LiveLink["streaming"]): void {
+  /** Writes what a state has, and what the model has written of its answer. */
+  resume(state: AgentState, questions: readonly Question[], draft: AnswerDraft | undefined): void {
     this.update(state, questions);
-    this.#streamedSoFar(state, streaming);
-  }
-
-  #streamedSoFar(state: AgentState, streaming: LiveLink["streaming"]): void {
-    if (streaming !== null && !this.isEnded) this.#token(state, streaming.messageId, streaming.text);
+    this.follow(state, draft);
   }
 
   /**
@@ -120,11 +126,11 @@ export class LoopWriter {
     if (this.isEnded) return;
     const asking = askingCalls(state);
     const open = new Set(asking.map(({ id }) => id));
-    for (const turn of turnsOf(state, this.loop)) {
+    for (const [index, turn] of turnsOf(state, this.loop).entries()) {
       if (this.#turns.has(keyOf(turn))) continue;
       // The results of the turns before, as they came.
       this.#writeOutcomes(state, open);
-      this.#writeTurn(state, turn);
+      this.#writeTurn(state, turn, turnIdOf(this.loop, index));
     }
     this.#writeOutcomes(state, open);
     if (state.reActContext.loop > this.loop)
@@ -141,12 +147,9 @@ export class LoopWriter {
   }
 
   /** Writes what a model, a tool or a sub-agent streams. */
-  event(event: AgentEvent<unknown>, state: AgentState, live: Pick<LiveLink, "questions">): void {
+  event(event: AgentEvent<unknown>, state: AgentState, live: Pick<LiveLink, "questions" | "draft">): void {
     if (this.isEnded || state.reActContext.loop !== this.loop) return;
-    if (event.type === "LlmToken") this.#token(state, event.messageId, event.text);
-    else if (event.type === "LlmReasoning") this.#reasoning(state, event.text);
-    else if (event.type === "LlmToolCall") this.#draft(state, event);
-    else if (event.type === "LlmToolCallDelta") this.#drafts.grow(event);
+    if (growsDraft.has(event.type)) this.follow(state, live.draft);
     else if (event.type === "LlmRetryScheduled") this.#reset();
     else if (event.type === "LlmAttemptEnded" && event.status !== "cut") this.#reset();
     else if (event.type === "ToolCallProgress" && this.#calls.has(event.toolCallId))
@@ -159,73 +162,45 @@ export class LoopWriter {
     this.#end({ type: "error", errorText, code });
   }
 
-  #token({ reActContext: { step } }: AgentState, messageId: string, text: string): void {
-    this.#openStep(step);
-    this.#openPart({ kind: "text", id: messageId });
-    this.#streamed = { ...this.#streamed, text: this.#streamed.text + text.length };
-    // A client may have all of the text already, and AG-UI has no empty deltas.
-    if (text !== "") this.#write({ type: "text-delta", id: messageId, delta: text });
+  /** Ends the message where it is. Its parts have no end, so that it does not look complete. */
+  cut(errorText: string, code: string): void {
+    this.#write({ type: "error", errorText, code });
+    this.isEnded = true;
   }
 
-  #reasoning({ reActContext: { step } }: AgentState, text: string): void {
-    this.#openStep(step);
-    if (this.#open?.kind !== "reasoning") this.#openPart({ kind: "reasoning", id: this.#nextReasoning() });
-    this.#streamed = { ...this.#streamed, reasoning: true };
-    if (this.#open !== undefined) this.#write({ type: "reasoning-delta", id: this.#open.id, delta: text });
-  }
-
-  #draft(
-    { reActContext: { step } }: AgentState,
-    { messageId, toolCallId, name }: Extract<AgentEvent, { type: "LlmToolCall" }>,
+  /** Continues after events that were missed: writes what a state has, and takes back an attempt that has failed meanwhile. */
+  catchUp(
+    state: AgentState,
+    { questions, draft }: Pick<LiveLink, "questions" | "draft">,
+    mayEnd: boolean,
   ): void {
-    if (toolCallId === undefined) return;
-    if (this.#drafts.areBefore(messageId)) this.#reset();
-    this.#openStep(step);
-    this.#closePart();
-    this.#drafts.start(messageId, toolCallId, name);
-  }
-
-  #nextReasoning(): string {
-    this.#reasonings += 1;
-    return `reasoning_${this.loop}_${this.#reasonings}`;
+    this.update(state, questions, mayEnd);
+    const { reActContext } = state;
+    const { control } = reActContext;
+    if (
+      control.type === "Planning" &&
+      this.#draft.isOther({ messageId: answerMessageId(reActContext, control) })
+    )
+      this.#reset();
+    this.follow(state, draft);
   }
 
   /** Takes back what was streamed of the step: the model writes it again. Its parts must not be ended. */
   #reset(): void {
-    if (this.#streamed.text === 0 && !this.#streamed.reasoning && this.#drafts.isEmpty) return;
-    this.#drafts.clear();
-    this.#open = undefined;
-    this.#streamed = { text: 0, reasoning: false };
+    if (this.#draft.isEmpty) return;
+    this.#draft.clear();
+    this.#parts.drop();
     this.#write({ type: "reset-step" });
   }
 
   /** Writes a turn, without what was streamed of it. Its files follow its calls, of which the client may have drafts. */
-  #writeTurn(state: AgentState, turn: Turn): void {
+  #writeTurn(state: AgentState, turn: Turn, turnId: string): void {
     this.#turns.add(keyOf(turn));
-    if (this.#drafts.hasOtherThan(callsOf(turn))) this.#reset();
+    if (!this.#draft.isBeginningOf(turn)) this.#reset();
     this.#openStep(turn.step);
-    let { text: skipped } = this.#streamed;
-    for (const [index, part] of turn.parts.entries()) {
-      if (part.type === "text") {
-        this.#writePart(
-          { kind: "text", id: turn.messageId ?? `text_${keyOf(turn)}_${index}` },
-          part.text.slice(skipped),
-        );
-        skipped = Math.max(0, skipped - part.text.length);
-      } else if (part.type === "reasoning" && !this.#streamed.reasoning)
-        this.#writePart({ kind: "reasoning", id: this.#nextReasoning() }, part.text);
-    }
-    this.#closePart();
-    this.#streamed = { text: 0, reasoning: false };
+    this.#draft.complete(turn, turnId);
     for (const id of callsOf(turn)) this.#writeCall(state, id);
     for (const part of turn.parts) if (part.type === "file") this.#writeFile(part.file);
-    this.#drafts.clear();
-  }
-
-  #writePart(part: OpenPart, text: string): void {
-    if (text === "") return;
-    this.#openPart(part);
-    this.#write({ type: `${part.kind}-delta`, id: part.id, delta: text });
   }
 
   #writeCall({ toolCalls }: AgentState, toolCallId: string): void {
@@ -263,28 +238,17 @@ export class LoopWriter {
 
   #openStep(step: number): void {
     if (this.#step === step) return;
-    if (!this.#drafts.isEmpty) this.#reset();
+    if (this.#draft.hasCalls) this.#reset();
+    this.#draft.clear();
     this.#closeStep();
     this.#step = step;
     this.#write({ type: "start-step" });
   }
 
   #closeStep(): void {
-    this.#closePart();
+    this.#parts.close();
     if (this.#step !== undefined) this.#write({ type: "finish-step" });
     this.#step = undefined;
-  }
-
-  #openPart(part: OpenPart): void {
-    if (this.#open?.kind === part.kind && this.#open.id === part.id) return;
-    this.#closePart();
-    this.#open = part;
-    this.#write({ type: `${part.kind}-start`, id: part.id });
-  }
-
-  #closePart(): void {
-    if (this.#open !== undefined) this.#write({ type: `${this.#open.kind}-end`, id: this.#open.id });
-    this.#open = undefined;
   }
 
   #cutAnswer(state: AgentState): ReturnType<typeof cutAnswerOf> {
@@ -295,8 +259,10 @@ export class LoopWriter {
   #endWith(state: AgentState, chunk: UiChunk): void {
     const cut = this.#cutAnswer(state);
     if (cut !== undefined && cut.id !== this.#cut) {
+      if (this.#draft.isOther({ messageId: cut.id })) this.#reset();
+      const length = this.#draft.textLength(cut.id);
       this.#openStep(cut.step);
-      this.#writePart({ kind: "text", id: cut.id }, cut.text.slice(this.#streamed.text));
+      this.#parts.write({ kind: "text", id: cut.id }, cut.text.slice(length));
     }
     this.#end(chunk);
   }

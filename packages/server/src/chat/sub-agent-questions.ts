@@ -14,6 +14,15 @@ export const questionPartId = ({ digest }: Pick<Question, "digest">): string => 
 /** Whether an id is that of a part that shows a question of a sub-agent. */
 export const isQuestionPart = (id: string): boolean => id.startsWith("question_");
 
+/** The events of a sub-agent after which other questions may be open. */
+export const showsQuestions: ReadonlySet<AgentEvent["type"]> = new Set([
+  "ApprovalRequested",
+  "ToolCallStarted",
+  "ToolCallFinished",
+  "FinalAnswer",
+  "Error",
+]);
+
 /** The calls of a session whose sub-agents wait for a human. */
 export const callsAsking = (questions: readonly Question[]): ReadonlySet<string> =>
   new Set(questions.flatMap(({ path = [] }) => path.slice(0, 1)));

@@ -8,7 +8,8 @@ export interface UiMetadata {
 
 /** A chunk of the AI SDK. */
 export type UiStreamChunk =
-  | Exclude<UiChunk, { readonly type: "tool-question" | "start" }>
+  | Exclude<UiChunk, { readonly type: "tool-question" | "start" | "error" }>
+  | { readonly type: "error"; readonly errorText: string }
   | { readonly type: "start"; readonly messageId: string; readonly messageMetadata: UiMetadata }
   | { readonly type: "message-metadata"; readonly messageMetadata: UiMetadata };
 
@@ -39,7 +40,7 @@ export class UiMessageTranslator implements ChatTranslator {
       // A page does not show an empty step before the next chunk that changes the message.
       const shown = { type: "message-metadata", messageMetadata } as const;
       return [{ type: "start-step" }, shown, { type: "finish-step" }, chunk];
-    }
+    } else if (chunk.type === "error") return [{ type: "error", errorText: chunk.errorText }];
     return [chunk];
   }
 }

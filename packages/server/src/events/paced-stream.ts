@@ -11,6 +11,8 @@ export interface TextSource {
   nextNow(): string | undefined;
   /** Whether the source has ended: after its last text, the stream ends. */
   readonly isEnded: boolean;
+  /** The text for a reader whose stream ends now; undefined if it has everything, or can continue in another stream. */
+  cutText?(): string | undefined;
   close(): void;
 }
 
@@ -20,8 +22,10 @@ export interface PaceOptions {
   readonly stallMs: number;
   /** The first text. */
   readonly head: string;
-  /** Ends the connection of a reader that takes nothing. */
+  /** Reports a reader that takes nothing, and ends its connection. */
   readonly drop: () => void;
+  /** Ends the connection of the reader. Returns false if this server cannot. Default: it cannot. */
+  readonly disconnect?: () => boolean;
 }
 
 /** Up to this length, texts are given to a reader together. */
@@ -40,6 +44,8 @@ export class PacedStream {
   #cancelStall: (() => void) | undefined;
   #cancelKeepAlive: (() => void) | undefined;
   #isDone = false;
+  /** Whether the reader waits for a text. */
+  #isAwaited = false;
   #controller: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>> | undefined;
 
   constructor(source: TextSource, options: PaceOptions) {
@@ -67,26 +73,40 @@ export class PacedStream {
     this.#watchStall();
   }
 
-  /** Ends the stream, and lets go of its source. */
+  /** Ends the stream, and lets go of its source. What is cut off does not look complete: the reader gets a text, or its connection is lost. */
   end(): void {
     if (this.#isDone) return;
     this.#isDone = true;
     this.#cancelStall?.();
     this.#cancelKeepAlive?.();
+    const cut = this.#source.cutText?.();
     this.#source.close();
     this.#wake?.();
     try {
-      this.#controller?.close();
+      if (cut === undefined || this.#isAwaited) this.#endWith(cut);
+      else this.#break();
     } catch {
       // The reader has canceled it.
     }
   }
 
+  #endWith(text: string | undefined): void {
+    if (text !== undefined) this.#controller?.enqueue(this.#encoder.encode(text));
+    this.#controller?.close();
+  }
+
+  #break(): void {
+    if (this.#options.disconnect?.() === true) this.#controller?.close();
+    else this.#controller?.error(new Error("The stream ended before its last event."));
+  }
+
   async #pull(controller: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>): Promise<void> {
     this.#cancelStall?.();
     this.#cancelStall = undefined;
+    this.#isAwaited = true;
     const text = await this.#next();
     if (text === undefined || this.#isDone) return this.end();
+    this.#isAwaited = false;
     controller.enqueue(this.#encoder.encode(this.#withMore(text)));
     if (this.#source.isAvailable) this.#watchStall();
   }

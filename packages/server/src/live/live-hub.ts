@@ -7,6 +7,7 @@ import {
   type ViewerText,
 } from "@moora/agent/internal";
 import type { LiveChannel } from "@moora/event-log";
+import type { AnswerDraft } from "./answer-draft.ts";
 import { durableStream } from "./durable-stream.ts";
 import type { LiveFeed } from "./live-feed.ts";
 import { liveTextOf } from "./live-texts.ts";
@@ -37,9 +38,9 @@ export class LiveHub {
   }
 
   /** Sends what a session streams that this server runs, to servers that ask. Returns a function that ends it. */
-  publish(key: string, session: DurableSession<unknown>): () => void {
+  publish(key: string, session: DurableSession<unknown>, draft: () => AnswerDraft | undefined): () => void {
     this.#subscribe();
-    return this.#publishers.publish(key, durableStream(session));
+    return this.#publishers.publish(key, durableStream(session, draft));
   }
 
   /** Asks for what a session streams that another process runs. Returns a function that ends it. */

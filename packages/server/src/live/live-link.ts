@@ -1,5 +1,6 @@
 import type { AgentEvent, DurableSession, Question, SessionView } from "@moora/agent";
 import { liveKeyOf } from "@moora/agent/internal";
+import { DraftKeeper, type AnswerDraft } from "./answer-draft.ts";
 import { LiveFeed } from "./live-feed.ts";
 import type { LiveHub } from "./live-hub.ts";
 import { ReceivedMessages } from "./received-messages.ts";
@@ -8,6 +9,7 @@ import { ReceivedMessages } from "./received-messages.ts";
 export class LiveLink {
   readonly #hub: LiveHub | undefined;
   readonly #maxHeld: number;
+  readonly #drafts = new DraftKeeper();
   readonly #listeners = new Set<(event: AgentEvent<unknown>) => void>();
   #session: DurableSession<unknown> | undefined;
   /** What the viewers have, also if the session is opened again meanwhile. */
@@ -15,6 +17,7 @@ export class LiveLink {
   #viewers = 0;
   #feed: LiveFeed | undefined;
   #stop: (() => void) | undefined;
+  #stopListening: () => void = () => undefined;
 
   /** Without a hub, sessions that other servers run show records only. */
   constructor(hub: LiveHub | undefined, maxHeld: number) {
@@ -33,6 +36,11 @@ export class LiveLink {
     return this.#feed === undefined ? (this.#session?.current().streaming ?? null) : this.#feed.streaming;
   }
 
+  /** What the model has written of its answer. */
+  get draft(): AnswerDraft | undefined {
+    return this.#session && this.#drafts.draftAt(this.#session.current());
+  }
+
   /** The open questions, with those of sub-agents that viewers are shown. */
   get questions(): readonly Question[] {
     return [...(this.#session?.questions() ?? []), ...(this.#feed?.questions ?? [])];
@@ -42,6 +50,9 @@ export class LiveLink {
   adopt(session: DurableSession<unknown>): void {
     this.close();
     this.#session = session;
+    if (session.info().access === "run") this.#drafts.begin(session.current().streaming);
+    // Before all viewers, which read the draft when an event has made it grow.
+    this.#stopListening = session.onEvent((event) => this.#drafts.add(event));
     this.#update();
   }
 
@@ -55,12 +66,17 @@ export class LiveLink {
       isViewing = false;
       this.#viewers -= 1;
       if (this.#viewers > 0 || this.#feed === undefined) return;
-      this.close();
+      this.#closeFeed();
       this.#messages = undefined;
     };
   }
 
   close(): void {
+    this.#stopListening();
+    this.#closeFeed();
+  }
+
+  #closeFeed(): void {
     this.#stop?.();
     this.#stop = undefined;
     this.#feed = undefined;
@@ -73,14 +89,16 @@ export class LiveLink {
     const key = liveKeyOf(session.id, session.header.incarnation);
     if (session.info().access === "run") {
       this.#messages = undefined;
-      this.#stop = hub.publish(key, session);
+      this.#stop = hub.publish(key, session, () => this.draft);
       return;
     }
     if (this.#viewers === 0) return;
     const emit = (event: AgentEvent<unknown>): void => {
+      this.#drafts.add(event);
       for (const listener of this.#listeners) listener(event);
     };
     const ask = (): void => hub.ask(key);
+    if (this.#messages === undefined) this.#drafts.begin(null);
     this.#messages ??= new ReceivedMessages({ emit, ask });
     this.#feed = new LiveFeed(session, { key, maxHeld: this.#maxHeld, messages: this.#messages, emit, ask });
     this.#stop = hub.follow(key, this.#feed);

@@ -47,7 +47,8 @@ export class ReceivedMessages {
     const message = this.#messageOf(feed, event.messageId, true);
     if (message === undefined) return;
     if (event.type === "LlmToken") this.#text(message, event, offset);
-    else if (message.isWhole && isNext(message, event, offset)) this.#host.emit(event);
+    else if (event.type === "LlmReasoning") this.#reasoning(message, event, offset);
+    else if (message.isWhole && isNext(message, event)) this.#host.emit(event);
     else message.isWhole = false;
   }
 
@@ -72,21 +73,29 @@ export class ReceivedMessages {
     const { part, ...unnumbered } = event;
     this.#host.emit({ ...unnumbered, ...(message.isWhole && part !== undefined ? { part } : {}), text });
   }
+
+  /** Shows what is new of the reasoning. After a gap, all of it comes with the record. */
+  #reasoning(
+    message: ReceivedMessage,
+    event: Extract<MessageEvent, { type: "LlmReasoning" }>,
+    offset: number,
+  ): void {
+    const known = message.reasoning - offset;
+    if (known < 0) message.isWhole = false;
+    const text = event.text.slice(Math.max(0, known));
+    if (!message.isWhole || text === "") return;
+    message.reasoning += text.length;
+    this.#host.emit({ ...event, text });
+  }
 }
 
-/** Whether an event continues what was received of its message, and not its text. Counts it. */
+/** Whether an event continues what was received of the calls of its message. Counts it. */
 function isNext(
   message: ReceivedMessage,
-  event: Exclude<MessageEvent, { type: "LlmToken" }>,
-  offset: number,
+  event: Exclude<MessageEvent, { type: "LlmToken" | "LlmReasoning" }>,
 ): boolean {
   const { calls } = message;
   switch (event.type) {
-    case "LlmReasoning": {
-      const isContinued = message.reasoning === offset;
-      message.reasoning += event.text.length;
-      return isContinued;
-    }
     case "LlmToolCall":
       if (event.toolCallId !== undefined) calls.set(event.toolCallId, 0);
       return true;

@@ -6,6 +6,7 @@ import { isResumable } from "../chat/loop-end.ts";
 import { PostedMessage } from "../chat/posted-message.ts";
 import { uiMessageFormat as format } from "../chat/ui-message-format.ts";
 import { HttpProblem } from "../problem.ts";
+import type { LiveSession } from "../sessions/live-session.ts";
 import { awaitQuestions } from "./awaited-questions.ts";
 import { postAnswers, postUserMessage } from "./chat-posts.ts";
 import { chatSession, findChat, namingSession, nothingToResume, withStream } from "./chat-session.ts";
@@ -37,11 +38,12 @@ export const postChat: Route = async (call) => {
 export const readChat: Route = async (call) => {
   const ref = await findChat(call, call.param("id"), "read");
   if (ref === undefined) return json({ session: null, messages: [] } satisfies ChatView);
-  return await call.parts.pool.use(ref, async (live) => {
+  const read = async (live: LiveSession): Promise<Response> => {
     await live.refresh();
     const view: ChatView = { session: ref.id, messages: [...chatMessagesOf(live, call.access.user)] };
     return namingSession(json(view), ref);
-  });
+  };
+  return await call.parts.pool.use(ref, read, { isRead: true });
 };
 
 /**

@@ -7,7 +7,7 @@ export const streamEvents: Route = async (call) => {
   const { parts, request, access, param } = call;
   const cursor = cursorOfRequest(request);
   const ref = await parts.directory.findFor(access, "read", param("id"));
-  const hold = await holdForStream(call, ref);
+  const hold = await holdForStream(call, ref, { isRead: true });
   try {
     return await eventStream(parts.context, hold, cursor);
   } catch (error) {

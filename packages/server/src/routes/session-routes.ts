@@ -5,6 +5,7 @@ import type { SessionRef } from "../access/authorization.ts";
 import { readOptionalBody } from "../body.ts";
 import { agentNotFound, HttpProblem, sessionNotFound } from "../problem.ts";
 import { digestAt, incarnationOf } from "../sessions/history-position.ts";
+import type { LiveSession } from "../sessions/live-session.ts";
 import { checkMayCreate, createdResponse, newSessionRef } from "./new-session.ts";
 import { json, type Route, type RouteCall } from "./route.ts";
 
@@ -43,8 +44,8 @@ export const readSessionView: Route = async (call) => {
   return at === undefined ? await currentView(call, ref) : await viewAt(call, ref, at);
 };
 
-const currentView = async ({ parts, access }: RouteCall, ref: SessionRef): Promise<Response> =>
-  await parts.pool.use(ref, async (live) => {
+const currentView = async ({ parts, access }: RouteCall, ref: SessionRef): Promise<Response> => {
+  const read = async (live: LiveSession): Promise<Response> => {
     await live.refresh();
     const { session } = live;
     const { streaming: _, ...state } = session.current();
@@ -53,7 +54,9 @@ const currentView = async ({ parts, access }: RouteCall, ref: SessionRef): Promi
     const view = { id, agent, user, seq: session.seq(), state, questions: live.stream.questions };
     const digest = await digestAt(session, view.seq);
     return json({ ...view, incarnation: incarnationOf(session), digest });
-  });
+  };
+  return await parts.pool.use(ref, read, { isRead: true });
+};
 
 async function viewAt(
   { parts, access }: RouteCall,

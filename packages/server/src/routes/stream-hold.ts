@@ -5,21 +5,29 @@ import type { RouteCall } from "./route.ts";
 /** A session that is kept open for one stream, which counts among those of its user. */
 export interface StreamHold {
   readonly live: LiveSession;
-  /** Ends the connection of a reader that takes nothing. */
+  /** Reports a reader that takes nothing, and ends its connection. */
   readonly drop: () => void;
+  /** Ends the connection of the reader. Returns false if this server cannot. */
+  readonly disconnect: () => boolean;
   /** Registers how the stream is ended from outside: when its client leaves, or when the server is closed. */
   endsBy(end: () => void): void;
   /** Called when the stream has ended, or could not begin. Can be called more than once. */
   release(): void;
 }
 
+interface StreamOptions {
+  /** Whether the stream only reads a session that exists. Default: false. */
+  readonly isRead?: boolean;
+}
+
 /** Opens a session for a stream. Throws `too-many-streams`, and what `SessionPool.hold` throws. */
 export async function holdForStream(
   { parts, access, connection, request }: RouteCall,
   ref: SessionRef,
+  options: StreamOptions = {},
 ): Promise<StreamHold> {
   const uncount = parts.streams.add(access.user);
-  const hold = await parts.pool.hold(ref).catch((error: unknown) => {
+  const hold = await parts.pool.hold(ref, options).catch((error: unknown) => {
     uncount();
     throw error;
   });
@@ -34,6 +42,10 @@ export async function holdForStream(
         data: { user: access.user },
       });
       connection.drop?.();
+    },
+    disconnect() {
+      connection.drop?.();
+      return connection.drop !== undefined;
     },
     endsBy(end) {
       registered = end;

@@ -1,12 +1,10 @@
 import {
-  openSession,
   SessionError,
   sessionOwner,
   type Agent,
   type AgentEvent,
   type DurableSession,
   type ErrorReport,
-  type OpenOptions,
 } from "@moora/agent";
 import type { SessionRef } from "../access/authorization.ts";
 import { LiveLink } from "../live/live-link.ts";
@@ -15,13 +13,15 @@ import { viewerUrl } from "../files/viewer-urls.ts";
 import type { ServerContext } from "../server-options.ts";
 import { DataPosition } from "./data-position.ts";
 import { isOfSubAgent } from "./directory.ts";
+import { isDue, openAny, openResting, type Opening } from "./open-durable.ts";
 
 /** How often the lease of a session that another process runs is read, in milliseconds. */
 const takeoverPollMs = 1_000;
 
 /**
  * A session of this server. It runs the session, or posts to the process that runs it and takes over when the lease of that
- * process ends. To the session of a sub-agent it only posts. The `DurableSession` behind it is replaced by such a change.
+ * process ends. To the session of a sub-agent it only posts. One that is only read, and has no work, rests: it has no owner, and nothing is
+ * appended to its log, until its work is due or it is claimed. The `DurableSession` behind it is replaced by such a change.
  */
 export class LiveSession {
   readonly ref: SessionRef;
@@ -35,6 +35,8 @@ export class LiveSession {
   #cancelPoll: () => void = () => undefined;
   #changing: Promise<void> | undefined;
   #onlyReads = false;
+  /** Whether it is only read. */
+  #rests = false;
   /** Whether it is the session of a sub-agent, which the process runs that runs its caller. */
   #isOfSubAgent = false;
   #isEnded = false;
@@ -49,12 +51,36 @@ export class LiveSession {
     this.stream.onEvent((event) => this.#noteQuestion(event));
   }
 
-  static async open(context: ServerContext, agent: Agent<unknown>, ref: SessionRef): Promise<LiveSession> {
+  /** Opens a session; one that exists, to read it, if `isRead`. */
+  static async open(
+    context: ServerContext,
+    agent: Agent<unknown>,
+    ref: SessionRef,
+    isRead: boolean,
+  ): Promise<LiveSession> {
     const live = new LiveSession(context, agent, ref);
     const log = await context.log.open(ref.id);
     live.#isOfSubAgent = log !== undefined && isOfSubAgent(log.header);
-    live.#adopt(await live.#openAny());
+    const resting = isRead ? await openResting(live.#opening) : undefined;
+    live.#rests = resting !== undefined;
+    live.#adopt(resting ?? (await openAny(live.#opening)));
     return live;
+  }
+
+  get #opening(): Opening {
+    return {
+      context: this.#context,
+      agent: this.agent,
+      ref: this.ref,
+      isOfSubAgent: this.#isOfSubAgent,
+      onError: (report) => this.#failed(report),
+    };
+  }
+
+  /** Runs a session that rests, or posts to the process that runs it meanwhile. */
+  async claim(): Promise<void> {
+    await this.#changing;
+    if (this.#rests) await this.#reopen();
   }
 
   get session(): DurableSession<unknown> {
@@ -159,7 +185,8 @@ export class LiveSession {
     this.stream.adopt(session);
     DataPosition.of(session);
     const mayTakeOver = !this.#isOfSubAgent && this.#context.log.owner === undefined;
-    if (session.info().access === "post" && mayTakeOver) this.#poll();
+    if (this.#rests) this.#awaitWork();
+    else if (session.info().access === "post" && mayTakeOver) this.#poll();
   }
 
   #noteQuestion(event: AgentEvent<unknown>): void {
@@ -189,13 +216,26 @@ export class LiveSession {
       const log = await this.#context.log.open(this.ref.id);
       if (log === undefined) return this.#end();
       await this.session.close();
-      this.#adopt(await this.#openAny());
-      if (this.isOwner) this.#context.counters.count("moora_takeovers_total");
+      const isTakeover = !this.#rests;
+      this.#cancelPoll();
+      this.#rests = false;
+      this.#adopt(await openAny(this.#opening));
+      if (this.isOwner && isTakeover) this.#context.counters.count("moora_takeovers_total");
       for (const listener of this.#replaced) listener();
     } catch (error) {
       this.#context.onError(error);
       this.#end();
     }
+  }
+
+  /** Claims a session that rests when its work is due, such as a deadline, or a message that another process has posted. */
+  #awaitWork(): void {
+    const { clock } = this.#context;
+    const look = (): void => {
+      if (isDue(this.session, clock)) void this.#reopen();
+      else if (!this.#isEnded) this.#awaitWork();
+    };
+    this.#cancelPoll = clock.after(takeoverPollMs, look, { keepsAlive: false });
   }
 
   /** Reads the lease of the process that runs the session, and takes over when it has ended. */
@@ -214,30 +254,5 @@ export class LiveSession {
       );
     };
     this.#cancelPoll = clock.after(takeoverPollMs, look, { keepsAlive: false });
-  }
-
-  /** Opens the session to run it; to post to it if another process runs it, or is to run it. */
-  async #openAny(): Promise<DurableSession<unknown>> {
-    const { log, clock, owner, leaseMs, blobs, context, onLog } = this.#context;
-    const { id, user } = this.ref;
-    const options: OpenOptions = {
-      log,
-      id,
-      clock,
-      owner,
-      ...(leaseMs === undefined ? {} : { leaseMs }),
-      ...(user === null ? {} : { user }),
-      ...(blobs === false ? {} : { blobs }),
-      ...(context === undefined || log.owner !== undefined ? {} : { context: await context(user, this.ref) }),
-      onError: (report) => this.#failed(report),
-      ...(onLog === undefined ? {} : { onLog }),
-    };
-    if (this.#isOfSubAgent) return await openSession(this.agent, { ...options, access: "post" });
-    try {
-      return await openSession(this.agent, options);
-    } catch (error) {
-      if (!(error instanceof SessionError) || error.code !== "SessionBusy") throw error;
-      return await openSession(this.agent, { ...options, access: "post" });
-    }
   }
 }

@@ -11,6 +11,11 @@ export interface SessionHold {
   release(): void;
 }
 
+interface HoldOptions {
+  /** Whether the session, which exists, is only read: one without work is not claimed then. Default: false. */
+  readonly isRead?: boolean;
+}
+
 interface Entry {
   readonly opening: Promise<LiveSession>;
   holds: number;
@@ -67,8 +72,12 @@ export class SessionPool {
   }
 
   /** Runs work on a session, which stays open meanwhile. */
-  async use<Result>(ref: SessionRef, work: (live: LiveSession) => Promise<Result>): Promise<Result> {
-    const { live, release } = await this.hold(ref);
+  async use<Result>(
+    ref: SessionRef,
+    work: (live: LiveSession) => Promise<Result>,
+    options: HoldOptions = {},
+  ): Promise<Result> {
+    const { live, release } = await this.hold(ref, options);
     try {
       return await work(live);
     } finally {
@@ -77,8 +86,8 @@ export class SessionPool {
   }
 
   /** Opens a session and keeps it open. Throws `unavailable` if no other session can be closed for it. */
-  async hold(ref: SessionRef): Promise<SessionHold> {
-    const entry = await this.#entryOf(ref);
+  async hold(ref: SessionRef, { isRead = false }: HoldOptions = {}): Promise<SessionHold> {
+    const entry = await this.#entryOf(ref, isRead);
     entry.holds += 1;
     entry.uses += 1;
     entry.cancelIdle?.();
@@ -92,6 +101,7 @@ export class SessionPool {
     };
     try {
       const live = await entry.opening;
+      if (!isRead) await live.claim();
       if (live.isEnded) throw sessionNotFound();
       return { live, release };
     } catch (error) {
@@ -114,7 +124,7 @@ export class SessionPool {
     await Promise.all(this.#closing.values());
   }
 
-  async #entryOf(ref: SessionRef): Promise<Entry> {
+  async #entryOf(ref: SessionRef, isRead: boolean): Promise<Entry> {
     for (;;) {
       if (this.#isClosed) throw unavailable("The server is closing.");
       const found = this.#entries.get(ref.id);
@@ -122,14 +132,14 @@ export class SessionPool {
       const closing = this.#closing.get(ref.id);
       if (closing !== undefined) await closing;
       else if (this.#entries.size >= this.#context.limits.maxOpenSessions) await this.#closeOldest();
-      else return this.#open(ref);
+      else return this.#open(ref, isRead);
     }
   }
 
-  #open(ref: SessionRef): Entry {
+  #open(ref: SessionRef, isRead: boolean): Entry {
     const agent = this.#context.agents.get(ref.agent);
     if (agent === undefined) throw sessionNotFound();
-    const opening = LiveSession.open(this.#context, agent, ref);
+    const opening = LiveSession.open(this.#context, agent, ref, isRead);
     const entry: Entry = { opening, holds: 0, uses: 0, cancelIdle: undefined, isClosed: false, idleSince: 0 };
     this.#entries.set(ref.id, entry);
     const forget = (): void => {

@@ -1,0 +1,114 @@
+import * as z from "zod/mini";
+import type { AnswerDraft } from "../live/answer-draft.ts";
+import { draftContents, messageContents, type AgUiContents, type AgUiMessage } from "./ag-ui-contents.ts";
+import { callsMessageId } from "./ag-ui-ids.ts";
+import { placeOf } from "./cut-answer.ts";
+import { reasoningId } from "./reasoning-id.ts";
+import { valueOf } from "./ui-chunk.ts";
+
+const messageSchema: z.ZodMiniType<AgUiMessage> = z.looseObject({
+  id: z.string(),
+  role: z.string(),
+  toolCalls: z.optional(
+    z.array(z.looseObject({ id: z.string(), function: z.looseObject({ arguments: z.string() }) })),
+  ),
+});
+
+/** Whether an id is one that this server gives messages of the assistant. */
+const isOfServer = (id: string): boolean => placeOf(id) !== undefined || id.startsWith(callsMessageId(""));
+
+/** What a client of AG-UI has of a conversation: what it has posted, and what snapshots have replaced that with. */
+export class AgUiClient {
+  /** Messages for the model, which only the client has. */
+  readonly own: readonly AgUiMessage[];
+  #messages: readonly AgUiMessage[];
+  readonly #reasonings = new Set<string>();
+  /** What the client has beyond what this run has sent, by the id of the message or of the call. */
+  readonly #known = new Map<string, string>();
+
+  constructor(posted: readonly unknown[]) {
+    this.#messages = posted.flatMap((message) => messageSchema.safeParse(message).data ?? []);
+    this.own = this.#messages.filter(({ role }) => role === "system" || role === "developer");
+    this.#read();
+  }
+
+  /** Takes the messages of a snapshot. */
+  replace(messages: readonly AgUiMessage[]): void {
+    this.#messages = messages;
+    this.#known.clear();
+    this.#read();
+  }
+
+  has(messageId: string): boolean {
+    return this.#messages.some(({ id }) => id === messageId);
+  }
+
+  /** Takes reasoning that this run begins to send. */
+  addReasoning(id: string): void {
+    this.#reasonings.add(id);
+  }
+
+  hasReasoning(id: string): boolean {
+    return this.#reasonings.has(id);
+  }
+
+  /** The ids of the reasoning of a turn that the client has. */
+  reasoningsOf(turnId: string): readonly string[] {
+    return [...this.#reasonings].filter((id) => id.startsWith(reasoningId(turnId, "")));
+  }
+
+  /** The part of a delta that the client does not have. It has been sent everything before. */
+  newOf(id: string, delta: string): string {
+    const known = this.#known.get(id) ?? "";
+    this.#known.set(id, known.slice(delta.length));
+    return delta.slice(known.length);
+  }
+
+  /**
+   * Whether the client shows what a snapshot must replace: what was taken back, or a message that it was cut off from. `logged` are
+   * the messages of the log, `draft` is what the model has written of the turn `turnId`.
+   */
+  isOutdated(logged: readonly AgUiMessage[], draft: AnswerDraft | undefined, turnId: string): boolean {
+    const log = messageContents(logged);
+    const drafted = draftContents(draft, turnId);
+    return this.#messages.some(
+      (message) =>
+        this.#isTextOutdated(message, { log, drafted, turnId }) || areCallsOutdated(message, log, drafted),
+    );
+  }
+
+  #isTextOutdated(
+    { id, role, content }: AgUiMessage,
+    { log, drafted, turnId }: { log: AgUiContents; drafted: AgUiContents; turnId: string },
+  ): boolean {
+    if (role !== "assistant" && role !== "reasoning") return false;
+    const text = typeof content === "string" ? content : "";
+    const draft = drafted.texts.get(id);
+    if (draft !== undefined) return !draft.startsWith(text);
+    const logged = log.texts.get(id);
+    if (logged !== undefined) return text !== logged && logged.startsWith(text);
+    return role === "reasoning" ? this.reasoningsOf(turnId).includes(id) : isOfServer(id);
+  }
+
+  #read(): void {
+    const { texts, calls } = messageContents(this.#messages);
+    for (const [id, text] of [...texts, ...calls]) this.#known.set(id, text);
+    for (const { id, role } of this.#messages) if (role === "reasoning") this.#reasonings.add(id);
+  }
+}
+
+/** Whether a message has a call that was taken back, or from whose arguments the client was cut off. */
+function areCallsOutdated(
+  { id: messageId, toolCalls = [] }: AgUiMessage,
+  log: AgUiContents,
+  drafted: AgUiContents,
+): boolean {
+  return toolCalls.some(({ id, function: { arguments: text } }) => {
+    const draft = drafted.calls.get(id);
+    if (draft !== undefined) return !draft.startsWith(text);
+    const logged = log.calls.get(id);
+    // A client may have the arguments in another form, or those from before a reviewer has changed them.
+    if (logged !== undefined) return text !== logged && valueOf(text) === text;
+    return isOfServer(messageId);
+  });
+}
