@@ -1,4 +1,4 @@
-import type { Agent, BlobOptions, Clock, ErrorReport, LogListener, OnApproval } from "@moora/agent";
+import type { Agent, BlobOptions, Clock, ErrorReport, EventLog, LogListener, OnApproval } from "@moora/agent";
 import {
   blobProblem,
   checkOptions,
@@ -8,12 +8,18 @@ import {
   type OptionForms,
 } from "@moora/agent-core-effects/internal";
 
+/** What an object gives to its agent. */
+export interface AgentSurroundings {
+  /** The log in the storage of the object. Give it to `agentTool`, so that the session of a sub-agent outlives the object in memory. */
+  readonly log: EventLog;
+}
+
 /** Options of {@link sessionObject}. `Env` is the type of the bindings of the worker. */
 export interface SessionObjectOptions<Env> {
   /** The agent of the sessions. Called once for each object that is in memory. */
   // Any answer and any data: the object neither reads nor writes them.
   // oxlint-disable-next-line typescript/no-explicit-any
-  readonly agent: (env: Env) => Agent<any, any>;
+  readonly agent: (env: Env, surroundings: AgentSurroundings) => Agent<any, any>;
   /** What the tools of the agent need of the process, such as a binding; see `defineContext`. Default: none. */
   readonly context?: (env: Env) => object;
   /** Answers questions at once. Default: questions wait for a decision. */

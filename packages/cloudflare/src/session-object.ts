@@ -261,7 +261,7 @@ class AgentSessionObject<Env> implements SessionObject {
   }
 
   #agentOfObject(): Agent<unknown> {
-    this.#agent ??= this.#options.agent(this.#env);
+    this.#agent ??= this.#options.agent(this.#env, { log: this.#log });
     return this.#agent;
   }
 

@@ -1,4 +1,12 @@
-import { agentTool, defineAgent, defineTool, toolAsks, type Agent, type Tool } from "@moora/agent";
+import {
+  agentTool,
+  defineAgent,
+  defineTool,
+  toolAsks,
+  type Agent,
+  type EventLog,
+  type Tool,
+} from "@moora/agent";
 import { sessionObject } from "@moora/cloudflare";
 import type { JsonObject, LlmCaller } from "@moora/llm";
 import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
@@ -48,15 +56,20 @@ const tools: readonly Tool[] = [pay, asks("weigh", { type: "number" }), asks("ch
 
 const helper = (): Agent => defineAgent({ name: "helper", llm: newModel(), tools });
 
-const leadTools: readonly Tool[] = [...tools, agentTool(helper(), { name: "helper", description: "Helps." })];
+const leadTools = (log: EventLog): readonly Tool[] => [
+  ...tools,
+  agentTool(helper(), { name: "helper", description: "Helps." }),
+  agentTool(helper(), { name: "assistant", description: "Helps, in a session of its own.", log }),
+];
 
 const Base = sessionObject<Env>({
-  agent: () =>
+  agent: (_, { log }) =>
     defineAgent({
       name: "lead",
       llm: newModel(),
-      tools: leadTools,
+      tools: leadTools(log),
     }),
+  heartbeatMs: 500,
 });
 
 export class Sessions extends Base {}
