@@ -69,7 +69,13 @@ export type {
   ToolOutput,
 } from "./tool/define-tool.ts";
 export type { CheckedValue, SchemaCheck } from "./tool/schema-check.ts";
-export type { ArgumentsOf, OutputOf, StandardIssue, StandardResult, StandardSchema } from "./tool/standard-schema.ts";
+export type {
+  ArgumentsOf,
+  OutputOf,
+  StandardIssue,
+  StandardResult,
+  StandardSchema,
+} from "./tool/standard-schema.ts";
 export { toolAsks } from "./tool/tool-asks.ts";
 export type { AskedByTool, ToolAsksOptions, ToolQuestion } from "./tool/tool-asks.ts";
 export { toolReply } from "./tool/tool-reply.ts";

@@ -22,9 +22,9 @@ import {
   useMessage,
   type Chat,
   type OtherToolName,
+  type ToolCallOf,
   type ToolCallPart,
 } from "../src/index.ts";
-import type { ToolCallOf } from "../src/index.ts";
 import { Screen } from "./support.tsx";
 
 const find = defineTool({

@@ -38,7 +38,7 @@ export interface TeamOptions<Answer = string, Data = unknown, Context = unknown>
 type AnyMembers = Readonly<Record<string, { readonly agent: { readonly "~tools"?: Tool } }>>;
 
 /** The tools of all agents of a team. */
-type ToolsOfMembers<Members extends AnyMembers> = NonNullable<Members[keyof Members]["agent"]["~tools"]>;
+type ToolsOfMembers<Of extends AnyMembers> = NonNullable<Of[keyof Of]["agent"]["~tools"]>;
 
 const forms: OptionForms<TeamOptions> = {
   agents: "object",
@@ -61,14 +61,14 @@ export function defineTeam<
   Answer,
   Data,
   Context = unknown,
-  Members extends AnyMembers = Readonly<Record<string, TeamMember<Answer, Data, Context>>>,
+  Named extends AnyMembers = Readonly<Record<string, TeamMember<Answer, Data, Context>>>,
 >(
-  options: TeamOptions<Answer, Data, Context> & { readonly agents: Members },
-): WithNeed<Agent<Answer, Data, ToolsOfMembers<NoInfer<Members>>>, NoInfer<Context>> {
+  options: TeamOptions<Answer, Data, Context> & { readonly agents: Named },
+): WithNeed<Agent<Answer, Data, ToolsOfMembers<NoInfer<Named>>>, NoInfer<Context>> {
   // The context and the tools exist only for types.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return teamOf(options as TeamOptions<Answer, Data>) as WithNeed<
-    Agent<Answer, Data, ToolsOfMembers<NoInfer<Members>>>,
+    Agent<Answer, Data, ToolsOfMembers<NoInfer<Named>>>,
     NoInfer<Context>
   >;
 }
