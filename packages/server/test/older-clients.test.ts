@@ -1,9 +1,17 @@
-import { protocolVersion } from "@moora/agent-webui-protocol";
 import { describe, expect, it } from "vitest";
 import { EventReader, type Client, type ReadEvent } from "./support.ts";
-import { comparedPart, readTraffic, trafficScene, type Exchange } from "./traffic/exchange.ts";
+import { conversations, trafficScene } from "./traffic/conversations.ts";
+import { conversationIn, readAnswer, readTraffic, recordedFiles, type Exchange } from "./traffic/exchange.ts";
 
-const madeAnew: ReadonlySet<string> = new Set(["id", "digest", "requestId"]);
+const madeAnew: ReadonlySet<string> = new Set([
+  "id",
+  "digest",
+  "requestId",
+  "session",
+  "approvalId",
+  "incarnation",
+  "changesDigest",
+]);
 
 /** The names that the server makes anew: those in the traffic, and what they are now. */
 class Names {
@@ -30,10 +38,8 @@ class Names {
 async function repeat(client: Client, { method, path, headers, body, events }: Exchange, names: Names) {
   const init = body === undefined ? {} : { body: names.translate(JSON.stringify(body)) };
   const response = await client.send(names.translate(path), { method, headers, ...init });
-  if (events === undefined || response.body === null) {
-    const text = await response.text();
-    return { status: response.status, answer: text === "" ? undefined : comparedPart(JSON.parse(text)) };
-  }
+  if (events === undefined || response.body === null)
+    return { status: response.status, ...(await readAnswer(response)) };
   await using reader = new EventReader(response.body);
   const read: ReadEvent[] = [];
   while (read.length < events.length) {
@@ -44,28 +50,39 @@ async function repeat(client: Client, { method, path, headers, body, events }: E
   return { status: response.status, events: read };
 }
 
-const parsed = (events: readonly ReadEvent[] = []): readonly object[] =>
-  events.map(({ id, event, data }) => ({ id, event, data: JSON.parse(data) as unknown }));
+/** What an exchange got, as values. */
+const valuesOf = ({ answer, lines, events = [] }: Pick<Exchange, "answer" | "lines" | "events">): object => ({
+  answer,
+  lines,
+  events: events.map(({ id, event, data }) => ({ id, event, data: JSON.parse(data) as unknown })),
+});
+
+/** The conversation of a recorded file. */
+const nameOf = (file: string) =>
+  (Object.keys(conversations) as (keyof typeof conversations)[]).find(
+    (name) => name === conversationIn(file),
+  );
 
 describe("the traffic of a client of an older release", () => {
-  it.each([protocolVersion])(
-    "gets the same answers, with more fields at most: protocol %d",
-    async (version) => {
-      await using scene = trafficScene();
-      const client = scene.as("ada");
-      const names = new Names();
-      const traffic = readTraffic(version);
-      expect(traffic.length).toBeGreaterThan(20);
-      for (const exchange of traffic) {
-        const now = await repeat(client, exchange, names);
-        const what = `${exchange.method} ${exchange.path}`;
-        expect(now.status, what).toBe(exchange.status);
-        names.learn(exchange.answer ?? parsed(exchange.events), now.answer ?? parsed(now.events));
-        const expected = JSON.parse(
-          names.translate(JSON.stringify({ answer: exchange.answer, events: parsed(exchange.events) })),
-        );
-        expect({ answer: now.answer, events: parsed(now.events) }, what).toMatchObject(expected);
-      }
-    },
-  );
+  it("has a file for each conversation", () => {
+    expect(new Set(recordedFiles().map(nameOf))).toEqual(new Set(Object.keys(conversations)));
+  });
+
+  it.each(recordedFiles())("gets the same answers, with more fields at most: %s", async (file) => {
+    const name = nameOf(file);
+    if (name === undefined) throw new Error(`${file} is of no conversation.`);
+    await using scene = trafficScene(name);
+    const client = scene.as("ada");
+    const names = new Names();
+    const traffic = readTraffic(file);
+    expect(traffic.length).toBeGreaterThan(4);
+    for (const exchange of traffic) {
+      const now = await repeat(client, exchange, names);
+      const what = `${exchange.method} ${exchange.path}`;
+      expect(now.status, what).toBe(exchange.status);
+      names.learn(valuesOf(exchange), valuesOf(now));
+      const expected = JSON.parse(names.translate(JSON.stringify(valuesOf(exchange))));
+      expect(valuesOf(now), what).toMatchObject(expected);
+    }
+  });
 });

@@ -52,7 +52,7 @@ export class ChatStream {
     user: string,
   ) {
     this.#user = user;
-    const { live, drop, disconnect } = hold;
+    const { live, drop } = hold;
     this.#format = format;
     this.#translator = format.translator(live);
     this.#live = live;
@@ -83,7 +83,6 @@ export class ChatStream {
         stallMs: limits.streamStallMs,
         head: ": chat\n\n",
         drop,
-        disconnect,
       },
     );
     const stops = [live.onReplaced(() => this.#replaced()), live.onEnded(() => this.end())];

@@ -11,7 +11,7 @@ export interface TextSource {
   nextNow(): string | undefined;
   /** Whether the source has ended: after its last text, the stream ends. */
   readonly isEnded: boolean;
-  /** The text for a reader whose stream ends now; undefined if it has everything, or can continue in another stream. */
+  /** The last text of a stream that ends now, with what waits; undefined if its reader has everything, or continues in another stream. */
   cutText?(): string | undefined;
   close(): void;
 }
@@ -24,8 +24,6 @@ export interface PaceOptions {
   readonly head: string;
   /** Reports a reader that takes nothing, and ends its connection. */
   readonly drop: () => void;
-  /** Ends the connection of the reader. Returns false if this server cannot. Default: it cannot. */
-  readonly disconnect?: () => boolean;
 }
 
 /** Up to this length, texts are given to a reader together. */
@@ -44,8 +42,6 @@ export class PacedStream {
   #cancelStall: (() => void) | undefined;
   #cancelKeepAlive: (() => void) | undefined;
   #isDone = false;
-  /** Whether the reader waits for a text. */
-  #isAwaited = false;
   #controller: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>> | undefined;
 
   constructor(source: TextSource, options: PaceOptions) {
@@ -73,40 +69,28 @@ export class PacedStream {
     this.#watchStall();
   }
 
-  /** Ends the stream, and lets go of its source. What is cut off does not look complete: the reader gets a text, or its connection is lost. */
+  /** Ends the stream, and lets go of its source. What is cut off does not look complete: its last text says so. */
   end(): void {
     if (this.#isDone) return;
     this.#isDone = true;
     this.#cancelStall?.();
     this.#cancelKeepAlive?.();
-    const cut = this.#source.cutText?.();
+    const rest = this.#source.cutText?.();
     this.#source.close();
     this.#wake?.();
     try {
-      if (cut === undefined || this.#isAwaited) this.#endWith(cut);
-      else this.#break();
+      if (rest !== undefined) this.#controller?.enqueue(this.#encoder.encode(rest));
+      this.#controller?.close();
     } catch {
       // The reader has canceled it.
     }
   }
 
-  #endWith(text: string | undefined): void {
-    if (text !== undefined) this.#controller?.enqueue(this.#encoder.encode(text));
-    this.#controller?.close();
-  }
-
-  #break(): void {
-    if (this.#options.disconnect?.() === true) this.#controller?.close();
-    else this.#controller?.error(new Error("The stream ended before its last event."));
-  }
-
   async #pull(controller: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>): Promise<void> {
     this.#cancelStall?.();
     this.#cancelStall = undefined;
-    this.#isAwaited = true;
     const text = await this.#next();
     if (text === undefined || this.#isDone) return this.end();
-    this.#isAwaited = false;
     controller.enqueue(this.#encoder.encode(this.#withMore(text)));
     if (this.#source.isAvailable) this.#watchStall();
   }

@@ -7,8 +7,6 @@ export interface StreamHold {
   readonly live: LiveSession;
   /** Reports a reader that takes nothing, and ends its connection. */
   readonly drop: () => void;
-  /** Ends the connection of the reader. Returns false if this server cannot. */
-  readonly disconnect: () => boolean;
   /** Registers how the stream is ended from outside: when its client leaves, or when the server is closed. */
   endsBy(end: () => void): void;
   /** Called when the stream has ended, or could not begin. Can be called more than once. */
@@ -42,10 +40,6 @@ export async function holdForStream(
         data: { user: access.user },
       });
       connection.drop?.();
-    },
-    disconnect() {
-      connection.drop?.();
-      return connection.drop !== undefined;
     },
     endsBy(end) {
       registered = end;
