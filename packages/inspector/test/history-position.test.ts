@@ -46,8 +46,9 @@ async function scene() {
 describe("the position of the records of a page", () => {
   it("continues a stream of the same history, also after records that were streamed", async () => {
     await using page = await scene();
-    const { worker, log, statusOfStream } = page;
+    const { worker, log, statusOfStream, talk } = page;
     expect(await statusOfStream()).toBe(200);
+    await talk();
     await using session = await openSession(talker(), { log, id: "s", access: "post" });
     const { seq } = await worker.handlers.position();
     await session.refresh();
