@@ -1,3 +1,4 @@
+import { escapeHiddenCharacters } from "@moora/agent";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { launchChromium } from "@moora/testbed/chromium";
@@ -143,8 +144,10 @@ describe("hostile content in a file", () => {
     const id = hostileTexts.join("\n");
     const { exported } = hostileSession(exportOf("an-approval"), id, allTexts());
     await page.goto(await files.page(exported, id));
-    await isOpen(id);
-    expect(await page.getByRole("alert").textContent()).toBe(id);
+    // Characters that are not seen are shown as escapes.
+    const shown = escapeHiddenCharacters(id);
+    await isOpen(shown);
+    expect(await page.getByRole("alert").textContent()).toBe(shown);
     await visit();
     expectHarmless();
   });
