@@ -40,7 +40,6 @@ export const TopBar = (): JSX.Element => (
     )}
     {view.value?.isPaused === true ? <span class="badge open">paused</span> : null}
     <LiveState />
-    <span class="space" />
     {phase.value === "open" ? <Search /> : null}
     <Actions />
   </header>
