@@ -77,9 +77,10 @@ describe("the header of a live session fits in pages of each width", () => {
     await pause();
     await first.close();
     const refusing = { log, authorize: () => undefined };
-    await using _second = await servedAgent(agent, refusing, Number(new URL(first.url).port));
+    const second = await servedAgent(agent, refusing, Number(new URL(first.url).port));
     await page.getByRole("banner").getByText("unauthorized").waitFor();
     await widenLetters();
     expect(await overflowsOf(page)).toEqual([]);
+    await second.close();
   });
 });
