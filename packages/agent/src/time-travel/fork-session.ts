@@ -16,7 +16,7 @@ import { inputToRecord } from "../durable/session-record.ts";
 import { changeAt } from "../session/data-updater.ts";
 import { parseOrRefuse } from "../session/parse-or-refuse.ts";
 import { randomId } from "../user-message.ts";
-import { closingInputs, withoutOpenWork, unknownInputs } from "./open-work.ts";
+import { callsBegunIn, closingInputs, closingOfCopy, withoutOpenWork } from "./open-work.ts";
 import { copyBlobs } from "./copy-blobs.ts";
 import { rebinder } from "./rebinder.ts";
 import { end, positionIn, positionOf, readSoundPart, sessionLog } from "./read-session.ts";
@@ -25,7 +25,8 @@ import { writeSession } from "./write-session.ts";
 
 /**
  * What happens to work that is open at the position. `reuse`: its outcome is taken from the original log; that of a call which has
- * begun and has none there counts as unknown, unless its tool is `safe`. `rerun`: it runs again, as if it had not started. `close`:
+ * begun and has none there counts as unknown, unless its tool is `safe`, and one that a person has approved and that has not begun
+ * counts as not run: the approval was for one run. `rerun`: it runs again, as if it had not started, also with its approval. `close`:
  * a call that had not started counts as not run, the outcome of one that had started as unknown.
  */
 export type OpenWork = "reuse" | "rerun" | "close";
@@ -100,7 +101,8 @@ export async function forkSession<Data = unknown>(
     return settlingInputs(state, session.inputs.slice(position));
   };
   const settled = inputsOf(open, edited, copy.state, reused);
-  const later = [...(open === "reuse" ? [unknownInputs] : []), ...updatesOf(options)];
+  const begunLater = callsBegunIn(open === "reuse" ? session.inputs.slice(position) : []);
+  const later = [...(open === "reuse" ? [closingOfCopy(begunLater)] : []), ...updatesOf(options)];
   const fork = recordsOf(as, header, settled, later);
   await copyBlobs(log, to, fork.records);
   await writeSession(to, as, headerToText(header), fork.records);
