@@ -66,8 +66,9 @@ export class NotificationRounds {
     await using listeners = await Listeners.start(this.#url, processes);
     const appenders = sessions.map((session) => appender(session));
     raise(this.#appends, processes, await rate(measureMs, appenders));
-    const heads = await Promise.all(sessions.map((session) => session.head()));
-    const appends = heads.reduce((sum, head) => sum + head, 0) / recordsPerAppend;
+    let records = 0;
+    for (const session of sessions) records += await session.head();
+    const appends = records / recordsPerAppend;
     this.#perAppend.set(processes, (await listeners.received(appends * processes)) / appends);
   }
 }
