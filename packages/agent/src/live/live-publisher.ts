@@ -1,5 +1,5 @@
 import type { Clock } from "@moora/agent-core-effects";
-import type { AgentEvent } from "../agent-event.ts";
+import type { AgentEvent, Question } from "../agent-event.ts";
 import type { LiveText, SentEvent, ViewedSession } from "./live-texts.ts";
 import { SentEvents } from "./sent-events.ts";
 import type { StreamedSession } from "./streamed-session.ts";
@@ -48,22 +48,28 @@ export class LivePublisher {
     if (isNew) this.#sendReasoning(server);
     const streaming = this.#session.streaming();
     const has = streaming?.messageId === viewed.messageId ? viewed.length : 0;
-    const rest = streaming?.text.slice(has) ?? "";
+    const hasAll = (streaming?.text.length ?? 0) <= has;
     const questions = this.#session.questions().filter(({ path = [] }) => path.length > 0);
     for (const question of questions) this.#events.ask(question);
-    if (rest === "" && questions.length === 0 && !isNew && !viewed.isAsked) return;
+    if (hasAll && questions.length === 0 && !isNew && !viewed.isAsked) return;
+    this.#sendText(server, has, questions);
+  }
+
+  /** Sends the text of the message from an offset on, in pieces, and the questions with the first one. */
+  #sendText(server: string, from: number, questions: readonly Question[]): void {
+    const streaming = this.#session.streaming();
     const begin = (piece: string, offset: number): LiveText => ({
       type: "begin",
       ...this.#head(),
       streaming: streaming === null ? null : { messageId: streaming.messageId, offset, text: piece },
-      ...(offset === has ? { questions } : {}),
+      ...(offset === from ? { questions } : {}),
     });
-    let offset = has;
+    let offset = from;
     do {
       const piece = streaming?.text.slice(offset, offset + maxPieceLength) ?? "";
       this.#options.send(server, begin(piece, offset));
       offset += maxPieceLength;
-    } while (offset < has + rest.length);
+    } while (offset < (streaming?.text.length ?? 0));
   }
 
   /** Sends the reasoning so far, before the text. A server that has it ignores it. */
