@@ -63,6 +63,7 @@ export function notifyRate(
   { appendsPerSecond, appendsWithProcesses }: Pick<Measured, "appendsPerSecond" | "appendsWithProcesses">,
 ): number {
   const alone = 1 / appendsPerSecond;
-  const perProcess = (1 / appendsWithProcesses.rate - alone) / appendsWithProcesses.processes;
+  // Not below 0: in short measurements, noise can be more than what the processes cost.
+  const perProcess = Math.max(0, 1 / appendsWithProcesses.rate - alone) / appendsWithProcesses.processes;
   return 1 / (alone + perProcess * processes);
 }
