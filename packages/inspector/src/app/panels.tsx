@@ -10,6 +10,7 @@ import { RecordList } from "./record-list.tsx";
 import { RequestPanel } from "./request-panel.tsx";
 import { StateTree } from "./state-tree.tsx";
 import { view } from "./store.ts";
+import { waiting, waitingText } from "./waiting-questions.ts";
 
 /** A panel with its tab. `beside`: on a page of this width, in pixels, it is always shown beside the others. */
 interface Panel {
@@ -90,9 +91,15 @@ function Tabs(): JSX.Element {
           aria-selected={id === selected?.id}
           aria-controls="tabpanel"
           tabIndex={id === selected?.id ? 0 : -1}
+          {...(id === "conversation" && waiting.value > 0
+            ? { class: "waits", "aria-label": `${title}, ${waitingText.value}` }
+            : {})}
           onClick={() => void (chosen.value = id)}
         >
           {title}
+          {id === "conversation" && waiting.value > 0 ? (
+            <span class="badge open">{waiting.value}</span>
+          ) : null}
         </button>
       ))}
     </div>
