@@ -36,6 +36,7 @@ export { parseOrRefuse } from "./session/parse-or-refuse.ts";
 export { questionsAt } from "./session/questions.ts";
 export { checkedListener, checkOptionalText, checkQuestion } from "./session/session-arguments.ts";
 export { checkContext } from "./session-context.ts";
+export { checkSubAgentQuestions } from "./sub-agent-questions.ts";
 export { SessionOutput } from "./session/session-output.ts";
 export { importForReading } from "./time-travel/portable-session.ts";
 export { fileText } from "./time-travel/file-text.ts";

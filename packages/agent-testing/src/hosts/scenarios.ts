@@ -3,6 +3,8 @@ import { batchScenarios } from "./batch-scenarios.ts";
 import { witnessCalls } from "./case-run.ts";
 import type { HostScenario, HostStep } from "./host-case.ts";
 import { processScenarios } from "./process-scenarios.ts";
+import { stateScenarios } from "./state-scenarios.ts";
+import { inputScenarios } from "./input-scenarios.ts";
 import { sessionScenarios } from "./session-scenarios.ts";
 import { ask, day, decide, end, group, hold, question, reach, releaseAll, restart } from "./scenario-rows.ts";
 
@@ -238,6 +240,8 @@ export const hostScenarios: readonly HostScenario[] = [
   ...timers,
   ...budgets,
   ...data,
+  ...stateScenarios,
+  ...inputScenarios,
   ...sessionScenarios,
   ...processScenarios,
   ...batchScenarios,
