@@ -31,6 +31,8 @@ export interface RestateHostOptions {
   readonly victim: Victim;
   /** How much of its sessions a process keeps. Default: that of `restateServices`. */
   readonly cacheBytes?: number;
+  /** Whether services and effects suspend at each await, and replay their journals after it. Default: false. */
+  readonly alwaysReplays?: boolean;
 }
 
 /** What a process that serves the agent is started with. */
@@ -78,11 +80,13 @@ export class RestateHost implements AsyncDisposable {
 
   static async start(options: Partial<RestateHostOptions> = {}): Promise<RestateHost> {
     const given = { victim: "service", ...options } as const;
-    const host = new RestateHost(await RestateServer.start(), await freePort(), given);
+    const { alwaysReplays: suspendsAtOnce = false } = options;
+    const host = new RestateHost(await RestateServer.start({ suspendsAtOnce }), await freePort(), given);
     host.#world.listen(0, "127.0.0.1");
     await once(host.#world, "listening");
     await host.serve(1);
     await host.#server.register(`http://127.0.0.1:${host.#port}`);
+    if (suspendsAtOnce) await host.#server.suspendAtOnce("conformance-effects");
     return host;
   }
 
@@ -180,6 +184,10 @@ class RestateCase implements PreparedHost {
   #dying: DyingIngress | undefined;
   /** Resolves when that process has died, and no other one was started; undefined while it lives. */
   #death: Promise<void> | undefined;
+  /** Resolves with undefined when a process dies at a record: reads that it has begun end only with the next one. */
+  #died: Promise<undefined> = new Promise(() => undefined);
+  /** Starts run one after the other. */
+  #starting: Promise<void> = Promise.resolve();
 
   constructor(host: RestateHost, sessionIdOf: (name: string) => string, hooks: CaseHooks) {
     this.#host = host;
@@ -187,7 +195,13 @@ class RestateCase implements PreparedHost {
     this.#hooks = hooks;
   }
 
-  async start({ release = 1, death, onDeath }: ProcessOptions = {}): Promise<void> {
+  async start(options: ProcessOptions = {}): Promise<void> {
+    const started = this.#starting.then(() => this.#start(options));
+    this.#starting = started.catch(() => undefined);
+    await started;
+  }
+
+  async #start({ release = 1, death, onDeath }: ProcessOptions): Promise<void> {
     await this.#death;
     this.#death = undefined;
     await this.#dying?.[Symbol.asyncDispose]();
@@ -197,9 +211,12 @@ class RestateCase implements PreparedHost {
 
   async #ingressOf(death: CommitDeath, onDeath: (() => void) | undefined): Promise<DyingIngress> {
     const { ingressUrl } = this.#host;
+    const { promise, resolve } = Promise.withResolvers<undefined>();
+    this.#died = promise;
     const kill = async (): Promise<void> => {
       this.#death = this.#host.killService();
       await this.#death;
+      resolve(undefined);
       onDeath?.();
     };
     return await DyingIngress.start({ ingressUrl, agent: "conformance", death, kill });
@@ -217,14 +234,21 @@ class RestateCase implements PreparedHost {
   }
 
   async waitFor(id: string, isReached: (state: AgentState) => boolean): Promise<AgentState> {
-    // Only a process reads a session: one that died at the last record is started again.
-    if (this.#death !== undefined) await this.start();
     const session = this.#sessionOf(id);
     for (;;) {
-      const state = (await session.current())?.state ?? initialState;
-      if (isReached(state)) return state;
-      await pause(10);
+      // Only a process reads a session: one that died at the last record is started again.
+      if (this.#death !== undefined) await this.start();
+      const reading = this.#read(session);
+      reading.catch(() => undefined);
+      const state = await Promise.race([reading, this.#died]);
+      if (state === undefined) this.#died = new Promise(() => undefined);
+      else if (isReached(state)) return state;
+      else await pause(10);
     }
+  }
+
+  async #read(session: RestateSession): Promise<AgentState> {
+    return (await session.current())?.state ?? initialState;
   }
 
   async remove(id: string): Promise<void> {

@@ -6,7 +6,19 @@ import { processScenarios } from "./process-scenarios.ts";
 import { stateScenarios } from "./state-scenarios.ts";
 import { inputScenarios } from "./input-scenarios.ts";
 import { sessionScenarios } from "./session-scenarios.ts";
-import { ask, day, decide, end, group, hold, question, reach, releaseAll, restart } from "./scenario-rows.ts";
+import {
+  aborted,
+  ask,
+  day,
+  decide,
+  end,
+  group,
+  hold,
+  question,
+  reach,
+  releaseAll,
+  restart,
+} from "./scenario-rows.ts";
 
 const running = group("start and stream", {
   "a message is answered": {
@@ -97,7 +109,9 @@ const cancels = group("cancel", {
       reach("write"),
       { type: "cancel" },
       end,
-      { type: "release-all" },
+      aborted("read"),
+      aborted("write"),
+      releaseAll,
     ],
     expects: { control: "Error", failure: "Cancelled", moments: { aborted: { read: 1, write: 1 } } },
   },
