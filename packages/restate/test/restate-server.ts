@@ -130,6 +130,13 @@ export class RestateServer implements AsyncDisposable {
     return rows;
   }
 
+  /** The sum of a metric of the server, such as "restate_bifrost_sequencer_committed_records_total". */
+  async metric(name: string): Promise<number> {
+    const text = await (await fetch(`http://127.0.0.1:${this.#nodePort}/metrics`)).text();
+    const values = text.matchAll(new RegExp(`^${name}(?:\\{.*\\})? (\\S+)$`, "gm"));
+    return [...values].reduce((sum, [, value]) => sum + Number(value), 0);
+  }
+
   /** Replaces the whole state of an object: the JSON of each value. Resolves before that is done. */
   async setState(service: string, id: string, state: Readonly<Record<string, unknown>>): Promise<void> {
     const bytesOf = (value: unknown): readonly number[] => [...Buffer.from(JSON.stringify(value))];
