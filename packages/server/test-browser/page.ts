@@ -37,7 +37,8 @@ function part(
   }
   if (state !== "approval-requested") {
     const output = state === "output-available" ? ` ${JSON.stringify(given.output)}` : "";
-    return createElement("p", { key, className: "tool" }, `${state}${output}`);
+    const title = JSON.stringify(given.input);
+    return createElement("p", { key, className: "tool", title }, `${state}${output}`);
   }
   const { id: approvalId } = given.approval;
   const answer = (approved: boolean) => () => void approve({ id: approvalId, approved });

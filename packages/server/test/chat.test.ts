@@ -151,6 +151,23 @@ describe("a chat of the AI SDK", () => {
     expect(scene.errors).toEqual([]);
   });
 
+  it("answers a question of a message that is followed by one that waits for the answer", async () => {
+    const ran: unknown[] = [];
+    const script = [callsTools([{ name: "pay", arguments: { cents: 5 } }]), answers("Paid.")];
+    await using scene = new ChatScene(agentOf(script, { tools: [pay(ran)] }));
+    const chat = scene.chat();
+    await chat.sendMessage({ text: "Pay" });
+    const [, asked] = partsOf(chat) as { approval: { id: string } }[];
+    await chat.sendMessage({ text: "Hurry" });
+    await chat.addToolApprovalResponse({ id: asked?.approval.id ?? "", approved: true });
+    await chat.sendMessage();
+    expect(ran).toEqual([{ cents: 5 }]);
+    expect(chat.messages.map(({ role }) => role)).toEqual(["user", "assistant", "user"]);
+    expect(chat.messages[1]?.parts[1]).toMatchObject({ state: "output-available", output: { paid: true } });
+    expect(chat.messages[1]?.parts.at(-1)).toMatchObject({ text: "Paid." });
+    expect(scene.errors).toEqual([]);
+  });
+
   it("answers several questions together", async () => {
     const ran: unknown[] = [];
     const calls = [1, 2].map((cents) => ({ name: "pay", id: `pay_${cents}`, arguments: { cents } }));

@@ -12,12 +12,23 @@ const messageSchema = z.looseObject({
   parts: z.array(partSchema),
 });
 
-/** The schema of the body that `useChat` sends. The log has the conversation: of the messages, only the last one counts. */
+/**
+ * The schema of the body that `useChat` sends. The log has the conversation: of the messages, only one counts. `messageId` names
+ * the message with the answers of the user, which may be followed by others.
+ */
 export const chatBodySchema = z.looseObject({
   id: z.string().check(z.minLength(1), z.maxLength(200)),
   messages: z.array(messageSchema).check(z.minLength(1)),
   trigger: z.optional(z.string()),
+  messageId: z.nullish(z.string()),
 });
+
+/** The message that a body posts: the one that it names, by default the last one. */
+export const postedMessageOf = ({
+  messages,
+  messageId,
+}: z.infer<typeof chatBodySchema>): ChatMessage | undefined =>
+  messages.findLast(({ id }) => id === messageId) ?? messages.at(-1);
 
 /** A message that `useChat` sends. */
 export type ChatMessage = z.infer<typeof messageSchema>;

@@ -1,6 +1,12 @@
 import type { ChatView } from "@moora/agent-webui-protocol";
 import { readBody } from "../body.ts";
-import { answeredDigests, answersOf, chatBodySchema, userMessageOf } from "../chat/chat-request.ts";
+import {
+  answeredDigests,
+  answersOf,
+  chatBodySchema,
+  postedMessageOf,
+  userMessageOf,
+} from "../chat/chat-request.ts";
 import { chatMessagesOf } from "../chat/chat-messages.ts";
 import { isResumable } from "../chat/loop-end.ts";
 import { PostedMessage } from "../chat/posted-message.ts";
@@ -16,20 +22,20 @@ import { json, type Route } from "./route.ts";
 export const postChat: Route = async (call) => {
   const { parts, request } = call;
   const body = await readBody(request, chatBodySchema, parts.context);
-  const last = body.messages.at(-1);
-  if (last === undefined || last.role === "system" || body.trigger === "regenerate-message") {
-    const detail = "The last message must be new, or contain approvals. Answers cannot be regenerated.";
+  const posted = postedMessageOf(body);
+  if (posted === undefined || posted.role === "system" || body.trigger === "regenerate-message") {
+    const detail = "The posted message must be new, or contain approvals. Answers cannot be regenerated.";
     throw new HttpProblem("refused", detail, { path: "messages" });
   }
-  const isUser = last.role === "user";
+  const isUser = posted.role === "user";
   const ref = await chatSession(call, body.id, isUser ? "post" : "read");
   return await withStream(call, { ref, format }, async (stream, live) => {
     await live.refresh();
-    if (!isUser) await awaitQuestions(parts.context, live, answeredDigests(last));
+    if (!isUser) await awaitQuestions(parts.context, live, answeredDigests(posted));
     return isUser
-      ? await postUserMessage(call, { stream, live }, userMessageOf(last))
-      : await postAnswers(call, { stream, live, posted: new PostedMessage(last) }, (questions) =>
-          answersOf(last, questions),
+      ? await postUserMessage(call, { stream, live }, userMessageOf(posted))
+      : await postAnswers(call, { stream, live, posted: new PostedMessage(posted) }, (questions) =>
+          answersOf(posted, questions),
         );
   });
 };
