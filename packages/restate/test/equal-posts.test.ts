@@ -67,11 +67,8 @@ describe("ten equal posts at once, and one with their id and another body", () =
     const receipts = await tenTimes((index) => post(index % 2 === 0 ? one : other, "One."));
     expect(new Set(receipts.map(({ status, body }) => JSON.stringify({ status, body }))).size).toBe(1);
     expect(receipts[0]?.body).toMatchObject({ status: "accepted" });
-    for (const scene of [one, other])
-      expect(await post(scene, "Two.")).toMatchObject({
-        status: 422,
-        body: { code: "idempotency-key-reused" },
-      });
+    const refused = { status: 422, body: { code: "idempotency-key-reused" } };
+    for (const scene of [one, other]) expect(await post(scene, "Two.")).toMatchObject(refused);
     expect(await messagesOf(id)).toEqual(["One."]);
   });
 });
