@@ -43,7 +43,7 @@ export class RequestSessions implements McpSessions {
 
   async open(id: string, agent: Agent<unknown>): Promise<McpCallSession> {
     try {
-      return new PooledSession(this.#parts, await this.#hold(id, agent.name));
+      return new PooledSession(this.#parts, this.user, await this.#hold(id, agent.name));
     } catch (error) {
       if (!(error instanceof HttpProblem)) throw error;
       throw new InputRefused({ code: error.code, path: "", message: error.message });
