@@ -1,11 +1,11 @@
 import { nextWorkAt, userMessage, type AgentEvent, type Receipt } from "@moora/agent";
+import type { CallSession } from "@moora/agent/internal";
 import type { ServerParts } from "../server-parts.ts";
 import { dispatchCancel, dispatchMessage, type MadePost } from "../sessions/dispatch-post.ts";
 import type { LiveSession } from "../sessions/live-session.ts";
 import { onSessions } from "../sessions/on-sessions.ts";
 import { requestIdOf, type PostRequest } from "../sessions/request-ids.ts";
 import type { SessionHold } from "../sessions/session-pool.ts";
-import type { McpCallSession } from "./mcp-option.ts";
 
 /** Whether nothing is left to do but by a person. The owner may be another server, so that only the state shows it. */
 function isSettled(live: LiveSession): boolean {
@@ -17,7 +17,7 @@ function isSettled(live: LiveSession): boolean {
  * A session of the pool for a call of a tool: of this server, which runs it beside its viewers, or of another one, to which it posts.
  * The pool keeps it open until the use ends.
  */
-export class PooledSession implements McpCallSession {
+export class PooledSession implements CallSession {
   readonly id: string;
   readonly #parts: ServerParts;
   readonly #user: string;
@@ -37,24 +37,24 @@ export class PooledSession implements McpCallSession {
     };
   }
 
-  readonly send: McpCallSession["send"] = async (userContent) => {
+  readonly send: CallSession["send"] = async (userContent) => {
     const { content, attachments } = userMessage(userContent);
     const message = attachments === undefined ? { content } : { content, attachments };
     return await this.#post("messages", message, (post) => dispatchMessage(post, message));
   };
 
-  readonly decide: McpCallSession["decide"] = async (question, decision, by) =>
+  readonly decide: CallSession["decide"] = async (question, decision, by) =>
     await this.#post("decisions", { question, decision }, ({ session, id }) =>
       session.decide(question, decision, by, id.text),
     );
 
-  readonly cancel: McpCallSession["cancel"] = async (reason) =>
+  readonly cancel: CallSession["cancel"] = async (reason) =>
     await this.#post("cancel", { reason }, (post) => dispatchCancel(post, reason));
 
-  readonly questions: McpCallSession["questions"] = () => this.#live.stream.questions;
-  readonly current: McpCallSession["current"] = () => this.#live.session.current();
-  readonly trace: McpCallSession["trace"] = () => this.#live.session.trace();
-  readonly info: McpCallSession["info"] = () => this.#live.session.info();
+  readonly questions: CallSession["questions"] = () => this.#live.stream.questions;
+  readonly current: CallSession["current"] = () => this.#live.session.current();
+  readonly trace: CallSession["trace"] = () => this.#live.session.trace();
+  readonly info: CallSession["info"] = () => this.#live.session.info();
 
   readonly onEvent = (listener: (event: AgentEvent<unknown>) => void): (() => void) =>
     onSessions(this.#live, (session) => [session.onEvent(listener), this.#live.stream.onEvent(listener)]);
