@@ -116,7 +116,7 @@ describe.each(viewings)("axe finds no barrier, and nothing moves: $colorScheme, 
 
   it("in a live session: an approval, its arguments, a form with a problem, a pause", async () => {
     const chat = async (): Promise<void> => {
-      // A click waits for the tab, which wide pages do not have: they show the chat beside the other panels.
+      // A wide page shows the chat beside its tabs.
       if (viewing.width < 1_160) await page.getByRole("tab", { name: "Chat" }).click();
     };
     await using first = await servedAgent(support());
