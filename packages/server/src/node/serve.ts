@@ -9,7 +9,7 @@ import {
   shownValue,
   type OptionForms,
 } from "@moora/agent-core-effects/internal";
-import { strict } from "../access/site-checks.ts";
+import { setStrictHeaders } from "../access/site-checks.ts";
 import type { AgentServer } from "../agent-server.ts";
 import { HttpProblem } from "../problem.ts";
 
@@ -65,7 +65,7 @@ export async function serve(server: AgentServer, options: ServeOptions = {}): Pr
   const listener = getRequestListener(
     (request, { outgoing }) => server.fetch(request, { isLoopback, drop: () => outgoing.destroy() }),
     // A request without a host is refused by Node. Globals of the application stay as they are.
-    { overrideGlobalObjects: false, errorHandler: unreadable },
+    { overrideGlobalObjects: false, errorHandler: unreadableResponse },
   );
   const http = createServer({
     headersTimeout: headersTimeoutMs,
@@ -94,8 +94,8 @@ export async function serve(server: AgentServer, options: ServeOptions = {}): Pr
 }
 
 /** The answer to a request from which no web-standard request can be made. `AgentServer.fetch`, the other source of errors, never rejects. */
-const unreadable = (): Response =>
-  strict(
+const unreadableResponse = (): Response =>
+  setStrictHeaders(
     new HttpProblem(
       "invalid-request",
       "The address of the request is invalid: check its path and Host.",
