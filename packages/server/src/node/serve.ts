@@ -55,13 +55,26 @@ const loopbackAddresses: ReadonlySet<string> = new Set(["127.0.0.1", "::1", "loc
 export async function serve(server: AgentServer, options: ServeOptions = {}): Promise<ServedAgents> {
   if (!isServer(server)) refuse(`serve needs a server of createAgentServer, got ${shownValue(server)}.`);
   checkOptions("serve", options, forms);
-  const { port = 8787, hostname = "127.0.0.1", headersTimeoutMs = 10_000, maxConnections = 20_000 } = options;
+  const { port = 8787, hostname = "127.0.0.1" } = options;
   const isLoopback = loopbackAddresses.has(hostname);
   if (!isLoopback && !server.isAuthorized) {
     throw new BuildError(
       `hostname ${hostname} can be reached by others. Give createAgentServer({ authorize }), or serve on 127.0.0.1.`,
     );
   }
+  const http = httpServerOf(server, options, isLoopback);
+  const address = await listen(http, port, hostname);
+  const host = address.family === "IPv6" ? `[${address.address}]` : address.address;
+  return {
+    url: `http://${host}:${address.port}${server.basePath}`,
+    port: address.port,
+    close: (closing) => closeBoth(http, server, closing),
+  };
+}
+
+/** The HTTP server of Node that gives its requests to an agent server. It does not listen yet. */
+function httpServerOf(server: AgentServer, options: ServeOptions, isLoopback: boolean): Server {
+  const { headersTimeoutMs = 10_000, maxConnections = 20_000 } = options;
   const listener = getRequestListener(
     (request, { outgoing }) => server.fetch(request, { isLoopback, drop: () => outgoing.destroy() }),
     // A request without a host is refused by Node. Globals of the application stay as they are.
@@ -79,18 +92,19 @@ export async function serve(server: AgentServer, options: ServeOptions = {}): Pr
     if (hasUnreadBody(incoming)) outgoing.setHeader("connection", "close");
     void listener(incoming, outgoing);
   });
-  const address = await listen(http, port, hostname);
-  const host = address.family === "IPv6" ? `[${address.address}]` : address.address;
-  return {
-    url: `http://${host}:${address.port}${server.basePath}`,
-    port: address.port,
-    async close(closing) {
-      const closed = new Promise<void>((resolve) => void http.close(() => resolve()));
-      await server.close(closing);
-      http.closeAllConnections();
-      await closed;
-    },
-  };
+  return http;
+}
+
+/** Stops listening, closes the agent server, and then the connections that are left. */
+async function closeBoth(
+  http: Server,
+  server: AgentServer,
+  closing: Parameters<AgentServer["close"]>[0],
+): Promise<void> {
+  const closed = new Promise<void>((resolve) => void http.close(() => resolve()));
+  await server.close(closing);
+  http.closeAllConnections();
+  await closed;
 }
 
 /** The answer to a request from which no web-standard request can be made. `AgentServer.fetch`, the other source of errors, never rejects. */
