@@ -2,7 +2,7 @@ import { InputRefused, stateAt, type Agent, type SessionView } from "@moora/agen
 import type { CallAction, CallSession, ListedSession, UserSessions } from "@moora/agent/internal";
 import type { Access, SessionAction, SessionRef } from "../access/authorization.ts";
 import { HttpProblem, sessionNotFound } from "../problem.ts";
-import { checkMayCreate, newSessionId } from "../routes/new-session.ts";
+import { checkMayCreate, newSessionId } from "../sessions/new-session.ts";
 import type { ServerParts } from "../server-parts.ts";
 import type { SessionHold } from "../sessions/session-pool.ts";
 import { PooledSession } from "./pooled-session.ts";

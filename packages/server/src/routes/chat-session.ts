@@ -5,7 +5,7 @@ import { ChatStream } from "../chat/chat-stream.ts";
 import { agentNotFound, HttpProblem, sessionNotFound } from "../problem.ts";
 import type { LiveSession } from "../sessions/live-session.ts";
 import type { RouteCall } from "./route.ts";
-import { holdForStream } from "./stream-hold.ts";
+import { holdForStream } from "../sessions/stream-hold.ts";
 
 /** The rights that a request to a chat needs: to read it, or to post a message to it, whose answer it reads. */
 const rightsFor = { read: ["read"], post: ["read", "post"] } as const;

@@ -22,24 +22,11 @@ import {
 } from "../sessions/check-history.ts";
 import { DataPosition } from "../sessions/data-position.ts";
 import { dispatchCancel, dispatchMessage, type MadePost } from "../sessions/dispatch-post.ts";
+import { idempotencyKeyOf } from "../sessions/idempotency-key.ts";
 import type { LiveSession } from "../sessions/live-session.ts";
 import { requestIdOf, type PostRequest, type RequestId } from "../sessions/request-ids.ts";
 import { awaitQuestions } from "./awaited-questions.ts";
 import { json, type Route } from "./route.ts";
-
-/** The idempotency key of a request; undefined if it has none. Throws `invalid-request`. */
-export function idempotencyKeyOf(request: Request): string | undefined {
-  const key = request.headers.get("idempotency-key");
-  if (key === null) return undefined;
-  if (/^[\x21-\x7e]{1,200}$/.test(key)) return key;
-  throw new HttpProblem(
-    "invalid-request",
-    'Idempotency-Key must be 1 to 200 characters of ASCII from "!" to "~", without blanks.',
-    {
-      path: "Idempotency-Key",
-    },
-  );
-}
 
 /** One kind of post: its right, its body, and how it is applied. */
 interface PostKind<Schema extends z.ZodMiniType> {
