@@ -1,5 +1,6 @@
 import { agentTool, readHeader, stateAt } from "@moora/agent";
 import { LogError, memoryLog, type SessionLog } from "@moora/event-log";
+import { withSessions } from "@moora/event-log/testing";
 import { answers, callsTools } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
 import type { Grant } from "../src/index.ts";
@@ -22,6 +23,21 @@ const messagesOf = async (client: Client, id: string): Promise<readonly string[]
   (await client.get(`/sessions/${id}`)).body.state.messages.map(
     ({ content }: { content: string }) => content,
   );
+
+describe("a fork of a session that an engine runs", () => {
+  it("is refused with the reason, and creates nothing", async () => {
+    const { scene, id } = await answered();
+    await using _ = scene;
+    const ownedLog = withSessions(scene.log, () => ({}), { owner: "engine" });
+    await using server = new Scene(talker(), { log: ownedLog });
+    const { status, body } = await server.as("ada").post(`/sessions/${id}/fork`);
+    expect(status).toBe(422);
+    expect(body).toMatchObject({ code: "refused", detail: expect.stringContaining("run by engine") });
+    expect((await server.as("ada").post("/sessions/unknown/fork")).status).toBe(404);
+    expect(await scene.log.list()).toHaveLength(1);
+    expect(server.errors).toEqual([]);
+  });
+});
 
 describe("a fork of a session", () => {
   it("has the records up to its position, belongs to its user, and continues on its own", async () => {

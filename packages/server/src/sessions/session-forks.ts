@@ -15,9 +15,10 @@ export class SessionForks {
 
   /**
    * Makes a fork with the first `at` records of a session (default: all), and returns its last record. Throws `HttpProblem`:
-   * `cursor-beyond-end`, `refused`, and `idempotency-key-reused` if the fork exists and was made at another record.
+   * `cursor-beyond-end`, `refused`, also for a log whose sessions an engine runs, and `idempotency-key-reused` if the fork exists and was made at another record.
    */
   async make(ref: SessionRef, sourceId: string, at: number | undefined): Promise<number> {
+    this.#checkOwner();
     await this.#underWay.get(ref.id)?.catch(() => undefined);
     const known = await this.#find(ref.id, at);
     if (known !== undefined) return known;
@@ -28,6 +29,14 @@ export class SessionForks {
     } finally {
       this.#underWay.delete(ref.id);
     }
+  }
+
+  /** The engine that runs the sessions of a log makes their records, and refuses those that a fork begins with. */
+  #checkOwner(): void {
+    const { owner } = this.#log;
+    if (owner === undefined) return;
+    const detail = `The sessions of this server are run by ${owner}, which accepts no forks. Fork into another log, with forkSession.`;
+    throw new HttpProblem("refused", detail);
   }
 
   async #fork({ id, user }: SessionRef, sourceId: string, at: number | undefined): Promise<number> {
