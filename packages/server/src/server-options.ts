@@ -8,11 +8,10 @@ import {
   type EventLog,
   type LogListener,
 } from "@moora/agent";
-import { Logger, safeErrorListener } from "@moora/agent/internal";
 import { blobProblem, optionHint } from "@moora/agent-core-effects/internal";
+import { Logger, safeErrorListener, type McpHost, type McpRoute } from "@moora/agent/internal";
 import type { Authorize, SessionRef } from "./access/authorization.ts";
 import { checkedHosts, checkedOrigin } from "./access/site-options.ts";
-import type { McpHost, McpRoute } from "./mcp/mcp-option.ts";
 import { LiveHub } from "./live/live-hub.ts";
 import { checkNumbers, checkValues } from "./check-values.ts";
 import { ServerCounters } from "./metrics/server-counters.ts";
