@@ -75,7 +75,10 @@ export interface ServedPage {
 export interface AgentServerOptions {
   /** The agents, each with a name of its own, which is part of its addresses. */
   readonly agents: readonly Agent<unknown>[];
-  /** The log with the sessions. Other processes may use it at the same time. */
+  /**
+   * The log with the sessions. Other processes may use it at the same time, but not `dbosHost`: the server would run its sessions. Those of an
+   * engine need a log with an `owner`, such as `restateLog`.
+   */
   readonly log: EventLog;
   /**
    * Authenticates a request: returns the user and the rights, or undefined to refuse. Required for hosts that are not loopback
