@@ -17,7 +17,7 @@ export { foldRecords } from "./host/folded-session.ts";
 export type { McpHost, McpRoute } from "./host/mcp-route.ts";
 export type { CallAction, CallSession, ListedSession, UserSessions } from "./host/user-sessions.ts";
 export { fileHeaders, mediaTypeIn } from "./file-response.ts";
-export type { StreamedReasoning, StreamedSession } from "./live/live-publisher.ts";
+export type { StreamedReasoning, StreamedSession } from "./live/streamed-session.ts";
 export { LivePublishers } from "./live/live-publishers.ts";
 export type {
   LiveText,
