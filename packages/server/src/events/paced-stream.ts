@@ -69,7 +69,7 @@ export class PacedStream {
     this.#watchStall();
   }
 
-  /** Ends the stream, and lets go of its source. What is cut off does not look complete: its last text says so. */
+  /** Ends the stream and closes its source, whose `cutText` is sent first: what is cut off does not look complete. */
   end(): void {
     if (this.#isDone) return;
     this.#isDone = true;
