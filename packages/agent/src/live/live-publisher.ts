@@ -52,12 +52,8 @@ export class LivePublisher {
   readonly #asked = new Set<string>();
   #pending: SentEvent[] = [];
   #seq = 0;
-  #messageId = "";
-  #lengths = { text: 0, reasoning: 0 };
   /** The attempt that had begun when this began to listen: only its text is known from its beginning. */
   #startedAttempt: string | undefined;
-  /** The attempt whose reasoning is known from its beginning, although it had begun. */
-  #knownReasoning: string | undefined;
   #detach: (() => void) | undefined;
   #cancelPace: (() => void) | undefined;
 
@@ -104,7 +100,7 @@ export class LivePublisher {
       for (let start = 0; start < text.length; start += maxPieceLength) {
         const piece = text.slice(start, start + maxPieceLength);
         const numbered = part === undefined ? {} : { part };
-        const event = { type: "LlmReasoning", messageId, ...numbered, text: piece } as const;
+        const event = { type: "LlmReasoning", messageId, ...numbered, text: piece, offset } as const;
         this.#options.send(server, { type: "events", ...this.#head(), events: [{ event, offset }] });
         offset += piece.length;
       }
@@ -127,15 +123,7 @@ export class LivePublisher {
   }
 
   #attach(): void {
-    const streaming = this.#session.streaming();
     this.#seq = this.#session.seq();
-    const reasoning = this.#session.reasoning();
-    this.#messageId = reasoning?.messageId ?? streaming?.messageId ?? "";
-    this.#lengths = {
-      text: streaming?.text.length ?? 0,
-      reasoning: (reasoning?.parts ?? []).reduce((sum, { text }) => sum + text.length, 0),
-    };
-    this.#knownReasoning = reasoning?.messageId;
     this.#startedAttempt = this.#session.startedMessage();
     const stops = [
       this.#session.onRecord((seq) => {
@@ -161,14 +149,10 @@ export class LivePublisher {
 
   #sentOf(event: AgentEvent<unknown>): SentEvent | undefined {
     switch (event.type) {
-      case "LlmToken": {
-        const offset = this.#textOffset(event);
-        return offset === undefined ? undefined : { event, offset };
-      }
+      case "LlmToken":
+        return this.#isWhole(event) || this.#isShown(event) ? { event, offset: event.offset } : undefined;
       case "LlmReasoning":
-        return this.#isWhole(event) || event.messageId === this.#knownReasoning
-          ? { event, offset: this.#count(event, "reasoning") }
-          : undefined;
+        return { event, offset: event.offset };
       case "LlmToolCall":
       case "LlmToolCallDelta":
       case "LlmPartEnded":
@@ -201,25 +185,9 @@ export class LivePublisher {
     return messageId !== this.#startedAttempt;
   }
 
-  /** Where a token begins in its text; undefined if tokens before it may have been missed, and the session does not show them yet. */
-  #textOffset(event: Extract<AgentEvent<unknown>, { type: "LlmToken" }>): number | undefined {
-    const counted = this.#count(event, "text");
-    const streaming = this.#session.streaming();
-    if (streaming?.messageId === event.messageId) return streaming.text.length - event.text.length;
-    // The record of the message's beginning is not in the session yet.
-    return this.#isWhole(event) ? counted : undefined;
-  }
-
-  /** Counts a text of a message. Returns where it begins. */
-  #count(
-    { messageId, text }: { readonly messageId: string; readonly text: string },
-    kind: "text" | "reasoning",
-  ): number {
-    if (messageId !== this.#messageId) this.#lengths = { text: 0, reasoning: 0 };
-    this.#messageId = messageId;
-    const offset = this.#lengths[kind];
-    this.#lengths[kind] = offset + text.length;
-    return offset;
+  /** Whether the session has the record of the beginning of a message, so that servers can ask for the text before. */
+  #isShown({ messageId }: { readonly messageId: string }): boolean {
+    return this.#session.streaming()?.messageId === messageId;
   }
 
   #subAgentEvent({ type, toolCallId, path, event }: SubAgentEvent): SentSubAgentEvent | undefined {

@@ -183,6 +183,8 @@ function onChunk(chunk: ChunkEvent): void {
   if (chunk.type !== "text") return;
   const { messageId, offset, text } = chunk;
   const known = streaming.value?.messageId === messageId ? streaming.value.text : "";
+  // Text before it was lost: the next stream begins with all of it.
+  if (offset > known.length) return;
   streaming.value = { messageId, text: known.slice(0, offset) + text };
 }
 
