@@ -15,7 +15,7 @@ export { headerToState } from "./durable/session-header.ts";
 export { ignoredReason } from "@moora/agent-core-state-machine";
 export { foldRecords } from "./host/folded-session.ts";
 export { fileHeaders, mediaTypeIn } from "./file-response.ts";
-export type { StreamedReasoning, StreamedSession } from "./live/live-publisher.ts";
+export type { StreamedReasoning, StreamedSession } from "./live/streamed-session.ts";
 export { LivePublishers } from "./live/live-publishers.ts";
 export type {
   LiveText,

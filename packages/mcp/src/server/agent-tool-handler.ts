@@ -57,12 +57,7 @@ export const agentToolHandler =
     let answers = waiting && answersOf(sdk, waiting, context);
     for (;;) {
       const progress = progressOf(context, waiting?.reported);
-      const end = await runner.run({
-        ...call,
-        session: waiting?.session ?? session,
-        answers,
-        progress,
-      });
+      const end = await runner.run({ ...call, session: waiting?.session ?? session, answers, progress });
       if (end.type === "answered") return answerResult(end);
       if (end.type === "failed") return errorResult(end.text);
       const rounds = (waiting?.rounds ?? 0) + 1;

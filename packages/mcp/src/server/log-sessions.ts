@@ -21,7 +21,7 @@ const maxIdLength = 200;
 const notFoundText = (id: string): string =>
   `Session ${JSON.stringify(truncated(id, maxIdLength))} not found.`;
 
-/** The sessions of a user in a log. Which ones these are, their ids show. */
+/** The sessions of a user in a log: those whose ids were made for this user. */
 export class LogSessions implements UserSessions {
   readonly user: string;
   readonly #user: User;

@@ -12,7 +12,7 @@ import {
 } from "./run-round.ts";
 import type { CallSession } from "./user-sessions.ts";
 
-/** What a call is cancelled with between its rounds. */
+/** The parts of a call that cancel it between its rounds. */
 type WatchedCall = Pick<AgentCall, "agent" | "sessions" | "connection" | "signal">;
 
 /** A session that runs, from before it is opened. */
