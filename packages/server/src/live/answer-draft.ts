@@ -2,11 +2,12 @@ import type { AgentEvent, AgentState } from "@moora/agent";
 import { answerMessageId, type StreamedReasoning } from "@moora/agent/internal";
 
 /** A part of an answer that a model is writing. A call has the JSON text of its arguments so far. */
-export type DraftPart = { readonly pieces: string[] } & (
+export type DraftPart = { readonly pieces: string[] } &
   /** `part` is its number in the answer, where the model counts its parts. */
-  | { readonly kind: "text" | "reasoning"; readonly part: number | undefined }
-  | { readonly kind: "call"; readonly toolCallId: string; readonly name: string }
-);
+  (
+    | { readonly kind: "text" | "reasoning"; readonly part: number | undefined }
+    | { readonly kind: "call"; readonly toolCallId: string; readonly name: string }
+  );
 
 /** An answer that a model is writing, as far as it was streamed. `messageId` names the attempt. Its parts only grow. */
 export interface AnswerDraft {

@@ -56,7 +56,13 @@ const subAgentEventSchema = z.object({
 const sentEventSchema = z.object({
   event: z.discriminatedUnion("type", [
     z.object({ type: z.literal("LlmToken"), ...ofMessage, part, text: z.string(), offset: offsetOfEvent }),
-    z.object({ type: z.literal("LlmReasoning"), ...ofMessage, part, text: z.string(), offset: offsetOfEvent }),
+    z.object({
+      type: z.literal("LlmReasoning"),
+      ...ofMessage,
+      part,
+      text: z.string(),
+      offset: offsetOfEvent,
+    }),
     z.object({
       type: z.literal("LlmToolCall"),
       ...ofMessage,
