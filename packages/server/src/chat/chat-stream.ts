@@ -19,6 +19,8 @@ export type ChatStart =
   | { readonly type: "replay"; readonly loop?: number | undefined }
   /** The newest loop up to now, or what it has posted of a loop. */
   | { readonly type: "continue"; readonly posted?: PostedMessage | undefined }
+  /** Nothing that is certain: the conversation of the log replaces what it shows, and the newest loop continues. */
+  | { readonly type: "rest" }
   /** Everything before this message. */
   | { readonly type: "message"; readonly messageId: string };
 
@@ -113,6 +115,7 @@ export class ChatStream {
     this.#texts.uncounted(() => {
       if (start.type === "replay")
         this.#newWriter(start.loop ?? view.reActContext.loop).resume(view, questions, draft);
+      else if (start.type === "rest") this.#continueRest(view);
       else {
         this.#isHeld = true;
         const { posted } = start;
@@ -131,9 +134,24 @@ export class ChatStream {
     this.#update(this.#live.session.current());
   }
 
-  /** Makes the stream one that only reports why a request is refused. */
-  refuse(errorText: string, code: string): void {
-    this.#newWriter(this.#live.session.current().reActContext.loop).refuse(errorText, code);
+  #continueRest(view: AgentState): void {
+    const { questions, draft } = this.#live.stream;
+    const writer = this.#newWriter(view.reActContext.loop);
+    this.#send(this.#translator.conversation?.() ?? []);
+    writer.skip(view, questions);
+    writer.resume(view, questions, draft);
+  }
+
+  /**
+   * Ends the stream with the reason why a request is refused. `isOutdated`: because of what the client did not know, so that it gets
+   * the conversation of the log before.
+   */
+  refuse(errorText: string, code: string, isOutdated = false): void {
+    if (this.#writer === undefined) {
+      this.#newWriter(this.#live.session.current().reActContext.loop);
+      if (isOutdated) this.#send(this.#translator.conversation?.() ?? []);
+    }
+    this.#writer?.refuse(errorText, code);
     this.#paced.available();
   }
 
