@@ -7,7 +7,7 @@ import type { ServerContext } from "../server-options.ts";
 import type { ChatFormat, ChatTranslator } from "./chat-format.ts";
 import { patchesOf } from "./data-patches.ts";
 import { LoopWriter } from "./loop-writer.ts";
-import { endOf } from "./loop-end.ts";
+import { endOf, isResumable } from "./loop-end.ts";
 import type { PostedMessage } from "./posted-message.ts";
 import { showsQuestions } from "./sub-agent-questions.ts";
 import type { UiChunk } from "./ui-chunk.ts";
@@ -15,8 +15,8 @@ import { WaitingTexts } from "./waiting-texts.ts";
 
 /** What a client of a stream has already. */
 export type ChatStart =
-  /** Nothing: a loop is written from its beginning. Default: the newest one. */
-  | { readonly type: "replay"; readonly loop?: number | undefined }
+  /** Nothing: a loop is written from its beginning. Default: the newest one. It ends with the `refusal` of the request, if there is one. */
+  | { readonly type: "replay"; readonly loop?: number | undefined; readonly refusal?: string | undefined }
   /** The newest loop up to now, or what it has posted of a loop. */
   | { readonly type: "continue"; readonly posted?: PostedMessage | undefined }
   /** Nothing that is certain: the conversation of the log replaces what it shows, and the newest loop continues. */
@@ -24,13 +24,20 @@ export type ChatStart =
   /** Everything before this message. */
   | { readonly type: "message"; readonly messageId: string };
 
+/** Who reads a stream. */
+export interface ChatReader {
+  readonly user: string;
+  /** Called when the reader has taken the end of a loop. */
+  readonly onWhole?: (loop: number) => void;
+}
+
 const cutMessage = "The stream ended before the answer was complete. Read it again: it may continue.";
 
 /** One loop of a session as a stream of one format. It begins to listen when it is created, and releases the session when it ends. */
 export class ChatStream {
   readonly #live: LiveSession;
   readonly #texts: WaitingTexts;
-  readonly #user: string;
+  readonly #reader: ChatReader;
   readonly #format: ChatFormat;
   readonly #translator: ChatTranslator;
   readonly #paced: PacedStream;
@@ -46,14 +53,13 @@ export class ChatStream {
   #messageId: string | undefined;
   #isHeld = false;
 
-  /** `user` is the one who reads the stream. */
   constructor(
     { clock, limits, loggerOf }: ServerContext,
     hold: StreamHold,
     format: ChatFormat,
-    user: string,
+    reader: ChatReader,
   ) {
-    this.#user = user;
+    this.#reader = reader;
     const { live, drop } = hold;
     this.#format = format;
     this.#translator = format.translator(live);
@@ -111,10 +117,8 @@ export class ChatStream {
       this.#messageId = start.messageId;
       return;
     }
-    const { questions, draft } = this.#live.stream;
     this.#texts.uncounted(() => {
-      if (start.type === "replay")
-        this.#newWriter(start.loop ?? view.reActContext.loop).resume(view, questions, draft);
+      if (start.type === "replay") this.#replay(view, start);
       else if (start.type === "rest") this.#continueRest(view);
       else {
         this.#isHeld = true;
@@ -132,6 +136,16 @@ export class ChatStream {
   release(): void {
     this.#isHeld = false;
     this.#update(this.#live.session.current());
+  }
+
+  #replay(
+    view: AgentState,
+    { loop = view.reActContext.loop, refusal }: Extract<ChatStart, { type: "replay" }>,
+  ): void {
+    const { questions, draft } = this.#live.stream;
+    const writer = this.#newWriter(loop);
+    if (refusal !== undefined) writer.refuseAtEnd(refusal);
+    writer.resume(view, questions, draft);
   }
 
   #continueRest(view: AgentState): void {
@@ -229,7 +243,7 @@ export class ChatStream {
   }
 
   #newWriter(loop: number): LoopWriter {
-    this.#writer = new LoopWriter(loop, this.#user, (chunk) => this.#push(chunk));
+    this.#writer = new LoopWriter(loop, this.#reader.user, (chunk) => this.#push(chunk));
     return this.#writer;
   }
 
@@ -269,7 +283,15 @@ export class ChatStream {
     const text = this.#texts.take();
     if (text === undefined) return undefined;
     const isLast = this.#texts.isEmpty && this.#writer?.isEnded === true;
+    if (isLast) this.#reportWhole(this.#writer?.loop ?? 0);
     return isLast ? text + this.#format.endText : text;
+  }
+
+  /** Reports that the reader has a loop, unless it may continue. */
+  #reportWhole(loop: number): void {
+    const state = this.#live.session.current();
+    const isOver = loop < state.reActContext.loop || !isResumable(state, this.#live.stream.questions);
+    if (isOver) this.#reader.onWhole?.(loop);
   }
 
   #close(): void {

@@ -31,7 +31,7 @@ export async function checkMessage(
 }
 
 /** Throws `refused` for a message that the session has with another text. */
-function checkSameText({ session }: LiveSession, { messageId, content }: UserMessage): void {
+export function checkSameText({ session }: LiveSession, { messageId, content }: UserMessage): void {
   const before = session.current().messages.find(({ id }) => id === messageId);
   if (before?.content === content) return;
   throw new HttpProblem(
@@ -67,7 +67,7 @@ export async function postUserMessage(
 }
 
 /** The loop that a message has begun, or that was running when it came; undefined for the newest one. */
-async function loopOf(
+export async function loopOf(
   { log }: Pick<ServerContext, "log">,
   { session, ref }: LiveSession,
   messageId: string,
