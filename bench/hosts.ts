@@ -2,7 +2,7 @@
  * The cost of a model call or tool call of a session on each host, beside the bare step of its engine, and what Restate writes for
  * sessions of different lengths.
  *
- *   hosts.ts [--samples 15]
+ *   hosts.ts [--samples 15] [--warmUps 3] [--records 0,100,300,1000,2000,3000] [--uncachedRecords 0,300] [--loops 10] [--crowd 16]
  */
 import { cpus } from "node:os";
 import { parseArgs } from "node:util";
@@ -14,10 +14,25 @@ import { objectWays } from "./hosts/object-ways.ts";
 import { RestateWays } from "./hosts/restate-ways.ts";
 import { sessionWays } from "./hosts/session-ways.ts";
 
-const { values } = parseArgs({ options: { samples: { type: "string", default: "15" } } });
+const { values } = parseArgs({
+  options: {
+    samples: { type: "string", default: "15" },
+    /** Samples before the ones that count. */
+    warmUps: { type: "string", default: "3" },
+    /** The least records of a session on Restate before what it writes is measured, and the loops of each measurement. */
+    records: { type: "string", default: "0,100,300,1000,2000,3000" },
+    loops: { type: "string", default: "10" },
+    /** The same in a process that keeps no session. */
+    uncachedRecords: { type: "string", default: "0,300" },
+    /** Sessions on Restate at once. */
+    crowd: { type: "string", default: "16" },
+  },
+});
 const samples = Number(values.samples);
-/** Samples before the ones that count. */
-const warmUps = 3;
+const warmUps = Number(values.warmUps);
+const numbersOf = (text: string): readonly number[] => text.split(",").map(Number);
+const loops = Number(values.loops);
+const crowd = Number(values.crowd);
 
 await using postgres = await PostgresServer.start({ isDurable: true });
 await using sessions = await sessionWays(postgres.url);
@@ -50,19 +65,19 @@ for (const { name, beside } of ways) {
     console.log(`| ${[name, quantile(ours, 0.5).toFixed(2), ...other].join(" | ")} |`);
 }
 /** Prints what Restate writes for a session as it grows. */
-async function printGrowths(of: RestateWays, records: readonly number[]): Promise<void> {
+async function printGrowths(of: RestateWays, least: readonly number[]): Promise<void> {
   const columns = ["records", "bytes of the state", "bytes that Restate writes for each call"];
   console.log(`\n| ${columns.join(" | ")} |\n| --- | --- | --- |`);
-  for (const growth of await of.growths(records))
+  for (const growth of await of.growths(least, loops))
     console.log(`| ${growth.records} | ${growth.stateBytes} | ${Math.round(growth.writtenBytesPerCall)} |`);
 }
 
-await printGrowths(restate, [0, 100, 300, 1_000, 2_000, 3_000]);
+await printGrowths(restate, numbersOf(values.records));
 console.log("\nIn a process that keeps no session:");
 await using forgetful = await RestateWays.start({ cacheBytes: 1 });
-await printGrowths(forgetful, [0, 300]);
+await printGrowths(forgetful, numbersOf(values.uncachedRecords));
 console.log(
-  `\n16 sessions on Restate at once: ${Math.round(await restate.callsPerSecond(16))} calls a second`,
+  `\n${crowd} sessions on Restate at once: ${Math.round(await restate.callsPerSecond(crowd))} calls a second`,
 );
 console.log(
   `Medians of ${samples} loops of ${calls} calls, ${cpus().length} cores, Node ${process.version}.`,

@@ -1,4 +1,8 @@
-/** What the inspector takes in Chromium for a long session: `inspector.ts [--records N]` (default: 100,000). */
+/**
+ * What the inspector takes in Chromium for a long session.
+ *
+ *   inspector.ts [--records 100000] [--openings 5] [--steps 200] [--frames 300] [--searches 10]
+ */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -18,18 +22,26 @@ import {
 } from "./inspector/in-page.ts";
 import { machineText } from "./packed/machine-text.ts";
 
-const { values } = parseArgs({ options: { records: { type: "string", default: "100000" } } });
+const { values } = parseArgs({
+  options: {
+    records: { type: "string", default: "100000" },
+    openings: { type: "string", default: "5" },
+    steps: { type: "string", default: "200" },
+    frames: { type: "string", default: "300" },
+    searches: { type: "string", default: "10" },
+  },
+});
 const records = Number(values.records);
-const openings = 5;
-const steps = 200;
-const frames = 300;
-const searches = 10;
+const openings = Number(values.openings);
+const steps = Number(values.steps);
+const frames = Number(values.frames);
+const searches = Number(values.searches);
 const openTimeoutMs = 120_000;
 
 const rows: string[][] = [];
 const row = (what: string, times: readonly number[]): void => {
   const sorted = times.toSorted((a, b) => a - b);
-  const at = (part: number): string => (sorted[Math.ceil(sorted.length * part) - 1] ?? Number.NaN).toFixed(1);
+  const at = (part: number): string => sorted[Math.ceil(sorted.length * part) - 1]?.toFixed(1) ?? "-";
   rows.push([what, String(times.length), at(0.5), at(0.95), at(1)]);
 };
 

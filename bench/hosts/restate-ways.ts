@@ -57,20 +57,20 @@ export class RestateWays implements HostWays {
     },
   ];
 
-  /** Lets a session grow to these numbers of records. The server is idle otherwise. */
-  async growths(records: readonly number[]): Promise<readonly Growth[]> {
+  /** Lets a session grow to these numbers of records, and measures so many loops at each. The server is idle otherwise. */
+  async growths(records: readonly number[], loops: number): Promise<readonly Growth[]> {
     const session = this.#session("long");
     const rows: Growth[] = [];
     for (const least of records) {
-      let [seq, loops] = [(await session.current())?.seq ?? 0, 0];
+      let seq = (await session.current())?.seq ?? 0;
       // The loops before the ones that are measured.
       while (seq < least) seq = await this.#ask(session);
       const before = await this.#writtenBytes();
-      for (; loops < 10; loops += 1) await this.#ask(session);
+      for (let loop = 0; loop < loops; loop += 1) seq = await this.#ask(session);
       const writtenBytesPerCall = ((await this.#writtenBytes()) - before) / loops / calls;
-      const { state, seq: grown } = (await session.current()) ?? {};
+      const { state } = (await session.current()) ?? {};
       const stateBytes = Buffer.byteLength(JSON.stringify(state));
-      rows.push({ records: grown ?? seq, stateBytes, writtenBytesPerCall });
+      rows.push({ records: seq, stateBytes, writtenBytesPerCall });
     }
     return rows;
   }

@@ -1,17 +1,21 @@
 import { defineAgent, defineTool, openSession } from "@moora/agent";
-import { chainStart, recordAfter, type EventLog, type SessionLog } from "@moora/event-log";
 import { postgresLog } from "@moora/event-log-postgres";
 import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
 import { poolOn, PostgresServer } from "@moora/testbed/postgres/server";
+import { appender, createSessions, rate } from "./appends.ts";
+import { NotificationRounds } from "./notification-rounds.ts";
 
 type Pool = ReturnType<typeof poolOn>;
 
-/** How long each rate is measured, in milliseconds. */
-const measureMs = 2_000;
 /** How many statements are under way at the same time. */
 const parallel = 16;
-/** The sessions that are in the database while queries about many of them are measured. */
-const manySessions = 1_000_000;
+
+export interface LoadOptions {
+  /** How long each rate is measured, in milliseconds. */
+  readonly measureMs: number;
+  /** The sessions that are in the database while queries about many of them are measured. */
+  readonly storedSessions: number;
+}
 
 const tables = ["sessions", "records", "snapshots", "due"] as const;
 
@@ -33,18 +37,30 @@ const agent = defineAgent({
   ],
 });
 
+/** Lets the server accept the connections of all processes of a check. */
+async function allowConnections(server: PostgresServer): Promise<void> {
+  const pool = poolOn(server.url, 1);
+  await pool.query("ALTER SYSTEM SET max_connections = 400");
+  await pool.end();
+  await server.restart();
+}
+
 /** Measures one kind of load after the other on a PostgreSQL of its own. */
 export class PostgresLoad implements AsyncDisposable {
   readonly #server: PostgresServer;
   readonly #pool: Pool;
+  readonly #options: LoadOptions;
 
-  private constructor(server: PostgresServer) {
+  private constructor(server: PostgresServer, options: LoadOptions) {
     this.#server = server;
+    this.#options = options;
     this.#pool = poolOn(server.url, parallel);
   }
 
-  static async start(): Promise<PostgresLoad> {
-    return new PostgresLoad(await PostgresServer.start({ isDurable: true }));
+  static async start(options: LoadOptions): Promise<PostgresLoad> {
+    const server = await PostgresServer.start({ isDurable: true });
+    await allowConnections(server);
+    return new PostgresLoad(server, options);
   }
 
   /** Bytes on disk and in the write-ahead log, for sessions of five messages with one tool call each: ten steps. */
@@ -73,23 +89,17 @@ export class PostgresLoad implements AsyncDisposable {
     };
   }
 
-  /** Appends of two records to different sessions, with and without notifications. */
+  /** Appends of two records to different sessions, without notifications. */
   async measureAppends() {
-    const rateOf = async (notify: boolean): Promise<number> => {
-      await using log = postgresLog(this.#pool, { notify });
-      const writers = await this.#sessions(log, `append ${notify}`, parallel);
-      return await rate(writers.map((session) => appender(session)));
-    };
-    return {
-      appendsPerSecond: await rateOf(true),
-      appendsPerSecondWithoutNotify: await rateOf(false),
-    };
+    await using log = postgresLog(this.#pool, { notify: false });
+    const writers = (await createSessions(log, "append", parallel)).map((session) => appender(session));
+    return { appendsPerSecondWithoutNotify: await rate(this.#options.measureMs, writers) };
   }
 
   /** Renewals of leases: the lease is read, and written if it is still the same. */
   async measureLeases() {
     await using log = postgresLog(this.#pool);
-    const sessions = await this.#sessions(log, "lease", parallel * 20);
+    const sessions = await createSessions(log, "lease", parallel * 20);
     const renewers = Array.from({ length: parallel }, (_, lane) => {
       const own = sessions.filter((_session, index) => index % parallel === lane);
       let turn = 0;
@@ -97,28 +107,16 @@ export class PostgresLoad implements AsyncDisposable {
         await own[turn++ % own.length]?.lease({ owner: "bench", now: Date.now(), ttlMs: 30_000 });
       };
     });
-    return { renewalsPerSecond: await rate(renewers) };
+    return { renewalsPerSecond: await rate(this.#options.measureMs, renewers) };
   }
 
-  /** Commits that notify, with so many listening connections, which each receive all of them. */
-  async measureNotifications() {
-    const notifiesPerSecond: { listeners: number; rate: number }[] = [];
-    for (const listeners of [0, 10, 50]) {
-      const clients = poolOn(this.#server.url, listeners + 1);
-      const listening: { release(isBroken: boolean): void }[] = [];
-      for (let index = 0; index < listeners; index += 1) {
-        const client = await clients.connect();
-        await client.query("LISTEN bench");
-        listening.push(client);
-      }
-      const notifiers = Array.from({ length: parallel }, () => async (): Promise<void> => {
-        await this.#pool.query("SELECT pg_notify('bench', gen_random_uuid()::text)");
-      });
-      notifiesPerSecond.push({ listeners, rate: await rate(notifiers) });
-      for (const client of listening) client.release(true);
-      await clients.end();
-    }
-    return { notifiesPerSecond };
+  /** Appends that notify no process and these numbers of processes. Each rate is the best of so many rounds. */
+  async measureNotifications(processes: readonly number[], rounds: number): Promise<NotificationRounds> {
+    const { measureMs } = this.#options;
+    const load = { processes, writers: parallel, measureMs };
+    const measured = new NotificationRounds(this.#pool, this.#server.url, load);
+    for (let round = 0; round < rounds; round += 1) await measured.run();
+    return measured;
   }
 
   /** What each process asks once a second, with a million sessions in the database. */
@@ -126,7 +124,7 @@ export class PostgresLoad implements AsyncDisposable {
     await this.#pool.query(
       `INSERT INTO moora_sessions (generation, id, header)
          SELECT gen_random_uuid(), 'many ' || n, '{}' FROM generate_series(1, $1::int) n`,
-      [manySessions],
+      [this.#options.storedSessions],
     );
     await this.#pool.query(
       `INSERT INTO moora_due SELECT generation, 1, CASE WHEN random() < 0.1 THEN 1e15 END FROM moora_sessions
@@ -167,38 +165,4 @@ export class PostgresLoad implements AsyncDisposable {
     }
     return Math.round((samples.toSorted((one, other) => one - other)[10] ?? 0) * 10) / 10;
   }
-
-  async #sessions(log: EventLog, prefix: string, count: number): Promise<readonly SessionLog[]> {
-    const sessions: SessionLog[] = [];
-    for (let index = 0; index < count; index += 1)
-      sessions.push(await log.create(`${prefix} ${index}`, `{"header":${index}}`));
-    return sessions;
-  }
-}
-
-/** Appends two records of a usual length at each call. */
-function appender(session: SessionLog): () => Promise<void> {
-  let head = chainStart(session.header);
-  return async () => {
-    const first = recordAfter(head, JSON.stringify({ text: "x".repeat(400) }), "changes");
-    const second = recordAfter(first, JSON.stringify({ text: "y".repeat(400) }), "changes");
-    await session.append(head.seq, [first, second]);
-    head = second;
-  };
-}
-
-/** How often all workers together finish in a second, each working without a pause. */
-async function rate(workers: readonly (() => Promise<void>)[]): Promise<number> {
-  const end = performance.now() + measureMs;
-  let count = 0;
-  const start = performance.now();
-  await Promise.all(
-    workers.map(async (work) => {
-      while (performance.now() < end) {
-        await work();
-        count += 1;
-      }
-    }),
-  );
-  return Math.round((count * 1_000) / (performance.now() - start));
 }

@@ -1,4 +1,7 @@
-/** A server as a process of its own: `child.ts [POSTGRES_URL]`; without an address, its log is in memory. Sends its url and its memory. */
+/**
+ * A server as a process of its own: `child.ts [POSTGRES_URL]`; without an address, its log is in memory. Sends its url, its memory and
+ * its CPU time.
+ */
 import { setImmediate as turn } from "node:timers/promises";
 import { openSession } from "@moora/agent";
 import { memoryLog } from "@moora/event-log";
@@ -9,13 +12,15 @@ import { collectGarbage } from "../harness/ways.ts";
 import { streamingAgent } from "./streaming-agent.ts";
 
 /** What the parent asks for, and what this process sends back. */
-export type Order = "memory" | { readonly loops: number };
+export type Order = "memory" | "cpu" | { readonly loops: number };
 
 export type Report =
   | { readonly type: "listening"; readonly url: string }
   | { readonly type: "memory"; readonly heap: number; readonly rss: number }
-  /** The CPU time of one loop of a session without a server, in microseconds. */
-  | { readonly type: "loop"; readonly cpu: number };
+  /** The CPU time that the process has taken so far, in microseconds. */
+  | { readonly type: "cpu"; readonly microseconds: number }
+  /** The loops of a session without a server have ended. */
+  | { readonly type: "looped" };
 
 const [, , postgresUrl] = process.argv;
 const log = postgresUrl === undefined ? memoryLog() : postgresLog(postgresUrl);
@@ -44,17 +49,23 @@ async function reportMemory(): Promise<void> {
   report({ type: "memory", heap: heapUsed + external, rss });
 }
 
-/** Runs loops of one session without a server. */
+/** Sends the CPU time of all threads. */
+function reportCpu(): void {
+  const { user, system } = process.cpuUsage();
+  report({ type: "cpu", microseconds: user + system });
+}
+
+/** Runs loops of a new session without a server. Its events have one listener. */
 async function reportLoops(loops: number): Promise<void> {
-  const session = await openSession(agent, { log: memoryLog(), id: "direct" });
-  const { user: from } = process.cpuUsage();
+  await using session = await openSession(agent, { log: memoryLog(), id: "direct" });
+  session.onEvent(() => undefined);
   for (let loop = 0; loop < loops; loop += 1) await session.ask("Hello");
-  report({ type: "loop", cpu: (process.cpuUsage().user - from) / loops });
-  await session.close();
+  report({ type: "looped" });
 }
 
 process.on("message", (order: Order) => {
-  void (order === "memory" ? reportMemory() : reportLoops(order.loops));
+  if (order === "cpu") reportCpu();
+  else void (order === "memory" ? reportMemory() : reportLoops(order.loops));
 });
 process.once("disconnect", () => process.exit());
 const { url } = await serve(server, { port: 0 });

@@ -31,21 +31,33 @@ export class ServerProcess implements AsyncDisposable {
     return await this.#next("memory");
   }
 
-  /** The CPU time of one loop of a session without a server, in microseconds. */
-  async directLoop(loops: number): Promise<number> {
+  /** The CPU time that the process has taken so far, in microseconds. */
+  async cpu(): Promise<number> {
+    this.#order("cpu");
+    return (await this.#next("cpu")).microseconds;
+  }
+
+  /** Runs loops of a new session without the server, in its process. */
+  async directLoops(loops: number): Promise<void> {
     this.#order({ loops });
-    return (await this.#next("loop")).cpu;
+    await this.#next("looped");
   }
 
   async post(path: string, body: object = {}): Promise<Readonly<Record<string, unknown>>> {
+    const answer: unknown = JSON.parse(await this.postForText(path, body));
+    return { ...Object(answer) };
+  }
+
+  /** Posts, and reads the response to its end. */
+  async postForText(path: string, body: object): Promise<string> {
     const response = await fetch(`${this.url}${path}`, {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify(body),
     });
-    if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
-    const answer: unknown = await response.json();
-    return { ...Object(answer) };
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${path}: ${response.status} ${text}`);
+    return text;
   }
 
   async createSession(): Promise<string> {

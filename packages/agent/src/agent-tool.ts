@@ -27,6 +27,7 @@ import { openedSessionId, registerLog } from "./session-of-tool.ts";
 import type { Session } from "./session/session.ts";
 import { postsTo } from "./session/post-to-sub-agent.ts";
 import { SubAgents } from "./session/sub-agents.ts";
+import { registerCalledAgent } from "./sub-agent-questions.ts";
 
 /** The options of `agentTool`. Those that it shares with `defineTool` have the same meaning and the same defaults. */
 export interface AgentToolOptions extends Pick<
@@ -154,6 +155,7 @@ function toolOfAgent<Answer>(agent: Agent<Answer>, options: AgentToolOptions): T
       }
     },
   });
+  registerCalledAgent(tool, { agent, hasReviewer: onApproval !== undefined });
   if (log !== undefined) {
     registerLog(tool, { ...definition, log });
     postsTo(tool, async (call) => {

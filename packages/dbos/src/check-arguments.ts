@@ -1,5 +1,6 @@
 import { DBOS } from "@dbos-inc/dbos-sdk";
 import { BuildError, type Agent } from "@moora/agent";
+import { checkContext, checkSubAgentQuestions } from "@moora/agent/internal";
 import { checkAgent, checkOptions, type OptionForms } from "@moora/agent-core-effects/internal";
 import type { DbosHostOptions } from "./dbos-host.ts";
 
@@ -13,7 +14,10 @@ const forms: OptionForms<DbosHostOptions> = {
   onLog: "function",
 };
 
-/** Throws `BuildError` for an invalid argument of `dbosHost`, and if DBOS runs already. */
+/**
+ * Throws `BuildError` for an invalid argument of `dbosHost`, without the context that the agent needs, for a sub-agent that asks a person
+ * and has no `onApproval`, and if DBOS runs already.
+ */
 export function checkArguments(agent: Agent<unknown>, options: DbosHostOptions): void {
   checkAgent("dbosHost", agent, ["parts", "runLimits"]);
   checkOptions("dbosHost", options, forms);
@@ -21,6 +25,8 @@ export function checkArguments(agent: Agent<unknown>, options: DbosHostOptions):
     throw new BuildError("dbosHost needs log, an event log. Give one, such as postgresLog(url).");
   if (options.takeOver !== undefined && typeof options.takeOver.connect !== "function")
     throw new BuildError("takeOver must be a pool of pg. Give one: new pg.Pool({ connectionString }).");
+  checkContext("dbosHost", agent, options.context);
+  checkSubAgentQuestions("dbosHost", agent);
   if (DBOS.isInitialized())
     throw new BuildError("dbosHost registers workflows. Call it before DBOS.launch().");
 }

@@ -61,7 +61,8 @@ export interface DbosHost {
  * Registers the workflows of an agent with DBOS: call it once, before `DBOS.launch()`. Each post is a workflow, and so is each
  * effect: a model call, a tool call, a wait. DBOS decides when they run, and the log whether they still may: a repeated
  * run of an effect is reported as an interruption, and the replay policy of its tool decides what follows. Throws
- * `BuildError` for an invalid argument.
+ * `BuildError` for an invalid argument, without a `context` that the agent needs, and for a sub-agent that asks a person, unless
+ * `onApproval` of `agentTool` answers it.
  */
 export function dbosHost(agent: Agent<unknown>, options: DbosHostOptions): DbosHost {
   checkArguments(agent, options);

@@ -107,21 +107,4 @@ describe("in a live session", () => {
     await page.keyboard.press("?");
     await page.getByRole("dialog").waitFor();
   });
-
-  it("the header fits in pages of each width", async () => {
-    await using server = await servedAgent(support());
-    await talkIn(page, server.url, "Refund both.");
-    await page.getByRole("banner").getByText("WaitingForHuman").waitFor();
-    await page.getByRole("button", { name: "Pause" }).click();
-    await page.getByRole("banner").getByText("paused").waitFor();
-    const wider: string[] = [];
-    for (const width of [
-      400, 700, 719, 720, 760, 800, 860, 900, 940, 985, 1_000, 1_100, 1_159, 1_160, 1_400,
-    ]) {
-      await page.setViewportSize({ width, height: 900 });
-      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-      if (overflow > 0) wider.push(`${width}: ${overflow}`);
-    }
-    expect(wider).toEqual([]);
-  });
 });

@@ -49,9 +49,13 @@ const afterCrash: MockScript = [
 ];
 
 /** The agent of the sample. `pay` runs a refund. */
-export const sampleAgent = (script: MockScript, pay: (order: string) => Promise<string>): Agent<unknown> =>
+export const sampleAgent = (
+  script: MockScript,
+  pay: (order: string) => Promise<string>,
+  name = "support",
+): Agent<unknown> =>
   defineAgent({
-    name: "support",
+    name,
     llm: new MockLlmCaller(script),
     data: refunds,
     config: {

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { launchChromium } from "@moora/testbed/chromium";
@@ -24,7 +24,10 @@ const shots: readonly Shot[] = [
 /** The committed pictures. */
 export const images = join(import.meta.dirname, "../../../docs/images");
 
-/** A browser that paints the same glyphs and colors on every machine. */
+/** The committed descriptions of what the pictures show: their accessibility trees. */
+export const descriptions = join(import.meta.dirname, "screenshots");
+
+/** A browser whose pictures depend on the machine as little as possible. */
 export const launchPainter = (): Promise<Browser> =>
   launchChromium(["--font-render-hinting=none", "--disable-lcd-text", "--force-color-profile=srgb"]);
 
@@ -69,54 +72,65 @@ async function openPage(browser: Browser, address: string, shot: Shot): Promise<
   return page;
 }
 
-/** Takes the pictures of the documentation. Returns their files. */
-export async function takeScreenshots(browser: Browser, folder: string): Promise<readonly string[]> {
+/** A picture of the documentation: its file, and its accessibility tree, which depends neither on fonts nor on the browser. */
+export interface Picture {
+  readonly name: string;
+  readonly path: string;
+  readonly description: string;
+}
+
+/** Takes the pictures of the documentation. */
+export async function takeScreenshots(browser: Browser, folder: string): Promise<readonly Picture[]> {
   using files = new Files();
   const address = await files.page(await sampleSession());
   mkdirSync(folder, { recursive: true });
-  const paths: string[] = [];
+  const pictures: Picture[] = [];
   for (const shot of shots) {
     const page = await openPage(browser, address, shot);
     const path = join(folder, `${shot.name}.png`);
     await page.screenshot({ path, animations: "disabled", caret: "hide", scale: "css" });
-    paths.push(path);
+    pictures.push({ name: shot.name, path, description: await describe(page, shot) });
     await page.context().close();
   }
-  return paths;
+  return pictures;
 }
 
-/** The part of the pixels of two pictures of one size that differ by more than what smoothing does, from 0 to 1. */
-export async function differenceOf(browser: Browser, a: string, b: string): Promise<number> {
-  const page = await browser.newPage();
-  const urls = [a, b].map((path) => `data:image/png;base64,${readFileSync(path).toString("base64")}`);
-  const part = await page.evaluate(async (addresses) => {
-    const [one, other] = await Promise.all(
-      addresses.map(async (address) => {
-        const image = Object.assign(new Image(), { src: address });
-        await image.decode();
-        const canvas = new OffscreenCanvas(image.width, image.height);
-        const painter = canvas.getContext("2d");
-        painter?.drawImage(image, 0, 0);
-        return painter?.getImageData(0, 0, image.width, image.height);
-      }),
+/** The accessibility tree of a page, with all records: the list has elements only for those that its height shows. */
+async function describe(page: Page, { width }: Shot): Promise<string> {
+  await page.setViewportSize({ width, height: 2_400 });
+  await page.waitForFunction(() => {
+    const list = document.querySelector("[role=listbox]");
+    return (
+      list === null ||
+      list.querySelectorAll("[role=option]").length ===
+        Number(list.querySelector("[role=option]")?.ariaSetSize)
     );
-    if (one === undefined || other === undefined) return 1;
-    if (one.width !== other.width || one.height !== other.height) return 1;
-    let different = 0;
-    for (let at = 0; at < one.data.length; at += 4) {
-      const channels = [0, 1, 2].map((channel) =>
-        Math.abs((one.data[at + channel] ?? 0) - (other.data[at + channel] ?? 0)),
-      );
-      if (Math.max(...channels) > 48) different += 1;
-    }
-    return different / (one.width * one.height);
-  }, urls);
+  });
+  return `${await page.locator("body").ariaSnapshot()}\n`;
+}
+
+/** The mean brightness of a picture, from 0 to 255. */
+export async function brightnessOf(browser: Browser, path: string): Promise<number> {
+  const page = await browser.newPage();
+  const url = `data:image/png;base64,${readFileSync(path).toString("base64")}`;
+  const brightness = await page.evaluate(async (address) => {
+    const image = Object.assign(new Image(), { src: address });
+    await image.decode();
+    const painter = new OffscreenCanvas(image.width, image.height).getContext("2d");
+    painter?.drawImage(image, 0, 0);
+    const data = painter?.getImageData(0, 0, image.width, image.height).data ?? new Uint8ClampedArray();
+    return data.reduce((sum, value) => sum + value, 0) / data.length;
+  }, url);
   await page.close();
-  return part;
+  return brightness;
 }
 
 if (import.meta.main) {
   const browser = await launchPainter();
-  for (const path of await takeScreenshots(browser, images)) console.log(path);
+  mkdirSync(descriptions, { recursive: true });
+  for (const { name, path, description } of await takeScreenshots(browser, images)) {
+    writeFileSync(join(descriptions, `${name}.txt`), description);
+    console.log(path);
+  }
   await browser.close();
 }

@@ -21,15 +21,19 @@ export async function servedAgent(
   return { ...served, [Symbol.asyncDispose]: () => served.close() };
 }
 
-/** Creates a session of the agent `support`. Returns its id. */
-export async function createSession(url: string, headers: Record<string, string> = {}): Promise<string> {
-  const response = await fetch(`${url}/agents/support/sessions`, { method: "POST", headers });
+/** Creates a session of an agent. Returns its id. */
+export async function createSession(
+  url: string,
+  headers: Record<string, string> = {},
+  agent = "support",
+): Promise<string> {
+  const response = await fetch(`${url}/agents/${agent}/sessions`, { method: "POST", headers });
   return ((await response.json()) as { id: string }).id;
 }
 
 /** Opens a new session in the inspector, and sends a message. */
-export async function talkIn(page: Page, url: string, message: string): Promise<void> {
-  await page.goto(`${url}/inspector/#session=${await createSession(url)}`);
+export async function talkIn(page: Page, url: string, message: string, agent?: string): Promise<void> {
+  await page.goto(`${url}/inspector/#session=${await createSession(url, {}, agent)}`);
   await page.getByText("live", { exact: true }).waitFor();
   await page.getByRole("textbox", { name: "Message" }).fill(message);
   await page.getByRole("button", { name: "Send" }).click();

@@ -2,13 +2,13 @@ import type { AgentEvent, AgentState, Question } from "@moora/agent";
 import { isLoopRunning, isPaused } from "@moora/agent-core-state-machine";
 import { answerMessageId, openCallsOf } from "@moora/agent-core-state-machine/internal";
 import type { Chat, ChatConnection, ChatMessage, ChatSession, ChatStatus } from "./chat.ts";
+import { FinalAnswer } from "./final-answer.ts";
 import { MessageList, reuseParts } from "./messages.ts";
 import { Streamed } from "./streamed.ts";
 
 /** A message with what is streamed, and what it was made of. */
 interface LiveMessage {
   readonly version: number;
-  readonly text: string | undefined;
   readonly from: ChatMessage;
   readonly message: ChatMessage;
 }
@@ -18,8 +18,11 @@ export class ChatStore<Data> {
   readonly #session: ChatSession<Data>;
   readonly #listeners = new Set<() => void>();
   readonly #list = new MessageList();
+  readonly #answer = new FinalAnswer();
   readonly #live = new Map<string, LiveMessage>();
-  #streamed = new Streamed();
+  #streamed: Streamed;
+  /** The view that `#streamed` began with. */
+  #read: unknown;
   #stop: (() => void) | undefined;
   #chat: Chat<Data> | undefined;
   /** What the chat was made of. */
@@ -32,6 +35,7 @@ export class ChatStore<Data> {
 
   constructor(session: ChatSession<Data>) {
     this.#session = session;
+    this.#streamed = new Streamed(() => session.current().streaming);
   }
 
   /** Calls back after each change. Returns a function that unsubscribes. */
@@ -67,25 +71,34 @@ export class ChatStore<Data> {
     this.chat();
     const from = this.#list.byId(id);
     if (from === undefined) return undefined;
-    const { version } = this.#streamed;
-    const { streaming } = this.#session.current();
-    const text = streaming?.messageId === id ? streaming.text : undefined;
+    const streamed = this.#streamedNow();
+    const { version } = streamed;
     const known = this.#live.get(id);
-    if (known?.from === from && known.version === version && known.text === text) return known.message;
-    const made = this.#streamed.with(from, text);
+    if (known?.from === from && known.version === version) return known.message;
+    const made = streamed.with(from);
     if (made === from) {
       this.#live.delete(id);
       return from;
     }
     const message = known === undefined ? made : reuseParts(known.message, made);
-    this.#live.set(id, { version, text, from, message });
+    this.#live.set(id, { version, from, message });
     return message;
   }
 
-  #listen(): () => void {
-    // What was streamed before is not known, except for the text.
-    this.#streamed = new Streamed();
+  /** What is streamed; without listeners only its text, as the session has it. */
+  #streamedNow(): Streamed {
+    if (this.#stop === undefined && this.#read !== this.#session.current()) this.#forget();
+    return this.#streamed;
+  }
+
+  #forget(): void {
+    this.#read = this.#session.current();
+    this.#streamed = new Streamed(() => this.#session.current().streaming);
     this.#live.clear();
+  }
+
+  #listen(): () => void {
+    this.#forget();
     this.#isStale = true;
     const stops = [
       this.#session.subscribe(() => this.#changed()),
@@ -135,6 +148,7 @@ export class ChatStore<Data> {
       messages: this.#list.of(state, this.#isDrafting),
       status: isPaused(state) ? "paused" : statusOf(state),
       ...(control.type === "Error" ? { failure: control.failure } : {}),
+      answer: this.#answer.at(state),
       questions: reuseQuestions(this.#chat?.questions ?? [], session.questions()),
       data: state.data,
       connection: this.#connection,
@@ -178,6 +192,7 @@ const isSameChat = <Data>(a: Chat<Data>, b: Chat<Data>): boolean =>
   a.messages === b.messages &&
   a.status === b.status &&
   a.failure === b.failure &&
+  a.answer === b.answer &&
   a.questions === b.questions &&
   a.data === b.data &&
   a.connection === b.connection;

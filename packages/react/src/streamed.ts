@@ -1,5 +1,6 @@
-import type { AgentEvent } from "@moora/agent";
-import type { ChatMessage, ChatPart, ToolCallPart } from "./chat.ts";
+import type { AgentEvent, SessionView } from "@moora/agent";
+import type { ChatMessage, ChatPart } from "./chat.ts";
+import { StreamedParts } from "./streamed-parts.ts";
 
 /** The beginning of the ids of turns without text, which have no message in the state. */
 export const turnPrefix = "turn_";
@@ -10,9 +11,16 @@ export class Streamed {
   version = 0;
   /** The attempt that streams. */
   messageId = "";
-  #reasoning = "";
-  #drafts: readonly ToolCallPart[] = [];
+  readonly #streaming: () => SessionView["streaming"];
+  #parts = new StreamedParts();
   readonly #progress = new Map<string, string>();
+
+  /** `streaming` returns the text that the session has of the message that is being streamed. */
+  constructor(streaming: () => SessionView["streaming"]) {
+    this.#streaming = streaming;
+    const known = streaming();
+    if (known !== null) this.#begin(known.messageId);
+  }
 
   /** Takes an event of a session. Returns whether it changed something. */
   add(event: AgentEvent<unknown>): boolean {
@@ -23,25 +31,16 @@ export class Streamed {
 
   /** Whether the model has begun to write something else than text. */
   get hasDrafts(): boolean {
-    return this.#reasoning !== "" || this.#drafts.length > 0;
+    return this.#parts.hasDrafts;
   }
 
   /** A message with what is streamed. The same object if that is nothing. */
-  with(message: ChatMessage, text: string | undefined): ChatMessage {
+  with(message: ChatMessage): ChatMessage {
     const isOwn = message.id === this.messageId || message.id.startsWith(turnPrefix);
-    const added = message.streaming ? this.#parts(text, isOwn) : [];
+    const added = message.streaming && isOwn ? this.#parts.parts : [];
     const parts = message.parts.map((part) => this.#withProgress(part));
     const isSame = added.length === 0 && parts.every((part, index) => part === message.parts[index]);
     return isSame ? message : { ...message, parts: [...parts, ...added] };
-  }
-
-  /** `isOwn`: the message is the attempt that streams here, and not one before. */
-  #parts(text: string | undefined, isOwn: boolean): readonly ChatPart[] {
-    return [
-      ...(isOwn && this.#reasoning !== "" ? [{ type: "reasoning", text: this.#reasoning } as const] : []),
-      ...(text === undefined || text === "" ? [] : [{ type: "text", text } as const]),
-      ...(isOwn ? this.#drafts : []),
-    ];
   }
 
   #withProgress(part: ChatPart): ChatPart {
@@ -53,20 +52,20 @@ export class Streamed {
   #take(event: AgentEvent<unknown>): boolean {
     switch (event.type) {
       case "LlmToken":
-        this.#begin(event.messageId);
+        this.#begin(event.messageId, event.text);
+        this.#parts.add("text", event.part, event.text);
+        this.#complete();
         return true;
       case "LlmReasoning":
         this.#begin(event.messageId);
-        this.#reasoning += event.text;
+        this.#parts.add("reasoning", event.part, event.text);
         return true;
       case "LlmToolCall":
-        return this.#beginDraft(event);
+        this.#begin(event.messageId);
+        if (event.toolCallId !== undefined) this.#parts.beginCall(event.toolCallId, event.name);
+        return event.toolCallId !== undefined;
       case "LlmToolCallDelta":
-        this.#drafts = this.#drafts.map((draft) =>
-          draft.toolCallId === event.toolCallId
-            ? { ...draft, parameters: draft.parameters.slice(0, event.offset) + event.text }
-            : draft,
-        );
+        this.#parts.addArguments(event.toolCallId, event.offset, event.text);
         return true;
       case "ToolCallProgress":
         this.#progress.set(event.toolCallId, event.text);
@@ -92,27 +91,18 @@ export class Streamed {
     }
   }
 
-  #begin(messageId: string): void {
+  /** Begins an attempt, with its text so far but for `added`, a piece that follows. */
+  #begin(messageId: string, added = ""): void {
     if (messageId === this.messageId) return;
     this.messageId = messageId;
-    this.#reasoning = "";
-    this.#drafts = [];
+    this.#parts = new StreamedParts();
+    this.#complete(added.length);
   }
 
-  #beginDraft({ messageId, toolCallId, name }: Extract<AgentEvent, { type: "LlmToolCall" }>): boolean {
-    this.#begin(messageId);
-    if (toolCallId === undefined) return false;
-    const draft = {
-      type: "tool-call",
-      toolCallId,
-      name,
-      status: "drafting",
-      parameters: "",
-      input: undefined,
-      result: null,
-      output: undefined,
-    } as const;
-    this.#drafts = [...this.#drafts, draft];
-    return true;
+  /** Adds the text that was not seen: a page may begin to listen in the middle of an answer. */
+  #complete(added = 0): void {
+    const streaming = this.#streaming();
+    if (streaming?.messageId !== this.messageId) return;
+    this.#parts.complete(streaming.text.slice(0, streaming.text.length - added));
   }
 }

@@ -1,5 +1,5 @@
 import type { Agent } from "@moora/agent";
-import { checkContext } from "@moora/agent/internal";
+import { checkContext, checkSubAgentQuestions } from "@moora/agent/internal";
 import { effectService, type EffectService } from "./effect-service.ts";
 import { LiveEffects } from "./live-effects.ts";
 import { checkRestateOptions, serviceNames, type RestateOptions } from "./options.ts";
@@ -13,12 +13,13 @@ export type RestateServices = [SessionObject, EffectService];
 
 /**
  * The services that host the sessions of an agent on Restate, for `createEndpointHandler({ services })` of its SDK. They are named
- * after the agent. Throws `BuildError` for an agent whose name is not the name of a service, and for invalid options, and
- * without the context that the tools of the agent need.
+ * after the agent. Throws `BuildError` for an agent whose name is not the name of a service, for invalid options,
+ * without the context that the tools of the agent need, and for a sub-agent that asks a person, unless `onApproval` answers it.
  */
 export function restateServices(agent: Agent<unknown>, options: RestateOptions): RestateServices {
   checkRestateOptions(options);
   checkContext("restateServices", agent, options.context);
+  checkSubAgentQuestions("restateServices", agent);
   const { ingressUrl, cacheBytes: bytes = defaultCacheBytes, live: channel } = options;
   const { session: service } = serviceNames(agent.name);
   const cache = new SessionCache({ ingressUrl, service, bytes });

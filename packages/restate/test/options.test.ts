@@ -1,5 +1,10 @@
-import { defineAgent } from "@moora/agent";
+import { BuildError, defineAgent } from "@moora/agent";
 import { answers, MockLlmCaller } from "@moora/llm/testing";
+import {
+  agentsWhoseSubAgentAsks,
+  agentsWhoseSubAgentsAskNothing,
+  refusalOfSubAgent,
+} from "@moora/testbed/asking-sub-agents";
 import { createEndpointHandler } from "@restatedev/restate-sdk/fetch";
 import { describe, expect, it } from "vitest";
 import { restateServices, restateSession, type RestateOptions, type SessionOptions } from "../src/index.ts";
@@ -18,6 +23,15 @@ describe("restateServices", () => {
     expect(() => restateServices(clerk, { ingressUrl })).toThrow(
       'The name of an agent on Restate must not start with "restate", got "restate-clerk".',
     );
+  });
+
+  it.each(agentsWhoseSubAgentAsks)("refuses an agent %s", (_, lead, tool) => {
+    expect(() => restateServices(lead, { ingressUrl })).toThrow(BuildError);
+    expect(() => restateServices(lead, { ingressUrl })).toThrow(refusalOfSubAgent("restateServices", tool));
+  });
+
+  it.each(agentsWhoseSubAgentsAskNothing)("hosts an agent %s", (_, lead) => {
+    expect(restateServices(lead, { ingressUrl })).toHaveLength(2);
   });
 });
 

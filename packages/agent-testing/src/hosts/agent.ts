@@ -2,8 +2,10 @@ import {
   defineAgent,
   defineData,
   defineTool,
+  toolReply,
   type Agent,
   type StandardSchema,
+  type StateDefinition,
   type Tool,
   type ToolOptions,
 } from "@moora/agent";
@@ -48,7 +50,8 @@ const countData = defineData({
  * releases of the agent this is (default: 1); they differ in their instructions.
  *
  * `read` is `safe`, `write` is `keyed`, `pay` runs `once`, `transfer` needs an approval, and `count` adds 1 to the data with its
- * result, and `claim` before it.
+ * result, and `claim` before it. `break` fails, which leads to the custom state `Repairing`: its handler is `keyed`, calls `read`, and adds 1 to
+ * the data.
  */
 export function conformanceAgent(world: HostWorld, release = 1): Agent {
   return defineAgent({
@@ -63,9 +66,16 @@ export function conformanceAgent(world: HostWorld, release = 1): Agent {
       newTool(world, { name: "transfer", replay: "once", approval: "always" }),
       countTool(world),
       claimTool(world),
+      breakTool(world),
     ],
+    states: { Repairing: repairing(world) },
     data: countData,
     config: {
+      graph: {
+        states: ["Repairing"],
+        rows: { Acting: { ToolFailure: "Repairing" }, Repairing: { Repaired: "Planning" } },
+        terminals: [],
+      },
       retries: { delayMs: retryDelayMs },
       budget: { maxTotalTokens },
       approval: { policy: "never", expiresAfterMs: questionExpiresAfterMs },
@@ -122,6 +132,30 @@ const claimTool = (world: HostWorld): Tool =>
       return "claim is done.";
     },
   });
+
+const breakTool = (world: HostWorld): Tool =>
+  defineTool({
+    name: "break",
+    description: "Fails.",
+    input: noArguments,
+    replay: "safe",
+    async execute(_, { idempotencyKey, signal }) {
+      await work(world, "break", idempotencyKey, signal);
+      return toolReply({ content: "break has failed.", isError: true });
+    },
+  });
+
+const repairing = (world: HostWorld): StateDefinition<{ count: number }> => ({
+  replay: "keyed",
+  async handle(_, { idempotencyKey, signal, callTool, update }) {
+    await work(world, "repair", idempotencyKey, signal);
+    await callTool("read", {});
+    update((draft) => {
+      draft.count += 1;
+    });
+    return "Repaired";
+  },
+});
 
 const isTrue = (): boolean => true;
 const isFalse = (): boolean => false;

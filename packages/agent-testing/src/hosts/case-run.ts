@@ -11,6 +11,7 @@ import {
 import { defaultRunLimits } from "@moora/agent-core-effects";
 import type { PreparedHost, ProcessOptions } from "./host.ts";
 import { HostNotConforming, type HostScenario, type HostStep } from "./host-case.ts";
+import { postAtOnce, postIgnored, postRefused } from "./inapplicable-inputs.ts";
 import type { RecordedWorld } from "./world.ts";
 
 /** The id of the session of each case. */
@@ -87,8 +88,14 @@ export class CaseRun {
         await Promise.all([this.#ask(here), this.#ask(elsewhere, "elsewhere")]);
         return;
       }
+      case "ask-at-once":
+        return this.#askAtOnce(step.message, step);
+      case "post-ignored":
+        return postIgnored(this.#target(), `m${this.#messages}`);
+      case "post-refused":
+        return postRefused(this.#target());
       case "decide":
-        return this.#decide(step.decision, step.times);
+        return postAtOnce(this.#target(), await this.#decision(step.decision), step);
       case "cancel":
         return this.#post({ type: "re-act-cancelled", timestamp: this.#now() });
       case "pause":
@@ -137,11 +144,14 @@ export class CaseRun {
     if (!hasApplied && !isAgain) throw new HostNotConforming(`The message "${message}" did not apply.`);
   }
 
-  async #decide(decision: Decision, times: number): Promise<void> {
-    const input = await this.#decision(decision);
-    const posts = Array.from({ length: times }, () => this.host.post(caseSession, input));
-    const applied = (await Promise.all(posts)).filter((hasApplied) => hasApplied).length;
-    if (applied !== 1) throw new HostNotConforming(`Of ${times} equal decisions, ${applied} applied.`);
+  async #askAtOnce(message: string, times: Parameters<typeof postAtOnce>[2]): Promise<void> {
+    this.#messages += 1;
+    const input = userMessage(message, { messageId: `m${this.#messages}`, timestamp: this.#now() });
+    await postAtOnce(this.#target(), input, times);
+  }
+
+  #target(): Parameters<typeof postAtOnce>[0] {
+    return { host: this.host, id: caseSession, timestamp: this.#now() };
   }
 
   async #remove(): Promise<void> {

@@ -2,10 +2,10 @@ import type { AgentState, Decision } from "@moora/agent";
 import type { HostAbility } from "./host.ts";
 import type { WorkMoment } from "./world.ts";
 
-/** Work of the model or of a tool, at its beginning or at its end. */
+/** Work of the model or of a tool, at its beginning, at its end, or when it is aborted. */
 export interface Moment {
   readonly work: string;
-  readonly moment: "begin" | "end";
+  readonly moment: "begin" | "end" | "aborted";
 }
 
 /** One step of a case. */
@@ -14,6 +14,17 @@ export type HostStep =
   | { readonly type: "ask"; readonly message: string; readonly from?: "elsewhere" }
   /** Posts two messages at the same time, the second one from another process. Both must apply. */
   | { readonly type: "ask-both"; readonly messages: readonly [string, string] }
+  /** Posts one message this number of times at once, the last time from `from`. Exactly one must apply. */
+  | {
+      readonly type: "ask-at-once";
+      readonly message: string;
+      readonly times: number;
+      readonly from?: "elsewhere";
+    }
+  /** Posts inputs that do not apply to a session whose loop has ended: none may be reported as applied. */
+  | { readonly type: "post-ignored" }
+  /** Posts inputs that no caller may post: each must be rejected, or reported as not applied. */
+  | { readonly type: "post-refused" }
   /** Decides the open question `times` times at once. Exactly one must apply. */
   | { readonly type: "decide"; readonly decision: Decision; readonly times: number }
   | { readonly type: "cancel" | "pause" | "resume" }

@@ -66,7 +66,8 @@ export interface PreparedHost {
   takeOver?(): Promise<void>;
   /**
    * Posts an input to a session, which is created if there is none of this id. Resolves with whether the input applied, when it
-   * is durable. `elsewhere`: from a process that does not run the session.
+   * is durable. Rejects for an input that no caller may post, or resolves with false. `elsewhere`: from a process that does not run
+   * the session.
    */
   post(id: string, input: AgentInput, from?: "elsewhere"): Promise<boolean>;
   /** Resolves with the state of a session as soon as it is as `isReached` says. */

@@ -1,3 +1,4 @@
+import type { AgentInput } from "@moora/agent";
 import { memoryLog } from "@moora/event-log";
 import { memoryLogStorage } from "@moora/event-log/testing";
 import { poolOn, PostgresServer } from "@moora/testbed/postgres/server";
@@ -90,6 +91,13 @@ describe("the suite for hosts", () => {
         : await prepared.post(id, input, from),
   });
 
+  /** Reports each input of a type as applied. */
+  const reportsAsApplied =
+    (type: AgentInput["type"]) =>
+    (prepared: PreparedHost): Partial<PreparedHost> => ({
+      post: async (id, input, from) => (await prepared.post(id, input, from)) || input.type === type,
+    });
+
   const faults: readonly (readonly [string, string, (prepared: PreparedHost) => Partial<PreparedHost>])[] = [
     [
       "that reports every input as applied",
@@ -101,6 +109,47 @@ describe("the suite for hosts", () => {
         },
       }),
     ],
+    [
+      "that reports a repeated message as applied",
+      "of the same message posted three times at once, one applies",
+      reportsAsApplied("user-message-received"),
+    ],
+    [
+      "that takes the message of a second poster for another one",
+      "of the same message posted by two processes at once, one applies",
+      (prepared) => ({
+        post: (id, input, from) =>
+          prepared.post(
+            id,
+            input.type === "user-message-received" && from === "elsewhere"
+              ? { ...input, messageId: `${input.messageId}-elsewhere` }
+              : input,
+            from,
+          ),
+      }),
+    ],
+    ...(["user-message-received", "re-act-cancelled", "session-resumed", "tool-call-decided"] as const).map(
+      (type) =>
+        [
+          `that reports a ${type} that does not apply as applied`,
+          "an input that does not apply is not reported as applied",
+          reportsAsApplied(type),
+        ] as const,
+    ),
+    ...(["llm-call-failed", "tool-call-started", "user-message-received"] as const).map(
+      (type) =>
+        [
+          `that reports a ${type} as applied that it has refused`,
+          "an input that no caller may post is not reported as applied",
+          (prepared: PreparedHost): Partial<PreparedHost> => ({
+            post: (id, input, from) =>
+              prepared.post(id, input, from).catch((error: unknown) => {
+                if (input.type === type) return true;
+                throw error;
+              }),
+          }),
+        ] as const,
+    ),
     [
       "that streams nothing",
       "a viewer receives the text while the model streams it",

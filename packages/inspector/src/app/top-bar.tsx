@@ -40,9 +40,10 @@ export const TopBar = (): JSX.Element => (
     )}
     {view.value?.isPaused === true ? <span class="badge open">paused</span> : null}
     <LiveState />
-    <span class="space" />
-    {phase.value === "open" ? <Search /> : null}
-    <Actions />
+    <div class="tools">
+      {phase.value === "open" ? <Search /> : null}
+      <Actions />
+    </div>
   </header>
 );
 
@@ -113,6 +114,10 @@ function Search(): JSX.Element {
   );
 }
 
+const moon = "M16 12.5A7 7 0 0 1 7.5 4a6.6 6.6 0 1 0 8.5 8.5z";
+const sun =
+  "M10 6.5a3.5 3.5 0 1 0 0 7 3.5 3.5 0 0 0 0-7zM10 2v1M10 17v1M2 10h1M17 10h1M4.3 4.3l.7.7M15 15l.7.7M15.7 4.3l-.7.7M5 15l-.7.7";
+
 const Actions = (): JSX.Element => (
   <div class="group">
     <label class="file button">
@@ -128,7 +133,9 @@ const Actions = (): JSX.Element => (
       title="Light or dark (l)"
       onClick={toggleTheme}
     >
-      {isDark.value ? "☀" : "☾"}
+      <svg class="icon" viewBox="0 0 20 20" aria-hidden="true">
+        <path class={isDark.value ? "outline" : ""} d={isDark.value ? sun : moon} />
+      </svg>
     </button>
     <button type="button" aria-label="Keys" title="Keys (?)" onClick={() => void (isHelpOpen.value = true)}>
       ?

@@ -1,0 +1,41 @@
+import { BuildError, defineAgent, defineContext, defineTool, type Agent } from "@moora/agent";
+import { dbosHost, type DbosHost } from "@moora/dbos";
+import { memoryLog } from "@moora/event-log";
+import { MockLlmCaller } from "@moora/llm/testing";
+import {
+  agentsWhoseSubAgentAsks,
+  agentsWhoseSubAgentsAskNothing,
+  refusalOfSubAgent,
+} from "@moora/testbed/asking-sub-agents";
+import { describe, expect, it } from "vitest";
+
+let hosts = 0;
+
+/** A host of an agent with a name of its own: DBOS registers each name once. */
+const hostOf = (agent: Agent): DbosHost => {
+  hosts += 1;
+  return dbosHost({ ...agent, name: `${agent.name}-${hosts}` }, { log: memoryLog() });
+};
+
+describe("dbosHost", () => {
+  it.each(agentsWhoseSubAgentAsks)("refuses an agent %s", (_, agent, tool) => {
+    expect(() => hostOf(agent)).toThrow(BuildError);
+    expect(() => hostOf(agent)).toThrow(refusalOfSubAgent("dbosHost", tool));
+  });
+
+  it.each(agentsWhoseSubAgentsAskNothing)("hosts an agent %s", (_, agent) => {
+    expect(hostOf(agent)).toBeTypeOf("object");
+  });
+
+  it("refuses an agent whose tool needs a context that is missing", () => {
+    const tool = defineTool({
+      name: "read",
+      description: "Reads.",
+      input: { type: "object" },
+      context: defineContext<{ readonly folder: string }>(),
+      execute: (_, { context }) => context.folder,
+    });
+    const agent = defineAgent({ name: "reader", llm: new MockLlmCaller([]), tools: [tool] });
+    expect(() => hostOf(agent)).toThrow("The tool read needs a context. Give dbosHost the option context.");
+  });
+});
