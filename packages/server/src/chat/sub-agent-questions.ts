@@ -67,7 +67,7 @@ export class SubAgentQuestions {
     }
   }
 
-  /** Ends parts whose questions are not open: the client has not seen what became of them, and nor does this session show it. */
+  /** Ends parts whose questions are not open: neither the client nor this session shows what became of them. */
   close(parts: readonly PostedCall[]): void {
     for (const { toolCallId, approval } of parts) {
       // Nor is it known whether the answer of the client was taken.
