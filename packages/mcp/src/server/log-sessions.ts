@@ -1,9 +1,9 @@
 import { openSession, stateAt, type Agent, type LogListener, type SessionView } from "@moora/agent";
 import { truncated } from "@moora/agent-core-effects/internal";
+import type { CallAction, CallSession, ListedSession, UserSessions } from "@moora/agent/internal";
 import { sessionsOf, type EventLog } from "@moora/event-log";
 import { isJsonObject, textToJson } from "@moora/llm/internal";
 import { maySee, newSessionId, openVisible, type User } from "./session-access.ts";
-import type { CallAction, CallSession, ListedSession, UserSessions } from "./user-sessions.ts";
 
 /** What the sessions of all users share. */
 export interface LogSessionsOptions {

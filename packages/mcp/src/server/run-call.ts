@@ -1,4 +1,5 @@
 import { InputRefused, SessionError } from "@moora/agent";
+import type { CallSession } from "@moora/agent/internal";
 import { isJsonObject } from "@moora/llm/internal";
 import { KeptSessions } from "./kept-sessions.ts";
 import {
@@ -10,7 +11,6 @@ import {
   type CallEnd,
   type Connection,
 } from "./run-round.ts";
-import type { CallSession } from "./user-sessions.ts";
 
 /** The parts of a call that cancel it between its rounds. */
 type WatchedCall = Pick<AgentCall, "agent" | "sessions" | "connection" | "signal">;

@@ -1,5 +1,5 @@
 import { failureToError, InputRefused, SessionError, type Agent, type Question } from "@moora/agent";
-import { openCallsOf } from "@moora/agent/internal";
+import { openCallsOf, type CallSession, type UserSessions } from "@moora/agent/internal";
 import type { CallProgress } from "./call-progress.ts";
 import {
   answerProblem,
@@ -8,7 +8,6 @@ import {
   type FormAnswer,
   type QuestionForm,
 } from "./question-form.ts";
-import type { CallSession, UserSessions } from "./user-sessions.ts";
 
 /** The streams over which a client is served. Their end is not a cancel: the sessions of their calls are closed. */
 export type Connection = symbol;

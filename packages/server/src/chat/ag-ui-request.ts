@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import type { UserMessage } from "./chat-request.ts";
 import { partsToContent } from "./ag-ui-files.ts";
-import { userMessageId } from "./reserved-ids.ts";
+import { checkedUserMessageId } from "./reserved-ids.ts";
 import { HttpProblem } from "../problem.ts";
 
 const id = z.string().check(z.minLength(1), z.maxLength(200));
@@ -52,7 +52,7 @@ export function newMessageOf({ messages }: RunInput): UserMessage {
     throw new HttpProblem("refused", "The last message must have the role user.", { path: "messages" });
   const { content: given = "" } = last;
   const { content, ...files } = typeof given === "string" ? { content: given } : partsToContent(given);
-  return { messageId: userMessageId(last.id), content: content.toWellFormed(), ...files };
+  return { messageId: checkedUserMessageId(last.id), content: content.toWellFormed(), ...files };
 }
 
 /** The name under which a client may forward the state that it had before its changes. */

@@ -182,7 +182,7 @@ export class EventSource {
       ...this.#chunks.begin(),
       ...stream.questions.map((question) => this.#chunks.questionOf(question)),
     ];
-    // Not counted: a text that is longer than the buffer would fall behind again and again.
+    // Not counted: a text that is longer than the buffer would fall behind again, without end.
     for (const chunk of chunks)
       if (chunk !== undefined) this.#waiting.push({ frame: chunkFrame(chunk), counted: 0 });
     if (this.#waiting.length > 0) this.#options.onAvailable();

@@ -15,7 +15,7 @@ import { HttpProblem } from "../problem.ts";
 import type { LiveSession } from "../sessions/live-session.ts";
 import { awaitQuestions } from "./awaited-questions.ts";
 import { postAnswers, postUserMessage } from "./chat-posts.ts";
-import { chatSession, findChat, namingSession, nothingToResume, withStream } from "./chat-session.ts";
+import { chatSession, findChat, withSessionHeader, nothingToResume, withStream } from "./chat-session.ts";
 import { json, type Route } from "./route.ts";
 
 /** Answers a message of `useChat`, or continues after its approvals, with a UI message stream. */
@@ -47,7 +47,7 @@ export const readChat: Route = async (call) => {
   const read = async (live: LiveSession): Promise<Response> => {
     await live.refresh();
     const view: ChatView = { session: ref.id, messages: [...chatMessagesOf(live, call.access.user)] };
-    return namingSession(json(view), ref);
+    return withSessionHeader(json(view), ref);
   };
   return await call.parts.pool.use(ref, read, { isRead: true });
 };
