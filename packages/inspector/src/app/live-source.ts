@@ -121,9 +121,9 @@ async function follow(id: string, aborts: AbortSignal): Promise<void> {
 }
 
 /** Reads one stream to its end. */
-async function readStream(id: string, signal: AbortSignal): Promise<void> {
+async function readStream(id: string, aborts: AbortSignal): Promise<void> {
   const response = await request(`sessions/${encodeURIComponent(id)}/events?${await afterQuery()}`, {
-    signal,
+    signal: aborts,
   });
   liveStatus.value = "live";
   forgetSubAgentQuestions();

@@ -17,6 +17,8 @@ const count = z.int().check(z.nonnegative());
 const ofMessage = { messageId: id };
 const part = z.exactOptional(count);
 /** Repeats that beside the event, which the receiver uses. Earlier releases send that one only. */
+// The name of Zod for a default.
+// oxlint-disable-next-line eslint/no-underscore-dangle
 const offsetOfEvent = z._default(count, 0);
 
 const questionFields = {
