@@ -11,6 +11,16 @@ export const unfinishedMove: string = "an unfinished move##";
 /** A holder that closes a new copy. */
 export const newCopyHolder = (): string => `${unfinishedMove}${randomId("move")}`;
 
+/** A holder that closes a fork or an imported session while its records are written. */
+export const newWriteHolder = (): string => `${unfinishedMove}${randomId("write")}`;
+
+/** How long a session may take to be written. */
+const writeMs = 30_000;
+
+/** Whether a lease is that of a fork or an imported session whose writing has been interrupted. */
+export const isOfInterruptedWrite = ({ owner, until }: Lease, now: number): boolean =>
+  owner.startsWith(`${unfinishedMove}write_`) && now - (until - leaseMs.incomplete) > writeMs;
+
 /** The holder that closes the original of a copy: no other move continues with it. */
 export const originalHolder = (copyHolder: string): string => `${copyHolder}/original`;
 
@@ -43,7 +53,7 @@ export const isOfCompleteCopy = ({ owner, until }: Lease, now: number): boolean 
 export const unfinishedError = (id: string): SessionError =>
   new SessionError(
     "MoveUnfinished",
-    `A move of the session ${id} between this log and another one has not ended. If it was interrupted, repeat it with the same logs.`,
+    `The session ${id} is closed: a move, a fork or an import of it has not ended. If it was interrupted, repeat it with the same logs.`,
   );
 
 /**

@@ -95,8 +95,11 @@ export async function forkSession<Data = unknown>(
     return settlingInputs(state, session.inputs.slice(position));
   };
   const settled = inputsOf(open, edited, copy.state, reused);
-  const begunLater = callsBegunIn(open === "reuse" ? session.inputs.slice(position) : []);
-  const later = [...(open === "reuse" ? [closingOfCopy(begunLater)] : []), ...updatesOf(options)];
+  const unreusable = (state: AgentState): readonly AgentInput[] => {
+    const begun = callsBegunIn(session.inputs.slice(position), positionOf(session, position).state);
+    return closingOfCopy(state, begun);
+  };
+  const later = [...(open === "reuse" ? [unreusable] : []), ...updatesOf(options)];
   const fork = recordsOf(as, header, settled, later);
   await copyBlobs(log, to, fork.records);
   await writeSession(to, as, headerToText(header), fork.records);

@@ -13,7 +13,10 @@ import {
 import { toolOf } from "../support.ts";
 
 /** An agent with a tool whose run does not end, and the number of its runs. */
-function payingAgent(policy: ToolPolicy): { readonly agent: Agent; readonly runs: () => number } {
+function payingAgent(policy: Parameters<typeof toolOf>[2]): {
+  readonly agent: Agent;
+  readonly runs: () => number;
+} {
   let runs = 0;
   const pay = (): Promise<string> => {
     runs += 1;

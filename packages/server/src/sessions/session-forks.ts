@@ -1,5 +1,6 @@
 import { forkSession, LogError, readHeader, SessionError } from "@moora/agent";
-import type { EventLog } from "@moora/event-log";
+import { closesSession } from "@moora/agent/internal";
+import type { EventLog, SessionLog } from "@moora/event-log";
 import type { SessionRef } from "../access/authorization.ts";
 import { HttpProblem, keyReused, unavailable } from "../problem.ts";
 
@@ -67,6 +68,7 @@ export class SessionForks {
       const isMade = error instanceof LogError && error.code === "LogExists";
       const made = isMade ? await this.#find(id, at) : undefined;
       if (made !== undefined) return made;
+      if (isMade) throw unavailable("The fork is being written. Retry.");
       throw forkProblem(error);
     }
   }
@@ -77,11 +79,16 @@ export class SessionForks {
     if (log === undefined) return undefined;
     const { parent } = await readHeader(this.#log, id);
     if (at !== undefined && parent?.seq !== at) throw keyReused();
-    const head = await log.head();
-    // Between its creation and its first record.
-    if (head === 0 && parent?.seq !== 0) throw unavailable("The fork is being written. Retry.");
-    return head;
+    // It lacks records: `forkSession` replaces it if its writing was interrupted.
+    if (await isClosed(log)) return undefined;
+    return await log.head();
   }
+}
+
+/** Whether a session lacks records. */
+async function isClosed(log: SessionLog): Promise<boolean> {
+  const lease = await log.currentLease();
+  return lease !== undefined && closesSession(lease.owner);
 }
 
 /** The problem of a fork that is refused; any other error as it is. */
