@@ -3,7 +3,7 @@
  * its limits, computed; the appends that notify as many processes, computed and measured; and the renewals of leases, simulated.
  *
  *   scale.ts [--sessions 1000000] [--stepsPerMinute 1] [--processes 100]
- *     [--measureMs 2000] [--storedSessions 1000000] [--listening 1,10,25,50,100] [--rounds 5]
+ *     [--measureMs 2000] [--storedSessions 1000000] [--listening 1,10,50,100] [--rounds 5]
  */
 import { parseArgs } from "node:util";
 import { demandOf, limitsOf } from "./scale/demand.ts";
@@ -20,7 +20,7 @@ const { values } = parseArgs({
     /** The sessions in the database while queries about many of them are measured. */
     storedSessions: { type: "string", default: "1000000" },
     /** The numbers of processes with which the rate of appends that notify is checked, and how often. */
-    listening: { type: "string", default: "1,10,25,50,100" },
+    listening: { type: "string", default: "1,10,50,100" },
     rounds: { type: "string", default: "5" },
   },
 });
@@ -34,18 +34,24 @@ await using load = await PostgresLoad.start({
   measureMs: Number(values.measureMs),
   storedSessions: Number(values.storedSessions),
 });
+// First: it counts all records of the database.
+const sizes = await load.measureSizes();
+const notifications = await load.measureNotifications(
+  values.listening.split(",").map(Number),
+  Number(values.rounds),
+);
 const measured = {
-  ...(await load.measureSizes()),
+  ...sizes,
   ...(await load.measureAppends()),
   ...(await load.measureLeases()),
-  ...(await load.measureNotifications()),
+  ...notifications.rates(),
   ...(await load.measureManySessions()),
 };
 console.log("measured", measured);
 console.log("needed", given, demandOf(given, measured));
 console.log("one server is at its limit with so many open sessions", limitsOf(given, measured));
 console.log("appends a second that notify a number of processes");
-console.table(await load.checkNotifications(values.listening.split(",").map(Number), Number(values.rounds)));
+console.table(notifications.checks());
 
 const { renewalsPerSecond } = measured;
 const most = limitsOf(given, measured).leases;

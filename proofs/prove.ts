@@ -41,6 +41,7 @@ const proofs: readonly Proof[] = [
   { name: "crash-matrix", whole: [], short: undefined },
   { name: "cluster", whole: [], short: undefined, isFresh: true },
   { name: "hosts", whole: [], short: undefined, isFresh: true },
+  { name: "restate-partitions", whole: [], short: undefined, isFresh: true },
   { name: "simulated-sessions", whole: [], short: ["--goal", "900"], takes: "seed" },
 ];
 

@@ -1,4 +1,5 @@
-import { knownHosts } from "@moora/testbed/hosts";
+import type { HostCase } from "@moora/agent-testing/hosts";
+import { knownHosts, type KnownHost } from "@moora/testbed/hosts";
 import { groupNames, hasPassed, suiteOf, type HostResults } from "./host-results.ts";
 
 /** A page with the tables of hosts and cases between its markers. A number is that of the cases that the results have. */
@@ -27,16 +28,25 @@ function reasons(): string {
     const texts = [...new Set(left.map(({ reason = "" }) => reason))];
     return texts.map((text) => [
       host.name,
-      shown(left.filter(({ reason }) => reason === text).map((found) => `${found.group}: ${found.name}`)),
+      shown(
+        host,
+        left.filter(({ reason }) => reason === text),
+      ),
       text,
     ]);
   });
   return table([["host", "cases that it leaves out", "reason"], ...rows]);
 }
 
-/** The names of some cases, or of many. */
-const shown = (names: readonly string[]): string =>
-  names.length > 4 ? `${names.length} cases` : names.join("; ");
+/** The names of some cases. A group of many that is left out as a whole is one name. */
+const shown = (host: KnownHost, left: readonly HostCase[]): string =>
+  groupNames
+    .flatMap((group) => {
+      const names = left.filter((found) => found.group === group).map(({ name }) => `${group}: ${name}`);
+      const isWhole = names.length === suiteOf(host).filter((found) => found.group === group).length;
+      return isWhole && names.length > 4 ? [`${group}: all ${names.length} cases`] : names;
+    })
+    .join("; ");
 
 /** Rows as the formatter writes them. */
 function table([header = [], ...rows]: readonly (readonly string[])[]): string {

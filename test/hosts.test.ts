@@ -36,6 +36,16 @@ describe("the page about hosts", () => {
     },
   );
 
+  it.each(knownHosts)("names each case that the host $name leaves out, with its reason", (host) => {
+    const rows = page.split("\n").filter((line) => line.startsWith(`| ${host.name} `));
+    for (const { group, name, reason } of suiteOf(host)) {
+      if (reason === undefined) continue;
+      const row = rows.find((line) => line.includes(reason)) ?? "";
+      const isNamed = [`${group}: ${name}`, `${group}: all `].some((text) => row.includes(text));
+      expect(isNamed, name).toBe(true);
+    }
+  });
+
   const withoutBreaks = (text: string): string => text.replaceAll(/[*\s]+/g, " ");
 
   it.each(knownHosts)("the page of the host $name repeats what it cannot do", ({ cannot, page: path }) => {

@@ -11,12 +11,12 @@ export interface Measured {
   readonly recordsPerStep: number;
   readonly bytesPerRecord: number;
   readonly walBytesPerStep: number;
-  /** Appends that notify, without a connection that listens. */
+  /** Appends that notify, without a process that listens. */
   readonly appendsPerSecond: number;
+  /** Appends that notify, with so many processes that listen. */
+  readonly appendsWithProcesses: { readonly processes: number; readonly rate: number };
   readonly appendsPerSecondWithoutNotify: number;
   readonly renewalsPerSecond: number;
-  /** Commits that notify, by the number of connections that listen. */
-  readonly notifiesPerSecond: readonly { readonly listeners: number; readonly rate: number }[];
   readonly headsOf1000SessionsMs: number;
 }
 
@@ -56,14 +56,14 @@ export function limitsOf({ stepsPerMinute, processes }: Given, measured: Measure
 
 /**
  * Appends in a second that notify a number of processes. Commits that notify are made one after the other, and the time of one grows
- * by an amount for each connection that listens.
+ * by an amount for each process that listens.
  */
 export function notifyRate(
   processes: number,
-  { appendsPerSecond, notifiesPerSecond }: Pick<Measured, "appendsPerSecond" | "notifiesPerSecond">,
+  { appendsPerSecond, appendsWithProcesses }: Pick<Measured, "appendsPerSecond" | "appendsWithProcesses">,
 ): number {
-  const [alone, many] = [notifiesPerSecond[0], notifiesPerSecond.at(-1)];
-  if (alone === undefined || many === undefined) throw new Error("Nothing was measured.");
-  const perListener = (1 / many.rate - 1 / alone.rate) / (many.listeners - alone.listeners);
-  return 1 / (1 / appendsPerSecond + perListener * processes);
+  const alone = 1 / appendsPerSecond;
+  // Not below 0: in short measurements, noise can be more than what the processes cost.
+  const perProcess = Math.max(0, 1 / appendsWithProcesses.rate - alone) / appendsWithProcesses.processes;
+  return 1 / (alone + perProcess * processes);
 }

@@ -5,7 +5,9 @@ import { notifyRate, type Measured } from "./demand.ts";
 import { Listeners } from "./listeners.ts";
 
 type Pool = ReturnType<typeof poolOn>;
-type NotifyRates = Measured["notifiesPerSecond"];
+
+/** The number of processes whose rate the formula starts from, besides the rate without one. */
+const referenceProcesses = 25;
 
 export interface NotificationLoad {
   /** The numbers of logs that listen, each with connections of its own, as in a process of its own. */
@@ -33,7 +35,6 @@ export class NotificationRounds {
   readonly #url: string;
   readonly #load: NotificationLoad;
   readonly #appends = new Map<number, number>();
-  readonly #notifies = new Map<number, number>();
   readonly #perAppend = new Map<number, number>();
 
   constructor(pool: Pool, url: string, load: NotificationLoad) {
@@ -42,21 +43,28 @@ export class NotificationRounds {
     this.#load = load;
   }
 
-  /** Runs one round. `notifies`: the rates of notifications without records in this round. */
-  async run(notifies: NotifyRates): Promise<void> {
-    for (const { listeners, rate: one } of notifies) raise(this.#notifies, listeners, one);
-    for (const processes of [0, ...this.#load.processes]) await this.#append(processes);
+  async run(): Promise<void> {
+    for (const processes of new Set([0, referenceProcesses, ...this.#load.processes]))
+      await this.#append(processes);
   }
 
-  results(): readonly NotificationCheck[] {
-    const appendsPerSecond = this.#appends.get(0) ?? Number.NaN;
-    const notifiesPerSecond = [...this.#notifies].map(([listeners, one]) => ({ listeners, rate: one }));
+  /** The rates that the formula starts from. */
+  rates(): Pick<Measured, "appendsPerSecond" | "appendsWithProcesses"> {
+    const appendsWithProcesses = { processes: referenceProcesses, rate: this.#rateOf(referenceProcesses) };
+    return { appendsPerSecond: this.#rateOf(0), appendsWithProcesses };
+  }
+
+  checks(): readonly NotificationCheck[] {
     return this.#load.processes.map((processes) => ({
       processes,
-      computed: Math.round(notifyRate(processes, { appendsPerSecond, notifiesPerSecond })),
-      measured: this.#appends.get(processes) ?? Number.NaN,
+      computed: Math.round(notifyRate(processes, this.rates())),
+      measured: this.#rateOf(processes),
       notificationsPerAppend: this.#perAppend.get(processes) ?? Number.NaN,
     }));
+  }
+
+  #rateOf(processes: number): number {
+    return this.#appends.get(processes) ?? Number.NaN;
   }
 
   async #append(processes: number): Promise<void> {
@@ -65,14 +73,11 @@ export class NotificationRounds {
     const sessions = await createSessions(log, `round ${crypto.randomUUID()}`, writers);
     await using listeners = await Listeners.start(this.#url, processes);
     const appenders = sessions.map((session) => appender(session));
-    raise(this.#appends, processes, await rate(measureMs, appenders));
-    const heads = await Promise.all(sessions.map((session) => session.head()));
-    const appends = heads.reduce((sum, head) => sum + head, 0) / recordsPerAppend;
+    const appendRate = await rate(measureMs, appenders);
+    this.#appends.set(processes, Math.max(appendRate, this.#appends.get(processes) ?? 0));
+    let records = 0;
+    for (const session of sessions) records += await session.head();
+    const appends = records / recordsPerAppend;
     this.#perAppend.set(processes, (await listeners.received(appends * processes)) / appends);
   }
-}
-
-/** Sets a rate if it is better than that of the rounds before. */
-function raise(best: Map<number, number>, key: number, value: number): void {
-  best.set(key, Math.max(value, best.get(key) ?? 0));
 }

@@ -3,7 +3,7 @@ import { postgresLog } from "@moora/event-log-postgres";
 import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
 import { poolOn, PostgresServer } from "@moora/testbed/postgres/server";
 import { appender, createSessions, rate } from "./appends.ts";
-import { NotificationRounds, type NotificationCheck } from "./notification-rounds.ts";
+import { NotificationRounds } from "./notification-rounds.ts";
 
 type Pool = ReturnType<typeof poolOn>;
 
@@ -89,20 +89,11 @@ export class PostgresLoad implements AsyncDisposable {
     };
   }
 
-  /** Appends of two records to different sessions, with and without notifications. */
+  /** Appends of two records to different sessions, without notifications. */
   async measureAppends() {
-    const rateOf = async (notify: boolean): Promise<number> => {
-      await using log = postgresLog(this.#pool, { notify });
-      const writers = await createSessions(log, `append ${notify}`, parallel);
-      return await rate(
-        this.#options.measureMs,
-        writers.map((session) => appender(session)),
-      );
-    };
-    return {
-      appendsPerSecond: await rateOf(true),
-      appendsPerSecondWithoutNotify: await rateOf(false),
-    };
+    await using log = postgresLog(this.#pool, { notify: false });
+    const writers = (await createSessions(log, "append", parallel)).map((session) => appender(session));
+    return { appendsPerSecondWithoutNotify: await rate(this.#options.measureMs, writers) };
   }
 
   /** Renewals of leases: the lease is read, and written if it is still the same. */
@@ -119,40 +110,13 @@ export class PostgresLoad implements AsyncDisposable {
     return { renewalsPerSecond: await rate(this.#options.measureMs, renewers) };
   }
 
-  /** Commits that notify, with so many listening connections, which each receive all of them. */
-  async measureNotifications() {
-    const notifiesPerSecond: { listeners: number; rate: number }[] = [];
-    for (const listeners of [0, 10, 50]) {
-      const clients = poolOn(this.#server.url, listeners + 1);
-      const listening: { release(isBroken: boolean): void }[] = [];
-      for (let index = 0; index < listeners; index += 1) {
-        const client = await clients.connect();
-        await client.query("LISTEN bench");
-        listening.push(client);
-      }
-      const notifiers = Array.from({ length: parallel }, () => async (): Promise<void> => {
-        await this.#pool.query("SELECT pg_notify('bench', gen_random_uuid()::text)");
-      });
-      notifiesPerSecond.push({ listeners, rate: await rate(this.#options.measureMs, notifiers) });
-      for (const client of listening) client.release(true);
-      await clients.end();
-    }
-    return { notifiesPerSecond };
-  }
-
-  /** The appends that notify a number of processes, beside what the formula gives. Each rate is the best of so many rounds. */
-  async checkNotifications(
-    processes: readonly number[],
-    rounds: number,
-  ): Promise<readonly NotificationCheck[]> {
-    const check = new NotificationRounds(this.#pool, this.#server.url, {
-      processes,
-      writers: parallel,
-      measureMs: this.#options.measureMs,
-    });
-    for (let round = 0; round < rounds; round += 1)
-      await check.run((await this.measureNotifications()).notifiesPerSecond);
-    return check.results();
+  /** Appends that notify no process and these numbers of processes. Each rate is the best of so many rounds. */
+  async measureNotifications(processes: readonly number[], rounds: number): Promise<NotificationRounds> {
+    const { measureMs } = this.#options;
+    const load = { processes, writers: parallel, measureMs };
+    const measured = new NotificationRounds(this.#pool, this.#server.url, load);
+    for (let round = 0; round < rounds; round += 1) await measured.run();
+    return measured;
   }
 
   /** What each process asks once a second, with a million sessions in the database. */

@@ -1,16 +1,9 @@
-import { defineAgent, defineData, defineTool, toolAsks, type Agent } from "@moora/agent";
+import { defineAgent, defineData, defineTool, toolAsks } from "@moora/agent";
 import { openai } from "@moora/llm-openai";
 import { z } from "zod";
 import { demoModel } from "./demo-model.ts";
 
-export interface Item {
-  /** Two items may have the same name. */
-  id: string;
-  name: string;
-  isDone: boolean;
-}
-
-/** The shopping list that the agent and all windows share. */
+/** The shopping list that the agent and all windows share. Two items may have the same name. */
 const list = defineData({
   schema: z.object({ items: z.array(z.object({ id: z.string(), name: z.string(), isDone: z.boolean() })) }),
   initial: { items: [] },
@@ -78,8 +71,8 @@ const passing = (ms: number, signal: AbortSignal): Promise<void> =>
     });
   });
 
-/** A shop assistant. With OPENAI_API_KEY it is a model of OpenAI, otherwise the scripted one. */
-export const shopper: Agent<string, { items: Item[] }> = defineAgent({
+/** A shop assistant. With OPENAI_API_KEY it is a model of OpenAI, otherwise the scripted one. Its page uses its type only. */
+export const shopper = defineAgent({
   name: "shopper",
   llm: process.env["OPENAI_API_KEY"] ? openai("gpt-5.5") : demoModel,
   systemPrompt: "You keep a shopping list. Be brief.",

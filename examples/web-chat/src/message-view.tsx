@@ -1,6 +1,9 @@
 import { escapeHiddenCharacters } from "@moora/agent";
-import { useMessage, type ChatPart, type ToolCallPart } from "@moora/react";
+import { useMessage, type ChatPart, type ToolCallOf } from "@moora/react";
 import { memo, type JSX } from "react";
+import type { shopper } from "../agent.ts";
+
+type Call = ToolCallOf<typeof shopper>;
 
 /** One message. While the model writes it, nothing else is rendered, and of its parts only the one that changes. */
 export const MessageView = memo(function MessageView({
@@ -10,7 +13,7 @@ export const MessageView = memo(function MessageView({
   readonly id: string;
   readonly role: "user" | "assistant";
 }): JSX.Element {
-  const message = useMessage(id);
+  const message = useMessage<typeof shopper>(id);
   return (
     <li className={`message ${role}`} data-streaming={message?.streaming}>
       <span className="author">{role === "user" ? "You" : "Agent"}</span>
@@ -23,13 +26,13 @@ export const MessageView = memo(function MessageView({
   );
 });
 
-const Part = memo(function Part({ part }: { readonly part: ChatPart }): JSX.Element {
+const Part = memo(function Part({ part }: { readonly part: ChatPart<Call> }): JSX.Element {
   if (part.type === "tool-call") return <ToolCall call={part} />;
   if (part.type === "file") return <a href={part.file.url}>{part.file.name ?? part.file.mediaType}</a>;
   return part.type === "reasoning" ? <p className="reasoning">{part.text}</p> : <p>{part.text}</p>;
 });
 
-const statusTexts: Readonly<Record<ToolCallPart["status"], string>> = {
+const statusTexts: Readonly<Record<Call["status"], string>> = {
   drafting: "is being written",
   queued: "waits",
   running: "runs",
@@ -40,11 +43,17 @@ const statusTexts: Readonly<Record<ToolCallPart["status"], string>> = {
   failed: "failed",
 };
 
-function ToolCall({ call }: { readonly call: ToolCallPart }): JSX.Element {
-  const { name, status, parameters, progress, result } = call;
+/** The arguments of a call. Those of the example's tools have their types when the model has written them. */
+function argumentsOf(call: Call): string {
+  if (call.name === "add_items" && call.input !== undefined) return call.input.names.join(", ");
+  return call.parameters;
+}
+
+function ToolCall({ call }: { readonly call: Call }): JSX.Element {
+  const { name, status, progress, result } = call;
   return (
     <div className="call" data-status={status}>
-      <strong>{name}</strong> <code>{escapeHiddenCharacters(parameters)}</code>
+      <strong>{name}</strong> <code>{escapeHiddenCharacters(argumentsOf(call))}</code>
       <span className="status">{(status === "running" && progress) || statusTexts[status]}</span>
       {result !== null && <p>{result.isSuccess ? result.content : result.error}</p>}
     </div>

@@ -9,13 +9,15 @@ export {
 } from "@moora/agent-core-state-machine/internal";
 export { contentProblem } from "./user-message.ts";
 export { isSameJson } from "./durable/canonical-json.ts";
-export { unfinishedMove } from "./durable/closed-copy.ts";
+export { closesSession, unfinishedMove } from "./durable/closed-copy.ts";
 export { historyDigest } from "./durable/history-digest.ts";
 export { headerToState } from "./durable/session-header.ts";
 export { ignoredReason } from "@moora/agent-core-state-machine";
 export { foldRecords } from "./host/folded-session.ts";
+export type { McpHost, McpRoute } from "./host/mcp-route.ts";
+export type { CallAction, CallSession, ListedSession, UserSessions } from "./host/user-sessions.ts";
 export { fileHeaders, mediaTypeIn } from "./file-response.ts";
-export type { StreamedReasoning, StreamedSession } from "./live/live-publisher.ts";
+export type { StreamedReasoning, StreamedSession } from "./live/streamed-session.ts";
 export { LivePublishers } from "./live/live-publishers.ts";
 export type {
   LiveText,
@@ -32,7 +34,7 @@ export { RunControl } from "./run-control.ts";
 export { safeErrorListener } from "./safe-error-listener.ts";
 export { noticeToEvent } from "./session/events.ts";
 export { lateOutputLogger, logIgnored, logRetry } from "./session/log-inputs.ts";
-export { parseOrRefuse } from "./session/parse-or-refuse.ts";
+export { parseOrRefuse, parsePosted } from "./session/parse-or-refuse.ts";
 export { questionsAt } from "./session/questions.ts";
 export { checkedListener, checkOptionalText, checkQuestion } from "./session/session-arguments.ts";
 export { checkContext } from "./session-context.ts";

@@ -108,7 +108,7 @@ export interface OpenOptions {
  *
  * Throws `BuildError` for an invalid agent, and rejects with `SessionError` and `LogError`. `SessionBusy`: another
  * owner still runs the session after `waitMs`; the error has `owner` and `until`. A log with an owner of all sessions creates the session
- * first. `MoveUnfinished`, with any access: the session is a copy whose move to this log has not ended. `SessionUnknown`: the log has no
+ * first. `MoveUnfinished`, with any access: a move of the session to or from this log has not ended. `SessionUnknown`: the log has no
  * session of this id and `access` is not `run`. `WrongAgent`: the session belongs to another agent. `InvalidOption`: an
  * option is unknown or of the wrong form, `log` is not a log, `id` is missing, `context` is missing for an agent that needs one, `access` is not one of the three, `leaseMs` or
  * `waitMs` is not a positive finite number. A session that a newer release wrote opens with access `read`. `DataRefused`: the session has

@@ -25,8 +25,8 @@ import { WorkSignal } from "./work-signal.ts";
 
 /**
  * The options of `performEffect`. `signal` aborts the work of the effect until its result has applied: abort it when the state no
- * longer wants the effect. `notify` receives its progress, and `ask` shows a question to a reviewer, `context` is what the tools and handlers need of the host, and `files` stores the bytes of files.
- * `untilResumed` resolves when the session is not paused: the tools that a handler calls wait for it.
+ * longer wants the effect. `notify` receives its progress, `ask` shows a question to a reviewer, `context` is what the tools and
+ * handlers need of the host, and `files` stores the bytes of files. `untilResumed` resolves when the session is not paused: the tools that a handler calls wait for it.
  * `onLateOutput` is called with the key of the effect for what arrives after it was aborted, and is dropped. Default: none of them.
  */
 export interface PerformOptions extends Partial<
@@ -81,22 +81,40 @@ export async function performEffect<Context = unknown>(
   checkIsAgent("performEffect", agent, ["parts", "runLimits"]);
   checkIsEffect(effect);
   checkIsState(state);
-  checkOptions("performEffect", options, performForms);
+  checkPerformOptions(options, effect, state);
   checkContext("performEffect", agent, options.context);
-  const { dispatch, ask, intended, untilResumed, sessionId, ...more } = options;
-  const { clock = systemClock, signal, ...rest } = more;
-  if (typeof dispatch !== "function")
-    refuse("performEffect needs dispatch, a function that returns whether the inputs changed the state.");
-  if (typeof sessionId !== "string" || sessionId === "") refuse(needsSessionId);
-  if (intended !== true && isIntentRecorded(effect, state)) refuse(startedBefore(effect));
+  const { dispatch, ask, signal, clock = systemClock } = options;
   if (effect.type === "ask-human" && ask === undefined) {
     await dispatched(dispatch, [rejectionOf(effect, agent, clock)]);
     return;
   }
-  const { parts, runLimits: limits } = codeAt(agent, state);
   const dispatchBatch = failingOnce(dispatch);
   const work = new WorkSignal(signal);
-  const host: EffectHost = {
+  const host = hostOf(codeAt(agent, state), options, { dispatchBatch, signal: work.signal });
+  try {
+    await runProgram(programOf(effect, state, host), work.guard(dispatchBatch));
+  } finally {
+    work.close();
+  }
+}
+
+function checkPerformOptions(options: PerformOptions, effect: AgentEffect, state: AgentState): void {
+  checkOptions("performEffect", options, performForms);
+  const { dispatch, intended, sessionId } = options;
+  if (typeof dispatch !== "function")
+    refuse("performEffect needs dispatch, a function that returns whether the inputs changed the state.");
+  if (typeof sessionId !== "string" || sessionId === "") refuse(needsSessionId);
+  if (intended !== true && isIntentRecorded(effect, state)) refuse(startedBefore(effect));
+}
+
+/** The host of an effect. An option that is given as undefined is left out. */
+function hostOf(
+  { parts, runLimits: limits }: Pick<Agent<unknown>, "parts" | "runLimits">,
+  options: PerformOptions,
+  { dispatchBatch, signal }: { readonly dispatchBatch: DispatchBatch; readonly signal: AbortSignal },
+): EffectHost {
+  const { dispatch: _, ask, intended, untilResumed, clock = systemClock, ...rest } = options;
+  return {
     dispatchAtOnce: async (input) => await dispatchBatch(input),
     notify: () => undefined,
     ...rest,
@@ -105,16 +123,10 @@ export async function performEffect<Context = unknown>(
     ...(untilResumed === undefined ? {} : { untilResumed }),
     parts,
     limits,
-    sessionId,
     clock,
     digestOf,
-    signal: work.signal,
+    signal,
   };
-  try {
-    await runProgram(programOf(effect, state, host), work.guard(dispatchBatch));
-  } finally {
-    work.close();
-  }
 }
 
 /** A dispatch that is not called again after it has thrown: a result that could not be dispatched is not a failure of the tool. */

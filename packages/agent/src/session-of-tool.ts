@@ -48,7 +48,7 @@ export async function checkLogsOfCalls(agent: Agent<unknown>, session: CallingSe
 
 /**
  * Throws `InvalidOption` if an open call of a sub-agent has begun, and the log does not have its session: the call would begin anew.
- * A tool that is `resumable` and has `spends` counts as a sub-agent with a log, as `agentTool` defines it: the state has no more of it.
+ * A tool that is `resumable` and has `spends` counts as a sub-agent with a log, as `agentTool` defines it: the state shows nothing else of it.
  */
 export async function checkHasSessionsOfCalls(session: CallingSession): Promise<void> {
   const { log, state } = session;

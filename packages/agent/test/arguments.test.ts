@@ -216,6 +216,7 @@ describe("a method of a session refuses an argument of the wrong form, with Inpu
       'must be a sequence number (an integer of at least 0), got "1".',
     ],
     ["history", (session) => session.history(-1), "afterSeq", "got -1."],
+    ["a part of history", (session) => session.history(0, 0), "limit", "must be a positive integer, got 0."],
     ["close", (session) => session.close(untyped({ graceMs: "1s" })), "options.graceMs", 'got "1s".'],
     ["close with a number", (session) => session.close(untyped(5)), "options", "must be { graceMs }, got 5."],
     ["dispatch", (session) => session.dispatch(undefined), "", "JSON does not keep"],

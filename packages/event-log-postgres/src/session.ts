@@ -73,13 +73,15 @@ export class PostgresSession implements SessionLog {
     return turn;
   }
 
-  async read(afterSeq?: number): Promise<readonly LogRecord[]> {
+  async read(afterSeq?: number, limit?: number): Promise<readonly LogRecord[]> {
     const seq = Math.min(readStart(afterSeq), Number.MAX_SAFE_INTEGER);
-    const records = await this.#recordsFrom(seq);
+    // With the record before them.
+    const records = await this.#recordsFrom(seq, limit === undefined ? undefined : limit + Math.min(seq, 1));
     if (records.length === 0) return records;
     const before = seq === 0 ? chainStart(this.header) : records.shift();
     if (before?.seq !== seq) throw logCorrupt(seq);
-    this.#knownHead = checkedChain(before, records).at(-1) ?? before;
+    const last = checkedChain(before, records).at(-1) ?? before;
+    if (records.length !== limit) this.#knownHead = last;
     return records;
   }
 
@@ -210,12 +212,13 @@ export class PostgresSession implements SessionLog {
     return this.#knownHead;
   }
 
-  async #recordsFrom(seq: number): Promise<LogRecord[]> {
+  async #recordsFrom(seq: number, limit = Infinity): Promise<LogRecord[]> {
     const rows = await this.#database.rows(
       "read",
       this.#database.statements.read,
       this.#generation.generation,
       seq,
+      Number.isFinite(limit) ? limit : null,
     );
     this.#rowOrRemoved(rows);
     return rows.filter((row) => row["seq"] !== null).map((row) => rowToRecord(row, storedToText));

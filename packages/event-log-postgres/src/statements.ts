@@ -66,9 +66,9 @@ export const statementsOf = ({ sessions, records, snapshots, due, blobs }: Table
       WHERE s.generation = $1`,
   heads: `SELECT generation, (SELECT max(seq) FROM ${records} r WHERE r.generation = s.generation) AS head
       FROM ${sessions} s WHERE generation = ANY ($1::uuid[])`,
-  /** No row if the session does not exist; else one row for each record, or one row of NULL if there are none. */
+  /** No row if the session does not exist; else one row for each record, or one row of NULL if there are none. At most $3, unless it is NULL. */
   read: `SELECT seq, changes_digest, digest, body FROM ${sessions} s
-      LEFT JOIN ${records} r ON r.generation = s.generation AND seq >= $2 WHERE s.generation = $1 ORDER BY seq`,
+      LEFT JOIN ${records} r ON r.generation = s.generation AND seq >= $2 WHERE s.generation = $1 ORDER BY seq LIMIT $3::bigint`,
   digestAt: `SELECT digest FROM ${records} WHERE generation = $1 AND seq = $2`,
   /**
    * Adds records after the one with number $2 and digest $3, if that is the last, and notifies watchers; returns one row for

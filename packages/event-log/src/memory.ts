@@ -136,11 +136,13 @@ class MemorySession implements SessionLog {
     this.#storage.listeners.notify(this.id, { by: this });
   }
 
-  read(afterSeq?: number): readonly LogRecord[] {
+  read(afterSeq?: number, limit = Infinity): readonly LogRecord[] {
     const { header, records } = this.#currentGeneration();
     const seq = readStart(afterSeq);
     const before = seq === 0 ? chainStart(header) : records[seq - 1];
-    return before === undefined ? [] : checkedChain({ seq, digest: before.digest }, records.slice(seq));
+    return before === undefined
+      ? []
+      : checkedChain({ seq, digest: before.digest }, records.slice(seq, seq + limit));
   }
 
   inspect(): LogInspection {

@@ -123,9 +123,10 @@ export interface SessionLog {
   append(expectedSeq: number, records: readonly LogRecord[]): MaybePromise<void>;
   /**
    * Returns the records after `afterSeq` (default 0: all of them), with the chain checked from record `afterSeq` on. Fails
-   * with `LogCorrupt`, whose `seq` is the first bad record.
+   * with `LogCorrupt`, whose `seq` is the first bad record. With `limit`, at least 1, a store may return only the first `limit` of
+   * them; fewer are all that there are.
    */
-  read(afterSeq?: number): MaybePromise<readonly LogRecord[]>;
+  read(afterSeq?: number, limit?: number): MaybePromise<readonly LogRecord[]>;
   /** Reads the whole log up to its first damage. The damage is returned, not thrown. */
   inspect(): MaybePromise<LogInspection>;
   /**

@@ -1,37 +1,13 @@
-import { askHuman, defineAgent, type Agent } from "@moora/agent";
-import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
+import type { Agent } from "@moora/agent";
+import { answers, callsTools } from "@moora/llm/testing";
 import { axePage, barriersIn, viewings } from "@moora/testbed/axe";
 import { launchChromium } from "@moora/testbed/chromium";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { askingAgent } from "./asking-agent.ts";
 import { Files } from "./files.ts";
 import { sampleAgent, sampleSession } from "./sample-session.ts";
 import { createSession, servedAgent, talkIn } from "./served-agent.ts";
-
-/** An agent whose question has a field of each kind. */
-const asking = (): Agent<unknown> =>
-  defineAgent({
-    name: "support",
-    llm: new MockLlmCaller([
-      callsTools([{ name: "ask_human", arguments: { question: "Which shirt?" } }]),
-      answers("It is ordered."),
-    ]),
-    tools: [
-      askHuman({
-        answer: {
-          type: "object",
-          properties: {
-            size: { type: "integer", minimum: 30, title: "Size", description: "As on the label." },
-            color: { enum: ["red", "blue"] },
-            gift: { type: "boolean" },
-            note: { type: "string" },
-            lines: { type: "array", items: { type: "string" } },
-          },
-          required: ["size", "color"],
-        },
-      }),
-    ],
-  });
 
 const refund = callsTools([{ name: "refund", arguments: { order: "7", euros: 12 } }]);
 const support = (): Agent<unknown> =>
@@ -123,7 +99,10 @@ describe.each(viewings)("axe finds no barrier, and nothing moves: $colorScheme, 
     await page.goto("about:blank");
     await page.setViewportSize({ width: 1_280, height: 800 });
     await talkIn(page, first.url, "Refund it.");
+    await page.waitForFunction(() => document.title.startsWith("(1) "));
     await page.setViewportSize({ width: viewing.width, height: 800 });
+    await page.getByRole("tab", { name: "Graph" }).waitFor();
+    expect(await barriersIn(page), "a sign on a tab").toEqual([]);
     await chat();
     await page.getByText("Approve this call?").waitFor();
     expect(await barriersIn(page)).toEqual([]);
@@ -131,7 +110,7 @@ describe.each(viewings)("axe finds no barrier, and nothing moves: $colorScheme, 
     await page.getByRole("button", { name: "Pause" }).click();
     await page.getByRole("banner").getByText("paused").waitFor();
     expect(await barriersIn(page)).toEqual([]);
-    await using second = await servedAgent(asking());
+    await using second = await servedAgent(askingAgent());
     await page.setViewportSize({ width: 1_280, height: 800 });
     await talkIn(page, second.url, "A shirt, please.");
     await page.setViewportSize({ width: viewing.width, height: 800 });

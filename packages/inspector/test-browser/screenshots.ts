@@ -118,7 +118,7 @@ export async function brightnessOf(browser: Browser, path: string): Promise<numb
     await image.decode();
     const painter = new OffscreenCanvas(image.width, image.height).getContext("2d");
     painter?.drawImage(image, 0, 0);
-    const { data = [] } = painter?.getImageData(0, 0, image.width, image.height) ?? {};
+    const data = painter?.getImageData(0, 0, image.width, image.height).data ?? new Uint8ClampedArray();
     return data.reduce((sum, value) => sum + value, 0) / data.length;
   }, url);
   await page.close();

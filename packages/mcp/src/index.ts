@@ -29,8 +29,15 @@ export type {
   StdioStreams,
 } from "./server/mcp-server.ts";
 export { mcpOfServer } from "./server/mcp-route.ts";
-export type { McpHost, McpRoute, McpRouteOptions } from "./server/mcp-route.ts";
-export type { CallAction, CallSession, ListedSession, UserSessions } from "./server/user-sessions.ts";
+export type { McpRouteOptions } from "./server/mcp-route.ts";
+export type {
+  CallAction,
+  CallSession,
+  ListedSession,
+  McpHost,
+  McpRoute,
+  UserSessions,
+} from "@moora/agent/internal";
 export type { ServedAgent } from "./server/served-agent.ts";
 export { parseMcpConfig } from "./client/parse-config.ts";
 export type { ConfiguredServer, Environment } from "./client/parse-config.ts";

@@ -61,9 +61,10 @@ export interface SessionTelemetry {
   attach(session: FollowedSession, options?: AttachOptions): Promise<() => void>;
   /**
    * Returns the agent, whose tools and model run under the spans of their calls: spans that are started in them, such as those
-   * of HTTP requests, become children. Needs a context manager. Throws `BuildError` for a value that is not an agent.
+   * of HTTP requests, become children. It has the type of the agent, with its tools and its context. Needs a context manager.
+   * Throws `BuildError` for a value that is not an agent.
    */
-  traced<Answer, Data>(agent: Agent<Answer, Data>): Agent<Answer, Data>;
+  traced<Traced extends Agent<unknown>>(agent: Traced): Traced;
   /** Follows the sessions of a sub-agent, as parts of the trace of their caller: the option `onSession` of `agentTool`. */
   onSession(session: Session<unknown>, context: ToolContext): void;
   /** Resolves when the spans that have ended by now are exported, or could not be. */

@@ -55,10 +55,7 @@ export interface SubAgents {
 }
 
 /** The agent, whose tools and model run under the spans of their calls. */
-export function tracedAgent<Answer, Data>(
-  agent: Agent<Answer, Data>,
-  subAgents: SubAgents,
-): Agent<Answer, Data> {
+export function tracedAgent<Traced extends Agent<unknown>>(agent: Traced, subAgents: SubAgents): Traced {
   const tools = new Map<string, Tool>();
   for (const [name, tool] of agent.parts.tools) tools.set(name, tracedTool(tool, subAgents));
   const llm = tracedLlm(agent.parts.llm, subAgents.parentOf);

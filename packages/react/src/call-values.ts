@@ -23,7 +23,8 @@ export function outputOf({ result, decision, asked }: ToolCallRecord): Json | un
 const isJsonObject = (value: Json | undefined): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-function textToJson(text: string): Json | undefined {
+/** The JSON of a text; undefined for one that is not JSON. */
+export function textToJson(text: string): Json | undefined {
   try {
     // JSON.parse returns JSON.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion

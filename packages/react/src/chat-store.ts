@@ -2,6 +2,7 @@ import type { AgentEvent, AgentState, Question } from "@moora/agent";
 import { isLoopRunning, isPaused } from "@moora/agent-core-state-machine";
 import { answerMessageId, openCallsOf } from "@moora/agent-core-state-machine/internal";
 import type { Chat, ChatConnection, ChatMessage, ChatSession, ChatStatus } from "./chat.ts";
+import { FinalAnswer } from "./final-answer.ts";
 import { MessageList, reuseParts } from "./messages.ts";
 import { Streamed } from "./streamed.ts";
 
@@ -17,6 +18,7 @@ export class ChatStore<Data> {
   readonly #session: ChatSession<Data>;
   readonly #listeners = new Set<() => void>();
   readonly #list = new MessageList();
+  readonly #answer = new FinalAnswer();
   readonly #live = new Map<string, LiveMessage>();
   #streamed: Streamed;
   /** The view that `#streamed` began with. */
@@ -146,6 +148,7 @@ export class ChatStore<Data> {
       messages: this.#list.of(state, this.#isDrafting),
       status: isPaused(state) ? "paused" : statusOf(state),
       ...(control.type === "Error" ? { failure: control.failure } : {}),
+      answer: this.#answer.at(state),
       questions: reuseQuestions(this.#chat?.questions ?? [], session.questions()),
       data: state.data,
       connection: this.#connection,
@@ -189,6 +192,7 @@ const isSameChat = <Data>(a: Chat<Data>, b: Chat<Data>): boolean =>
   a.messages === b.messages &&
   a.status === b.status &&
   a.failure === b.failure &&
+  a.answer === b.answer &&
   a.questions === b.questions &&
   a.data === b.data &&
   a.connection === b.connection;

@@ -107,15 +107,21 @@ export interface ChatMessage<Call extends ToolCallPart = ToolCallPart> {
 export type ChatStatus = "idle" | "running" | "waiting" | "paused" | "failed";
 
 /** What a session shows, without what is being streamed: the same object while a model or a tool streams. */
-export interface Chat<Data = unknown, Call extends ToolCallPart = ToolCallPart> extends Pick<
-  ChatSession<Data>,
-  "send" | "decide" | "update" | "cancel" | "retry" | "pause" | "resume"
-> {
+export interface Chat<
+  Data = unknown,
+  Call extends ToolCallPart = ToolCallPart,
+  Answer = unknown,
+> extends Pick<ChatSession<Data>, "send" | "decide" | "update" | "cancel" | "retry" | "pause" | "resume"> {
   readonly session: ChatSession<Data>;
   /** Without the text that is being streamed, which `useMessage` adds. */
   readonly messages: readonly ChatMessage<Call>[];
   readonly status: ChatStatus;
   readonly failure?: AgentFailure;
+  /**
+   * The answer with which the newest loop has ended: its text, or its JSON if the agent has a schema for answers. Undefined while the
+   * loop runs, and after a failed one.
+   */
+  readonly answer: Answer | undefined;
   /** The open questions, with those of sub-agents. */
   readonly questions: readonly Question[];
   readonly data: SessionView<Data>["data"];

@@ -10,7 +10,7 @@ import {
 } from "react";
 import type { AnyChatSession, Chat, ChatMessage, ChatSession } from "./chat.ts";
 import { storeOf } from "./chat-store.ts";
-import type { ToolCallOf } from "./tool-types.ts";
+import type { JsonOf, ToolCallOf } from "./tool-types.ts";
 
 const SessionContext = createContext<AnyChatSession | undefined>(undefined);
 
@@ -42,12 +42,17 @@ function useSession<Data>(given: AnyChatSession | undefined): ChatSession<Data> 
 /** The type of the data of an agent. */
 export type DataOf<Type> = Type extends Pick<Agent<never, infer Data>, "~data"> ? Data : unknown;
 
+/** The type of the answers of an agent, as JSON. */
+export type AnswerOf<Type> = Type extends { answerOf(text: string): Promise<infer Answer> }
+  ? JsonOf<Answer>
+  : unknown;
+
 /**
  * What a session shows: messages, status, questions, data, and the methods that post. A component is rendered again when one of these
  * changes, and not while a message is streamed; `useMessage` adds the streamed parts. Without a session it uses that of
- * `AgentProvider`; `useAgent<typeof agent>()` has the types of its data and its tool calls. Throws without either.
+ * `AgentProvider`; `useAgent<typeof agent>()` has the types of its data, its tool calls and its answers. Throws without either.
  */
-export function useAgent<Type>(): Chat<DataOf<Type>, ToolCallOf<Type>>;
+export function useAgent<Type>(): Chat<DataOf<Type>, ToolCallOf<Type>, AnswerOf<Type>>;
 /** The same for a session that is given. */
 export function useAgent<Data>(session: ChatSession<Data>): Chat<Data>;
 /** Both forms of the hook. */

@@ -11,5 +11,5 @@ export type {
   ToolCallStatus,
 } from "./chat.ts";
 export { AgentProvider, useAgent, useAgentValue, useMessage } from "./hooks.ts";
-export type { DataOf } from "./hooks.ts";
+export type { AnswerOf, DataOf } from "./hooks.ts";
 export type { JsonOf, OtherToolName, ToolCallOf } from "./tool-types.ts";

@@ -16,6 +16,8 @@ import type { RestateServer } from "./restate-server.ts";
 export interface LocalService extends AsyncDisposable {
   /** Registers it again, so that it is the newest deployment. */
   register(): Promise<void>;
+  /** How often the server has started or continued an invocation of a handler, such as "clerk-session/post". */
+  attempts(handler: string): number;
 }
 
 /** Serves an agent from the process of the test, and registers it as the newest deployment. Default of `ingressUrl`: that of the server. */
@@ -35,11 +37,14 @@ export async function serveServices(
   const port = await freePort();
   const endpoint = createServer(createEndpointHandler({ services, logger: () => undefined }));
   endpoint.on("session", (session) => session.unref());
+  const paths: (string | undefined)[] = [];
+  endpoint.on("stream", (_, { ":path": path }) => void paths.push(path));
   endpoint.listen(port, "127.0.0.1");
   const register = (): Promise<void> => server.register(`http://127.0.0.1:${port}`);
   await register();
   return {
     register,
+    attempts: (handler) => paths.filter((path) => path === `/invoke/${handler}`).length,
     [Symbol.asyncDispose]() {
       endpoint.close();
       return Promise.resolve();

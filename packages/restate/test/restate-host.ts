@@ -2,21 +2,10 @@ import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import { text } from "node:stream/consumers";
-import { setTimeout as pause } from "node:timers/promises";
-import { initialStateOf, type AgentInput, type AgentState, type LogEntry } from "@moora/agent";
-import {
-  conformanceAgent,
-  worldHandler,
-  type CommitDeath,
-  type HostSetup,
-  type HostWorld,
-  type PreparedHost,
-  type ProcessOptions,
-} from "@moora/agent-testing/hosts";
-import { memoryLog, type EventLog } from "@moora/event-log";
+import type { LogEntry } from "@moora/agent";
+import { worldHandler, type HostSetup, type HostWorld, type PreparedHost } from "@moora/agent-testing/hosts";
 import { freePort } from "@moora/testbed/ports";
-import { restateLog, restateSession, type RestateSession } from "../src/index.ts";
-import { DyingIngress } from "./dying-ingress.ts";
+import { RestateCase } from "./restate-case.ts";
 import { RestateServer } from "./restate-server.ts";
 import { killProcess, startServiceProcess } from "./service-process.ts";
 
@@ -31,6 +20,8 @@ export interface RestateHostOptions {
   readonly victim: Victim;
   /** How much of its sessions a process keeps. Default: that of `restateServices`. */
   readonly cacheBytes?: number;
+  /** Whether services and effects suspend at each await, and replay their journals after it. Default: false. */
+  readonly alwaysReplays?: boolean;
 }
 
 /** What a process that serves the agent is started with. */
@@ -78,11 +69,13 @@ export class RestateHost implements AsyncDisposable {
 
   static async start(options: Partial<RestateHostOptions> = {}): Promise<RestateHost> {
     const given = { victim: "service", ...options } as const;
-    const host = new RestateHost(await RestateServer.start(), await freePort(), given);
+    const { alwaysReplays: suspendsAtOnce = false } = options;
+    const host = new RestateHost(await RestateServer.start({ suspendsAtOnce }), await freePort(), given);
     host.#world.listen(0, "127.0.0.1");
     await once(host.#world, "listening");
     await host.serve(1);
     await host.#server.register(`http://127.0.0.1:${host.#port}`);
+    if (suspendsAtOnce) await host.#server.suspendAtOnce("conformance-effects");
     return host;
   }
 
@@ -166,96 +159,3 @@ export class RestateHost implements AsyncDisposable {
     return world ?? { reach: () => new Promise(() => undefined) };
   }
 }
-
-interface CaseHooks {
-  readonly listen: (id: string, listener: (text: string) => void) => void;
-  readonly end: () => void;
-}
-
-class RestateCase implements PreparedHost {
-  readonly #host: RestateHost;
-  readonly #sessionIdOf: (name: string) => string;
-  readonly #hooks: CaseHooks;
-  /** The ingress of a process that dies at a record. */
-  #dying: DyingIngress | undefined;
-  /** Resolves when that process has died, and no other one was started; undefined while it lives. */
-  #death: Promise<void> | undefined;
-
-  constructor(host: RestateHost, sessionIdOf: (name: string) => string, hooks: CaseHooks) {
-    this.#host = host;
-    this.#sessionIdOf = sessionIdOf;
-    this.#hooks = hooks;
-  }
-
-  async start({ release = 1, death, onDeath }: ProcessOptions = {}): Promise<void> {
-    await this.#death;
-    this.#death = undefined;
-    await this.#dying?.[Symbol.asyncDispose]();
-    this.#dying = death === undefined ? undefined : await this.#ingressOf(death, onDeath);
-    await this.#host.serve(release, this.#dying?.url);
-  }
-
-  async #ingressOf(death: CommitDeath, onDeath: (() => void) | undefined): Promise<DyingIngress> {
-    const { ingressUrl } = this.#host;
-    const kill = async (): Promise<void> => {
-      this.#death = this.#host.killService();
-      await this.#death;
-      onDeath?.();
-    };
-    return await DyingIngress.start({ ingressUrl, agent: "conformance", death, kill });
-  }
-
-  async kill(): Promise<void> {
-    await this.#host.kill();
-  }
-
-  async post(id: string, input: AgentInput): Promise<boolean> {
-    const send = (): Promise<boolean> => this.#sessionOf(id).post(input);
-    return this.#dying === undefined
-      ? await send()
-      : await this.#dying.commit(this.#sessionIdOf(id), 1, send);
-  }
-
-  async waitFor(id: string, isReached: (state: AgentState) => boolean): Promise<AgentState> {
-    // Only a process reads a session: one that died at the last record is started again.
-    if (this.#death !== undefined) await this.start();
-    const session = this.#sessionOf(id);
-    for (;;) {
-      const state = (await session.current())?.state ?? initialState;
-      if (isReached(state)) return state;
-      await pause(10);
-    }
-  }
-
-  async remove(id: string): Promise<void> {
-    const log = restateLog({ ingressUrl: this.#host.ingressUrl, agent: "conformance" });
-    await log.remove(this.#sessionIdOf(id));
-    await log.close();
-  }
-
-  async watch(id: string, listener: (text: string) => void): Promise<() => void> {
-    this.#hooks.listen(id, listener);
-    return () => undefined;
-  }
-
-  #sessionOf(name: string): RestateSession {
-    const { ingressUrl } = this.#host;
-    return restateSession({ ingressUrl, agent: "conformance", id: this.#sessionIdOf(name) });
-  }
-
-  async log(id: string): Promise<EventLog> {
-    const session = this.#sessionOf(id);
-    const [copied] = await (await session.toLog()).list();
-    const found = await (await session.toLog()).open(copied?.id ?? "");
-    const log = memoryLog();
-    if (found !== undefined) await (await log.create(id, found.header)).append(0, await found.read());
-    return log;
-  }
-
-  async dispose(): Promise<void> {
-    await this.#dying?.[Symbol.asyncDispose]();
-    this.#hooks.end();
-  }
-}
-
-const initialState = initialStateOf(conformanceAgent({ reach: () => Promise.resolve() }));

@@ -7,6 +7,17 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { freePort } from "@moora/testbed/ports";
 
+export interface RestateServerOptions {
+  /** Default: 1. */
+  readonly partitions: number;
+  /** The longest message of a service that it accepts. Default: 32 MiB, as the server has it. */
+  readonly messageBytes: number;
+  /** Whether services without a time of their own suspend at each await, and replay their journal after it. Default: false. */
+  readonly suspendsAtOnce: boolean;
+}
+
+const defaults: RestateServerOptions = { partitions: 1, messageBytes: 33_554_432, suspendsAtOnce: false };
+
 /** A Restate server for one test file: on loopback, on free ports, in a temporary directory. */
 export class RestateServer implements AsyncDisposable {
   readonly ingressUrl: string;
@@ -15,10 +26,13 @@ export class RestateServer implements AsyncDisposable {
   readonly #nodePort: number;
   #process: ChildProcess | undefined;
 
-  readonly #messageBytes: number;
+  readonly #options: RestateServerOptions;
 
-  private constructor([ingress, admin, node]: readonly [number, number, number], messageBytes: number) {
-    this.#messageBytes = messageBytes;
+  private constructor(
+    [ingress, admin, node]: readonly [number, number, number],
+    options: RestateServerOptions,
+  ) {
+    this.#options = options;
     this.ingressUrl = `http://127.0.0.1:${ingress}`;
     this.adminUrl = `http://127.0.0.1:${admin}`;
     this.#nodePort = node;
@@ -26,10 +40,9 @@ export class RestateServer implements AsyncDisposable {
     process.once("exit", () => this.#process?.kill("SIGKILL"));
   }
 
-  /** `messageBytes`: the longest message of a service that it accepts. Default: 32 MiB, as the server has it. */
-  static async start({ messageBytes = 33_554_432 } = {}): Promise<RestateServer> {
+  static async start(options: Partial<RestateServerOptions> = {}): Promise<RestateServer> {
     const ports = [await freePort(), await freePort(), await freePort()] as const;
-    const server = new RestateServer(ports, messageBytes);
+    const server = new RestateServer(ports, { ...defaults, ...options });
     await server.start();
     return server;
   }
@@ -42,6 +55,7 @@ export class RestateServer implements AsyncDisposable {
   /** Starts it, unless it runs, with all that it has stored. */
   async start(): Promise<void> {
     if (this.#process !== undefined) return;
+    const { partitions, messageBytes, suspendsAtOnce } = this.#options;
     this.#process = spawn(binary(), ["--no-logo"], {
       stdio: "ignore",
       env: {
@@ -54,9 +68,10 @@ export class RestateServer implements AsyncDisposable {
         RESTATE_INGRESS__BIND_ADDRESS: this.ingressUrl.slice("http://".length),
         RESTATE_ADMIN__BIND_ADDRESS: this.adminUrl.slice("http://".length),
         RESTATE_DISABLE_TELEMETRY: "true",
-        RESTATE_DEFAULT_NUM_PARTITIONS: "1",
+        RESTATE_DEFAULT_NUM_PARTITIONS: String(partitions),
         RESTATE_ROCKSDB_TOTAL_MEMORY_SIZE: "128MB",
-        RESTATE_WORKER__INVOKER__MESSAGE_SIZE_LIMIT: `${this.#messageBytes}B`,
+        RESTATE_WORKER__INVOKER__MESSAGE_SIZE_LIMIT: `${messageBytes}B`,
+        ...(suspendsAtOnce ? { RESTATE_WORKER__INVOKER__INACTIVITY_TIMEOUT: "0s" } : {}),
         RESTATE_LOG_FILTER: "warn,octocrab=off",
       },
     });
@@ -83,6 +98,16 @@ export class RestateServer implements AsyncDisposable {
     if (!response.ok) throw new Error(await response.text());
   }
 
+  /** Lets a service suspend at each await, whatever time it has of its own. */
+  async suspendAtOnce(service: string): Promise<void> {
+    const response = await fetch(`${this.adminUrl}/services/${service}`, {
+      method: "PATCH",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ inactivity_timeout: "0s" }),
+    });
+    if (!response.ok) throw new Error(await response.text());
+  }
+
   /** Lets the newest deployment of a service continue its invocations. */
   async resumeOnNewest(service: string): Promise<void> {
     const open = `SELECT id FROM sys_invocation WHERE target_service_name = '${service}' AND status <> 'completed'`;
@@ -103,6 +128,13 @@ export class RestateServer implements AsyncDisposable {
     if (!found.ok) throw new Error(await found.text());
     const { rows } = (await found.json()) as { readonly rows: readonly Row[] };
     return rows;
+  }
+
+  /** The sum of a metric of the server, such as "restate_bifrost_sequencer_committed_records_total". */
+  async metric(name: string): Promise<number> {
+    const text = await (await fetch(`http://127.0.0.1:${this.#nodePort}/metrics`)).text();
+    const values = text.matchAll(new RegExp(`^${name}(?:\\{.*\\})? (\\S+)$`, "gm"));
+    return [...values].reduce((sum, [, value]) => sum + Number(value), 0);
   }
 
   /** Replaces the whole state of an object: the JSON of each value. Resolves before that is done. */

@@ -8,7 +8,8 @@ import { addresses, methodsOf } from "./routes/addresses.ts";
 import { publicHandlers, userHandlers } from "./routes/handlers.ts";
 import type { Connection } from "./routes/route.ts";
 import { ServerParts } from "./server-parts.ts";
-import { contextOf, type AgentServerOptions } from "./server-options.ts";
+import { optionsToContext } from "./options-to-context.ts";
+import type { AgentServerOptions } from "./server-options.ts";
 
 /** A server of agents, for any platform with web-standard requests and responses. */
 export interface AgentServer {
@@ -27,7 +28,7 @@ export interface AgentServer {
 
 /** Creates a server of agents on a log. Throws `BuildError` for an invalid option. */
 export function createAgentServer(options: AgentServerOptions): AgentServer {
-  const parts = new ServerParts(contextOf(options));
+  const parts = new ServerParts(optionsToContext(options));
   const app = appOf(parts);
   return {
     isAuthorized: options.authorize !== undefined,

@@ -4,6 +4,13 @@ export type { Authorize, Grant, May, SessionAction, SessionRef } from "./access/
 export type { Connection } from "./routes/route.ts";
 export { defaultWorkerOptions } from "./worker/worker-options.ts";
 export type { WorkerOptions } from "./worker/worker-options.ts";
-export type { McpCallSession, McpHost, McpRoute, McpSessions } from "./mcp/mcp-option.ts";
+export type {
+  CallAction,
+  CallSession,
+  ListedSession,
+  McpHost,
+  McpRoute,
+  UserSessions,
+} from "@moora/agent/internal";
 export { defaultServerLimits } from "./server-options.ts";
 export type { AgentServerOptions, ServedPage, ServerLimits } from "./server-options.ts";

@@ -1,10 +1,10 @@
-import { DeliveredLoops } from "./chat/delivered-loops.ts";
+import type { McpRoute } from "@moora/agent/internal";
 import { RequestRate } from "./access/request-rate.ts";
+import { DeliveredLoops } from "./chat/delivered-loops.ts";
 import type { ServerContext } from "./server-options.ts";
 import { StreamCounter } from "./events/stream-counter.ts";
 import { storeOf } from "./files/files-of-session.ts";
 import { SessionDirectory } from "./sessions/directory.ts";
-import type { McpRoute } from "./mcp/mcp-option.ts";
 import type { LiveSession } from "./sessions/live-session.ts";
 import { PostLedger } from "./sessions/post-ledger.ts";
 import { SessionForks } from "./sessions/session-forks.ts";

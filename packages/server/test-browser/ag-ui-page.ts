@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
-/** A page with the official client of AG-UI, which verifies the events of each run. It knows nothing of Moora. */
-import { HttpAgent, type BaseEvent, type RunAgentParameters } from "@ag-ui/client";
+/** A page with the official client of AG-UI, which verifies the events of each run, opened as `docs/server.md` says. */
+import type { BaseEvent, HttpAgent, RunAgentParameters } from "@ag-ui/client";
 
 /** What the client shows. JSON. */
 export interface ThreadView {
@@ -13,6 +13,15 @@ export interface ThreadView {
   readonly isRunning: boolean;
 }
 
+/** The function of the documentation. */
+export interface Documented {
+  readonly openThread: (
+    server: string,
+    agent: string,
+    threadId: string,
+  ) => { readonly client: HttpAgent; readonly cancel: () => Promise<void> };
+}
+
 /** A conversation with an agent. */
 class Thread {
   readonly #client: HttpAgent;
@@ -20,8 +29,12 @@ class Thread {
   readonly #failures: string[] = [];
   #isRunning = false;
 
-  constructor(url: string, threadId: string) {
-    this.#client = new HttpAgent({ url, threadId });
+  /** Cancels what the agent does. */
+  readonly cancel: () => Promise<void>;
+
+  constructor({ client, cancel }: ReturnType<Documented["openThread"]>) {
+    this.#client = client;
+    this.cancel = cancel;
     this.#client.subscribe({
       onEvent: ({ event }) => void this.#events.push(event),
       onRunFailed: ({ error }) => void this.#failures.push(error.message),
@@ -68,11 +81,14 @@ class Thread {
 }
 
 declare global {
-  var openThread: (url: string, threadId: string) => void;
+  var openThread: (server: string, threadId: string) => void;
   /** The newest thread that was opened. */
   var thread: Thread;
 }
 
-globalThis.openThread = (url, threadId) => {
-  globalThis.thread = new Thread(url, threadId);
-};
+/** Makes a page that opens threads of the agent `helper` with this function. The server has another origin than the page. */
+export function pageWith({ openThread }: Documented): void {
+  globalThis.openThread = (server, threadId) => {
+    globalThis.thread = new Thread(openThread(server, "helper", threadId));
+  };
+}

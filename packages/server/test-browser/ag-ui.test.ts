@@ -1,8 +1,10 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { defineAgent, defineData, defineTool } from "@moora/agent";
 import { memoryLog } from "@moora/event-log";
 import { answers, callsTools, fails, hangs, MockLlmCaller } from "@moora/llm/testing";
 import { TestBrowser } from "@moora/testbed/browser";
+import { Page as Documentation } from "@moora/testbed/page";
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -65,7 +67,15 @@ let served: ServedAgents;
 let page: Page;
 
 beforeAll(async () => {
-  browser = await TestBrowser.start({ scripts: { page: join(import.meta.dirname, "ag-ui-page.ts") } });
+  const folder = mkdtempSync(join(import.meta.dirname, ".fences-"));
+  try {
+    writeFileSync(join(folder, "ag-ui.ts"), new Documentation("docs/server.md").block("ts file=ag-ui.ts"));
+    const entry = `import * as thread from "./ag-ui.ts"; import { pageWith } from "../ag-ui-page.ts"; pageWith(thread);`;
+    writeFileSync(join(folder, "entry.ts"), entry);
+    browser = await TestBrowser.start({ scripts: { page: join(folder, "entry.ts") } });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
 
 beforeEach(async () => {
@@ -87,8 +97,7 @@ afterAll(async () => {
 });
 
 /** Makes a client for the thread of the test, as a page that was loaded again does. */
-const open = (): Promise<void> =>
-  page.evaluate((url) => openThread(url, "thread-1"), `${served.url}/agents/helper/ag-ui`);
+const open = (): Promise<void> => page.evaluate((url) => openThread(url, "thread-1"), served.url);
 
 /** Sends a message, whose id is its text. Resolves at the end of the run. */
 const say = (text: string): Promise<void> => page.evaluate((content) => thread.say(content, content), text);
@@ -98,6 +107,8 @@ const begin = (text: string): Promise<void> =>
   page.evaluate((content) => {
     void thread.say(content, content);
   }, text);
+
+const cancel = (): Promise<void> => page.evaluate(() => thread.cancel());
 
 const view = (): Promise<ThreadView> => page.evaluate(() => thread.view());
 
@@ -223,14 +234,29 @@ describe("a page with the client of AG-UI", () => {
     expect(await lastText()).toBe("That is done.");
   });
 
-  it("shows a canceled run with its text", async () => {
+  it("cancels its run, which ends with its text", async () => {
     await begin("Sing");
     await expect.poll(lastText).toBe("Once upon a time");
-    await post("cancel", {});
+    await cancel();
     await expect.poll(async () => (await view()).isRunning).toBe(false);
     expect(await outcome()).toEqual({ type: "cancelled" });
     expect(await lastText()).toBe("Once upon a time");
     expect((await view()).failures).toEqual([]);
+  });
+
+  it("cancels what it has asked, and continues the thread after it", async () => {
+    await say("Pay");
+    const { interrupts: asked = [] } = await outcome();
+    await cancel();
+    await page.evaluate(
+      (ids) => thread.run({ resume: ids.map((interruptId) => ({ interruptId, status: "cancelled" })) }),
+      asked.map(({ id }) => id),
+    );
+    expect(await outcome()).toEqual({ type: "cancelled" });
+    await say("Hello");
+    expect(await lastText()).toBe("Hello.");
+    expect((await view()).failures).toEqual([]);
+    expect(paid).toEqual([]);
   });
 
   it("gets the whole run again after its connection was lost, and the message counts once", async () => {
@@ -241,7 +267,7 @@ describe("a page with the client of AG-UI", () => {
     await open();
     await begin("Sing");
     await expect.poll(lastText).toBe("Once upon a time");
-    await post("cancel", {});
+    await cancel();
     await expect.poll(async () => (await view()).isRunning).toBe(false);
     expect(await outcome()).toEqual({ type: "cancelled" });
     const { messages } = await view();

@@ -7,12 +7,15 @@ import { describe, expect, it } from "vitest";
 const root = resolve(import.meta.dirname, "../../..");
 
 describe("the page about servers", () => {
-  it("has a program for `useChat` that compiles", () => {
+  it.each([
+    ["`useChat`", "chat.tsx", "tsx"],
+    ["AG-UI", "ag-ui.ts", "ts file=ag-ui.ts"],
+  ])("has a program for %s that compiles", (_name, file, block) => {
     const folder = mkdtempSync(join(import.meta.dirname, ".fences-"));
     try {
-      writeFileSync(join(folder, "chat.tsx"), new Page("docs/server.md").block("tsx"));
+      writeFileSync(join(folder, file), new Page("docs/server.md").block(block));
       const compilerOptions = { jsx: "react-jsx", lib: ["es2024", "dom", "esnext.disposable"] };
-      const config = { extends: "../../tsconfig.json", compilerOptions, files: ["chat.tsx"], include: [] };
+      const config = { extends: "../../tsconfig.json", compilerOptions, files: [file], include: [] };
       writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(config));
       const { stdout } = spawnSync(join(root, "node_modules/.bin/tsc"), ["-p", folder], { encoding: "utf8" });
       expect(stdout).toBe("");

@@ -1,6 +1,8 @@
 import { agentTool, readHeader, stateAt } from "@moora/agent";
-import { LogError, memoryLog, type SessionLog } from "@moora/event-log";
+import { LogError, memoryLog, type EventLog, type SessionLog } from "@moora/event-log";
+import { withSessions } from "@moora/event-log/testing";
 import { answers, callsTools } from "@moora/llm/testing";
+import { turn } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
 import type { Grant } from "../src/index.ts";
 import { agentOf, byName, Scene, toolOf, type Client, type SceneOptions } from "./support.ts";
@@ -22,6 +24,21 @@ const messagesOf = async (client: Client, id: string): Promise<readonly string[]
   (await client.get(`/sessions/${id}`)).body.state.messages.map(
     ({ content }: { content: string }) => content,
   );
+
+describe("a fork of a session that an engine runs", () => {
+  it("is refused with the reason, and creates nothing", async () => {
+    const { scene, id } = await answered();
+    await using _ = scene;
+    const ownedLog = withSessions(scene.log, () => ({}), { owner: "engine" });
+    await using server = new Scene(talker(), { log: ownedLog });
+    const { status, body } = await server.as("ada").post(`/sessions/${id}/fork`);
+    expect(status).toBe(422);
+    expect(body).toMatchObject({ code: "refused", detail: expect.stringContaining("run by engine") });
+    expect((await server.as("ada").post("/sessions/unknown/fork")).status).toBe(404);
+    expect(await scene.log.list()).toHaveLength(1);
+    expect(server.errors).toEqual([]);
+  });
+});
 
 describe("a fork of a session", () => {
   it("has the records up to its position, belongs to its user, and continues on its own", async () => {
@@ -142,7 +159,43 @@ describe("a fork of the session of another user", () => {
   });
 });
 
+/** A log whose appends to forks wait until `open` is called; `reached` resolves when one waits. */
+function heldForks(inner: EventLog, source: () => string) {
+  const reached = Promise.withResolvers<void>();
+  const opened = Promise.withResolvers<void>();
+  const log = withSessions(inner, (session) => ({
+    append: async (seq, records) => {
+      if (source() !== "" && session.id !== source()) {
+        reached.resolve();
+        await opened.promise;
+      }
+      return await session.append(seq, records);
+    },
+  }));
+  return { log, reached: reached.promise, open: () => opened.resolve() };
+}
+
 describe("a fork with an idempotency key", () => {
+  it("is made once for equal requests at the same time, also if its first append takes long", async () => {
+    let source = "";
+    const { log, reached, open } = heldForks(memoryLog(), () => source);
+    const { scene, ada, id } = await answered({ log });
+    await using _ = scene;
+    source = id;
+    const fork = (at?: number) => ada.post(`/sessions/${id}/fork`, { at }, { "idempotency-key": "k" });
+    const forks = [fork(2), fork(2), fork(2), fork(), fork(1)];
+    await reached;
+    await turn();
+    forks.push(fork(2));
+    open();
+    const [first, ...others] = await Promise.all(forks);
+    const other = others.splice(3, 1);
+    expect(first?.status).toBe(201);
+    expect(others.map(({ status, body }) => [status, body])).toEqual(others.map(() => [201, first?.body]));
+    expect(other).toMatchObject([{ status: 422, body: { code: "idempotency-key-reused" } }]);
+    expect(scene.errors).toEqual([]);
+  });
+
   it("is made once, also by requests at the same time and at another server", async () => {
     const { scene, ada, id } = await answered();
     await using _ = scene;

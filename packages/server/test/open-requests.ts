@@ -1,5 +1,6 @@
 import { turn, untilPasses } from "@moora/testbed/test-clock";
 import { expect } from "vitest";
+import { watchedBody } from "../src/watched-body.ts";
 
 /** The requests of a page, each of them open until its response was read or canceled, or until it has failed. */
 export class OpenRequests {
@@ -31,26 +32,6 @@ export class OpenRequests {
       await turn();
     } while (this.#begun !== begun || this.#ended !== begun);
   }
-}
-
-/** The same body, which reports its end. */
-function watchedBody(body: ReadableStream<Uint8Array>, end: () => void): ReadableStream<Uint8Array> {
-  const reader = body.getReader();
-  return new ReadableStream({
-    async pull(controller) {
-      const read = await reader.read().catch((error: unknown) => {
-        end();
-        throw error;
-      });
-      if (!read.done) return controller.enqueue(read.value);
-      controller.close();
-      end();
-    },
-    async cancel(reason) {
-      end();
-      await reader.cancel(reason);
-    },
-  });
 }
 
 function checkRest(openRequests: number, status: string): void {

@@ -1,17 +1,8 @@
-import type {
-  AgentState,
-  DataPatch,
-  Json,
-  ToolCallAskedInput,
-  ToolCallResult,
-  ToolCallResultInput,
-} from "@moora/agent-core-state-machine";
+import type { AgentState, ToolCallAskedInput } from "@moora/agent-core-state-machine";
 import { dataOf, openCallOf, recordOf, wording } from "@moora/agent-core-state-machine/internal";
-import type { CallToolEffect, ProbeToolEffect } from "../effect.ts";
+import type { CallToolEffect } from "../effect.ts";
 import { DataUpdates } from "../data/data-updates.ts";
-import { errorText } from "../error-text.ts";
 import { isPromise } from "../is-promise.ts";
-import { truncated } from "../truncate.ts";
 import { invalid, type Tool } from "../tool/define-tool.ts";
 import type { ToolQuestion } from "../tool/tool-asks.ts";
 import { thrownToOutcome, type ToolOutcome } from "../tool/tool-reply.ts";
@@ -21,10 +12,10 @@ import { isAborted, LazyAbort } from "./abort.ts";
 import type { EffectHost } from "./host.ts";
 import { callContext } from "./call-context.ts";
 import { commitOf, refusalOfTool } from "./commit-data.ts";
+import { dispatchResult, dispatchWithUpdates } from "./dispatch-result.ts";
 import { usageReported } from "./late-usage.ts";
 import { validUsage } from "./valid-usage.ts";
 import { withTimeout } from "./with-timeout.ts";
-import { assertLoggable } from "./assert-loggable.ts";
 import { dispatch, waitFor, type EffectProgram } from "./effect-program.ts";
 import { storedFiles } from "./host-files.ts";
 import { dispatchIntent } from "./intent-of.ts";
@@ -117,86 +108,6 @@ export const toolQuestionDigest = (
   { sessionId, digestOf }: Pick<EffectHost, "sessionId" | "digestOf">,
 ): string => digestOf(sessionId, toolCallId, key, question, answerSchema);
 
-/** Asks the tool for the outcome of an interrupted call, and dispatches the answer. */
-export function* probeTool(
-  effect: ProbeToolEffect,
-  state: AgentState,
-  host: EffectHost,
-): EffectProgram<void> {
-  const { toolCallId, attempt } = effect;
-  const tool = toolNamed(host.parts.tools, effect.name);
-  const found = yield* waitFor(probeOutcome(tool, effect, state, host));
-  if (isAborted(host)) return;
-  if (found !== "not-run" && found !== "unknown") return yield* dispatchResult(effect, found, host);
-  const timestamp = host.clock.now();
-  yield* dispatch({ type: "tool-call-interrupted", toolCallId, attempt, outcome: found, timestamp });
-}
-
-function* dispatchResult(
-  effect: CallToolEffect | ProbeToolEffect,
-  outcome: ToolOutcome,
-  host: EffectHost,
-): EffectProgram<void> {
-  yield* dispatch(checkedFiles(outcomeToInput(effect, outcome, host)));
-}
-
-/** Files come from the code of a tool and are checked; everything else in a result is made here. */
-const checkedFiles = (input: ToolCallResultInput): ToolCallResultInput =>
-  "files" in input.result ? assertLoggable(input) : input;
-
-/** Dispatches a result with its updates, computed at its turn. A result whose updates are refused is a failure. */
-function* dispatchWithUpdates(
-  effect: CallToolEffect,
-  outcome: ToolOutcome,
-  updates: DataUpdates,
-  host: EffectHost,
-): EffectProgram<void> {
-  const input = checkedFiles(outcomeToInput(effect, outcome, host));
-  yield* dispatch((state) => {
-    const patches = patchesOf(updates, dataOf(state));
-    if (typeof patches !== "string") return { ...input, patches };
-    const error = `${patches}${patches.endsWith(".") ? "" : "."} The call ran and may have had its effect, but the data was not changed.`;
-    const { receivedAt } = input.result;
-    return { ...input, result: { isSuccess: false, error, code: "data-refused", receivedAt } };
-  });
-}
-
-/** The patches of updates, or why they are refused: another update was first, and a recipe no longer fits. */
-function patchesOf(updates: DataUpdates, data: Json): readonly DataPatch[] | string {
-  try {
-    return updates.changeOf(data).patches;
-  } catch (error) {
-    return errorText(error);
-  }
-}
-
-function outcomeToInput(
-  { toolCallId, key, name }: CallToolEffect | ProbeToolEffect,
-  outcome: ToolOutcome,
-  { clock, limits, parts }: EffectHost,
-): ToolCallResultInput {
-  const timestamp = clock.now();
-  const result = outcomeToResult(outcome, limits.maxResultLength, timestamp);
-  const usage = validUsage(outcome.usage);
-  const used = usage === undefined ? {} : { usage };
-  const handoff = outcome.isSuccess && outcome.handoff !== undefined ? { handoff: outcome.handoff } : {};
-  const mayRepeat = isRepeatable(outcome, toolNamed(parts.tools, name)) ? ({ retryable: true } as const) : {};
-  return {
-    type: "tool-call-completed",
-    toolCallId,
-    key,
-    result,
-    ...mayRepeat,
-    ...used,
-    ...handoff,
-    timestamp,
-  };
-}
-
-/** Whether the input says that the call may be repeated. It is not said of tools without `retries`. */
-const isRepeatable = (outcome: ToolOutcome, tool: Tool | undefined): boolean =>
-  !outcome.isSuccess && outcome.retryable === true && tool?.definition.retries !== undefined;
-
 /** The outcome of a tool; a promise only if the tool returns one. */
 function toolOutcome(
   tool: Tool,
@@ -237,45 +148,4 @@ function reportLateUsage(
     if (isAborted(host) || late.isAborted)
       host.dispatchLate?.(usageReported(key, validUsage(usage), host.clock.now()));
   });
-}
-
-type Found = Awaited<ReturnType<NonNullable<Tool["probe"]>>>;
-
-/** The result of a probe; "unknown" if the tool is missing, has no probe, fails or times out. */
-async function probeOutcome(
-  tool: Tool | undefined,
-  effect: ProbeToolEffect,
-  state: AgentState,
-  host: EffectHost,
-): Promise<Found> {
-  if (tool?.probe === undefined) return "unknown";
-  const late = new LazyAbort();
-  const found = tool.probe(
-    effect.parameters,
-    callContext(effect, state, host, { tool, late, updates: undefined }),
-  );
-  const outcome = await withTimeout(
-    found.catch((): Found => "unknown"),
-    tool,
-    host,
-    late,
-  );
-  return typeof outcome !== "string" && !outcome.isSuccess && outcome.code === "timeout"
-    ? "unknown"
-    : outcome;
-}
-
-/** The result of an outcome, truncated to `maxLength` characters. */
-function outcomeToResult(outcome: ToolOutcome, maxLength: number, receivedAt: number): ToolCallResult {
-  if (!outcome.isSuccess) {
-    const error = truncated(outcome.error.toWellFormed(), maxLength);
-    return { isSuccess: false, error, receivedAt, code: outcome.code };
-  }
-  const content = truncated(outcome.content.toWellFormed(), maxLength);
-  return {
-    isSuccess: true,
-    content,
-    receivedAt,
-    ...(outcome.files === undefined ? {} : { files: outcome.files }),
-  };
 }

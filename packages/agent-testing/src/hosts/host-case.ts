@@ -2,10 +2,10 @@ import type { AgentState, Decision } from "@moora/agent";
 import type { HostAbility } from "./host.ts";
 import type { WorkMoment } from "./world.ts";
 
-/** Work of the model or of a tool, at its beginning or at its end. */
+/** Work of the model or of a tool, at its beginning, at its end, or when it is aborted. */
 export interface Moment {
   readonly work: string;
-  readonly moment: "begin" | "end";
+  readonly moment: "begin" | "end" | "aborted";
 }
 
 /** One step of a case. */

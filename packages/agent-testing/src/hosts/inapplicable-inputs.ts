@@ -31,16 +31,18 @@ export async function postAtOnce(
 
 /** Posts what does not apply to a session whose loop has ended. Throws for an input that is reported as applied. */
 export async function postIgnored(target: Target, lastMessageId: string): Promise<void> {
-  for (const [what, input] of Object.entries(ignoredInputs(target, lastMessageId)))
+  for (const [what, input] of Object.entries(ignoredInputs(target, lastMessageId))) {
     if (await target.host.post(target.id, input))
       throw new HostNotConforming(`${what} does not apply, and the host reports that it has.`);
+  }
 }
 
 /** Posts what no caller may post. Throws for an input that is reported as applied. */
 export async function postRefused(target: Target): Promise<void> {
-  for (const [what, input] of Object.entries(refusedInputs(target)))
+  for (const [what, input] of Object.entries(refusedInputs(target))) {
     if (await target.host.post(target.id, input).catch(() => false))
       throw new HostNotConforming(`${what} must be refused, and the host reports that it has applied.`);
+  }
 }
 
 const ignoredInputs = ({ timestamp }: Target, messageId: string): Readonly<Record<string, AgentInput>> => ({

@@ -4,6 +4,8 @@ import type { HostExpectations, HostScenario, HostStep } from "./host-case.ts";
 export const ask = (message: string): HostStep => ({ type: "ask", message });
 export const hold = (work: string): HostStep => ({ type: "hold", work, moment: "begin" });
 export const reach = (work: string, times = 1): HostStep => ({ type: "reach", work, moment: "begin", times });
+/** Waits until work has learned of its abort: a host may report the end of the loop before. */
+export const aborted = (work: string): HostStep => ({ type: "reach", work, moment: "aborted", times: 1 });
 export const decide = (decision: "approve" | "reject", times = 1): HostStep => ({
   type: "decide",
   decision: decision === "approve" ? "approve" : { reject: "No." },

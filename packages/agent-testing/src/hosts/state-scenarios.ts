@@ -1,5 +1,5 @@
 import type { HostScenario } from "./host-case.ts";
-import { ask, end, group, hold, reach, releaseAll, restart } from "./scenario-rows.ts";
+import { aborted, ask, end, group, hold, reach, releaseAll, restart } from "./scenario-rows.ts";
 
 /** The scenarios of a custom state, whose handler calls a tool and changes the data. */
 export const stateScenarios: readonly HostScenario[] = group("custom states", {
@@ -13,7 +13,15 @@ export const stateScenarios: readonly HostScenario[] = group("custom states", {
     },
   },
   "a cancel aborts the handler of a custom state": {
-    steps: [hold("repair"), ask("call break"), reach("repair"), { type: "cancel" }, end, releaseAll],
+    steps: [
+      hold("repair"),
+      ask("call break"),
+      reach("repair"),
+      { type: "cancel" },
+      end,
+      aborted("repair"),
+      releaseAll,
+    ],
     expects: { control: "Error", failure: "Cancelled", count: 0, moments: { aborted: { repair: 1 } } },
   },
   "a handler that a crash interrupted runs again with its key, and its tool as well": {

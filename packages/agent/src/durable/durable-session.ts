@@ -4,7 +4,7 @@ import type { Agent } from "../define-agent.ts";
 import type { ErrorListener } from "../error-reports.ts";
 import type { LogListener } from "../logger.ts";
 import { followLog, inputsAfter, type LoggedInput } from "./follow-log.ts";
-import { checkedGraceMs, checkedListener, checkSeq } from "../session/session-arguments.ts";
+import { checkedGraceMs, checkedListener, checkLimit, checkSeq } from "../session/session-arguments.ts";
 import type { OnApproval } from "../session/host-approvals.ts";
 import type { SessionFiles } from "../session/session-files.ts";
 import type { Session } from "../session/session.ts";
@@ -42,8 +42,11 @@ export interface DurableSession<Answer = string, Data = unknown> extends Session
   /** The header of the log of this session: its agent, and the configuration and tools that it began with. */
   readonly header: SessionHeader;
   info(): SessionInfo;
-  /** Reads the accepted inputs after a sequence number (default: 0, all inputs) from the log. */
-  history(afterSeq?: number): Promise<readonly LoggedInput[]>;
+  /**
+   * Reads the accepted inputs after a sequence number (default: 0, all inputs) from the log. With `limit`, a positive integer, only the first
+   * `limit` of them, or more from a log that cannot read a part; fewer are all that there are.
+   */
+  history(afterSeq?: number, limit?: number): Promise<readonly LoggedInput[]>;
   /**
    * Calls the listener with every input after a sequence number, each once and in order: first those of the log, then the
    * new ones. Resolves with a function that unsubscribes.
@@ -108,9 +111,10 @@ function durableMethods<Answer>(
     ...host.session,
     header,
     info: () => host.info(),
-    async history(afterSeq = 0) {
+    async history(afterSeq = 0, limit) {
       checkSeq("afterSeq", afterSeq);
-      return await inputsAfter(handle, afterSeq);
+      checkLimit(limit);
+      return await inputsAfter(handle, afterSeq, limit);
     },
     async follow(afterSeq, listener) {
       checkSeq("afterSeq", afterSeq);

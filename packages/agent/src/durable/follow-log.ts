@@ -9,9 +9,13 @@ export interface LoggedInput {
   readonly input: AgentInput;
 }
 
-/** Reads the inputs after a sequence number from the log. */
-export const inputsAfter = async ({ log }: LogHandle, seq: number): Promise<readonly LoggedInput[]> =>
-  (await log.read(seq)).map((record) => ({ seq: record.seq, input: recordToInput(record) }));
+/** Reads the inputs after a sequence number from the log. With `limit`, the log may return only that many. */
+export const inputsAfter = async (
+  { log }: LogHandle,
+  seq: number,
+  limit?: number,
+): Promise<readonly LoggedInput[]> =>
+  (await log.read(seq, limit)).map((record) => ({ seq: record.seq, input: recordToInput(record) }));
 
 /** What `followLog` needs of a session: its new inputs, and where errors of listeners are reported. */
 export interface FollowedSession {

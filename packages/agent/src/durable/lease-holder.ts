@@ -1,6 +1,6 @@
 import type { Lease } from "@moora/event-log";
 import { randomId } from "../user-message.ts";
-import { unfinishedMove } from "./closed-copy.ts";
+import { closesSession } from "./closed-copy.ts";
 import { isProcessGone, localProcess } from "./local-process.ts";
 
 /**
@@ -20,4 +20,4 @@ export const isDead = async (
   { owner }: Lease,
   isOwnerGone: (owner: string) => boolean | Promise<boolean> = () => false,
 ): Promise<boolean> =>
-  owner !== unfinishedMove && (isProcessGone(fingerprintOf(owner)) || (await isOwnerGone(ownerOf(owner))));
+  !closesSession(owner) && (isProcessGone(fingerprintOf(owner)) || (await isOwnerGone(ownerOf(owner))));

@@ -2,7 +2,7 @@ import type { Clock } from "@moora/agent-core-effects";
 import { LogError, type EventLog, type Lease } from "@moora/event-log";
 import { checkIsLog } from "../check-arguments.ts";
 import { systemClock } from "../clock.ts";
-import { unfinishedError, unfinishedMove } from "./closed-copy.ts";
+import { closesSession, unfinishedError } from "./closed-copy.ts";
 import { holderOf, isDead, ownerOf } from "./lease-holder.ts";
 import type { LogHandle } from "./log-handle.ts";
 import type { Logger } from "../logger.ts";
@@ -198,7 +198,7 @@ const takenOverError = (owner: string): SessionError =>
   new SessionError("StaleWriter", `The session was taken over by ${owner}.`, { owner });
 
 function busyError(id: string, lease: Lease, now: number): SessionError {
-  if (lease.owner === unfinishedMove) return unfinishedError(id);
+  if (closesSession(lease.owner)) return unfinishedError(id);
   const { until } = lease;
   const owner = ownerOf(lease.owner);
   const end = new Date(until);

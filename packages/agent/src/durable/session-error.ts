@@ -4,7 +4,7 @@ import { MooraError } from "@moora/agent-core-effects";
  * The code of a `SessionError`.
  *
  * - `SessionBusy`: another owner runs the session.
- * - `MoveUnfinished`: the session is a copy whose move to this log has not ended.
+ * - `MoveUnfinished`: a move of the session to or from this log has not ended.
  * - `CallOpen`: the session is that of a sub-agent, and its caller has the call open.
  * - `StaleWriter`: another owner has taken the session over.
  * - `NotOwner`: access `post` allows only messages, decisions and cancels.

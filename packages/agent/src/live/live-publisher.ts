@@ -1,31 +1,8 @@
 import type { Clock } from "@moora/agent-core-effects";
-import { questionKey } from "@moora/agent-core-state-machine/internal";
-import type { AgentEvent, Question, SubAgentEvent } from "../agent-event.ts";
-import type { LiveText, SentEvent, SentSubAgentEvent, ViewedSession } from "./live-texts.ts";
-
-/** What a publisher reads of the session that a process runs, or of an effect that runs in a process by itself. */
-export interface StreamedSession {
-  /** The sequence number of its last record, for an effect that of the session at its start. */
-  seq(): number;
-  /** The text of the message that is being streamed. */
-  streaming(): { readonly messageId: string; readonly text: string } | null;
-  /** The reasoning of the message that is being streamed, as far as it was streamed; undefined if that is not known. */
-  reasoning(): StreamedReasoning | undefined;
-  /** The message of the model call that may have streamed already; undefined if there is none. */
-  startedMessage(): string | undefined;
-  /** The open questions, with those of sub-agents. */
-  questions(): readonly Question[];
-  /** Calls the listener with the sequence number of each new record. Returns a function that unsubscribes. */
-  onRecord(listener: (seq: number) => void): () => void;
-  /** Calls the listener with each event. Returns a function that unsubscribes. */
-  onEvent(listener: (event: AgentEvent<unknown>) => void): () => void;
-}
-
-/** Reasoning in the order of its parts. `part` is the number of a part in its message, where the model counts them. */
-export interface StreamedReasoning {
-  readonly messageId: string;
-  readonly parts: readonly { readonly part: number | undefined; readonly text: string }[];
-}
+import type { AgentEvent, Question } from "../agent-event.ts";
+import type { LiveText, SentEvent, ViewedSession } from "./live-texts.ts";
+import { SentEvents } from "./sent-events.ts";
+import type { StreamedSession } from "./streamed-session.ts";
 
 /** How long a server counts as one with viewers after its last request, in milliseconds. */
 const interestMs = 60_000;
@@ -49,21 +26,16 @@ export class LivePublisher {
   readonly #feed = crypto.randomUUID();
   /** When the interest of each server ends, in milliseconds since 1970. */
   readonly #servers = new Map<string, number>();
-  readonly #asked = new Set<string>();
+  readonly #events: SentEvents;
   #pending: SentEvent[] = [];
   #seq = 0;
-  #messageId = "";
-  #lengths = { text: 0, reasoning: 0 };
-  /** The attempt that had begun when this began to listen: only its text is known from its beginning. */
-  #startedAttempt: string | undefined;
-  /** The attempt whose reasoning is known from its beginning, although it had begun. */
-  #knownReasoning: string | undefined;
   #detach: (() => void) | undefined;
   #cancelPace: (() => void) | undefined;
 
   constructor(session: StreamedSession, options: PublisherOptions) {
     this.#session = session;
     this.#options = options;
+    this.#events = new SentEvents(session);
   }
 
   /** Adds a server with viewers, and sends it what they do not have. */
@@ -76,22 +48,28 @@ export class LivePublisher {
     if (isNew) this.#sendReasoning(server);
     const streaming = this.#session.streaming();
     const has = streaming?.messageId === viewed.messageId ? viewed.length : 0;
-    const rest = streaming?.text.slice(has) ?? "";
+    const hasAll = (streaming?.text.length ?? 0) <= has;
     const questions = this.#session.questions().filter(({ path = [] }) => path.length > 0);
-    for (const question of questions) this.#asked.add(questionKey(question));
-    if (rest === "" && questions.length === 0 && !isNew && !viewed.isAsked) return;
+    for (const question of questions) this.#events.ask(question);
+    if (hasAll && questions.length === 0 && !isNew && !viewed.isAsked) return;
+    this.#sendText(server, has, questions);
+  }
+
+  /** Sends the text of the message from an offset on, in pieces, and the questions with the first one. */
+  #sendText(server: string, from: number, questions: readonly Question[]): void {
+    const streaming = this.#session.streaming();
     const begin = (piece: string, offset: number): LiveText => ({
       type: "begin",
       ...this.#head(),
       streaming: streaming === null ? null : { messageId: streaming.messageId, offset, text: piece },
-      ...(offset === has ? { questions } : {}),
+      ...(offset === from ? { questions } : {}),
     });
-    let offset = has;
+    let offset = from;
     do {
       const piece = streaming?.text.slice(offset, offset + maxPieceLength) ?? "";
       this.#options.send(server, begin(piece, offset));
       offset += maxPieceLength;
-    } while (offset < has + rest.length);
+    } while (offset < (streaming?.text.length ?? 0));
   }
 
   /** Sends the reasoning so far, before the text. A server that has it ignores it. */
@@ -122,21 +100,13 @@ export class LivePublisher {
     this.#cancelPace?.();
     this.#cancelPace = undefined;
     this.#servers.clear();
-    this.#asked.clear();
+    this.#events.clear();
     this.#pending = [];
   }
 
   #attach(): void {
-    const streaming = this.#session.streaming();
     this.#seq = this.#session.seq();
-    const reasoning = this.#session.reasoning();
-    this.#messageId = reasoning?.messageId ?? streaming?.messageId ?? "";
-    this.#lengths = {
-      text: streaming?.text.length ?? 0,
-      reasoning: (reasoning?.parts ?? []).reduce((sum, { text }) => sum + text.length, 0),
-    };
-    this.#knownReasoning = reasoning?.messageId;
-    this.#startedAttempt = this.#session.startedMessage();
+    this.#events.begin();
     const stops = [
       this.#session.onRecord((seq) => {
         this.#flush();
@@ -150,89 +120,13 @@ export class LivePublisher {
   }
 
   #event(event: AgentEvent<unknown>): void {
-    const sent = this.#sentOf(event);
+    const sent = this.#events.sentOf(event);
     if (sent === undefined) return;
     const last = this.#pending.at(-1);
     const joined = last === undefined ? undefined : joinedText(last, sent);
     if (joined === undefined) this.#pending.push(sent);
     else this.#pending[this.#pending.length - 1] = joined;
     if (this.#cancelPace === undefined) this.#flushInPace();
-  }
-
-  #sentOf(event: AgentEvent<unknown>): SentEvent | undefined {
-    switch (event.type) {
-      case "LlmToken": {
-        const offset = this.#textOffset(event);
-        return offset === undefined ? undefined : { event, offset };
-      }
-      case "LlmReasoning":
-        return this.#isWhole(event) || event.messageId === this.#knownReasoning
-          ? { event, offset: this.#count(event, "reasoning") }
-          : undefined;
-      case "LlmToolCall":
-      case "LlmToolCallDelta":
-      case "LlmPartEnded":
-        return this.#isWhole(event) ? { event } : undefined;
-      case "ToolCallProgress":
-      case "LlmWarning":
-        return { event };
-      case "SubAgentEvent": {
-        const sentEvent = this.#subAgentEvent(event);
-        return sentEvent === undefined ? undefined : { event: sentEvent };
-      }
-      case "StateStarted":
-      case "DataChanged":
-      case "LlmRetryScheduled":
-      case "LlmAttemptEnded":
-      case "ToolCallStarted":
-      case "ToolCallFinished":
-      case "ToolCallRetryScheduled":
-      case "HandedOff":
-      case "Paused":
-      case "Resumed":
-      case "ApprovalRequested":
-      case "FinalAnswer":
-      case "Error":
-        return undefined;
-    }
-  }
-
-  #isWhole({ messageId }: { readonly messageId: string }): boolean {
-    return messageId !== this.#startedAttempt;
-  }
-
-  /** Where a token begins in its text; undefined if tokens before it may have been missed, and the session does not show them yet. */
-  #textOffset(event: Extract<AgentEvent<unknown>, { type: "LlmToken" }>): number | undefined {
-    const counted = this.#count(event, "text");
-    const streaming = this.#session.streaming();
-    if (streaming?.messageId === event.messageId) return streaming.text.length - event.text.length;
-    // The record of the message's beginning is not in the session yet.
-    return this.#isWhole(event) ? counted : undefined;
-  }
-
-  /** Counts a text of a message. Returns where it begins. */
-  #count(
-    { messageId, text }: { readonly messageId: string; readonly text: string },
-    kind: "text" | "reasoning",
-  ): number {
-    if (messageId !== this.#messageId) this.#lengths = { text: 0, reasoning: 0 };
-    this.#messageId = messageId;
-    const offset = this.#lengths[kind];
-    this.#lengths[kind] = offset + text.length;
-    return offset;
-  }
-
-  #subAgentEvent({ type, toolCallId, path, event }: SubAgentEvent): SentSubAgentEvent | undefined {
-    if (event.type === "ApprovalRequested") {
-      this.#asked.add(questionKey({ path, toolCallId: event.toolCallId }));
-      const { decide: _, ...question } = event;
-      return { type, toolCallId, path, event: question };
-    }
-    if (event.type !== "ToolCallStarted" && event.type !== "ToolCallFinished") return undefined;
-    const key = questionKey({ path, toolCallId: event.toolCallId });
-    if (!this.#asked.has(key)) return undefined;
-    if (event.type === "ToolCallFinished") this.#asked.delete(key);
-    return { type, toolCallId, path, event };
   }
 
   /** Sends what waits, and the next texts after a pause. */

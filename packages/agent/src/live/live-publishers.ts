@@ -1,6 +1,7 @@
 import type { Clock } from "@moora/agent-core-effects";
 import type { LiveChannel } from "@moora/event-log";
-import { LivePublisher, type StreamedSession } from "./live-publisher.ts";
+import { LivePublisher } from "./live-publisher.ts";
+import type { StreamedSession } from "./streamed-session.ts";
 import type { ViewerText } from "./viewer-texts.ts";
 
 /** What a process streams over a live channel, to the servers that have viewers of it: they ask for it. */

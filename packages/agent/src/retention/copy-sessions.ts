@@ -1,6 +1,6 @@
 import type { Clock } from "@moora/agent-core-effects";
-import { LogError, type EventLog, type LogRecord, type SessionLog } from "@moora/event-log";
-import { copyClaim, unfinishedMove } from "../durable/closed-copy.ts";
+import { LogError, type EventLog, type Lease, type LogRecord, type SessionLog } from "@moora/event-log";
+import { closesSession, closingClaim, newCopyHolder } from "../durable/closed-copy.ts";
 import { isDead } from "../durable/lease-holder.ts";
 import { copyBlobs } from "../time-travel/copy-blobs.ts";
 import { batchesOf } from "../time-travel/write-session.ts";
@@ -19,6 +19,8 @@ export interface Move {
 export interface Copied {
   readonly source: HeldSession;
   readonly target: SessionLog;
+  /** The holder that closes the copy. */
+  readonly holder: string;
   readonly seq: number;
   /** Copies the records that were added meanwhile. Returns the last sequence number. */
   readonly copy: () => Promise<number>;
@@ -39,7 +41,7 @@ export async function checkTarget(
   if (target === undefined) return;
   if (target.header !== header) throw exists(id);
   checkIsSame(id, records, await target.read());
-  if (lease !== undefined && lease.owner !== unfinishedMove && (await isInForce(lease, clock)))
+  if (lease !== undefined && !closesSession(lease.owner) && (await isInForce(lease, clock)))
     throw isBusy(id, lease);
 }
 
@@ -49,7 +51,7 @@ export async function checkTarget(
  */
 export async function copySessions(move: Move, sources: readonly HeldSession[]): Promise<readonly Copied[]> {
   // The caller is first: if another process has created its session meanwhile, the log gets none of the family.
-  const targets = new Map<HeldSession, SessionLog>();
+  const targets = new Map<HeldSession, ClosedCopy>();
   for (const source of sources.toReversed()) targets.set(source, await closedCopy(source.session, move));
   const copies: Copied[] = [];
   for (const [source, target] of [...targets].toReversed())
@@ -57,10 +59,12 @@ export async function copySessions(move: Move, sources: readonly HeldSession[]):
   return copies;
 }
 
+type ClosedCopy = Pick<Copied, "target" | "holder">;
+
 async function copySession(
   { from, to, renew }: Move,
   source: HeldSession,
-  target: SessionLog,
+  { target, holder }: ClosedCopy,
 ): Promise<Copied> {
   const copy = async (): Promise<number> => {
     await renew();
@@ -69,24 +73,30 @@ async function copySession(
       await renew();
     });
   };
-  return { source, target, copy, seq: await copy() };
+  return { source, target, holder, copy, seq: await copy() };
 }
 
 /** The copy of a session in the other log, without a moment in which a process can open it. Creates it if it is missing. */
-async function closedCopy(source: SessionLog, { to, clock }: Move): Promise<SessionLog> {
+async function closedCopy(source: SessionLog, { to, clock }: Move): Promise<ClosedCopy> {
   const { id, header } = source;
-  const claim = copyClaim(clock.now(), "incomplete");
-  const target = (await to.open(id)) ?? (await to.create(id, header, claim));
+  const present = await to.open(id);
+  const holder = closedBy(await present?.currentLease()) ?? newCopyHolder();
+  const claim = closingClaim(holder, clock.now(), "incomplete");
+  const target = present ?? (await to.create(id, header, claim));
   if (target.header !== header) throw exists(id);
   // Also after `create`: a log of your own may ignore the claim there.
   let lease = await target.lease(claim);
-  if (lease.owner !== unfinishedMove && (await isDead(lease))) {
+  if (await isDead(lease)) {
     await target.release(lease.owner);
     lease = await target.lease(claim);
   }
-  if (lease.owner !== unfinishedMove) throw isBusy(id, lease);
-  return target;
+  if (lease.owner !== holder) throw isBusy(id, lease);
+  return { target, holder };
 }
+
+/** The holder of a lease that closes a session. */
+export const closedBy = (lease: Lease | undefined): string | undefined =>
+  lease !== undefined && closesSession(lease.owner) ? lease.owner : undefined;
 
 /** Copies the records that the other log does not have, and before them their files. Returns the last sequence number. */
 async function copyRecords(

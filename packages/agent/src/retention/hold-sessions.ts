@@ -1,6 +1,6 @@
 import type { Clock } from "@moora/agent-core-effects";
 import type { EventLog, Lease, SessionLog } from "@moora/event-log";
-import { unfinishedError, unfinishedMove } from "../durable/closed-copy.ts";
+import { closesSession, closingClaim, unfinishedError } from "../durable/closed-copy.ts";
 import { holderOf, isDead, ownerOf } from "../durable/lease-holder.ts";
 import { localProcess } from "../durable/local-process.ts";
 import { SessionError } from "../durable/session-error.ts";
@@ -15,6 +15,14 @@ export interface HeldSession {
   removeAt(seq: number): Promise<boolean>;
   /** Renews the lease. Rejects with `SessionBusy` if it was lost. */
   renew(): Promise<void>;
+  /**
+   * Closes the session: no process opens it, also after the end of this one. Rejects with `SessionBusy` for one that another process
+   * has taken meanwhile.
+   */
+  close(closer: string): Promise<void>;
+  /** Undoes `close`. */
+  reopen(): Promise<void>;
+  /** Releases the lease of a session that is not closed. */
   release(): Promise<void>;
 }
 
@@ -30,11 +38,22 @@ export async function isLeased(log: EventLog, id: string, clock: Clock): Promise
 export const isInForce = async (lease: Lease | undefined, clock: Clock): Promise<boolean> =>
   lease !== undefined && lease.until > clock.now() && !(await isDead(lease));
 
+/** How sessions are held. */
+interface Holding {
+  readonly clock: Clock;
+  /** Whether a closed session may be held by its closer. Default: none. */
+  readonly mayContinue?: (id: string, closer: string) => boolean | Promise<boolean>;
+}
+
 /**
- * Takes the lease of a session. Rejects with `SessionUnknown`, with `SessionBusy` if a process runs the session, and with
- * `InvalidOption` for a log whose sessions have no `removeAt`.
+ * Takes the lease of a session. Rejects with `SessionUnknown`, with `SessionBusy` if a process runs the session, with `MoveUnfinished`
+ * for a closed one, and with `InvalidOption` for a log whose sessions have no `removeAt`.
  */
-export async function holdSession(log: EventLog, id: string, clock: Clock): Promise<HeldSession> {
+export async function holdSession(
+  log: EventLog,
+  id: string,
+  { clock, mayContinue = () => false }: Holding,
+): Promise<HeldSession> {
   const session = await log.open(id);
   if (session === undefined) throw new SessionError("SessionUnknown", `Session "${id}" not found.`);
   if (session.removeAt === undefined) {
@@ -43,25 +62,70 @@ export async function holdSession(log: EventLog, id: string, clock: Clock): Prom
       `The log "${log.name}" cannot move or prune sessions: its sessions have no removeAt.`,
     );
   }
-  const holder = holderOf(localProcess()?.name ?? randomId("retention"));
-  const claim = async (): Promise<Lease> =>
-    await session.lease({ owner: holder, now: clock.now(), ttlMs: leaseMs });
-  const renew = async (): Promise<void> => {
-    const lease = await claim();
-    if (lease.owner !== holder) throw isBusy(id, lease);
-  };
-  const lease = await claim();
-  if (lease.owner !== holder) {
-    if (await isDead(lease)) await session.release(lease.owner);
-    await renew();
-  }
+  const lease = new HeldLease(session, clock);
+  await lease.take(mayContinue);
   return {
     session,
-    holder,
+    holder: lease.holder,
     removeAt: async (seq) => (await session.removeAt?.(seq)) === true,
-    renew,
-    release: async () => await session.release(holder),
+    renew: async () => await lease.renew(),
+    close: async (closer) => await lease.close(closer),
+    reopen: async () => await lease.reopen(),
+    release: async () => await lease.release(),
   };
+}
+
+/** The lease of a held session. */
+class HeldLease {
+  readonly #session: SessionLog;
+  readonly #clock: Clock;
+  #holder = holderOf(localProcess()?.name ?? randomId("retention"));
+
+  constructor(session: SessionLog, clock: Clock) {
+    this.#session = session;
+    this.#clock = clock;
+  }
+
+  get holder(): string {
+    return this.#holder;
+  }
+
+  async take(mayContinue: NonNullable<Holding["mayContinue"]>): Promise<void> {
+    const session = this.#session;
+    const { owner, ...rest } = await this.#claim();
+    if (owner === this.#holder) return;
+    if (closesSession(owner) && (await mayContinue(session.id, owner))) this.#holder = owner;
+    else if (await isDead({ owner, ...rest })) await session.release(owner);
+    await this.renew();
+  }
+
+  async renew(): Promise<void> {
+    const lease = await this.#claim();
+    if (lease.owner !== this.#holder) throw isBusy(this.#session.id, lease);
+  }
+
+  async close(closer: string): Promise<void> {
+    if (this.#holder === closer) return;
+    // Records that another process adds in between are copied: the session is removed only at its last one.
+    await this.#session.release(this.#holder);
+    this.#holder = closer;
+    await this.renew();
+  }
+
+  async reopen(): Promise<void> {
+    if (closesSession(this.#holder)) await this.#session.release(this.#holder);
+  }
+
+  async release(): Promise<void> {
+    if (!closesSession(this.#holder)) await this.#session.release(this.#holder);
+  }
+
+  async #claim(): Promise<Lease> {
+    const [owner, now] = [this.#holder, this.#clock.now()];
+    return await this.#session.lease(
+      closesSession(owner) ? closingClaim(owner, now, "incomplete") : { owner, now, ttlMs: leaseMs },
+    );
+  }
 }
 
 /** Removes a session without records, for which `removeAt` does not work. Returns false for one that has got a record meanwhile. */
@@ -70,7 +134,7 @@ export const removeEmpty = async (log: EventLog, session: SessionLog): Promise<b
 
 /** The error for a session that a process runs. */
 export function isBusy(id: string, lease: Lease): SessionError {
-  if (lease.owner === unfinishedMove) return unfinishedError(id);
+  if (closesSession(lease.owner)) return unfinishedError(id);
   const { owner, until } = lease;
   const name = ownerOf(owner);
   return new SessionError(
@@ -94,12 +158,12 @@ export function renewalOf(held: ReadonlySet<HeldSession>, clock: Clock): () => P
 /** Takes the leases of several sessions, all or none, for the time of the work. */
 export async function withHeld<Result>(
   log: EventLog,
-  { ids, clock }: { readonly ids: readonly string[]; readonly clock: Clock },
+  { ids, ...holding }: Holding & { readonly ids: readonly string[] },
   work: (held: readonly HeldSession[]) => Promise<Result>,
 ): Promise<Result> {
   const held: HeldSession[] = [];
   try {
-    for (const id of ids) held.push(await holdSession(log, id, clock));
+    for (const id of ids) held.push(await holdSession(log, id, holding));
     return await work(held);
   } finally {
     // A session that was removed has no lease.

@@ -3,9 +3,16 @@ import type { EventLog } from "@moora/event-log";
 import { checkIsId, checkIsLog } from "../check-arguments.ts";
 import { checkLogOptions, type OptionForms } from "../check-options.ts";
 import { systemClock } from "../clock.ts";
-import { copyClaim, isOfCompleteCopy, unfinishedError, unfinishedMove } from "../durable/closed-copy.ts";
+import {
+  closesOriginal,
+  closesSession,
+  closingClaim,
+  isOfCompleteCopy,
+  originalHolder,
+  unfinishedError,
+} from "../durable/closed-copy.ts";
 import { SessionError } from "../durable/session-error.ts";
-import { checkTarget, copySessions, type Copied } from "./copy-sessions.ts";
+import { checkTarget, closedBy, copySessions, type Copied } from "./copy-sessions.ts";
 import { removeEmpty, renewalOf, withHeld, type HeldSession } from "./hold-sessions.ts";
 import { checkIsOther } from "./same-log.ts";
 import { callerIdOf, findFamily, idsOf, type ListedSession } from "./session-family.ts";
@@ -14,18 +21,23 @@ import { callerIdOf, findFamily, idsOf, type ListedSession } from "./session-fam
 export interface MoveOptions {
   /** Default: `systemClock`. */
   readonly clock?: Clock;
+  /**
+   * Whether to move a session that another move has closed: for one whose other log is lost. A copy that another log still has must
+   * never be opened: it would run beside this one. Default: false.
+   */
+  readonly isCopyLost?: boolean;
 }
 
-const forms: OptionForms<MoveOptions> = { clock: "clock" };
+const forms: OptionForms<MoveOptions> = { clock: "clock", isCopyLost: "boolean" };
 
 /**
  * Moves a session to another log, with the sessions of its sub-agents: to an archive, and back from it. The records are copied
  * unchanged, with the bytes of their files if both logs have a store for them. The sessions are removed from the first log when
  * the other one has the last records of all of them, callers first; bytes stay. A sub-agent without records is not copied, only
- * removed. The copies cannot be opened before the originals are removed. A move that is refused changes neither log. One that was
- * interrupted is completed by the next one, also where the first log has only sub-agents left, or no session. Returns the ids of the
- * moved sessions. Rejects with `SessionUnknown`, with `SessionBusy` if a process runs one of them, with `MoveUnfinished` for a session
- * whose move to the first log has not ended, with `LogExists` if the other log has a different session of the same id, with
+ * removed. The copies cannot be opened before the originals are removed, nor the originals when the copies are complete. A move that
+ * is refused changes neither log. One that was interrupted is completed by the next one with the same logs, also where the first log
+ * has only sub-agents left, or no session. Returns the ids of the moved sessions. Rejects with `SessionUnknown`, with `SessionBusy` if
+ * a process runs one of them, with `MoveUnfinished` for a session of which another move has not ended, with `LogExists` if the other log has a different session of the same id, with
  * `LogCorrupt` for a damaged one, and with `InvalidOption` for a session without records, for that of a sub-agent whose caller is in
  * the same log, for a log whose sessions have no `removeAt`, and if both logs are the same.
  */
@@ -39,10 +51,10 @@ export async function moveSession(
   checkIsId(id);
   checkIsLog(to);
   checkIsOther(from, to);
-  const { clock = systemClock } = options;
+  const { clock = systemClock, isCopyLost = false } = options;
   checkLogOptions("moveSession", options, forms);
   const members = await membersOf(from, id);
-  const logs = { from, to, clock };
+  const logs = { from, to, clock, isCopyLost };
   return members === undefined ? await completeMove(logs, id) : await moveMembers(logs, members);
 }
 
@@ -65,14 +77,21 @@ interface Logs {
   readonly from: EventLog;
   readonly to: EventLog;
   readonly clock: Clock;
+  readonly isCopyLost: boolean;
 }
 
 /** Moves sessions, each after those that it calls. Returns the ids of those with records. */
 async function moveMembers(
-  { from, to, clock }: Logs,
+  { from, to, clock, isCopyLost }: Logs,
   members: readonly ListedSession[],
 ): Promise<readonly string[]> {
-  return await withHeld(from, { ids: idsOf(members), clock }, async (held) => {
+  // Another log may have the copy of a closed session, which would be opened when this move has removed the original.
+  const mayContinue = async (id: string, closer: string): Promise<boolean> => {
+    const copyHolder = closedBy(await (await to.open(id))?.currentLease());
+    if (isCopyLost && closesOriginal(closer)) return true;
+    return copyHolder !== undefined && closer === originalHolder(copyHolder);
+  };
+  return await withHeld(from, { ids: idsOf(members), clock, mayContinue }, async (held) => {
     const heads = new Map<HeldSession, number>();
     for (const each of held) heads.set(each, await each.session.head());
     const sources = held.filter((each) => heads.get(each) !== 0);
@@ -84,11 +103,26 @@ async function moveMembers(
       if (await removeEmpty(from, empty.session)) renewed.delete(empty);
       else copies.unshift(...(await copySessions(move, [empty])));
     }
-    for (const { target } of copies) await target.lease(copyClaim(clock.now(), "complete"));
+    await closeOriginals(copies);
+    for (const { target, holder } of copies)
+      await target.lease(closingClaim(holder, clock.now(), "complete"));
     await removeOriginals(copies, renewed, move.renew);
-    for (const { target } of copies) await target.release(unfinishedMove);
+    for (const { target, holder } of copies) await target.release(holder);
     return copies.map(({ source }) => source.session.id);
   });
+}
+
+/**
+ * Closes the originals before a copy counts as complete: only this move removes them then, so that a complete copy without an original
+ * has its last record. They stay closed if the process ends here. Callers are first: one that runs finds its sub-agents.
+ */
+async function closeOriginals(copies: readonly Copied[]): Promise<void> {
+  try {
+    for (const { source, holder } of copies.toReversed()) await source.close(originalHolder(holder));
+  } catch (error) {
+    for (const { source } of copies) await source.reopen();
+    throw error;
+  }
 }
 
 /**
@@ -117,7 +151,8 @@ async function completeMove(logs: Logs, id: string): Promise<readonly string[]> 
   const { from, to, clock } = logs;
   const copies = (await findFamily(to, id))?.members ?? [];
   const lease = await (await to.open(id))?.currentLease();
-  if (lease?.owner === unfinishedMove && !isOfCompleteCopy(lease, clock.now())) throw unfinishedError(id);
+  if (lease !== undefined && closesSession(lease.owner) && !isOfCompleteCopy(lease, clock.now()))
+    throw unfinishedError(id);
   const left: ListedSession[] = [];
   for (const copy of copies) {
     const session = await from.open(copy.id);
@@ -137,7 +172,7 @@ async function openCopies({ to, clock }: Logs, copies: readonly ListedSession[])
     const session = await to.open(id);
     const lease = await session?.currentLease();
     if (lease === undefined || !isOfCompleteCopy(lease, clock.now())) continue;
-    await session?.release(unfinishedMove);
+    await session?.release(lease.owner);
     opened.push(id);
   }
   return opened;

@@ -34,7 +34,7 @@ export interface PruneOptions {
 }
 
 /**
- * Why an old session was not pruned. `kept`: by `keep`. `leased`: a process runs it, or one of its sub-agents, or it is a copy whose move has
+ * Why an old session was not pruned. `kept`: by `keep`. `leased`: a process runs it, or one of its sub-agents, or a move of it has
  * not ended. `changed`: a record was added meanwhile. `unreadable`: its log is damaged, or a newer release wrote it. `exists`: the archive has another session
  * of this id.
  */

@@ -3,6 +3,7 @@ import { recordOf } from "@moora/agent-core-state-machine/internal";
 import { LogError, type EventLog } from "@moora/event-log";
 import { checkIsId, checkIsLog } from "../check-arguments.ts";
 import { systemClock } from "../clock.ts";
+import { closesOriginal, unfinishedError } from "../durable/closed-copy.ts";
 import { restoreSession } from "../durable/restore.ts";
 import { SessionError } from "../durable/session-error.ts";
 import { identityOf } from "../durable/session-header.ts";
@@ -19,7 +20,8 @@ import {
 /**
  * Removes a session and those of its sub-agents in the same log, at any depth, also if a process runs them: its handles then fail
  * with `LogRemoved`. If the log does not have the session, removes the sub-agents that an interrupted removal of it has left. Returns
- * the ids of the removed sessions, sub-agents first. Rejects with `CallOpen` for a sub-agent whose caller is in the log and has the
+ * the ids of the removed sessions, sub-agents first. Rejects with `MoveUnfinished` for a session whose copy in another log is complete, and
+ * would come back, and with `CallOpen` for a sub-agent whose caller is in the log and has the
  * call open. `pruneSessions` removes only sessions that no process runs.
  */
 export async function removeSession(log: EventLog, id: string): Promise<readonly string[]> {
@@ -31,6 +33,7 @@ export async function removeSession(log: EventLog, id: string): Promise<readonly
     return (await log.remove(id)) ? [...left, id] : left;
   }
   await checkIsNotCalled(log, id);
+  for (const { id: member } of family.members) await checkIsNoOriginal(log, member);
   const isRunning = await isLeased(log, id, systemClock);
   const called = family.members.filter((member) => member.id !== id);
   // A caller without its sub-agents would run them again. A removal that is interrupted can be repeated: they are found by their caller's id.
@@ -39,6 +42,12 @@ export async function removeSession(log: EventLog, id: string): Promise<readonly
   // The process that ran the session may have called a sub-agent meanwhile.
   if (isRunning) removed.push(...(await removeAll(log, await findCalled(log, family.session))));
   return isRemoved ? [...removed, id] : removed;
+}
+
+/** Throws `MoveUnfinished` for the closed original of a copy. */
+async function checkIsNoOriginal(log: EventLog, id: string): Promise<void> {
+  const lease = await (await log.open(id))?.currentLease();
+  if (lease !== undefined && closesOriginal(lease.owner)) throw unfinishedError(id);
 }
 
 /** Throws `CallOpen` for a sub-agent whose call is open: without its session, the call would begin anew. */

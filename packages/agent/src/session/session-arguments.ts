@@ -71,6 +71,12 @@ export function checkSeq(path: string, value: unknown): void {
   throw refusal(path, `must be a sequence number (an integer of at least 0), got ${shownValue(value)}.`);
 }
 
+/** Checks how much is read. */
+export function checkLimit(value: unknown): void {
+  if (value === undefined || (typeof value === "number" && Number.isSafeInteger(value) && value > 0)) return;
+  throw refusal("limit", `must be a positive integer, got ${shownValue(value)}.`);
+}
+
 /** Checks the options of `close`, and returns `graceMs` (default: 0). */
 export function checkedGraceMs(options: unknown): number {
   if (options === undefined) return 0;

@@ -16,7 +16,7 @@ import { inputToRecord } from "../durable/session-record.ts";
 import { changeAt } from "../session/data-updater.ts";
 import { parseOrRefuse } from "../session/parse-or-refuse.ts";
 import { randomId } from "../user-message.ts";
-import { closingInputs, withoutOpenWork, unknownInputs } from "./open-work.ts";
+import { callsBegunIn, closingInputs, closingOfCopy, withoutOpenWork } from "./open-work.ts";
 import { copyBlobs } from "./copy-blobs.ts";
 import { rebinder } from "./rebinder.ts";
 import { end, positionIn, positionOf, readSoundPart, sessionLog } from "./read-session.ts";
@@ -25,7 +25,8 @@ import { writeSession } from "./write-session.ts";
 
 /**
  * What happens to work that is open at the position. `reuse`: its outcome is taken from the original log; that of a call which has
- * begun and has none there counts as unknown, unless its tool is `safe`. `rerun`: it runs again, as if it had not started. `close`:
+ * begun and has none there counts as unknown, unless its tool is `safe`, and one that a person has approved and that has not begun
+ * counts as not run: the approval was for one run. `rerun`: it runs again, as if it had not started, also with its approval. `close`:
  * a call that had not started counts as not run, the outcome of one that had started as unknown.
  */
 export type OpenWork = "reuse" | "rerun" | "close";
@@ -70,8 +71,9 @@ export interface Forked {
  * Creates a new session from the first `seq` records of another one. Any position is possible, also within a batch of
  * tool calls. In a damaged log the position must be before the damage. Rejects with `LogCorrupt` for a position behind
  * it, and if `open: "reuse"` needs records behind it; with `SessionUnknown` for an unknown session; with
- * `MoveUnfinished` for a copy whose move to this log has not ended; with `InvalidOption` for an unknown or invalid option and for a record that the session does not have; with `DataRefused` for
- * an update that does not fit the schema, and for a session whose data has another version. No session is created then.
+ * `MoveUnfinished` for a copy whose move to this log has not ended; with `InvalidOption` for an unknown or invalid option and for a
+ * record that the session does not have; with `DataRefused` for an update that does not fit the schema, and for a session whose data
+ * has another version. No session is created then.
  */
 export async function forkSession<Data = unknown>(
   log: EventLog,
@@ -84,14 +86,7 @@ export async function forkSession<Data = unknown>(
   await checkMoveHasEnded(await sessionLog(log, id));
   const session = await readSoundPart(log, id);
   const position = positionIn(session, seq);
-  const edited = session.inputs.slice(0, position).flatMap((input, index) => {
-    // This record confirms a snapshot of the original session, which the new session does not have.
-    if (input.type === "snapshot-taken") return [];
-    if (edit === undefined) return [input];
-    // An edit may change its argument, which must stay as it is in the original session.
-    const changed = edit(structuredClone(input), index + 1);
-    return changed === null ? [] : [parseOrRefuse(changed)];
-  });
+  const edited = editedInputs(session.inputs.slice(0, position), edit);
   const header = headerOfFork(session.header, { id, seq: position }, options.user);
   const copy = recordsOf(as, header, edited);
   const reused = (): readonly AgentInput[] => {
@@ -100,7 +95,11 @@ export async function forkSession<Data = unknown>(
     return settlingInputs(state, session.inputs.slice(position));
   };
   const settled = inputsOf(open, edited, copy.state, reused);
-  const later = [...(open === "reuse" ? [unknownInputs] : []), ...updatesOf(options)];
+  const unreusable = (state: AgentState): readonly AgentInput[] => {
+    const begun = callsBegunIn(session.inputs.slice(position), positionOf(session, position).state);
+    return closingOfCopy(state, begun);
+  };
+  const later = [...(open === "reuse" ? [unreusable] : []), ...updatesOf(options)];
   const fork = recordsOf(as, header, settled, later);
   await copyBlobs(log, to, fork.records);
   await writeSession(to, as, headerToText(header), fork.records);
@@ -110,6 +109,18 @@ export async function forkSession<Data = unknown>(
     dropped: edited.length - copy.records.length,
     state: fork.state,
   };
+}
+
+/** The inputs of a fork: those of the original session, each as the edit returns it. */
+function editedInputs(inputs: readonly AgentInput[], edit: ForkOptions["edit"]): readonly AgentInput[] {
+  return inputs.flatMap((input, index) => {
+    // This record confirms a snapshot of the original session, which the new session does not have.
+    if (input.type === "snapshot-taken") return [];
+    if (edit === undefined) return [input];
+    // An edit may change its argument, which must stay as it is in the original session.
+    const changed = edit(structuredClone(input), index + 1);
+    return changed === null ? [] : [parseOrRefuse(changed)];
+  });
 }
 
 /** The header of a fork: a session of its own, which no call of a sub-agent has opened. */

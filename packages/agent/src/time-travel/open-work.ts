@@ -86,16 +86,33 @@ export function closingInputs(state: AgentState): readonly AgentInput[] {
 }
 
 /**
- * Inputs that end the calls which have begun and must not begin again with another idempotency key: their outcome is unknown. Calls
- * that run `once` are not among them: their outcome is unknown when the session is opened.
+ * The inputs that end the calls which a copy of a session must not run, by the calls that the session has begun later. A call
+ * that has begun must not begin again with another idempotency key: its outcome is unknown. One that was approved and has not begun
+ * does not run: the approval was for one run, which is that of the original. Calls that run `once` and had begun are not among them:
+ * their outcome is unknown when the session is opened.
  */
-export function unknownInputs(state: AgentState): readonly AgentInput[] {
+export function closingOfCopy(state: AgentState, begunLater: ReadonlySet<string>): readonly AgentInput[] {
   if (!isLoopRunning(state)) return [];
-  const isKeyed = ({ id }: OpenCall): boolean =>
-    state.tools[recordOf(state, id)?.name ?? ""]?.replay === "keyed";
-  return openCallsOf(state.reActContext.control)
-    .filter((call) => call.status.type === "running" && call.status.started && isKeyed(call))
-    .map((call) => toClosingInput(call, state));
+  const replayOf = ({ id }: OpenCall): string | undefined =>
+    state.tools[recordOf(state, id)?.name ?? ""]?.replay;
+  return openCallsOf(state.reActContext.control).flatMap((call) => {
+    const hasBegun = call.status.type === "running" && call.status.started;
+    if (hasBegun) return replayOf(call) === "keyed" ? [toClosingInput(call, state)] : [];
+    if (call.status.type !== "queued" && call.status.type !== "running") return [];
+    if (begunLater.has(call.id) && replayOf(call) !== "safe")
+      return [toClosingInput({ ...call, mayHaveRun: true }, state)];
+    const isApproved = recordOf(state, call.id)?.decision !== undefined;
+    return isApproved ? [toClosingInput(call, state)] : [];
+  });
+}
+
+/** The ids of the calls that are open in a state and begin in later inputs, up to a cancel. */
+export function callsBegunIn(inputs: readonly AgentInput[], state: AgentState): ReadonlySet<string> {
+  const open = new Set(openCallsOf(state.reActContext.control).map(({ id }) => id));
+  const end = inputs.findIndex(({ type }) => type === "re-act-cancelled");
+  const before = end === -1 ? inputs : inputs.slice(0, end);
+  const begun = before.flatMap((input) => (input.type === "tool-call-started" ? [input.toolCallId] : []));
+  return new Set(begun.filter((id) => open.has(id)));
 }
 
 function toClosingInput(call: OpenCall, state: AgentState): AgentInput {

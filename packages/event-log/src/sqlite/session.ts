@@ -25,7 +25,7 @@ const sql = {
   resetDue: `INSERT INTO moora_due VALUES (?, 0) ON CONFLICT (generation) DO UPDATE SET due = 0 WHERE due IS NOT 0`,
   saveDue: "UPDATE moora_due SET due = ? WHERE generation = ?",
   insert: "INSERT INTO moora_records (generation, seq, changes_digest, digest, body) VALUES (?, ?, ?, ?, ?)",
-  read: "SELECT seq, changes_digest, digest, body FROM moora_records WHERE generation = ? AND seq >= ? ORDER BY seq",
+  read: "SELECT seq, changes_digest, digest, body FROM moora_records WHERE generation = ? AND seq >= ? ORDER BY seq LIMIT ?",
   lease: "SELECT lease_owner AS owner, lease_until AS until FROM moora_sessions WHERE generation = ?",
   saveLease: "UPDATE moora_sessions SET lease_owner = ?, lease_until = ? WHERE generation = ?",
   release: `UPDATE moora_sessions SET lease_owner = NULL, lease_until = NULL
@@ -107,24 +107,32 @@ export class SqliteSession implements SessionLog {
     });
   }
 
-  read(afterSeq?: number): MaybePromise<readonly LogRecord[]> {
+  read(afterSeq?: number, limit?: number): MaybePromise<readonly LogRecord[]> {
     const seq = readStart(afterSeq);
     return this.#connection.read("read", () => {
       const head = this.#head();
       if (seq >= head.seq) return [];
-      const records = this.#connection.all(sql.read, this.#generation, seq).map((row) => rowToRecord(row));
+      const records = this.#recordsFrom(seq, limit);
       const before = seq === 0 ? chainStart(this.header) : records.shift();
       if (before?.seq !== seq) throw logCorrupt(seq);
-      const { damage } = inspectChain(before, records, head);
+      const isCut = records.length === limit && records.at(-1)?.seq !== head.seq;
+      const { damage } = inspectChain(before, records, isCut ? undefined : head);
       if (damage !== undefined) throw damage;
       return records;
     });
   }
 
+  /** The record `seq` and those after it, `limit` of them. */
+  #recordsFrom(seq: number, limit = Infinity): LogRecord[] {
+    // -1 is no limit.
+    const rows = Number.isFinite(limit) ? limit + Math.min(seq, 1) : -1;
+    return this.#connection.all(sql.read, this.#generation, seq, rows).map((row) => rowToRecord(row));
+  }
+
   inspect(): MaybePromise<LogInspection> {
     return this.#connection.read("be inspected", () => {
       const head = this.#head();
-      const records = this.#connection.all(sql.read, this.#generation, 0).map((row) => rowToRecord(row));
+      const records = this.#recordsFrom(0);
       return { ...inspectChain(chainStart(this.header), records, head), unfinishedBytes: 0 };
     });
   }

@@ -15,7 +15,7 @@ export function withSessions(
     header: session.header,
     ...(session.maxRecordLength === undefined ? {} : { maxRecordLength: session.maxRecordLength }),
     append: (expectedSeq, records) => session.append(expectedSeq, records),
-    read: (afterSeq) => session.read(afterSeq),
+    read: (afterSeq, limit) => session.read(afterSeq, limit),
     inspect: () => session.inspect(),
     checkUpTo: (seq) => session.checkUpTo(seq),
     head: () => session.head(),

@@ -40,5 +40,5 @@ export const brokenRead = (
   alter: (records: readonly LogRecord[]) => readonly LogRecord[],
 ): BrokenLog =>
   brokenSession(name, failingCase, (session) => ({
-    read: async (after) => alter(await session.read(after)),
+    read: async (after, limit) => alter(await session.read(after, limit)),
   }));

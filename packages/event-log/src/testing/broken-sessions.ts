@@ -62,6 +62,10 @@ export const brokenSessions: readonly BrokenLog[] = [
       },
     }),
   ),
+  brokenSession("stops too early", "reads a part of the records after any position", (session) => ({
+    read: async (after, limit) =>
+      (await session.read(after)).slice(0, limit === undefined ? undefined : limit - 1),
+  })),
   brokenRead("reorders", "reads records in the order of their numbers, past 9, 99 and 999", (records) =>
     records.toSorted((one, other) => (String(one.seq) < String(other.seq) ? -1 : 1)),
   ),

@@ -1,6 +1,6 @@
 /** @jsxImportSource preact */
 import { escapeHiddenCharacters, type Decision as DecisionValue, type Question } from "@moora/agent";
-import type { JSX } from "preact";
+import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { answerFormOf, entriesToAnswer, initialEntries } from "../session/answer-form.ts";
 import { answerProblem } from "./answer-problem.ts";
@@ -64,12 +64,23 @@ const postDecision = async (
 ): Promise<string | undefined> =>
   await post("decisions", { toolCallId, digest, ...(path === undefined ? {} : { path }), decision });
 
-const Problem = ({ text }: { readonly text: string | undefined }): JSX.Element | null =>
-  text === undefined ? null : (
-    <p class="form-problem" role="alert">
-      {text}
-    </p>
-  );
+interface ChoicesProps {
+  /** Why the last decision was not accepted. */
+  readonly problem: string | undefined;
+  readonly children: ComponentChildren;
+}
+
+/** The controls that decide. Those of the first question stay in view while it is scrolled. */
+const Choices = ({ problem, children }: ChoicesProps): JSX.Element => (
+  <div class="choices">
+    {problem === undefined ? null : (
+      <p class="form-problem" role="alert">
+        {problem}
+      </p>
+    )}
+    {children}
+  </div>
+);
 
 interface TextProps {
   readonly label: string;
@@ -107,26 +118,27 @@ function Approval({ question }: QuestionProps): JSX.Element {
           onInput={(event) => setChanged(event.currentTarget.value)}
         />
       )}
-      <button
-        type="button"
-        class="primary"
-        aria-disabled={isPosting}
-        onClick={() => (changed === undefined ? decide("approve") : approveChanged(changed))}
-      >
-        {changed === undefined ? "Approve" : "Approve with these arguments"}
-      </button>
-      <button
-        type="button"
-        aria-pressed={changed !== undefined}
-        onClick={() => setChanged(changed === undefined ? editableJson(question.parameters) : undefined)}
-      >
-        Edit
-      </button>
-      <TextInput label="Reason, if you reject" text={reason} setText={setReason} />
-      <button type="button" aria-disabled={isPosting} onClick={() => decide({ reject: reason })}>
-        Reject
-      </button>
-      <Problem text={problem} />
+      <Choices problem={problem}>
+        <button
+          type="button"
+          class="primary"
+          aria-disabled={isPosting}
+          onClick={() => (changed === undefined ? decide("approve") : approveChanged(changed))}
+        >
+          {changed === undefined ? "Approve" : "Approve with these arguments"}
+        </button>
+        <button
+          type="button"
+          aria-pressed={changed !== undefined}
+          onClick={() => setChanged(changed === undefined ? editableJson(question.parameters) : undefined)}
+        >
+          Edit
+        </button>
+        <TextInput label="Reason, if you reject" text={reason} setText={setReason} />
+        <button type="button" aria-disabled={isPosting} onClick={() => decide({ reject: reason })}>
+          Reject
+        </button>
+      </Choices>
     </form>
   );
 }
@@ -164,18 +176,19 @@ function Answer({ question }: QuestionProps): JSX.Element {
       }}
     >
       <AnswerFields form={shown} entries={entries} wrong={wrong} onChange={setEntries} />
-      <Problem text={problem} />
-      <button type="submit" class="primary" aria-disabled={isPosting}>
-        Answer
-      </button>
-      <button type="button" aria-disabled={isPosting} onClick={() => decide({ reject: "" })}>
-        Do not answer
-      </button>
-      {question.path === undefined || schema !== undefined ? null : (
-        <button type="button" aria-pressed={isJson} onClick={() => setJson(!isJson)}>
-          As JSON
+      <Choices problem={problem}>
+        <button type="submit" class="primary" aria-disabled={isPosting}>
+          Answer
         </button>
-      )}
+        <button type="button" aria-disabled={isPosting} onClick={() => decide({ reject: "" })}>
+          Do not answer
+        </button>
+        {question.path === undefined || schema !== undefined ? null : (
+          <button type="button" aria-pressed={isJson} onClick={() => setJson(!isJson)}>
+            As JSON
+          </button>
+        )}
+      </Choices>
     </form>
   );
 }
@@ -191,13 +204,14 @@ function Outcome({ question }: QuestionProps): JSX.Element {
   ];
   return (
     <form class="decision" onSubmit={(event) => event.preventDefault()}>
-      <TextInput label="Its result, or why it failed" text={text} setText={setText} />
-      {choices.map(([title, decision]) => (
-        <button key={title} type="button" aria-disabled={isPosting} onClick={() => decide(decision)}>
-          {title}
-        </button>
-      ))}
-      <Problem text={problem} />
+      <Choices problem={problem}>
+        <TextInput label="Its result, or why it failed" text={text} setText={setText} />
+        {choices.map(([title, decision]) => (
+          <button key={title} type="button" aria-disabled={isPosting} onClick={() => decide(decision)}>
+            {title}
+          </button>
+        ))}
+      </Choices>
     </form>
   );
 }

@@ -10,7 +10,7 @@ import { view } from "./store.ts";
 export function GraphPanel(): JSX.Element | null {
   const frame = useRef<HTMLDivElement>(null);
   const shown = view.value;
-  useEffect(() => showCurrent(frame.current), [shown?.control]);
+  useEffect(() => keepCurrentShown(frame.current), [shown?.control]);
   if (shown === undefined) return null;
   const { moves, control, loop, step, stepLimit } = shown;
   const walked = moves.map(({ from, event, to }) => `${from} —${event}→ ${to}`);
@@ -79,12 +79,25 @@ function Graph({ shown, label }: { readonly shown: PositionView; readonly label:
   );
 }
 
-/** Scrolls a graph that is wider than its frame to the present state. */
-function showCurrent(frame: HTMLElement | null): void {
-  const node = frame?.querySelector(".node.current")?.getBoundingClientRect();
-  if (frame === null || node === undefined) return;
+/** Scrolls to the present state, now and when the size of the page changes. Returns a function that stops it. */
+function keepCurrentShown(frame: HTMLElement | null): (() => void) | undefined {
+  const panel = frame?.closest<HTMLElement>("[role=tabpanel]") ?? null;
+  if (frame === null || panel === null) return undefined;
+  const observer = new ResizeObserver(() => showCurrent(frame, panel));
+  observer.observe(frame);
+  observer.observe(panel);
+  return () => observer.disconnect();
+}
+
+/** Scrolls a graph that is wider than its frame, or a panel that is lower than the graph, to the present state. */
+function showCurrent(frame: HTMLElement, panel: HTMLElement): void {
+  const node = frame.querySelector(".node.current")?.getBoundingClientRect();
+  if (node === undefined) return;
   const { left, width } = frame.getBoundingClientRect();
   frame.scrollLeft += node.left + node.width / 2 - left - width / 2;
+  const { top, bottom } = panel.getBoundingClientRect();
+  const margin = Math.max(0, Math.min(node.height, (bottom - top - node.height) / 2));
+  panel.scrollTop += Math.max(0, node.bottom + margin - bottom) + Math.min(0, node.top - margin - top);
 }
 
 const Arrow = ({ arrow: { path, events, taken, from, to } }: { readonly arrow: GraphArrow }): JSX.Element => (

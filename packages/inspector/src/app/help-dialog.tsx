@@ -14,6 +14,7 @@ const keys: readonly (readonly [keys: string, what: string])[] = [
   ["n N", "Next match, match before"],
   ["+ - 0", "Zoom in, zoom out, whole session"],
   ["1 to 9", "Panels"],
+  ["q", "Questions that wait in a live session"],
   ["p", "Compare others with this record"],
   ["s", "Share: link, fork, tests, redaction"],
   ["l", "Light or dark"],

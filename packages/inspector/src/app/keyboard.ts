@@ -2,10 +2,11 @@ import { marks, type Mark } from "../session/marks.ts";
 import { togglePin } from "./diff-panel.tsx";
 import { isHelpOpen } from "./help-dialog.tsx";
 import { jump } from "./jump.ts";
-import { selectTab } from "./panels.tsx";
+import { chosen, selectTab } from "./panels.tsx";
 import { isSharing } from "./share-dialog.tsx";
 import { count, goTo, goToMatch, phase, position, range, zoom } from "./store.ts";
 import { toggleTheme } from "./theme.ts";
+import { goToQuestions, waiting } from "./waiting-questions.ts";
 
 /** Listens to the keys of the page. Keys in a text field are left to it. */
 export function listenToKeys(): void {
@@ -59,6 +60,13 @@ const anywhere: Readonly<Record<string, (() => void) | undefined>> = {
   l: toggleTheme,
 };
 
+/** Shows the questions that wait, if there are any. */
+function showQuestions(): void {
+  if (waiting.value === 0) return;
+  chosen.value = "conversation";
+  goToQuestions();
+}
+
 const actions: Readonly<Record<string, (() => void) | undefined>> = {
   Home: () => goTo(0),
   End: () => goTo(count.value),
@@ -70,5 +78,6 @@ const actions: Readonly<Record<string, (() => void) | undefined>> = {
   "-": () => zoom(2),
   "0": () => void (range.value = undefined),
   p: togglePin,
+  q: showQuestions,
   s: () => void (isSharing.value = true),
 };

@@ -7,15 +7,13 @@ import { useState } from "preact/hooks";
 import { notify } from "./copy.tsx";
 import { openAndFocus } from "./focus.ts";
 import { forkOf, type PostKind } from "./live-requests.ts";
-import { isLive, liveId, liveStatus, post, streaming } from "./live-source.ts";
+import { liveId, liveStatus, post, streaming } from "./live-source.ts";
 import { Decision } from "./decision-form.tsx";
 import { count, goTo, messageOf, position, view } from "./store.ts";
 import { subAgentQuestions } from "./sub-agent-questions.ts";
+import { isFollowed, waitingText } from "./waiting-questions.ts";
 
 const isAtEnd = computed(() => position.value === count.value);
-
-/** Whether a session of the server is followed. */
-const isFollowed = computed(() => isLive.value && liveId.value !== undefined && liveStatus.value !== "ended");
 
 /** Whether the user can act: a session is followed, and its newest record is shown. */
 const canAct = computed(() => isFollowed.value && isAtEnd.value);
@@ -41,6 +39,13 @@ export function Questions(): JSX.Element | null {
     </ul>
   );
 }
+
+/** The number of questions that wait, which a screen reader announces when it changes. */
+export const QuestionStatus = (): JSX.Element => (
+  <p class="unseen" role="status">
+    {waitingText.value}
+  </p>
+);
 
 const titles: Readonly<Record<Question["about"], string>> = {
   approval: "Approve this call?",

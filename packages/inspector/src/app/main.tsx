@@ -4,6 +4,7 @@ import { render, type JSX } from "preact";
 import { Notice } from "./copy.tsx";
 import { HelpDialog } from "./help-dialog.tsx";
 import { listenToKeys } from "./keyboard.ts";
+import { QuestionStatus } from "./live-panel.tsx";
 import { beginLive, isLive, liveId, openFile } from "./live-source.ts";
 import { hashToLink, linkToHash, pageText } from "./page-data.ts";
 import { chosen, Panels } from "./panels.tsx";
@@ -15,6 +16,7 @@ import { followTheme } from "./theme.ts";
 import { Timeline } from "./timeline.tsx";
 import { ExpiredToken } from "./token-form.tsx";
 import { Problems, TopBar } from "./top-bar.tsx";
+import { followQuestions } from "./waiting-questions.ts";
 
 const App = (): JSX.Element => (
   <>
@@ -32,6 +34,7 @@ const App = (): JSX.Element => (
     <HelpDialog />
     <ShareDialog />
     <Notice />
+    <QuestionStatus />
   </>
 );
 
@@ -97,5 +100,6 @@ followTheme();
 listenToKeys();
 acceptDrops();
 followLinks();
+followQuestions();
 render(<App />, document.body);
 void begin();

@@ -10,6 +10,7 @@ import { RecordList } from "./record-list.tsx";
 import { RequestPanel } from "./request-panel.tsx";
 import { StateTree } from "./state-tree.tsx";
 import { view } from "./store.ts";
+import { waiting } from "./waiting-questions.ts";
 
 /** A panel with its tab. `beside`: on a page of this width, in pixels, it is always shown beside the others. */
 interface Panel {
@@ -90,14 +91,28 @@ function Tabs(): JSX.Element {
           aria-selected={id === selected?.id}
           aria-controls="tabpanel"
           tabIndex={id === selected?.id ? 0 : -1}
+          {...(id === "conversation" && waiting.value > 0 ? { class: "waits" } : {})}
           onClick={() => void (chosen.value = id)}
         >
           {title}
+          {id === "conversation" ? <WaitingSign /> : null}
         </button>
       ))}
     </div>
   );
 }
+
+/** How many questions wait: a number, and a text for screen readers. */
+const WaitingSign = (): JSX.Element | null =>
+  waiting.value === 0 ? null : (
+    <>
+      {" "}
+      <span class="badge open">
+        {waiting.value}
+        <span class="unseen"> {waiting.value === 1 ? "open question" : "open questions"}</span>
+      </span>
+    </>
+  );
 
 function Selected(): JSX.Element | null {
   const panel = current.value;

@@ -40,8 +40,10 @@ export const TopBar = (): JSX.Element => (
     )}
     {view.value?.isPaused === true ? <span class="badge open">paused</span> : null}
     <LiveState />
-    {phase.value === "open" ? <Search /> : null}
-    <Actions />
+    <div class="tools">
+      {phase.value === "open" ? <Search /> : null}
+      <Actions />
+    </div>
   </header>
 );
 

@@ -17,6 +17,8 @@ export interface WorkerCalls {
   append(records: readonly HistoryRecord[]): void;
   /** Which of these calls are open after the last record. */
   openCalls(toolCallIds: readonly string[]): readonly string[];
+  /** How many questions of the session itself are open after the last record. */
+  openQuestions(): number;
   /** Gives streamed records the digests of a newer export, and checks all records again. */
   complete(text: string): void;
   /** Identifies the records that are known, for a stream after the last one. */

@@ -1,3 +1,4 @@
+import { questionsAt } from "@moora/agent/internal";
 import { compareSessions, diffPositions } from "../session/compare.ts";
 import { historyPosition } from "../session/history-position.ts";
 import { positionViewAt } from "../session/position-view.ts";
@@ -81,6 +82,7 @@ export class SessionWorker {
       const { toolCalls } = this.#history.last;
       return toolCallIds.filter((id) => toolCalls[id]?.result === null);
     },
+    openQuestions: () => questionsAt(this.#history.last).length,
     complete: (text) => {
       const file = this.#opened;
       file.history.complete(readExport(text).next(file.history.length));

@@ -4,6 +4,7 @@ import type {
   McpServer,
   ServerContext,
 } from "@modelcontextprotocol/server";
+import type { UserSessions } from "@moora/agent/internal";
 import { isJsonObject } from "@moora/llm/internal";
 import { askInRequest, toFormAnswer } from "./ask-in-request.ts";
 import { CallProgress, type ReportedProgress } from "./call-progress.ts";
@@ -18,7 +19,6 @@ import {
 } from "./run-round.ts";
 import type { ServedAgent } from "./served-agent.ts";
 import type { ServerSdk } from "./server-sdk.ts";
-import type { UserSessions } from "./user-sessions.ts";
 
 /** The state that a client keeps between the rounds of a call. It is signed. */
 export interface WaitingCall {
@@ -57,12 +57,7 @@ export const agentToolHandler =
     let answers = waiting && answersOf(sdk, waiting, context);
     for (;;) {
       const progress = progressOf(context, waiting?.reported);
-      const end = await runner.run({
-        ...call,
-        session: waiting?.session ?? session,
-        answers,
-        progress,
-      });
+      const end = await runner.run({ ...call, session: waiting?.session ?? session, answers, progress });
       if (end.type === "answered") return answerResult(end);
       if (end.type === "failed") return errorResult(end.text);
       const rounds = (waiting?.rounds ?? 0) + 1;

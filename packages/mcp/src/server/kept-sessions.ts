@@ -1,5 +1,5 @@
+import type { CallSession } from "@moora/agent/internal";
 import type { Connection } from "./run-round.ts";
-import type { CallSession } from "./user-sessions.ts";
 
 /** How long a session whose sub-agents ask waits for the next round of its call. */
 const keptMs = 300_000;

@@ -1,9 +1,9 @@
 import { openSession, stateAt, type Agent, type LogListener, type SessionView } from "@moora/agent";
 import { truncated } from "@moora/agent-core-effects/internal";
+import type { CallAction, CallSession, ListedSession, UserSessions } from "@moora/agent/internal";
 import { sessionsOf, type EventLog } from "@moora/event-log";
 import { isJsonObject, textToJson } from "@moora/llm/internal";
 import { maySee, newSessionId, openVisible, type User } from "./session-access.ts";
-import type { CallAction, CallSession, ListedSession, UserSessions } from "./user-sessions.ts";
 
 /** What the sessions of all users share. */
 export interface LogSessionsOptions {
@@ -21,7 +21,7 @@ const maxIdLength = 200;
 const notFoundText = (id: string): string =>
   `Session ${JSON.stringify(truncated(id, maxIdLength))} not found.`;
 
-/** The sessions of a user in a log. Which ones these are, their ids show. */
+/** The sessions of a user in a log: those whose ids were made for this user. */
 export class LogSessions implements UserSessions {
   readonly user: string;
   readonly #user: User;

@@ -1,12 +1,11 @@
-import type { Agent } from "@moora/agent";
 import { checkOptions, isObject, type OptionForms } from "@moora/agent-core-effects/internal";
+import type { McpHost, McpRoute, UserSessions } from "@moora/agent/internal";
 import { isJsonObject } from "@moora/llm/internal";
 import { loadHandler, type LoadedServer } from "./load-handler.ts";
 import { checkSecret } from "./mcp-server.ts";
 import { CallRunner } from "./run-call.ts";
 import { servedAgents } from "./served-agent.ts";
 import type { FactoryParts } from "./server-factory.ts";
-import type { UserSessions } from "./user-sessions.ts";
 
 /** The options of `mcpOfServer`. */
 export interface McpRouteOptions {
@@ -18,21 +17,6 @@ export interface McpRouteOptions {
   readonly secret?: string | Uint8Array;
   /** The descriptions of the tools, by the names of the agents. Default: a sentence with the name. */
   readonly descriptions?: Readonly<Record<string, string>>;
-}
-
-/** The server whose agents are tools. */
-export interface McpHost {
-  readonly agents: readonly Agent<unknown>[];
-  /** Called with errors that no client sees. */
-  readonly onError: (error: unknown) => void;
-}
-
-/** The route of a server for clients of the protocol. */
-export interface McpRoute {
-  /** Answers a request of streamable HTTP. Its user is authenticated, and its body is read and parsed. */
-  fetch(request: Request, sessions: UserSessions, body: unknown): Promise<Response>;
-  /** Ends the requests that are open. */
-  close(): Promise<void>;
 }
 
 const forms: OptionForms<McpRouteOptions> = {

@@ -1,4 +1,5 @@
 import { InputRefused, SessionError } from "@moora/agent";
+import type { CallSession } from "@moora/agent/internal";
 import { isJsonObject } from "@moora/llm/internal";
 import { KeptSessions } from "./kept-sessions.ts";
 import {
@@ -10,9 +11,8 @@ import {
   type CallEnd,
   type Connection,
 } from "./run-round.ts";
-import type { CallSession } from "./user-sessions.ts";
 
-/** What a call is cancelled with between its rounds. */
+/** The parts of a call that cancel it between its rounds. */
 type WatchedCall = Pick<AgentCall, "agent" | "sessions" | "connection" | "signal">;
 
 /** A session that runs, from before it is opened. */

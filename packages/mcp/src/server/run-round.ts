@@ -1,5 +1,5 @@
 import { failureToError, InputRefused, SessionError, type Agent, type Question } from "@moora/agent";
-import { openCallsOf } from "@moora/agent/internal";
+import { openCallsOf, type CallSession, type UserSessions } from "@moora/agent/internal";
 import type { CallProgress } from "./call-progress.ts";
 import {
   answerProblem,
@@ -8,7 +8,6 @@ import {
   type FormAnswer,
   type QuestionForm,
 } from "./question-form.ts";
-import type { CallSession, UserSessions } from "./user-sessions.ts";
 
 /** The streams over which a client is served. Their end is not a cancel: the sessions of their calls are closed. */
 export type Connection = symbol;
@@ -89,7 +88,7 @@ export async function runRound(
     if (event.type === "ToolCallProgress") progress.report(event.toolCallId, event.text);
   });
   try {
-    if (signal.aborted) return await cancelledBefore(session, call, isInterrupted());
+    if (signal.aborted) return await cancelEarlierRounds(session, call, isInterrupted());
     // Over HTTP the signal also aborts after the answer: the listener must not outlive the round.
     signal.addEventListener("abort", stop, { once: true });
     if (answers !== undefined && isReopened) await askedAgain(session, answers);
@@ -107,8 +106,8 @@ async function cancelIfAllowed(session: CallSession, { sessions }: AgentCall): P
   if ((await sessions.refusal("cancel", session.id)) === undefined) await session.cancel(cancelReason);
 }
 
-/** Ends a round whose call is aborted before it begins. What earlier rounds of the call have begun is canceled. */
-async function cancelledBefore(
+/** Cancels what earlier rounds of a call have begun, for a round whose call is aborted before it begins. */
+async function cancelEarlierRounds(
   session: CallSession,
   call: AgentCall,
   isInterrupted: boolean,

@@ -1,4 +1,5 @@
 import type { AuthInfo, McpServer, McpServerFactory, ServerContext } from "@modelcontextprotocol/server";
+import type { UserSessions } from "@moora/agent/internal";
 import { agentToolHandler, type WaitingCall } from "./agent-tool-handler.ts";
 import type { McpServerOptions } from "./mcp-server.ts";
 import type { CallRunner } from "./run-call.ts";
@@ -6,7 +7,6 @@ import type { Connection } from "./run-round.ts";
 import type { ServedAgent } from "./served-agent.ts";
 import type { ServerSdk } from "./server-sdk.ts";
 import { addSessionResources } from "./session-resources.ts";
-import type { UserSessions } from "./user-sessions.ts";
 
 /** What the servers of all connections and requests share. */
 export interface FactoryParts {

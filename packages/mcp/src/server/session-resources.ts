@@ -1,6 +1,6 @@
 import type { McpServer } from "@modelcontextprotocol/server";
+import type { ListedSession, UserSessions } from "@moora/agent/internal";
 import type { ServerSdk } from "./server-sdk.ts";
-import type { ListedSession, UserSessions } from "./user-sessions.ts";
 
 const listUri = "moora://sessions";
 const uriOf = (id: string): string => `${listUri}/${encodeURIComponent(id)}`;

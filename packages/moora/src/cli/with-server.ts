@@ -1,5 +1,6 @@
 import type { Agent } from "@moora/agent";
 import { errorText } from "@moora/agent-core-effects/internal";
+import type { EventLog } from "@moora/event-log";
 import type { AgentServer } from "@moora/server";
 import { exitCodes, type CliHost, type ExitCode } from "./cli-host.ts";
 import type { CommandCall } from "./command.ts";
@@ -8,7 +9,7 @@ import { environmentSecrets } from "./secrets.ts";
 import type { AuthFile } from "./auth-file.ts";
 import { servedBy } from "./served-agents.ts";
 import { toolsOfServer, type McpOption } from "./mcp/tools-of-server.ts";
-import { noticeToMessage, openLog, parseLogTarget } from "./session/log-target.ts";
+import { noticeToMessage, openLog, parseLogTarget, type LogTarget } from "./session/log-target.ts";
 import { Screen } from "./terminal/screen.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -52,12 +53,7 @@ export async function withServer(
   const log = await openLog(target, { creates: true, onNotice });
   try {
     const { createAgentServer } = await import("@moora/server");
-    if (worker && log.due === undefined) {
-      throw new UsageError(
-        `A worker cannot use ${target.shown}: files cannot list the sessions that are due.`,
-        "Keep sessions in FILE.db or postgres://...",
-      );
-    }
+    if (worker) checkHasDue(log, target);
     const onError = (error: unknown): void => screen.line(`moora: ${errorText(error)}`);
     const { inspectorOfServer } = await import("@moora/inspector");
     const server = createAgentServer({
@@ -74,6 +70,15 @@ export async function withServer(
   } finally {
     await log.close();
   }
+}
+
+/** Throws `UsageError` for a log that a worker cannot use. */
+function checkHasDue({ due }: EventLog, { shown }: LogTarget): void {
+  if (due !== undefined) return;
+  throw new UsageError(
+    `A worker cannot use ${shown}: files cannot list the sessions that are due.`,
+    "Keep sessions in FILE.db or postgres://...",
+  );
 }
 
 /** Resolves with the exit code when the process is interrupted or terminated. */

@@ -64,7 +64,7 @@ const requestHeaders =
   "authorization, content-type, idempotency-key, last-event-id, moora-protocol, mcp-method, mcp-name, mcp-protocol-version";
 
 /** Sets the headers of every response that it does not have. */
-export function strict(response: Response): Response {
+export function setStrictHeaders(response: Response): Response {
   for (const [name, value] of Object.entries(strictHeaders))
     if (!response.headers.has(name)) response.headers.set(name, value);
   return response;
@@ -72,7 +72,7 @@ export function strict(response: Response): Response {
 
 /** Sets the headers of every response, and those of CORS for an allowed origin. */
 export function secured(response: Response, request: Request, { allowedOrigins }: ServerContext): Response {
-  strict(response);
+  setStrictHeaders(response);
   if (allowedOrigins.size > 0) response.headers.append("vary", "origin");
   const origin = request.headers.get("origin");
   if (origin === null || !allowedOrigins.has(origin)) return response;

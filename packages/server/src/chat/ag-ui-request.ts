@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import type { UserMessage } from "./chat-request.ts";
 import { partsToContent } from "./ag-ui-files.ts";
-import { isOfServer, userMessageId } from "./reserved-ids.ts";
+import { checkedUserMessageId, isOfServer } from "./reserved-ids.ts";
 import { HttpProblem } from "../problem.ts";
 
 const id = z.string().check(z.minLength(1), z.maxLength(200));
@@ -59,7 +59,7 @@ export function newMessageOf({ messages }: RunInput): UserMessage | undefined {
   }
   const { content: given = "" } = last;
   const { content, ...files } = typeof given === "string" ? { content: given } : partsToContent(given);
-  return { messageId: userMessageId(last.id), content: content.toWellFormed(), ...files };
+  return { messageId: checkedUserMessageId(last.id), content: content.toWellFormed(), ...files };
 }
 
 /** What a run is about: its interrupts, or the newest message of the user. */

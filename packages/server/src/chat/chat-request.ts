@@ -1,7 +1,7 @@
 import type { AgentAttachment, Decision, Question } from "@moora/agent";
 import * as z from "zod/mini";
 import { HttpProblem } from "../problem.ts";
-import { userMessageId } from "./reserved-ids.ts";
+import { checkedUserMessageId } from "./reserved-ids.ts";
 import { questionPartId } from "./sub-agent-questions.ts";
 
 const partSchema = z.looseObject({ type: z.string() });
@@ -75,7 +75,11 @@ export function userMessageOf({ id, parts }: ChatMessage): UserMessage {
     } else throw unknownPart();
   }
   const content = texts.join("\n").toWellFormed();
-  return { messageId: userMessageId(id), content, ...(attachments.length === 0 ? {} : { attachments }) };
+  return {
+    messageId: checkedUserMessageId(id),
+    content,
+    ...(attachments.length === 0 ? {} : { attachments }),
+  };
 }
 
 const unknownPart = (): HttpProblem =>

@@ -1,7 +1,7 @@
 import type { AgentEvent, AgentInput, AgentState, DataPatch } from "@moora/agent";
 import { PacedStream } from "../events/paced-stream.ts";
 import { streamResponse } from "../events/event-stream.ts";
-import type { StreamHold } from "../routes/stream-hold.ts";
+import type { StreamHold } from "../sessions/stream-hold.ts";
 import type { LiveSession } from "../sessions/live-session.ts";
 import type { ServerContext } from "../server-options.ts";
 import type { ChatFormat, ChatTranslator } from "./chat-format.ts";

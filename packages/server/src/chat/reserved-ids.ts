@@ -11,7 +11,7 @@ const isReserved = (id: string): boolean =>
 export const isOfServer = (id: string): boolean => isReserved(id) || placeOf(id) !== undefined;
 
 /** The id of a new message of a user. Throws `refused` for one that this server gives itself: a page would mix up the two. */
-export function userMessageId(id: string): string {
+export function checkedUserMessageId(id: string): string {
   if (!isReserved(id)) return id;
   throw new HttpProblem("refused", "The message was ignored: reserved-id.", { path: "messages" });
 }

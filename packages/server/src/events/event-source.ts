@@ -15,6 +15,9 @@ export interface SourceOptions {
   readonly onAvailable: () => void;
 }
 
+/** How many records are read at first, and at most: then as many as fit in `maxBuffered` by the lengths of those before. */
+const pageLengths = { first: 64, most: 1_024 } as const;
+
 /** `counted`: how much of `maxBuffered` it takes. */
 interface WaitingFrame {
   readonly frame: StreamFrame;
@@ -32,6 +35,8 @@ export class EventSource {
   #last: number;
   #logged: readonly LoggedInput[] = [];
   #nextLogged = 0;
+  /** How many records of the log were sent, and how many characters they had. */
+  #sent = { records: 0, length: 0 };
   #waiting: WaitingFrame[] = [];
   #buffered = 0;
   /** Whether records may be missing in `#waiting`, so that the log is read first. */
@@ -127,7 +132,10 @@ export class EventSource {
       this.#nextLogged = 0;
     }
     this.#last = logged.seq;
-    return inputFrame(logged.seq, logged.input);
+    const frame = inputFrame(logged.seq, logged.input);
+    this.#sent.records += 1;
+    this.#sent.length += frame.text.length;
+    return frame;
   }
 
   #nextWaiting(): StreamFrame | undefined {
@@ -146,12 +154,23 @@ export class EventSource {
     return undefined;
   }
 
-  /** Reads the records that the reader does not have. From then on, new events wait in memory. */
+  #nextPageLength(): number {
+    const { records, length } = this.#sent;
+    this.#sent = { records: 0, length: 0 };
+    if (records === 0) return pageLengths.first;
+    const fitting = Math.floor((records * this.#options.maxBuffered) / length);
+    return Math.max(1, Math.min(pageLengths.most, fitting));
+  }
+
+  /** Reads a page of the records that the reader does not have. After the last page, new events wait in memory. */
   async #readLog(): Promise<void> {
+    const length = this.#nextPageLength();
     this.#isBehind = false;
     try {
-      this.#logged = await this.#live.session.history(this.#last);
+      this.#logged = await this.#live.session.history(this.#last, length);
       this.#nextLogged = 0;
+      // The log may have more.
+      if (this.#logged.length === length) this.#fallBehind();
     } catch (error) {
       this.#isBehind = true;
       throw error;
@@ -163,7 +182,7 @@ export class EventSource {
       this.#chunks.begin(),
       ...stream.questions.map((question) => this.#chunks.questionOf(question)),
     ];
-    // Not counted: a text that is longer than the buffer would fall behind again, and for ever.
+    // Not counted: a text that is longer than the buffer would fall behind again, without end.
     for (const chunk of chunks)
       if (chunk !== undefined) this.#waiting.push({ frame: chunkFrame(chunk), counted: 0 });
     if (this.#waiting.length > 0) this.#options.onAvailable();

@@ -1,7 +1,7 @@
 import { HttpProblem } from "../problem.ts";
 import type { ServerContext } from "../server-options.ts";
 import { checkHistory, type Cursor } from "../sessions/check-history.ts";
-import type { StreamHold } from "../routes/stream-hold.ts";
+import type { StreamHold } from "../sessions/stream-hold.ts";
 import { EventSource } from "./event-source.ts";
 import { PacedStream } from "./paced-stream.ts";
 import { retryText } from "./sse.ts";

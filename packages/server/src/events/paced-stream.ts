@@ -69,7 +69,10 @@ export class PacedStream {
     this.#watchStall();
   }
 
-  /** Ends the stream, and lets go of its source. What is cut off does not look complete: its last text says so. */
+  /**
+   * Ends the stream, and closes its source. A source with `cutText` has a last text, so that what is cut off does not look complete;
+   * without it, the stream ends after the text that its reader has.
+   */
   end(): void {
     if (this.#isDone) return;
     this.#isDone = true;

@@ -1,9 +1,11 @@
-import { nextWorkAt, userMessage, type AgentEvent, type DurableSession, type Receipt } from "@moora/agent";
+import { nextWorkAt, userMessage, type AgentEvent, type Receipt } from "@moora/agent";
+import type { CallSession } from "@moora/agent/internal";
 import type { ServerParts } from "../server-parts.ts";
+import { dispatchCancel, dispatchMessage, type MadePost } from "../sessions/dispatch-post.ts";
 import type { LiveSession } from "../sessions/live-session.ts";
-import type { SessionHold } from "../sessions/session-pool.ts";
 import { onSessions } from "../sessions/on-sessions.ts";
-import type { McpCallSession } from "./mcp-option.ts";
+import { requestIdOf, type PostRequest } from "../sessions/request-ids.ts";
+import type { SessionHold } from "../sessions/session-pool.ts";
 
 /** Whether nothing is left to do but by a person. The owner may be another server, so that only the state shows it. */
 function isSettled(live: LiveSession): boolean {
@@ -15,16 +17,19 @@ function isSettled(live: LiveSession): boolean {
  * A session of the pool for a call of a tool: of this server, which runs it beside its viewers, or of another one, to which it posts.
  * The pool keeps it open until the use ends.
  */
-export class PooledSession implements McpCallSession {
+export class PooledSession implements CallSession {
   readonly id: string;
+  readonly #parts: ServerParts;
+  readonly #user: string;
   readonly #live: LiveSession;
-  readonly #context: ServerParts["context"];
   readonly #release: () => void;
 
-  constructor({ context }: ServerParts, { live, release }: SessionHold) {
+  /** `user` is the one whose posts these are. */
+  constructor(parts: ServerParts, user: string, { live, release }: SessionHold) {
     this.id = live.ref.id;
+    this.#parts = parts;
+    this.#user = user;
     this.#live = live;
-    this.#context = context;
     const leave = live.stream.view();
     this.#release = () => {
       leave();
@@ -32,22 +37,24 @@ export class PooledSession implements McpCallSession {
     };
   }
 
-  readonly send: McpCallSession["send"] = async (content) => {
-    // The same input for each attempt: the second one of a session that changes its owner is a repetition.
-    const input = userMessage(content, { timestamp: this.#context.clock.now() });
-    return await this.#post("messages", async (session) => await session.dispatch(input));
+  readonly send: CallSession["send"] = async (userContent) => {
+    const { content, attachments } = userMessage(userContent);
+    const message = attachments === undefined ? { content } : { content, attachments };
+    return await this.#post("messages", message, (post) => dispatchMessage(post, message));
   };
 
-  readonly decide: McpCallSession["decide"] = async (question, decision, by, requestId) =>
-    await this.#post("decisions", async (session) => await session.decide(question, decision, by, requestId));
+  readonly decide: CallSession["decide"] = async (question, decision, by) =>
+    await this.#post("decisions", { question, decision }, ({ session, id }) =>
+      session.decide(question, decision, by, id.text),
+    );
 
-  readonly cancel: McpCallSession["cancel"] = async (reason, requestId) =>
-    await this.#post("cancel", async (session) => await session.cancel(reason, requestId));
+  readonly cancel: CallSession["cancel"] = async (reason) =>
+    await this.#post("cancel", { reason }, (post) => dispatchCancel(post, reason));
 
-  readonly questions: McpCallSession["questions"] = () => this.#live.stream.questions;
-  readonly current: McpCallSession["current"] = () => this.#live.session.current();
-  readonly trace: McpCallSession["trace"] = () => this.#live.session.trace();
-  readonly info: McpCallSession["info"] = () => this.#live.session.info();
+  readonly questions: CallSession["questions"] = () => this.#live.stream.questions;
+  readonly current: CallSession["current"] = () => this.#live.session.current();
+  readonly trace: CallSession["trace"] = () => this.#live.session.trace();
+  readonly info: CallSession["info"] = () => this.#live.session.info();
 
   readonly onEvent = (listener: (event: AgentEvent<unknown>) => void): (() => void) =>
     onSessions(this.#live, (session) => [session.onEvent(listener), this.#live.stream.onEvent(listener)]);
@@ -65,8 +72,19 @@ export class PooledSession implements McpCallSession {
 
   readonly close = async (): Promise<void> => this.#release();
 
-  async #post(kind: string, post: (session: DurableSession<unknown>) => Promise<Receipt>): Promise<Receipt> {
-    return await this.#context.counters.countPost(kind, () => this.#live.post(post));
+  /** Makes a post once, also if the session changes its owner in the middle of it. */
+  async #post(
+    kind: PostRequest["kind"],
+    content: unknown,
+    make: (post: MadePost) => Promise<Receipt>,
+  ): Promise<Receipt> {
+    const { context } = this.#parts;
+    const id = requestIdOf({ kind, user: this.#user, key: undefined, content });
+    const timestamp = context.clock.now();
+    const ledger = this.#parts.ledgerOf(this.#live);
+    return await context.counters.countPost(kind, () =>
+      ledger.once(id, (session, isRecorded) => make({ session, isRecorded, id, timestamp })),
+    );
   }
 }
 

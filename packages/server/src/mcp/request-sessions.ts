@@ -1,19 +1,23 @@
 import { InputRefused, stateAt, type Agent, type SessionView } from "@moora/agent";
+import type { CallAction, CallSession, ListedSession, UserSessions } from "@moora/agent/internal";
 import type { Access, SessionAction, SessionRef } from "../access/authorization.ts";
 import { HttpProblem, sessionNotFound } from "../problem.ts";
-import { checkMayCreate, newSessionId } from "../routes/new-session.ts";
+import { checkMayCreate, newSessionId } from "../sessions/new-session.ts";
 import type { ServerParts } from "../server-parts.ts";
 import type { SessionHold } from "../sessions/session-pool.ts";
-import type { McpCallSession, McpSessions } from "./mcp-option.ts";
 import { PooledSession } from "./pooled-session.ts";
 
-const rights = { continue: "post", decide: "decide", cancel: "cancel" } as const;
+const rights: Readonly<Record<CallAction, SessionAction>> = {
+  continue: "post",
+  decide: "decide",
+  cancel: "cancel",
+};
 
 /** The number of sessions that are read at once. */
 const pageLength = 200;
 
 /** The sessions of this server for one request to `/mcp`: those that the other routes have, with the same rights. */
-export class RequestSessions implements McpSessions {
+export class RequestSessions implements UserSessions {
   readonly user: string;
   readonly #parts: ServerParts;
   readonly #access: Access;
@@ -31,7 +35,7 @@ export class RequestSessions implements McpSessions {
     return id;
   }
 
-  async refusal(action: keyof typeof rights, id: string): Promise<string | undefined> {
+  async refusal(action: CallAction, id: string): Promise<string | undefined> {
     try {
       await this.#find(rights[action], id);
       return undefined;
@@ -41,19 +45,16 @@ export class RequestSessions implements McpSessions {
     }
   }
 
-  async open(id: string, agent: Agent<unknown>): Promise<McpCallSession> {
+  async open(id: string, agent: Agent<unknown>): Promise<CallSession> {
     try {
-      return new PooledSession(this.#parts, await this.#hold(id, agent.name));
+      return new PooledSession(this.#parts, this.user, await this.#hold(id, agent.name));
     } catch (error) {
       if (!(error instanceof HttpProblem)) throw error;
       throw new InputRefused({ code: error.code, path: "", message: error.message });
     }
   }
 
-  async *list(): AsyncGenerator<
-    { readonly id: string; readonly agent: string; readonly records: number },
-    void
-  > {
+  async *list(): AsyncGenerator<ListedSession, void> {
     let after = "";
     for (;;) {
       const { sessions, hasMore } = await this.#parts.directory.page(this.#access, {

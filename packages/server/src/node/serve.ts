@@ -9,7 +9,7 @@ import {
   shownValue,
   type OptionForms,
 } from "@moora/agent-core-effects/internal";
-import { strict } from "../access/site-checks.ts";
+import { setStrictHeaders } from "../access/site-checks.ts";
 import type { AgentServer } from "../agent-server.ts";
 import { HttpProblem } from "../problem.ts";
 
@@ -55,17 +55,30 @@ const loopbackAddresses: ReadonlySet<string> = new Set(["127.0.0.1", "::1", "loc
 export async function serve(server: AgentServer, options: ServeOptions = {}): Promise<ServedAgents> {
   if (!isServer(server)) refuse(`serve needs a server of createAgentServer, got ${shownValue(server)}.`);
   checkOptions("serve", options, forms);
-  const { port = 8787, hostname = "127.0.0.1", headersTimeoutMs = 10_000, maxConnections = 20_000 } = options;
+  const { port = 8787, hostname = "127.0.0.1" } = options;
   const isLoopback = loopbackAddresses.has(hostname);
   if (!isLoopback && !server.isAuthorized) {
     throw new BuildError(
       `hostname ${hostname} can be reached by others. Give createAgentServer({ authorize }), or serve on 127.0.0.1.`,
     );
   }
+  const http = httpServerOf(server, options, isLoopback);
+  const address = await listen(http, port, hostname);
+  const host = address.family === "IPv6" ? `[${address.address}]` : address.address;
+  return {
+    url: `http://${host}:${address.port}${server.basePath}`,
+    port: address.port,
+    close: (closing) => closeBoth(http, server, closing),
+  };
+}
+
+/** The HTTP server of Node that gives its requests to an agent server. It does not listen yet. */
+function httpServerOf(server: AgentServer, options: ServeOptions, isLoopback: boolean): Server {
+  const { headersTimeoutMs = 10_000, maxConnections = 20_000 } = options;
   const listener = getRequestListener(
     (request, { outgoing }) => server.fetch(request, { isLoopback, drop: () => outgoing.destroy() }),
     // A request without a host is refused by Node. Globals of the application stay as they are.
-    { overrideGlobalObjects: false, errorHandler: unreadable },
+    { overrideGlobalObjects: false, errorHandler: unreadableResponse },
   );
   const http = createServer({
     headersTimeout: headersTimeoutMs,
@@ -79,23 +92,24 @@ export async function serve(server: AgentServer, options: ServeOptions = {}): Pr
     if (hasUnreadBody(incoming)) outgoing.setHeader("connection", "close");
     void listener(incoming, outgoing);
   });
-  const address = await listen(http, port, hostname);
-  const host = address.family === "IPv6" ? `[${address.address}]` : address.address;
-  return {
-    url: `http://${host}:${address.port}${server.basePath}`,
-    port: address.port,
-    async close(closing) {
-      const closed = new Promise<void>((resolve) => void http.close(() => resolve()));
-      await server.close(closing);
-      http.closeAllConnections();
-      await closed;
-    },
-  };
+  return http;
+}
+
+/** Stops listening, closes the agent server, and then the connections that are left. */
+async function closeBoth(
+  http: Server,
+  server: AgentServer,
+  closing: Parameters<AgentServer["close"]>[0],
+): Promise<void> {
+  const closed = new Promise<void>((resolve) => void http.close(() => resolve()));
+  await server.close(closing);
+  http.closeAllConnections();
+  await closed;
 }
 
 /** The answer to a request from which no web-standard request can be made. `AgentServer.fetch`, the other source of errors, never rejects. */
-const unreadable = (): Response =>
-  strict(
+const unreadableResponse = (): Response =>
+  setStrictHeaders(
     new HttpProblem(
       "invalid-request",
       "The address of the request is invalid: check its path and Host.",

@@ -15,7 +15,7 @@ import { uiMessageFormat as format } from "../chat/ui-message-format.ts";
 import type { LiveSession } from "../sessions/live-session.ts";
 import { awaitQuestions } from "./awaited-questions.ts";
 import { postAnswers, postUserMessage } from "./chat-posts.ts";
-import { chatSession, findChat, namingSession, nothingToResume, withStream } from "./chat-session.ts";
+import { chatSession, findChat, withSessionHeader, nothingToResume, withStream } from "./chat-session.ts";
 import { regenerateAnswer } from "./regenerated-answer.ts";
 import { json, type Route } from "./route.ts";
 
@@ -53,7 +53,7 @@ export const readChat: Route = async (call) => {
     if (isResumable(live.session.current(), live.stream.questions))
       deliveredLoops.readPart(ref.id, user, loop);
     else deliveredLoops.sentWhole(ref.id, user, loop);
-    return namingSession(json(view), ref);
+    return withSessionHeader(json(view), ref);
   };
   return await pool.use(ref, read, { isRead: true });
 };

@@ -5,7 +5,7 @@ import { ChatStream, type ChatReader } from "../chat/chat-stream.ts";
 import { agentNotFound, HttpProblem, sessionNotFound } from "../problem.ts";
 import type { LiveSession } from "../sessions/live-session.ts";
 import type { RouteCall } from "./route.ts";
-import { holdForStream } from "./stream-hold.ts";
+import { holdForStream } from "../sessions/stream-hold.ts";
 
 /** The rights that a request to a chat needs: to read it, or to post a message to it, whose answer it reads. */
 const rightsFor = { read: ["read"], post: ["read", "post"] } as const;
@@ -83,17 +83,17 @@ export async function withStream(
   const reader = onWhole === undefined ? { user } : { user, onWhole };
   const stream = new ChatStream(call.parts.context, hold, format, reader);
   try {
-    if (await begin(stream, hold.live)) return namingSession(stream.response, ref);
+    if (await begin(stream, hold.live)) return withSessionHeader(stream.response, ref);
   } catch (error) {
     stream.end();
     throw error;
   }
   stream.end();
-  return namingSession(nothingToResume(), ref);
+  return withSessionHeader(nothingToResume(), ref);
 }
 
 /** The response with the id of the session in a header, encoded as in a path. */
-export function namingSession(response: Response, { id }: Pick<SessionRef, "id">): Response {
+export function withSessionHeader(response: Response, { id }: Pick<SessionRef, "id">): Response {
   response.headers.set(sessionHeader, encodeURIComponent(id));
   return response;
 }

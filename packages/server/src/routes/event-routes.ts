@@ -1,6 +1,6 @@
 import { cursorOfRequest, eventStream } from "../events/event-stream.ts";
 import type { Route } from "./route.ts";
-import { holdForStream } from "./stream-hold.ts";
+import { holdForStream } from "../sessions/stream-hold.ts";
 
 /** The events of a session after a cursor, as server-sent events. */
 export const streamEvents: Route = async (call) => {

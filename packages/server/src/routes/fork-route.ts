@@ -1,6 +1,7 @@
 import { forkBodySchema } from "@moora/agent-webui-protocol";
 import { readOptionalBody } from "../body.ts";
-import { checkMayCreate, createdResponse, newSessionRef } from "./new-session.ts";
+import { checkMayCreate, newSessionRef } from "../sessions/new-session.ts";
+import { createdResponse } from "./created-response.ts";
 import type { Route } from "./route.ts";
 
 /**

@@ -1,5 +1,6 @@
 import { emptyBodySchema, pauseBodySchema } from "@moora/agent-webui-protocol";
-import { dispatchOnce, postRoute } from "./post-routes.ts";
+import { dispatchOnce } from "../sessions/dispatch-post.ts";
+import { postRoute } from "./post-routes.ts";
 import type { Route } from "./route.ts";
 
 /** Tries a failed or canceled loop again. */

@@ -21,24 +21,12 @@ import {
   type Cursor,
 } from "../sessions/check-history.ts";
 import { DataPosition } from "../sessions/data-position.ts";
+import { dispatchCancel, dispatchMessage, type MadePost } from "../sessions/dispatch-post.ts";
+import { idempotencyKeyOf } from "../sessions/idempotency-key.ts";
 import type { LiveSession } from "../sessions/live-session.ts";
 import { requestIdOf, type PostRequest, type RequestId } from "../sessions/request-ids.ts";
 import { awaitQuestions } from "./awaited-questions.ts";
 import { json, type Route } from "./route.ts";
-
-/** The idempotency key of a request; undefined if it has none. Throws `invalid-request`. */
-export function idempotencyKeyOf(request: Request): string | undefined {
-  const key = request.headers.get("idempotency-key");
-  if (key === null) return undefined;
-  if (/^[\x21-\x7e]{1,200}$/.test(key)) return key;
-  throw new HttpProblem(
-    "invalid-request",
-    'Idempotency-Key must be 1 to 200 characters of ASCII from "!" to "~", without blanks.',
-    {
-      path: "Idempotency-Key",
-    },
-  );
-}
 
 /** One kind of post: its right, its body, and how it is applied. */
 interface PostKind<Schema extends z.ZodMiniType> {
@@ -50,16 +38,11 @@ interface PostKind<Schema extends z.ZodMiniType> {
   readonly mayExist?: (session: DurableSession<unknown>, id: RequestId) => boolean;
 }
 
-interface PostCall<Body> {
+/** `session` is what is behind `live` now. */
+interface PostCall<Body> extends MadePost {
   readonly context: ServerContext;
   readonly live: LiveSession;
-  /** What is behind `live` now. */
-  readonly session: DurableSession<unknown>;
-  /** Whether the log contains this post. Called when the post is applied: another process may have recorded it meanwhile. */
-  readonly isRecorded: () => boolean;
-  readonly id: RequestId;
   readonly user: string;
-  readonly timestamp: number;
   readonly body: Body;
 }
 
@@ -93,27 +76,15 @@ export const postRoute =
     return json(receipt satisfies PostReceipt);
   };
 
-/** Dispatches an input unless the log contains it: a repetition would apply to what has happened since, such as the next loop. */
-export const dispatchOnce = async (
-  { session, isRecorded, id: { text: requestId }, timestamp }: PostCall<unknown>,
-  input: object,
-): Promise<Receipt> =>
-  await session.dispatch(() => (isRecorded() ? undefined : { ...input, requestId, timestamp }));
-
 /** Posts a message of the user. */
 export const postMessage: Route = postRoute({
   kind: "messages",
   action: "post",
   schema: messageBodySchema,
-  post: async ({ context, session, id: { messageId }, body: { content, attachments }, timestamp }) => {
-    await checkAttachments(context, session, { attachments, path: "attachments" });
-    return await session.dispatch({
-      type: "user-message-received",
-      messageId,
-      content,
-      ...(attachments === undefined ? {} : { attachments }),
-      timestamp,
-    });
+  post: async (call) => {
+    const { context, session, body } = call;
+    await checkAttachments(context, session, { attachments: body.attachments, path: "attachments" });
+    return await dispatchMessage(call, body);
   },
   mayExist: (session, { messageId }) => session.current().messages.some(({ id }) => id === messageId),
 });
@@ -144,20 +115,12 @@ const questionOf = (session: DurableSession<unknown>, given: QuestionRef): Quest
       given)
     : given;
 
-/** Cancels the running loop. The input contains the text that was streamed so far. */
+/** Cancels the running loop. */
 export const postCancel: Route = postRoute({
   kind: "cancel",
   action: "cancel",
   schema: cancelBodySchema,
-  post: async (call) => {
-    const { reason } = call.body;
-    const partial = call.session.current().streaming?.text.toWellFormed() ?? "";
-    return await dispatchOnce(call, {
-      type: "re-act-cancelled",
-      ...(reason === undefined ? {} : { reason }),
-      ...(partial === "" ? {} : { partial }),
-    });
-  },
+  post: async (call) => await dispatchCancel(call, call.body.reason),
 });
 
 /** Changes the application data. With a `base` only if the data is what it was after that record. */

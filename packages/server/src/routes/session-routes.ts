@@ -6,7 +6,8 @@ import { readOptionalBody } from "../body.ts";
 import { agentNotFound, HttpProblem, sessionNotFound } from "../problem.ts";
 import { digestAt, incarnationOf } from "../sessions/history-position.ts";
 import type { LiveSession } from "../sessions/live-session.ts";
-import { checkMayCreate, createdResponse, newSessionRef } from "./new-session.ts";
+import { checkMayCreate, newSessionRef } from "../sessions/new-session.ts";
+import { createdResponse } from "./created-response.ts";
 import { json, type Route, type RouteCall } from "./route.ts";
 
 /** Creates a session. A body has no fields, and may be missing. With an idempotency key, a repetition returns the session of the first request. */

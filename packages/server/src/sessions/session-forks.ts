@@ -1,33 +1,61 @@
 import { forkSession, LogError, readHeader, SessionError } from "@moora/agent";
-import type { EventLog } from "@moora/event-log";
+import { closesSession } from "@moora/agent/internal";
+import type { EventLog, SessionLog } from "@moora/event-log";
 import type { SessionRef } from "../access/authorization.ts";
 import { HttpProblem, keyReused, unavailable } from "../problem.ts";
+
+/** A fork that is being made, and the record that its request names. */
+interface Making {
+  readonly at: number | undefined;
+  readonly seq: Promise<number>;
+}
 
 /** Makes forks of the sessions of a log, each once: its id is that of the request and of all its repetitions. */
 export class SessionForks {
   readonly #log: EventLog;
   /** By the ids of the forks. */
-  readonly #underWay = new Map<string, Promise<number>>();
+  readonly #underWay = new Map<string, Making>();
 
   constructor(log: EventLog) {
     this.#log = log;
   }
 
   /**
-   * Makes a fork with the first `at` records of a session (default: all), and returns its last record. Throws `HttpProblem`:
-   * `cursor-beyond-end`, `refused`, and `idempotency-key-reused` if the fork exists and was made at another record.
+   * Makes a fork with the first `at` records of a session (default: all), and returns its last record. Equal calls at the same time
+   * share one fork. Throws `HttpProblem`: `cursor-beyond-end`, `refused`, also where an engine runs the sessions,
+   * `idempotency-key-reused` if the fork was made at another record, and `unavailable` while another process writes it.
    */
   async make(ref: SessionRef, sourceId: string, at: number | undefined): Promise<number> {
-    await this.#underWay.get(ref.id)?.catch(() => undefined);
-    const known = await this.#find(ref.id, at);
-    if (known !== undefined) return known;
-    const forking = this.#fork(ref, sourceId, at);
-    this.#underWay.set(ref.id, forking);
+    this.#checkOwner();
+    for (;;) {
+      const making = this.#underWay.get(ref.id);
+      if (making === undefined) return await this.#begin(ref, sourceId, at);
+      if (making.at === at) return await making.seq;
+      await making.seq.catch(() => undefined);
+    }
+  }
+
+  /** Registers the fork before anything is awaited, so that each call after this one finds it. */
+  async #begin(ref: SessionRef, sourceId: string, at: number | undefined): Promise<number> {
+    const seq = this.#findOrFork(ref, sourceId, at);
+    this.#underWay.set(ref.id, { at, seq });
     try {
-      return await forking;
+      return await seq;
     } finally {
       this.#underWay.delete(ref.id);
     }
+  }
+
+  /** The engine that runs the sessions of a log makes their records, and refuses those that a fork begins with. */
+  #checkOwner(): void {
+    const { owner } = this.#log;
+    if (owner === undefined) return;
+    const detail = `The sessions of this server are run by ${owner}, which accepts no forks. Fork into another log, with forkSession.`;
+    throw new HttpProblem("refused", detail);
+  }
+
+  async #findOrFork(ref: SessionRef, sourceId: string, at: number | undefined): Promise<number> {
+    return (await this.#find(ref.id, at)) ?? (await this.#fork(ref, sourceId, at));
   }
 
   async #fork({ id, user }: SessionRef, sourceId: string, at: number | undefined): Promise<number> {
@@ -40,6 +68,7 @@ export class SessionForks {
       const isMade = error instanceof LogError && error.code === "LogExists";
       const made = isMade ? await this.#find(id, at) : undefined;
       if (made !== undefined) return made;
+      if (isMade) throw unavailable("The fork is being written. Retry.");
       throw forkProblem(error);
     }
   }
@@ -50,11 +79,16 @@ export class SessionForks {
     if (log === undefined) return undefined;
     const { parent } = await readHeader(this.#log, id);
     if (at !== undefined && parent?.seq !== at) throw keyReused();
-    const head = await log.head();
-    // Between its creation and its first record.
-    if (head === 0 && parent?.seq !== 0) throw unavailable("The fork is being written. Retry.");
-    return head;
+    // It lacks records: `forkSession` replaces it if its writing was interrupted.
+    if (await isClosed(log)) return undefined;
+    return await log.head();
   }
+}
+
+/** Whether a session lacks records. */
+async function isClosed(log: SessionLog): Promise<boolean> {
+  const lease = await log.currentLease();
+  return lease !== undefined && closesSession(lease.owner);
 }
 
 /** The problem of a fork that is refused; any other error as it is. */

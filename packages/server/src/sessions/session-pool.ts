@@ -85,7 +85,11 @@ export class SessionPool {
     }
   }
 
-  /** Opens a session and keeps it open. Throws `unavailable` if no other session can be closed for it. */
+  /**
+   * Opens a session and keeps it open. Without `isRead` a session that rests is claimed, so that this server runs it or posts to its
+   * owner. Throws `HttpProblem`: `not-found` for an agent that this server does not have and for a session that was removed,
+   * `unavailable` if no other session can be closed for it, and while the server closes.
+   */
   async hold(ref: SessionRef, { isRead = false }: HoldOptions = {}): Promise<SessionHold> {
     const entry = await this.#entryOf(ref, isRead);
     entry.holds += 1;

@@ -26,10 +26,11 @@ const llm = new MockLlmCaller(({ messages }) => {
   const last = messages.at(-1);
   if (last?.role === "assistant") return answers("It may be paid.");
   const text = JSON.stringify(last);
-  if (text.includes("Sing"))
+  if (text.includes("Sing")) {
     return mode === "hang"
       ? hangs("Once upon a ")
       : answers("Once there was a server.", { reasoning: "I sing." });
+  }
   const name = text.includes("Charge") ? "charge" : "pay";
   return callsTools([{ name, arguments: { cents: 5 } }], { reasoning: "I pay.", text: "One moment." });
 });

@@ -23,6 +23,18 @@ export const readingCases: readonly LogCase[] = [
       checkEqual(await again.read(after), records.slice(after), `the records after ${after}, opened again`);
     }
   }),
+  logCase("reads a part of the records after any position", async (scene) => {
+    const session = await scene.create();
+    const records = await appendBodies(session, ...bodies(12));
+    for (let after = 0; after <= 13; after += 1) {
+      for (const limit of [1, 5, 12, 13, Infinity]) {
+        const read = await session.read(after, limit);
+        checkEqual(read, records.slice(after, after + read.length), `the records after ${after}`);
+        const isEnough = read.length >= Math.min(limit, 12 - after);
+        checkEqual(isEnough, true, `whether there are ${limit} records after ${after}`);
+      }
+    }
+  }),
   logCase("inspecting an undamaged log returns all of its records", async (scene) => {
     const session = await scene.create();
     const undamaged = { damage: undefined, unfinishedBytes: 0 };

@@ -11,7 +11,7 @@ const fileProblems: Readonly<Record<string, string>> = {
   ENOSPC: "cannot be written: no space left on the disk",
 };
 
-/** Throws `CliFailure` unless the folder of a file exists, which is to be written. */
+/** Throws `CliFailure` unless the folder exists in which a file is to be written. */
 export function checkFolderOf(file: string, cwd: string): void {
   const folder = dirname(resolve(cwd, file));
   if (existsSync(folder)) return;

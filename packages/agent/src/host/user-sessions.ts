@@ -1,4 +1,6 @@
-import type { Agent, DurableSession, SessionView } from "@moora/agent";
+import type { Agent } from "../define-agent.ts";
+import type { DurableSession } from "../durable/durable-session.ts";
+import type { SessionView } from "../session/session.ts";
 
 type UsedMethods =
   | "id"
@@ -12,7 +14,7 @@ type UsedMethods =
   | "onEvent"
   | "settled";
 
-/** An open session as a call uses it, such as a `DurableSession`. */
+/** An open session as a call of a tool uses it, such as a `DurableSession`. */
 export interface CallSession extends Pick<DurableSession<unknown>, UsedMethods> {
   /** Ends the use. Can be called more than once. */
   close(): Promise<void>;
@@ -36,9 +38,9 @@ export interface UserSessions {
   newId(): string;
   /** Why the user may not do this with a session, in words for the client; undefined if the user may. */
   refusal(action: CallAction, id: string): Promise<string | undefined>;
-  /** Opens a session, or creates it with an id of `newId`. Rejects with `InputRefused` if the user may not create one. */
+  /** Opens a session, or creates it with an id of `newId`. Rejects with `InputRefused` for what the user may not do. */
   open(id: string, agent: Agent<unknown>): Promise<CallSession>;
   list(): AsyncIterable<ListedSession>;
-  /** The messages of a session; undefined for one that the user may not see. */
+  /** The messages of a session; undefined for one that the user may not read. */
   messagesOf(id: string): Promise<SessionView["messages"] | undefined>;
 }

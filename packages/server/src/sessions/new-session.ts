@@ -1,10 +1,7 @@
-import type { SessionSummary } from "@moora/agent-webui-protocol";
 import { digestOf } from "@moora/event-log";
 import type { Access, SessionRef } from "../access/authorization.ts";
 import { HttpProblem } from "../problem.ts";
-import type { ServerContext } from "../server-options.ts";
-import { idempotencyKeyOf } from "./post-routes.ts";
-import { json } from "./route.ts";
+import { idempotencyKeyOf } from "./idempotency-key.ts";
 
 /** A session to create: its agent, and what the request is about, for which its key counts. */
 interface NewSession {
@@ -34,7 +31,3 @@ export function newSessionId(): string {
 export async function checkMayCreate(access: Access, ref: SessionRef): Promise<void> {
   if (!(await access.may("create", ref))) throw new HttpProblem("forbidden", "You may not create a session.");
 }
-
-/** The response with a new session. */
-export const createdResponse = ({ basePath }: ServerContext, session: SessionSummary): Response =>
-  json(session, 201, { location: `${basePath}/sessions/${encodeURIComponent(session.id)}` });

@@ -1,0 +1,94 @@
+import type { DataPatch, Json, ToolCallResult, ToolCallResultInput } from "@moora/agent-core-state-machine";
+import { dataOf } from "@moora/agent-core-state-machine/internal";
+import type { DataUpdates } from "../data/data-updates.ts";
+import type { CallToolEffect, ProbeToolEffect } from "../effect.ts";
+import { errorText } from "../error-text.ts";
+import type { Tool } from "../tool/define-tool.ts";
+import { toolNamed } from "../tool/tool-named.ts";
+import type { ToolOutcome } from "../tool/tool-reply.ts";
+import { truncated } from "../truncate.ts";
+import { assertLoggable } from "./assert-loggable.ts";
+import { dispatch, type EffectProgram } from "./effect-program.ts";
+import type { EffectHost } from "./host.ts";
+import { validUsage } from "./valid-usage.ts";
+
+/** Dispatches the outcome of a call as its result. */
+export function* dispatchResult(
+  effect: CallToolEffect | ProbeToolEffect,
+  outcome: ToolOutcome,
+  host: EffectHost,
+): EffectProgram<void> {
+  yield* dispatch(checkedFiles(outcomeToInput(effect, outcome, host)));
+}
+
+/** Files come from the code of a tool and are checked; everything else in a result is made here. */
+const checkedFiles = (input: ToolCallResultInput): ToolCallResultInput =>
+  "files" in input.result ? assertLoggable(input) : input;
+
+/** Dispatches a result with its updates, computed at its turn. A result whose updates are refused is a failure. */
+export function* dispatchWithUpdates(
+  effect: CallToolEffect,
+  outcome: ToolOutcome,
+  updates: DataUpdates,
+  host: EffectHost,
+): EffectProgram<void> {
+  const input = checkedFiles(outcomeToInput(effect, outcome, host));
+  yield* dispatch((state) => {
+    const patches = patchesOf(updates, dataOf(state));
+    if (typeof patches !== "string") return { ...input, patches };
+    const error = `${patches}${patches.endsWith(".") ? "" : "."} The call ran and may have had its effect, but the data was not changed.`;
+    const { receivedAt } = input.result;
+    return { ...input, result: { isSuccess: false, error, code: "data-refused", receivedAt } };
+  });
+}
+
+/** The patches of updates, or why they are refused: another update was first, and a recipe no longer fits. */
+function patchesOf(updates: DataUpdates, data: Json): readonly DataPatch[] | string {
+  try {
+    return updates.changeOf(data).patches;
+  } catch (error) {
+    return errorText(error);
+  }
+}
+
+function outcomeToInput(
+  { toolCallId, key, name }: CallToolEffect | ProbeToolEffect,
+  outcome: ToolOutcome,
+  { clock, limits, parts }: EffectHost,
+): ToolCallResultInput {
+  const timestamp = clock.now();
+  const result = outcomeToResult(outcome, limits.maxResultLength, timestamp);
+  const usage = validUsage(outcome.usage);
+  const used = usage === undefined ? {} : { usage };
+  const handoff = outcome.isSuccess && outcome.handoff !== undefined ? { handoff: outcome.handoff } : {};
+  const mayRepeat = isRepeatable(outcome, toolNamed(parts.tools, name)) ? ({ retryable: true } as const) : {};
+  return {
+    type: "tool-call-completed",
+    toolCallId,
+    key,
+    result,
+    ...mayRepeat,
+    ...used,
+    ...handoff,
+    timestamp,
+  };
+}
+
+/** Whether the input says that the call may be repeated. It is not said of tools without `retries`. */
+const isRepeatable = (outcome: ToolOutcome, tool: Tool | undefined): boolean =>
+  !outcome.isSuccess && outcome.retryable === true && tool?.definition.retries !== undefined;
+
+/** The result of an outcome, truncated to `maxLength` characters. */
+function outcomeToResult(outcome: ToolOutcome, maxLength: number, receivedAt: number): ToolCallResult {
+  if (!outcome.isSuccess) {
+    const error = truncated(outcome.error.toWellFormed(), maxLength);
+    return { isSuccess: false, error, receivedAt, code: outcome.code };
+  }
+  const content = truncated(outcome.content.toWellFormed(), maxLength);
+  return {
+    isSuccess: true,
+    content,
+    receivedAt,
+    ...(outcome.files === undefined ? {} : { files: outcome.files }),
+  };
+}

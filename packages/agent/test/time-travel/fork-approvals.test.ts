@@ -1,0 +1,87 @@
+import { untilPasses } from "@moora/testbed/test-clock";
+import { describe, expect, it } from "vitest";
+import { defineAgent, forkSession, verifySession, type Agent, type DurableSession } from "../../src/index.ts";
+import {
+  callsThenAnswers,
+  never,
+  questionOf,
+  Restarts,
+  resultOf,
+  textOf,
+  turns,
+} from "../restarts/restarts.ts";
+import { toolOf } from "../support.ts";
+
+/** An agent with a tool whose run does not end, and the number of its runs. */
+function payingAgent(policy: Parameters<typeof toolOf>[2]): {
+  readonly agent: Agent;
+  readonly runs: () => number;
+} {
+  let runs = 0;
+  const pay = (): Promise<string> => {
+    runs += 1;
+    return never();
+  };
+  const agent = defineAgent({
+    llm: callsThenAnswers({ name: "pay" }),
+    tools: [toolOf("pay", pay, policy)],
+  });
+  return { agent, runs: () => runs };
+}
+
+/** Opens a fork of all records, and lets it do what it wants. */
+async function openedFork(world: Restarts, agent: Agent, seq: number): Promise<DurableSession> {
+  await forkSession(world.log, "ada", seq, { as: "fork", open: "reuse" });
+  expect(await verifySession(world.log, "fork")).toMatchObject({ ok: true });
+  const fork = await world.open(agent, { id: "fork" });
+  await turns();
+  return fork;
+}
+
+describe.each(["once", "keyed", "safe"] as const)(
+  "a fork of a call that is approved, of a tool that runs %s",
+  (replay) => {
+    it("does not run it where it has not begun: the approval was for the call of the original", async () => {
+      const world = new Restarts();
+      const { agent, runs } = payingAgent({ replay, approval: "always" });
+      await world.crash(agent);
+      const post = await world.open(agent, { access: "post" });
+      await post.pause("Hold.");
+      await post.decide(questionOf(post), "approve");
+      const { seq } = post.info();
+      await post.close();
+      const fork = await openedFork(world, agent, seq);
+      await fork.resume();
+      await untilPasses(() => expect(resultOf(fork.current())).not.toBeNull());
+      expect(textOf(resultOf(fork.current()))).toContain("Not run: the conversation was forked here.");
+      expect(runs()).toBe(0);
+      await fork.close();
+    });
+  },
+);
+
+describe("a fork before the start of a call that the original has begun since, and not ended", () => {
+  it.each(["once", "keyed"] as const)(
+    "does not begin it again where it runs %s: its outcome is unknown",
+    async (replay) => {
+      const world = new Restarts();
+      const { agent, runs } = payingAgent({ replay });
+      await world.crash(agent);
+      const started = (await world.types()).indexOf("tool-call-started");
+      expect(started).toBeGreaterThan(0);
+      const fork = await openedFork(world, agent, started);
+      expect(textOf(resultOf(fork.current()))).toContain("unknown");
+      expect(runs()).toBe(1);
+      await fork.close();
+    },
+  );
+
+  it("begins it again where it is safe", async () => {
+    const world = new Restarts();
+    const { agent, runs } = payingAgent({ replay: "safe" });
+    await world.crash(agent);
+    const fork = await openedFork(world, agent, (await world.types()).indexOf("tool-call-started"));
+    expect(runs()).toBe(2);
+    await fork.close();
+  });
+});
