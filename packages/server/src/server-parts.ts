@@ -1,6 +1,6 @@
 import type { McpRoute } from "@moora/agent/internal";
-import { DeliveredLoops } from "./chat/delivered-loops.ts";
 import { RequestRate } from "./access/request-rate.ts";
+import { DeliveredLoops } from "./chat/delivered-loops.ts";
 import type { ServerContext } from "./server-options.ts";
 import { StreamCounter } from "./events/stream-counter.ts";
 import { storeOf } from "./files/files-of-session.ts";

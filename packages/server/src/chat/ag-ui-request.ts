@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import type { UserMessage } from "./chat-request.ts";
 import { partsToContent } from "./ag-ui-files.ts";
-import { isOfServer, checkedUserMessageId } from "./reserved-ids.ts";
+import { checkedUserMessageId, isOfServer } from "./reserved-ids.ts";
 import { HttpProblem } from "../problem.ts";
 
 const id = z.string().check(z.minLength(1), z.maxLength(200));
