@@ -168,7 +168,13 @@ export const chunkEventSchema = z.discriminatedUnion("type", [
     text: z.string(),
   }),
   /** Reasoning that was written before the stream began. */
-  z.object({ type: z.literal("draft-reasoning"), messageId: z.string(), part, offset: seq, text: z.string() }),
+  z.object({
+    type: z.literal("draft-reasoning"),
+    messageId: z.string(),
+    part,
+    offset: seq,
+    text: z.string(),
+  }),
   z.object({
     type: z.literal("tool-call"),
     messageId: z.string(),
