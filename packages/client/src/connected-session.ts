@@ -191,8 +191,7 @@ export class ConnectedSession<Answer, Data> {
   #takeChunk(chunk: ChunkEvent): void {
     if (chunk.type === "question") return this.#showQuestion(this.#subAgentQuestions.add(chunk));
     if (chunk.type === "question-closed") return this.#closeQuestion(chunk);
-    const progress = this.#chunks.progressOf(chunk);
-    if (progress !== undefined) this.#output.progress(progress);
+    for (const progress of this.#chunks.progressOf(chunk)) this.#output.progress(progress);
   }
 
   #showQuestion(question: SubAgentQuestion | undefined): void {

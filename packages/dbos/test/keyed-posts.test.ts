@@ -30,7 +30,12 @@ beforeEach(async () => {
 });
 
 async function launch(orders: Partial<KeyedPostOrders>): Promise<HostProcess> {
-  const base = { url: server.url, executor: `one-${sessions}`, at: "nothing", input: "data-changed" } as const;
+  const base = {
+    url: server.url,
+    executor: `one-${sessions}`,
+    at: "nothing",
+    input: "data-changed",
+  } as const;
   const launched = new HostProcess("keyed-posts.ts", { ...base, ...orders });
   await launched.launched();
   return launched;

@@ -58,7 +58,9 @@ describe("a session on a Restate that does not answer", () => {
     const broken = await serve((_, response) => void response.write("{", () => response.destroy()));
     expect((await failureOf(sessionAt(broken).send("Hello"))).message).toContain(broken);
     const page = await serve((_, response) => void response.end("<html></html>"));
-    expect((await failureOf(sessionAt(page).send("Hello"))).message).toContain("is not JSON: check ingressUrl");
+    expect((await failureOf(sessionAt(page).send("Hello"))).message).toContain(
+      "is not JSON: check ingressUrl",
+    );
   });
 });
 

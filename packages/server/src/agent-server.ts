@@ -103,10 +103,11 @@ function unrouted(path: string, basePath: string): HttpProblem {
   return new HttpProblem("method-not-allowed", detail, { headers: { allow } });
 }
 
-/** Throws `unsupported-protocol` for a client of another version. */
+/** Throws `unsupported-protocol` for a client of a version that is not served. */
 function checkProtocol(request: Request): void {
   const version = request.headers.get("moora-protocol");
   if (version === null || version === String(protocolVersion)) return;
-  const detail = `moora-protocol must be ${protocolVersion}, the version of this server.`;
+  const asked = JSON.stringify(version.slice(0, 20));
+  const detail = `moora-protocol must be ${protocolVersion}, the version that this server serves, got ${asked}.`;
   throw new HttpProblem("unsupported-protocol", detail);
 }

@@ -29,8 +29,8 @@ export interface ServerLimits {
   /** How long a stream may take no event that waits for it, in milliseconds. It is then closed, and can be resumed. Default: 30,000. */
   readonly streamStallMs: number;
   /**
-   * After how many milliseconds a stream of events ends, so that its reader connects again and is authorized again. It resumes exactly.
-   * Default: 300,000.
+   * After how many milliseconds a stream of events ends at the latest, so that its reader connects again and is authorized again. It
+   * resumes exactly. A random part of at most a fifth is left out. Default: 300,000.
    */
   readonly streamLifetimeMs: number;
   /** The pause after which a stream without events gets a comment, in milliseconds. Default: 15,000. */

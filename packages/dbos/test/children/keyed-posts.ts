@@ -55,8 +55,4 @@ const schema: StandardSchema<List> = {
 
 const data = defineData({ schema, initial: { items: [] }, jsonSchema: { type: "object" } });
 const llm = new MockLlmCaller(() => answers("Done."));
-await serveCommands(
-  dbosHost(defineAgent({ name: "lists", llm, data }), { log }),
-  orders,
-  released.resolve,
-);
+await serveCommands(dbosHost(defineAgent({ name: "lists", llm, data }), { log }), orders, released.resolve);

@@ -31,7 +31,7 @@ interface WaitingFrame {
 export class EventSource {
   readonly #live: LiveSession;
   readonly #options: SourceOptions;
-  readonly #chunks = new ChunkMaker(() => this.#live.stream.streaming);
+  readonly #chunks = new ChunkMaker(() => this.#live.stream);
   #last: number;
   #logged: readonly LoggedInput[] = [];
   #nextLogged = 0;
@@ -179,7 +179,7 @@ export class EventSource {
     this.#takesChunks = true;
     const { stream } = this.#live;
     const chunks = [
-      this.#chunks.begin(),
+      ...this.#chunks.begin(),
       ...stream.questions.map((question) => this.#chunks.questionOf(question)),
     ];
     // Not counted: a text that is longer than the buffer would fall behind again, without end.
