@@ -1,7 +1,8 @@
 import { digestOf } from "@moora/event-log";
 import type { Access, SessionRef } from "../access/authorization.ts";
 import type { ChatFormat } from "../chat/chat-format.ts";
-import { ChatStream, type ChatReader } from "../chat/chat-stream.ts";
+import type { ChatReader } from "../chat/chat-start.ts";
+import { ChatStream } from "../chat/chat-stream.ts";
 import { agentNotFound, HttpProblem, sessionNotFound } from "../problem.ts";
 import type { LiveSession } from "../sessions/live-session.ts";
 import type { RouteCall } from "./route.ts";
