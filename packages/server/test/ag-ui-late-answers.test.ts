@@ -111,3 +111,18 @@ describe("an answer to an interrupt that the thread never had", () => {
     expect(roles(second)).not.toContain("tool");
   });
 });
+
+describe("an answer to an interrupt whose loop was canceled", () => {
+  it.each<[boolean, string]>([
+    [false, "RUN_FINISHED"],
+    [true, "RUN_ERROR"],
+  ])("succeeds only as a rejection, because the call has not run: approved %s", async (approved, type) => {
+    await using windows = await twoWindows();
+    const { scene, first, ids, paid } = windows;
+    const [session = ""] = await scene.sessionIds();
+    await scene.scene.as("ada").post(`/sessions/${encodeURIComponent(session)}/cancel`);
+    await resume(first, { [ids[0] ?? ""]: { approved } });
+    expect(last(scene)).toMatchObject(approved ? { type, code: "not-open" } : { type });
+    expect(paid).toEqual([]);
+  });
+});

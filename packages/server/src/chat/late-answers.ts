@@ -1,4 +1,4 @@
-import type { AgentInput } from "@moora/agent";
+import type { AgentInput, AgentState } from "@moora/agent";
 import { isSameJson } from "@moora/agent/internal";
 import type { LiveSession } from "../sessions/live-session.ts";
 import type { RunInput } from "./ag-ui-request.ts";
@@ -30,10 +30,21 @@ export async function lateAnswers(
   );
   for (const answer of late) {
     const recorded = decided.findLast(({ digest }) => digest === answer.interruptId);
-    if (recorded === undefined || !isSameAnswer(answer, recorded)) return refusalOf(answer, recorded);
+    const isDone =
+      recorded === undefined
+        ? isRejection(answer) && isCancelled(session.current())
+        : isSameAnswer(answer, recorded);
+    if (!isDone) return refusalOf(answer, recorded);
   }
   return undefined;
 }
+
+/** Whether the newest loop was canceled: a call that was not decided has not run, as its rejection asks. */
+const isCancelled = ({ reActContext: { control } }: AgentState): boolean =>
+  control.type === "Error" && control.failure.kind === "Cancelled";
+
+const isRejection = ({ status, payload }: Resumed): boolean =>
+  status === "cancelled" || payload?.approved === false;
 
 function refusalOf({ interruptId }: Resumed, recorded: RecordedDecision | undefined): LateRefusal {
   const name = JSON.stringify(interruptId);
@@ -47,19 +58,20 @@ function refusalOf({ interruptId }: Resumed, recorded: RecordedDecision | undefi
 }
 
 /** Whether an answer asks for what was decided. */
-function isSameAnswer({ status, payload = {} }: Resumed, { decision }: RecordedDecision): boolean {
-  const isRejection = status === "cancelled" || payload.approved === false;
+function isSameAnswer(answer: Resumed, { decision }: RecordedDecision): boolean {
+  const { payload = {} } = answer;
+  const isRejected = isRejection(answer);
   switch (decision.type) {
     case "rejected":
     case "unknown":
-      return isRejection;
+      return isRejected;
     case "approved":
     case "run-again":
-      return !isRejection && payload.approved === true && payload.editedArgs === undefined;
+      return !isRejected && payload.approved === true && payload.editedArgs === undefined;
     case "modified":
-      return !isRejection && isSameJson(valueOf(decision.parameters), payload.editedArgs);
+      return !isRejected && isSameJson(valueOf(decision.parameters), payload.editedArgs);
     case "answered":
-      return !isRejection && isSameContent(decision.content, payload.answer);
+      return !isRejected && isSameContent(decision.content, payload.answer);
     case "worked":
     case "failed":
       return false;
