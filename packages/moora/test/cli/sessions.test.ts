@@ -74,7 +74,10 @@ describe("a move that was interrupted", () => {
     await expect(moveSession(from, "ada", failing)).rejects.toThrow("full");
     await Promise.all([from.close(), to.close()]);
     const closed = await said("run", "1+1", "--session", "ada", "--log", other);
-    expect(closed).toMatchObject({ code: 5, err: expect.stringContaining("If the move was interrupted") });
+    expect(closed).toMatchObject({
+      code: 5,
+      err: expect.stringContaining("If it was interrupted, repeat it"),
+    });
     expect(await said(command, "ada", ...logs)).toMatchObject({ code: 0, out: `ada is in ${other}.\n` });
     expect((await said(command, "ada", ...logs)).code).toBe(3);
     expect((await said("run", "1+1", "--session", "ada", "--log", other)).code).toBe(0);
