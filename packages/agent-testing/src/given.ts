@@ -1,5 +1,6 @@
+import { initialStateOf, type Agent } from "@moora/agent";
 import { llmRequestAt } from "@moora/agent-core-effects";
-import { checkOptions, refuse, type OptionForms } from "@moora/agent-core-effects/internal";
+import { checkOptions, type OptionForms } from "@moora/agent-core-effects/internal";
 import {
   initialAgentState,
   memoryAt,
@@ -42,10 +43,11 @@ const agentForms: OptionForms<InitialAgentOptions> = {
 
 /**
  * An agent's transcripts: `given(asked("2+2?")).shows("Planning", "plan/1/1/1")`. Those of an agent that is defined:
- * `givenAgent(initialStateOf(agent))`. Throws `BuildError` for an unknown or invalid option.
+ * `givenAgent(agent)`. Also takes the state to begin with, such as `initialStateOf(agent)`. Throws `BuildError` for an unknown or
+ * invalid option.
  */
 export function givenAgent(
-  options: InitialAgentOptions | AgentState = {},
+  options: InitialAgentOptions | AgentState | Agent<unknown> = {},
   laws: Omit<LawsOptions, "from"> = {},
 ): (...inputs: readonly AgentInput[]) => Transcript {
   checkOptions("givenAgent", laws, lawsForms);
@@ -75,9 +77,8 @@ export function givenAgent(
   return (...inputs) => transcript(inputs);
 }
 
-function initialStateFor(options: InitialAgentOptions): AgentState {
-  if ("parts" in options)
-    refuse("givenAgent needs options or a state, got an agent. Pass initialStateOf(agent).");
+function initialStateFor(options: InitialAgentOptions | Agent<unknown>): AgentState {
+  if ("parts" in options) return initialStateOf(options);
   checkOptions("givenAgent", options, agentForms);
   return initialAgentState(options);
 }

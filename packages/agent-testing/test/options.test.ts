@@ -1,6 +1,15 @@
-import { BuildError, exportSession, openSession, initialStateOf } from "@moora/agent";
+import {
+  BuildError,
+  defineAgent,
+  defineData,
+  exportSession,
+  openSession,
+  initialStateOf,
+} from "@moora/agent";
 import { memoryLog } from "@moora/event-log";
+import { MockLlmCaller } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
+import { z } from "zod";
 import {
   asked,
   explore,
@@ -102,8 +111,12 @@ describe("an unknown option is refused, with the nearest known name", () => {
     expect(() => givenAgent(untyped(options), untyped(laws))).toThrow(message);
   });
 
-  it("and givenAgent takes the state of an agent, not the agent, whose data it would drop", () => {
-    expect(() => givenAgent(agent)).toThrow("Pass initialStateOf(agent).");
-    givenAgent(initialStateOf(agent))(asked("Pay.")).shows("Planning", "plan/1/1/1");
+  it("and givenAgent takes an agent that is defined, with its data, or its state", () => {
+    const data = defineData({ schema: z.object({ paid: z.number() }), initial: { paid: 3 } });
+    const payer = defineAgent({ llm: new MockLlmCaller([]), data });
+    for (const given of [givenAgent(payer), givenAgent(initialStateOf(payer))])
+      expect(given(asked("Pay.")).shows("Planning", "plan/1/1/1").state.data).toEqual({ paid: 3 });
+    // @ts-expect-error These are not the tools of an agent.
+    expect(() => givenAgent({ tool: {} })).toThrow("Unknown option");
   });
 });

@@ -178,6 +178,8 @@ export { openSharedSession } from "./durable/shared-session.ts";
 export type { SharedAppend, SharedSession, SharedSessionOptions } from "./durable/shared-session.ts";
 export { headerToState, identityOf, textToHeader } from "./durable/session-header.ts";
 export type { SessionHeader } from "./durable/session-header.ts";
+export type { JsonOf } from "./json-of.ts";
+export type { DecisionOn, OtherToolName, QuestionAbout, QuestionOf, TypedQuestion } from "./question-of.ts";
 export { foldHeader, newSessionHeader, recordInputs, releaseInputs } from "./host/folded-session.ts";
 export type { FoldedSession, RecordedInputs } from "./host/folded-session.ts";
 export { digestOfChanges, inputToRecord, recordToInput } from "./durable/session-record.ts";

@@ -1,4 +1,4 @@
-import type { Clock, NeedsContext } from "@moora/agent-core-effects";
+import type { Clock, NeedsContext, Tool } from "@moora/agent-core-effects";
 import { blobProblem } from "@moora/agent-core-effects/internal";
 import type { AgentInput } from "@moora/agent-core-state-machine";
 import { LogError, type EventLog, type LogNotice, type SessionLog } from "@moora/event-log";
@@ -114,15 +114,15 @@ export interface OpenOptions {
  * `waitMs` is not a positive finite number. A session that a newer release wrote opens with access `read`. `DataRefused`: the session has
  * data that the agent cannot use.
  */
-export async function openSession<Answer, Data, Context = unknown>(
-  agent: Agent<Answer, Data> & NeedsContext<Context>,
+export async function openSession<Answer, Data, Context = unknown, Tools extends Tool = Tool>(
+  agent: Agent<Answer, Data, Tools> & NeedsContext<Context>,
   options: OpenOptions & OpeningContext<NoInfer<Context>>,
-): Promise<DurableSession<Answer, Data>> {
+): Promise<DurableSession<Answer, Data, Tools>> {
   checkIsAgent("openSession", agent);
   checkOpenOptions(options);
-  // The agent determines the type of the data.
+  // The agent determines the types of the data and the tools.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  return (await openUntil(agent, options)) as DurableSession<Answer, Data>;
+  return (await openUntil(agent, options)) as unknown as DurableSession<Answer, Data, Tools>;
 }
 
 /** Opens a session as `openSession` does. The signal ends the wait for another owner, as the end of `waitMs` does. */

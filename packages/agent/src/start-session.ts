@@ -1,4 +1,4 @@
-import type { Clock, NeedsContext } from "@moora/agent-core-effects";
+import type { Clock, NeedsContext, Tool } from "@moora/agent-core-effects";
 import { blobProblem, refuse } from "@moora/agent-core-effects/internal";
 import { replay, type AgentInput, type AgentState } from "@moora/agent-core-state-machine";
 import { checkIsAgent, checkIsState } from "./check-arguments.ts";
@@ -75,10 +75,10 @@ export const startForms: OptionForms<StartOptions> = {
  * take time. Throws `BuildError` for an invalid agent, for an unknown or invalid option, and without a `context` that the
  * agent needs.
  */
-export function startSession<Answer, Data, Context = unknown>(
-  agent: Agent<Answer, Data> & NeedsContext<Context>,
+export function startSession<Answer, Data, Context = unknown, Tools extends Tool = Tool>(
+  agent: Agent<Answer, Data, Tools> & NeedsContext<Context>,
   ...[given]: OptionsParameter<StartOptions, Context>
-): Session<Answer, Data> {
+): Session<Answer, Data, Tools> {
   checkIsAgent("startSession", agent);
   const options: StartOptions = given ?? {};
   checkOptions("startSession", options, startForms);
@@ -87,9 +87,9 @@ export function startSession<Answer, Data, Context = unknown>(
   if (problem !== undefined) refuse(problem);
   if (options.state !== undefined) checkIsState(options.state);
   const base = { ...baseOf(agent, "session", options), onApproval: options.onApproval };
-  // The agent determines the type of the data.
+  // The agent determines the types of the data and the tools.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  return createSession(agent, base) as Session<Answer, Data>;
+  return createSession(agent, base) as unknown as Session<Answer, Data, Tools>;
 }
 
 /** The base of a session in memory. */

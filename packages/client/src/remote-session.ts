@@ -1,4 +1,12 @@
-import type { AgentAttachment, Recipe, Session } from "@moora/agent";
+import type {
+  AgentAttachment,
+  DecisionOn,
+  Question,
+  QuestionAbout,
+  Recipe,
+  Session,
+  Tool,
+} from "@moora/agent";
 import type { ClientError } from "./client-error.ts";
 import type { PendingPost } from "./outbox.ts";
 
@@ -17,6 +25,7 @@ export type Connection = {
 
 /** The methods that a remote session has in common with a local one. */
 type SharedMethods =
+  | "~tools"
   | "id"
   | "ask"
   | "running"
@@ -36,16 +45,21 @@ type SharedMethods =
  * and this session contains them; they wait while the server cannot be reached. They reject with `ClientError`. Reviewer and
  * author of a change are the authenticated user.
  */
-export interface RemoteSession<Answer = string, Data = unknown>
-  extends Pick<Session<Answer, Data>, SharedMethods>, AsyncDisposable {
+export interface RemoteSession<
+  Answer = string,
+  Data = unknown,
+  Tools extends Tool = Tool,
+  Asked extends Question = QuestionAbout<Tools>,
+>
+  extends Pick<Session<Answer, Data, Tools, Asked>, SharedMethods>, AsyncDisposable {
   /** The name of the agent. */
   readonly agent: string;
   /** The authenticated user. */
   readonly user: string;
   /** Answers a question, also one of a sub-agent. */
-  readonly decide: (
-    question: Parameters<Session["decide"]>[0],
-    decision: Parameters<Session["decide"]>[1],
+  readonly decide: <Asked extends Parameters<Session["decide"]>[0]>(
+    question: Asked,
+    decision: DecisionOn<Asked>,
   ) => ReturnType<Session["decide"]>;
   /**
    * Changes the application data with a recipe. It runs when the post is sent, and again if any data has changed since the record

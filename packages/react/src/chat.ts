@@ -3,11 +3,14 @@ import type {
   AgentEvent,
   AgentFailure,
   AgentMessage,
+  DecisionOn,
   Question,
   Receipt,
   Recipe,
+  QuestionAbout,
   Session,
   SessionView,
+  Tool,
   ToolCallResult,
 } from "@moora/agent";
 
@@ -31,9 +34,9 @@ export interface AnyChatSession extends Pick<Session, "id" | "seq" | "subscribe"
   readonly current: () => SessionView;
   readonly onEvent: (listener: (event: AgentEvent<unknown>) => void) => () => void;
   readonly send: Session["send"];
-  readonly decide: (
-    question: Parameters<Session["decide"]>[0],
-    decision: Parameters<Session["decide"]>[1],
+  readonly decide: <Asked extends Parameters<Session["decide"]>[0]>(
+    question: Asked,
+    decision: DecisionOn<Asked>,
   ) => Promise<Receipt>;
   readonly cancel: (reason?: string) => Promise<Receipt>;
   readonly retry: () => Promise<Receipt>;
@@ -45,8 +48,18 @@ export interface AnyChatSession extends Pick<Session, "id" | "seq" | "subscribe"
   readonly connection?: () => ChatConnection;
 }
 
-/** A session that hooks show: local ones, and those of `@moora/client`. `Data` is the type of its application data. */
-export interface ChatSession<Data = unknown> extends AnyChatSession {
+/**
+ * A session that hooks show: local ones, and those of `@moora/client`. `Data` is the type of its application data, `Tools` the union of
+ * the types of its tools, `Asked` that of its questions.
+ */
+export interface ChatSession<
+  Data = unknown,
+  Tools extends Tool = Tool,
+  Asked extends Question = QuestionAbout<Tools>,
+> extends AnyChatSession {
+  /** Exists only for types; not set. */
+  readonly "~tools"?: Tools;
+  readonly questions: () => readonly Asked[];
   readonly current: () => SessionView<Data>;
   readonly update: (recipe: Recipe<Data>) => Promise<Receipt>;
 }
@@ -111,6 +124,7 @@ export interface Chat<
   Data = unknown,
   Call extends ToolCallPart = ToolCallPart,
   Answer = unknown,
+  Asked extends Question = Question,
 > extends Pick<ChatSession<Data>, "send" | "decide" | "update" | "cancel" | "retry" | "pause" | "resume"> {
   readonly session: ChatSession<Data>;
   /** Without the text that is being streamed, which `useMessage` adds. */
@@ -123,7 +137,7 @@ export interface Chat<
    */
   readonly answer: Answer | undefined;
   /** The open questions, with those of sub-agents. */
-  readonly questions: readonly Question[];
+  readonly questions: readonly Asked[];
   readonly data: SessionView<Data>["data"];
   /** Undefined for a local session. */
   readonly connection: ChatConnection | undefined;

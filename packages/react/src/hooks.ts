@@ -1,4 +1,4 @@
-import type { Agent, SessionView } from "@moora/agent";
+import type { Agent, JsonOf, QuestionOf, Receipt, SessionView } from "@moora/agent";
 import {
   createContext,
   createElement,
@@ -10,7 +10,7 @@ import {
 } from "react";
 import type { AnyChatSession, Chat, ChatMessage, ChatSession } from "./chat.ts";
 import { storeOf } from "./chat-store.ts";
-import type { JsonOf, ToolCallOf } from "./tool-types.ts";
+import type { ToolCallOf } from "./tool-types.ts";
 
 const SessionContext = createContext<AnyChatSession | undefined>(undefined);
 
@@ -39,25 +39,39 @@ function useSession<Data>(given: AnyChatSession | undefined): ChatSession<Data> 
   return session as ChatSession<Data>;
 }
 
-/** The type of the data of an agent. */
-export type DataOf<Type> = Type extends Pick<Agent<never, infer Data>, "~data"> ? Data : unknown;
+/** The type of the data of an agent, or of a session. */
+export type DataOf<Type> =
+  Type extends Pick<ChatSession<infer Data>, "update">
+    ? Data
+    : Type extends Pick<Agent<never, infer Data>, "~data">
+      ? Data
+      : unknown;
 
 /** The type of the answers of an agent, as JSON. */
 export type AnswerOf<Type> = Type extends { answerOf(text: string): Promise<infer Answer> }
   ? JsonOf<Answer>
   : unknown;
 
+/** A `ChatSession` whatever its data. */
+type GivenSession = AnyChatSession & { readonly update: (recipe: never) => Promise<Receipt> };
+
+/** What a session of an agent shows, with the types of the agent, or those that the type of the session has. */
+type ChatOf<Type> = Chat<DataOf<Type>, ToolCallOf<Type>, AnswerOf<Type>, QuestionOf<Type>>;
+
 /**
  * What a session shows: messages, status, questions, data, and the methods that post. A component is rendered again when one of these
  * changes, and not while a message is streamed; `useMessage` adds the streamed parts. Without a session it uses that of
- * `AgentProvider`; `useAgent<typeof agent>()` has the types of its data, its tool calls and its answers. Throws without either.
+ * `AgentProvider`; `useAgent<typeof agent>()` has the types of its data, its tool calls, its questions and its answers. Throws without
+ * either.
  */
-export function useAgent<Type>(): Chat<DataOf<Type>, ToolCallOf<Type>, AnswerOf<Type>>;
-/** The same for a session that is given. */
-export function useAgent<Data>(session: ChatSession<Data>): Chat<Data>;
-/** Both forms of the hook. */
-export function useAgent<Data>(session?: ChatSession<Data>): Chat<Data> {
-  const store = storeOf(useSession<Data>(session));
+export function useAgent<Type>(): ChatOf<Type>;
+/** The same for a session that is given, with the types that the session has. */
+export function useAgent<Given extends GivenSession>(session: Given): ChatOf<Given>;
+/** The same with the types of its agent: `useAgent<typeof agent>(session)`. */
+export function useAgent<Type>(session: GivenSession): ChatOf<Type>;
+/** All forms of the hook. */
+export function useAgent(session?: AnyChatSession): Chat {
+  const store = storeOf(useSession<unknown>(session));
   return useSyncExternalStore(store.subscribe, store.chat, store.chat);
 }
 
@@ -65,14 +79,19 @@ export function useAgent<Data>(session?: ChatSession<Data>): Chat<Data> {
  * A message with the text, the reasoning, the drafts of tool calls and the progress of tools that are being streamed; undefined for an
  * unknown id. A component is rendered again when this message changes. `useMessage<typeof agent>(id)` has the types of its tool calls.
  */
+export function useMessage<Given extends AnyChatSession>(
+  id: string,
+  session: Given,
+): ChatMessage<ToolCallOf<Given>> | undefined;
+/** The same with the types of the agent, for a session that is given or that of `AgentProvider`. */
 export function useMessage<Type>(
   id: string,
   session?: AnyChatSession,
-): ChatMessage<ToolCallOf<Type>> | undefined {
+): ChatMessage<ToolCallOf<Type>> | undefined;
+/** All forms of the hook. */
+export function useMessage(id: string, session?: AnyChatSession): ChatMessage | undefined {
   const store = storeOf(useSession(session));
-  // The agent determines the types of the calls.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  const message = () => store.message(id) as ChatMessage<ToolCallOf<Type>> | undefined;
+  const message = () => store.message(id);
   return useSyncExternalStore(store.subscribe, message, message);
 }
 

@@ -12,4 +12,5 @@ export type {
 } from "./chat.ts";
 export { AgentProvider, useAgent, useAgentValue, useMessage } from "./hooks.ts";
 export type { AnswerOf, DataOf } from "./hooks.ts";
-export type { JsonOf, OtherToolName, ToolCallOf } from "./tool-types.ts";
+export type { ToolCallOf } from "./tool-types.ts";
+export type { JsonOf, OtherToolName, QuestionOf } from "@moora/agent";

@@ -4,17 +4,21 @@ import { shownValue } from "../field-problem.ts";
 import { defineTool, type Tool } from "./define-tool.ts";
 import { optionHint } from "@moora/llm/internal";
 import { schemaCheckOf } from "./schema-check.ts";
-import type { StandardSchema } from "./standard-schema.ts";
+import type { ArgumentsOf, StandardSchema } from "./standard-schema.ts";
 import { toolReply, type ToolReply } from "./tool-reply.ts";
 
 /** The options of `askHuman`. Defaults: the name `ask_human`, a description, an input with the text `question`, any answer. */
-export interface AskHumanOptions {
-  readonly name?: string;
+export interface AskHumanOptions<
+  Name extends string = string,
+  Input = StandardSchema | JsonObject,
+  Answer = StandardSchema | JsonObject,
+> {
+  readonly name?: Name;
   readonly description?: string;
   /** The schema of the question that the model asks. */
-  readonly input?: StandardSchema | JsonObject;
+  readonly input?: Input;
   /** The schema of the answer. An answer that does not match it is refused, and the question stays open. */
-  readonly answer?: StandardSchema | JsonObject;
+  readonly answer?: Answer;
   /** The names that the tool had in earlier releases. Default: none. */
   readonly formerNames?: readonly string[];
 }
@@ -38,11 +42,31 @@ const optionNames: Readonly<Record<keyof AskHumanOptions, true>> = {
   formerNames: true,
 };
 
+/** The schema of what the model writes by default: the text `question`. */
+type DefaultQuestion = StandardSchema & {
+  readonly "~standard": { readonly types?: { readonly input: { readonly question: string } } | undefined };
+};
+
+/** What a person may answer. A JSON Schema does not determine a type. */
+type AnswerBy<Schema> = Schema extends StandardSchema ? ArgumentsOf<Schema> : unknown;
+
 /**
  * Creates a tool whose calls a person answers. A call is an open question, also across restarts, until the person answers;
  * the answer is its result. Throws `BuildError` as `defineTool` does.
  */
-export function askHuman(options: AskHumanOptions = {}): Tool {
+export function askHuman<
+  const Name extends string = "ask_human",
+  const Input extends StandardSchema | JsonObject = DefaultQuestion,
+  const Answer extends StandardSchema | JsonObject = StandardSchema,
+>(
+  options: AskHumanOptions<Name, Input, Answer> = {},
+): Tool<unknown, unknown, Name, ArgumentsOf<Input>, AnswerBy<Answer>> {
+  // The name, the question and the answer exist only for types.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return questionTool(options) as Tool<unknown, unknown, Name, ArgumentsOf<Input>, AnswerBy<Answer>>;
+}
+
+function questionTool(options: AskHumanOptions): Tool {
   if (typeof options !== "object" || options === null)
     refuse(`askHuman needs an object of options, got ${shownValue(options)}.`);
   const known = Object.keys(optionNames);

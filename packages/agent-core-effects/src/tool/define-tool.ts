@@ -142,9 +142,16 @@ export interface ToolOptions<
 
 /**
  * A tool, as `defineTool` returns it. Arguments and results are text. `Input` and `Output` are the types of `execute`,
- * `Arguments` is that of the arguments before the schema converts them; a list of tools of any types is a `Tool[]`.
+ * `Arguments` is that of the arguments before the schema converts them, `Answer` that of what a person answers (`askHuman`); a list of
+ * tools of any types is a `Tool[]`.
  */
-export interface Tool<Input = unknown, Output = unknown, Name extends string = string, Arguments = unknown> {
+export interface Tool<
+  Input = unknown,
+  Output = unknown,
+  Name extends string = string,
+  Arguments = unknown,
+  Answer = unknown,
+> {
   readonly name: Name;
   readonly definition: ToolDefinition;
   /** The application data that the tool uses. */
@@ -157,7 +164,12 @@ export interface Tool<Input = unknown, Output = unknown, Name extends string = s
   run(parameters: string, context: ToolContext): ToolOutcome | Promise<ToolOutcome>;
   probe?(parameters: string, context: ToolContext): Promise<ProbeResult>;
   /** Exists only for types; not set. */
-  readonly "~types"?: { readonly input: Input; readonly output: Output; readonly arguments: Arguments };
+  readonly "~types"?: {
+    readonly input: Input;
+    readonly output: Output;
+    readonly arguments: Arguments;
+    readonly answer: Answer;
+  };
 }
 
 /** The type of the input of a tool's `execute`: `ToolInput<typeof weather>`. */

@@ -1,8 +1,10 @@
-import type { Clock } from "@moora/agent-core-effects";
+import type { Clock, Tool } from "@moora/agent-core-effects";
 import type { AgentInput } from "@moora/agent-core-state-machine";
+import type { Question } from "../agent-event.ts";
 import type { Agent } from "../define-agent.ts";
 import type { ErrorListener } from "../error-reports.ts";
 import type { LogListener } from "../logger.ts";
+import type { QuestionAbout } from "../question-of.ts";
 import { followLog, inputsAfter, type LoggedInput } from "./follow-log.ts";
 import { checkedGraceMs, checkedListener, checkLimit, checkSeq } from "../session/session-arguments.ts";
 import type { OnApproval } from "../session/host-approvals.ts";
@@ -38,7 +40,12 @@ export interface SessionInfo {
 }
 
 /** A session in a log. Its methods resolve when their inputs are durable, and reject with `SessionError` or `LogError`. */
-export interface DurableSession<Answer = string, Data = unknown> extends Session<Answer, Data> {
+export interface DurableSession<
+  Answer = string,
+  Data = unknown,
+  Tools extends Tool = Tool,
+  Asked extends Question = QuestionAbout<Tools>,
+> extends Session<Answer, Data, Tools, Asked> {
   /** The header of the log of this session: its agent, and the configuration and tools that it began with. */
   readonly header: SessionHeader;
   info(): SessionInfo;

@@ -1,4 +1,4 @@
-import { MooraError, type Recipe } from "@moora/agent-core-effects";
+import { MooraError, type Recipe, type Tool } from "@moora/agent-core-effects";
 import type {
   AgentConfigChange,
   AgentInput,
@@ -7,9 +7,10 @@ import type {
   Immutable,
   Trace,
 } from "@moora/agent-core-state-machine";
-import type { AgentEvent, Decision, Question } from "../agent-event.ts";
+import type { AgentEvent, Question } from "../agent-event.ts";
 import type { AgentRun } from "../agent-run.ts";
 import type { ErrorListener } from "../error-reports.ts";
+import type { DecisionOn, QuestionAbout } from "../question-of.ts";
 import type { UserContent } from "../user-message.ts";
 import type { Settlement } from "./settlement.ts";
 
@@ -42,10 +43,18 @@ export type SessionView<Data = unknown> = Omit<AgentState, "data"> & {
 /**
  * A conversation with an agent. Methods are bound and can be passed as callbacks. An invalid argument results in
  * `InputRefused`: methods that return a promise reject, all others throw. The run of `ask` rejects with an `AgentError`
- * whose reason is `InputRefused`.
+ * whose reason is `InputRefused`. `Tools` is the union of the types of the agent's tools, `Asked` that of its questions: these
+ * have the names and arguments of the tools, and `decide` takes the decisions that fit them.
  */
-export interface Session<Answer = string, Data = unknown> {
+export interface Session<
+  Answer = string,
+  Data = unknown,
+  Tools extends Tool = Tool,
+  Asked extends Question = QuestionAbout<Tools>,
+> {
   readonly id: string;
+  /** Exists only for types; not set. */
+  readonly "~tools"?: Tools;
   /**
    * Sends a message and runs the loop. Await the run for its result, or iterate over its events.
    *
@@ -91,9 +100,9 @@ export interface Session<Answer = string, Data = unknown> {
    * session of the sub-agent, also from another process if that has a log, and the receipt has the number of its record
    * there. `requestId` is recorded with the decision, for callers that recognize repeated requests by it.
    */
-  decide(
-    question: Pick<Question, "toolCallId" | "digest" | "path">,
-    decision: Decision,
+  decide<Asked extends Pick<Question, "toolCallId" | "digest" | "path">>(
+    question: Asked,
+    decision: DecisionOn<Asked>,
     by?: string,
     requestId?: string,
   ): Promise<Receipt>;
@@ -128,7 +137,7 @@ export interface Session<Answer = string, Data = unknown> {
    */
   retry(requestId?: string): Promise<Receipt>;
   /** The open questions to a human, with those of the sub-agents that run in this process. */
-  questions(): readonly Question[];
+  questions(): readonly Asked[];
   /** The current state, with the text that is being streamed. The same object until something changes. */
   current(): SessionView<Data>;
   /**
