@@ -68,8 +68,10 @@ function appOf(parts: ServerParts): Hono<{ Bindings: Connection }> {
     checkProtocol(req.raw);
     return await next();
   });
-  if (context.inspector !== undefined)
+  if (context.inspector !== undefined) {
     app.get(`${basePath}/inspector`, (hono) => hono.redirect(`${basePath}/inspector/`, 308));
+    app.get(`${basePath}/`, (hono) => hono.redirect(`${basePath}/inspector/`, 302));
+  }
   for (const [operation, handle] of entriesOf(publicHandlers)) {
     const { method, path } = addresses[operation];
     app.on(method, `${basePath}${path}`, () => handle(parts));

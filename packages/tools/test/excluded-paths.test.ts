@@ -6,7 +6,14 @@ import { TemporaryFolder } from "./temporary-folder.ts";
 
 const canary = "canary-8c3e";
 const place = new TemporaryFolder();
-const secrets = ["auth.json", "s.db", "s.db-wal", "logs/ada.jsonl", ".moora/sessions.db", "sub/.moora/mcp.json"];
+const secrets = [
+  "auth.json",
+  "s.db",
+  "s.db-wal",
+  "logs/ada.jsonl",
+  ".moora/sessions.db",
+  "sub/.moora/mcp.json",
+];
 const exclude = ["auth.json", "s.db*", "logs", "linked.json", "later"].map((name) => place.at(name));
 
 beforeAll(() => {
@@ -39,7 +46,9 @@ describe("excluded paths", () => {
       await run("search_files", { query: "canary", path }),
     ]) {
       expect(text).not.toContain(canary);
-      expect(text).toMatch(/is excluded: it must not be read\.|leads out of the root folder\.|No line matches/);
+      expect(text).toMatch(
+        /is excluded: it must not be read\.|leads out of the root folder\.|No line matches/,
+      );
     }
   });
 

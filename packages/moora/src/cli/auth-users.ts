@@ -31,8 +31,7 @@ const fields: Readonly<Record<keyof AuthUser, Field>> = {
     "must be a text of at least 16 printable ASCII characters without spaces",
   ),
   tokenSha256: {
-    expectation:
-      "must be the SHA-256 of a token that is not empty, as 64 hexadecimal digits in lower case",
+    expectation: "must be the SHA-256 of a token that is not empty, as 64 hexadecimal digits in lower case",
     fits: (value) => typeof value === "string" && /^[0-9a-f]{64}$/.test(value) && value !== digestOfNothing,
   },
   mayReadMetrics: { expectation: "must be true or false", fits: (value) => typeof value === "boolean" },
@@ -90,4 +89,7 @@ function unknownFieldProblem(name: string, file: string): string {
 
 /** The error of a file in another form. */
 export const invalid = (problem: string): UsageError =>
-  new UsageError(/[.?]$/.test(problem) ? problem : `${problem}.`, 'The form of the file is {"users":[{"user":NAME,"token":TOKEN}]}.');
+  new UsageError(
+    /[.?]$/.test(problem) ? problem : `${problem}.`,
+    'The form of the file is {"users":[{"user":NAME,"token":TOKEN}]}.',
+  );

@@ -82,7 +82,8 @@ async function servedAgents(options: GivenOptions, host: CliHost): Promise<Descr
   );
   const agents = agentsIn(others, file);
   for (const [name, option] of Object.entries(optionOfExport))
-    if (name in others) throw new UsageError(`${name} of ${file} is not used.`, `Name them with --${option}.`);
+    if (name in others)
+      throw new UsageError(`${name} of ${file} is not used.`, `Name them with --${option}.`);
   if (authorize !== undefined && !isAuthorize(authorize))
     throw new UsageError(`authorize of ${file} must be a function.`, "It returns { user }, or undefined.");
   const makesContext = isMakeContext(context);

@@ -97,7 +97,15 @@ describe("the file tools of moora run", () => {
     );
     const host = new TestHost({ cwd: place.path });
     expect(
-      await host.run(["run", "x", "--mcp-config", "servers.json", "--exclude", "users.json", ...provider.options]),
+      await host.run([
+        "run",
+        "x",
+        "--mcp-config",
+        "servers.json",
+        "--exclude",
+        "users.json",
+        ...provider.options,
+      ]),
     ).toBe(0);
     const body = JSON.stringify(provider.bodies[1]);
     expect(body.match(/is excluded: it must not be read\./g)).toHaveLength(paths.length);

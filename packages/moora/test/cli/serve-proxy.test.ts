@@ -46,7 +46,8 @@ describe("moora serve behind a proxy", () => {
   it("is reached by the hosts of --allow-host, also from their own pages", async () => {
     const hosts = ["--allow-host", "agents.example.com", "--allow-host", "Other.example.com:8443"];
     const { url } = await started("--auth", "users.json", ...hosts);
-    const statusOf = async (headers: Readonly<Record<string, string>>) => (await ask(url, headers)).statusCode;
+    const statusOf = async (headers: Readonly<Record<string, string>>) =>
+      (await ask(url, headers)).statusCode;
     expect(await statusOf({ host: "agents.example.com" })).toBe(200);
     expect(await statusOf({ host: "agents.example.com", origin: "https://agents.example.com" })).toBe(200);
     expect(await statusOf({ host: "other.example.com:8443" })).toBe(200);

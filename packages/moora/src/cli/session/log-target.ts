@@ -39,6 +39,14 @@ export function parseLogTarget(text: string | undefined, cwd: string): LogTarget
   return { type: "jsonl", path: folder, shown, ...filesBeside(`${folder}${sep}.`) };
 }
 
+/** The address as commands repeat it: the user stays. A password may also be a parameter. */
+function withoutPassword(url: URL): string {
+  const shown = new URL(url);
+  shown.password = "";
+  for (const name of ["password", "sslpassword"]) shown.searchParams.delete(name);
+  return shown.href;
+}
+
 /** What the command line keeps beside a log. */
 const filesBeside = (prefix: string): Pick<LogTargetBase, "toolsFolder" | "secretFile"> => ({
   toolsFolder: `${prefix}tools`,
@@ -49,7 +57,7 @@ function parseLogUrl(text: string, cwd: string): LogTarget {
   const url = URL.parse(text);
   if (url === null || !/^postgres(ql)?:$/.test(url.protocol))
     throw new UsageError("--log is not a valid location for a log.", validTargets);
-  const shown = `${url.protocol}//${url.host}${url.pathname}`;
+  const shown = withoutPassword(url);
   return {
     type: "postgres",
     url: text,
