@@ -7,6 +7,7 @@ import {
   defineTool,
   startSession,
   type Agent,
+  type AskHumanOptions,
   type Decision,
   type OutcomeDecision,
   type Question,
@@ -42,7 +43,7 @@ describe("a tool of askHuman", () => {
       Tool<unknown, unknown, "color", { of: string }, { color: "red" | "blue" }>
     >();
     expectTypeOf(askHuman()).toEqualTypeOf<
-      Tool<unknown, unknown, "ask_human", { readonly question: string }, unknown>
+      Tool<unknown, unknown, "ask_human", { readonly question: string }>
     >();
     expectTypeOf(askHuman({ name: "why", answer: { type: "string" } })).toExtend<Tool>();
     // @ts-expect-error The name is another one.
@@ -50,7 +51,8 @@ describe("a tool of askHuman", () => {
   });
 
   it("has any types where its options are not known", () => {
-    const tool = askHuman({ name: String("any") });
+    const options: AskHumanOptions = { name: "any" };
+    const tool = askHuman(options);
     expectTypeOf(tool.name).toEqualTypeOf<string>();
     expectTypeOf<ToolInput<typeof tool>>().toEqualTypeOf<unknown>();
     // @ts-expect-error An option has another name.
@@ -73,6 +75,7 @@ describe("the questions of an agent", () => {
   it("cannot be compared with the name of a tool that the agent does not have, other than as text", () => {
     const isColor = ({ name }: Asked): boolean => {
       // @ts-expect-error The agent has no such tool.
+      // oxlint-disable-next-line typescript/no-unsafe-enum-comparison
       if (name === "colr") return false;
       const anyName: string = name;
       return name === "color" || anyName === "mcp_color";

@@ -22,10 +22,12 @@ beforeAll(async () => {
   vi.stubGlobal("IS_REACT_ACT_ENVIRONMENT", true);
   folder = mkdtempSync(join(import.meta.dirname, ".fences-"));
   const file = join(folder, "app.tsx");
-  writeFileSync(file, new Page("packages/react/README.md").block("tsx"));
+  const page = new Page("packages/react/README.md");
+  writeFileSync(file, page.block("tsx"));
+  writeFileSync(join(folder, "types.tsx"), page.block("tsx types"));
   writeFileSync(
     join(folder, "tsconfig.json"),
-    JSON.stringify({ extends: "../../tsconfig.json", files: ["app.tsx"], include: [] }),
+    JSON.stringify({ extends: "../../tsconfig.json", files: ["app.tsx", "types.tsx"], include: [] }),
   );
   // The module exports what the README says.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
@@ -47,7 +49,7 @@ const shows = (screen: Screen, text: string) =>
   act(() => untilPasses(() => expect(screen.text).toContain(text)));
 
 describe("the program of the README", () => {
-  it("compiles", () => {
+  it("compiles, and so does the one about types", () => {
     const tsc = join(import.meta.dirname, "../../../node_modules/.bin/tsc");
     const { stdout, status } = spawnSync(tsc, ["-p", folder, "--noEmit"], { encoding: "utf8" });
     expect(status, stdout).toBe(0);

@@ -47,6 +47,7 @@ const isTyped = (chat: Chat<ShopData, ToolCallOf<Shop>, unknown, QuestionOf<Shop
       }
       if (part.name === "color") expectTypeOf(part.input?.question).toEqualTypeOf<string | undefined>();
       // @ts-expect-error There is no such tool.
+      // oxlint-disable-next-line typescript/no-unsafe-enum-comparison
       if (part.name === "fnd") continue;
       const name: string = part.name;
       if (name === "mcp_search") expectTypeOf(part.input).toBeUnknown();
@@ -64,6 +65,7 @@ const isTyped = (chat: Chat<ShopData, ToolCallOf<Shop>, unknown, QuestionOf<Shop
       void chat.decide(question, { answer: { color: "green" } });
     }
     // @ts-expect-error There is no such tool.
+    // oxlint-disable-next-line typescript/no-unsafe-enum-comparison
     if (question.name === "colr") continue;
     const plain: Question = question;
     void chat.decide(plain, { answer: { color: "green" } });
