@@ -38,7 +38,11 @@ async function run(name: string, input: object): Promise<string> {
 describe("excluded paths", () => {
   it.each([
     ...secrets,
-    ...["to-file", "to-folder/ada.jsonl", "to-moora/sessions.db", "linked.json", "real/linked.json"],
+    "to-file",
+    "to-folder/ada.jsonl",
+    "to-moora/sessions.db",
+    "linked.json",
+    "real/linked.json",
     "./sub/../auth.json",
   ])("are not read or searched: %s", async (path) => {
     for (const text of [

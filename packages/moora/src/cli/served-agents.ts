@@ -81,9 +81,9 @@ async function servedAgents(options: GivenOptions, host: CliHost): Promise<Descr
     "--agent needs a module that exports agents.",
   );
   const agents = agentsIn(others, file);
-  for (const [name, option] of Object.entries(optionOfExport))
-    if (name in others)
-      throw new UsageError(`${name} of ${file} is not used.`, `Name them with --${option}.`);
+  const unused = Object.entries(optionOfExport).find(([name]) => name in others);
+  if (unused !== undefined)
+    throw new UsageError(`${unused[0]} of ${file} is not used.`, `Name them with --${unused[1]}.`);
   if (authorize !== undefined && !isAuthorize(authorize))
     throw new UsageError(`authorize of ${file} must be a function.`, "It returns { user }, or undefined.");
   const makesContext = isMakeContext(context);

@@ -1,4 +1,4 @@
-import { relative, resolve } from "node:path";
+import { isAbsolute, join, relative } from "node:path";
 import type { Agent } from "@moora/agent";
 import { errorText } from "@moora/agent-core-effects/internal";
 import type { EventLog } from "@moora/event-log";
@@ -85,7 +85,7 @@ function mcpSecret(options: GivenOptions, { cwd }: CliHost, { secretFile }: LogT
   const given = options.text("secret-file");
   return given === undefined
     ? secretIn(secretFile, relative(cwd, secretFile))
-    : secretIn(resolve(cwd, given), given);
+    : secretIn(isAbsolute(given) ? given : join(cwd, given), given);
 }
 
 /** Throws `UsageError` for a log that a worker cannot use. */

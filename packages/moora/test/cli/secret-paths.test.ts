@@ -68,7 +68,11 @@ describe("the file tools of moora serve --auth", () => {
     expect(secretFiles().length).toBeGreaterThan(1);
     const asked = [
       ...[...secretFiles(), "link-to-users"].map((file) => `read ${file}`),
-      ...["search diagnosis", "search token", "list .", "list .moora", "list logs"],
+      "search diagnosis",
+      "search token",
+      "list .",
+      "list .moora",
+      "list logs",
     ];
     for (const task of asked) {
       const session = await answerTo(bobToken, task);

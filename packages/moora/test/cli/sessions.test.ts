@@ -158,6 +158,14 @@ describe.each([
     expect(apart.out).toMatch(
       /^ada and bob have the same first 4 records\.\nThen\n {2}ada: .*tool-call-started/,
     );
+    expect((await cli("fork", "ada", "--to", "eve")).code).toBe(0);
+    const countOf = async (id: string): Promise<number> =>
+      (await cli("log", id)).out.trim().split("\n").length;
+    const [inAda, inEve] = [await countOf("ada"), await countOf("eve")];
+    expect(inEve).toBeLessThan(inAda);
+    expect((await cli("diff", "ada", "eve")).out).toContain(
+      `The ${inAda} records of ada and the ${inEve} of eve are the same, apart from snapshots.\n`,
+    );
     expect((await cli("run", "--session", "bob")).out).toContain("= 4");
     expect((await cli("export", "ada", "ada.moora")).code).toBe(0);
     expect((await cli("import", "ada.moora", "--to", "copy")).out).toMatch(/^copy has \d+ records\.\n$/);
@@ -169,7 +177,7 @@ describe.each([
     });
     expect((await cli("verify", "copy")).code).toBe(0);
     expect((await cli("rerun", "ada")).out).toContain("Messages, calls and answers are the same.");
-    expect((await cli("sessions")).out.match(/^\w+/gm)).toEqual(["ada", "bob", "copy"]);
+    expect((await cli("sessions")).out.match(/^\w+/gm)).toEqual(["ada", "bob", "copy", "eve"]);
   });
 
   it("print lines of JSON for programs", async () => {

@@ -17,6 +17,8 @@ export const diffCommand: Command = sessionCommand({
     for (const id of [a, b])
       if ((await log.open(id)) === undefined) throw unknownSessionError(id, { target, hints });
     const found = await diffSessions({ log, id: a }, { log, id: b });
+    // Records of snapshots do not count, and each session has its own.
+    const { common: commonInB } = await diffSessions({ log, id: b }, { log, id: a });
     const [left, right] = [(await stateAt(log, a)).state, (await stateAt(log, b)).state];
     const conversation = diffLines(conversationLines(left), conversationLines(right));
     const isSame = found.a === undefined && found.b === undefined && found.state.length === 0;
@@ -24,7 +26,7 @@ export const diffCommand: Command = sessionCommand({
     print(
       { isSame, conversation, ...found },
       [
-        ...commonPartText(found, { a, b }, isSame),
+        ...commonPartText(found, { a, b }, isSame, commonInB),
         ...contentText(conversation, { a, b }),
         ...restText(found.state, { a, b }, showsAll),
       ].join("\n"),
@@ -34,13 +36,20 @@ export const diffCommand: Command = sessionCommand({
   },
 });
 
-function commonPartText(found: SessionDiff, { a, b }: SideNames, isSame: boolean): readonly string[] {
-  if (isSame) return [`${a} and ${b} have the same ${found.common} records.`];
+function commonPartText(
+  found: SessionDiff,
+  { a, b }: SideNames,
+  isSame: boolean,
+  commonInB: number,
+): readonly string[] {
   const isEnd = found.a === undefined && found.b === undefined;
-  return [
-    `${a} and ${b} have the same first ${found.common} records.`,
-    ...(isEnd ? [] : ["Then", nextInputText(a, found.a), nextInputText(b, found.b)]),
-  ];
+  const first = isSame ? "" : "first ";
+  const common =
+    found.common === commonInB
+      ? `${a} and ${b} have the same ${first}${commonInB} records.`
+      : `The ${first}${found.common} records of ${a} and the ${first}${commonInB} of ${b} are the same, apart from snapshots.`;
+  if (isEnd) return [common];
+  return [common, "Then", nextInputText(a, found.a), nextInputText(b, found.b)];
 }
 
 const nextInputText = (id: string, input: AgentInput | undefined): string =>
