@@ -37,6 +37,7 @@ const proofs: readonly Proof[] = [
   { name: "fuzzed-inputs", whole: [], short: ["--goal", "60000"], takes: "seed" },
   { name: "engines", whole: [], short: undefined, isFresh: true },
   { name: "seeded-faults", whole: [], short: undefined, isFresh: true },
+  { name: "slow-readers", whole: [], short: undefined, isFresh: true },
   { name: "repeated-posts", whole: [], short: undefined, isFresh: true },
   { name: "crash-matrix", whole: [], short: undefined },
   { name: "cluster", whole: [], short: undefined, isFresh: true },

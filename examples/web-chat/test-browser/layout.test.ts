@@ -1,6 +1,7 @@
 import { launchChromium } from "@moora/testbed/chromium";
 import type { Browser, Locator, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { untilIdle, write } from "./chat-window.ts";
 import { ServedPage, ServerProcess } from "./stage.ts";
 
 let browser: Browser;
@@ -38,13 +39,6 @@ afterEach(async () => {
   if (problems.length > 0) throw new Error(problems.join("\n"));
 });
 
-async function write(text: string): Promise<void> {
-  await page.getByLabel("Message", { exact: true }).fill(text);
-  await page.keyboard.press("Enter");
-}
-
-const untilIdle = () => page.locator('.messages[aria-busy="false"]').waitFor();
-
 async function addItem(name: string): Promise<void> {
   await page.getByLabel("New item").fill(name);
   await page.keyboard.press("Enter");
@@ -55,10 +49,10 @@ const boxOf = async (locator: Locator) =>
 
 describe("items of one name", () => {
   it("are ticked and removed one by one", async () => {
-    await write("add milk and milk");
+    await write(page, "add milk and milk");
     const items = page.getByRole("checkbox", { name: "milk" });
     await expect.poll(() => items.count()).toBe(2);
-    await untilIdle();
+    await untilIdle(page);
     await items.nth(1).click();
     await expect.poll(() => items.nth(1).isChecked()).toBe(true);
     expect(await items.nth(0).isChecked()).toBe(false);
@@ -70,13 +64,13 @@ describe("items of one name", () => {
 
 describe("the focus", () => {
   it("is in the message field after a decision by keyboard", async () => {
-    await write("order");
+    await write(page, "order");
     const approve = page.getByRole("button", { name: "Approve" });
     await approve.focus();
     await page.keyboard.press("Enter");
     await approve.waitFor({ state: "detached" });
     expect(await page.evaluate(() => document.activeElement?.id)).toBe("message");
-    await untilIdle();
+    await untilIdle(page);
   });
 });
 
@@ -85,7 +79,7 @@ describe("the page on a small screen", () => {
     await page.setViewportSize({ width: 400, height: 400 });
     await addItem("tea");
     await page.getByRole("checkbox", { name: "tea" }).waitFor();
-    await write("order");
+    await write(page, "order");
     await page.getByRole("button", { name: "Approve" }).waitFor();
     const [messages, composer, list] = await Promise.all(
       [".messages", ".composer", ".list"].map((selector) => boxOf(page.locator(selector))),
@@ -95,7 +89,7 @@ describe("the page on a small screen", () => {
     expect((composer?.y ?? 0) + (composer?.height ?? 0)).toBeLessThanOrEqual(list?.y ?? 0);
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(400);
     await page.getByRole("button", { name: "Reject" }).click();
-    await untilIdle();
+    await untilIdle(page);
   });
 
   it("wraps a long word, and keeps its button in reach", async () => {
@@ -112,10 +106,10 @@ describe("the page on a small screen", () => {
   });
 
   it("keeps the messages at their end when the window gets narrow", async () => {
-    await write("What is this?");
-    await untilIdle();
-    await write("And again?");
-    await untilIdle();
+    await write(page, "What is this?");
+    await untilIdle(page);
+    await write(page, "And again?");
+    await untilIdle(page);
     await page.setViewportSize({ width: 400, height: 500 });
     const rest = () =>
       page.locator(".messages").evaluate((list) => list.scrollHeight - list.scrollTop - list.clientHeight);
@@ -129,7 +123,7 @@ describe("the page on a small screen", () => {
 
 describe("the form of a question", () => {
   it("has labels apart from their fields", async () => {
-    await write("deliver");
+    await write(page, "deliver");
     const question = page.getByRole("region", { name: "Question of deliver" });
     const day = question.getByLabel("day");
     await day.waitFor();
@@ -143,17 +137,17 @@ describe("the form of a question", () => {
       expect(gap, name).toBeGreaterThan(2);
     }
     await question.getByRole("button", { name: "Do not answer" }).click();
-    await untilIdle();
+    await untilIdle(page);
   });
 });
 
 describe("a call that is to be approved", () => {
   it("shows hidden characters as escapes", async () => {
-    await write("add a\u202eb\u200bc");
+    await write(page, "add a\u202eb\u200bc");
     const call = page.locator(".call code").first();
     const shown = String.raw`a\u202eb\u200bc`;
     await call.getByText(shown).waitFor();
     expect(await call.textContent()).toContain(shown);
-    await untilIdle();
+    await untilIdle(page);
   });
 });

@@ -153,13 +153,28 @@ const part = z.exactOptional(z.int().check(z.nonnegative()));
 
 /**
  * The schema of a chunk (`event: chunk`): what a model or a tool streams. No log has it. `text` begins at `offset` of the
- * message, or of the arguments of the call, and replaces what follows there, so that a chunk may repeat an earlier one. `part`
- * numbers the parts of an answer, from 0 in the order in which they start. `toolCallId` is the id that a call gets if the turn
- * is accepted; a reader ignores arguments whose beginning it has not seen.
+ * message, of all its reasoning, or of the arguments of the call, and replaces what follows there, so that a chunk may repeat an
+ * earlier one. A stream begins with what the model has written so far; a reader ignores a chunk whose `offset` is beyond what it has:
+ * chunks before it were lost. Reasoning of a server of an earlier release has no `offset`. `part` numbers the parts of an answer, from 0
+ * in the order in which they start. `toolCallId` is the id that a call gets if the turn is accepted.
  */
 export const chunkEventSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("text"), messageId: z.string(), part, offset: seq, text: z.string() }),
-  z.object({ type: z.literal("reasoning"), messageId: z.string(), part, text: z.string() }),
+  z.object({
+    type: z.literal("reasoning"),
+    messageId: z.string(),
+    part,
+    offset: z.exactOptional(seq),
+    text: z.string(),
+  }),
+  /** Reasoning that was written before the stream began. */
+  z.object({
+    type: z.literal("draft-reasoning"),
+    messageId: z.string(),
+    part,
+    offset: seq,
+    text: z.string(),
+  }),
   z.object({
     type: z.literal("tool-call"),
     messageId: z.string(),
@@ -171,6 +186,14 @@ export const chunkEventSchema = z.discriminatedUnion("type", [
     messageId: z.string(),
     toolCallId: z.string(),
     offset: seq,
+    text: z.string(),
+  }),
+  /** A call that the model began to write before the stream began, with its arguments so far. */
+  z.object({
+    type: z.literal("draft-call"),
+    messageId: z.string(),
+    toolCallId: z.string(),
+    name: z.string(),
     text: z.string(),
   }),
   z.object({ type: z.literal("part-end"), messageId: z.string(), part: seq, toolCallId: optionalText }),

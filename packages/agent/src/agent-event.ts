@@ -72,18 +72,23 @@ export interface Question {
  */
 export type AgentEvent<Answer = string> =
   | { readonly type: "StateStarted"; readonly state: string; readonly event: string; readonly step: number }
-  /** A piece of text. The first one with a `part` starts that part of the answer. */
+  /**
+   * A piece of text. The first one with a `part` starts that part of the answer. It begins at `offset` of all text of the attempt;
+   * `LlmReasoning` likewise of all its reasoning.
+   */
   | {
       readonly type: "LlmToken";
       readonly messageId: string;
       readonly part?: number;
       readonly text: string;
+      readonly offset: number;
     }
   | {
       readonly type: "LlmReasoning";
       readonly messageId: string;
       readonly part?: number;
       readonly text: string;
+      readonly offset: number;
     }
   /** The model begins to write a call. A call of a tool that extends the context of the model has no `toolCallId`. */
   | {

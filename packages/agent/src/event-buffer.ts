@@ -59,9 +59,9 @@ function merge<Answer>(
   event: AgentEvent<Answer>,
 ): AgentEvent<Answer> | undefined {
   if (last?.type === "LlmToken" && event.type === last.type && isSamePart(last, event))
-    return { ...event, text: last.text + event.text };
+    return { ...last, text: last.text + event.text };
   if (last?.type === "LlmReasoning" && event.type === last.type && isSamePart(last, event))
-    return { ...event, text: last.text + event.text };
+    return { ...last, text: last.text + event.text };
   if (last?.type === "LlmToolCallDelta" && event.type === last.type && isSameDraft(last, event))
     return { ...last, text: last.text + event.text };
   if (last?.type === "ToolCallProgress" && event.type === last.type && event.toolCallId === last.toolCallId)

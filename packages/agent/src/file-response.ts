@@ -29,5 +29,5 @@ export const fileHeaders = (mediaType: string, digest: string): Readonly<Record<
 
 const isHeaderValue = (text: string): boolean => /^[\w.+-]+\/[\w.+-]+$/.test(text);
 
-/** Whether a browser may show a file in place: pictures without scripts, sound and film. */
+/** Whether a browser may show a file in place: pictures without scripts, audio and video. */
 const isShown = (mediaType: string): boolean => /^(image\/(?!svg)|audio\/|video\/)/.test(mediaType);

@@ -34,7 +34,7 @@ export { RunControl } from "./run-control.ts";
 export { safeErrorListener } from "./safe-error-listener.ts";
 export { noticeToEvent } from "./session/events.ts";
 export { lateOutputLogger, logIgnored, logRetry } from "./session/log-inputs.ts";
-export { parseOrRefuse } from "./session/parse-or-refuse.ts";
+export { parseOrRefuse, parsePosted } from "./session/parse-or-refuse.ts";
 export { questionsAt } from "./session/questions.ts";
 export { checkedListener, checkOptionalText, checkQuestion } from "./session/session-arguments.ts";
 export { checkContext } from "./session-context.ts";

@@ -428,9 +428,9 @@ describe("the events of a task", () => {
     ]);
     const messageId = "msg_1_1";
     expect(events.slice(1, 9)).toEqual([
-      { type: "LlmReasoning", messageId, part: 0, text: "hm" },
+      { type: "LlmReasoning", messageId, part: 0, text: "hm", offset: 0 },
       { type: "LlmPartEnded", messageId, part: 0 },
-      { type: "LlmToken", messageId, part: 1, text: "Well." },
+      { type: "LlmToken", messageId, part: 1, text: "Well.", offset: 0 },
       { type: "LlmPartEnded", messageId, part: 1 },
       { type: "LlmToolCall", messageId, toolCallId: "call_1", name: "work" },
       { type: "LlmToolCallDelta", messageId, toolCallId: "call_1", text: "{}", offset: 0 },

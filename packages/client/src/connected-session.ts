@@ -1,7 +1,6 @@
-import { inputTraits, step } from "@moora/agent-core-state-machine";
+import { step } from "@moora/agent-core-state-machine";
 import {
   AgentError,
-  canonicalJson,
   type AgentInput,
   type AgentState,
   type Question,
@@ -10,18 +9,21 @@ import {
 } from "@moora/agent";
 import { checkedListener, questionsAt, SessionOutput } from "@moora/agent/internal";
 import type { ChunkEvent, SubAgentQuestion } from "@moora/agent-webui-protocol";
+import { checkIsKnown } from "./check-is-known.ts";
 import { ChunkReader } from "./chunks.ts";
 import { ClientError, closedError } from "./client-error.ts";
+import { compareState } from "./compare-state.ts";
 import type { ConnectSettings } from "./connect-options.ts";
 import { EventStream } from "./event-stream.ts";
 import { HistoryPosition } from "./history-position.ts";
-import { fileUrlOf, sessionPath, snapshotOf, type SessionSnapshot } from "./open-view.ts";
+import { onOnline } from "./on-online.ts";
+import { fileUrlOf, sessionPath, type SessionSnapshot } from "./open-view.ts";
 import { Outbox } from "./outbox.ts";
 import { PostStore, scopeOf, type StoredPosts } from "./post-store.ts";
 import { SessionPosts } from "./session-posts.ts";
 import type { Connection, RemoteSession } from "./remote-session.ts";
-import { Unreachable, type ServerApi } from "./server-api.ts";
-import { SubAgentQuestions } from "./sub-agent-questions.ts";
+import type { ServerApi } from "./server-api.ts";
+import { questionEvent, SubAgentQuestions } from "./sub-agent-questions.ts";
 
 /** The state of the connection without the posts. */
 type Link = Connection extends infer Each ? (Each extends unknown ? Omit<Each, "pending"> : never) : never;
@@ -52,7 +54,7 @@ export class ConnectedSession<Answer, Data> {
     stored: StoredPosts,
   ) {
     const { id, state, seq, questions } = snapshot;
-    const { clock, onError, answerOf, storage, url, streamIdleMs } = settings;
+    const { onError, answerOf } = settings;
     this.#api = api;
     this.#path = sessionPath(id);
     this.#state = state;
@@ -67,15 +69,27 @@ export class ConnectedSession<Answer, Data> {
         decide: (question, decision) => this.#posts.decide(question, decision),
       },
     );
-    const link = { api, clock, path: this.#path, delays: settings, seq: () => this.#seq };
-    this.#outbox = new Outbox({
-      ...link,
+    this.#outbox = this.#newOutbox(settings, snapshot);
+    this.#posts = this.#newPosts(settings, snapshot);
+    this.#stream = this.#newStream(settings);
+    this.#stopOnline = onOnline(() => this.#reconnect());
+    this.session = this.#methods(snapshot, settings.url);
+    this.#start(stored);
+  }
+
+  #newOutbox(settings: ConnectSettings<Answer>, snapshot: SessionSnapshot): Outbox {
+    const { storage, url } = settings;
+    return new Outbox({
+      ...this.#linkOf(settings),
       query: () => this.#history.postQuery(),
       store: new PostStore({ storage, scope: scopeOf(url, snapshot), report: this.#output.errors.report }),
       onChange: () => this.#connectionChanged(),
     });
-    this.#posts = new SessionPosts({
-      user: snapshot.user,
+  }
+
+  #newPosts({ clock }: ConnectSettings<Answer>, { user }: SessionSnapshot): SessionPosts<Answer> {
+    return new SessionPosts({
+      user,
       outbox: this.#outbox,
       output: this.#output,
       state: () => this.#state,
@@ -86,8 +100,12 @@ export class ConnectedSession<Answer, Data> {
       onBehind: () => this.#stream.restart(),
       onDecided: (question) => this.#closeQuestion(question),
     });
-    this.#stream = new EventStream({
-      ...link,
+  }
+
+  #newStream(settings: ConnectSettings<Answer>): EventStream {
+    const { clock, streamIdleMs } = settings;
+    return new EventStream({
+      ...this.#linkOf(settings),
       path: `${this.#path}/events`,
       streamIdleMs,
       query: () => this.#history.query(),
@@ -101,9 +119,12 @@ export class ConnectedSession<Answer, Data> {
       onWaiting: (ms, cause) => this.#setLink({ status: "waiting", retryAt: clock.now() + ms, cause }),
       onFatal: (error) => this.#close(error),
     });
-    this.#stopOnline = onOnline(() => this.#reconnect());
-    this.session = this.#methods(snapshot, url);
-    this.#start(stored);
+  }
+
+  /** What the outbox and the stream have in common. */
+  #linkOf(settings: ConnectSettings<Answer>) {
+    const { clock } = settings;
+    return { api: this.#api, clock, path: this.#path, delays: settings, seq: () => this.#seq };
   }
 
   #start(stored: StoredPosts): void {
@@ -154,10 +175,7 @@ export class ConnectedSession<Answer, Data> {
   }
 
   #fold(seq: number, input: AgentInput): void {
-    if (!Object.hasOwn(inputTraits, input.type)) {
-      const message = `Record ${seq} has the type "${input.type}", which this release does not know. Use the release of the server.`;
-      throw new ClientError("Unsupported", message);
-    }
+    checkIsKnown(seq, input);
     const next = step(input)(this.#state);
     this.#state = next.state;
     this.#seq = seq;
@@ -173,23 +191,12 @@ export class ConnectedSession<Answer, Data> {
   #takeChunk(chunk: ChunkEvent): void {
     if (chunk.type === "question") return this.#showQuestion(this.#subAgentQuestions.add(chunk));
     if (chunk.type === "question-closed") return this.#closeQuestion(chunk);
-    const progress = this.#chunks.progressOf(chunk);
-    if (progress !== undefined) this.#output.progress(progress);
+    for (const progress of this.#chunks.progressOf(chunk)) this.#output.progress(progress);
   }
 
   #showQuestion(question: SubAgentQuestion | undefined): void {
     if (question === undefined) return;
-    const { path } = question;
-    this.#output.runs.emit({
-      type: "SubAgentEvent",
-      toolCallId: path[0] ?? "",
-      path,
-      event: {
-        type: "ApprovalRequested",
-        ...question,
-        decide: (decision) => this.#posts.decide(question, decision),
-      },
-    });
+    this.#output.runs.emit(questionEvent(question, (decision) => this.#posts.decide(question, decision)));
     this.#output.changes.emit();
   }
 
@@ -221,17 +228,8 @@ export class ConnectedSession<Answer, Data> {
   /** Reads the state of the server at the record that this session has. */
   async #verify(): Promise<void> {
     if (this.#end.signal.aborted) throw closedError(this.#end.signal.reason);
-    const [seq, state] = [this.#seq, this.#state];
-    const { signal } = this.#end;
-    const view = await this.#api.json(`${this.#path}?at=${seq}`, { signal }).catch((error: unknown) => {
-      if (signal.aborted) throw closedError(signal.reason);
-      if (!(error instanceof Unreachable)) throw error;
-      const message = `The state could not be compared: the server ${error.problem}. Retry.`;
-      throw new ClientError("Unreachable", message, { cause: error.cause });
-    });
-    const snapshot = snapshotOf(view, this.#api.url);
-    if (canonicalJson(snapshot.state) === canonicalJson(state)) return;
-    throw new ClientError("Diverged", `The state at record ${seq} is not that of the server. Connect again.`);
+    const at = { path: this.#path, seq: this.#seq, state: this.#state };
+    await compareState(this.#api, at, this.#end.signal);
   }
 
   #close(cause?: unknown): void {
@@ -248,12 +246,4 @@ export class ConnectedSession<Answer, Data> {
     this.#posts.follow();
     this.#connectionChanged();
   }
-}
-
-/** Calls back when a browser is online again. Returns a function that stops this. Elsewhere it does nothing. */
-function onOnline(listener: () => void): () => void {
-  const target: unknown = globalThis;
-  if (!(target instanceof EventTarget)) return () => undefined;
-  target.addEventListener("online", listener);
-  return () => target.removeEventListener("online", listener);
 }

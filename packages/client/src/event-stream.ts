@@ -26,7 +26,7 @@ export interface StreamHost {
   readonly onFatal: (error: unknown) => void;
 }
 
-/** A stream that ends after at least this time is made again without a wait, in milliseconds. */
+/** A stream that ends after at least this time has ended as planned, in milliseconds. */
 const plannedMs = 10_000;
 
 /** The connection over which the records of a session arrive. It is made again when it is lost, and resumes after the last record. */
@@ -48,7 +48,7 @@ export class EventStream {
 
   /** Reads until `close`, or until the session cannot continue. Never rejects. */
   async run(): Promise<void> {
-    const { onConnecting, onWaiting, onFatal } = this.#host;
+    const { onConnecting, onFatal } = this.#host;
     while (!this.#end.signal.aborted) {
       this.#isUrgent = false;
       onConnecting();
@@ -56,11 +56,22 @@ export class EventStream {
       if (this.#end.signal.aborted) return;
       if (!(cause instanceof Unreachable)) return onFatal(cause);
       if (this.#isUrgent) continue;
-      const ms = this.#wait.failed(cause.retryAfterMs);
-      onWaiting(ms, cause.cause);
+      const ms = this.#lost(cause);
       // A listener may have closed the session.
       if (!this.#end.signal.aborted) await this.#wait.wait(ms);
     }
+  }
+
+  /** Reports that there is no connection. Returns how long to wait before the next one is made, in milliseconds. */
+  #lost(cause: Unreachable): number {
+    const { onConnecting, onWaiting } = this.#host;
+    if (cause instanceof PlannedEnd) {
+      onConnecting();
+      return this.#wait.spread();
+    }
+    const ms = this.#wait.failed(cause.retryAfterMs);
+    onWaiting(ms, cause.cause);
+    return ms;
   }
 
   /** Makes the connection at once: instead of the current one, which may be dead, and instead of at the end of the wait. */
@@ -81,10 +92,10 @@ export class EventStream {
     this.#wait.wake();
   }
 
-  /** Notes that a stream has ended as planned: the server ends each one after a while, to authorize the reader again. */
+  /** Why a stream has ended without an error: the server ends each one after a while, to authorize the reader again. */
   #ended(begin: number): Unreachable {
-    if (this.#host.clock.now() - begin >= plannedMs) this.#isUrgent = true;
-    return new Unreachable(new Error("The stream ended."));
+    const isPlanned = this.#host.clock.now() - begin >= plannedMs;
+    return new (isPlanned ? PlannedEnd : Unreachable)(new Error("The stream ended."));
   }
 
   /** Reads one connection to its end, and returns why it ended: `Unreachable` if another one may succeed. */
@@ -132,6 +143,9 @@ export class EventStream {
     }
   }
 }
+
+/** The server has ended the stream, to authorize its reader again or since it is closed. */
+class PlannedEnd extends Unreachable {}
 
 /** The reducer threw: reading the record again does not help. */
 class FoldFailed extends Error {

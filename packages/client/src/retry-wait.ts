@@ -34,6 +34,11 @@ export class RetryWait {
     return Math.max(leastMs, Math.round(longest * (1 - Math.random() / 2)));
   }
 
+  /** A short random wait, in milliseconds: a server that is closed ends all its streams at once, and each as if that was planned. */
+  spread(): number {
+    return Math.round(this.#delays.retryDelayMs * Math.random());
+  }
+
   /** Resolves after a time, or at the next `wake`. */
   async wait(ms: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();

@@ -1,4 +1,4 @@
-import type { AgentState, Question } from "@moora/agent";
+import type { AgentEvent, AgentState, Question } from "@moora/agent";
 import {
   chunkToQuestion,
   questionKey,
@@ -51,3 +51,16 @@ export class SubAgentQuestions {
 
 const isOfSubAgent = (question: Question): question is Question & SubAgentQuestion =>
   (question.path?.length ?? 0) > 0;
+
+/** The event with which a session reports that a sub-agent asks. */
+export const questionEvent = (
+  question: SubAgentQuestion,
+  decide: ApprovalEvent["decide"],
+): AgentEvent<never> => ({
+  type: "SubAgentEvent",
+  toolCallId: question.path[0] ?? "",
+  path: question.path,
+  event: { type: "ApprovalRequested", ...question, decide },
+});
+
+type ApprovalEvent = Extract<AgentEvent<never>, { readonly type: "ApprovalRequested" }>;

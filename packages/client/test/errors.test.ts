@@ -183,6 +183,18 @@ describe("a session that cannot be connected", () => {
     await expect(connected).rejects.toThrow("Too late.");
   });
 
+  it("is refused by a server that does not serve its version of the protocol", async () => {
+    await using scene = new Scene(talker());
+    const network = new Network(scene);
+    const detail = "moora-protocol must be 3, the version that this server serves.";
+    const problem = { type: "about:blank", title: "", status: 400, code: "unsupported-protocol", detail };
+    network.nextResponse = Response.json(problem, { status: 400 });
+    await expect(scene.connect({ id: "session" }, network)).rejects.toMatchObject({
+      code: "Unsupported",
+      message: expect.stringContaining(detail),
+    });
+  });
+
   it("is refused if its state is of another release", async () => {
     await using scene = new Scene(talker());
     const network = new Network(scene);

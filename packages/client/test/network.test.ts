@@ -113,7 +113,7 @@ describe("a remote session without a network", () => {
     }
   });
 
-  it("connects again at once where the server ends the stream to authorize it again, and ends when it is refused", async () => {
+  it("connects again soon where the server ends the stream to authorize it again, and ends when it is refused", async () => {
     let isValid = true;
     const authorize = () => (isValid ? { user: "ada" } : undefined);
     const limits = { streamLifetimeMs: 60_000 };
@@ -124,17 +124,41 @@ describe("a remote session without a network", () => {
     const statuses = new Set<string>();
     session.subscribe(() => statuses.add(session.connection().status));
     for (const count of [2, 3]) {
-      await clock.advanceAsync(60_000);
+      await untilPasses(() => expect(session.connection().status).toBe("connected"));
+      // The stream ends after 48 to 60 seconds, and the next one begins within half a second.
+      await clock.advanceAsync(60_500);
       await untilPasses(() =>
         expect(network.requests.filter((request) => request === "GET /events")).toHaveLength(count),
       );
     }
     expect(statuses).toEqual(new Set(["connecting", "connected"]));
     isValid = false;
-    await clock.advanceAsync(60_000);
+    await clock.advanceAsync(60_500);
     await untilPasses(() =>
       expect(session.connection()).toMatchObject({ status: "closed", error: { code: "Unauthorized" } }),
     );
+  });
+
+  it("does not connect again together with the other clients of a server that is closed", async () => {
+    await using scene = new Scene(talker());
+    const { clock } = scene;
+    const { session } = await scene.connect();
+    const connect = () => scene.connect({ id: session.id, retryDelayMs: 1_000 });
+    const clients = await Promise.all(Array.from({ length: 20 }, connect));
+    await untilPasses(() => {
+      for (const client of clients) expect(client.session.connection().status).toBe("connected");
+    });
+    await clock.advanceAsync(11_000);
+    for (const { network } of clients) network.attempts.length = 0;
+    const ended = clock.now();
+    await scene.restart();
+    await clock.advanceAsync(1_000);
+    await untilPasses(() => {
+      for (const client of clients) expect(client.session.connection().status).toBe("connected");
+    });
+    const waits = clients.map(({ network }) => (network.attempts[0] ?? Infinity) - ended);
+    expect(Math.max(...waits)).toBeLessThanOrEqual(1_000);
+    expect(new Set(waits).size).toBeGreaterThan(10);
   });
 
   it("makes a silent connection again", async () => {

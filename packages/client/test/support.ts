@@ -9,6 +9,7 @@ import {
   type Tool,
 } from "@moora/agent";
 import { memoryLog, type EventLog } from "@moora/event-log";
+import type { LlmCaller } from "@moora/llm";
 import { MockLlmCaller, type MockScript } from "@moora/llm/testing";
 import { createAgentServer, type AgentServer, type AgentServerOptions } from "@moora/server";
 import { TestClock, turn } from "@moora/testbed/test-clock";
@@ -21,10 +22,14 @@ export const toolOf = (
 ): Tool => defineTool({ name, description: `Does ${name}.`, input: { type: "object" }, execute, ...more });
 
 export const agentOf = (
-  script: MockScript,
+  script: MockScript | LlmCaller,
   more: { readonly tools?: readonly Tool[]; readonly data?: AnyData } = {},
 ): Agent =>
-  defineAgent({ llm: new MockLlmCaller(script), name: "helper", ...(more as { data?: DataDefinition }) });
+  defineAgent({
+    llm: typeof script === "object" && "call" in script ? script : new MockLlmCaller(script),
+    name: "helper",
+    ...(more as { data?: DataDefinition }),
+  });
 
 /** The network between a client and the server of a scene. */
 export class Network {
@@ -45,6 +50,8 @@ export class Network {
   losesNextReceipt = false;
   /** Whether streams are dead without a sign: what the server sends on them does not arrive. */
   holdsRecords = false;
+  /** Whether chunks that arrive together are lost on their way. */
+  losesChunks: () => boolean = () => false;
   /** Answers the next request instead of the server. */
   nextResponse: Response | undefined;
   /** The times of all attempts, those without a network, too. */
@@ -83,7 +90,8 @@ export class Network {
   #line(isStream: boolean): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> {
     return new TransformStream({
       transform: (bytes, controller) => {
-        if (!isStream || !this.holdsRecords) controller.enqueue(bytes);
+        const isLost = isStream && (this.holdsRecords || (areChunks(bytes) && this.losesChunks()));
+        if (!isLost) controller.enqueue(bytes);
       },
     });
   }
@@ -103,6 +111,12 @@ export class Network {
     for (const connection of this.#connections) connection.abort(new TypeError("The connection was lost."));
     this.#connections.clear();
   }
+}
+
+/** Whether bytes of a stream are chunks only. */
+function areChunks(bytes: Uint8Array): boolean {
+  const text = new TextDecoder().decode(bytes);
+  return text.startsWith("event: chunk") && !text.includes("event: input");
 }
 
 /** How a server answers to a body with a field that it does not know. */

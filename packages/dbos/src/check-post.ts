@@ -1,7 +1,6 @@
-import { InputRefused, type AgentInput } from "@moora/agent";
+import type { AgentInput } from "@moora/agent";
 import { checkOptions, refuse, shownValue, type OptionForms } from "@moora/agent-core-effects/internal";
-import { parseOrRefuse } from "@moora/agent/internal";
-import { inputTraits } from "@moora/agent-core-state-machine";
+import { parsePosted } from "@moora/agent/internal";
 import type { DbosPostOptions } from "./dbos-host.ts";
 
 const longestKey = 200;
@@ -26,11 +25,7 @@ const forms: OptionForms<DbosPostOptions> = {
 export function checkedPost(id: unknown, value: unknown, options: unknown): AgentInput {
   checkId(id);
   checkOptions("post", options, forms);
-  const input = parseOrRefuse(value);
-  const { type } = input;
-  if (inputTraits[type].access !== "owner") return input;
-  const message = `Only the workflows of the session may dispatch ${type}.`;
-  throw new InputRefused({ code: "not-allowed", path: "type", message });
+  return parsePosted(value, "workflows");
 }
 
 /** Throws `BuildError` for an id that is not a string. The log refuses those that it cannot store, with `InvalidId`. */

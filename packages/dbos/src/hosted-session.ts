@@ -6,6 +6,7 @@ import {
   type SharedAppend,
   type SharedSession,
 } from "@moora/agent";
+import { RecordedPosts } from "./recorded-posts.ts";
 
 /** Whether an error says that the session of a handle was removed. Another one may have its id now. */
 export const isRemoval = (error: unknown): boolean =>
@@ -18,6 +19,7 @@ interface Waiter {
 
 /** A session as the workflows of this process see it. Its methods reject with `LogRemoved` once it was removed. */
 export class HostedSession {
+  readonly posts: RecordedPosts;
   readonly #session: SharedSession;
   readonly #runs = new Map<string, AbortController>();
   readonly #waiters = new Set<Waiter>();
@@ -25,6 +27,11 @@ export class HostedSession {
 
   constructor(session: SharedSession) {
     this.#session = session;
+    this.posts = new RecordedPosts({
+      append: (inputs) => this.append(inputs),
+      configure: () => this.configure(),
+      follow: (afterSeq, listener) => this.#used(session.follow(afterSeq, listener)),
+    });
   }
 
   /** Whether an effect runs here, or a caller waits for a state. */

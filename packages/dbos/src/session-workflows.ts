@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { DBOS } from "@dbos-inc/dbos-sdk";
-import { effectsAt, LogError, systemClock, type Agent, type AgentInput, type EventLog } from "@moora/agent";
+import { effectsAt, LogError, systemClock, type Agent, type AgentInput } from "@moora/agent";
 import { safeErrorListener } from "@moora/agent/internal";
 import type { DbosHostOptions, DbosPostOptions } from "./dbos-host.ts";
 import { EffectPerformer, type WorkflowEffect } from "./effect-performer.ts";
 import { isRemoval, type HostedSession } from "./hosted-session.ts";
 import { HostedSessions } from "./hosted-sessions.ts";
-import { isPostRecorded, withPostId } from "./recorded-post.ts";
+import { withPostId } from "./recorded-posts.ts";
 import { registerTakeOver } from "./register-take-over.ts";
 import { TakeOver } from "./take-over.ts";
 
@@ -19,6 +19,8 @@ interface SessionRef {
 /** What the workflow of a post gets. */
 interface PostWork extends SessionRef {
   readonly input: AgentInput;
+  /** Names the start of the workflow by one process; undefined in a workflow of an earlier release. */
+  readonly start?: string;
 }
 
 /** What the workflow of a post returns: whether its input applied, or that its session was removed before it was appended. */
@@ -48,19 +50,17 @@ const retries = {
 /** The workflows of the sessions of one agent. */
 export class SessionWorkflows {
   readonly sessions: HostedSessions;
-  readonly #log: EventLog;
   readonly #performer: EffectPerformer;
   readonly #postWorkflow: (work: PostWork) => Promise<PostResult>;
   readonly #effectWorkflow: (work: EffectWork) => Promise<void>;
-  /** The posts that this process has started: their first run has nothing to look up. */
-  readonly #newPosts = new Set<string>();
+  /** The starts by this process. A workflow has that of the process that created it, and its first run has not appended its input before. */
+  readonly #starts = new Set<string>();
   /** The workflows of effects that run in this process. */
   readonly #running = new Set<string>();
 
   constructor(agent: Agent<unknown>, options: DbosHostOptions) {
     const { log, takeOver, takeOverPollMs: pollMs = 1_000, onLog } = options;
     const onError = safeErrorListener(options.onError);
-    this.#log = log;
     this.#performer = new EffectPerformer(agent, options);
     this.sessions = new HostedSessions({
       agent,
@@ -90,31 +90,26 @@ export class SessionWorkflows {
 
   async #postTo(session: SessionRef, input: AgentInput, key: string): Promise<PostResult> {
     const workflowID = workflowIdAt(session, `post/${key}`);
-    this.#newPosts.add(workflowID);
+    const start = randomUUID();
+    this.#starts.add(start);
     try {
-      const work = { ...session, input: withPostId(input, workflowID) };
+      const work = { ...session, input: withPostId(input, workflowID), start };
       return await (await DBOS.startWorkflow(this.#postWorkflow, { workflowID })(work)).getResult();
     } finally {
-      this.#newPosts.delete(workflowID);
+      this.#starts.delete(start);
     }
   }
 
   /** The workflow of a post: appends it, and starts what the state wants then. */
   async #runPost(work: PostWork): Promise<PostResult> {
-    let isNew = this.#newPosts.delete(DBOS.workflowID ?? "");
+    const { input, start = "" } = work;
+    let isNew = this.#starts.delete(start);
     const appended = await this.#inStep("append", work, (session) => {
       const isFirst = isNew;
       isNew = false;
-      return this.#appendPost(session, work, isFirst);
+      return session.posts.append(input, isFirst);
     });
     return appended ?? "removed";
-  }
-
-  /** Resolves with whether the input of a post applied, also if an earlier run of its workflow has appended it. */
-  async #appendPost(session: HostedSession, { id, input }: PostWork, isNew: boolean): Promise<boolean> {
-    if (!isNew && (await isPostRecorded(this.#log, id, input))) return true;
-    await session.configure();
-    return (await session.append([input])).applied > 0;
   }
 
   /** The workflow of an effect: does its work, and starts what the state wants then. */

@@ -93,7 +93,7 @@ export type { ChatProfile, OpenAiChatOptions, OpenAiOptions } from "@moora/llm-o
 
 // Tools that only read.
 export { calculatorTool, currentTimeTool, fetchUrlTool, fileTools } from "@moora/tools";
-export type { CurrentTimeOptions, FetchUrlOptions } from "@moora/tools";
+export type { CurrentTimeOptions, FetchUrlOptions, FileToolsOptions } from "@moora/tools";
 
 // A deterministic stand-in for a model, so that everything runs without an API key. It is not a language model.
 export { planner, Planner } from "@moora/planner";

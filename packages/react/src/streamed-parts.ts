@@ -9,11 +9,17 @@ interface TextEntry {
 
 type Entry = TextEntry | ToolCallPart;
 
+interface Piece {
+  readonly part?: number;
+  readonly text: string;
+}
+
 /** The parts of an answer that a model is writing, in the order in which they begin. */
 export class StreamedParts {
   #entries: readonly Entry[] = [];
   /** The length of all texts. */
   #length = 0;
+  #reasoningLength = 0;
 
   get parts(): readonly ChatPart[] {
     return this.#entries.map((entry) =>
@@ -26,9 +32,21 @@ export class StreamedParts {
     return this.#entries.some(({ type }) => type !== "text");
   }
 
+  addText({ part, text }: Piece): void {
+    this.#length += text.length;
+    this.#add("text", part, text);
+  }
+
+  /** Adds reasoning. Returns false, and adds nothing, if the reasoning before it was not seen. */
+  addReasoning({ part, text, offset }: Piece & { readonly offset: number }): boolean {
+    if (offset !== this.#reasoningLength) return false;
+    this.#reasoningLength += text.length;
+    this.#add("reasoning", part, text);
+    return true;
+  }
+
   /** Adds a piece of a text or of a reasoning. Pieces of different parts may alternate. */
-  add(type: TextEntry["type"], part: number | undefined, text: string): void {
-    if (type === "text") this.#length += text.length;
+  #add(type: TextEntry["type"], part: number | undefined, text: string): void {
     const index = this.#indexOf(type, part);
     const known = this.#entries[index];
     if (known === undefined || known.type === "tool-call")
@@ -55,10 +73,10 @@ export class StreamedParts {
     this.#entries = [...this.#entries, { type: "tool-call", ...draft, result: null, output: undefined }];
   }
 
-  /** Adds a piece of the arguments of a call, which begins at `offset` of them. */
+  /** Adds a piece of the arguments of a call, which begins at `offset` of them; not one of which the piece before was not seen. */
   addArguments(toolCallId: string, offset: number, text: string): void {
     this.#entries = this.#entries.map((entry) =>
-      entry.type === "tool-call" && entry.toolCallId === toolCallId
+      entry.type === "tool-call" && entry.toolCallId === toolCallId && offset <= entry.parameters.length
         ? { ...entry, parameters: entry.parameters.slice(0, offset) + text }
         : entry,
     );

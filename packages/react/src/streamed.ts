@@ -53,13 +53,12 @@ export class Streamed {
     switch (event.type) {
       case "LlmToken":
         this.#begin(event.messageId, event.text);
-        this.#parts.add("text", event.part, event.text);
+        this.#parts.addText(event);
         this.#complete();
         return true;
       case "LlmReasoning":
         this.#begin(event.messageId);
-        this.#parts.add("reasoning", event.part, event.text);
-        return true;
+        return this.#parts.addReasoning(event);
       case "LlmToolCall":
         this.#begin(event.messageId);
         if (event.toolCallId !== undefined) this.#parts.beginCall(event.toolCallId, event.name);

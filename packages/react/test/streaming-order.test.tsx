@@ -150,4 +150,21 @@ describe.each(kinds)("the parts of a message of a %s session", (kind) => {
     await shows(() => expect(shown.at(-1)).toBe("text I look., look , text Wait."));
     await act(async () => void (await session.cancel()));
   });
+
+  it("have no reasoning whose beginning the page has not seen", async () => {
+    const llm = new EmittingLlm();
+    await using scene = await sessionOf(kind, agentOf(llm));
+    const { session } = scene;
+    await session.send("Look");
+    await untilPasses(() => expect(llm.emit).toBeDefined());
+    llm.emit?.({ type: "reasoning", index: 0, text: "Do not " });
+    llm.emit?.({ type: "text", index: 1, text: "I look." });
+    await untilPasses(() => expect(session.current().streaming?.text).toBe("I look."));
+    await using _ = await show(session);
+    await act(async () => llm.emit?.({ type: "reasoning", index: 0, text: "delete everything." }));
+    await act(async () => llm.emit?.({ type: "text", index: 1, text: " Wait." }));
+    await shows(() => expect(shown.at(-1)).toBe("text I look. Wait."));
+    expect(shown).toEqual(["text I look.", "text I look. Wait."]);
+    await act(async () => void (await session.cancel()));
+  });
 });

@@ -6,7 +6,8 @@ import { SessionReader, type ReaderOptions } from "./session-reader.ts";
 /** How long a log waits for an answer. A call needs a process with the services, and waits on Restate while there is none. */
 const longestCallMs = 30_000;
 
-const timeout = (): AbortSignal => AbortSignal.timeout(longestCallMs);
+/** Aborts a call that takes too long. */
+export const callTimeout = (): AbortSignal => AbortSignal.timeout(longestCallMs);
 
 /** What a log does with a session, by the handler of its object. */
 const actions = {
@@ -63,7 +64,7 @@ export class LogCalls {
     id: string,
     range: { readonly after: number; readonly last: number },
   ): Promise<readonly LogRecord[]> {
-    return await attempt(id, actions.head, () => this.#reader.readRecords(id, range, timeout));
+    return await attempt(id, actions.head, () => this.#reader.readRecords(id, range, callTimeout));
   }
 
   // The object answers with what its handlers return.
@@ -71,7 +72,7 @@ export class LogCalls {
   async #call<Result>({ id, handler, body = null }: LogCall): Promise<Result> {
     const { ingressUrl, service } = this.#options;
     const called = attempt(id, actions[handler], () =>
-      callSession(ingressUrl, { service, id, handler }, body, timeout()),
+      callSession(ingressUrl, { service, id, handler }, body, callTimeout()),
     );
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as above
     return (await called) as Result;
@@ -90,4 +91,4 @@ async function attempt<Result>(id: string, action: string, call: () => Promise<R
 
 /** Whether the object has refused what it was called with: it is invalid, or too long. */
 const isRefusal = (error: unknown): boolean =>
-  error instanceof RestateFailure && [400, 403, 413].includes(error.status);
+  error instanceof RestateFailure && [400, 403, 413].includes(error.status ?? 0);

@@ -2,6 +2,7 @@ import {
   decisionProblem,
   decisionToInput,
   identityOf,
+  InputRefused,
   textToHeader,
   type Agent,
   type AgentInput,
@@ -9,8 +10,8 @@ import {
   type SessionHeader,
 } from "@moora/agent";
 import { callDigest } from "@moora/agent-core-effects/internal";
-import { checkQuestion } from "@moora/agent/internal";
-import { inputTraits, parseInput } from "@moora/agent-core-state-machine";
+import { checkQuestion, parsePosted } from "@moora/agent/internal";
+import { parseInput } from "@moora/agent-core-state-machine";
 import { digestOf } from "@moora/event-log";
 import { TerminalError } from "@restatedev/restate-sdk";
 import { checkedHead, fieldsOf, refused } from "./queries.ts";
@@ -18,10 +19,13 @@ import type { Decided, Posted, SessionAppend } from "./session-messages.ts";
 
 /** An input from outside. Rejects invalid ones, and those that only the services of the session may dispatch. */
 function checkedInput(value: unknown): AgentInput {
-  const input = parsedInput(value);
-  const { type } = input;
-  if (inputTraits[type].access !== "owner") return input;
-  throw new TerminalError(`Only the services of the session may dispatch ${type}.`, { errorCode: 403 });
+  try {
+    return parsePosted(value, "services");
+  } catch (error) {
+    if (error instanceof InputRefused && error.code === "not-allowed")
+      throw new TerminalError(error.message, { errorCode: 403 });
+    return refused(error instanceof Error ? error.message : String(error));
+  }
 }
 
 function parsedInput(value: unknown): AgentInput {

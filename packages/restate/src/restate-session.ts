@@ -30,7 +30,7 @@ export interface CurrentSession {
   readonly seq: number;
 }
 
-/** A session on Restate, from any process. Its methods reject with `RestateFailure`, and as `fetch` does. */
+/** A session on Restate, from any process. Its methods reject with `RestateFailure`. */
 export interface RestateSession {
   /** Sends a message. Resolves with whether it applied, when it is durable. */
   send(content: UserContent): Promise<boolean>;

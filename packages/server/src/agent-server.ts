@@ -8,7 +8,8 @@ import { addresses, methodsOf } from "./routes/addresses.ts";
 import { publicHandlers, userHandlers } from "./routes/handlers.ts";
 import type { Connection } from "./routes/route.ts";
 import { ServerParts } from "./server-parts.ts";
-import { contextOf, type AgentServerOptions } from "./server-options.ts";
+import { optionsToContext } from "./options-to-context.ts";
+import type { AgentServerOptions } from "./server-options.ts";
 
 /** A server of agents, for any platform with web-standard requests and responses. */
 export interface AgentServer {
@@ -27,7 +28,7 @@ export interface AgentServer {
 
 /** Creates a server of agents on a log. Throws `BuildError` for an invalid option. */
 export function createAgentServer(options: AgentServerOptions): AgentServer {
-  const parts = new ServerParts(contextOf(options));
+  const parts = new ServerParts(optionsToContext(options));
   const app = appOf(parts);
   return {
     isAuthorized: options.authorize !== undefined,
@@ -67,8 +68,10 @@ function appOf(parts: ServerParts): Hono<{ Bindings: Connection }> {
     checkProtocol(req.raw);
     return await next();
   });
-  if (context.inspector !== undefined)
+  if (context.inspector !== undefined) {
     app.get(`${basePath}/inspector`, (hono) => hono.redirect(`${basePath}/inspector/`, 308));
+    app.get(`${basePath}/`, (hono) => hono.redirect(`${basePath}/inspector/`, 302));
+  }
   for (const [operation, handle] of entriesOf(publicHandlers)) {
     const { method, path } = addresses[operation];
     app.on(method, `${basePath}${path}`, () => handle(parts));
@@ -102,10 +105,11 @@ function unrouted(path: string, basePath: string): HttpProblem {
   return new HttpProblem("method-not-allowed", detail, { headers: { allow } });
 }
 
-/** Throws `unsupported-protocol` for a client of another version. */
+/** Throws `unsupported-protocol` for a client of a version that is not served. */
 function checkProtocol(request: Request): void {
   const version = request.headers.get("moora-protocol");
   if (version === null || version === String(protocolVersion)) return;
-  const detail = `moora-protocol must be ${protocolVersion}, the version of this server.`;
+  const asked = JSON.stringify(version.slice(0, 20));
+  const detail = `moora-protocol must be ${protocolVersion}, the version that this server serves, got ${asked}.`;
   throw new HttpProblem("unsupported-protocol", detail);
 }

@@ -1,21 +1,9 @@
-import {
-  BuildError,
-  needsContext,
-  systemClock,
-  type Agent,
-  type BlobOptions,
-  type Clock,
-  type EventLog,
-  type LogListener,
-} from "@moora/agent";
-import { blobProblem, optionHint } from "@moora/agent-core-effects/internal";
-import { Logger, safeErrorListener, type McpHost, type McpRoute } from "@moora/agent/internal";
+import type { Agent, BlobOptions, Clock, EventLog, LogListener } from "@moora/agent";
+import type { Logger, McpHost, McpRoute } from "@moora/agent/internal";
 import type { Authorize, SessionRef } from "./access/authorization.ts";
-import { checkedHosts, checkedOrigin } from "./access/site-options.ts";
-import { LiveHub } from "./live/live-hub.ts";
-import { checkNumbers, checkValues } from "./check-values.ts";
-import { ServerCounters } from "./metrics/server-counters.ts";
-import { workerOptionsOf, type WorkerOptions } from "./worker/worker-options.ts";
+import type { LiveHub } from "./live/live-hub.ts";
+import type { ServerCounters } from "./metrics/server-counters.ts";
+import type { WorkerOptions } from "./worker/worker-options.ts";
 
 /** The limits of a server. */
 export interface ServerLimits {
@@ -41,8 +29,8 @@ export interface ServerLimits {
   /** How long a stream may take no event that waits for it, in milliseconds. It is then closed, and can be resumed. Default: 30,000. */
   readonly streamStallMs: number;
   /**
-   * After how many milliseconds a stream of events ends, so that its reader connects again and is authorized again. It resumes exactly.
-   * Default: 300,000.
+   * After how many milliseconds a stream of events ends at the latest, so that its reader connects again and is authorized again. It
+   * resumes exactly. A random part of at most a fifth is left out. Default: 300,000.
    */
   readonly streamLifetimeMs: number;
   /** The pause after which a stream without events gets a comment, in milliseconds. Default: 15,000. */
@@ -75,7 +63,10 @@ export interface ServedPage {
 export interface AgentServerOptions {
   /** The agents, each with a name of its own, which is part of its addresses. */
   readonly agents: readonly Agent<unknown>[];
-  /** The log with the sessions. Other processes may use it at the same time. */
+  /**
+   * The log with the sessions. Other processes may use it at the same time, but not `dbosHost`: the server would run its sessions. Those of an
+   * engine need a log with an `owner`, such as `restateLog`.
+   */
   readonly log: EventLog;
   /**
    * Authenticates a request: returns the user and the rights, or undefined to refuse. Required for hosts that are not loopback
@@ -162,91 +153,4 @@ export interface ServerContext extends Omit<
   readonly onError: (error: unknown) => void;
   /** The logger of a session, by its id. */
   readonly loggerOf: (id: string) => Logger;
-}
-
-const knownOptions: Readonly<Record<keyof AgentServerOptions, true>> = {
-  agents: true,
-  log: true,
-  authorize: true,
-  allowedHosts: true,
-  allowedOrigins: true,
-  basePath: true,
-  worker: true,
-  blobs: true,
-  context: true,
-  metrics: true,
-  inspector: true,
-  mcp: true,
-  limits: true,
-  owner: true,
-  leaseMs: true,
-  clock: true,
-  onError: true,
-  onLog: true,
-};
-
-/** Throws `BuildError` for an unknown or invalid option. */
-export function contextOf(options: AgentServerOptions): ServerContext {
-  checkValues(options);
-  const unknown = Object.keys(options).find((name) => !Object.hasOwn(knownOptions, name));
-  if (unknown !== undefined) {
-    const hint = optionHint(unknown, Object.keys(knownOptions));
-    throw new BuildError(`Unknown option "${unknown}" of createAgentServer.${hint}`);
-  }
-  const { agents, basePath = "", allowedHosts = [], allowedOrigins = [] } = options;
-  if (typeof options.log?.open !== "function")
-    throw new BuildError("log must be an event log. Give one, such as sqliteLog(file) or memoryLog().");
-  if (options.authorize !== undefined && typeof options.authorize !== "function")
-    throw new BuildError("authorize must be a function that returns the user of a request.");
-  checkFiles(options);
-  checkContexts(options);
-  if (!/^(\/[A-Za-z0-9._~-]+)*$/.test(basePath))
-    throw new BuildError(`basePath must be a path such as "/api", got ${JSON.stringify(basePath)}.`);
-  const clock = options.clock ?? systemClock;
-  const { live } = options.log;
-  return {
-    ...options,
-    agents: agentsByName(agents),
-    allowedHosts: checkedHosts(allowedHosts, options.authorize),
-    allowedOrigins: new Set(allowedOrigins.map(checkedOrigin)),
-    basePath,
-    limits: { ...defaultServerLimits, ...checkNumbers("limits", options.limits ?? {}, defaultServerLimits) },
-    blobs: options.blobs ?? (options.log.blobs === undefined ? false : {}),
-    worker: workerOptionsOf(options.worker ?? false, options.log),
-    counters: new ServerCounters(),
-    owner: options.owner ?? `server-${crypto.randomUUID()}`,
-    liveHub: live === undefined ? undefined : new LiveHub(live, clock),
-    clock,
-    onError: safeErrorListener(options.onError),
-    loggerOf: (id) => new Logger(id, options.onLog),
-  };
-}
-
-/** Throws `BuildError` for options of files that `openSession` would refuse. */
-function checkFiles({ blobs, log }: AgentServerOptions): void {
-  const problem = blobs === false ? undefined : blobProblem("createAgentServer", blobs, log.blobs);
-  if (problem !== undefined) throw new BuildError(problem);
-}
-
-/** Throws `BuildError` for an agent that needs a context which the server does not give. */
-function checkContexts({ agents, context, log }: AgentServerOptions): void {
-  if (context !== undefined || log.owner !== undefined) return;
-  const needy = agents.find(needsContext);
-  if (needy === undefined) return;
-  throw new BuildError(
-    `The agent "${needy.name}" needs a context. Give createAgentServer the option context.`,
-  );
-}
-
-function agentsByName(agents: readonly Agent<unknown>[]): ReadonlyMap<string, Agent<unknown>> {
-  if (!Array.isArray(agents) || agents.length === 0)
-    throw new BuildError("agents must be a list of one or more agents.");
-  const byName = new Map(agents.map((agent) => [agent.name, agent]));
-  const double = agents.find((agent) => byName.get(agent.name) !== agent);
-  if (double !== undefined) {
-    throw new BuildError(
-      `Two agents have the name "${double.name}". Give each one its own: defineAgent({ name }).`,
-    );
-  }
-  return byName;
 }

@@ -1,5 +1,6 @@
 import type { McpRoute } from "@moora/agent/internal";
 import { RequestRate } from "./access/request-rate.ts";
+import { DeliveredLoops } from "./chat/delivered-loops.ts";
 import type { ServerContext } from "./server-options.ts";
 import { StreamCounter } from "./events/stream-counter.ts";
 import { storeOf } from "./files/files-of-session.ts";
@@ -22,6 +23,7 @@ export class ServerParts {
   /** Undefined for a server without a worker. */
   readonly worker: SessionWorker | undefined;
   readonly requestRate: RequestRate;
+  readonly deliveredLoops: DeliveredLoops = new DeliveredLoops();
   /** Ends each open stream. */
   readonly streamEnds: Set<() => void> = new Set();
   readonly #ledgers = new WeakMap<LiveSession, PostLedger>();

@@ -51,6 +51,12 @@ class Window {
     return await this.#run({ resume });
   }
 
+  /** Continues without the interrupts that another window has answered. */
+  async continue(): Promise<string> {
+    this.client.pendingInterrupts = [];
+    return await this.#run({});
+  }
+
   /** Resolves to how the run has ended. */
   async #run(parameters: Parameters<typeof run>[1]): Promise<string> {
     const { base } = this;
@@ -70,7 +76,8 @@ class Window {
 describe("two windows that show the same interrupt", () => {
   it.each<[string, boolean, Fields]>([
     ["the same answer", true, {}],
-    ["another answer", false, {}],
+    ["another answer, which is refused", false, {}],
+    ["another answer and a change, which are refused", false, { n: 1 }],
     ["a change of its own", true, { n: 1 }],
   ])("keep what the first one has changed, if the second one sends %s", async (_, approved, edits) => {
     const initial = { title: "old", n: 0, more: {} };
@@ -82,12 +89,15 @@ describe("two windows that show the same interrupt", () => {
     a.edit({ title: "new", more: { added: true } });
     expect(await a.answer()).toBe("RUN_FINISHED");
     b.edit(edits);
-    expect(await b.answer(approved)).toBe("RUN_FINISHED");
-    const expected = { ...initial, title: "new", more: { added: true }, ...edits };
+    expect(await b.answer(approved)).toBe(approved ? "RUN_FINISHED" : "already-decided");
+    const recorded = approved ? edits : {};
+    const expected = { ...initial, title: "new", more: { added: true }, ...recorded };
     expect(await dataOf(scene)).toEqual(expected);
     expect(b.client.state).toEqual(expected);
     const changes = (await posts(scene)).filter((post) => Array.isArray(post));
-    expect(changes).toHaveLength(Object.keys(edits).length === 0 ? 1 : 2);
+    expect(changes).toHaveLength(Object.keys(recorded).length === 0 ? 1 : 2);
+    if (!approved) expect(await b.continue()).toBe("RUN_FINISHED");
+    expect(await dataOf(scene)).toEqual(expected);
   });
 
   it("conflict where both have changed the same place", async () => {
@@ -174,6 +184,11 @@ describe("two windows that show the same interrupt", () => {
             // The window takes the data.
             window.base = window.client.state as Fields;
             outcome = isAnswer ? await window.answer(approved) : await window.say();
+          } else if (outcome === "already-decided") {
+            expect(isLate).toBe(true);
+            expect(await dataOf(scene)).toEqual(data);
+            window.base = window.client.state as Fields;
+            outcome = await window.continue();
           } else {
             const next = { ...data, ...Object.fromEntries(changed.map((name) => [name, edits[name]])) };
             if (isAnswer && JSON.stringify(next) !== JSON.stringify(data)) answered.set(questions, post);
@@ -189,7 +204,7 @@ describe("two windows that show the same interrupt", () => {
       }),
       { numRuns: 60 },
     );
-    expect(outcomes).toEqual(new Set(["RUN_FINISHED", "state-conflict"]));
+    expect(outcomes).toEqual(new Set(["RUN_FINISHED", "state-conflict", "already-decided"]));
     expect(lateAnswers).toBeGreaterThan(0);
   });
 });

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { askHuman } from "@moora/agent";
-import { answers, callsTools } from "@moora/llm/testing";
+import { answers, callsTools, fails } from "@moora/llm/testing";
 import { Page } from "@moora/testbed/page";
 import { untilPasses } from "@moora/testbed/test-clock";
 import type { ChatInit, UIMessage } from "ai";
@@ -255,5 +255,37 @@ describe("a page whose server is closed in the middle of an answer", () => {
       ["user", "Hi"],
       ["loop_1", "Once upon a time."],
     ]);
+  });
+});
+
+describe("an answer that the page asks for once more", () => {
+  const texts = (chat: PageChat): readonly string[] => chat.messages.flatMap(textsOf);
+
+  it("is written after a failed loop", async () => {
+    const agent = agentOf([answers("One."), fails("auth"), answers("Two.")]);
+    await using scene = new HookScene(agent);
+    const chat = await scene.open(page);
+    await chat.sendMessage({ text: "First" });
+    await chat.sendMessage({ text: "Second" });
+    await scene.rests(chat);
+    expect(chat.status).toBe("error");
+    await chat.regenerate();
+    await scene.rests(chat);
+    expect(chat.status).toBe("ready");
+    expect(texts(chat)).toEqual(["First", "One.", "Second", "Two."]);
+  });
+
+  it("stays with everything behind it if it is an older one", async () => {
+    await using scene = new HookScene(agentOf([answers("One."), answers("Two."), answers("Three.")]));
+    const chat = await scene.open(page);
+    await chat.sendMessage({ text: "First" });
+    await chat.sendMessage({ text: "Second" });
+    await chat.regenerate({ messageId: "loop_1" });
+    await scene.rests(chat);
+    expect(chat.error?.message).toContain("Only the newest answer can be tried again.");
+    expect(texts(chat)).toEqual(["First", "One.", "Second", "Two."]);
+    await chat.sendMessage({ text: "Third" });
+    await scene.rests(chat);
+    expect(texts(chat)).toEqual(["First", "One.", "Second", "Two.", "Third", "Three."]);
   });
 });

@@ -60,7 +60,7 @@ describe("a chat whose answer is taken back by a retry", () => {
     const sent = chat.sendMessage({ text: "Hi" });
     await untilPasses(() => expect(JSON.stringify(chat.messages)).toContain("step-start"));
     await untilPasses(() => expect(textOf(chat)).toBe(""));
-    // The page shows no text now, and nor does one that is loaded now.
+    // Neither this page nor one that is loaded now shows a text.
     expect(shown((await read(scene)).messages)).toEqual(shown(chat.messages));
     expect(JSON.stringify((await read(scene)).messages)).not.toContain(partial);
     await cancel(scene);

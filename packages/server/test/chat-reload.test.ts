@@ -1,11 +1,13 @@
 import { askHuman } from "@moora/agent";
 import { chatViewSchema, type ChatView } from "@moora/agent-webui-protocol";
+import { memoryLog, MemoryStorage } from "@moora/event-log";
 import type { LlmOutcome } from "@moora/llm";
 import { answers, callsTools, fails, hangs } from "@moora/llm/testing";
 import { untilPasses } from "@moora/testbed/test-clock";
-import type { UIMessage } from "ai";
+import { lastAssistantMessageIsCompleteWithApprovalResponses, type UIMessage } from "ai";
 import { describe, expect, it } from "vitest";
 import { ChatScene, delegating, isReady, pay, textOf } from "./chat-scene.ts";
+import { HandModel } from "./hand-model.ts";
 import { agentOf, toolOf } from "./support.ts";
 
 /** The chat as a page reads it before it shows anything. */
@@ -174,14 +176,105 @@ describe("a chat that a page reads after a reload", () => {
     ]);
   });
 
-  it("has a message that waits for an open question behind it", async () => {
-    await using scene = new ChatScene(
-      agentOf([callsTools([{ name: "pay" }]), answers("Done.")], { tools: [pay()] }),
-    );
+  it("has an open question behind the messages that wait for it, and takes its answer", async () => {
+    const script = [callsTools([{ name: "pay" }]), answers("Done.")];
+    await using scene = new ChatScene(agentOf(script, { tools: [pay()] }));
     const chat = scene.chat();
     await chat.sendMessage({ text: "Pay" });
     await chat.sendMessage({ text: "Hurry" });
-    expect(shown((await reload(scene)).messages)).toEqual(shown(chat.messages));
+    const { messages } = await read(scene);
+    const last = lastAssistantMessageIsCompleteWithApprovalResponses;
+    const again = scene.chat("chat-1", "ada", messages, last);
+    await again.resumeStream();
+    const order = ["user", "user", "assistant"];
+    expect(again.messages.map(({ role }) => role)).toEqual(order);
+    await again.addToolApprovalResponse({ id: askedIn(again), approved: true });
+    await untilPasses(() => expect(textOf(again)).toBe("Done."));
+    await scene.rests(again);
+    const later = await reload(scene);
+    expect(later.messages.map(({ role }) => role)).toEqual(order);
+    expect(shown(later.messages)).toEqual(shown(again.messages));
+    expect(scene.errors).toEqual([]);
+  });
+
+  it("has the question of a message that waits for it once, after the answer of a page that shows it above", async () => {
+    const script = [callsTools([{ name: "pay" }]), answers("Done.")];
+    await using scene = new ChatScene(agentOf(script, { tools: [pay()] }));
+    const last = lastAssistantMessageIsCompleteWithApprovalResponses;
+    const chat = scene.chat("chat-1", "ada", [], last);
+    await chat.sendMessage({ text: "Pay" });
+    await chat.sendMessage({ text: "Hurry" });
+    await chat.addToolApprovalResponse({ id: askedIn(chat), approved: true });
+    await scene.rests(chat);
+    // The condition of the AI SDK looks at the last message only. The page sends the answer itself.
+    await chat.sendMessage();
+    expect(chat.messages.map(({ role }) => role)).toEqual(["user", "assistant", "user"]);
+    const parts = chat.messages[1]?.parts.filter(({ type }) => type === "dynamic-tool");
+    expect(parts).toMatchObject([{ state: "output-available" }]);
+    expect(scene.errors).toEqual([]);
+  });
+
+  it("has the messages of two windows before the answer to both", async () => {
+    const model = new HandModel();
+    await using scene = new ChatScene(agentOf(model));
+    const [first, second] = [scene.chat(), scene.chat()];
+    const sent = first.sendMessage({ text: "First" });
+    const one = await model.attempt(1);
+    one.write("To the first.");
+    await untilPasses(() => expect(textOf(first)).toBe("To the first."));
+    const other = second.sendMessage({ text: "Second" });
+    await untilPasses(() => expect(textOf(second)).toBe("To the first."));
+    one.end();
+    const two = await model.attempt(2);
+    two.write("To the second.");
+    const inTheMiddle = await reload(scene);
+    two.end();
+    await Promise.all([sent, other]);
+    const order = ["user: First", "user: Second", "assistant: To the first.|To the second."];
+    const textIn = ({ parts }: UIMessage): string =>
+      parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("|");
+    for (const { messages } of [inTheMiddle, await reload(scene)]) {
+      const texts = messages.map((message) => `${message.role}: ${textIn(message)}`);
+      expect(texts).toEqual(order);
+    }
+    expect(scene.errors).toEqual([]);
+  });
+
+  it("has an answer to its end that was completed between the reading and the stream", async () => {
+    const model = new HandModel();
+    await using scene = new ChatScene(agentOf(model));
+    const chat = scene.chat();
+    const sent = chat.sendMessage({ text: "Count" });
+    const attempt = await model.attempt(1);
+    attempt.write("one ");
+    await untilPasses(() => expect(textOf(chat)).toBe("one "));
+    const [again, later] = [await reload(scene), await reload(scene)];
+    attempt.write("two");
+    attempt.end();
+    await sent;
+    for (const page of [again, later]) {
+      expect(textOf(page)).toBe("one ");
+      await page.resumeStream();
+      expect(page.status).toBe("ready");
+      expect(shown(page.messages)).toEqual(shown(chat.messages));
+    }
+    const whole = await reload(scene);
+    await whole.resumeStream();
+    expect(scene.responses.at(-1)?.status).toBe(204);
+    expect(shown(whole.messages)).toEqual(shown(chat.messages));
+    expect(scene.errors).toEqual([]);
+  });
+
+  it("has an answer to its end that was completed at another server", async () => {
+    const storage = new MemoryStorage();
+    await using scene = new ChatScene(agentOf([answers("One two.")]), { log: memoryLog(storage) });
+    await scene.chat().sendMessage({ text: "Count" });
+    await using other = new ChatScene(agentOf([]), { log: memoryLog(storage) });
+    const [user] = (await read(scene)).messages as UIMessage[];
+    const page = other.chat("chat-1", "ada", user === undefined ? [] : [user]);
+    await page.resumeStream();
+    expect(textOf(page)).toBe("One two.");
+    expect(other.errors).toEqual([]);
   });
 
   it("is empty before its first message, and for any other user", async () => {

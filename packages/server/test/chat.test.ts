@@ -408,15 +408,6 @@ describe("a chat of the AI SDK", () => {
       "Hello.",
     ]);
   });
-
-  it("refuses a second answer to the same message", async () => {
-    await using scene = new ChatScene(agentOf(() => answers("Hello.")));
-    const chat = scene.chat();
-    await chat.sendMessage({ text: "Hi" });
-    await chat.regenerate();
-    expect(chat.status).toBe("error");
-    expect(chat.error?.message).toContain("Answers cannot be regenerated.");
-  });
 });
 
 describe("a call, while the model writes it", () => {

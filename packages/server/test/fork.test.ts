@@ -25,6 +25,21 @@ const messagesOf = async (client: Client, id: string): Promise<readonly string[]
     ({ content }: { content: string }) => content,
   );
 
+describe("a fork of a session that an engine runs", () => {
+  it("is refused with the reason, and creates nothing", async () => {
+    const { scene, id } = await answered();
+    await using _ = scene;
+    const ownedLog = withSessions(scene.log, () => ({}), { owner: "engine" });
+    await using server = new Scene(talker(), { log: ownedLog });
+    const { status, body } = await server.as("ada").post(`/sessions/${id}/fork`);
+    expect(status).toBe(422);
+    expect(body).toMatchObject({ code: "refused", detail: expect.stringContaining("run by engine") });
+    expect((await server.as("ada").post("/sessions/unknown/fork")).status).toBe(404);
+    expect(await scene.log.list()).toHaveLength(1);
+    expect(server.errors).toEqual([]);
+  });
+});
+
 describe("a fork of a session", () => {
   it("has the records up to its position, belongs to its user, and continues on its own", async () => {
     const { scene, ada, id } = await answered({ basePath: "" });

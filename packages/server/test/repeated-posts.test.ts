@@ -28,6 +28,22 @@ describe("a post with an idempotency key", () => {
     expect(stream.inputs.filter(({ input }) => input.type === "user-message-received")).toHaveLength(1);
   });
 
+  it("has a key of its own kind: another kind with the same key is another post", async () => {
+    await using scene = new Scene(agentOf([hangs("Half")]));
+    const ada = scene.as("ada");
+    const id = await ada.create();
+    const key = { "idempotency-key": "first" };
+    const posts = [await ada.post(`/sessions/${id}/messages`, { content: "Hi" }, key)];
+    for (const kind of ["pause", "cancel"]) posts.push(await ada.post(`/sessions/${id}/${kind}`, {}, key));
+    const seqs = posts.map(({ body }) => (body as { seq: number }).seq);
+    expect(new Set(seqs).size).toBe(3);
+    expect((await ada.post(`/sessions/${id}/cancel`, {}, key)).body).toEqual(posts[2]?.body);
+    expect(await ada.post(`/sessions/${id}/cancel`, { reason: "No." }, key)).toMatchObject({
+      status: 422,
+      body: { code: "idempotency-key-reused" },
+    });
+  });
+
   it.each([
     ["messages", { content: "Hi" }],
     ["data", addOne],

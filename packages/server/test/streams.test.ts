@@ -50,9 +50,10 @@ describe("a stream whose request is aborted", () => {
       const leaving = new AbortController();
       const response = scene.as("ada").send(path, { signal: leaving.signal });
       leaving.abort();
-      await response;
+      expect((await response).status).toBeLessThan(500);
       expect(await countOf(scene)).toBe(0);
     }
+    expect(scene.errors).toEqual([]);
   });
 
   it("counts no longer if it shows a chat, whose answer continues", async () => {
@@ -153,10 +154,10 @@ describe("a stream of events", () => {
     await using stream = await ada.events(id);
     while (stream.seqs.at(-1) !== last) await stream.next();
     const end = stream.next();
-    await clock.advanceAsync(59_999);
+    await clock.advanceAsync(47_999);
     await ada.post(`/sessions/${id}/messages`, { content: "Three" });
     expect(await end).toMatchObject({ id: String(last + 1) });
-    await clock.advanceAsync(1);
+    await clock.advanceAsync(12_001);
     const before = [...(await stream.all())];
     await using next = await ada.events(id, before.at(-1));
     isValid = false;
@@ -164,6 +165,22 @@ describe("a stream of events", () => {
     const rest = await next.all();
     expect([...before, ...rest]).toEqual(range(1, before.length + rest.length));
     await expect(ada.events(id)).rejects.toThrow("401");
+  });
+
+  it("does not end together with those that began at the same time", async () => {
+    const clock = new TestClock();
+    await using scene = new Scene(talker(), { clock, limits: { streamLifetimeMs: 60_000 } });
+    const { ada, id, last } = await answered(scene);
+    const ends: number[] = [];
+    await clock.advanceAsync(1_000);
+    const began = clock.now();
+    const readers = await Promise.all(range(1, 40).map(() => ada.events(id, last)));
+    const read = readers.map((reader) => reader.all().then(() => void ends.push(clock.now() - began)));
+    await clock.advanceAsync(60_000);
+    await Promise.all(read);
+    expect(Math.min(...ends)).toBeGreaterThanOrEqual(48_000);
+    expect(Math.max(...ends)).toBeLessThanOrEqual(60_000);
+    expect(new Set(ends).size).toBeGreaterThan(20);
   });
 
   it("gets a comment when nothing happens", async () => {

@@ -4,11 +4,23 @@ import { listFilesTool } from "./list-files.ts";
 import { readFileTool } from "./read-file.ts";
 import { searchFilesTool } from "./search-files.ts";
 
+/** The options of `fileTools`. */
+export interface FileToolsOptions {
+  /** The only folder that the tools read. */
+  readonly root: string;
+  /**
+   * Files and folders that they never read or list, also through links: paths, relative to the current folder, that need not exist. `*` in
+   * the last name matches any characters, as in `data/sessions.db*`. Default: none. Folders named `.moora` are always excluded.
+   */
+  readonly exclude?: readonly string[];
+}
+
 /**
  * Creates `list_files`, `read_file` and `search_files` for one folder. They only read: paths above the folder, links that
- * lead out of it and special files are refused. Throws if `root` is not a folder. Low risk, `replay: "safe"`.
+ * lead out of it, excluded paths and special files are refused. Throws if `root` is not a folder, or is excluded. Low risk,
+ * `replay: "safe"`.
  */
-export function fileTools({ root }: { readonly root: string }): readonly Tool[] {
-  const folder = new RootFolder(root);
+export function fileTools({ root, exclude = [] }: FileToolsOptions): readonly Tool[] {
+  const folder = new RootFolder(root, exclude);
   return [listFilesTool(folder), readFileTool(folder), searchFilesTool(folder)];
 }

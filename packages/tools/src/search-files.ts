@@ -87,12 +87,15 @@ class FileSearch {
   }
 
   report(): string {
-    const skipped = this.#tooLarge === 0 ? "" : ` ${this.#tooLarge} large files were skipped.`;
+    const files = counted(this.#searched, "file");
+    const skipped =
+      this.#tooLarge === 0
+        ? ""
+        : ` ${counted(this.#tooLarge, "large file")} ${this.#tooLarge === 1 ? "was" : "were"} skipped.`;
     const mark = this.#cut === "" ? [] : [`[cut: ${this.#cut}]`];
-    if (this.#found.length === 0)
-      return [`No line matches in ${this.#searched} files.${skipped}`, ...mark].join("\n");
+    if (this.#found.length === 0) return [`No line matches in ${files}.${skipped}`, ...mark].join("\n");
     const count = this.#found.length === 1 ? "1 line matches" : `${this.#found.length} lines match`;
-    return [`${count} in ${this.#searched} files.${skipped}`, ...this.#found, ...mark].join("\n");
+    return [`${count} in ${files}.${skipped}`, ...this.#found, ...mark].join("\n");
   }
 
   async *#files(path: string): AsyncGenerator<string, void, undefined> {
@@ -134,6 +137,8 @@ class FileSearch {
     }
   }
 }
+
+const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
 function shownLine(line: string): string {
   const text = line.trim();

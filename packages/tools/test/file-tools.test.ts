@@ -142,7 +142,7 @@ describe("search_files", () => {
   it("searches a folder, a file, or names that match a pattern", async () => {
     expect(await text("search_files", { query: "answer", path: "src" })).toContain("1 line matches");
     expect(await text("search_files", { query: "answer", path: "README.md" })).toBe(
-      "1 line matches in 1 files.\nREADME.md:3: The answer is 42.",
+      "1 line matches in 1 file.\nREADME.md:3: The answer is 42.",
     );
     expect(await text("search_files", { query: "answer", name: "*.md" })).toContain("README.md:3:");
   });
@@ -182,7 +182,7 @@ describe("search_files", () => {
     writeFileSync(big.at("a.txt"), "needle");
     writeFileSync(big.at("b.txt"), "needle".repeat(400_000));
     expect(textOf(await runTool(toolNamed("search_files", big.path), { query: "needle" }))).toBe(
-      "1 line matches in 1 files. 1 large files were skipped.\na.txt:1: needle",
+      "1 line matches in 1 file. 1 large file was skipped.\na.txt:1: needle",
     );
   });
 

@@ -34,6 +34,8 @@ class ChunkReporter {
   readonly #host: EffectHost;
   /** The length of the text that was reported. */
   #offset = 0;
+  /** The length of the reasoning so far. */
+  #reasoningOffset = 0;
   /** Text that waits: blank text before the first word, and half of a surrogate pair. */
   #held = "";
   /** The calls so far, by the numbers of their parts. A call of an internal tool has no id and is not here. */
@@ -78,7 +80,10 @@ class ChunkReporter {
 
   #reasoning(text: string, part: number | undefined): void {
     const { messageId } = this.#effect;
-    if (this.#isObserved) this.#host.notify({ type: "llm-reasoning", messageId, ...partOf(part), text });
+    const offset = this.#reasoningOffset;
+    this.#reasoningOffset += text.length;
+    if (this.#isObserved)
+      this.#host.notify({ type: "llm-reasoning", messageId, ...partOf(part), text, offset });
   }
 
   /** Reports a call under the id that it gets if the turn is accepted: ids are given in the order of the calls. */

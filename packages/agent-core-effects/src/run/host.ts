@@ -104,7 +104,8 @@ export const defaultRunLimits: RunLimits = { toolTimeoutMs: 120_000, maxResultLe
 
 /**
  * The progress of a running effect, for viewers. It is not stored. `messageId` names the attempt of the model call, `part` the
- * part of its answer, from 0 in the order in which the parts start. `toolCallId` is the id that a call gets if the turn is
+ * part of its answer, from 0 in the order in which the parts start. `offset` is where a text begins in all text, or all reasoning, of the
+ * attempt. `toolCallId` is the id that a call gets if the turn is
  * accepted; a call of an internal tool has none.
  */
 export type Progress =
@@ -120,6 +121,7 @@ export type Progress =
       readonly messageId: string;
       readonly part?: number;
       readonly text: string;
+      readonly offset: number;
     }
   | {
       readonly type: "llm-tool-call";

@@ -166,7 +166,7 @@ describe("what a model streams", () => {
     ]);
     expect(world.inputs.filter(({ type }) => type === "llm-message-started")).toHaveLength(1);
     expect(textsOf(world)).toEqual([
-      { type: "llm-reasoning", messageId: "msg_1_1", text: "hm" },
+      { type: "llm-reasoning", messageId: "msg_1_1", text: "hm", offset: 0 },
       ["He", 0],
       { type: "llm-tool-call", messageId: "msg_1_1", toolCallId: "call_1", name: "work" },
       ["llo", 2],
@@ -224,7 +224,7 @@ describe("what a model streams", () => {
     await world.say("q").perform(plan);
     const messageId = "msg_1_1";
     expect(world.notices).toEqual([
-      { type: "llm-reasoning", messageId, part: 0, text: "hm" },
+      { type: "llm-reasoning", messageId, part: 0, text: "hm", offset: 0 },
       { type: "llm-part-ended", messageId, part: 0 },
       { type: "llm-tool-call", messageId, toolCallId: "call_1", name: "work" },
       { type: "llm-tool-call", messageId, toolCallId: "call_2", name: "work" },

@@ -7,11 +7,14 @@ import { checkOptions, type OptionForms } from "../check-options.ts";
 import type { Agent } from "../define-agent.ts";
 import { Logger, type LogListener } from "../logger.ts";
 import { checkAgent, openingInputs, openLog } from "../open-session.ts";
+import { safeErrorListener } from "../safe-error-listener.ts";
 import { logIgnored, logRetry } from "../session/log-inputs.ts";
+import { checkedListener, checkSeq } from "../session/session-arguments.ts";
 import { randomId } from "../user-message.ts";
 import { appendInTurn, longestAppend, splitIntoAppends } from "./appends.ts";
 import { checkMoveHasEnded } from "./closed-copy.ts";
 import { foldInputs, type Fold, type FoldStep } from "./fold-inputs.ts";
+import { followLog } from "./follow-log.ts";
 import { writerLogs } from "./lifecycle-logs.ts";
 import { logHandle, type LogHandle } from "./log-handle.ts";
 import { restoreSession } from "./restore.ts";
@@ -74,6 +77,12 @@ export interface SharedSession {
   append(inputs: readonly DispatchedInput[]): Promise<SharedAppend>;
   /** Appends the configuration, the tools and the data of the agent, if they are not those of the session. */
   configure(): Promise<void>;
+  /**
+   * Calls the listener with every input after a sequence number, each once and in order: first those of the log, then the new ones
+   * that this runner reads or appends, before a late-bound input is computed after them. Errors of the listener go to `console.error`.
+   * Resolves with a function that unsubscribes.
+   */
+  follow(afterSeq: number, listener: (seq: number, input: AgentInput) => void): Promise<() => void>;
   /** Calls back when the log may have new records. Returns a function that unsubscribes. */
   watch(listener: () => void): () => void;
 }
@@ -104,6 +113,8 @@ export async function openSharedSession(
   return session;
 }
 
+type Follower = (input: AgentInput, seq: number) => void;
+
 interface FoldedParts {
   readonly agent: Agent<unknown>;
   readonly handle: LogHandle;
@@ -115,6 +126,7 @@ interface FoldedParts {
 class FoldedSession implements SharedSession {
   readonly #parts: FoldedParts;
   #fold: Fold;
+  readonly #followers = new Set<Follower>();
   /** Reads and appends of one runner run one after the other, in the order of the calls. */
   #turn: Promise<unknown> = Promise.resolve();
 
@@ -153,6 +165,17 @@ class FoldedSession implements SharedSession {
     await this.#inTurn(() => this.#append(changed));
   }
 
+  async follow(afterSeq: number, listener: (seq: number, input: AgentInput) => void): Promise<() => void> {
+    checkSeq("afterSeq", afterSeq);
+    checkedListener(listener);
+    const onInput = (follower: Follower): (() => void) => {
+      this.#followers.add(follower);
+      return () => void this.#followers.delete(follower);
+    };
+    const onError = safeErrorListener(undefined);
+    return await followLog(this.#parts.handle, { onInput, onError }, afterSeq, listener);
+  }
+
   watch(listener: () => void): () => void {
     return this.#parts.handle.watch(listener);
   }
@@ -170,12 +193,17 @@ class FoldedSession implements SharedSession {
       const isUnchanged = records.length === 0;
       if (isUnchanged ? isNewest : await this.#isAppended(records)) {
         this.#fold = fold;
+        for (const record of records) this.#report(record);
         this.#logSteps(steps);
         return { applied: records.length, state: fold.state };
       }
       const foreign = await this.#read();
       if (!isUnchanged) writerLogs(this.#parts.logger).onConflict(foreign);
     }
+  }
+
+  #report(record: LogRecord): void {
+    for (const follower of this.#followers) follower(recordToInput(record), record.seq);
   }
 
   #logSteps(steps: readonly FoldStep[]): void {
@@ -213,6 +241,7 @@ class FoldedSession implements SharedSession {
       const { seq, digest } = record;
       const { state } = step(recordToInput(record))(this.#fold.state);
       this.#fold = { state, head: { seq, digest } };
+      this.#report(record);
     }
     return records.length;
   }

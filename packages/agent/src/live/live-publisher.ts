@@ -82,7 +82,7 @@ export class LivePublisher {
       for (let start = 0; start < text.length; start += maxPieceLength) {
         const piece = text.slice(start, start + maxPieceLength);
         const numbered = part === undefined ? {} : { part };
-        const event = { type: "LlmReasoning", messageId, ...numbered, text: piece } as const;
+        const event = { type: "LlmReasoning", messageId, ...numbered, text: piece, offset } as const;
         this.#options.send(server, { type: "events", ...this.#head(), events: [{ event, offset }] });
         offset += piece.length;
       }

@@ -22,7 +22,7 @@ export interface SentSubAgentEvent extends Omit<SubAgentEvent, "event"> {
     | Extract<AgentEvent<unknown>, { type: "ToolCallStarted" | "ToolCallFinished" }>;
 }
 
-/** An event on its way to another server. `offset`: where its text begins in that of the answer, or of its reasoning. */
+/** An event on its way to another server. `offset`: where its text begins in that of the answer, or of its reasoning; receivers read this one. */
 export interface SentEvent {
   readonly event: StreamedEvent | SentSubAgentEvent;
   readonly offset?: number;

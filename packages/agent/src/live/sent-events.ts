@@ -5,33 +5,22 @@ import type { StreamedSession } from "./streamed-session.ts";
 
 /**
  * The events of a session that servers with viewers get, each text with the offset at which it begins in its message: those that no
- * record contains. Of a message that had begun before `begin`, only what continues a known text is sent.
+ * record contains. Of a message that had begun before `begin`, only text and reasoning are sent: a server that misses a part before
+ * ignores them.
  */
 export class SentEvents {
   readonly #session: StreamedSession;
   /** The questions of sub-agents that viewers have. */
   readonly #asked = new Set<string>();
-  #messageId = "";
-  #lengths = { text: 0, reasoning: 0 };
-  /** The attempt that had begun when this began to listen: only its text is known from its beginning. */
+  /** The attempt that had begun when this began to listen: its calls are not known from their beginning. */
   #startedAttempt: string | undefined;
-  /** The attempt whose reasoning is known from its beginning, although it had begun. */
-  #knownReasoning: string | undefined;
 
   constructor(session: StreamedSession) {
     this.#session = session;
   }
 
-  /** Reads how far the session has streamed. From here on, `sentOf` must be called with each of its events. */
+  /** Reads which answer the session is streaming. From here on, `sentOf` must be called with each of its events. */
   begin(): void {
-    const streaming = this.#session.streaming();
-    const reasoning = this.#session.reasoning();
-    this.#messageId = reasoning?.messageId ?? streaming?.messageId ?? "";
-    this.#lengths = {
-      text: streaming?.text.length ?? 0,
-      reasoning: (reasoning?.parts ?? []).reduce((sum, { text }) => sum + text.length, 0),
-    };
-    this.#knownReasoning = reasoning?.messageId;
     this.#startedAttempt = this.#session.startedMessage();
   }
 
@@ -47,14 +36,10 @@ export class SentEvents {
   /** The event as servers with viewers get it; undefined for one that they do not get. */
   sentOf(event: AgentEvent<unknown>): SentEvent | undefined {
     switch (event.type) {
-      case "LlmToken": {
-        const offset = this.#textOffset(event);
-        return offset === undefined ? undefined : { event, offset };
-      }
+      case "LlmToken":
+        return this.#isWhole(event) || this.#isShown(event) ? { event, offset: event.offset } : undefined;
       case "LlmReasoning":
-        return this.#isWhole(event) || event.messageId === this.#knownReasoning
-          ? { event, offset: this.#count(event, "reasoning") }
-          : undefined;
+        return { event, offset: event.offset };
       case "LlmToolCall":
       case "LlmToolCallDelta":
       case "LlmPartEnded":
@@ -87,25 +72,9 @@ export class SentEvents {
     return messageId !== this.#startedAttempt;
   }
 
-  /** Where a token begins in its text; undefined if tokens before it may have been missed, and the session does not show them yet. */
-  #textOffset(event: Extract<AgentEvent<unknown>, { type: "LlmToken" }>): number | undefined {
-    const counted = this.#count(event, "text");
-    const streaming = this.#session.streaming();
-    if (streaming?.messageId === event.messageId) return streaming.text.length - event.text.length;
-    // The record of the message's beginning is not in the session yet.
-    return this.#isWhole(event) ? counted : undefined;
-  }
-
-  /** Counts a text of a message. Returns where it begins. */
-  #count(
-    { messageId, text }: { readonly messageId: string; readonly text: string },
-    kind: "text" | "reasoning",
-  ): number {
-    if (messageId !== this.#messageId) this.#lengths = { text: 0, reasoning: 0 };
-    this.#messageId = messageId;
-    const offset = this.#lengths[kind];
-    this.#lengths[kind] = offset + text.length;
-    return offset;
+  /** Whether the session has the record of the beginning of a message, so that servers can ask for the text before. */
+  #isShown({ messageId }: { readonly messageId: string }): boolean {
+    return this.#session.streaming()?.messageId === messageId;
   }
 
   #subAgentEvent({ type, toolCallId, path, event }: SubAgentEvent): SentSubAgentEvent | undefined {

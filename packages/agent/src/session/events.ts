@@ -113,10 +113,8 @@ function retryAt({ reActContext }: AgentState): AgentEvent<never> | undefined {
 /** The event for the progress of a running effect. */
 export function noticeToEvent(notice: Progress): AgentEvent<never> {
   switch (notice.type) {
-    case "llm-text": {
-      const { messageId, part, text } = notice;
-      return { type: "LlmToken", messageId, ...(part === undefined ? {} : { part }), text };
-    }
+    case "llm-text":
+      return { ...notice, type: "LlmToken" };
     case "llm-reasoning":
       return { ...notice, type: "LlmReasoning" };
     case "llm-tool-call":

@@ -35,6 +35,7 @@ describe("an attempt of the model that is cut off", () => {
       messageId: "msg_1_1_2",
       part: 0,
       text: "and ",
+      offset: 2,
     });
   });
 

@@ -52,10 +52,10 @@ describe.each(Object.entries(writes))("%s that is interrupted at any write", (_,
         expect(error).toBeInstanceOf(Interrupted);
       }
       if ((await to.open("copy")) !== undefined) {
-        for (const access of ["run", "post", "read"] as const)
-          await expect(openSession(agent, { log: to, id: "copy", access })).rejects.toMatchObject({
-            code: "MoveUnfinished",
-          });
+        for (const access of ["run", "post", "read"] as const) {
+          const opening = openSession(agent, { log: to, id: "copy", access });
+          await expect(opening).rejects.toMatchObject({ code: "MoveUnfinished" });
+        }
         await expect(write(log, to)).rejects.toMatchObject({ code: "LogExists" });
         closed += 1;
       }

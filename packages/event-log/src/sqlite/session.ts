@@ -124,7 +124,7 @@ export class SqliteSession implements SessionLog {
 
   /** The record `seq` and those after it, `limit` of them. */
   #recordsFrom(seq: number, limit = Infinity): LogRecord[] {
-    // -1 is no limit.
+    // With -1 SQLite returns all rows.
     const rows = Number.isFinite(limit) ? limit + Math.min(seq, 1) : -1;
     return this.#connection.all(sql.read, this.#generation, seq, rows).map((row) => rowToRecord(row));
   }

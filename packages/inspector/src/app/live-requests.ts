@@ -114,14 +114,24 @@ export async function postTo(
   }
 }
 
-/** Makes a session of the first `at` records of another one. Returns its id. Rejects with `RequestFailed`. */
+/** The fork that was requested last, until its answer has arrived. */
+let requestedFork: { readonly id: string; readonly at: number; readonly key: string } | undefined;
+
+/**
+ * Makes a session of the first `at` records of another one. Returns its id. A repeated call after a lost answer returns the fork that was
+ * made then. Rejects with `RequestFailed`.
+ */
 export async function forkOf(id: string, at: number): Promise<string> {
+  const isRepeated = requestedFork?.id === id && requestedFork.at === at;
+  const fork = isRepeated && requestedFork !== undefined ? requestedFork : { id, at, key: randomKey() };
+  requestedFork = fork;
   const response = await request(`sessions/${encodeURIComponent(id)}/fork`, {
     method: "POST",
-    headers: { "content-type": "application/json", "idempotency-key": randomKey() },
+    headers: { "content-type": "application/json", "idempotency-key": fork.key },
     body: JSON.stringify({ at }),
   });
   const made: { readonly id: string } = await response.json();
+  requestedFork = undefined;
   return made.id;
 }
 

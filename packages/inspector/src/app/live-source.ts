@@ -98,33 +98,43 @@ export async function openLive(id: string, at?: number): Promise<void> {
   }
 }
 
+/** The shortest time between two connections, and the wait after one that has failed. */
 const reconnectMs = 1_000;
 
-/** Follows a session until it is aborted, or the server refuses to continue: each record once, also across broken connections. */
+/**
+ * Follows a session until it is aborted, or the server refuses to continue: each record once, also across broken connections. A stream
+ * that the server has ended, to authorize its reader again, is followed by the next one at once.
+ */
 async function follow(id: string, aborts: AbortSignal): Promise<void> {
   while (!aborts.aborted) {
-    try {
-      const response = await request(`sessions/${encodeURIComponent(id)}/events?${await afterQuery()}`, {
-        signal: aborts,
-      });
-      liveStatus.value = "live";
-      forgetSubAgentQuestions();
-      if (response.body !== null)
-        for await (const event of readServerSentEvents(response.body)) await onEvent(event);
-    } catch (error) {
-      if (aborts.aborted) return;
-      if (error instanceof SessionEnded || (error instanceof RequestFailed && error.isFinal))
-        return end(error);
-      if (error instanceof RequestFailed && error.status === 401) {
-        await authorized(aborts);
-        continue;
-      }
-    }
+    const next = performance.now() + reconnectMs;
+    const cause = await readStream(id, aborts).catch((error: unknown) => error);
     if (aborts.aborted) return;
-    liveStatus.value = "connecting";
-    await new Promise((resolve) => setTimeout(resolve, reconnectMs));
+    if (isFinal(cause)) return end(cause);
+    if (cause instanceof RequestFailed && cause.status === 401) await authorized(aborts);
+    else if (cause === undefined) await pause(next - performance.now());
+    else {
+      liveStatus.value = "connecting";
+      await pause(reconnectMs);
+    }
   }
 }
+
+/** Reads one stream to its end. */
+async function readStream(id: string, aborts: AbortSignal): Promise<void> {
+  const response = await request(`sessions/${encodeURIComponent(id)}/events?${await afterQuery()}`, {
+    signal: aborts,
+  });
+  liveStatus.value = "live";
+  forgetSubAgentQuestions();
+  if (response.body !== null)
+    for await (const event of readServerSentEvents(response.body)) await onEvent(event);
+}
+
+const isFinal = (cause: unknown): cause is Error =>
+  cause instanceof SessionEnded || (cause instanceof RequestFailed && cause.isFinal);
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, Math.max(0, ms)));
 
 /** Waits for a token that the user enters. */
 async function authorized(aborts: AbortSignal): Promise<void> {
@@ -183,6 +193,8 @@ function onChunk(chunk: ChunkEvent): void {
   if (chunk.type !== "text") return;
   const { messageId, offset, text } = chunk;
   const known = streaming.value?.messageId === messageId ? streaming.value.text : "";
+  // Text before it was lost: the next stream begins with all of it.
+  if (offset > known.length) return;
   streaming.value = { messageId, text: known.slice(0, offset) + text };
 }
 

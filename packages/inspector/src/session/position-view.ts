@@ -1,4 +1,4 @@
-import { effectsAt, type AgentEffect, type AgentUsage, type Question } from "@moora/agent";
+import { effectsAt, type AgentEffect, type AgentState, type AgentUsage, type Question } from "@moora/agent";
 import { questionsAt } from "@moora/agent/internal";
 import {
   agentTransition,
@@ -70,38 +70,46 @@ export function positionViewAt(
   entries: number = firstEntries,
 ): PositionView {
   const step = history.stepAt(seq);
-  const { state, moves, before } = step;
-  const { reActContext: context, config, dataStatus } = state;
-  const effects = Object.values(effectsAt(state));
-  const edges = controlEdges(config.graph);
+  const { state, moves } = step;
+  const { control, loop, step: loopStep, stepLimit } = state.reActContext;
   return {
     seq,
-    control: controlName(context.control),
+    control: controlName(control),
     moves,
-    graph: { states: [...new Set(edges.flatMap(({ from, to }) => [from, to]))], edges },
-    loop: context.loop,
-    step: context.step,
-    stepLimit: context.stepLimit,
+    graph: graphAt(state),
+    loop,
+    step: loopStep,
+    stepLimit,
     conversation: conversationAt(state, entries),
     request: requestViewAt(history, seq),
-    effects,
+    effects: Object.values(effectsAt(state)),
     questions: questionsAt(state),
-    data:
-      dataStatus === null
-        ? undefined
-        : { version: dataStatus.version, json: shownJson(state.data), isChanged: before.data !== state.data },
-    usage: {
-      session: state.usage,
-      loop: context.usage,
-      limits: spentLimitsAt(state, 0),
-      warnAt: config.budget.warnAt,
-    },
+    data: dataAfter(step),
+    usage: usageAt(state),
     isRunning: isLoopRunning(state),
     isPaused: isPaused(state),
     canRetry: agentTransition({ type: "loop-retried", timestamp: 0 })(state) !== state,
     record: recordViewAt(history, seq, step),
   };
 }
+
+function graphAt({ config }: AgentState): PositionView["graph"] {
+  const edges = controlEdges(config.graph);
+  return { states: [...new Set(edges.flatMap(({ from, to }) => [from, to]))], edges };
+}
+
+/** The application data after a step; undefined for a session without data. */
+function dataAfter({ state: { data, dataStatus }, before }: HistoryStep): PositionView["data"] {
+  if (dataStatus === null) return undefined;
+  return { version: dataStatus.version, json: shownJson(data), isChanged: before.data !== data };
+}
+
+const usageAt = (state: AgentState): PositionView["usage"] => ({
+  session: state.usage,
+  loop: state.reActContext.usage,
+  limits: spentLimitsAt(state, 0),
+  warnAt: state.config.budget.warnAt,
+});
 
 function recordViewAt(
   { records, rows }: SessionHistory,

@@ -121,7 +121,8 @@ function canAsk({ sdk, server }: HandlerParts, { mcpReq }: ServerContext): boole
 
 type Asks = Extract<CallEnd, { readonly type: "asks" }>;
 
-const notAsked = "This client did not ask a person, and only a person may decide.";
+const notAsked =
+  "This client did not ask a person, and only a person may decide. Over HTTP, only a client of the newer protocol can be asked to.";
 const tooManyRounds = `A call has at most ${maxRounds} rounds of questions, and this one has had them.`;
 
 const waitingText = ({ questions, session }: Asks, reason: string): string =>

@@ -1,4 +1,5 @@
-import { isObject } from "@moora/agent-core-effects/internal";
+import { createHash } from "node:crypto";
+import { isObject, nearest } from "@moora/agent-core-effects/internal";
 import { UsageError } from "./usage-error.ts";
 
 /** A user in the file of `--auth`, with one token: as it is, or its digest. */
@@ -20,16 +21,19 @@ const text = (pattern: RegExp, expectation: string): Field => ({
   fits: (value) => typeof value === "string" && pattern.test(value),
 });
 
+/** What `printf %s "$TOKEN" | sha256sum` prints where TOKEN is not set. */
+const digestOfNothing = createHash("sha256").update("").digest("hex");
+
 const fields: Readonly<Record<keyof AuthUser, Field>> = {
   user: text(/^\S(.*\S)?$/, "must be a name"),
   token: text(
     /^[\x21-\x7e]{16,}$/,
     "must be a text of at least 16 printable ASCII characters without spaces",
   ),
-  tokenSha256: text(
-    /^[0-9a-f]{64}$/,
-    "must be the SHA-256 of a token, as 64 hexadecimal digits in lower case",
-  ),
+  tokenSha256: {
+    expectation: "must be the SHA-256 of a token that is not empty, as 64 hexadecimal digits in lower case",
+    fits: (value) => typeof value === "string" && /^[0-9a-f]{64}$/.test(value) && value !== digestOfNothing,
+  },
   mayReadMetrics: { expectation: "must be true or false", fits: (value) => typeof value === "boolean" },
 };
 
@@ -40,8 +44,8 @@ const fields: Readonly<Record<keyof AuthUser, Field>> = {
 export function textToUsers(source: string, file: string): readonly AuthUser[] {
   const value = textToJson(source, file);
   const users = isObject(value) ? value["users"] : undefined;
-  if (!Array.isArray(users) || users.length === 0)
-    throw invalid(`${file} must be an object with a list of users`);
+  if (!Array.isArray(users)) throw invalid(`${file} must be an object with a list of users`);
+  if (users.length === 0) throw invalid(`The list of users in ${file} is empty`);
   const unknown = Object.keys(Object(value)).length > 1;
   if (unknown) throw invalid(`${file} must have no other field than users`);
   return users.map((user: unknown, index) => {
@@ -65,8 +69,8 @@ function textToJson(source: string, file: string): unknown {
 /** What is wrong with a user, for the name of the file; undefined if nothing is. */
 function userProblem(user: unknown): ((file: string) => string) | undefined {
   if (!isObject(user)) return (file) => ` of ${file} must be an object`;
-  if (Object.keys(user).some((name) => !Object.hasOwn(fields, name)))
-    return (file) => ` of ${file} has an unknown field. Fields are ${Object.keys(fields).join(", ")}`;
+  const unknown = Object.keys(user).find((name) => !Object.hasOwn(fields, name));
+  if (unknown !== undefined) return (file) => unknownFieldProblem(unknown, file);
   for (const [name, { expectation, fits }] of Object.entries(fields)) {
     const value = user[name];
     const isMissing = value === undefined && name !== "user";
@@ -76,6 +80,16 @@ function userProblem(user: unknown): ((file: string) => string) | undefined {
   return hasBothOrNone ? (file) => ` of ${file} must have either token or tokenSha256` : undefined;
 }
 
+/** A name that is close to that of a field is shown. Any other may be a secret in the wrong place. */
+function unknownFieldProblem(name: string, file: string): string {
+  const meant = nearest(name, Object.keys(fields));
+  if (meant !== undefined) return ` of ${file} has an unknown field "${name}". Did you mean "${meant}"?`;
+  return ` of ${file} has an unknown field. Fields are ${Object.keys(fields).join(", ")}`;
+}
+
 /** The error of a file in another form. */
 export const invalid = (problem: string): UsageError =>
-  new UsageError(`${problem}.`, 'The form of the file is {"users":[{"user":NAME,"token":TOKEN}]}.');
+  new UsageError(
+    /[.?]$/.test(problem) ? problem : `${problem}.`,
+    'The form of the file is {"users":[{"user":NAME,"token":TOKEN}]}.',
+  );

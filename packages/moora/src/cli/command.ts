@@ -28,6 +28,7 @@ export const agentOptions: readonly OptionName[] = [
   "timeout",
   "system",
   "root",
+  "exclude",
   "allow-fetch",
   "tools",
   "mcp",

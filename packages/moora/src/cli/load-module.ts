@@ -18,6 +18,16 @@ export async function loadModule(
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     return (await import(url)) as Readonly<Record<string, unknown>>;
   } catch (error) {
-    throw new UsageError(`Cannot load ${file}: ${loadError(error, url)}`, "");
+    throw new UsageError(`Cannot load ${file}: ${loadError(error, url)}`, moduleHint(error, file));
   }
+}
+
+/** How to make Node load a file as a module, if that is the problem. `npm init` writes "type": "commonjs". */
+function moduleHint(error: unknown, file: string): string {
+  const isCommonJs =
+    error instanceof SyntaxError &&
+    /^Cannot use import statement outside a module|^Unexpected token 'export'/.test(error.message);
+  const [, name, extension] = /^(.*)\.([jt]s)$/.exec(file) ?? [];
+  if (!isCommonJs || name === undefined || extension === undefined) return "";
+  return `\nNode loads it as CommonJS. Set "type": "module" in package.json, or rename it to ${name}.m${extension}.`;
 }

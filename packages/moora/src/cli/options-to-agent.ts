@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { defineAgent, type Agent, type AgentConfig, type Tool } from "@moora/agent";
 import { calculatorTool, currentTimeTool, fetchUrlTool, fileTools } from "@moora/tools";
@@ -6,6 +7,7 @@ import type { ChosenLlm } from "./choose-llm.ts";
 import type { CliHost } from "./cli-host.ts";
 import { moduleToTools } from "./module-to-tools.ts";
 import type { GivenOptions } from "./options.ts";
+import { secretPaths } from "./secret-paths.ts";
 import { UsageError } from "./usage-error.ts";
 
 const systemPrompt =
@@ -51,18 +53,23 @@ export async function optionsToAgent(
   });
 }
 
-async function toolsOf(options: GivenOptions, { cwd, clock }: CliHost): Promise<readonly Tool[]> {
+async function toolsOf(options: GivenOptions, host: CliHost): Promise<readonly Tool[]> {
+  const { cwd, clock } = host;
   const root = resolve(cwd, options.text("root") ?? ".");
   const fetches = options.has("allow-fetch") ? [fetchUrlTool()] : [];
   const module = options.text("tools");
   const others = module === undefined ? [] : await moduleToTools(module, cwd);
-  return [calculatorTool(), currentTimeTool({ clock }), ...filesIn(root), ...fetches, ...others];
+  const files = filesIn(root, secretPaths(options, host, root));
+  return [calculatorTool(), currentTimeTool({ clock }), ...files, ...fetches, ...others];
 }
 
-function filesIn(root: string): readonly Tool[] {
+function filesIn(root: string, exclude: readonly string[]): readonly Tool[] {
   try {
-    return fileTools({ root });
+    return fileTools({ root, exclude });
   } catch {
-    throw new UsageError(`The folder ${root} does not exist.`, "Name another one with --root.");
+    const problem = existsSync(root)
+      ? "is not a folder, or it is kept from the tools: it has sessions or secrets"
+      : "does not exist";
+    throw new UsageError(`The folder ${root} ${problem}.`, "Name another one with --root.");
   }
 }

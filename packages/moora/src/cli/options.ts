@@ -17,6 +17,7 @@ export type OptionName =
   | "timeout"
   | "system"
   | "root"
+  | "exclude"
   | "allow-fetch"
   | "tools"
   | "mcp"
@@ -32,6 +33,9 @@ export type OptionName =
   | "as"
   | "agent"
   | "auth"
+  | "secret-file"
+  | "allow-host"
+  | "allow-origin"
   | "host"
   | "port"
   | "out"
@@ -63,6 +67,11 @@ const optionRows: Readonly<Record<OptionName, OptionRow>> = {
   timeout: { value: "SECONDS", help: "How long the provider may send nothing before a retry. Default: 60." },
   system: { value: "TEXT", help: "The system prompt." },
   root: { value: "DIR", help: "The folder that the file tools may read. Default: the current folder." },
+  exclude: {
+    value: "PATH",
+    repeats: true,
+    help: "A file or folder that the file tools never read, such as .env or data/*.key. May be repeated.",
+  },
   "allow-fetch": { help: "Let the model read pages of the public internet." },
   tools: { value: "FILE", help: "A module of yours that exports tools for the agent." },
   mcp: {
@@ -93,6 +102,20 @@ const optionRows: Readonly<Record<OptionName, OptionRow>> = {
   auth: {
     value: "FILE",
     help: 'A JSON file with the users and their tokens: {"users":[{"user":NAME,"token":TOKEN}]}.',
+  },
+  "secret-file": {
+    value: "FILE",
+    help: "The key that signs the open questions of /mcp. Created if it is missing. Default: beside the log.",
+  },
+  "allow-host": {
+    value: "NAME",
+    repeats: true,
+    help: "Another host by which a proxy reaches this server, such as agents.example.com. May be repeated.",
+  },
+  "allow-origin": {
+    value: "ORIGIN",
+    repeats: true,
+    help: "An origin whose pages may use this server, such as https://app.example.com. May be repeated.",
   },
   host: {
     value: "ADDRESS",

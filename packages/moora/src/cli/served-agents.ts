@@ -32,16 +32,16 @@ export interface ServedBy {
 
 /** The agents of a server, and the users of the file of `--auth`. Throws `UsageError`. */
 export async function servedBy(options: GivenOptions, host: CliHost): Promise<ServedBy> {
-  const { notice, ...served } = await servedAgents(options, host);
   const file = options.text("auth");
-  if (file === undefined) return { served, auth: undefined, notice };
+  const auth = file === undefined ? undefined : readAuthFile(file, host.cwd);
+  const { notice, ...served } = await servedAgents(options, host);
+  if (auth === undefined) return { served, auth, notice };
   if (served.authorize !== undefined) {
     throw new UsageError(
       `--auth cannot be used with ${options.text("agent")}, which exports authorize.`,
       "Leave out one of them.",
     );
   }
-  const auth = readAuthFile(file, host.cwd);
   return { served: { ...served, authorize: auth.authorize }, auth, notice };
 }
 
@@ -56,6 +56,7 @@ export const describingOptions: readonly OptionName[] = [
   "timeout",
   "system",
   "root",
+  "exclude",
   "allow-fetch",
   "tools",
   "approve",
@@ -80,6 +81,9 @@ async function servedAgents(options: GivenOptions, host: CliHost): Promise<Descr
     "--agent needs a module that exports agents.",
   );
   const agents = agentsIn(others, file);
+  for (const [name, option] of Object.entries(optionOfExport))
+    if (name in others)
+      throw new UsageError(`${name} of ${file} is not used.`, `Name them with --${option}.`);
   if (authorize !== undefined && !isAuthorize(authorize))
     throw new UsageError(`authorize of ${file} must be a function.`, "It returns { user }, or undefined.");
   const makesContext = isMakeContext(context);
@@ -95,6 +99,12 @@ async function servedAgents(options: GivenOptions, host: CliHost): Promise<Descr
     ...(makesContext ? { context } : {}),
   };
 }
+
+/** What the options of a server are called in a module, where they have no effect. */
+const optionOfExport: Readonly<Record<string, OptionName>> = {
+  allowedHosts: "allow-host",
+  allowedOrigins: "allow-origin",
+};
 
 /** What it returns is checked for each session. Other exports of this name are ignored. */
 const isMakeContext = (value: unknown): value is MakeContext => typeof value === "function";

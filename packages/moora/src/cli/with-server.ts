@@ -1,3 +1,4 @@
+import { relative, resolve } from "node:path";
 import type { Agent } from "@moora/agent";
 import { errorText } from "@moora/agent-core-effects/internal";
 import type { EventLog } from "@moora/event-log";
@@ -5,11 +6,15 @@ import type { AgentServer } from "@moora/server";
 import { exitCodes, type CliHost, type ExitCode } from "./cli-host.ts";
 import type { CommandCall } from "./command.ts";
 import { logLines } from "./log-lines.ts";
+import type { GivenOptions } from "./options.ts";
+import { secretIn } from "./secret-file.ts";
 import { environmentSecrets } from "./secrets.ts";
+import { checkSites } from "./sites.ts";
 import type { AuthFile } from "./auth-file.ts";
 import { servedBy } from "./served-agents.ts";
 import { toolsOfServer, type McpOption } from "./mcp/tools-of-server.ts";
-import { noticeToMessage, openLog, parseLogTarget, type LogTarget } from "./session/log-target.ts";
+import { noticeToMessage, openLog, type LogTarget } from "./session/log-target.ts";
+import { logTargetOf } from "./session/session-call.ts";
 import { Screen } from "./terminal/screen.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -44,12 +49,13 @@ export async function withServer(
 ): Promise<ExitCode> {
   if (args.length > 0) throw new UsageError(`"moora ${name}" takes no arguments.`, `Run: moora help ${name}`);
   const { served, auth, notice } = await servedBy(options, host);
+  checkSites(options, served.authorize !== undefined);
   const screen = new Screen(host, [...environmentSecrets(host.env), ...(auth?.secrets ?? [])]);
-  const target = parseLogTarget(options.text("log") ?? host.env["MOORA_LOG"], host.cwd);
+  const target = logTargetOf(options, host);
   const onNotice = (given: Parameters<typeof noticeToMessage>[0]): void =>
     screen.line(noticeToMessage(given));
   if (notice !== undefined) screen.dim(notice);
-  const mcp = listens ? await toolsOfServer(served.agents) : {};
+  const mcp = listens ? await toolsOfServer(served.agents, () => mcpSecret(options, host, target)) : {};
   const log = await openLog(target, { creates: true, onNotice });
   try {
     const { createAgentServer } = await import("@moora/server");
@@ -58,6 +64,8 @@ export async function withServer(
     const { inspectorOfServer } = await import("@moora/inspector");
     const server = createAgentServer({
       ...served,
+      allowedHosts: options.texts("allow-host"),
+      allowedOrigins: options.texts("allow-origin"),
       log,
       worker,
       metrics: true,
@@ -70,6 +78,14 @@ export async function withServer(
   } finally {
     await log.close();
   }
+}
+
+/** The key of the open questions of `/mcp`: in the file of `--secret-file`, or beside the log. Throws `UsageError`. */
+function mcpSecret(options: GivenOptions, { cwd }: CliHost, { secretFile }: LogTarget): string {
+  const given = options.text("secret-file");
+  return given === undefined
+    ? secretIn(secretFile, relative(cwd, secretFile))
+    : secretIn(resolve(cwd, given), given);
 }
 
 /** Throws `UsageError` for a log that a worker cannot use. */

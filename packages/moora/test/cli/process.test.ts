@@ -117,6 +117,19 @@ describe("the command in a process of its own", { timeout: 60_000 }, () => {
     expect(child.stderr).not.toContain("    at ");
   });
 
+  it.each([
+    ["agent.ts", 'import "node:fs";\nexport const a: number = 1;\n', "agent.mts"],
+    ["agent.js", "export const a = 1;\n", "agent.mjs"],
+  ])("names what makes %s a module in a folder of npm init", async (name, text, renamed) => {
+    using folder = new TemporaryFolder();
+    writeFileSync(folder.at("package.json"), '{ "type": "commonjs" }');
+    writeFileSync(folder.at(name), text);
+    const child = new Child(["serve", "--agent", name], folder.path);
+    child.process.stdin.end();
+    expect(await child.ended()).toBe(2);
+    expect(child.stderr).toContain(`Set "type": "module" in package.json, or rename it to ${renamed}.\n`);
+  });
+
   it("ends if a session without input waits for a decision", async () => {
     using folder = new TemporaryFolder();
     writeFileSync(folder.at("a.txt"), "the text\n");

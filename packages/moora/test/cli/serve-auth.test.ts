@@ -88,7 +88,12 @@ describe("moora serve --auth", () => {
       "users.json is not valid JSON.",
     ],
     ["a list", users, "users.json must be an object with a list of users."],
-    ["no users", { users: [] }, "users.json must be an object with a list of users."],
+    ["no users", { users: [] }, "The list of users in users.json is empty."],
+    [
+      "the digest of the empty text",
+      { users: [{ user: "ada", tokenSha256: sha256("") }] },
+      "users[0].tokenSha256 of users.json must be the SHA-256 of a token that is not empty, as 64 hexadecimal digits in lower case.",
+    ],
     ["another field", { users, admin: adaToken }, "users.json must have no other field than users."],
     ["a user that is a text", { users: [adaToken] }, "users[0] of users.json must be an object."],
     ["no name", { users: [{ token: adaToken }] }, "users[0].user of users.json must be a name."],
@@ -100,11 +105,16 @@ describe("moora serve --auth", () => {
     [
       "a digest of another form",
       { users: [users[0], { user: "bob", tokenSha256: bobToken }] },
-      "users[1].tokenSha256 of users.json must be the SHA-256 of a token, as 64 hexadecimal digits in lower case.",
+      "users[1].tokenSha256 of users.json must be the SHA-256 of a token that is not empty, as 64 hexadecimal digits in lower case.",
     ],
     [
       "a misspelled field",
       { users: [{ user: "ada", tokn: adaToken }] },
+      'users[0] of users.json has an unknown field "tokn". Did you mean "token"?',
+    ],
+    [
+      "a token in the place of a field",
+      { users: [{ user: "ada", [adaToken]: true }] },
       "users[0] of users.json has an unknown field. Fields are user, token, tokenSha256, mayReadMetrics.",
     ],
     [

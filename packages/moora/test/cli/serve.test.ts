@@ -164,6 +164,15 @@ describe("moora serve", () => {
     await ended;
   });
 
+  it("leads the reader of its address to the inspector", async () => {
+    const { host, ended, url } = await started();
+    const page = await fetch(`${url}/`);
+    expect(page.url).toBe(`${url}/inspector/`);
+    expect(page.status).toBe(200);
+    host.interrupt();
+    await ended;
+  });
+
   it("needs the context that the agents of a module need, from the module", async () => {
     const module = join(import.meta.dirname, "context-module.ts");
     const host = new TestHost({ cwd: temporaryFolder() });

@@ -6,6 +6,7 @@ import { withSessions } from "@moora/event-log/testing";
 import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { PostgresServer } from "@moora/testbed/postgres/server";
+import { parseLogTarget } from "../../src/cli/session/log-target.ts";
 import { TemporaryFolder } from "./temporary-folder.ts";
 import { TestHost } from "./test-host.ts";
 
@@ -73,7 +74,10 @@ describe("a move that was interrupted", () => {
     await expect(moveSession(from, "ada", failing)).rejects.toThrow("full");
     await Promise.all([from.close(), to.close()]);
     const closed = await said("run", "1+1", "--session", "ada", "--log", other);
-    expect(closed).toMatchObject({ code: 5, err: expect.stringContaining("If the move was interrupted") });
+    expect(closed).toMatchObject({
+      code: 5,
+      err: expect.stringContaining("If it was interrupted, repeat it"),
+    });
     expect(await said(command, "ada", ...logs)).toMatchObject({ code: 0, out: `ada is in ${other}.\n` });
     expect((await said(command, "ada", ...logs)).code).toBe(3);
     expect((await said("run", "1+1", "--session", "ada", "--log", other)).code).toBe(0);
@@ -428,6 +432,23 @@ describe("errors about a session name the problem", () => {
         err: expect.stringContaining("A newer release wrote this log."),
       });
     }
+  });
+
+  it("and name the text that cannot be imported, not the log", async () => {
+    writeFileSync(place.at("bad.jsonl"), "{}\n");
+    expect(await said("import", "bad.jsonl")).toMatchObject({
+      code: 6,
+      err: expect.stringMatching(/^moora: bad\.jsonl cannot be imported\. This text is not/),
+    });
+  });
+
+  it("and repeat the address of a database without its password, and with its user", () => {
+    const shown = (text: string): string => parseLogTarget(text, place.path).shown;
+    expect(shown("postgres://ada:sesame99@127.0.0.1:5499/moora?sslmode=disable&password=sesame99")).toBe(
+      "postgres://ada@127.0.0.1:5499/moora?sslmode=disable",
+    );
+    expect(shown("postgresql://ada@db/moora")).toBe("postgresql://ada@db/moora");
+    expect(shown("postgres://db/moora")).toBe("postgres://db/moora");
   });
 
   it("and do not show the password of a database", async () => {

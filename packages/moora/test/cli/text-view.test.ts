@@ -8,6 +8,7 @@ const token = (text: string, messageId: string = "msg_1_1"): AgentEvent => ({
   type: "LlmToken",
   messageId,
   text,
+  offset: 0,
 });
 const answer = (text: string): AgentEvent => ({ type: "FinalAnswer", answer: text, text });
 
@@ -94,7 +95,7 @@ describe("the output of a run", () => {
   it("warnings, but no states and reasoning without a terminal", () => {
     const host = shown(
       { type: "StateStarted", state: "Planning", event: "Start", step: 1 },
-      { type: "LlmReasoning", messageId: "msg_1_1", text: "hm" },
+      { type: "LlmReasoning", messageId: "msg_1_1", text: "hm", offset: 0 },
       { type: "StateStarted", state: "Reflecting", event: "NeedsReflection", step: 1 },
       { type: "LlmWarning", text: "temperature was left out" },
     );

@@ -3,6 +3,10 @@ import type { ServerContext } from "../server-options.ts";
 
 const loopbackName = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?$/;
 
+/** Whether an address to listen on can be reached from this machine only. An IPv6 address has no brackets. */
+export const isLoopbackAddress = (address: string): boolean =>
+  address === "::1" || (loopbackName.test(address) && !/[[:]/.test(address));
+
 /** Whether a host, as in the header `Host`, is a loopback address. */
 export const isLoopbackHost = (host: string): boolean => loopbackName.test(host.toLowerCase());
 
@@ -20,7 +24,7 @@ export function checkSite(
   if ((isLoopback || authorize === undefined) && !isLoopbackHost(host) && !allowedHosts.includes(host)) {
     throw new HttpProblem(
       "host-not-allowed",
-      "The host of the request is not allowed. Name it in allowedHosts.",
+      "The host of the request is not allowed. Name it in allowedHosts, or with --allow-host of moora serve.",
     );
   }
   const origin = request.headers.get("origin");
@@ -28,7 +32,7 @@ export function checkSite(
     if (allowedOrigins.has(origin) || URL.parse(origin)?.host === host) return;
     throw new HttpProblem(
       "origin-not-allowed",
-      "The origin of the request is not allowed: it is not that of the header Host. Name it in allowedOrigins, or let the proxy keep Host, " +
+      "The origin of the request is not allowed: it is not that of the header Host. Name it in allowedOrigins, or with --allow-origin of moora serve, or let the proxy keep Host, " +
         "which the short form of server.proxy of Vite changes: use { target }.",
     );
   }

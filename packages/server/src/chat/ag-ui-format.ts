@@ -114,6 +114,10 @@ class AgUiTranslator implements ChatTranslator {
     return this.#data.update(state, patches);
   }
 
+  conversation(): readonly AgUiEvent[] {
+    return [this.#snapshot()];
+  }
+
   correction(): readonly AgUiEvent[] {
     const turnId = this.#turnId;
     const isOutdated = this.#client.isOutdated(this.#messages, this.#live.stream.draft, turnId);

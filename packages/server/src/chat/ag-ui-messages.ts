@@ -16,18 +16,32 @@ interface MessagesOptions {
 export const messagesOf = (state: AgentState, options: MessagesOptions): readonly AgUiMessage[] =>
   new Conversation(state, options).messages();
 
+/** The answers of ended loops that were cut off, in the order of their positions. That of a running loop was taken back. */
+function endedCutAnswersOf(state: AgentState) {
+  const hasEnded = endOf(state, []) !== undefined;
+  return [...cutAnswersOf(state)]
+    .filter(([loop]) => loop < state.reActContext.loop || hasEnded)
+    .map(([, answer]) => answer)
+    .toSorted((one, other) => one.position - other.position);
+}
+
 class Conversation {
   readonly #state: AgentState;
   readonly #options: MessagesOptions;
   readonly #messages: AgUiMessage[] = [];
   /** The turns so far of each loop. */
   readonly #counts = new Map<number, number>();
-  readonly #cut: ReturnType<typeof cutAnswersOf>;
+  /** The positions of the messages of the state, by their ids. */
+  readonly #positions: ReadonlyMap<string, number>;
+  /** The answers that were cut off, in the order of their positions, and how many of them were added. */
+  readonly #cut: ReturnType<typeof endedCutAnswersOf>;
+  #cutCount = 0;
 
   constructor(state: AgentState, options: MessagesOptions) {
     this.#state = state;
     this.#options = options;
-    this.#cut = cutAnswersOf(state);
+    this.#positions = new Map(state.messages.map(({ id }, position) => [id, position]));
+    this.#cut = endedCutAnswersOf(state);
   }
 
   messages(): readonly AgUiMessage[] {
@@ -41,9 +55,8 @@ class Conversation {
   }
 
   #user(messageId: string): void {
-    const { messages } = this.#state;
-    const position = messages.findIndex(({ id }) => id === messageId);
-    const message = messages[position];
+    const position = this.#positions.get(messageId) ?? -1;
+    const message = this.#state.messages[position];
     if (message?.role !== "user") return;
     this.#cutBefore(position);
     const { id, content: text, attachments: files } = message;
@@ -54,13 +67,13 @@ class Conversation {
     });
   }
 
-  /** Adds the answers of ended loops that were cut off. That of a running loop was taken back. */
+  /** Adds the answers that were cut off before a position. */
   #cutBefore(end: number): void {
-    const { loop: newest } = this.#state.reActContext;
-    for (const [loop, { id, text, position }] of this.#cut) {
-      if (position >= end || this.#messages.some((message) => message.id === id)) continue;
-      if (loop < newest || endOf(this.#state, []) !== undefined)
-        this.#messages.push({ id, role: "assistant", content: text });
+    for (;;) {
+      const cut = this.#cut[this.#cutCount];
+      if (cut === undefined || cut.position >= end) return;
+      this.#cutCount += 1;
+      this.#messages.push({ id: cut.id, role: "assistant", content: cut.text });
     }
   }
 

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import type { UserMessage } from "./chat-request.ts";
 import { partsToContent } from "./ag-ui-files.ts";
-import { checkedUserMessageId } from "./reserved-ids.ts";
+import { checkedUserMessageId, isOfServer } from "./reserved-ids.ts";
 import { HttpProblem } from "../problem.ts";
 
 const id = z.string().check(z.minLength(1), z.maxLength(200));
@@ -45,14 +45,27 @@ export const runInputSchema = z.looseObject({
 
 export type RunInput = z.infer<typeof runInputSchema>;
 
-/** The new message of a run. Throws `refused` if the last message is not one of the user, or has a part of another type or a reserved id. */
-export function newMessageOf({ messages }: RunInput): UserMessage {
+/**
+ * The new message of a run; undefined for a run that has none, because it ends with what the server has sent, or has no message.
+ * Throws `refused` if the last message is another one, or has a part of another type or a reserved id.
+ */
+export function newMessageOf({ messages }: RunInput): UserMessage | undefined {
   const last = messages.at(-1);
-  if (last?.role !== "user")
-    throw new HttpProblem("refused", "The last message must have the role user.", { path: "messages" });
+  if (last === undefined) return undefined;
+  if (last.role !== "user") {
+    if (isOfServer(last.id)) return undefined;
+    const detail = "The last message must have the role user, or be one that the server has sent.";
+    throw new HttpProblem("refused", detail, { path: "messages" });
+  }
   const { content: given = "" } = last;
   const { content, ...files } = typeof given === "string" ? { content: given } : partsToContent(given);
   return { messageId: checkedUserMessageId(last.id), content: content.toWellFormed(), ...files };
+}
+
+/** What a run is about: its interrupts, or the newest message of the user. */
+export function subjectOf({ messages, resume = [] }: RunInput): string | readonly string[] {
+  if (resume.length > 0) return resume.map(({ interruptId }) => interruptId);
+  return messages.findLast(({ role }) => role === "user")?.id ?? [];
 }
 
 /** The name under which a client may forward the state that it had before its changes. */

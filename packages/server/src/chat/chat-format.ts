@@ -21,6 +21,8 @@ export interface ChatTranslator {
    * undefined if that is not known.
    */
   dataEvents?(state: AgentState, patches: readonly DataPatch[] | undefined): readonly object[];
+  /** The events that replace what the client shows by the conversation of the log, for a format that has them. */
+  conversation?(): readonly object[];
   /** The events that take back what the client should not show, for a format whose messages are not replaced. None if all is well. */
   correction?(): readonly object[];
 }

@@ -1,6 +1,7 @@
 import type { AgentMessage, ChatMessage } from "@moora/agent-webui-protocol";
 import type { AgentState } from "@moora/agent";
 import type { LiveSession } from "../sessions/live-session.ts";
+import { isResumable } from "./loop-end.ts";
 import { cutAnswersOf, placeOf } from "./cut-answer.ts";
 import type { Turn } from "./loop-turns.ts";
 import { LoopWriter } from "./loop-writer.ts";
@@ -8,8 +9,9 @@ import { UiMessageTranslator } from "./ui-message-format.ts";
 import { UiMessage } from "./ui-message.ts";
 
 /**
- * The messages of a session as a page shows them: those of the user, and one for each loop that has written something, at the place
- * where it began to write. The newest one has the text that is being streamed. `user` is the one who reads them.
+ * The messages of a session as a page shows them: those of the user, and one for each loop that has written something, after the messages
+ * that it has read. The newest one has the text that is being streamed, and is the last one while its loop works or waits. `user` is the one
+ * who reads them.
  */
 export const chatMessagesOf = (live: LiveSession, user: string): readonly ChatMessage[] =>
   new ChatMessages(live, user).all();
@@ -43,7 +45,7 @@ class ChatMessages {
   all(): readonly ChatMessage[] {
     const { transcript, reActContext } = this.#state;
     for (const entry of [...transcript, ...reActContext.queued]) {
-      if (entry.type === "turn") this.#loop(entry.loop);
+      if (entry.type === "turn" && this.#isEndOfLoop(entry)) this.#loop(entry.loop);
       else if (entry.type === "message") this.#user(entry.messageId);
     }
     for (const loop of this.#cut.keys()) this.#loop(loop);
@@ -51,10 +53,21 @@ class ChatMessages {
     return this.#messages;
   }
 
+  /** Whether a turn is the last thing that its loop has written. */
+  #isEndOfLoop(turn: Turn): boolean {
+    const { loop } = turn;
+    return !this.#cut.has(loop) && this.#turns.get(loop)?.at(-1) === turn && this.#isOver(loop);
+  }
+
+  /** Whether a loop has ended, so that it reads no further message. */
+  #isOver(loop: number): boolean {
+    return loop < this.#state.reActContext.loop || !isResumable(this.#state, this.#live.stream.questions);
+  }
+
   #user(messageId: string): void {
     const { message, position } = this.#positions.get(messageId) ?? {};
     if (message === undefined || position === undefined) return;
-    for (const [loop, cut] of this.#cut) if (cut.position < position) this.#loop(loop);
+    for (const [loop, cut] of this.#cut) if (cut.position < position && this.#isOver(loop)) this.#loop(loop);
     const { content, attachments = [] } = message;
     const files = attachments.map(({ mediaType, url, name }) => ({
       type: "file" as const,
@@ -69,6 +82,8 @@ class ChatMessages {
   #loop(loop: number): void {
     if (this.#written.has(loop)) return;
     this.#written.add(loop);
+    // A loop that was tried again is before that.
+    for (const before of this.#cut.keys()) if (before < loop) this.#loop(before);
     const { questions, draft } = this.#live.stream;
     const isNewest = loop === this.#state.reActContext.loop;
     const translator = new UiMessageTranslator(this.#live.ref.id);

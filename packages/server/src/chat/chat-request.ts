@@ -23,12 +23,25 @@ export const chatBodySchema = z.looseObject({
   messageId: z.nullish(z.string()),
 });
 
-/** The message that a body posts: the one that it names, by default the last one. */
-export const postedMessageOf = ({
-  messages,
-  messageId,
-}: z.infer<typeof chatBodySchema>): ChatMessage | undefined =>
-  messages.findLast(({ id }) => id === messageId) ?? messages.at(-1);
+type ChatBody = z.infer<typeof chatBodySchema>;
+
+/** Whether a page asks for an answer once more. It has removed the one that it had. */
+export const isRegenerated = ({ trigger }: Pick<ChatBody, "trigger">): boolean =>
+  trigger === "regenerate-message";
+
+/**
+ * The message that a body posts: the one that it names, by default the last one; that of the user before an answer that is asked for once
+ * more. Throws `refused` if there is none.
+ */
+export function postedMessageOf(body: ChatBody): ChatMessage {
+  const { messages, messageId } = body;
+  const posted = isRegenerated(body)
+    ? messages.findLast(({ role }) => role === "user")
+    : (messages.findLast(({ id }) => id === messageId) ?? messages.at(-1));
+  if (posted !== undefined && posted.role !== "system") return posted;
+  const detail = "The posted message must be one of the user, or contain the answers to questions.";
+  throw new HttpProblem("refused", detail, { path: "messages" });
+}
 
 /** A message that `useChat` sends. */
 export type ChatMessage = z.infer<typeof messageSchema>;

@@ -5,22 +5,13 @@ import type { StreamHold } from "../sessions/stream-hold.ts";
 import type { LiveSession } from "../sessions/live-session.ts";
 import type { ServerContext } from "../server-options.ts";
 import type { ChatFormat, ChatTranslator } from "./chat-format.ts";
+import type { ChatReader, ChatStart } from "./chat-start.ts";
 import { patchesOf } from "./data-patches.ts";
 import { LoopWriter } from "./loop-writer.ts";
-import { endOf } from "./loop-end.ts";
-import type { PostedMessage } from "./posted-message.ts";
+import { endOf, isResumable } from "./loop-end.ts";
 import { showsQuestions } from "./sub-agent-questions.ts";
 import type { UiChunk } from "./ui-chunk.ts";
 import { WaitingTexts } from "./waiting-texts.ts";
-
-/** What a client of a stream has already. */
-export type ChatStart =
-  /** Nothing: a loop is written from its beginning. Default: the newest one. */
-  | { readonly type: "replay"; readonly loop?: number | undefined }
-  /** The newest loop up to now, or what it has posted of a loop. */
-  | { readonly type: "continue"; readonly posted?: PostedMessage | undefined }
-  /** Everything before this message. */
-  | { readonly type: "message"; readonly messageId: string };
 
 const cutMessage = "The stream ended before the answer was complete. Read it again: it may continue.";
 
@@ -28,7 +19,7 @@ const cutMessage = "The stream ended before the answer was complete. Read it aga
 export class ChatStream {
   readonly #live: LiveSession;
   readonly #texts: WaitingTexts;
-  readonly #user: string;
+  readonly #reader: ChatReader;
   readonly #format: ChatFormat;
   readonly #translator: ChatTranslator;
   readonly #paced: PacedStream;
@@ -44,14 +35,13 @@ export class ChatStream {
   #messageId: string | undefined;
   #isHeld = false;
 
-  /** `user` is the one who reads the stream. */
   constructor(
     { clock, limits, loggerOf }: ServerContext,
     hold: StreamHold,
     format: ChatFormat,
-    user: string,
+    reader: ChatReader,
   ) {
-    this.#user = user;
+    this.#reader = reader;
     const { live, drop } = hold;
     this.#format = format;
     this.#translator = format.translator(live);
@@ -109,10 +99,9 @@ export class ChatStream {
       this.#messageId = start.messageId;
       return;
     }
-    const { questions, draft } = this.#live.stream;
     this.#texts.uncounted(() => {
-      if (start.type === "replay")
-        this.#newWriter(start.loop ?? view.reActContext.loop).resume(view, questions, draft);
+      if (start.type === "replay") this.#replay(view, start);
+      else if (start.type === "rest") this.#continueRest(view);
       else {
         this.#isHeld = true;
         const { posted } = start;
@@ -131,9 +120,34 @@ export class ChatStream {
     this.#update(this.#live.session.current());
   }
 
-  /** Makes the stream one that only reports why a request is refused. */
-  refuse(errorText: string, code: string): void {
-    this.#newWriter(this.#live.session.current().reActContext.loop).refuse(errorText, code);
+  #replay(
+    view: AgentState,
+    { loop = view.reActContext.loop, refusal }: Extract<ChatStart, { type: "replay" }>,
+  ): void {
+    const { questions, draft } = this.#live.stream;
+    const writer = this.#newWriter(loop);
+    if (refusal !== undefined) writer.refuseAtEnd(refusal);
+    writer.resume(view, questions, draft);
+  }
+
+  #continueRest(view: AgentState): void {
+    const { questions, draft } = this.#live.stream;
+    const writer = this.#newWriter(view.reActContext.loop);
+    this.#send(this.#translator.conversation?.() ?? []);
+    writer.skip(view, questions);
+    writer.resume(view, questions, draft);
+  }
+
+  /**
+   * Ends the stream with the reason why a request is refused. `isOutdated`: because of what the client did not know, so that it gets
+   * the conversation of the log before.
+   */
+  refuse(errorText: string, code: string, isOutdated = false): void {
+    if (this.#writer === undefined) {
+      this.#newWriter(this.#live.session.current().reActContext.loop);
+      if (isOutdated) this.#send(this.#translator.conversation?.() ?? []);
+    }
+    this.#writer?.refuse(errorText, code);
     this.#paced.available();
   }
 
@@ -211,7 +225,7 @@ export class ChatStream {
   }
 
   #newWriter(loop: number): LoopWriter {
-    this.#writer = new LoopWriter(loop, this.#user, (chunk) => this.#push(chunk));
+    this.#writer = new LoopWriter(loop, this.#reader.user, (chunk) => this.#push(chunk));
     return this.#writer;
   }
 
@@ -251,7 +265,15 @@ export class ChatStream {
     const text = this.#texts.take();
     if (text === undefined) return undefined;
     const isLast = this.#texts.isEmpty && this.#writer?.isEnded === true;
+    if (isLast) this.#reportWhole(this.#writer?.loop ?? 0);
     return isLast ? text + this.#format.endText : text;
+  }
+
+  /** Reports that the reader has a loop, unless it may continue. */
+  #reportWhole(loop: number): void {
+    const state = this.#live.session.current();
+    const isOver = loop < state.reActContext.loop || !isResumable(state, this.#live.stream.questions);
+    if (isOver) this.#reader.onWhole?.(loop);
   }
 
   #close(): void {

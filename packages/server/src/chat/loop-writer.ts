@@ -42,6 +42,8 @@ export class LoopWriter {
   #step: number | undefined;
   /** The cut answer that the client has. */
   #cut: string | undefined;
+  /** What a refused message ends with, instead of the end of its loop. */
+  #refusal: UiChunk | undefined;
   isEnded = false;
 
   /** `viewer` is the user who reads the message. */
@@ -162,6 +164,11 @@ export class LoopWriter {
     this.#end({ type: "error", errorText, code });
   }
 
+  /** Ends the message with the reason why its request is refused, after its loop. */
+  refuseAtEnd(errorText: string): void {
+    this.#refusal = { type: "error", errorText, code: "refused" };
+  }
+
   /** Ends the message where it is. Its parts have no end, so that it does not look complete. */
   cut(errorText: string, code: string): void {
     this.#write({ type: "error", errorText, code });
@@ -269,7 +276,7 @@ export class LoopWriter {
 
   #end(chunk: UiChunk): void {
     this.#closeStep();
-    this.#write(chunk);
+    this.#write(this.#refusal ?? chunk);
     this.isEnded = true;
   }
 }

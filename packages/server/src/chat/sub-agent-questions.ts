@@ -67,7 +67,7 @@ export class SubAgentQuestions {
     }
   }
 
-  /** Ends parts whose questions are not open: the client has not seen what became of them, and nor does this session show it. */
+  /** Ends parts whose questions are not open: the client has not seen what became of them, and this session does not show it either. */
   close(parts: readonly PostedCall[]): void {
     for (const { toolCallId, approval } of parts) {
       // Nor is it known whether the answer of the client was taken.

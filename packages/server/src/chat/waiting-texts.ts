@@ -31,7 +31,7 @@ export class WaitingTexts {
     this.#buffered += counted;
   }
 
-  /** Does not count what is added meanwhile: a text that is longer than the buffer would fill it again, and for ever. */
+  /** Does not count what is added meanwhile: a text that is longer than the buffer would fill it again, without end. */
   uncounted(add: () => void): void {
     this.#isCounted = false;
     try {

@@ -1,32 +1,35 @@
-import type { AgentEvent, Question, SessionView, SubAgentEvent } from "@moora/agent";
+import type { AgentEvent, Question, SubAgentEvent } from "@moora/agent";
 import { questionKey, type ChunkEvent } from "@moora/agent-webui-protocol";
+import type { AnswerDraft } from "../live/answer-draft.ts";
+import type { LiveLink } from "../live/live-link.ts";
 
-/** Makes the chunks of a stream from the events of a session. It counts where the text of a message begins. */
+/** Makes the chunks of a stream from the events of a session. */
 export class ChunkMaker {
-  readonly #streaming: () => SessionView["streaming"];
-  #messageId = "";
-  #length = 0;
+  readonly #stream: () => Pick<LiveLink, "streaming" | "draft">;
+  /** How much of the text of a message the stream has. */
+  #text = { messageId: "", length: 0 };
   /** The questions of sub-agents that the stream has shown, by their paths. */
   readonly #asked = new Set<string>();
 
-  /** `streaming` returns the text that has been streamed so far: null until the record of the message's beginning is in the session. */
-  constructor(streaming: () => SessionView["streaming"]) {
-    this.#streaming = streaming;
+  constructor(stream: () => Pick<LiveLink, "streaming" | "draft">) {
+    this.#stream = stream;
   }
 
-  /** The text that has been streamed so far, as one chunk. */
-  begin(): ChunkEvent | undefined {
-    const streaming = this.#streaming();
-    this.#messageId = streaming?.messageId ?? "";
-    this.#length = streaming?.text.length ?? 0;
-    return streaming === null ? undefined : { type: "text", offset: 0, ...streaming };
+  /** What the model has written so far of its answer. */
+  begin(): readonly ChunkEvent[] {
+    const { draft } = this.#stream();
+    const chunks = draft === undefined ? [] : draftChunks(draft);
+    this.#text = { messageId: draft?.messageId ?? "", length: 0 };
+    for (const chunk of chunks) if (chunk.type === "text") this.#text.length += chunk.text.length;
+    const missed = this.#missedText();
+    return missed === undefined ? chunks : [...chunks, missed];
   }
 
   /** The chunk of an event; undefined for an event that a record of the log shows. */
   chunkOf(event: AgentEvent<unknown>): ChunkEvent | undefined {
     switch (event.type) {
       case "LlmToken":
-        return this.#text(event);
+        return this.#textOf(event);
       case "LlmReasoning":
         return { ...event, type: "reasoning" };
       case "LlmToolCall":
@@ -74,17 +77,41 @@ export class ChunkMaker {
       : undefined;
   }
 
-  #text(token: Extract<AgentEvent<unknown>, { type: "LlmToken" }>): ChunkEvent {
-    const { messageId, text } = token;
-    const offset = messageId === this.#messageId ? this.#length : 0;
-    const streaming = this.#streaming();
-    // Tokens were missed: the stream began between the first of them and the record of the message.
-    if (streaming?.messageId === messageId && streaming.text.length !== offset + text.length)
-      return this.begin() ?? { ...token, type: "text", offset };
-    this.#messageId = messageId;
-    this.#length = offset + text.length;
-    return { ...token, type: "text", offset };
+  #textOf(token: Extract<AgentEvent<unknown>, { type: "LlmToken" }>): ChunkEvent {
+    const { messageId, text, offset } = token;
+    if (messageId !== this.#text.messageId) this.#text = { messageId, length: 0 };
+    const missed = offset > this.#text.length ? this.#missedText() : undefined;
+    if (missed !== undefined) return missed;
+    // The reader ignores one after a gap.
+    if (offset <= this.#text.length) this.#text.length = offset + text.length;
+    return { ...token, type: "text" };
   }
+
+  /** The text of the message so far, if it is longer than what the stream has: its first tokens were not seen by this server. */
+  #missedText(): Extract<ChunkEvent, { type: "text" }> | undefined {
+    const { streaming } = this.#stream();
+    if (streaming === null) return undefined;
+    const { messageId, text } = streaming;
+    if (messageId === this.#text.messageId && text.length <= this.#text.length) return undefined;
+    this.#text = { messageId, length: text.length };
+    return { type: "text", messageId, offset: 0, text };
+  }
+}
+
+/** A draft as chunks, in its order. */
+function draftChunks({ messageId, parts }: AnswerDraft): ChunkEvent[] {
+  const lengths = { text: 0, reasoning: 0 };
+  return parts.map((part) => {
+    const text = part.pieces.join("");
+    if (part.kind === "call") {
+      const { toolCallId, name } = part;
+      return { type: "draft-call", messageId, toolCallId, name, text };
+    }
+    const type = part.kind === "text" ? "text" : "draft-reasoning";
+    const offset = lengths[part.kind];
+    lengths[part.kind] += text.length;
+    return { type, messageId, ...(part.part === undefined ? {} : { part: part.part }), offset, text };
+  });
 }
 
 /** The chunk of a question of a sub-agent; undefined for one of the session itself. */

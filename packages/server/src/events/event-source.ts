@@ -31,7 +31,7 @@ interface WaitingFrame {
 export class EventSource {
   readonly #live: LiveSession;
   readonly #options: SourceOptions;
-  readonly #chunks = new ChunkMaker(() => this.#live.stream.streaming);
+  readonly #chunks = new ChunkMaker(() => this.#live.stream);
   #last: number;
   #logged: readonly LoggedInput[] = [];
   #nextLogged = 0;
@@ -179,10 +179,10 @@ export class EventSource {
     this.#takesChunks = true;
     const { stream } = this.#live;
     const chunks = [
-      this.#chunks.begin(),
+      ...this.#chunks.begin(),
       ...stream.questions.map((question) => this.#chunks.questionOf(question)),
     ];
-    // Not counted: a text that is longer than the buffer would fall behind again, and for ever.
+    // Not counted: a text that is longer than the buffer would fall behind again, without end.
     for (const chunk of chunks)
       if (chunk !== undefined) this.#waiting.push({ frame: chunkFrame(chunk), counted: 0 });
     if (this.#waiting.length > 0) this.#options.onAvailable();

@@ -1,9 +1,10 @@
 import { HttpProblem } from "../problem.ts";
 import type { ServerContext } from "../server-options.ts";
 import { checkHistory, type Cursor } from "../sessions/check-history.ts";
+import type { LiveSession } from "../sessions/live-session.ts";
 import type { StreamHold } from "../sessions/stream-hold.ts";
 import { EventSource } from "./event-source.ts";
-import { PacedStream } from "./paced-stream.ts";
+import { PacedStream, type TextSource } from "./paced-stream.ts";
 import { retryText } from "./sse.ts";
 
 /**
@@ -33,57 +34,83 @@ export function cursorOfRequest(request: Request): Cursor {
  * `history-changed`.
  */
 export async function eventStream(
-  { clock, limits, log, onError, loggerOf }: ServerContext,
+  context: ServerContext,
   hold: StreamHold,
   cursor: Cursor,
 ): Promise<Response> {
-  const { live, drop } = hold;
-  const { after } = cursor;
-  await checkHistory(log, live, cursor);
-  const source = new EventSource(live, {
-    after,
-    maxBuffered: limits.maxBufferedBytes,
-    onBehind: () =>
-      loggerOf(live.ref.id).log("stream-behind", {
-        message:
-          "A reader of a stream is behind; chunks were dropped, and records are read from the log again.",
-      }),
-    onAvailable: () => paced.available(),
-  });
-  const close = (): void => {
-    stopListening();
-    cancelLifetime();
-    source.close();
-    hold.release();
-  };
-  const next = async (): Promise<string | undefined> => {
+  await checkHistory(context.log, hold.live, cursor);
+  return streamResponse(new SessionStream(context, hold, cursor.after).stream);
+}
+
+/** The part of the lifetime of a stream that chance may leave out: streams that began together do not end together. */
+const lifetimeSpread = 0.2;
+
+/** The events of a session after a record, for one reader. It releases the session when it ends. */
+class SessionStream implements TextSource {
+  readonly #live: LiveSession;
+  readonly #context: ServerContext;
+  readonly #source: EventSource;
+  readonly #paced: PacedStream;
+  readonly #stops: readonly (() => void)[];
+
+  constructor(context: ServerContext, hold: StreamHold, after: number) {
+    const { live, drop } = hold;
+    const { clock, limits } = context;
+    const { keepAliveMs, streamStallMs: stallMs, streamLifetimeMs } = limits;
+    this.#live = live;
+    this.#context = context;
+    this.#source = this.#sourceAfter(after);
+    this.#paced = new PacedStream(this, { clock, keepAliveMs, stallMs, head: retryText, drop });
+    const end = (): void => this.#paced.end();
+    const lifetimeMs = streamLifetimeMs * (1 - lifetimeSpread * Math.random());
+    const cancelLifetime = clock.after(lifetimeMs, end, { keepsAlive: false });
+    this.#stops = [live.onEnded(end), cancelLifetime, () => hold.release()];
+    // Last: it ends the stream at once if its client has left.
+    hold.endsBy(end);
+  }
+
+  get stream(): PacedStream["stream"] {
+    return this.#paced.stream;
+  }
+
+  get isAvailable(): boolean {
+    return this.#source.isAvailable;
+  }
+
+  get isEnded(): boolean {
+    return this.#live.isEnded;
+  }
+
+  async next(): Promise<string | undefined> {
     try {
-      return (await source.next())?.text;
+      return (await this.#source.next())?.text;
     } catch (error) {
       // The reader connects again, and resumes after what it has.
-      if (!live.isEnded) onError(error);
-      paced.end();
+      if (!this.#live.isEnded) this.#context.onError(error);
+      this.#paced.end();
       return undefined;
     }
-  };
-  const paced = new PacedStream(
-    {
-      next,
-      nextNow: () => source.nextNow()?.text,
-      close,
-      get isAvailable() {
-        return source.isAvailable;
-      },
-      get isEnded() {
-        return live.isEnded;
-      },
-    },
-    { clock, keepAliveMs: limits.keepAliveMs, stallMs: limits.streamStallMs, head: retryText, drop },
-  );
-  const stopListening = live.onEnded(() => paced.end());
-  hold.endsBy(() => paced.end());
-  const cancelLifetime = clock.after(limits.streamLifetimeMs, () => paced.end(), { keepsAlive: false });
-  return streamResponse(paced.stream);
+  }
+
+  nextNow(): string | undefined {
+    return this.#source.nextNow()?.text;
+  }
+
+  close(): void {
+    this.#source.close();
+    for (const stop of this.#stops) stop();
+  }
+
+  #sourceAfter(after: number): EventSource {
+    const message =
+      "A reader of a stream is behind; chunks were dropped, and records are read from the log again.";
+    return new EventSource(this.#live, {
+      after,
+      maxBuffered: this.#context.limits.maxBufferedBytes,
+      onBehind: () => this.#context.loggerOf(this.#live.ref.id).log("stream-behind", { message }),
+      onAvailable: () => this.#paced.available(),
+    });
+  }
 }
 
 /** A response of server-sent events. Proxies do not buffer it. */

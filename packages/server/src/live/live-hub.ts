@@ -12,7 +12,7 @@ import { durableStream } from "./durable-stream.ts";
 import type { LiveFeed } from "./live-feed.ts";
 import { liveTextOf } from "./live-texts.ts";
 
-/** How often a server says again which sessions it has viewers of, in milliseconds. Two of these may be lost. */
+/** How often a server repeats which sessions it has viewers of, in milliseconds. Two of these may be lost. */
 const requestMs = 20_000;
 /** The most sessions in one request. */
 const maxSessions = 500;

@@ -52,7 +52,13 @@ export class LiveLink {
     this.#session = session;
     if (session.info().access === "run") this.#drafts.begin(session.current().streaming);
     // Before all viewers, which read the draft when an event has made it grow.
-    this.#stopListening = session.onEvent((event) => this.#drafts.add(event));
+    const stops = [
+      session.onEvent((event) => this.#drafts.add(event)),
+      session.onInput((_input, state) => this.#drafts.follow(state)),
+    ];
+    this.#stopListening = () => {
+      for (const stop of stops) stop();
+    };
     this.#update();
   }
 

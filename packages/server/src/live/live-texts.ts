@@ -16,6 +16,10 @@ const id = z.string();
 const count = z.int().check(z.nonnegative());
 const ofMessage = { messageId: id };
 const part = z.exactOptional(count);
+/** Repeats that beside the event, which the receiver uses. Earlier releases send that one only. */
+// The name of Zod for a default.
+// oxlint-disable-next-line eslint/no-underscore-dangle
+const offsetOfEvent = z._default(count, 0);
 
 const questionFields = {
   toolCallId: id,
@@ -53,8 +57,14 @@ const subAgentEventSchema = z.object({
 
 const sentEventSchema = z.object({
   event: z.discriminatedUnion("type", [
-    z.object({ type: z.literal("LlmToken"), ...ofMessage, part, text: z.string() }),
-    z.object({ type: z.literal("LlmReasoning"), ...ofMessage, part, text: z.string() }),
+    z.object({ type: z.literal("LlmToken"), ...ofMessage, part, text: z.string(), offset: offsetOfEvent }),
+    z.object({
+      type: z.literal("LlmReasoning"),
+      ...ofMessage,
+      part,
+      text: z.string(),
+      offset: offsetOfEvent,
+    }),
     z.object({
       type: z.literal("LlmToolCall"),
       ...ofMessage,

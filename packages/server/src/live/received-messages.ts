@@ -40,7 +40,7 @@ export class ReceivedMessages {
     this.#isMissing = false;
     if (text === "" || (this.#current?.messageId !== messageId && offset > 0)) return;
     const message = this.#messageOf(feed, messageId, false);
-    if (message !== undefined) this.#text(message, { type: "LlmToken", messageId, text }, offset);
+    if (message !== undefined) this.#text(message, { type: "LlmToken", messageId, text, offset }, offset);
   }
 
   add(feed: string, event: MessageEvent, offset: number): void {
@@ -69,9 +69,11 @@ export class ReceivedMessages {
     }
     const text = event.text.slice(known);
     if (text === "") return;
-    message.text += text;
     const { part, ...unnumbered } = event;
-    this.#host.emit({ ...unnumbered, ...(message.isWhole && part !== undefined ? { part } : {}), text });
+    const numbered = message.isWhole && part !== undefined ? { part } : {};
+    const continued = { ...unnumbered, ...numbered, text, offset: message.text.length };
+    message.text += text;
+    this.#host.emit(continued);
   }
 
   /** Shows what is new of the reasoning. After a gap, all of it comes with the record. */
@@ -84,8 +86,9 @@ export class ReceivedMessages {
     if (known < 0) message.isWhole = false;
     const text = event.text.slice(Math.max(0, known));
     if (!message.isWhole || text === "") return;
+    const continued = { ...event, text, offset: message.reasoning };
     message.reasoning += text.length;
-    this.#host.emit({ ...event, text });
+    this.#host.emit(continued);
   }
 }
 

@@ -9,7 +9,7 @@ import {
   shownValue,
   type OptionForms,
 } from "@moora/agent-core-effects/internal";
-import { setStrictHeaders } from "../access/site-checks.ts";
+import { isLoopbackAddress, setStrictHeaders } from "../access/site-checks.ts";
 import type { AgentServer } from "../agent-server.ts";
 import { HttpProblem } from "../problem.ts";
 
@@ -17,7 +17,10 @@ import { HttpProblem } from "../problem.ts";
 export interface ServeOptions {
   /** The port; 0 for any free one. Default: 8787. */
   readonly port?: number;
-  /** The address to listen on. Default: 127.0.0.1. Others than loopback addresses need a server with `authorize`. */
+  /**
+   * The address to listen on. Default: 127.0.0.1. Others than loopback addresses, which are localhost, those of 127.0.0.0/8 and ::1, need a
+   * server with `authorize`.
+   */
   readonly hostname?: string;
   /** How long a client may take to send the head of a request, in milliseconds. Default: 10,000. */
   readonly headersTimeoutMs?: number;
@@ -46,8 +49,6 @@ export interface ServedAgents {
   close(options?: { readonly graceMs?: number }): Promise<void>;
 }
 
-const loopbackAddresses: ReadonlySet<string> = new Set(["127.0.0.1", "::1", "localhost"]);
-
 /**
  * Serves agents over HTTP on Node. Rejects with `BuildError` for an invalid option, for an address that others can reach and a server without
  * `authorize`, and with `ListenError` if the address cannot be bound.
@@ -55,8 +56,9 @@ const loopbackAddresses: ReadonlySet<string> = new Set(["127.0.0.1", "::1", "loc
 export async function serve(server: AgentServer, options: ServeOptions = {}): Promise<ServedAgents> {
   if (!isServer(server)) refuse(`serve needs a server of createAgentServer, got ${shownValue(server)}.`);
   checkOptions("serve", options, forms);
-  const { port = 8787, hostname = "127.0.0.1" } = options;
-  const isLoopback = loopbackAddresses.has(hostname);
+  const { port = 8787, hostname: given = "127.0.0.1" } = options;
+  const hostname = given.replace(/^\[(.*)\]$/, "$1");
+  const isLoopback = isLoopbackAddress(hostname.toLowerCase());
   if (!isLoopback && !server.isAuthorized) {
     throw new BuildError(
       `hostname ${hostname} can be reached by others. Give createAgentServer({ authorize }), or serve on 127.0.0.1.`,

@@ -168,7 +168,8 @@ export const descriptions: Readonly<Record<Operation, OperationDescription>> = {
     problems: [...bodyProblems, "forbidden", ...streamProblems],
   },
   postChat: {
-    summary: "Answers a message of `useChat`, or continues after its approvals.",
+    summary:
+      "Answers a message of `useChat`, once more if it asks for that, or continues after its approvals.",
     body: "ChatBody",
     responses: { 200: uiStream },
     problems: [...bodyProblems, "forbidden", ...streamProblems],
@@ -180,7 +181,8 @@ export const descriptions: Readonly<Record<Operation, OperationDescription>> = {
     problems: ["forbidden", "not-found"],
   },
   resumeChat: {
-    summary: "Resumes the stream of a chat from the beginning of its newest answer.",
+    summary:
+      "Resumes the stream of a chat from the beginning of its newest answer, also a complete one that the page may lack.",
     responses: { 200: uiStream, 204: nothingToResume },
     problems: ["forbidden", ...streamProblems],
   },

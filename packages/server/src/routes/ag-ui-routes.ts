@@ -2,17 +2,27 @@ import type { Question } from "@moora/agent";
 import { readBody } from "../body.ts";
 import { resumedAnswersOf } from "../chat/ag-ui-answers.ts";
 import { agUiFormat } from "../chat/ag-ui-format.ts";
-import { newMessageOf, postedStateOf, runInputSchema, type RunInput } from "../chat/ag-ui-request.ts";
+import {
+  newMessageOf,
+  postedStateOf,
+  runInputSchema,
+  subjectOf,
+  type RunInput,
+} from "../chat/ag-ui-request.ts";
 import type { AnsweredQuestion, UserMessage } from "../chat/chat-request.ts";
+import { lateAnswers, type LateRefusal } from "../chat/late-answers.ts";
 import type { LiveSession } from "../sessions/live-session.ts";
 import { requireQuestions } from "./awaited-questions.ts";
 import { checkAnswers } from "./checked-answers.ts";
-import { checkMessage, postAnswers, postUserMessage } from "./chat-posts.ts";
+import { checkMessage, postAnswers, postUserMessage, type ChatPost } from "./chat-posts.ts";
 import { chatSession, withStream } from "./chat-session.ts";
 import { postState, type StateRefusal } from "./posted-state.ts";
 import type { Route, RouteCall } from "./route.ts";
 
-/** Runs an agent for a client of AG-UI: takes its state, and answers its new message, or resumes after its interrupts. */
+/**
+ * Runs an agent for a client of AG-UI: takes its state, and answers its new message, or resumes after its interrupts. A run with neither
+ * continues what the client was cut off from.
+ */
 export const postAgUi: Route = async (call) => {
   const input = await readBody(call.request, runInputSchema, call.parts.context);
   const { threadId, runId, resume = [] } = input;
@@ -21,24 +31,38 @@ export const postAgUi: Route = async (call) => {
   const format = agUiFormat({ threadId, runId }, input.messages);
   return await withStream(call, { ref, format }, async (stream, live) => {
     await live.refresh();
-    const answersOf = (questions: readonly Question[]): readonly AnsweredQuestion[] =>
-      resumedAnswersOf(input, questions);
-    if (message === undefined) {
-      const digests = resume.map(({ interruptId }) => interruptId);
-      await requireQuestions(call.parts.context, live, digests);
-      // Answers that the session does not accept leave the data as it is.
-      await checkAnswers(call, live, answersOf(live.stream.questions));
-    }
-    const refusal = await stateRefusal(call, live, { input, message });
-    if (refusal !== undefined) {
-      stream.refuse(refusal.message, refusal.code);
-      return true;
-    }
-    return message === undefined
-      ? await postAnswers(call, { stream, live }, answersOf)
-      : await postUserMessage(call, { stream, live }, message);
+    const late = resume.length === 0 ? undefined : await lateRefusal(call, live, input);
+    const refusal = late ?? (await stateRefusal(call, live, { input, message }));
+    if (refusal !== undefined) stream.refuse(refusal.message, refusal.code, late !== undefined);
+    else if (message !== undefined) await postUserMessage(call, { stream, live }, message);
+    else if (resume.length > 0) await resumeRun(call, { stream, live }, input);
+    else stream.begin({ type: "rest" });
+    return true;
   });
 };
+
+/** Checks the answers to interrupts: those that the session does not accept leave the data as it is. Returns why they come too late. */
+async function lateRefusal(
+  call: RouteCall,
+  live: LiveSession,
+  input: RunInput,
+): Promise<LateRefusal | undefined> {
+  const { resume = [] } = input;
+  const digests = resume.map(({ interruptId }) => interruptId);
+  await requireQuestions(call.parts.context, live, digests);
+  await checkAnswers(call, live, resumedAnswersOf(input, live.stream.questions));
+  return await lateAnswers(live, resume);
+}
+
+/** Answers interrupts. One that was decided meanwhile ends the run with an error, unless its answer is the same. */
+async function resumeRun(call: RouteCall, { stream, live }: ChatPost, input: RunInput): Promise<void> {
+  const answersOf = (open: readonly Question[]): readonly AnsweredQuestion[] => resumedAnswersOf(input, open);
+  await postAnswers(call, { stream, live }, answersOf, async (decided) => {
+    const others = (input.resume ?? []).filter(({ interruptId }) => !decided.has(interruptId));
+    const late = await lateAnswers(live, others);
+    if (late !== undefined) stream.refuse(late.message, late.code);
+  });
+}
 
 /** Takes the state of a client. Returns why it is refused. */
 async function stateRefusal(
@@ -51,6 +75,5 @@ async function stateRefusal(
   const { threadId, resume = [] } = input;
   // A message that the state does not accept leaves the data as it is.
   if (message !== undefined) await checkMessage(call, live, message);
-  const about = message?.messageId ?? resume.map(({ interruptId }) => interruptId);
-  return await postState(call, live, { ...posted, run: [threadId, about], answers: resume });
+  return await postState(call, live, { ...posted, run: [threadId, subjectOf(input)], answers: resume });
 }

@@ -31,7 +31,7 @@ export async function checkMessage(
 }
 
 /** Throws `refused` for a message that the session has with another text. */
-function checkSameText({ session }: LiveSession, { messageId, content }: UserMessage): void {
+export function checkSameText({ session }: LiveSession, { messageId, content }: UserMessage): void {
   const before = session.current().messages.find(({ id }) => id === messageId);
   if (before?.content === content) return;
   throw new HttpProblem(
@@ -67,7 +67,7 @@ export async function postUserMessage(
 }
 
 /** The loop that a message has begun, or that was running when it came; undefined for the newest one. */
-async function loopOf(
+export async function loopOf(
   { log }: Pick<ServerContext, "log">,
   { session, ref }: LiveSession,
   messageId: string,
@@ -83,12 +83,13 @@ async function loopOf(
 
 /**
  * Answers questions, and continues the stream of their loop after what the client has `posted`. Throws `refused` for the answer to a
- * call that the session does not have.
+ * call that the session does not have. `onDecided` gets the digests of the questions that these answers have decided, before the stream may end.
  */
 export async function postAnswers(
-  { access, parts }: RouteCall,
+  call: RouteCall,
   { stream, live, posted }: ChatPost & { readonly posted?: PostedMessage },
   answersOf: (open: readonly Question[]) => readonly AnsweredQuestion[],
+  onDecided: (digests: ReadonlySet<string>) => Promise<void> = () => Promise.resolve(),
 ): Promise<true> {
   // Another process may run the session, and have asked what this one has not read.
   await live.refresh();
@@ -98,14 +99,25 @@ export async function postAnswers(
     throw new HttpProblem("refused", detail, { path: "messages" });
   }
   stream.begin({ type: "continue", posted });
-  for (const { question, decision } of answersOf(live.stream.questions)) {
-    if (!(await access.may("decide", live.ref))) throw new HttpProblem("forbidden", "You may not decide.");
-    await parts.context.counters.countPost("decisions", () =>
-      live.post((session) => session.decide(question, decision, access.user)),
-    );
+  const decided = new Set<string>();
+  for (const answer of answersOf(live.stream.questions)) {
+    const { status } = await decide(call, live, answer);
+    if (status === "accepted") decided.add(answer.question.digest);
   }
+  await onDecided(decided);
   stream.release();
   return true;
+}
+
+async function decide(
+  { access, parts }: RouteCall,
+  live: LiveSession,
+  { question, decision }: AnsweredQuestion,
+): Promise<Receipt> {
+  if (!(await access.may("decide", live.ref))) throw new HttpProblem("forbidden", "You may not decide.");
+  return await parts.context.counters.countPost("decisions", () =>
+    live.post((session) => session.decide(question, decision, access.user)),
+  );
 }
 
 const refused = (receipt: Extract<Receipt, { status: "ignored" }>): HttpProblem =>

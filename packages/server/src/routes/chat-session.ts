@@ -1,6 +1,7 @@
 import { digestOf } from "@moora/event-log";
 import type { Access, SessionRef } from "../access/authorization.ts";
 import type { ChatFormat } from "../chat/chat-format.ts";
+import type { ChatReader } from "../chat/chat-start.ts";
 import { ChatStream } from "../chat/chat-stream.ts";
 import { agentNotFound, HttpProblem, sessionNotFound } from "../problem.ts";
 import type { LiveSession } from "../sessions/live-session.ts";
@@ -66,14 +67,22 @@ async function missingRight(
   return undefined;
 }
 
+/** A session whose stream is sent in a format. */
+interface ChatTarget extends Pick<ChatReader, "onWhole"> {
+  readonly ref: SessionRef;
+  readonly format: ChatFormat;
+}
+
 /** Opens a stream of a session. It is closed again if `begin` returns false, because there is nothing to stream, or throws. */
 export async function withStream(
   call: RouteCall,
-  { ref, format }: { readonly ref: SessionRef; readonly format: ChatFormat },
+  { ref, format, onWhole }: ChatTarget,
   begin: (stream: ChatStream, live: LiveSession) => Promise<boolean>,
 ): Promise<Response> {
   const hold = await holdForStream(call, ref);
-  const stream = new ChatStream(call.parts.context, hold, format, call.access.user);
+  const { user } = call.access;
+  const reader = onWhole === undefined ? { user } : { user, onWhole };
+  const stream = new ChatStream(call.parts.context, hold, format, reader);
   try {
     if (await begin(stream, hold.live)) return withSessionHeader(stream.response, ref);
   } catch (error) {

@@ -22,10 +22,11 @@ export class SessionForks {
 
   /**
    * Makes a fork with the first `at` records of a session (default: all), and returns its last record. Equal calls at the same time
-   * share one fork. Throws `HttpProblem`: `cursor-beyond-end`, `refused`, `idempotency-key-reused` if the fork was made at another
-   * record, and `unavailable` while another process writes it.
+   * share one fork. Throws `HttpProblem`: `cursor-beyond-end`, `refused`, also where an engine runs the sessions,
+   * `idempotency-key-reused` if the fork was made at another record, and `unavailable` while another process writes it.
    */
   async make(ref: SessionRef, sourceId: string, at: number | undefined): Promise<number> {
+    this.#checkOwner();
     for (;;) {
       const making = this.#underWay.get(ref.id);
       if (making === undefined) return await this.#begin(ref, sourceId, at);
@@ -43,6 +44,14 @@ export class SessionForks {
     } finally {
       this.#underWay.delete(ref.id);
     }
+  }
+
+  /** The engine that runs the sessions of a log makes their records, and refuses those that a fork begins with. */
+  #checkOwner(): void {
+    const { owner } = this.#log;
+    if (owner === undefined) return;
+    const detail = `The sessions of this server are run by ${owner}, which accepts no forks. Fork into another log, with forkSession.`;
+    throw new HttpProblem("refused", detail);
   }
 
   async #findOrFork(ref: SessionRef, sourceId: string, at: number | undefined): Promise<number> {

@@ -1,11 +1,12 @@
 import { constants, realpathSync, statSync, type BigIntStats } from "node:fs";
 import { lstat, open, readlink, realpath, type FileHandle } from "node:fs/promises";
 import { dirname, join, sep } from "node:path";
+import { ExcludedPaths, pathBelow } from "./excluded-paths.ts";
 
 /** Why a path is refused. The message is for the model: it contains the path as it was requested, and no other path. */
 export class PathRefused extends Error {
   override readonly name = "PathRefused";
-  readonly code: "outside" | "missing" | "not-a-file" | "not-a-folder" | "unreadable";
+  readonly code: "outside" | "excluded" | "missing" | "not-a-file" | "not-a-folder" | "unreadable";
 
   constructor(code: PathRefused["code"], message: string) {
     super(message);
@@ -17,17 +18,25 @@ export class PathRefused extends Error {
 export type PathKind = "file" | "folder";
 
 /**
- * Access to one folder, without anything above it. A path is checked four times: as text, by its real path, by its kind
+ * Access to one folder, without anything above it and without what is excluded. A path is checked four times: as text, by its real path, by its kind
  * before it is opened, and by the location of the open file. Nothing is read before the last check.
  */
 export class RootFolder {
   /** The real path. */
   readonly path: string;
+  readonly #excluded: ExcludedPaths;
 
-  /** Throws if the folder does not exist. */
-  constructor(path: string) {
+  /** Throws if the folder does not exist, or is excluded itself. */
+  constructor(path: string, exclude: readonly string[] = []) {
     this.path = realpathSync.native(path);
     if (!statSync(this.path).isDirectory()) throw new TypeError(`${path} is not a folder.`);
+    this.#excluded = new ExcludedPaths(exclude);
+    if (this.#excluded.has(this.path)) throw new TypeError(`${path} is excluded, and cannot be the root.`);
+  }
+
+  /** Whether a real path inside the root must not be read or listed. */
+  excludes(real: string): boolean {
+    return this.#excluded.hasIn(this.path, real);
   }
 
   /** An open file or folder. Rejects with `PathRefused`. The caller closes it. */
@@ -44,7 +53,7 @@ export class RootFolder {
     } catch (error) {
       throw await this.#realPathFailure(path, candidate, error);
     }
-    if (!this.#contains(real)) throw outside(path);
+    this.#check(path, real);
     return real;
   }
 
@@ -57,7 +66,8 @@ export class RootFolder {
       const opened = await handle.stat({ bigint: true });
       checkKind(path, opened, kind);
       const isSame = opened.dev === expected.dev && opened.ino === expected.ino;
-      if (!isSame || !this.#contains(await realPathOfOpened(handle, real))) throw outside(path);
+      if (!isSame) throw outside(path);
+      this.#check(path, await realPathOfOpened(handle, real));
       return handle;
     } catch (error) {
       await handle.close();
@@ -65,9 +75,15 @@ export class RootFolder {
     }
   }
 
+  /** Throws `PathRefused` for a real path that is outside or excluded. */
+  #check(path: string, real: string): void {
+    if (!this.#contains(real)) throw outside(path);
+    if (this.excludes(real))
+      throw new PathRefused("excluded", `"${shown(path)}" is excluded: it must not be read.`);
+  }
+
   #contains(real: string): boolean {
-    const prefix = this.path.endsWith(sep) ? this.path : this.path + sep;
-    return real === this.path || real.startsWith(prefix);
+    return pathBelow(real, this.path) !== undefined;
   }
 
   /** A missing path must not reveal what exists outside. */

@@ -1,5 +1,6 @@
 import type { Dirent } from "node:fs";
 import { readdir } from "node:fs/promises";
+import { join } from "node:path";
 import { PathRefused, type RootFolder } from "./root-folder.ts";
 
 /** An entry of a folder. `path` is relative to the root, with "/" between names. */
@@ -14,8 +15,8 @@ export interface WalkOptions {
   readonly signal: AbortSignal;
 }
 
-/** Folders that are skipped, unless a path names them. */
-export const ignoredFolders: readonly string[] = [".git", ".moora", "node_modules"];
+/** Folders that are skipped, unless a path names them. `.moora` is never read: see `ExcludedPaths`. */
+export const ignoredFolders: readonly string[] = [".git", "node_modules"];
 
 const maxDepth = 32;
 
@@ -44,9 +45,10 @@ export async function* walk(
 
 async function entriesOf(root: RootFolder, folder: string, isStart: boolean): Promise<readonly FoundEntry[]> {
   try {
-    const entries = await direntsOf(root, folder);
+    const real = await root.realPathOf(folder);
+    const entries = await direntsOf(root, folder, real);
     return entries
-      .filter(({ name }) => !ignoredFolders.includes(name.toLowerCase()))
+      .filter(({ name }) => !ignoredFolders.includes(name.toLowerCase()) && !root.excludes(join(real, name)))
       .toSorted((a, b) => (a.name < b.name ? -1 : 1))
       .map((entry) => ({ path: joined(folder, entry.name), kind: kindOf(entry) }));
   } catch (error) {
@@ -56,8 +58,7 @@ async function entriesOf(root: RootFolder, folder: string, isStart: boolean): Pr
 }
 
 /** Linux lists the open folder itself; elsewhere its path is listed while the folder is open. */
-async function direntsOf(root: RootFolder, folder: string): Promise<Dirent[]> {
-  const real = await root.realPathOf(folder);
+async function direntsOf(root: RootFolder, folder: string, real: string): Promise<Dirent[]> {
   const handle = await root.openReal(folder, real, "folder");
   try {
     const path = process.platform === "linux" ? `/proc/self/fd/${handle.fd}` : real;

@@ -14,7 +14,20 @@ export const serveCommand: Command = {
   name: "serve",
   usage: "",
   summary: "Serve agents over HTTP on this machine, until Ctrl-C.",
-  options: ["port", "host", "auth", "worker", "agent", "log", "verbose", ...describingOptions, "help"],
+  options: [
+    "port",
+    "host",
+    "auth",
+    "allow-host",
+    "allow-origin",
+    "secret-file",
+    "worker",
+    "agent",
+    "log",
+    "verbose",
+    ...describingOptions,
+    "help",
+  ],
   run: (call, host) =>
     withServer(
       { name: "serve", call, host, worker: call.options.has("worker"), listens: true },

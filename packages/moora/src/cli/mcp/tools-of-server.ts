@@ -9,14 +9,24 @@ export interface McpOption {
   readonly isOffBecause?: string;
 }
 
-/** Makes the agents of a server tools of the Model Context Protocol, where the package is installed. */
-export async function toolsOfServer(agents: readonly Agent<unknown>[]): Promise<McpOption> {
+/**
+ * Makes the agents of a server tools of the Model Context Protocol, where the package is installed. `secret`: returns the key that signs
+ * their open questions, which survive a restart with it.
+ */
+export async function toolsOfServer(
+  agents: readonly Agent<unknown>[],
+  secret: () => string,
+): Promise<McpOption> {
   const unfit = agents.find(({ name }) => !/^[A-Za-z0-9_-]{1,64}$/.test(name));
   if (unfit !== undefined)
     return { isOffBecause: `The name ${JSON.stringify(unfit.name)} cannot be that of a tool.` };
+  const mcp = await loadedMcp();
+  return "isOffBecause" in mcp ? mcp : { route: mcp.mcpOfServer({ secret: secret() }) };
+}
+
+async function loadedMcp(): Promise<Awaited<ReturnType<typeof loadMcp>> | { readonly isOffBecause: string }> {
   try {
-    const { mcpOfServer } = await loadMcp("MCP");
-    return { route: mcpOfServer() };
+    return await loadMcp("MCP");
   } catch (error) {
     if (error instanceof UsageError) return { isOffBecause: `${error.message} ${error.hint}` };
     throw error;

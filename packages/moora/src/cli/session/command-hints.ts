@@ -45,9 +45,11 @@ export class CommandHints {
       const value = this.#options.text(name);
       return value === undefined ? [`--${name}`] : [`--${name}`, value];
     });
-    const servers = this.#options.texts("mcp").flatMap((server) => ["--mcp", server]);
+    const repeated = (["mcp", "exclude"] as const).flatMap((name) =>
+      this.#options.texts(name).flatMap((value) => [`--${name}`, value]),
+    );
     const tools = this.#tools === undefined ? [] : ["--tools", this.#tools];
-    return shellCommand([...args, ...this.#logOption, ...tools, ...servers, ...given]);
+    return shellCommand([...args, ...this.#logOption, ...tools, ...repeated, ...given]);
   }
 
   /** The command that runs the sessions of agents in a module of the user. */

@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { dirname, join, resolve, sep } from "node:path";
 import { memoryLog, type EventLog, type LogNotice } from "@moora/event-log";
 import { UsageError } from "../usage-error.ts";
 
@@ -8,6 +8,8 @@ interface LogTargetBase {
   readonly shown: string;
   /** The folder in which the command line stores which module the tools of a session come from. */
   readonly toolsFolder: string;
+  /** The file of the key that signs the open questions of `/mcp`, unless `--secret-file` names another one. */
+  readonly secretFile: string;
 }
 
 /** Where sessions are kept. */
@@ -31,22 +33,36 @@ export function parseLogTarget(text: string | undefined, cwd: string): LogTarget
   const shown = text ?? join(defaultFolder, "sessions.db");
   if (/^[a-z]+:\/\//i.test(shown)) return parseLogUrl(shown, cwd);
   const path = resolve(cwd, shown);
-  if (/\.(db|sqlite3?)$/i.test(path)) return { type: "sqlite", path, shown, toolsFolder: `${path}.tools` };
+  if (/\.(db|sqlite3?)$/i.test(path)) return { type: "sqlite", path, shown, ...filesBeside(`${path}.`) };
   const isFile = /\.jsonl$/i.test(path) && !isFolder(path);
   const folder = isFile ? dirname(path) : path;
-  return { type: "jsonl", path: folder, shown, toolsFolder: join(folder, ".tools") };
+  return { type: "jsonl", path: folder, shown, ...filesBeside(`${folder}${sep}.`) };
 }
+
+/** The address as commands repeat it: the user stays. A password may also be a parameter. */
+function withoutPassword(url: URL): string {
+  const shown = new URL(url);
+  shown.password = "";
+  for (const name of ["password", "sslpassword"]) shown.searchParams.delete(name);
+  return shown.href;
+}
+
+/** What the command line keeps beside a log. */
+const filesBeside = (prefix: string): Pick<LogTargetBase, "toolsFolder" | "secretFile"> => ({
+  toolsFolder: `${prefix}tools`,
+  secretFile: `${prefix}mcp-secret`,
+});
 
 function parseLogUrl(text: string, cwd: string): LogTarget {
   const url = URL.parse(text);
   if (url === null || !/^postgres(ql)?:$/.test(url.protocol))
     throw new UsageError("--log is not a valid location for a log.", validTargets);
-  const shown = `${url.protocol}//${url.host}${url.pathname}`;
+  const shown = withoutPassword(url);
   return {
     type: "postgres",
     url: text,
     shown,
-    toolsFolder: join(cwd, defaultFolder, `${encodeURIComponent(`${url.host}${url.pathname}`)}.tools`),
+    ...filesBeside(join(cwd, defaultFolder, `${encodeURIComponent(`${url.host}${url.pathname}`)}.`)),
   };
 }
 

@@ -133,7 +133,7 @@ export class AgentTerminal {
     this.#running = undefined;
     if (running === undefined) return this.#showEnded();
     const { run, streaming } = running;
-    if (streaming !== null) this.#view.show({ type: "LlmToken", ...streaming });
+    if (streaming !== null) this.#view.show({ type: "LlmToken", ...streaming, offset: 0 });
     return await this.#showUntilEnd(() => run);
   }
 

@@ -1,0 +1,118 @@
+import { stateAt, type AgentInput, type AgentState } from "@moora/agent";
+import { postgresLog } from "@moora/event-log-postgres";
+import { PostgresServer } from "@moora/testbed/postgres/server";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { KeyedPostOrders } from "./children/keyed-posts.ts";
+import { HostProcess, message } from "./support.ts";
+
+let server: PostgresServer;
+let log: ReturnType<typeof postgresLog>;
+let other: HostProcess;
+let sessions = 0;
+let id = "";
+
+beforeAll(async () => {
+  server = await PostgresServer.start();
+  log = postgresLog(server.url);
+  other = await launch({ executor: "other" });
+}, 60_000);
+
+afterAll(async () => {
+  await other[Symbol.asyncDispose]();
+  await log.close();
+  await server[Symbol.asyncDispose]();
+});
+
+beforeEach(async () => {
+  sessions += 1;
+  id = `session-${sessions}`;
+  await other.send({ type: "read", id });
+});
+
+async function launch(orders: Partial<KeyedPostOrders>): Promise<HostProcess> {
+  const base = {
+    url: server.url,
+    executor: `one-${sessions}`,
+    at: "nothing",
+    input: "data-changed",
+  } as const;
+  const launched = new HostProcess("keyed-posts.ts", { ...base, ...orders });
+  await launched.launched();
+  return launched;
+}
+
+/** Adds an item to the list, as often as it is applied. */
+const addition: AgentInput = {
+  type: "data-changed",
+  patches: [{ op: "add", path: "/items/0", value: "item" }],
+  by: "ada",
+  timestamp: 5,
+};
+
+const stateNow = async (): Promise<AgentState> => (await stateAt(log, id)).state;
+
+const messagesOf = ({ messages }: AgentState): readonly unknown[] =>
+  messages.filter(({ role }) => role === "user").map(({ content }) => content);
+
+/** Posts with one key: to a process that appends and is killed, and then, before it is taken over, to another one. */
+async function repeat(input: AgentInput, orders: Partial<KeyedPostOrders>): Promise<boolean> {
+  await using killed = await launch(orders);
+  const unanswered = killed.post(id, input, "key");
+  await Promise.race([killed.ended, unanswered]);
+  const repeated = other.post(id, input, "key");
+  await other.resume();
+  return await repeated;
+}
+
+describe("a post with a key that another process repeats", { timeout: 120_000 }, () => {
+  it.each(["killed-before", "killed-after"] as const)(
+    "is one change of the data if its process is %s its append",
+    async (at) => {
+      expect(await repeat(addition, { at })).toBe(true);
+      expect((await stateNow()).data).toEqual({ items: ["item"] });
+    },
+  );
+
+  it.each(["killed-before", "killed-after"] as const)(
+    "is one message, and applies, if its process is %s its append",
+    async (at) => {
+      const input = "user-message-received";
+      expect(await repeat(message("Hello"), { at, input })).toBe(true);
+      expect(messagesOf(await stateNow())).toEqual(["Hello"]);
+    },
+  );
+
+  it("is one change if it is taken over from a process that still appends it", async () => {
+    await using slow = await launch({ at: "held-before" });
+    const posted = slow.post(id, addition, "key");
+    await slow.prints(/^appending$/m);
+    const repeated = other.post(id, addition, "key");
+    await other.resume();
+    expect(await repeated).toBe(true);
+    await slow.send({ type: "release" });
+    expect(await posted).toBe(true);
+    expect((await stateNow()).data).toEqual({ items: ["item"] });
+  });
+
+  it("is one change if two processes post it five times at once each", async () => {
+    await using one = await launch({});
+    const posts = Array.from({ length: 10 }, (_, index) =>
+      (index % 2 === 0 ? one : other).post(id, addition, "key"),
+    );
+    expect(await Promise.all(posts)).toEqual(posts.map(() => true));
+    expect((await stateNow()).data).toEqual({ items: ["item"] });
+  });
+
+  it("is another change than that of another key, also in a session with many", async () => {
+    for (const key of ["one", "two", "one"]) expect(await other.post(id, addition, key)).toBe(true);
+    expect((await stateNow()).data).toEqual({ items: ["item", "item"] });
+  });
+});
+
+describe("a message without a key that two processes post", { timeout: 120_000 }, () => {
+  it("applies once", async () => {
+    await using one = await launch({});
+    const posts = [one, other, one].map((host) => host.post(id, message("Hello")));
+    expect((await Promise.all(posts)).filter((hasApplied) => hasApplied)).toHaveLength(1);
+  });
+});

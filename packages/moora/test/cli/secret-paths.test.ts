@@ -1,0 +1,122 @@
+import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { calls, FakeProvider, says } from "./fake-provider.ts";
+import { TemporaryFolder } from "./temporary-folder.ts";
+import { TestHost } from "./test-host.ts";
+
+const adaToken = "ada-token-5f1d9c2e8b";
+const bobToken = "bob-token-7a6b5c4d3e";
+const diagnosis = "diagnosis-41c7";
+const users = [
+  { user: "ada", token: adaToken },
+  { user: "bob", token: bobToken },
+];
+
+let place = new TemporaryFolder();
+beforeEach(() => {
+  place = new TemporaryFolder();
+  writeFileSync(place.at("users.json"), JSON.stringify({ users }));
+  writeFileSync(place.at("notes.txt"), "The answer is 42.\n");
+  symlinkSync("users.json", place.at("link-to-users"));
+});
+afterEach(() => place[Symbol.dispose]());
+
+/** A server for ada and bob in the folder. */
+async function started(args: readonly string[]) {
+  const host = new TestHost({ cwd: place.path });
+  const ended = host.start(["serve", "--port", "0", "--auth", "users.json", ...args]);
+  await host.stdout.shows("Listening on ");
+  const [, url = ""] = /Listening on (\S+)\. /.exec(host.stdout.text) ?? [];
+  const ask = async (path: string, token: string, body?: object): Promise<Response> =>
+    await fetch(`${url}${path}`, {
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+      ...(body === undefined ? {} : { method: "POST", body: JSON.stringify(body) }),
+    });
+  /** Sends a task in a new session, and resolves with all that the session has when its answer is there. */
+  const answerTo = async (token: string, content: string): Promise<string> => {
+    const created = await ask("/agents/moora/sessions", token, {});
+    const { id } = (await created.json()) as { id: string };
+    await ask(`/sessions/${id}/messages`, token, { content });
+    for (;;) {
+      const session = await (await ask(`/sessions/${id}`, token)).text();
+      if (/"type":"(Done|Error)"/.test(session)) return session;
+    }
+  };
+  const stop = async (): Promise<void> => {
+    host.interrupt();
+    await ended;
+  };
+  return { answerTo, stop };
+}
+
+/** Every file below the folder, but those of the user. */
+const secretFiles = (): readonly string[] =>
+  readdirSync(place.path, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name !== "notes.txt")
+    .map((entry) => join(entry.parentPath, entry.name).slice(place.path.length + 1));
+
+describe("the file tools of moora serve --auth", () => {
+  it.each<[string, readonly string[]]>([
+    ["the default log", []],
+    ["a SQLite file", ["--log", "s.db"]],
+    ["a folder of JSONL files", ["--log", "logs"]],
+    ["JSONL files in the root itself", ["--log", "."]],
+  ])("show no user the tokens or the sessions of another, with %s", async (_, args) => {
+    const { answerTo, stop } = await started(args);
+    await answerTo(adaToken, `My diagnosis is ${diagnosis}`);
+    expect(secretFiles().length).toBeGreaterThan(1);
+    const asked = [
+      ...[...secretFiles(), "link-to-users"].map((file) => `read ${file}`),
+      ...["search diagnosis", "search token", "list .", "list .moora", "list logs"],
+    ];
+    for (const task of asked) {
+      const session = await answerTo(bobToken, task);
+      expect(session, task).not.toMatch(new RegExp(`${adaToken}|${bobToken}|${diagnosis}`));
+      expect(session, task).not.toMatch(/\.(db|json)\S* \(\d/);
+    }
+    expect(await answerTo(bobToken, "read notes.txt")).toContain("The answer is 42.");
+    await stop();
+  });
+});
+
+describe("the file tools of moora run", () => {
+  it("keep the sessions, the tokens and the configuration of MCP servers from the model", async () => {
+    mkdirSync(place.at("sub", ".moora"), { recursive: true });
+    writeFileSync(place.at("servers.json"), JSON.stringify({ mcpServers: {} }));
+    writeFileSync(place.at("sub", ".moora", "mcp.json"), diagnosis);
+    await new TestHost({ cwd: place.path }).run(["run", diagnosis, "--session", "ada"]);
+    const paths = [".moora/sessions.db", "servers.json", "sub/.moora/mcp.json", "link-to-users"];
+    await using provider = await FakeProvider.start(
+      calls(
+        ...paths.map((path): [string, object] => ["read_file", { path }]),
+        ["search_files", { query: diagnosis }],
+        ["list_files", { recursive: true }],
+      ),
+      says("Done."),
+    );
+    const host = new TestHost({ cwd: place.path });
+    expect(
+      await host.run([
+        "run",
+        "x",
+        "--mcp-config",
+        "servers.json",
+        "--exclude",
+        "users.json",
+        ...provider.options,
+      ]),
+    ).toBe(0);
+    const body = JSON.stringify(provider.bodies[1]);
+    expect(body.match(/is excluded: it must not be read\./g)).toHaveLength(paths.length);
+    expect(body).toContain("No line matches");
+    expect(body).not.toMatch(/\.(db|json)\S* \(\d/);
+  });
+
+  it("refuse a root that is kept from them", async () => {
+    mkdirSync(place.at(".moora"));
+    const host = new TestHost({ cwd: place.path });
+    expect(await host.run(["run", "x", "--root", ".moora"])).toBe(2);
+    expect(host.stderr.text).toContain("it has sessions or secrets. Name another one with --root.");
+  });
+});

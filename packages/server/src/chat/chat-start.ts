@@ -1,0 +1,19 @@
+import type { PostedMessage } from "./posted-message.ts";
+
+/** What a client of a stream has already. */
+export type ChatStart =
+  /** Nothing: a loop is written from its beginning. Default: the newest one. It ends with the `refusal` of the request, if there is one. */
+  | { readonly type: "replay"; readonly loop?: number | undefined; readonly refusal?: string | undefined }
+  /** The newest loop up to now, or what it has posted of a loop. */
+  | { readonly type: "continue"; readonly posted?: PostedMessage | undefined }
+  /** Nothing that is certain: the conversation of the log replaces what it shows, and the newest loop continues. */
+  | { readonly type: "rest" }
+  /** Everything before this message. */
+  | { readonly type: "message"; readonly messageId: string };
+
+/** Who reads a stream. */
+export interface ChatReader {
+  readonly user: string;
+  /** Called when the reader has taken the end of a loop. */
+  readonly onWhole?: (loop: number) => void;
+}

@@ -1,0 +1,83 @@
+import type { AgentInput, AgentState } from "@moora/agent";
+import { isSameJson } from "@moora/agent/internal";
+import type { LiveSession } from "../sessions/live-session.ts";
+import type { RunInput } from "./ag-ui-request.ts";
+import { valueOf } from "./ui-chunk.ts";
+
+type Resumed = NonNullable<RunInput["resume"]>[number];
+
+type RecordedDecision = Extract<AgentInput, { readonly type: "tool-call-decided" }>;
+
+/** Why answers are refused: their questions are not open. */
+export interface LateRefusal {
+  readonly code: "already-decided" | "not-open";
+  readonly message: string;
+}
+
+/**
+ * Why answers to interrupts are refused that are not open; undefined if none of them is, or the session has recorded the same answers, as
+ * it has those that a client sends again.
+ */
+export async function lateAnswers(
+  { session, stream }: LiveSession,
+  resume: readonly Resumed[],
+): Promise<LateRefusal | undefined> {
+  const open = new Set(stream.questions.map(({ digest }) => digest));
+  const late = resume.filter(({ interruptId }) => !open.has(interruptId));
+  if (late.length === 0) return undefined;
+  const decided = (await session.history()).flatMap(({ input }) =>
+    input.type === "tool-call-decided" ? [input] : [],
+  );
+  for (const answer of late) {
+    const recorded = decided.findLast(({ digest }) => digest === answer.interruptId);
+    const isDone =
+      recorded === undefined
+        ? isRejection(answer) && isCancelled(session.current())
+        : isSameAnswer(answer, recorded);
+    if (!isDone) return refusalOf(answer, recorded);
+  }
+  return undefined;
+}
+
+/** Whether the newest loop was canceled: a call that was not decided has not run, as its rejection asks. */
+const isCancelled = ({ reActContext: { control } }: AgentState): boolean =>
+  control.type === "Error" && control.failure.kind === "Cancelled";
+
+const isRejection = ({ status, payload }: Resumed): boolean =>
+  status === "cancelled" || payload?.approved === false;
+
+function refusalOf({ interruptId }: Resumed, recorded: RecordedDecision | undefined): LateRefusal {
+  const name = JSON.stringify(interruptId);
+  if (recorded !== undefined) {
+    const { by, decision } = recorded;
+    const message = `The interrupt ${name} was decided before: ${decision.type}, by ${by}. No answer of this run was recorded.`;
+    return { code: "already-decided", message };
+  }
+  const message = `The interrupt ${name} is not open: it has ended, or was never one of this thread. No answer of this run was recorded.`;
+  return { code: "not-open", message };
+}
+
+/** Whether an answer asks for what was decided. */
+function isSameAnswer(answer: Resumed, { decision }: RecordedDecision): boolean {
+  const { payload = {} } = answer;
+  const isRejected = isRejection(answer);
+  switch (decision.type) {
+    case "rejected":
+    case "unknown":
+      return isRejected;
+    case "approved":
+    case "run-again":
+      return !isRejected && payload.approved === true && payload.editedArgs === undefined;
+    case "modified":
+      return !isRejected && isSameJson(valueOf(decision.parameters), payload.editedArgs);
+    case "answered":
+      return !isRejected && isSameContent(decision.content, payload.answer);
+    case "worked":
+    case "failed":
+      return false;
+  }
+}
+
+/** Whether a content is that of an answer: a text itself, and any other value as JSON. */
+const isSameContent = (content: string, answer: unknown): boolean =>
+  content === answer || (answer !== undefined && isSameJson(valueOf(content), answer));

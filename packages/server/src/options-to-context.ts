@@ -1,0 +1,108 @@
+import { BuildError, needsContext, systemClock, type Agent } from "@moora/agent";
+import { blobProblem, optionHint } from "@moora/agent-core-effects/internal";
+import { Logger, safeErrorListener } from "@moora/agent/internal";
+import { checkedHosts, checkedOrigin } from "./access/site-options.ts";
+import { checkNumbers, checkValues } from "./check-values.ts";
+import { LiveHub } from "./live/live-hub.ts";
+import { ServerCounters } from "./metrics/server-counters.ts";
+import { defaultServerLimits, type AgentServerOptions, type ServerContext } from "./server-options.ts";
+import { workerOptionsOf } from "./worker/worker-options.ts";
+
+const knownOptions: Readonly<Record<keyof AgentServerOptions, true>> = {
+  agents: true,
+  log: true,
+  authorize: true,
+  allowedHosts: true,
+  allowedOrigins: true,
+  basePath: true,
+  worker: true,
+  blobs: true,
+  context: true,
+  metrics: true,
+  inspector: true,
+  mcp: true,
+  limits: true,
+  owner: true,
+  leaseMs: true,
+  clock: true,
+  onError: true,
+  onLog: true,
+};
+
+/** The context of a server with these options. Throws `BuildError` for an unknown or invalid option. */
+export function optionsToContext(options: AgentServerOptions): ServerContext {
+  checkValues(options);
+  checkNames(options);
+  checkFunctions(options);
+  checkFiles(options);
+  checkContexts(options);
+  const { log, agents, allowedHosts = [], allowedOrigins = [], basePath = "" } = options;
+  const clock = options.clock ?? systemClock;
+  return {
+    ...options,
+    agents: agentsByName(agents),
+    allowedHosts: checkedHosts(allowedHosts, options.authorize),
+    allowedOrigins: new Set(allowedOrigins.map(checkedOrigin)),
+    basePath: checkedBasePath(basePath),
+    limits: { ...defaultServerLimits, ...checkNumbers("limits", options.limits ?? {}, defaultServerLimits) },
+    blobs: options.blobs ?? (log.blobs === undefined ? false : {}),
+    worker: workerOptionsOf(options.worker ?? false, log),
+    counters: new ServerCounters(),
+    owner: options.owner ?? `server-${crypto.randomUUID()}`,
+    liveHub: log.live === undefined ? undefined : new LiveHub(log.live, clock),
+    clock,
+    onError: safeErrorListener(options.onError),
+    loggerOf: (id) => new Logger(id, options.onLog),
+  };
+}
+
+/** Throws `BuildError` for an option that does not exist. */
+function checkNames(options: AgentServerOptions): void {
+  const unknown = Object.keys(options).find((name) => !Object.hasOwn(knownOptions, name));
+  if (unknown === undefined) return;
+  const hint = optionHint(unknown, Object.keys(knownOptions));
+  throw new BuildError(`Unknown option "${unknown}" of createAgentServer.${hint}`);
+}
+
+/** Throws `BuildError` for a log or an `authorize` that is not one. */
+function checkFunctions({ log, authorize }: AgentServerOptions): void {
+  if (typeof log?.open !== "function")
+    throw new BuildError("log must be an event log. Give one, such as sqliteLog(file) or memoryLog().");
+  if (authorize !== undefined && typeof authorize !== "function")
+    throw new BuildError("authorize must be a function that returns the user of a request.");
+}
+
+/** Throws `BuildError` for a path that routes cannot begin with. */
+function checkedBasePath(basePath: string): string {
+  if (/^(\/[A-Za-z0-9._~-]+)*$/.test(basePath)) return basePath;
+  throw new BuildError(`basePath must be a path such as "/api", got ${JSON.stringify(basePath)}.`);
+}
+
+/** Throws `BuildError` for options of files that `openSession` would refuse. */
+function checkFiles({ blobs, log }: AgentServerOptions): void {
+  const problem = blobs === false ? undefined : blobProblem("createAgentServer", blobs, log.blobs);
+  if (problem !== undefined) throw new BuildError(problem);
+}
+
+/** Throws `BuildError` for an agent that needs a context which the server does not give. */
+function checkContexts({ agents, context, log }: AgentServerOptions): void {
+  if (context !== undefined || log.owner !== undefined) return;
+  const needy = agents.find(needsContext);
+  if (needy === undefined) return;
+  throw new BuildError(
+    `The agent "${needy.name}" needs a context. Give createAgentServer the option context.`,
+  );
+}
+
+function agentsByName(agents: readonly Agent<unknown>[]): ReadonlyMap<string, Agent<unknown>> {
+  if (!Array.isArray(agents) || agents.length === 0)
+    throw new BuildError("agents must be a list of one or more agents.");
+  const byName = new Map(agents.map((agent) => [agent.name, agent]));
+  const double = agents.find((agent) => byName.get(agent.name) !== agent);
+  if (double !== undefined) {
+    throw new BuildError(
+      `Two agents have the name "${double.name}". Give each one its own: defineAgent({ name }).`,
+    );
+  }
+  return byName;
+}
