@@ -98,7 +98,7 @@ export function snapshotOf(view: unknown, url: string): SessionSnapshot {
   if (version === undefined) throw otherServer(url);
   if (version !== stateVersion) {
     throw unsupported(
-      `The server sends states of version ${String(version)}; this client reads version ${stateVersion}. Use the same release.`,
+      `The server sends states of version ${JSON.stringify(version)}; this client reads version ${stateVersion}. Use the same release.`,
     );
   }
   if (typeof snapshot?.user !== "string") {
