@@ -47,7 +47,7 @@ describe("a tool of askHuman", () => {
     >();
     expectTypeOf(askHuman({ name: "why", answer: { type: "string" } })).toExtend<Tool>();
     // @ts-expect-error The name is another one.
-    expectTypeOf(color).toExtend<Tool<unknown, unknown, "colour">>();
+    expectTypeOf(color).toExtend<Tool<unknown, unknown, "shade">>();
   });
 
   it("has any types where its options are not known", () => {

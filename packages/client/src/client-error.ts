@@ -9,7 +9,8 @@ import type { Problem } from "@moora/agent-webui-protocol";
  * - `Unreachable`: the server could not be reached for `verify`, or answered to try again later; posts wait instead, and so does
  *   `connectSession`, which reports this to `onError`.
  * - `ServerFailed`: the server failed while it handled the request, which may have been applied.
- * - `Unsupported`: the server is of another release, whose protocol or inputs this one cannot read.
+ * - `Unsupported`: the server is of another release, whose protocol or inputs this one cannot read, or it has other routes than
+ *   `@moora/server`.
  * - `HistoryChanged`: the session has other records than were read before: it was removed and created again with the same id,
  *   or a backup was restored.
  * - `Diverged`: the state that was folded here is not that of the server.

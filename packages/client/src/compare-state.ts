@@ -25,7 +25,7 @@ export async function compareState(
     const message = `The state could not be compared: the server ${error.problem}. Retry.`;
     throw new ClientError("Unreachable", message, { cause: error.cause });
   });
-  const snapshot = snapshotOf(view);
+  const snapshot = snapshotOf(view, api.url);
   if (canonicalJson(snapshot.state) === canonicalJson(state)) return;
   throw new ClientError("Diverged", `The state at record ${seq} is not that of the server. Connect again.`);
 }

@@ -49,8 +49,8 @@ export async function openView<Answer>(
       signal.throwIfAborted();
       try {
         const path = `/agents/${encodeURIComponent(agent ?? "")}/sessions`;
-        const found = id ?? idOf(await api.json(path, { method: "POST", headers, signal }));
-        return snapshotOf(await api.json(sessionPath(found), { signal }));
+        const found = id ?? idOf(await api.json(path, { method: "POST", headers, signal }), api.url);
+        return snapshotOf(await api.json(sessionPath(found), { signal }), api.url);
       } catch (error) {
         signal.throwIfAborted();
         if (!(error instanceof Unreachable)) throw error;
@@ -69,24 +69,44 @@ export async function openView<Answer>(
 /** The caller has no session yet whose `connection` it could ask: an address with a mistake would be waited for in silence. */
 function reportWaiting<Answer>({ url, onError }: ConnectSettings<Answer>, failure: Unreachable): void {
   const report = safeErrorListener(onError && ((error) => onError({ source: "log", error })));
-  const what = `The server ${url === "" ? "of the page" : url} ${failure.problem}.`;
+  const what = `${serverAt(url)} ${failure.problem}.`;
   const advice = failure.isAnswered
     ? "connectSession tries again until it succeeds: pass signal to give up."
     : "connectSession tries again until it can: check url, or pass signal to give up.";
   report(new ClientError("Unreachable", `${what} ${advice}`, { cause: failure.cause }));
 }
 
-const idOf = (created: unknown): string =>
-  typeof created === "object" && created !== null && "id" in created ? String(created.id) : "";
+const serverAt = (url: string): string => `The server ${url === "" ? "of the page" : url}`;
+
+const unsupported = (message: string): ClientError => new ClientError("Unsupported", message);
+
+const otherServer = (url: string): ClientError =>
+  unsupported(
+    `${serverAt(url)} answers without a session: it is not a server of @moora/server, or url lacks its base path.`,
+  );
+
+function idOf(created: unknown, url: string): string {
+  if (typeof created !== "object" || created === null || !("id" in created)) throw otherServer(url);
+  return String(created.id);
+}
 
 /** Checks that this release can fold the state of a view. What the server of this protocol sends is not checked further. */
-export function snapshotOf(view: unknown): SessionSnapshot {
+export function snapshotOf(view: unknown, url: string): SessionSnapshot {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  const snapshot = view as SessionSnapshot;
+  const snapshot = view as Partial<SessionSnapshot> | null;
   const version: unknown = snapshot?.state?.version;
-  if (version === stateVersion && typeof snapshot.user === "string") return snapshot;
-  throw new ClientError(
-    "Unsupported",
-    `The server sends states of version ${String(version)}; this client reads version ${stateVersion}. Use the same release.`,
-  );
+  if (version === undefined) throw otherServer(url);
+  if (version !== stateVersion) {
+    throw unsupported(
+      `The server sends states of version ${JSON.stringify(version)}; this client reads version ${stateVersion}. Use the same release.`,
+    );
+  }
+  if (typeof snapshot?.user !== "string") {
+    throw unsupported(
+      `${serverAt(url)} answers without the user of the session: it has other routes, as an object of @moora/cloudflare has. ` +
+        "connectSession needs a server of @moora/server.",
+    );
+  }
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return snapshot as SessionSnapshot;
 }

@@ -66,6 +66,11 @@ export class ServerApi {
     this.#options = options;
   }
 
+  /** The address of the server. */
+  get url(): string {
+    return this.#options.url;
+  }
+
   /** The JSON of a response. */
   async json(path: string, request: ApiRequest): Promise<unknown> {
     const { clock, requestTimeoutMs } = this.#options;

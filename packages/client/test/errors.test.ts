@@ -200,7 +200,47 @@ describe("a session that cannot be connected", () => {
     const network = new Network(scene);
     const { session } = await scene.connect();
     network.nextResponse = Response.json({ state: { version: 2 }, user: "local" });
-    await expect(scene.connect({ id: session.id }, network)).rejects.toMatchObject({ code: "Unsupported" });
+    await expect(scene.connect({ id: session.id }, network)).rejects.toMatchObject({
+      code: "Unsupported",
+      message: "The server sends states of version 2; this client reads version 1. Use the same release.",
+    });
+  });
+
+  it.each([
+    [
+      "a Cloudflare object",
+      (state: unknown) => Response.json({ id: "s", seq: 1, state, questions: [] }),
+      "The server http://localhost answers without the user of the session: it has other routes, as an object of @moora/cloudflare " +
+        "has. connectSession needs a server of @moora/server.",
+    ],
+    [
+      "a server of something else",
+      () => Response.json({ hello: "world" }),
+      "The server http://localhost answers without a session: it is not a server of @moora/server, or url lacks its base path.",
+    ],
+    [
+      "a server whose answer is null",
+      () => Response.json(null),
+      "The server http://localhost answers without a session: it is not a server of @moora/server, or url lacks its base path.",
+    ],
+  ])("is refused with the reason if the server has other routes: %s", async (_, answer, message) => {
+    await using scene = new Scene(talker());
+    const network = new Network(scene);
+    const { session } = await scene.connect();
+    network.nextResponse = answer(session.current());
+    const connected = scene.connect({ id: session.id }, network);
+    await expect(connected).rejects.toMatchObject({ name: "ClientError", code: "Unsupported", message });
+  });
+
+  it("is refused with the reason if the server creates no session", async () => {
+    await using scene = new Scene(talker());
+    const network = new Network(scene);
+    network.nextResponse = Response.json({ hello: "world" });
+    await expect(scene.connect({ agent: "helper" }, network)).rejects.toMatchObject({
+      code: "Unsupported",
+      message:
+        "The server http://localhost answers without a session: it is not a server of @moora/server, or url lacks its base path.",
+    });
   });
 });
 
