@@ -22,7 +22,7 @@ export class DeliveredLoops {
     this.#entry(session, user, loop).behind += 1;
   }
 
-  /** A page was sent the end of a loop. `isResumed`: after it had read the chat. */
+  /** A page was sent the end of a loop. `isResumed`: after it had read a part of it. */
   sentWhole(session: string, user: string, loop: number, isResumed = false): void {
     const entry = this.#entry(session, user, loop);
     entry.isWhole = true;

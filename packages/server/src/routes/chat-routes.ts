@@ -26,7 +26,9 @@ export const postChat: Route = async (call) => {
   const posted = postedMessageOf(body);
   const isUser = posted.role === "user";
   const ref = await chatSession(call, body.id, isUser ? "post" : "read");
-  const onWhole = (loop: number): void => parts.deliveredLoops.sentWhole(ref.id, call.access.user, loop);
+  // A page that answers has read the part of the loop before its question.
+  const onWhole = (loop: number): void =>
+    parts.deliveredLoops.sentWhole(ref.id, call.access.user, loop, !isUser);
   return await withStream(call, { ref, format, onWhole }, async (stream, live) => {
     await live.refresh();
     if (isUser) {
