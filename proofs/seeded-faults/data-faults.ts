@@ -34,7 +34,7 @@ export const dataFaults: readonly Fault[] = [
     162,
     "the result of a call is recorded without its updates",
     {
-      file: `${effects}/run/call-tool.ts`,
+      file: `${effects}/run/dispatch-result.ts`,
       text: 'if (typeof patches !== "string") return { ...input, patches };',
       replacement: 'if (typeof patches !== "string") return input;',
     },

@@ -110,7 +110,7 @@ export const effectFaults: readonly Fault[] = [
     54,
     "a result is kept at any length",
     {
-      file: `${effects}/run/call-tool.ts`,
+      file: `${effects}/run/dispatch-result.ts`,
       text: "const content = truncated(outcome.content.toWellFormed(), maxLength);",
       replacement: "const content = outcome.content.toWellFormed();",
     },
@@ -205,11 +205,6 @@ export const effectFaults: readonly Fault[] = [
       {
         file: "packages/tools/src/files/root-folder.ts",
         text: "if (!this.#contains(real)) throw outside(path);",
-        replacement: "",
-      },
-      {
-        file: "packages/tools/src/files/root-folder.ts",
-        text: " || !this.#contains(await realPathOfOpened(handle, real))",
         replacement: "",
       },
     ],

@@ -231,7 +231,7 @@ export const runnerFaults: readonly Fault[] = [
     name: "an own intent whose append was not confirmed keeps its effect from running",
     changes: [
       {
-        file: "packages/agent/src/session/machine.ts",
+        file: "packages/agent/src/session/machine-wiring.ts",
         text: "this.#base.ledger !== undefined && isIntentRecorded(effect, state)",
         replacement: "this.#base.ledger === undefined && isIntentRecorded(effect, state)",
       },

@@ -144,7 +144,7 @@ export const sessionFaults: readonly Fault[] = [
     82,
     "an input that no log takes is not refused before it is appended",
     {
-      file: `${session}/machine.ts`,
+      file: `${session}/machine-wiring.ts`,
       text: "if (stepped.state !== state) this.#base.ledger?.check(pending);",
       replacement: "",
     },
