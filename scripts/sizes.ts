@@ -72,7 +72,7 @@ const budgets: readonly Budget[] = [
     what: "tools of MCP servers, without the SDK",
     source: `export { connectMcp, mcpTools } from "@moora/mcp";`,
     without: mcpOnNode,
-    mostKb: 46,
+    mostKb: 45,
   },
   {
     what: "sessions on DBOS, without the SDK",
