@@ -1,3 +1,4 @@
+import { AsyncLocalStorage, createHook } from "node:async_hooks";
 import { answers, callsTools, fails, hangs, MockLlmCaller } from "@moora/llm/testing";
 import { afterEach, beforeEach, describe, expect, expectTypeOf, it, vi } from "vitest";
 import {
@@ -385,14 +386,24 @@ describe("a task leaves nothing behind", () => {
     expect(clock.waiting).toBe(0);
   });
 
-  it("no active handle of the machine", async () => {
-    const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
-    const before = timers();
+  it("no timer of the machine", async () => {
+    const ofTask = new AsyncLocalStorage<boolean>();
+    const open = new Set<number>();
+    let begun = 0;
+    const hook = createHook({
+      init(id, type) {
+        if (type !== "Timeout" || ofTask.getStore() !== true) return;
+        open.add(id);
+        begun += 1;
+      },
+      destroy: (id) => void open.delete(id),
+    }).enable();
     const late = toolOf("late", () => new Promise((resolve) => setImmediate(() => resolve("ok"))));
     const llm = new MockLlmCaller([callsTools([{ name: "late" }]), answers("Done.")]);
-    await runTask(defineAgent({ llm, tools: [late] }), "q");
-    await settled();
-    expect(timers()).toBe(before);
+    await ofTask.run(true, async () => void (await runTask(defineAgent({ llm, tools: [late] }), "q")));
+    await untilPasses(() => expect(open.size).toBe(0));
+    hook.disable();
+    expect(begun).toBeGreaterThan(0);
   });
 });
 
