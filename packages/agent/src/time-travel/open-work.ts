@@ -88,7 +88,7 @@ export function closingInputs(state: AgentState): readonly AgentInput[] {
 /**
  * The inputs that end the calls which a copy of a session must not run, by the calls that the session has begun later. A call
  * that has begun must not begin again with another idempotency key: its outcome is unknown. One that was approved and has not begun
- * does not run: the approval was for one run, which is that of the original. Calls that run `once` and had begun are not among them:
+ * does not run: the approval was for one run, which is that of the original, and so is the answer to the question of a tool. Calls that run `once` and had begun are not among them:
  * their outcome is unknown when the session is opened.
  */
 export function closingOfCopy(state: AgentState, begunLater: ReadonlySet<string>): readonly AgentInput[] {
@@ -99,8 +99,9 @@ export function closingOfCopy(state: AgentState, begunLater: ReadonlySet<string>
     const hasBegun = call.status.type === "running" && call.status.started;
     if (hasBegun) return replayOf(call) === "keyed" ? [toClosingInput(call, state)] : [];
     if (call.status.type !== "queued" && call.status.type !== "running") return [];
-    if (begunLater.has(call.id) && replayOf(call) !== "safe")
-      return [toClosingInput({ ...call, mayHaveRun: true }, state)];
+    // A tool that has asked has done what comes before its question.
+    const hasRun = begunLater.has(call.id) || (call.asked ?? 0) > 0;
+    if (hasRun && replayOf(call) !== "safe") return [toClosingInput({ ...call, mayHaveRun: true }, state)];
     const isApproved = recordOf(state, call.id)?.decision !== undefined;
     return isApproved ? [toClosingInput(call, state)] : [];
   });

@@ -1,6 +1,14 @@
 import { untilPasses } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
-import { defineAgent, forkSession, verifySession, type Agent, type DurableSession } from "../../src/index.ts";
+import {
+  defineAgent,
+  defineTool,
+  forkSession,
+  toolAsks,
+  verifySession,
+  type Agent,
+  type DurableSession,
+} from "../../src/index.ts";
 import {
   callsThenAnswers,
   never,
@@ -84,4 +92,39 @@ describe("a fork before the start of a call that the original has begun since, a
     expect(runs()).toBe(2);
     await fork.close();
   });
+});
+
+describe("a fork of a call whose question was answered and that has not continued", () => {
+  it.each(["once", "keyed"] as const)(
+    "does not continue it where it runs %s: the answer was for one run",
+    async (replay) => {
+      const world = new Restarts();
+      const booked: unknown[] = [];
+      const pay = defineTool({
+        name: "pay",
+        description: "Pays.",
+        replay,
+        input: { type: "object" },
+        execute: (_, { asked }) => {
+          if (asked === undefined)
+            return toolAsks({ question: "Pay?", answer: { type: "string" }, state: null });
+          booked.push(asked.reply);
+          return "paid";
+        },
+      });
+      const agent = defineAgent({ llm: callsThenAnswers({ name: "pay" }), tools: [pay] });
+      await world.crash(agent);
+      const post = await world.open(agent, { access: "post" });
+      await post.pause("Hold.");
+      await post.decide(questionOf(post), { answer: "yes" });
+      const { seq } = post.info();
+      await post.close();
+      const fork = await openedFork(world, agent, seq);
+      await fork.resume();
+      await untilPasses(() => expect(resultOf(fork.current())).not.toBeNull());
+      expect(textOf(resultOf(fork.current()))).toContain("unknown");
+      expect(booked).toEqual([]);
+      await fork.close();
+    },
+  );
 });
