@@ -1,4 +1,4 @@
-import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { linkSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fileTools } from "../src/file-tools.ts";
 import { runTool, textOf } from "./run-tool.ts";
@@ -24,6 +24,7 @@ beforeAll(() => {
   writeFileSync(place.at("logs-of-mine.txt"), "open");
   symlinkSync("auth.json", place.at("to-file"));
   symlinkSync("logs", place.at("to-folder"));
+  linkSync(place.at("auth.json"), place.at("hard.json"));
   symlinkSync(".moora", place.at("to-moora"));
   symlinkSync("real/linked.json", place.at("linked.json"));
 });
@@ -39,6 +40,7 @@ describe("excluded paths", () => {
   it.each([
     ...secrets,
     "to-file",
+    "hard.json",
     "to-folder/ada.jsonl",
     "to-moora/sessions.db",
     "linked.json",
@@ -66,6 +68,7 @@ describe("excluded paths", () => {
   it("are left out of lists and searches, and nothing else is", async () => {
     const list = (await run("list_files", { recursive: true })).split("\n");
     expect(list).toEqual([
+      "hard.json (11 bytes)",
       "logs-of-mine.txt (4 bytes)",
       "open.txt (4 bytes)",
       "real/",
@@ -91,5 +94,24 @@ describe("excluded paths", () => {
     expect(() => fileTools({ root: place.at("logs", "deep"), exclude })).toThrow(
       /is excluded, and cannot be the root\.$/,
     );
+  });
+});
+
+describe("an excluded path through a link", () => {
+  it("is not read where the link leads elsewhere since, nor where it led before", async () => {
+    const folders = new TemporaryFolder();
+    for (const version of ["v1", "v2"]) {
+      mkdirSync(folders.at(version));
+      writeFileSync(folders.at(`${version}/users.json`), canary);
+    }
+    symlinkSync("v1", folders.at("current"));
+    const tools = fileTools({ root: folders.path, exclude: [folders.at("current/users.json")] });
+    const read = tools.find(({ name }) => name === "read_file");
+    if (read === undefined) throw new Error("There is no read_file.");
+    symlinkSync("v2", folders.at("next"));
+    renameSync(folders.at("next"), folders.at("current"));
+    for (const path of ["current/users.json", "v2/users.json", "v1/users.json"])
+      expect(textOf(await runTool(read, { path })), path).toContain("is excluded");
+    folders[Symbol.dispose]();
   });
 });

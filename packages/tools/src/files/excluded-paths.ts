@@ -1,4 +1,4 @@
-import { realpathSync } from "node:fs";
+import { realpathSync, statSync, type BigIntStats } from "node:fs";
 import { basename, dirname, join, resolve, sep } from "node:path";
 import { matchesNamePattern } from "./name-pattern.ts";
 
@@ -13,15 +13,31 @@ const sessionsFolder = ".moora";
 
 /** Files and folders that are never read, with everything below them, by their real paths. */
 export class ExcludedPaths {
-  readonly #names: readonly ExcludedName[];
+  readonly #paths: readonly string[];
+  readonly #first: readonly ExcludedName[];
+  #names: readonly ExcludedName[];
 
   /** Paths that do not exist yet are excluded, too. `*` in the last name of a path matches any characters. */
   constructor(paths: readonly string[]) {
-    this.#names = paths.flatMap((path) => {
-      const folder = realPathOf(dirname(resolve(path)));
-      const given = { folder, name: basename(resolve(path)) || "*" };
-      const real = realPathOf(join(given.folder, given.name));
-      return [given, { folder: dirname(real), name: basename(real) || "*" }];
+    this.#paths = paths.map((path) => resolve(path));
+    this.#first = this.#paths.flatMap(namesOf);
+    this.#names = this.#first;
+  }
+
+  /** Follows the links in the paths once more: one may lead elsewhere now. What they were first stays excluded. */
+  refresh(): void {
+    this.#names = [...this.#first, ...this.#paths.flatMap(namesOf)];
+  }
+
+  /** Whether a file is an excluded one under another name. */
+  isSameFile({ dev, ino }: Pick<BigIntStats, "dev" | "ino">): boolean {
+    return this.#paths.some((path) => {
+      try {
+        const found = statSync(path, { bigint: true });
+        return found.dev === dev && found.ino === ino;
+      } catch {
+        return false;
+      }
     });
   }
 
@@ -38,6 +54,13 @@ export class ExcludedPaths {
     const names = pathBelow(real, root)?.split(sep) ?? [];
     return names.some((name) => name.toLowerCase() === sessionsFolder) || this.has(real);
   }
+}
+
+/** The name of a path in its folder, and in the folder that it leads to. */
+function namesOf(path: string): readonly ExcludedName[] {
+  const given = { folder: realPathOf(dirname(path)), name: basename(path) || "*" };
+  const real = realPathOf(join(given.folder, given.name));
+  return [given, { folder: dirname(real), name: basename(real) || "*" }];
 }
 
 /** The path relative to a folder: "" for the folder itself, undefined for a path outside. */

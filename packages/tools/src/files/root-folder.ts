@@ -68,6 +68,7 @@ export class RootFolder {
       const isSame = opened.dev === expected.dev && opened.ino === expected.ino;
       if (!isSame) throw outside(path);
       this.#check(path, await realPathOfOpened(handle, real));
+      if (this.#excluded.isSameFile(opened)) throw excluded(path);
       return handle;
     } catch (error) {
       await handle.close();
@@ -78,8 +79,8 @@ export class RootFolder {
   /** Throws `PathRefused` for a real path that is outside or excluded. */
   #check(path: string, real: string): void {
     if (!this.#contains(real)) throw outside(path);
-    if (this.excludes(real))
-      throw new PathRefused("excluded", `"${shown(path)}" is excluded: it must not be read.`);
+    this.#excluded.refresh();
+    if (this.excludes(real)) throw excluded(path);
   }
 
   #contains(real: string): boolean {
@@ -123,6 +124,9 @@ function checkKind(path: string, stats: BigIntStats, kind: PathKind): void {
   const what = stats.isDirectory() ? "a folder" : "not a regular file";
   throw new PathRefused("not-a-file", `"${shown(path)}" is ${what}.`);
 }
+
+const excluded = (path: string): PathRefused =>
+  new PathRefused("excluded", `"${shown(path)}" is excluded: it must not be read.`);
 
 /** Linux reports the path of an open file; elsewhere the path is resolved once more. */
 const realPathOfOpened = async (handle: FileHandle, real: string): Promise<string> =>
