@@ -105,7 +105,7 @@ const optionRows: Readonly<Record<OptionName, OptionRow>> = {
   },
   "secret-file": {
     value: "FILE",
-    help: "The key that signs the open questions of /mcp. Created if it is missing. Default: beside the log.",
+    help: "The key that signs open questions of /mcp. Created if it is missing. Default: beside the log.",
   },
   "allow-host": {
     value: "NAME",
