@@ -2,16 +2,14 @@ import type { Tool } from "@moora/agent-core-effects";
 import type { Decision, OutcomeDecision, Question } from "./agent-event.ts";
 import type { JsonOf } from "./json-of.ts";
 
-/** Exists only as a type, which a comparison with the name of a tool excludes; no tool can have the text of its member. */
-declare enum OtherTool {
-  name = "(another tool)",
-}
-
 /**
  * The name of a tool that the type of an agent does not name: a tool of an MCP server, the former name of a tool, `hand_off`, or a
- * name that the model made up. As a value it is that name: `const name: string = call.name` can be compared with any text.
+ * name that the model made up. As a value it is that name: `const name: string = call.name` can be compared with any text. It exists
+ * only as a type; no tool can have the text of its member.
  */
-export type OtherToolName = OtherTool;
+export declare enum OtherToolName {
+  name = "(another tool)",
+}
 
 /** A question whose tool is known: `name`, the type of the arguments, and the decisions that a question `about` this takes. */
 export interface TypedQuestion<
