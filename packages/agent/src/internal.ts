@@ -9,7 +9,7 @@ export {
 } from "@moora/agent-core-state-machine/internal";
 export { contentProblem } from "./user-message.ts";
 export { isSameJson } from "./durable/canonical-json.ts";
-export { closesSession, unfinishedMove } from "./durable/closed-copy.ts";
+export { closedBy, unfinishedMove } from "./durable/closed-copy.ts";
 export { historyDigest } from "./durable/history-digest.ts";
 export { headerToState } from "./durable/session-header.ts";
 export { ignoredReason } from "@moora/agent-core-state-machine";

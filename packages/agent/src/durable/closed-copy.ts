@@ -27,6 +27,10 @@ export const originalHolder = (copyHolder: string): string => `${copyHolder}/ori
 /** Whether a holder closes a session. */
 export const closesSession = (holder: string): boolean => holder.startsWith(unfinishedMove);
 
+/** The holder of a lease that closes a session; undefined for any other lease. */
+export const closedBy = (lease: Lease | undefined): string | undefined =>
+  lease !== undefined && closesSession(lease.owner) ? lease.owner : undefined;
+
 /** Whether a holder closes an original. */
 export const closesOriginal = (holder: string): boolean =>
   closesSession(holder) && holder.endsWith("/original");
@@ -61,6 +65,5 @@ export const unfinishedError = (id: string): SessionError =>
  * would not notice the missing ones. An opening with access `run` does not call this: its claim of the lease fails.
  */
 export async function checkMoveHasEnded(session: SessionLog): Promise<void> {
-  const lease = await session.currentLease();
-  if (lease !== undefined && closesSession(lease.owner)) throw unfinishedError(session.id);
+  if (closedBy(await session.currentLease()) !== undefined) throw unfinishedError(session.id);
 }

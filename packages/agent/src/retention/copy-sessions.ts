@@ -1,6 +1,6 @@
 import type { Clock } from "@moora/agent-core-effects";
-import { LogError, type EventLog, type Lease, type LogRecord, type SessionLog } from "@moora/event-log";
-import { closesSession, closingClaim, newCopyHolder } from "../durable/closed-copy.ts";
+import { LogError, type EventLog, type LogRecord, type SessionLog } from "@moora/event-log";
+import { closedBy, closingClaim, newCopyHolder } from "../durable/closed-copy.ts";
 import { isDead } from "../durable/lease-holder.ts";
 import { copyBlobs } from "../time-travel/copy-blobs.ts";
 import { batchesOf } from "../time-travel/write-session.ts";
@@ -41,7 +41,7 @@ export async function checkTarget(
   if (target === undefined) return;
   if (target.header !== header) throw exists(id);
   checkIsSame(id, records, await target.read());
-  if (lease !== undefined && !closesSession(lease.owner) && (await isInForce(lease, clock)))
+  if (lease !== undefined && closedBy(lease) === undefined && (await isInForce(lease, clock)))
     throw isBusy(id, lease);
 }
 
@@ -93,10 +93,6 @@ async function closedCopy(source: SessionLog, { to, clock }: Move): Promise<Clos
   if (lease.owner !== holder) throw isBusy(id, lease);
   return { target, holder };
 }
-
-/** The holder of a lease that closes a session. */
-export const closedBy = (lease: Lease | undefined): string | undefined =>
-  lease !== undefined && closesSession(lease.owner) ? lease.owner : undefined;
 
 /** Copies the records that the other log does not have, and before them their files. Returns the last sequence number. */
 async function copyRecords(

@@ -4,15 +4,15 @@ import { checkIsId, checkIsLog } from "../check-arguments.ts";
 import { checkLogOptions, type OptionForms } from "../check-options.ts";
 import { systemClock } from "../clock.ts";
 import {
+  closedBy,
   closesOriginal,
-  closesSession,
   closingClaim,
   isOfCompleteCopy,
   originalHolder,
   unfinishedError,
 } from "../durable/closed-copy.ts";
 import { SessionError } from "../durable/session-error.ts";
-import { checkTarget, closedBy, copySessions, type Copied } from "./copy-sessions.ts";
+import { checkTarget, copySessions, type Copied } from "./copy-sessions.ts";
 import { removeEmpty, renewalOf, withHeld, type HeldSession } from "./hold-sessions.ts";
 import { checkIsOther } from "./same-log.ts";
 import { callerIdOf, findFamily, idsOf, type ListedSession } from "./session-family.ts";
@@ -151,8 +151,8 @@ async function completeMove(logs: Logs, id: string): Promise<readonly string[]> 
   const { from, to, clock } = logs;
   const copies = (await findFamily(to, id))?.members ?? [];
   const lease = await (await to.open(id))?.currentLease();
-  if (lease !== undefined && closesSession(lease.owner) && !isOfCompleteCopy(lease, clock.now()))
-    throw unfinishedError(id);
+  const isClosed = closedBy(lease) !== undefined;
+  if (lease !== undefined && isClosed && !isOfCompleteCopy(lease, clock.now())) throw unfinishedError(id);
   const left: ListedSession[] = [];
   for (const copy of copies) {
     const session = await from.open(copy.id);

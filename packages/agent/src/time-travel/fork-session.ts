@@ -19,7 +19,14 @@ import { randomId } from "../user-message.ts";
 import { callsBegunIn, closingInputs, closingOfCopy, withoutOpenWork } from "./open-work.ts";
 import { copyBlobs } from "./copy-blobs.ts";
 import { rebinder } from "./rebinder.ts";
-import { end, positionIn, positionOf, readSoundPart, sessionLog } from "./read-session.ts";
+import {
+  end,
+  positionIn,
+  positionOf,
+  readSoundPart,
+  sessionLog,
+  type RecordedSession,
+} from "./read-session.ts";
 import { settlingInputs } from "./settling-inputs.ts";
 import { writeSession } from "./write-session.ts";
 
@@ -71,7 +78,7 @@ export interface Forked {
  * Creates a new session from the first `seq` records of another one. Any position is possible, also within a batch of
  * tool calls. In a damaged log the position must be before the damage. Rejects with `LogCorrupt` for a position behind
  * it, and if `open: "reuse"` needs records behind it; with `SessionUnknown` for an unknown session; with
- * `MoveUnfinished` for a copy whose move to this log has not ended; with `InvalidOption` for an unknown or invalid option and for a
+ * `MoveUnfinished` for a session that a move, a fork or an import has closed; with `InvalidOption` for an unknown or invalid option and for a
  * record that the session does not have; with `DataRefused` for an update that does not fit the schema, and for a session whose data
  * has another version. No session is created then.
  */
@@ -89,18 +96,8 @@ export async function forkSession<Data = unknown>(
   const edited = editedInputs(session.inputs.slice(0, position), edit);
   const header = headerOfFork(session.header, { id, seq: position }, options.user);
   const copy = recordsOf(as, header, edited);
-  const reused = (): readonly AgentInput[] => {
-    const { state } = positionOf(session, position);
-    if (isLoopRunning(state)) positionIn(session, end);
-    return settlingInputs(state, session.inputs.slice(position));
-  };
-  const settled = inputsOf(open, edited, copy.state, reused);
-  const unreusable = (state: AgentState): readonly AgentInput[] => {
-    const begun = callsBegunIn(session.inputs.slice(position), positionOf(session, position).state);
-    return closingOfCopy(state, begun);
-  };
-  const later = [...(open === "reuse" ? [unreusable] : []), ...updatesOf(options)];
-  const fork = recordsOf(as, header, settled, later);
+  const { settled, closing } = settledInputs(open, { session, position, edited, state: copy.state });
+  const fork = recordsOf(as, header, settled, [...closing, ...updatesOf(options)]);
   await copyBlobs(log, to, fork.records);
   await writeSession(to, as, headerToText(header), fork.records);
   return {
@@ -176,20 +173,36 @@ function checkForkOptions(log: unknown, seq: unknown, options: unknown): void {
   }
 }
 
-/** The inputs of a fork: those before its position, and those that settle the open work. */
-function inputsOf(
+/** Where a session is forked. */
+interface ForkPoint {
+  readonly session: RecordedSession;
+  readonly position: number;
+  /** The inputs before the position, as they were edited. */
+  readonly edited: readonly AgentInput[];
+  /** The state after them. */
+  readonly state: AgentState;
+}
+
+/** The inputs of a fork: those before its position with those that settle the open work, and those that close what is left. */
+function settledInputs(
   open: OpenWork,
-  before: readonly AgentInput[],
-  state: AgentState,
-  reused: () => readonly AgentInput[],
-): readonly AgentInput[] {
+  { session, position, edited, state }: ForkPoint,
+): { readonly settled: readonly AgentInput[]; readonly closing: readonly InputsAt[] } {
   switch (open) {
-    case "reuse":
-      return [...before, ...reused()];
+    case "reuse": {
+      const { state: original } = positionOf(session, position);
+      if (isLoopRunning(original)) positionIn(session, end);
+      const later = session.inputs.slice(position);
+      const begun = callsBegunIn(later, original);
+      return {
+        settled: [...edited, ...settlingInputs(original, later)],
+        closing: [(reached) => closingOfCopy(reached, begun)],
+      };
+    }
     case "close":
-      return [...before, ...closingInputs(state)];
+      return { settled: [...edited, ...closingInputs(state)], closing: [] };
     case "rerun":
-      return withoutOpenWork(state, before);
+      return { settled: withoutOpenWork(state, edited), closing: [] };
   }
 }
 

@@ -1,6 +1,6 @@
 import { forkSession, LogError, readHeader, SessionError } from "@moora/agent";
-import { closesSession } from "@moora/agent/internal";
-import type { EventLog, SessionLog } from "@moora/event-log";
+import { closedBy } from "@moora/agent/internal";
+import type { EventLog } from "@moora/event-log";
 import type { SessionRef } from "../access/authorization.ts";
 import { HttpProblem, keyReused, unavailable } from "../problem.ts";
 
@@ -80,15 +80,9 @@ export class SessionForks {
     const { parent } = await readHeader(this.#log, id);
     if (at !== undefined && parent?.seq !== at) throw keyReused();
     // It lacks records: `forkSession` replaces it if its writing was interrupted.
-    if (await isClosed(log)) return undefined;
+    if (closedBy(await log.currentLease()) !== undefined) return undefined;
     return await log.head();
   }
-}
-
-/** Whether a session lacks records. */
-async function isClosed(log: SessionLog): Promise<boolean> {
-  const lease = await log.currentLease();
-  return lease !== undefined && closesSession(lease.owner);
 }
 
 /** The problem of a fork that is refused; any other error as it is. */

@@ -53,6 +53,7 @@ export class RootFolder {
     } catch (error) {
       throw await this.#realPathFailure(path, candidate, error);
     }
+    this.#excluded.refresh();
     this.#check(path, real);
     return real;
   }
@@ -79,7 +80,6 @@ export class RootFolder {
   /** Throws `PathRefused` for a real path that is outside or excluded. */
   #check(path: string, real: string): void {
     if (!this.#contains(real)) throw outside(path);
-    this.#excluded.refresh();
     if (this.excludes(real)) throw excluded(path);
   }
 
