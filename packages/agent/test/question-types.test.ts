@@ -74,7 +74,7 @@ describe("the questions of an agent", () => {
 
   it("cannot be compared with the name of a tool that the agent does not have, other than as text", () => {
     const isColor = ({ name }: Asked): boolean => {
-      // @ts-expect-error The agent has no such tool.
+      // @ts-expect-error The agent does not have this tool.
       // oxlint-disable-next-line typescript/no-unsafe-enum-comparison
       if (name === "colr") return false;
       const anyName: string = name;
@@ -104,7 +104,7 @@ describe("a decision on a typed question", () => {
         void session.decide(question, { approve: { order: "seven", reason: "late" } });
         // @ts-expect-error The reason is missing.
         void session.decide(question, { approve: { order: 7 } });
-        // @ts-expect-error There is no such argument.
+        // @ts-expect-error The tool does not have this argument.
         void session.decide(question, { approve: { order: 7, reason: "late", nope: 1 } });
         // @ts-expect-error An approval takes no answer.
         void session.decide(question, { answer: "Yes." });

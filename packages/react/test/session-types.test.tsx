@@ -42,11 +42,11 @@ const isTyped = (chat: Chat<ShopData, ToolCallOf<Shop>, unknown, QuestionOf<Shop
       if (part.type !== "tool-call") continue;
       if (part.name === "find") {
         expectTypeOf(part.input).toEqualTypeOf<{ readonly order: number } | undefined>();
-        // @ts-expect-error There is no such argument.
+        // @ts-expect-error The tool does not have this argument.
         expectTypeOf(part.input?.nope).toBeUnknown();
       }
       if (part.name === "color") expectTypeOf(part.input?.question).toEqualTypeOf<string | undefined>();
-      // @ts-expect-error There is no such tool.
+      // @ts-expect-error The agent does not have this tool.
       // oxlint-disable-next-line typescript/no-unsafe-enum-comparison
       if (part.name === "fnd") continue;
       const name: string = part.name;
@@ -64,7 +64,7 @@ const isTyped = (chat: Chat<ShopData, ToolCallOf<Shop>, unknown, QuestionOf<Shop
       // @ts-expect-error Green is not one of the colors.
       void chat.decide(question, { answer: { color: "green" } });
     }
-    // @ts-expect-error There is no such tool.
+    // @ts-expect-error The agent does not have this tool.
     // oxlint-disable-next-line typescript/no-unsafe-enum-comparison
     if (question.name === "colr") continue;
     const plain: Question = question;

@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { askHuman, defineAgent, defineTool } from "@moora/agent";
+import { askHuman, defineAgent } from "@moora/agent";
 import { memoryLog } from "@moora/event-log";
 import type { LlmOutcome } from "@moora/llm";
 import { answers, callsTools, fails, hangs, MockLlmCaller } from "@moora/llm/testing";
@@ -10,22 +10,7 @@ import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createAgentServer } from "../src/index.ts";
 import { serve, type ServedAgents } from "../src/node.ts";
-
-const paid: unknown[] = [];
-const pay = defineTool({
-  name: "pay",
-  description: "Pays.",
-  input: { type: "object" },
-  approval: "always",
-  execute: (input) => (paid.push(input), "paid"),
-});
-
-const add = defineTool({
-  name: "add",
-  description: "Adds.",
-  input: { type: "object" },
-  execute: ({ of }) => ({ doubled: 2 * Number(of) }),
-});
+import { add, paid, pay } from "./paying-tools.ts";
 
 /** The answer with a picture of the model. */
 function drawn(): LlmOutcome {

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { defineAgent, defineTool } from "@moora/agent";
+import { defineAgent } from "@moora/agent";
 import { memoryLog } from "@moora/event-log";
 import type { LlmCaller } from "@moora/llm";
 import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
@@ -9,22 +9,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { createAgentServer } from "../src/index.ts";
 import { serve, type ServedAgents } from "../src/node.ts";
 import { HandModel } from "../test/hand-model.ts";
-
-const paid: unknown[] = [];
-const pay = defineTool({
-  name: "pay",
-  description: "Pays.",
-  input: { type: "object" },
-  approval: "always",
-  execute: (input) => (paid.push(input), "paid"),
-});
-
-const add = defineTool({
-  name: "add",
-  description: "Adds.",
-  input: { type: "object" },
-  execute: ({ of }) => ({ doubled: 2 * Number(of) }),
-});
+import { add, paid, pay } from "./paying-tools.ts";
 
 const picture = { mediaType: "image/gif", data: "R0lGODlhAQABAAAAACwAAAAAAQABAAA=" };
 

@@ -25,6 +25,16 @@ const reload = async (scene: ChatScene): Promise<Chat> =>
 const userMessages = async (scene: ChatScene): Promise<number> =>
   (await read(scene)).messages.filter(({ role }) => role === "user").length;
 
+/** A chat that shows how the answer begins. */
+async function begun(scene: ChatScene, model: HandModel, text: string) {
+  const chat = scene.chat();
+  const sent = chat.sendMessage({ text: "Hi" });
+  const attempt = await model.attempt(1);
+  attempt.write(text);
+  await untilPasses(() => expect(shown(chat.messages).at(-1)).toBe(`assistant: ${text}`));
+  return { chat, sent, attempt };
+}
+
 describe("an answer that a page asks for once more", () => {
   it.each(["the page", "the page after a reload"])("is written after a failed loop, in %s", async (where) => {
     await using scene = new ChatScene(agentOf([fails("auth", { message: "No key." }), answers("Hello.")]));
@@ -58,10 +68,7 @@ describe("an answer that a page asks for once more", () => {
   it("is written after a canceled loop", async () => {
     const model = new HandModel();
     await using scene = new ChatScene(agentOf(model));
-    const chat = scene.chat();
-    const sent = chat.sendMessage({ text: "Hi" });
-    (await model.attempt(1)).write("Half");
-    await untilPasses(() => expect(shown(chat.messages).at(-1)).toBe("assistant: Half"));
+    const { chat, sent } = await begun(scene, model, "Half");
     await scene.scene.as("ada").post(`/sessions/${(await read(scene)).session}/cancel`);
     await sent;
     const again = chat.regenerate();
@@ -76,11 +83,7 @@ describe("an answer that a page asks for once more", () => {
   it("is the one that is being written, if the page has only stopped reading", async () => {
     const model = new HandModel();
     await using scene = new ChatScene(agentOf(model));
-    const chat = scene.chat();
-    const sent = chat.sendMessage({ text: "Hi" });
-    const attempt = await model.attempt(1);
-    attempt.write("One ");
-    await untilPasses(() => expect(shown(chat.messages).at(-1)).toBe("assistant: One "));
+    const { chat, sent, attempt } = await begun(scene, model, "One ");
     await chat.stop();
     await sent;
     const again = chat.regenerate();
@@ -96,11 +99,7 @@ describe("an answer that a page asks for once more", () => {
   it("is the one that was completed after the page has stopped reading", async () => {
     const model = new HandModel();
     await using scene = new ChatScene(agentOf(model));
-    const chat = scene.chat();
-    const sent = chat.sendMessage({ text: "Hi" });
-    const attempt = await model.attempt(1);
-    attempt.write("One ");
-    await untilPasses(() => expect(shown(chat.messages).at(-1)).toBe("assistant: One "));
+    const { chat, sent, attempt } = await begun(scene, model, "One ");
     await chat.stop();
     await sent;
     attempt.write("answer.");

@@ -18,13 +18,17 @@ const authorize: SceneOptions["authorize"] = (request) =>
     ? { user: "ada" }
     : { user: "rev", mayForeign: (action) => action === "read" };
 
-/** A session with one answered message, which no server has open. */
-async function idle(scene: Scene, clock: TestClock): Promise<{ readonly id: string; readonly seq: number }> {
+/** A session with one message, to which the model has answered, and which no server has open. */
+async function idle(
+  scene: Scene,
+  clock: TestClock,
+  content = "Hi",
+): Promise<{ readonly id: string; readonly seq: number }> {
   const ada = scene.as("ada");
   const id = await ada.create();
   {
     await using stream = await ada.events(id);
-    await ada.post(`/sessions/${id}/messages`, { content: "Hi" });
+    await ada.post(`/sessions/${id}/messages`, { content });
     await stream.until("re-act-observed");
   }
   await clock.advanceAsync(120_000);
@@ -94,14 +98,7 @@ describe("a session that is only read", () => {
     const clock = new TestClock();
     await using scene = new Scene(asksFirst(), { clock, authorize });
     const ada = scene.as("ada");
-    const id = await ada.create();
-    {
-      await using stream = await ada.events(id);
-      await ada.post(`/sessions/${id}/messages`, { content: "Pay" });
-      await stream.until("re-act-observed");
-    }
-    await clock.advanceAsync(120_000);
-    const seq = await lengthOf(scene, id);
+    const { id, seq } = await idle(scene, clock, "Pay");
     const { questions } = (await scene.as("rev").get(`/sessions/${id}`)).body;
     expect(questions).toMatchObject([{ about: "approval", name: "pay" }]);
     expect(await lengthOf(scene, id)).toBe(seq);
@@ -119,15 +116,7 @@ describe("a session that is only read", () => {
       config: { approval: { policy: "always", expiresAfterMs: 600_000 } },
     });
     await using scene = new Scene(agent, { clock, authorize, limits: { streamLifetimeMs: 3_600_000 } });
-    const ada = scene.as("ada");
-    const id = await ada.create();
-    {
-      await using stream = await ada.events(id);
-      await ada.post(`/sessions/${id}/messages`, { content: "Pay" });
-      await stream.until("re-act-observed");
-    }
-    await clock.advanceAsync(120_000);
-    const seq = await lengthOf(scene, id);
+    const { id, seq } = await idle(scene, clock, "Pay");
     await using stream = await scene.as("rev").events(id, seq);
     const ended = stream.until("re-act-observed");
     await clock.advanceAsync(470_000);
