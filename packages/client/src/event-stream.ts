@@ -57,8 +57,8 @@ export class EventStream {
       if (!(cause instanceof Unreachable)) return onFatal(cause);
       if (this.#isUrgent) continue;
       const ms = this.#lost(cause);
-      // A listener may have closed the session.
-      if (!this.#end.signal.aborted) await this.#wait.wait(ms);
+      // A listener may have closed the session, or asked for a connection.
+      if (!this.#end.signal.aborted && !this.#isUrgent) await this.#wait.wait(ms);
     }
   }
 
@@ -76,7 +76,7 @@ export class EventStream {
 
   /** Makes the connection at once: instead of the current one, which may be dead, and instead of at the end of the wait. */
   reconnect(): void {
-    this.#isUrgent = this.#current !== undefined;
+    this.#isUrgent = true;
     this.#current?.expire(new Error("The connection is made again."));
     this.#wait.wake();
   }

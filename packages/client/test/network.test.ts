@@ -96,6 +96,29 @@ describe("a remote session without a network", () => {
     expect(tokens.join("")).toBe("It is a tree.");
   });
 
+  it.each(Array.from({ length: 60 }, (_, steps) => steps))(
+    "makes a connection at once where it is asked for another one %i steps after the first",
+    async (steps) => {
+      await using scene = new Scene(talker());
+      const { session } = await scene.connect();
+      session.reconnect();
+      for (let step = 0; step < steps; step += 1) await Promise.resolve();
+      session.reconnect();
+      for (let turns = 0; turns < 20; turns += 1) await turn();
+      expect(session.connection().status).toBe("connected");
+    },
+  );
+
+  it("makes a connection at once where one is asked for as soon as the session waits", async () => {
+    await using scene = new Scene(talker());
+    const { session, network } = await scene.connect();
+    session.subscribe(() => session.connection().status === "waiting" && session.reconnect());
+    network.drop();
+    for (let turns = 0; turns < 20; turns += 1) await turn();
+    expect(session.connection().status).toBe("connected");
+    await session.ask("Still there?");
+  });
+
   it("waits longer after each failed attempt, up to a limit", async () => {
     await using scene = new Scene(talker());
     const { session, network } = await scene.connect({ retryDelayMs: 100, maxRetryDelayMs: 1_000 });
