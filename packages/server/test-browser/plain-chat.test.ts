@@ -123,7 +123,7 @@ describe("a page with useChat and its default transport", () => {
     await ready();
     const waited = page.waitForResponse((response) => response.request().method() === "POST");
     await click("Look");
-    await (await waited).finished();
+    await waited;
     await ready();
     await click('Approve {"cents":5}');
     await page.getByText('output-available "paid"').waitFor();
