@@ -138,14 +138,11 @@ export class ChatStream {
     writer.resume(view, questions, draft);
   }
 
-  /**
-   * Ends the stream with the reason why a request is refused. `isOutdated`: because of what the client did not know, so that it gets
-   * the conversation of the log before.
-   */
-  refuse(errorText: string, code: string, isOutdated = false): void {
+  /** Ends the stream with the reason why a request is refused; after the conversation of the log, if `withConversation`. */
+  refuse(errorText: string, code: string, withConversation = false): void {
     if (this.#writer === undefined) {
       this.#newWriter(this.#live.session.current().reActContext.loop);
-      if (isOutdated) this.#send(this.#translator.conversation?.() ?? []);
+      if (withConversation) this.#send(this.#translator.conversation?.() ?? []);
     }
     this.#writer?.refuse(errorText, code);
     this.#paced.available();
