@@ -15,7 +15,7 @@ const post = async (path: string, body: unknown) => {
   await using scene = new Scene(agentOf([answers("Hi.")]));
   const ada = scene.as("ada");
   const id = await ada.create();
-  return await ada.post(path.replace(":id", id), body as object);
+  return await ada.post(path.replace(":id", id), body);
 };
 
 describe("a body of another form", () => {
