@@ -57,7 +57,7 @@ const valuesOf = ({ answer, lines, events = [] }: Pick<Exchange, "answer" | "lin
   events: events.map(({ id, event, data }) => ({ id, event, data: JSON.parse(data) as unknown })),
 });
 
-/** A value that recorded values may be now: the `detail` of a problem is for people, and may say more at its end. */
+/** A recorded answer; the `detail` of a problem, which is for people, may say more than was recorded. */
 const withMoreDetail = (text: string): object =>
   JSON.parse(text, (key, value: unknown) =>
     key === "detail" && typeof value === "string" ? expect.stringContaining(value) : value,

@@ -102,7 +102,9 @@ describe("a question about an unknown outcome", () => {
     const reason = "No reviewer is available.";
     await session.decide(questionOf(session), { outcome: "unknown", reason }, "no-reviewer");
     await turns();
-    expect(textOf(resultOf(session.current()))).toMatch(/may have had its effect\. No reviewer is available\./);
+    expect(textOf(resultOf(session.current()))).toMatch(
+      /may have had its effect\. No reviewer is available\./,
+    );
     expect(textOf(resultOf(session.current()))).not.toContain("person");
     await session.close();
   });
