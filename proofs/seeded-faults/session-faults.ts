@@ -178,9 +178,9 @@ export const sessionFaults: readonly Fault[] = [
     "a decision of onApproval is lost when its append fails",
     {
       file: `${session}/host-approvals.ts`,
-      text: 'return toInput(question, await decisionOf(onApproval, question, host, effect.key), "host");',
+      text: "return toInput(question, decision, hostDecider(question, decision));",
       replacement:
-        'await decide(question, await decisionOf(onApproval, question, host, effect.key), "host");\n    return undefined;',
+        "await decide(question, decision, hostDecider(question, decision));\n    return undefined;",
     },
     [simulation],
     /gets its decision through although the append of it fails/,

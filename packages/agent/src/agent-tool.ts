@@ -15,9 +15,9 @@ import type { EventLog } from "@moora/event-log";
 import type { JsonObject } from "@moora/llm";
 import { checkOptions, type OptionForms } from "./check-options.ts";
 import { checkIsAgent, logProblem } from "./check-arguments.ts";
-import { refusalOf } from "./decision-to-input.ts";
 import { systemClock } from "./clock.ts";
 import type { Agent } from "./define-agent.ts";
+import { refusalWithoutReviewer } from "./no-reviewer.ts";
 import { openForCall } from "./open-for-call.ts";
 import { openSession } from "./open-session.ts";
 import type { OnApproval } from "./session/host-approvals.ts";
@@ -132,7 +132,7 @@ function toolOfAgent<Answer>(agent: Agent<Answer>, options: AgentToolOptions): T
       caller?.adopt(capped);
       const pauses = caller?.watchPauses();
       const reviewer =
-        onApproval ?? (caller === undefined ? rejectQuestion : caller.reviewerOf(context.toolCallId));
+        onApproval ?? (caller === undefined ? refusalWithoutReviewer : caller.reviewerOf(context.toolCallId));
       const opening = openForCall(capped, context, { ...options, clock, onApproval: reviewer, caller });
       const { release, onCancel } = closeWithCaller(caller, opening);
       try {
@@ -191,8 +191,6 @@ const defaultMaxDepth = 8;
 
 /** The task of a call. The schema of the input makes it a string. */
 const taskOf = ({ task }: JsonObject): string => (typeof task === "string" ? task : "");
-
-const rejectQuestion: OnApproval = (question) => refusalOf(question, "No reviewer is available.");
 
 const smallestOf = (...limits: readonly (number | undefined)[]): number | undefined => {
   const given = limits.filter((limit) => limit !== undefined);

@@ -18,6 +18,7 @@ export type { McpHost, McpRoute } from "./host/mcp-route.ts";
 export type { CallAction, CallSession, ListedSession, UserSessions } from "./host/user-sessions.ts";
 export { fileHeaders, mediaTypeIn } from "./file-response.ts";
 export type { StreamedReasoning, StreamedSession } from "./live/streamed-session.ts";
+export { hostDecider, refusalWithoutReviewer } from "./no-reviewer.ts";
 export { LivePublishers } from "./live/live-publishers.ts";
 export type {
   LiveText,

@@ -13,12 +13,14 @@ import {
 } from "@moora/agent-core-effects";
 import { refuse, shownValue } from "@moora/agent-core-effects/internal";
 import type { AgentInput, AgentState } from "@moora/agent-core-state-machine";
+import { noReviewer } from "@moora/agent-core-state-machine/internal";
 import { digestOf } from "@moora/event-log";
 import { checkIsAgent, checkIsEffect, checkIsState } from "./check-arguments.ts";
 import { checkOptions, type OptionForms } from "./check-options.ts";
 import { systemClock } from "./clock.ts";
-import { decisionToInput, refusalOf } from "./decision-to-input.ts";
+import { decisionToInput } from "./decision-to-input.ts";
 import type { Agent } from "./define-agent.ts";
+import { refusalWithoutReviewer } from "./no-reviewer.ts";
 import { checkContext } from "./session-context.ts";
 import { codeAt } from "./team/member-at.ts";
 import { WorkSignal } from "./work-signal.ts";
@@ -163,8 +165,8 @@ function rejectionOf(
   { runLimits: { maxResultLength } }: Pick<Agent<unknown>, "runLimits">,
   clock: Clock,
 ): AgentInput {
-  const refusal = refusalOf(effect, "No reviewer is available.");
+  const refusal = refusalWithoutReviewer(effect);
   const timestamp = clock.now();
-  const by = "no-reviewer";
+  const { by } = noReviewer;
   return decisionToInput(effect, refusal, { by, timestamp, digestOfChange: () => "", maxResultLength });
 }

@@ -1,10 +1,11 @@
 import type { NeedsContext } from "@moora/agent-core-effects";
 import { errorText } from "@moora/agent-core-effects/internal";
+import { noReviewer } from "@moora/agent-core-state-machine/internal";
 import { checkIsAgent, checkIsState } from "./check-arguments.ts";
 import { checkOptions, isObject, type OptionForms } from "./check-options.ts";
-import { refusalOf } from "./decision-to-input.ts";
 import type { Agent } from "./define-agent.ts";
 import type { AgentRun } from "./agent-run.ts";
+import { refusalWithoutReviewer } from "./no-reviewer.ts";
 import { hostSession } from "./session/create-session.ts";
 import { baseOf, startForms, type StartOptions } from "./start-session.ts";
 import { checkContext, type OptionsParameter } from "./session-context.ts";
@@ -56,9 +57,8 @@ export function runTask<Answer, Context = unknown>(
     unwatched() {
       if (onApproval !== undefined) return;
       for (const question of session.questions()) {
-        void session
-          .decide(question, refusalOf(question, "No reviewer is available."), "no-reviewer")
-          .catch(() => undefined);
+        const refusal = refusalWithoutReviewer(question);
+        void session.decide(question, refusal, noReviewer.by).catch(() => undefined);
       }
     },
   });

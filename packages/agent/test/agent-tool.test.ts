@@ -120,7 +120,7 @@ describe("what a sub-agent asks of a human", () => {
   });
 
   it("is rejected where no reviewer can answer, so that it never hangs", async () => {
-    expect(await paid({})).toContain("No reviewer is available.");
+    expect(await paid({})).toContain("Not run. No reviewer is available.");
   });
 });
 

@@ -98,7 +98,7 @@ describe("a loop of one's own", () => {
     const state = await ask(agent, "Pay.").run();
     expect(state.toolCalls["call_1"]).toMatchObject({
       decision: { type: "rejected", by: "no-reviewer" },
-      result: { error: "A human rejected this call: No reviewer is available." },
+      result: { error: "Not run. No reviewer is available." },
     });
     expect(pay).not.toHaveBeenCalled();
   });

@@ -320,7 +320,7 @@ describe("a task that has to ask", () => {
     const { agent, paid } = paying();
     expect(resultOf(await runTask(agent, "Pay."))).toMatchObject({
       code: "rejected",
-      error: "A human rejected this call: No reviewer is available.",
+      error: "Not run. No reviewer is available.",
     });
     expect(paid).toEqual([]);
   });

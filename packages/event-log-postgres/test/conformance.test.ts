@@ -1,6 +1,7 @@
 import { type LogCase, logConformance } from "@moora/event-log/testing";
 import type pg from "pg";
 import { afterAll, beforeAll, describe, it } from "vitest";
+import { failOnDriverWarnings } from "@moora/testbed/postgres/driver-warnings";
 import { poolOn, PostgresServer } from "@moora/testbed/postgres/server";
 import { postgresStorage } from "@moora/testbed/postgres/storage";
 
@@ -8,6 +9,7 @@ let server: PostgresServer;
 let pool: pg.Pool;
 
 beforeAll(async () => {
+  failOnDriverWarnings();
   server = await PostgresServer.start();
   pool = poolOn(server.url);
 });

@@ -14,12 +14,14 @@ import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { postgresLog } from "../src/index.ts";
 import { type Cut, CuttingProxy } from "./cutting-proxy.ts";
+import { failOnDriverWarnings } from "@moora/testbed/postgres/driver-warnings";
 import { poolOn, PostgresServer, urlAt } from "@moora/testbed/postgres/server";
 import { postgresStorage } from "@moora/testbed/postgres/storage";
 
 let server: PostgresServer;
 
 beforeAll(async () => {
+  failOnDriverWarnings();
   server = await PostgresServer.start();
 });
 

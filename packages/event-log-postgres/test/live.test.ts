@@ -1,13 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { DisposableLog, LiveChannel } from "@moora/event-log";
+import type { DisposableLog, LiveChannel, SessionLog } from "@moora/event-log";
+import { appendBodies } from "@moora/event-log/testing";
 import { postgresLog } from "../src/index.ts";
+import { failOnDriverWarnings } from "@moora/testbed/postgres/driver-warnings";
 import { poolOn, PostgresServer } from "@moora/testbed/postgres/server";
 import { optionalPartsOf } from "@moora/testbed/stores";
-import { altered } from "./altered-pool.ts";
+import { altered, type Send } from "./altered-pool.ts";
 
 let server: PostgresServer;
 
 beforeAll(async () => {
+  failOnDriverWarnings();
   server = await PostgresServer.start();
 });
 
@@ -104,5 +107,45 @@ describe("a topic of the live channel", () => {
     scene.live.subscribe("topic", (text) => texts.push(text));
     await untilHeard(scene.live, "topic", texts);
     expect(texts.length).toBeGreaterThan(1);
+  });
+});
+
+/** A pool that counts the statements which are sent while another one of their connection is under way. */
+function overlapsOf(pool: ReturnType<typeof poolOn>) {
+  const busy = new Set<Send>();
+  let overlaps = 0;
+  const source = altered(pool, async (query, statement, values) => {
+    if (busy.has(query)) overlaps += 1;
+    busy.add(query);
+    const sent =
+      typeof statement === "string" ? query(statement, values) : query(statement.text, statement.values);
+    return await sent.finally(() => busy.delete(query));
+  });
+  return { source, count: () => overlaps };
+}
+
+describe("a connection", () => {
+  it("gets one statement at a time, also while topics come and go", async () => {
+    const pool = poolOn(server.url, 3);
+    const { source, count } = overlapsOf(pool);
+    const log = postgresLog(source);
+    const live = liveOf(log);
+    const work = async (id: string): Promise<void> => {
+      const session: SessionLog = await log.create(id, "{}");
+      const stops = ["a", "b", "c"].map((topic) => live.subscribe(`${id}-${topic}`, () => undefined));
+      const stopWatch = session.watch(() => undefined);
+      live.publish(`${id}-a`, "text");
+      await appendBodies(session, "{}");
+      for (const stop of [...stops, stopWatch]) stop();
+      live.subscribe(`${id}-b`, () => undefined);
+      await Promise.all([session.head(), session.read(), appendBodies(session, "{}"), log.list()]);
+    };
+    await Promise.all(Array.from({ length: 10 }, (_, index) => work(`session-${index}`)));
+    const texts: string[] = [];
+    live.subscribe("last", (text) => texts.push(text));
+    await untilHeard(live, "last", texts);
+    await log.close();
+    await pool.end();
+    expect(count()).toBe(0);
   });
 });

@@ -6,6 +6,7 @@ import type pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { postgresLog, type PostgresOptions, type PostgresPool } from "../src/index.ts";
 import { storedToText, textToStored } from "../src/stored-text.ts";
+import { failOnDriverWarnings } from "@moora/testbed/postgres/driver-warnings";
 import { poolOn, PostgresServer } from "@moora/testbed/postgres/server";
 import { altered } from "./altered-pool.ts";
 
@@ -14,6 +15,7 @@ let admin: pg.Pool;
 const logs: EventLog[] = [];
 
 beforeAll(async () => {
+  failOnDriverWarnings();
   server = await PostgresServer.start();
   admin = poolOn(server.url);
 });

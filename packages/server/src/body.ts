@@ -1,5 +1,6 @@
 import type { Clock } from "@moora/agent";
 import type * as z from "zod/mini";
+import { acceptedForm } from "./accepted-form.ts";
 import { HttpProblem } from "./problem.ts";
 import type { ServerLimits } from "./server-options.ts";
 
@@ -36,13 +37,12 @@ function checkedBody<Schema extends z.ZodMiniType>(value: unknown, schema: Schem
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
-  const path = (issue?.path ?? []).map(String).join(".");
-  throw new HttpProblem("invalid-request", `The body does not have the expected form.${detailOf(issue)}`, {
-    path,
-  });
+  const path = issue?.path ?? [];
+  const detail = `The body does not have the expected form.${problemOf(issue)} ${acceptedForm(schema, path)}`;
+  throw new HttpProblem("invalid-request", detail, { path: path.map(String).join(".") });
 }
 
-function detailOf(issue: z.core.$ZodIssue | undefined): string {
+function problemOf(issue: z.core.$ZodIssue | undefined): string {
   if (issue?.code === "unrecognized_keys") return " It has a field that is not known.";
   if (issue?.code === "too_big" && issue.origin === "array")
     return ` The field has more than ${issue.maximum} items.`;

@@ -1,5 +1,6 @@
 import { postgresLog } from "@moora/event-log-postgres";
 import type { EventLog } from "@moora/event-log";
+import { failOnDriverWarnings } from "@moora/testbed/postgres/driver-warnings";
 import { poolOn, PostgresServer } from "@moora/testbed/postgres/server";
 import type { LlmCaller } from "@moora/llm";
 import { answers } from "@moora/llm/testing";
@@ -10,6 +11,7 @@ let postgres: PostgresServer;
 let admin: ReturnType<typeof poolOn>;
 
 beforeAll(async () => {
+  failOnDriverWarnings();
   postgres = await PostgresServer.start();
   admin = poolOn(postgres.url, 2);
 });

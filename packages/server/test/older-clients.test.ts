@@ -57,6 +57,12 @@ const valuesOf = ({ answer, lines, events = [] }: Pick<Exchange, "answer" | "lin
   events: events.map(({ id, event, data }) => ({ id, event, data: JSON.parse(data) as unknown })),
 });
 
+/** A recorded answer; the `detail` of a problem, which is for people, may say more than was recorded. */
+const withMoreDetail = (text: string): object =>
+  JSON.parse(text, (key, value: unknown) =>
+    key === "detail" && typeof value === "string" ? expect.stringContaining(value) : value,
+  );
+
 /** The conversation of a recorded file. */
 const nameOf = (file: string) =>
   (Object.keys(conversations) as (keyof typeof conversations)[]).find(
@@ -68,21 +74,24 @@ describe("the traffic of a client of an older release", () => {
     expect(new Set(recordedFiles().map(nameOf))).toEqual(new Set(Object.keys(conversations)));
   });
 
-  it.each(recordedFiles())("gets the same answers, with more fields at most: %s", async (file) => {
-    const name = nameOf(file);
-    if (name === undefined) throw new Error(`${file} is of no conversation.`);
-    await using scene = trafficScene(name);
-    const client = scene.as("ada");
-    const names = new Names();
-    const traffic = readTraffic(file);
-    expect(traffic.length).toBeGreaterThan(4);
-    for (const exchange of traffic) {
-      const now = await repeat(client, exchange, names);
-      const what = `${exchange.method} ${exchange.path}`;
-      expect(now.status, what).toBe(exchange.status);
-      names.learn(valuesOf(exchange), valuesOf(now));
-      const expected = JSON.parse(names.translate(JSON.stringify(valuesOf(exchange))));
-      expect(valuesOf(now), what).toMatchObject(expected);
-    }
-  });
+  it.each(recordedFiles())(
+    "gets the same answers, with more fields and longer details at most: %s",
+    async (file) => {
+      const name = nameOf(file);
+      if (name === undefined) throw new Error(`${file} is of no conversation.`);
+      await using scene = trafficScene(name);
+      const client = scene.as("ada");
+      const names = new Names();
+      const traffic = readTraffic(file);
+      expect(traffic.length).toBeGreaterThan(4);
+      for (const exchange of traffic) {
+        const now = await repeat(client, exchange, names);
+        const what = `${exchange.method} ${exchange.path}`;
+        expect(now.status, what).toBe(exchange.status);
+        names.learn(valuesOf(exchange), valuesOf(now));
+        const expected = withMoreDetail(names.translate(JSON.stringify(valuesOf(exchange))));
+        expect(valuesOf(now), what).toMatchObject(expected);
+      }
+    },
+  );
 });

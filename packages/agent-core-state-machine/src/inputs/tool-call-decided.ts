@@ -6,6 +6,7 @@ import type { AskingStatus, OpenCall } from "../control/control.ts";
 import { advanceBatch } from "../control/tool-batch.ts";
 import type { StateEdit } from "../state-edit.ts";
 import type { ToolCallDecidedInput } from "../input.ts";
+import { isWithoutReviewer, noReviewer } from "../no-reviewer.ts";
 import type { ToolCallDecision, ToolCallRecord, ToolQuestionRecord } from "../state.ts";
 import { wording } from "../wording.ts";
 import type { IgnoredReason, InputHandler } from "./input-handler.ts";
@@ -63,12 +64,8 @@ const decisionOf = ({ decision, by, reason, timestamp }: ToolCallDecidedInput): 
   ...(reason === undefined ? {} : { reason }),
 });
 
-function decide(
-  edit: StateEdit,
-  call: OpenCall,
-  record: ToolCallRecord,
-  { decision, reason }: ToolCallDecidedInput,
-): void {
+function decide(edit: StateEdit, call: OpenCall, record: ToolCallRecord, input: ToolCallDecidedInput): void {
+  const { decision, reason } = input;
   edit.putCall(call.id, decision.type === "modified" ? modified(record, decision) : record);
   switch (decision.type) {
     case "approved":
@@ -78,11 +75,11 @@ function decide(
     case "run-again":
       return runAgain(edit, call);
     case "rejected":
-      return failCall(edit, call.id, "rejected", wording.rejected(reason));
+      return failCall(edit, call.id, "rejected", rejectionText(input));
     case "failed":
       return failCall(edit, call.id, "reported-failed", wording.reportedFailed(reason));
     case "unknown":
-      return failAsUnknown(edit, call.id, wording.unknownToPerson(reason));
+      return failAsUnknown(edit, call.id, unknownText(input));
     case "answered":
     case "worked":
       return settleCall(edit, call.id, {
@@ -92,6 +89,12 @@ function decide(
       });
   }
 }
+
+const rejectionText = (input: ToolCallDecidedInput): string =>
+  isWithoutReviewer(input) ? wording.notRun(noReviewer.reason) : wording.rejected(input.reason);
+
+const unknownText = (input: ToolCallDecidedInput): string =>
+  isWithoutReviewer(input) ? noReviewer.reason : wording.unknownToPerson(input.reason);
 
 /** The record with the arguments of the reviewer, and without the problem of the original ones. */
 function modified(

@@ -1,8 +1,10 @@
 import type { AskHumanEffect } from "@moora/agent-core-effects";
 import type { AgentInput, AgentState } from "@moora/agent-core-state-machine";
+import { noReviewer } from "@moora/agent-core-state-machine/internal";
 import type { AgentEvent, Decision, Question } from "../agent-event.ts";
 import type { DecisionProblem } from "../decision-problem.ts";
 import { answersQuestion, refusalOf } from "../decision-to-input.ts";
+import { hostDecider, refusalWithoutReviewer } from "../no-reviewer.ts";
 import { effectToQuestion } from "./questions.ts";
 import { InputRefused, type Receipt } from "./session.ts";
 
@@ -40,9 +42,10 @@ export const hostApprovals =
       ...question,
       decide: (decision, by) => decide(question, decision, by),
     });
-    if (isRejected) return toInput(question, refusalOf(question, "No reviewer is available."), "no-reviewer");
+    if (isRejected) return toInput(question, refusalWithoutReviewer(question), noReviewer.by);
     if (onApproval === undefined) return undefined;
-    return toInput(question, await decisionOf(onApproval, question, host, effect.key), "host");
+    const decision = await decisionOf(onApproval, question, host, effect.key);
+    return toInput(question, decision, hostDecider(question, decision));
   };
 
 /** The reason of a refusal without a valid decision. The model reads it, so it contains no details of the failure. */

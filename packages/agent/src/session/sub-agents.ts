@@ -2,7 +2,7 @@ import type { Tool, ToolContext } from "@moora/agent-core-effects";
 import { callHostOf } from "@moora/agent-core-effects/internal";
 import { questionKey } from "@moora/agent-core-state-machine/internal";
 import type { AgentEvent, Decision, Question, SubAgentEvent } from "../agent-event.ts";
-import { refusalOf } from "../decision-to-input.ts";
+import { refusalWithoutReviewer } from "../no-reviewer.ts";
 import type { Agent } from "../define-agent.ts";
 import type { ErrorReport } from "../error-reports.ts";
 import type { LogListener } from "../logger.ts";
@@ -81,8 +81,7 @@ export class SubAgents {
     const { onApproval, rejectsWithoutReviewer, hasNoReviewer } = this.#host;
     if (onApproval !== undefined) return (question) => onApproval(below(toolCallId, question));
     if (!rejectsWithoutReviewer) return undefined;
-    return (question) =>
-      hasNoReviewer() ? refusalOf(question, "No reviewer is available.") : new Promise(() => undefined);
+    return (question) => (hasNoReviewer() ? refusalWithoutReviewer(question) : new Promise(() => undefined));
   }
 
   /** Shows the events and questions of a session here until the returned function is called. */

@@ -97,6 +97,18 @@ describe("a question about an unknown outcome", () => {
     },
   );
 
+  it("names no person to the model if no reviewer is available", async () => {
+    const { session } = await asking([]);
+    const reason = "No reviewer is available.";
+    await session.decide(questionOf(session), { outcome: "unknown", reason }, "no-reviewer");
+    await turns();
+    expect(textOf(resultOf(session.current()))).toMatch(
+      /may have had its effect\. No reviewer is available\./,
+    );
+    expect(textOf(resultOf(session.current()))).not.toContain("person");
+    await session.close();
+  });
+
   it("is not answered by a handler that approves everything: the outcome stays unknown, and nothing runs twice", async () => {
     const ran: number[] = [];
     const errors = new HeardErrors();

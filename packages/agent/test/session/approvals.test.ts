@@ -131,6 +131,17 @@ describe("a question", () => {
     expect(made.session.current().reActContext.control.type).toBe("Done");
   });
 
+  it.each([
+    ["no-reviewer", "Not run. No reviewer is available."],
+    ["ada", "A human rejected this call: No reviewer is available."],
+  ])("shows the model who has rejected: %s", async (by, error) => {
+    const made = paying();
+    const question = first(await asking(made));
+    await made.session.decide(question, { reject: "No reviewer is available." }, by);
+    await made.session.settled();
+    expect(resultOf(made)).toMatchObject({ code: "rejected", error });
+  });
+
   it("takes an answer where the call is itself a question to the human, and holds it to its schema", async () => {
     const made = scene(
       [callsTools([{ name: "ask_human", arguments: { question: "Which size?" } }]), answers("Done.")],

@@ -14,6 +14,7 @@ import {
   type OnApproval,
   type Trace,
 } from "@moora/agent";
+import { refusalWithoutReviewer } from "@moora/agent/internal";
 import { controlName, traceOf } from "@moora/agent-core-state-machine";
 import { DurableRunner, toTaskRun, type TaskRun, type RunStorage } from "./durable-runner.ts";
 import { SyncRunner } from "./sync-runner.ts";
@@ -72,7 +73,7 @@ export class AgentEngine {
    * trace. Without `onApproval`, calls that need approval are rejected.
    */
   async run(): Promise<string> {
-    const onApproval = this.#options.onApproval ?? rejectQuestion;
+    const onApproval = this.#options.onApproval ?? refusalWithoutReviewer;
     if (this.#options.storage === undefined) return (await this.#ask(onApproval)).text;
     const runner = this.#durableRunner(this.#options.storage, onApproval);
     try {
@@ -89,7 +90,7 @@ export class AgentEngine {
    */
   runSync(): string {
     this.#refuseSecondRun();
-    const { clock, newId = randomId, onApproval = rejectQuestion, storage, context } = this.#options;
+    const { clock, newId = randomId, onApproval = refusalWithoutReviewer, storage, context } = this.#options;
     if (storage !== undefined) {
       throw new BuildError("A run with a log is asynchronous: use run().", {
         reason: "NotSynchronous",
@@ -193,7 +194,5 @@ async function* cancelOnReturn({ events, cancel }: TaskRun): AsyncGenerator<Agen
     cancel("The consumer stopped reading the events.");
   }
 }
-
-const rejectQuestion: OnApproval = () => ({ reject: "No reviewer is available." });
 
 const randomId = (prefix: string): string => `${prefix}_${crypto.randomUUID()}`;

@@ -8,6 +8,7 @@ import {
   type OnApproval,
   type Question,
 } from "@moora/agent";
+import { hostDecider } from "@moora/agent/internal";
 import type { AskHumanEffect, EffectHost } from "@moora/agent-core-effects";
 import { callDigest, isPromise } from "@moora/agent-core-effects/internal";
 
@@ -25,7 +26,7 @@ export function syncDecisions(
   const question = effectToQuestion(effect, state);
   const toInput = (decision: Decision): AgentInput =>
     decisionToInput(question, decision, {
-      by: "host",
+      by: hostDecider(question, decision),
       timestamp: host.clock.now(),
       digestOfChange: (parameters) => callDigest(state, host, { id: toolCallId, name, parameters }),
       maxResultLength: host.limits.maxResultLength,

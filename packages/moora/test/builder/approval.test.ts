@@ -34,7 +34,7 @@ describe("an approval without a reviewer", () => {
     const engine = builder.build();
     expect(await engine.run()).toBe(answer);
     expect(deleted).toEqual([]);
-    expect(contents(llm)).toEqual(["A human rejected this call: No reviewer is available."]);
+    expect(contents(llm)).toEqual(["Not run. No reviewer is available."]);
     expect(movesOf(engine)).toEqual([
       "Idle Start Planning",
       "Planning HumanApprovalRequired WaitingForHuman",

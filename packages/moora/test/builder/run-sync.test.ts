@@ -161,7 +161,7 @@ describe("a promise in a synchronous run", () => {
       .approvalPolicy("always")
       .build();
     expect(engine.runSync()).toBe(answer);
-    expect(engine.memory().lastObservation).toContain("No reviewer is available.");
+    expect(engine.memory().lastObservation).toContain("Not run. No reviewer is available.");
   });
 });
 

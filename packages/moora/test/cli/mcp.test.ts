@@ -29,7 +29,7 @@ describe("--mcp", () => {
     );
     const rejected = await cli(new TestHost(), "run", "x", "--mcp", `echo=${command()}`, ...provider.options);
     expect(rejected).toMatchObject({ code: 8, out: "It said hi.\n" });
-    expect(results(provider)).toContain("No reviewer is available.");
+    expect(results(provider)).toContain("Not run. No reviewer is available.");
     await using again = await FakeProvider.start(calls(["echo_echo", { text: "hi" }]), says("It said hi."));
     const options = ["--mcp", `echo=${command("one")}`, "--approve", "never", ...again.options];
     expect(await cli(new TestHost(), "run", "x", ...options)).toMatchObject({

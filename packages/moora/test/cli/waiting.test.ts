@@ -108,7 +108,7 @@ describe("a question in a run without a terminal", () => {
     expect(run.err).toContain(
       "the call of ask_human is rejected. Use --approve-from-stdin or --session ID.\n",
     );
-    expect(JSON.stringify(provider.bodies[1])).toContain("No reviewer is available.");
+    expect(JSON.stringify(provider.bodies[1])).toContain("Not run. No reviewer is available.");
   });
 
   it("with --approve-from-stdin leaves open what the input does not decide", async () => {

@@ -43,6 +43,8 @@ export function postedMessageOf(body: ChatBody): ChatMessage {
   throw new HttpProblem("refused", detail, { path: "messages" });
 }
 
+type ChatPart = ChatMessage["parts"][number];
+
 /** A message that `useChat` sends. */
 export type ChatMessage = z.infer<typeof messageSchema>;
 
@@ -108,30 +110,35 @@ export interface AnsweredQuestion {
  * The answers to open questions that a message of the assistant contains: approvals, and outputs of tools that ask a human. Throws
  * `refused` for an output without a value.
  */
-export function answersOf({ parts }: ChatMessage, open: readonly Question[]): readonly AnsweredQuestion[] {
-  return parts.flatMap((part): readonly AnsweredQuestion[] => {
-    const approval = approvalPartSchema.safeParse(part);
-    if (approval.success) {
-      const { id, approved, reason } = approval.data.approval;
-      const question = open.find(({ digest }) => digest === id);
-      return question === undefined ? [] : [{ question, decision: approvalOf(question, approved, reason) }];
-    }
-    const output = outputPartSchema.safeParse(part);
-    if (!output.success) return [];
-    const { toolCallId, state, output: answer, errorText = "The question was not answered." } = output.data;
-    const digest = output.data.toolMetadata?.digest;
-    const asked = open.find(
-      (question) =>
-        question.about === "answer" &&
-        partIdOf(question) === toolCallId &&
-        // A tool may ask several questions in one call.
-        question.digest === (digest ?? question.digest),
-    );
-    if (asked === undefined) return [];
-    if (state === "output-error") return [{ question: asked, decision: { reject: errorText } }];
-    if (answer === undefined) throw noOutput();
-    return [{ question: asked, decision: { answer } }];
-  });
+export const answersOf = ({ parts }: ChatMessage, open: readonly Question[]): readonly AnsweredQuestion[] =>
+  parts.flatMap((part) => approvalIn(part, open) ?? outputIn(part, open) ?? []);
+
+/** The approval or rejection in a part; undefined if it has none, or of no open question. */
+function approvalIn(part: ChatPart, open: readonly Question[]): AnsweredQuestion | undefined {
+  const parsed = approvalPartSchema.safeParse(part);
+  if (!parsed.success) return undefined;
+  const { id, approved, reason } = parsed.data.approval;
+  const question = open.find(({ digest }) => digest === id);
+  return question && { question, decision: approvalOf(question, approved, reason) };
+}
+
+/** The output in a part of a tool that asks a human; undefined if it has none, or of no open question. */
+function outputIn(part: ChatPart, open: readonly Question[]): AnsweredQuestion | undefined {
+  const parsed = outputPartSchema.safeParse(part);
+  if (!parsed.success) return undefined;
+  const { toolCallId, state, output, errorText = "The question was not answered." } = parsed.data;
+  const digest = parsed.data.toolMetadata?.digest;
+  const question = open.find(
+    (asked) =>
+      asked.about === "answer" &&
+      partIdOf(asked) === toolCallId &&
+      // A tool may ask several questions in one call.
+      asked.digest === (digest ?? asked.digest),
+  );
+  if (question === undefined) return undefined;
+  if (state === "output-error") return { question, decision: { reject: errorText } };
+  if (output === undefined) throw noOutput();
+  return { question, decision: { answer: output } };
 }
 
 const noOutput = (): HttpProblem =>

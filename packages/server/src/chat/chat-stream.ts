@@ -1,90 +1,69 @@
 import type { AgentEvent, AgentInput, AgentState, DataPatch } from "@moora/agent";
-import { PacedStream } from "../events/paced-stream.ts";
 import { streamResponse } from "../events/event-stream.ts";
 import type { StreamHold } from "../sessions/stream-hold.ts";
 import type { LiveSession } from "../sessions/live-session.ts";
 import type { ServerContext } from "../server-options.ts";
 import type { ChatFormat, ChatTranslator } from "./chat-format.ts";
+import { ChatOutput } from "./chat-output.ts";
 import type { ChatReader, ChatStart } from "./chat-start.ts";
 import { patchesOf } from "./data-patches.ts";
 import { LoopWriter } from "./loop-writer.ts";
 import { endOf, isResumable } from "./loop-end.ts";
+import type { PostedMessage } from "./posted-message.ts";
 import { showsQuestions } from "./sub-agent-questions.ts";
 import type { UiChunk } from "./ui-chunk.ts";
-import { WaitingTexts } from "./waiting-texts.ts";
 
 const cutMessage = "The stream ended before the answer was complete. Read it again: it may continue.";
 
 /** One loop of a session as a stream of one format. It begins to listen when it is created, and releases the session when it ends. */
 export class ChatStream {
   readonly #live: LiveSession;
-  readonly #texts: WaitingTexts;
+  readonly #hold: StreamHold;
   readonly #reader: ChatReader;
   readonly #format: ChatFormat;
   readonly #translator: ChatTranslator;
-  readonly #paced: PacedStream;
-  readonly #release: () => void;
-  readonly #stopListening: () => void;
-  readonly #onBehind: () => void;
+  readonly #output: ChatOutput;
+  readonly #stops: readonly (() => void)[];
   #detach: () => void = () => undefined;
-  /** Whether events were missed since the reader is behind: it gets the difference when it has taken what waits. */
-  #isBehind = false;
-  /** Whether the reader takes what is written now. */
-  #isTaking = false;
   #writer: LoopWriter | undefined;
   #messageId: string | undefined;
   #isHeld = false;
 
-  constructor(
-    { clock, limits, loggerOf }: ServerContext,
-    hold: StreamHold,
-    format: ChatFormat,
-    reader: ChatReader,
-  ) {
+  constructor(context: ServerContext, hold: StreamHold, format: ChatFormat, reader: ChatReader) {
+    const { live } = hold;
     this.#reader = reader;
-    const { live, drop } = hold;
     this.#format = format;
     this.#translator = format.translator(live);
     this.#live = live;
-    this.#texts = new WaitingTexts(limits.maxBufferedBytes);
-    this.#onBehind = () =>
-      loggerOf(live.ref.id).log("stream-behind", {
-        message: "A reader of an answer is behind; it gets what it misses together, when it reads on.",
-      });
-    this.#release = () => hold.release();
-    const isOver = (): boolean => this.#writer?.isEnded === true || live.isEnded;
-    const isWaiting = (): boolean => !this.#texts.isEmpty || this.#isBehind;
-    this.#paced = new PacedStream(
-      {
-        next: async () => this.#next(),
-        nextNow: () => this.#next(),
-        close: () => this.#close(),
-        get isAvailable() {
-          return isWaiting() || isOver();
-        },
-        get isEnded() {
-          return !isWaiting() && isOver();
-        },
-        cutText: () => (this.#writer?.isEnded === true && !isWaiting() ? undefined : this.#cutText()),
-      },
-      {
-        clock,
-        keepAliveMs: limits.keepAliveMs,
-        stallMs: limits.streamStallMs,
-        head: ": chat\n\n",
-        drop,
-      },
-    );
-    const stops = [live.onReplaced(() => this.#replaced()), live.onEnded(() => this.end())];
-    this.#stopListening = () => {
-      for (const stop of stops) stop();
-    };
+    this.#hold = hold;
+    this.#output = this.#newOutput(context);
+    this.#stops = [live.onReplaced(() => this.#replaced()), live.onEnded(() => this.end())];
     this.#attach();
     hold.endsBy(() => this.end());
   }
 
+  #newOutput({ clock, limits, loggerOf }: ServerContext): ChatOutput {
+    const { drop, live } = this.#hold;
+    const isComplete = (): boolean => this.#writer?.isEnded === true;
+    return new ChatOutput(
+      {
+        isComplete,
+        isOver: () => isComplete() || live.isEnded,
+        onBehind: () =>
+          loggerOf(live.ref.id).log("stream-behind", {
+            message: "A reader of an answer is behind; it gets what it misses together, when it reads on.",
+          }),
+        catchUp: () => this.#writeMissing(live.session.current()),
+        cut: () => this.#cut(),
+        onTaken: () => this.#reportWhole(),
+        onClose: () => this.#close(),
+      },
+      { clock, limits, drop, endText: this.#format.endText },
+    );
+  }
+
   get response(): Response {
-    return streamResponse(this.#paced.stream, this.#format.headers);
+    return streamResponse(this.#output.stream, this.#format.headers);
   }
 
   /** Whether it has written the beginning of a loop. */
@@ -99,19 +78,12 @@ export class ChatStream {
       this.#messageId = start.messageId;
       return;
     }
-    this.#texts.uncounted(() => {
+    this.#output.uncounted(() => {
       if (start.type === "replay") this.#replay(view, start);
       else if (start.type === "rest") this.#continueRest(view);
-      else {
-        this.#isHeld = true;
-        const { posted } = start;
-        const { loop } = view.reActContext;
-        const writer = this.#newWriter(Math.min(posted?.loop ?? loop, loop));
-        if (posted === undefined) this.#join(writer, view);
-        else writer.continueFrom(view, this.#live.stream, posted);
-      }
+      else this.#continue(view, start.posted);
     });
-    this.#paced.available();
+    this.#output.available();
   }
 
   /** Lets a stream that continues end. */
@@ -130,6 +102,14 @@ export class ChatStream {
     writer.resume(view, questions, draft);
   }
 
+  #continue(view: AgentState, posted: PostedMessage | undefined): void {
+    this.#isHeld = true;
+    const { loop } = view.reActContext;
+    const writer = this.#newWriter(Math.min(posted?.loop ?? loop, loop));
+    if (posted === undefined) this.#join(writer, view);
+    else writer.continueFrom(view, this.#live.stream, posted);
+  }
+
   #continueRest(view: AgentState): void {
     const { questions, draft } = this.#live.stream;
     const writer = this.#newWriter(view.reActContext.loop);
@@ -138,21 +118,18 @@ export class ChatStream {
     writer.resume(view, questions, draft);
   }
 
-  /**
-   * Ends the stream with the reason why a request is refused. `isOutdated`: because of what the client did not know, so that it gets
-   * the conversation of the log before.
-   */
-  refuse(errorText: string, code: string, isOutdated = false): void {
+  /** Ends the stream with the reason why a request is refused; after the conversation of the log, if `withConversation`. */
+  refuse(errorText: string, code: string, withConversation = false): void {
     if (this.#writer === undefined) {
       this.#newWriter(this.#live.session.current().reActContext.loop);
-      if (isOutdated) this.#send(this.#translator.conversation?.() ?? []);
+      if (withConversation) this.#send(this.#translator.conversation?.() ?? []);
     }
     this.#writer?.refuse(errorText, code);
-    this.#paced.available();
+    this.#output.available();
   }
 
   end(): void {
-    this.#paced.end();
+    this.#output.end();
   }
 
   #attach(): void {
@@ -170,7 +147,7 @@ export class ChatStream {
   }
 
   #event(event: AgentEvent<unknown>, state: AgentState): void {
-    if (this.#isBehind) return;
+    if (this.#output.isBehind) return;
     this.#writer?.event(event, state, this.#live.stream);
     // The state of the session does not show what a sub-agent asks.
     if (event.type === "SubAgentEvent" && showsQuestions.has(event.event.type)) this.#update(state);
@@ -178,9 +155,10 @@ export class ChatStream {
 
   #input(input: AgentInput, state: AgentState): void {
     if (input.type === "user-message-received" && input.messageId === this.#messageId)
-      this.#texts.uncounted(() => this.#answer(state));
+      this.#output.uncounted(() => this.#answer(state));
     // The end of a loop is not missed: a later state does not show how it ended.
-    if (this.#isBehind && endOf(state, this.#live.stream.questions) !== undefined) this.#catchUp(state);
+    if (this.#output.isBehind && endOf(state, this.#live.stream.questions) !== undefined)
+      this.#output.catchUp(() => this.#writeMissing(state));
     // Before the rest, which may end the stream.
     this.#dataChanged(state, patchesOf(input));
     this.#update(state);
@@ -208,20 +186,20 @@ export class ChatStream {
     const view = this.#live.session.current();
     if (this.#writer === undefined && view.messages.some(({ id }) => id === this.#messageId))
       this.#newWriter(view.reActContext.loop);
-    if (this.#isBehind) return;
+    if (this.#output.isBehind) return;
     this.#dataChanged(view, undefined);
     this.#writer?.catchUp(view, this.#live.stream, !this.#isHeld);
-    this.#paced.available();
+    this.#output.available();
   }
 
   #dataChanged(state: AgentState, patches: readonly DataPatch[] | undefined): void {
-    if (this.#writer === undefined || this.#writer.isEnded || this.#isBehind) return;
+    if (this.#writer === undefined || this.#writer.isEnded || this.#output.isBehind) return;
     this.#send(this.#translator.dataEvents?.(state, patches) ?? []);
   }
 
   #update(state: AgentState): void {
-    if (!this.#isBehind) this.#writer?.update(state, this.#live.stream.questions, !this.#isHeld);
-    this.#paced.available();
+    if (!this.#output.isBehind) this.#writer?.update(state, this.#live.stream.questions, !this.#isHeld);
+    this.#output.available();
   }
 
   #newWriter(loop: number): LoopWriter {
@@ -235,51 +213,31 @@ export class ChatStream {
   }
 
   #send(events: readonly object[]): void {
-    for (const event of events) this.#texts.add(`data: ${JSON.stringify(event)}\n\n`);
-    if (!this.#isTaking) this.#paced.available();
-    if (!this.#texts.isFull || this.#isBehind || this.#writer?.isEnded === true) return;
-    this.#isBehind = true;
-    this.#onBehind();
+    this.#output.send(events);
   }
 
   /** Writes what the reader misses since it is behind. */
-  #catchUp(state: AgentState): void {
-    this.#isBehind = false;
-    this.#isTaking = true;
-    this.#texts.uncounted(() => {
-      this.#dataChanged(state, undefined);
-      this.#writer?.catchUp(state, this.#live.stream, !this.#isHeld);
-    });
-    this.#isTaking = false;
+  #writeMissing(state: AgentState): void {
+    this.#dataChanged(state, undefined);
+    this.#writer?.catchUp(state, this.#live.stream, !this.#isHeld);
   }
 
-  /** What waits, and an error: a stream without its end would look complete. Undefined if nothing was written. */
-  #cutText(): string | undefined {
-    if (this.#writer === undefined) return undefined;
-    this.#texts.uncounted(() => this.#writer?.cut(cutMessage, "unavailable"));
-    return this.#texts.takeAll() + this.#format.endText;
-  }
-
-  #next(): string | undefined {
-    if (this.#texts.isEmpty && this.#isBehind) this.#catchUp(this.#live.session.current());
-    const text = this.#texts.take();
-    if (text === undefined) return undefined;
-    const isLast = this.#texts.isEmpty && this.#writer?.isEnded === true;
-    if (isLast) this.#reportWhole(this.#writer?.loop ?? 0);
-    return isLast ? text + this.#format.endText : text;
+  #cut(): boolean {
+    this.#writer?.cut(cutMessage, "unavailable");
+    return this.#writer !== undefined;
   }
 
   /** Reports that the reader has a loop, unless it may continue. */
-  #reportWhole(loop: number): void {
+  #reportWhole(): void {
+    const loop = this.#writer?.loop ?? 0;
     const state = this.#live.session.current();
     const isOver = loop < state.reActContext.loop || !isResumable(state, this.#live.stream.questions);
     if (isOver) this.#reader.onWhole?.(loop);
   }
 
   #close(): void {
-    this.#stopListening();
+    for (const stop of this.#stops) stop();
     this.#detach();
-    this.#texts.takeAll();
-    this.#release();
+    this.#hold.release();
   }
 }

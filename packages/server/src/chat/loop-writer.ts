@@ -1,16 +1,16 @@
 import { answerMessageId } from "@moora/agent/internal";
-import type { AgentAttachment, AgentEvent, AgentState, Question, ToolCallResult } from "@moora/agent";
+import type { AgentEvent, AgentState, Question } from "@moora/agent";
 import type { LiveLink } from "../live/live-link.ts";
-import { CallApprovals, toolQuestion } from "./call-approval.ts";
+import { CallWriter } from "./call-writer.ts";
 import { cutAnswerOf } from "./cut-answer.ts";
 import type { AnswerDraft } from "../live/answer-draft.ts";
 import { DraftWriter } from "./draft-writer.ts";
-import { askingCalls, endOf } from "./loop-end.ts";
-import { byResultTime, callsOf, keyOf, turnIdOf, turnsOf, type Turn } from "./loop-turns.ts";
+import { endOf } from "./loop-end.ts";
+import { callsOf, keyOf, turnIdOf, turnsOf, type Turn } from "./loop-turns.ts";
 import { PartWriter } from "./part-writer.ts";
 import type { PostedMessage } from "./posted-message.ts";
-import { questionPartId, SubAgentQuestions, resultChunk } from "./sub-agent-questions.ts";
-import { valueOf, type UiChunk } from "./ui-chunk.ts";
+import { questionPartId, SubAgentQuestions } from "./sub-agent-questions.ts";
+import { fileToChunk, type UiChunk } from "./ui-chunk.ts";
 
 /** The events after which the answer that the model is writing has grown. */
 const growsDraft: ReadonlySet<AgentEvent["type"]> = new Set([
@@ -30,11 +30,7 @@ const questionStep = -1;
 export class LoopWriter {
   readonly #write: (chunk: UiChunk) => void;
   readonly #turns = new Set<string>();
-  readonly #calls = new Set<string>();
-  readonly #results = new Set<string>();
-  /** The digests of the questions that the client has. */
-  readonly #questions = new Set<string>();
-  readonly #approvals: CallApprovals;
+  readonly #calls: CallWriter;
   readonly #subAgentQuestions: SubAgentQuestions;
   readonly #parts: PartWriter;
   readonly #draft: DraftWriter;
@@ -53,7 +49,8 @@ export class LoopWriter {
       if (!this.isEnded) write(chunk);
     };
     this.#subAgentQuestions = new SubAgentQuestions(this.#write);
-    this.#approvals = new CallApprovals(viewer, this.#write);
+    const onResult = (toolCallId: string): void => this.#subAgentQuestions.callEnded(toolCallId);
+    this.#calls = new CallWriter({ viewer, write: this.#write, onResult });
     this.#parts = new PartWriter(this.#write);
     this.#draft = new DraftWriter(this.#write, this.#parts);
     write({ type: "start", messageId: `loop_${loop}` });
@@ -62,14 +59,9 @@ export class LoopWriter {
   /** Marks everything of a state as written, and the open questions: the client has them. */
   skip(state: AgentState, questions: readonly Question[]): void {
     this.#subAgentQuestions.skip(questions);
-    for (const turn of turnsOf(state, this.loop)) {
-      this.#turns.add(keyOf(turn));
-      for (const id of callsOf(turn)) {
-        this.#calls.add(id);
-        if ((state.toolCalls[id]?.result ?? null) !== null) this.#results.add(id);
-      }
-    }
-    for (const { digest } of askingCalls(state)) this.#questions.add(digest);
+    const turns = turnsOf(state, this.loop);
+    for (const turn of turns) this.#turns.add(keyOf(turn));
+    this.#calls.skip(state, turns.flatMap(callsOf));
     this.#cut = this.#cutAnswer(state)?.id;
   }
 
@@ -91,27 +83,15 @@ export class LoopWriter {
     posted: PostedMessage,
   ): void {
     const turns = turnsOf(state, this.loop);
-    for (const turn of turns.slice(0, posted.countTurns(turns))) {
-      this.#turns.add(keyOf(turn));
-      for (const id of callsOf(turn)) this.#continueCall(state, id, posted);
-    }
+    const known = turns.slice(0, posted.countTurns(turns));
+    for (const turn of known) this.#turns.add(keyOf(turn));
+    this.#calls.continueFrom(state, known.flatMap(callsOf), posted);
     this.#subAgentQuestions.skip(questions.filter((question) => posted.call(questionPartId(question))));
     this.#subAgentQuestions.close(posted.closedQuestions(questions));
-    for (const question of askingCalls(state))
-      if (posted.hasQuestion(question)) this.#questions.add(question.digest);
     const cut = this.#cutAnswer(state);
     if (cut !== undefined && posted.hasText(cut.text)) this.#cut = cut.id;
     this.update(state, questions, false);
     this.follow(state, draft);
-  }
-
-  #continueCall(state: AgentState, id: string, posted: PostedMessage): void {
-    const result = state.toolCalls[id]?.result ?? null;
-    const call = posted.call(id);
-    if (call === undefined) return this.#writeCall(state, id);
-    this.#calls.add(id);
-    this.#approvals.posted(call);
-    if (result !== null && posted.hasResult(resultChunk(id, result))) this.#results.add(id);
   }
 
   /** Writes what a state has, and what the model has written of its answer. */
@@ -126,24 +106,17 @@ export class LoopWriter {
    */
   update(state: AgentState, questions: readonly Question[], mayEnd = true): void {
     if (this.isEnded) return;
-    const asking = askingCalls(state);
-    const open = new Set(asking.map(({ id }) => id));
     for (const [index, turn] of turnsOf(state, this.loop).entries()) {
       if (this.#turns.has(keyOf(turn))) continue;
       // The results of the turns before, as they came.
-      this.#writeOutcomes(state, open);
+      this.#calls.writeOutcomes(state);
       this.#writeTurn(state, turn, turnIdOf(this.loop, index));
     }
-    this.#writeOutcomes(state, open);
+    this.#calls.writeOutcomes(state);
     if (state.reActContext.loop > this.loop)
       return this.#endWith(state, { type: "finish", finishReason: "stop" });
     this.#subAgentQuestions.update(questions, () => this.#openStep(questionStep));
-    for (const { id, digest, about } of asking) {
-      if (!this.#calls.has(id) || this.#questions.has(digest)) continue;
-      this.#questions.add(digest);
-      if (about === "answer") for (const chunk of toolQuestion(state, id, digest)) this.#write(chunk);
-      else this.#approvals.ask(id, digest);
-    }
+    this.#calls.ask(state);
     const end = mayEnd ? endOf(state, questions) : undefined;
     if (end !== undefined) this.#endWith(state, end);
   }
@@ -206,41 +179,8 @@ export class LoopWriter {
     if (!this.#draft.isBeginningOf(turn)) this.#reset();
     this.#openStep(turn.step);
     this.#draft.complete(turn, turnId);
-    for (const id of callsOf(turn)) this.#writeCall(state, id);
-    for (const part of turn.parts) if (part.type === "file") this.#writeFile(part.file);
-  }
-
-  #writeCall({ toolCalls }: AgentState, toolCallId: string): void {
-    const call = toolCalls[toolCallId];
-    if (call === undefined) return;
-    this.#calls.add(toolCallId);
-    const input = valueOf(call.parameters);
-    this.#write({ type: "tool-input-available", toolCallId, toolName: call.name, input, dynamic: true });
-  }
-
-  /** Writes what became of the calls that have no open question, in the order of their results. */
-  #writeOutcomes(state: AgentState, open: ReadonlySet<string>): void {
-    const ids = [...this.#calls].filter((id) => !open.has(id) && !this.#results.has(id));
-    for (const id of byResultTime(state, ids)) this.#writeOutcome(state, id);
-  }
-
-  /** Writes what was decided about a call, and its result, as far as there are any. */
-  #writeOutcome({ toolCalls }: AgentState, toolCallId: string): void {
-    const record = toolCalls[toolCallId];
-    if (record === undefined) return;
-    this.#approvals.update(toolCallId, record);
-    if (record.result !== null) this.#writeResult(toolCallId, record.result);
-  }
-
-  #writeResult(toolCallId: string, result: ToolCallResult): void {
-    this.#results.add(toolCallId);
-    this.#subAgentQuestions.callEnded(toolCallId);
-    this.#write(resultChunk(toolCallId, result));
-    for (const file of (result.isSuccess ? result.files : undefined) ?? []) this.#writeFile(file);
-  }
-
-  #writeFile({ mediaType, url }: AgentAttachment): void {
-    this.#write({ type: "file", mediaType, url });
+    for (const id of callsOf(turn)) this.#calls.write(state, id);
+    for (const part of turn.parts) if (part.type === "file") this.#write(fileToChunk(part.file));
   }
 
   #openStep(step: number): void {

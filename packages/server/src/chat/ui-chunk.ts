@@ -1,3 +1,5 @@
+import type { AgentAttachment } from "@moora/agent";
+
 /** A chunk of a UI message stream of the AI SDK, as far as this server sends them. */
 export type UiChunk =
   | { readonly type: "start"; readonly messageId: string }
@@ -65,6 +67,13 @@ export type UiChunk =
   | { readonly type: "abort"; readonly reason: string }
   /** `code` names the problem of a request that is refused. */
   | { readonly type: "error"; readonly errorText: string; readonly code?: string };
+
+/** The chunk that shows a file. */
+export const fileToChunk = ({ mediaType, url }: Pick<AgentAttachment, "mediaType" | "url">): UiChunk => ({
+  type: "file",
+  mediaType,
+  url,
+});
 
 /** The value of a JSON text; the text itself if it is not JSON. */
 export function valueOf(text: string): unknown {

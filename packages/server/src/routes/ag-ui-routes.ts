@@ -10,6 +10,7 @@ import {
   type RunInput,
 } from "../chat/ag-ui-request.ts";
 import type { AnsweredQuestion, UserMessage } from "../chat/chat-request.ts";
+import { conflictingAnswers, type ConflictRefusal } from "../chat/conflicting-answers.ts";
 import { lateAnswers, type LateRefusal } from "../chat/late-answers.ts";
 import type { LiveSession } from "../sessions/live-session.ts";
 import { requireQuestions } from "./awaited-questions.ts";
@@ -31,9 +32,9 @@ export const postAgUi: Route = async (call) => {
   const format = agUiFormat({ threadId, runId }, input.messages);
   return await withStream(call, { ref, format }, async (stream, live) => {
     await live.refresh();
-    const late = resume.length === 0 ? undefined : await lateRefusal(call, live, input);
-    const refusal = late ?? (await stateRefusal(call, live, { input, message }));
-    if (refusal !== undefined) stream.refuse(refusal.message, refusal.code, late !== undefined);
+    const answer = resume.length === 0 ? undefined : await answerRefusal(call, live, input);
+    const refusal = answer ?? (await stateRefusal(call, live, { input, message }));
+    if (refusal !== undefined) stream.refuse(refusal.message, refusal.code, answer !== undefined);
     else if (message !== undefined) await postUserMessage(call, { stream, live }, message);
     else if (resume.length > 0) await resumeRun(call, { stream, live }, input);
     else stream.begin({ type: "rest" });
@@ -41,17 +42,21 @@ export const postAgUi: Route = async (call) => {
   });
 };
 
-/** Checks the answers to interrupts: those that the session does not accept leave the data as it is. Returns why they come too late. */
-async function lateRefusal(
+/**
+ * Checks the answers to interrupts: those that the session does not accept leave the data as it is. Returns why they are refused: two of
+ * them differ, or they come too late.
+ */
+async function answerRefusal(
   call: RouteCall,
   live: LiveSession,
   input: RunInput,
-): Promise<LateRefusal | undefined> {
+): Promise<ConflictRefusal | LateRefusal | undefined> {
   const { resume = [] } = input;
   const digests = resume.map(({ interruptId }) => interruptId);
   await requireQuestions(call.parts.context, live, digests);
-  await checkAnswers(call, live, resumedAnswersOf(input, live.stream.questions));
-  return await lateAnswers(live, resume);
+  const answers = resumedAnswersOf(input, live.stream.questions);
+  await checkAnswers(call, live, answers);
+  return conflictingAnswers(answers) ?? (await lateAnswers(live, resume));
 }
 
 /** Answers interrupts. One that was decided meanwhile ends the run with an error, unless its answer is the same. */

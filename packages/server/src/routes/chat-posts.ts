@@ -2,6 +2,7 @@ import { stateAt, type Question, type Receipt } from "@moora/agent";
 import { ignoredReason } from "@moora/agent/internal";
 import type { AnsweredQuestion, UserMessage } from "../chat/chat-request.ts";
 import type { ChatStream } from "../chat/chat-stream.ts";
+import { conflictingAnswers } from "../chat/conflicting-answers.ts";
 import type { PostedMessage } from "../chat/posted-message.ts";
 import { checkAttachments } from "../files/files-of-session.ts";
 import { HttpProblem } from "../problem.ts";
@@ -83,7 +84,8 @@ export async function loopOf(
 
 /**
  * Answers questions, and continues the stream of their loop after what the client has `posted`. Throws `refused` for the answer to a
- * call that the session does not have. `onDecided` gets the digests of the questions that these answers have decided, before the stream may end.
+ * call that the session does not have, and for two different answers to one question. `onDecided` gets the digests of the questions that
+ * these answers have decided, before the stream may end.
  */
 export async function postAnswers(
   call: RouteCall,
@@ -98,9 +100,12 @@ export async function postAnswers(
     const detail = `The message has an answer to the tool call ${JSON.stringify(unknown)}, which is not of this chat.`;
     throw new HttpProblem("refused", detail, { path: "messages" });
   }
+  const answers = answersOf(live.stream.questions);
+  const conflict = conflictingAnswers(answers);
+  if (conflict !== undefined) throw new HttpProblem("refused", conflict.message, { path: "messages" });
   stream.begin({ type: "continue", posted });
   const decided = new Set<string>();
-  for (const answer of answersOf(live.stream.questions)) {
+  for (const answer of answers) {
     const { status } = await decide(call, live, answer);
     if (status === "accepted") decided.add(answer.question.digest);
   }

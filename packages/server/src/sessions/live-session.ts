@@ -1,6 +1,5 @@
 import {
   SessionError,
-  sessionOwner,
   type Agent,
   type AgentEvent,
   type DurableSession,
@@ -13,10 +12,8 @@ import { viewerUrl } from "../files/viewer-urls.ts";
 import type { ServerContext } from "../server-options.ts";
 import { DataPosition } from "./data-position.ts";
 import { isOfSubAgent } from "./directory.ts";
-import { isDue, openAny, openResting, type Opening } from "./open-durable.ts";
-
-/** How often the lease of a session that another process runs is read, in milliseconds. */
-const takeoverPollMs = 1_000;
+import { openAny, openResting, type Opening } from "./open-durable.ts";
+import { whenDue, whenLeft } from "./reopen-poll.ts";
 
 /**
  * A session of this server. It runs the session, or posts to the process that runs it and takes over when the lease of that
@@ -184,9 +181,17 @@ export class LiveSession {
     session.onEvent((event) => this.#noteQuestion(event));
     this.stream.adopt(session);
     DataPosition.of(session);
+    // It may have ended while it was opened.
+    if (!this.#isEnded) this.#awaitReopening(session);
+  }
+
+  /** Opens the session again when its work is due, or when the process that runs it has ended. */
+  #awaitReopening(session: DurableSession<unknown>): void {
     const mayTakeOver = !this.#isOfSubAgent && this.#context.log.owner === undefined;
-    if (this.#rests) this.#awaitWork();
-    else if (session.info().access === "post" && mayTakeOver) this.#poll();
+    const reopen = (): void => void this.#reopen();
+    if (this.#rests) this.#cancelPoll = whenDue(this.#context.clock, session, reopen);
+    else if (session.info().access === "post" && mayTakeOver)
+      this.#cancelPoll = whenLeft(this.#context, this.ref.id, reopen);
   }
 
   #noteQuestion(event: AgentEvent<unknown>): void {
@@ -226,33 +231,5 @@ export class LiveSession {
       this.#context.onError(error);
       this.#end();
     }
-  }
-
-  /** Claims a session that rests when its work is due, such as a deadline, or a message that another process has posted. */
-  #awaitWork(): void {
-    const { clock } = this.#context;
-    const look = (): void => {
-      if (isDue(this.session, clock)) void this.#reopen();
-      else if (!this.#isEnded) this.#awaitWork();
-    };
-    this.#cancelPoll = clock.after(takeoverPollMs, look, { keepsAlive: false });
-  }
-
-  /** Reads the lease of the process that runs the session, and takes over when it has ended. */
-  #poll(): void {
-    const { clock, log, onError } = this.#context;
-    const again = (): void => {
-      if (!this.#isEnded) this.#poll();
-    };
-    const look = (): void => {
-      sessionOwner(log, this.ref.id, { clock }).then(
-        (owner) => (owner === undefined ? this.#reopen() : again()),
-        (error: unknown) => {
-          onError(error);
-          again();
-        },
-      );
-    };
-    this.#cancelPoll = clock.after(takeoverPollMs, look, { keepsAlive: false });
   }
 }

@@ -1,6 +1,7 @@
 import type { AgentState, Question, Session } from "@moora/agent";
+import { refusalWithoutReviewer } from "@moora/agent/internal";
 import { isLoopRunning } from "@moora/agent-core-state-machine";
-import { openCallsOf, toolOf } from "@moora/agent-core-state-machine/internal";
+import { noReviewer, openCallsOf, toolOf } from "@moora/agent-core-state-machine/internal";
 import type { Screen } from "../terminal/screen.ts";
 import type { QuestionPrompt } from "./question-prompt.ts";
 
@@ -73,8 +74,7 @@ export class RunQuestions {
     const advice = `Use ${isPolicy ? "--approve never, " : ""}--approve-from-stdin or --session ID.`;
     screen.line(`No terminal to ask on: the call of ${name} is rejected. ${advice}`);
     this.#hasRejected = true;
-    const decision = { reject: "No reviewer is available." };
-    void session.decide(question, decision, "no-reviewer").catch(() => undefined);
+    void session.decide(question, refusalWithoutReviewer(question), noReviewer.by).catch(() => undefined);
   }
 
   /** Aborted when the question is answered, here or elsewhere, and when the run is over. */
