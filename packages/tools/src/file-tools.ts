@@ -10,7 +10,8 @@ export interface FileToolsOptions {
   readonly root: string;
   /**
    * Files and folders that they never read or list, also through links: paths, relative to the current folder, that need not exist. `*` in
-   * the last name matches any characters, as in `data/sessions.db*`. Default: none. Folders named `.moora` are always excluded.
+   * the last name matches any characters, as in `data/sessions.db*`. Default: none. What `excludeFromFileTools` names, JSONL logs of Moora and
+   * what is beside them, keys for `/mcp`, lists of users with tokens, and folders named `.moora` are always excluded.
    */
   readonly exclude?: readonly string[];
 }

@@ -5,3 +5,4 @@ export { fetchUrlTool } from "./fetch-url.ts";
 export type { FetchUrlOptions } from "./fetch-url.ts";
 export { fileTools } from "./file-tools.ts";
 export type { FileToolsOptions } from "./file-tools.ts";
+export { excludeFromFileTools } from "./files/process-exclusions.ts";

@@ -40,7 +40,8 @@ const hostile = [
   "sub/../../secret.txt",
   "./../secret.txt",
   "..",
-  "sub/..",
+  "sub/../..",
+  "sub/../../data/inside.txt",
   "../data-evil/secret.txt",
   `${place.path}/secret.txt`,
   `${place.path}/data-evil/secret.txt`,
@@ -136,8 +137,28 @@ describe("paths inside the root", () => {
     ["./inside.txt", "inside"],
     ["sub//%2e%2e", "a file of this name"],
     ["link-in.txt", "inside"],
+    ["sub/../inside.txt", "inside"],
+    ["sub/missing/../../inside.txt", "inside"],
+    ["folder-out/../inside.txt", "inside"],
   ])("%s is read", async (path, text) => {
     expect(textOf(await runTool(toolNamed("read_file"), { path }))).toContain(text);
+  });
+});
+
+describe("a path with ..", () => {
+  it("is that of the folder which it names, and leads out only above the root", async () => {
+    const listed = textOf(await runTool(toolNamed("list_files"), { path: "sub/.." }));
+    expect(listed.split("\n")).toContain("inside.txt (6 bytes)");
+    expect(listed).toBe(textOf(await runTool(toolNamed("list_files"), {})));
+    const read = async (path: string): Promise<string> =>
+      textOf(await runTool(toolNamed("read_file"), { path }));
+    expect(await read("sub/../none.txt")).toBe('"sub/../none.txt" does not exist.');
+    expect(await read("sub/../../data/inside.txt")).toMatch(/leads out of the root folder\.$/);
+  });
+
+  it("is shown without it in lists and searches", async () => {
+    const found = textOf(await runTool(toolNamed("search_files"), { query: "name", path: "sub/../sub" }));
+    expect(found).toContain("sub/%2e%2e:1:");
   });
 });
 

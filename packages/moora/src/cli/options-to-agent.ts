@@ -7,7 +7,6 @@ import type { ChosenLlm } from "./choose-llm.ts";
 import type { CliHost } from "./cli-host.ts";
 import { moduleToTools } from "./module-to-tools.ts";
 import type { GivenOptions } from "./options.ts";
-import { secretPaths } from "./secret-paths.ts";
 import { UsageError } from "./usage-error.ts";
 
 const systemPrompt =
@@ -59,13 +58,12 @@ async function toolsOf(options: GivenOptions, host: CliHost): Promise<readonly T
   const fetches = options.has("allow-fetch") ? [fetchUrlTool()] : [];
   const module = options.text("tools");
   const others = module === undefined ? [] : await moduleToTools(module, cwd);
-  const files = filesIn(root, secretPaths(options, host, root));
-  return [calculatorTool(), currentTimeTool({ clock }), ...files, ...fetches, ...others];
+  return [calculatorTool(), currentTimeTool({ clock }), ...filesIn(root), ...fetches, ...others];
 }
 
-function filesIn(root: string, exclude: readonly string[]): readonly Tool[] {
+function filesIn(root: string): readonly Tool[] {
   try {
-    return fileTools({ root, exclude });
+    return fileTools({ root });
   } catch {
     const problem = existsSync(root)
       ? "is not a folder, or it is kept from the tools: it has sessions or secrets"

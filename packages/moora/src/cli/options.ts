@@ -93,11 +93,11 @@ const optionRows: Readonly<Record<OptionName, OptionRow>> = {
   session: { value: "ID", help: "Keep the conversation under this name; resumes after a crash or restart." },
   log: {
     value: "WHERE",
-    help: "Where sessions are kept: FILE.db, a folder, postgres://... Default: MOORA_LOG or .moora.",
+    help: "Where sessions are: FILE.db, a folder, postgres://... Default: MOORA_LOG or .moora/sessions.db.",
   },
   agent: {
     value: "FILE",
-    help: "A module of yours that exports agents, and authorize for other hosts than this.",
+    help: "A module of yours that exports agents.",
   },
   auth: {
     value: "FILE",
@@ -119,7 +119,7 @@ const optionRows: Readonly<Record<OptionName, OptionRow>> = {
   },
   host: {
     value: "ADDRESS",
-    help: "The address to listen on. Default: 127.0.0.1. Others need users: --auth, or authorize.",
+    help: "The address to listen on; one that others can reach needs users. Default: 127.0.0.1.",
   },
   port: { value: "N", help: "The port to listen on; 0 for any free one. Default: 8787." },
   out: { value: "FILE", help: "Write the page to a new file instead, which opens without this program." },

@@ -1,12 +1,14 @@
 import { nearest } from "@moora/agent-core-effects/internal";
+import { excludeFromFileTools } from "@moora/tools";
 import manifest from "../../package.json" with { type: "json" };
 import { errorToFailure } from "./cli-failure.ts";
 import { exitCodes, type CliHost, type ExitCode } from "./cli-host.ts";
-import type { Command } from "./command.ts";
+import type { Command, CommandCall } from "./command.ts";
 import { commands } from "./commands.ts";
 import { commandHelp, overview } from "./help.ts";
 import { parseCommandLine, type CommandLine } from "./parse-command-line.ts";
 import { Screen } from "./terminal/screen.ts";
+import { secretPaths } from "./secret-paths.ts";
 import { environmentSecrets } from "./secrets.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -49,7 +51,18 @@ async function dispatch({ args, options }: CommandLine, host: CliHost): Promise<
       `Run: moora help ${command.name}`,
     );
   }
-  return await command.run({ args: rest, options }, host);
+  return await runWithoutSecrets(command, { args: rest, options }, host);
+}
+
+/** Runs a command. No file tools read its log and its secrets meanwhile, also those that a module of the user creates. */
+async function runWithoutSecrets(command: Command, call: CommandCall, host: CliHost): Promise<ExitCode> {
+  if (!command.options.includes("log")) return await command.run(call, host);
+  const stopExcluding = excludeFromFileTools(secretPaths(call.options, host));
+  try {
+    return await command.run(call, host);
+  } finally {
+    stopExcluding();
+  }
 }
 
 function commandNamed(name: string): Command {

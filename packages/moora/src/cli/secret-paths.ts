@@ -1,5 +1,5 @@
 import { realpathSync } from "node:fs";
-import { dirname, join, relative, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import type { CliHost } from "./cli-host.ts";
 import type { GivenOptions, OptionName } from "./options.ts";
 import type { LogTarget } from "./session/log-target.ts";
@@ -12,23 +12,19 @@ const secretFiles: readonly OptionName[] = ["auth", "mcp-config", "secret-file"]
 const jsonlNames = ["*.jsonl*", "*.lease*", "*.snapshot*", ".locks", ".tools", ".mcp-secret*", "blobs"];
 
 /**
- * The paths that the file tools of `root` never read: the users and their tokens, the sessions of all users, `.moora`, and those of
- * `--exclude`. For `exclude` of `fileTools`.
+ * The paths that no file tools read while a command runs: the users and their tokens, the sessions of all users, `.moora`, and those of
+ * `--exclude`. For `excludeFromFileTools`.
  */
-export function secretPaths(
-  options: GivenOptions,
-  host: Pick<CliHost, "env" | "cwd">,
-  root: string,
-): readonly string[] {
+export function secretPaths(options: GivenOptions, host: Pick<CliHost, "env" | "cwd">): readonly string[] {
   const files = secretFiles.flatMap((name) => options.text(name) ?? []);
   return [
     ...[...files, ...options.texts("exclude"), ".moora"].map((path) => resolve(host.cwd, path)),
-    ...logPaths(logTargetOf(options, host), root),
+    ...logPaths(logTargetOf(options, host)),
   ];
 }
 
 /** The files of a log and of its default archive. */
-function logPaths(target: LogTarget, root: string): readonly string[] {
+function logPaths(target: LogTarget): readonly string[] {
   switch (target.type) {
     case "postgres":
       return [target.toolsFolder];
@@ -36,17 +32,11 @@ function logPaths(target: LogTarget, root: string): readonly string[] {
       const files = [target.path, realPathOf(target.path)];
       return [...files.map((file) => `${file}*`), join(dirname(target.path), "archive.db*")];
     }
-    case "jsonl": {
-      const archive = `${target.path}-archive`;
-      // Of a folder in which the root is, only what is of the log: otherwise nothing could be read.
-      if (!contains(target.path, root)) return [target.path, archive];
-      return [...jsonlNames.map((name) => join(target.path, name)), archive];
-    }
+    case "jsonl":
+      // Not the folder itself: the root of the tools may be in it.
+      return [...jsonlNames.map((name) => join(target.path, name)), `${target.path}-archive`];
   }
 }
-
-const contains = (folder: string, path: string): boolean =>
-  !relative(realPathOf(folder), realPathOf(path)).startsWith("..");
 
 function realPathOf(path: string): string {
   try {

@@ -1,4 +1,4 @@
-import { isAbsolute, join, relative } from "node:path";
+import { dirname, isAbsolute, join, relative } from "node:path";
 import type { Agent } from "@moora/agent";
 import { errorText } from "@moora/agent-core-effects/internal";
 import type { EventLog } from "@moora/event-log";
@@ -13,8 +13,9 @@ import { checkSites } from "./sites.ts";
 import type { AuthFile } from "./auth-file.ts";
 import { servedBy } from "./served-agents.ts";
 import { toolsOfServer, type McpOption } from "./mcp/tools-of-server.ts";
-import { noticeToMessage, openLog, type LogTarget } from "./session/log-target.ts";
+import { createLogFolder, noticeToMessage, openLog, type LogTarget } from "./session/log-target.ts";
 import { logTargetOf } from "./session/session-call.ts";
+import { checkFolderOf } from "./session/use-file.ts";
 import { Screen } from "./terminal/screen.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -55,9 +56,9 @@ export async function withServer(
   const onNotice = (given: Parameters<typeof noticeToMessage>[0]): void =>
     screen.line(noticeToMessage(given));
   if (notice !== undefined) screen.dim(notice);
-  const mcp = listens ? await toolsOfServer(served.agents, () => mcpSecret(options, host, target)) : {};
   const log = await openLog(target, { creates: true, onNotice });
   try {
+    const mcp = listens ? await toolsOfServer(served.agents, () => mcpSecret(options, host, target)) : {};
     const { createAgentServer } = await import("@moora/server");
     if (worker) checkHasDue(log, target);
     const onError = (error: unknown): void => screen.line(`moora: ${errorText(error)}`);
@@ -80,12 +81,15 @@ export async function withServer(
   }
 }
 
-/** The key of the open questions of `/mcp`: in the file of `--secret-file`, or beside the log. Throws `UsageError`. */
-function mcpSecret(options: GivenOptions, { cwd }: CliHost, { secretFile }: LogTarget): string {
+/** The key of the open questions of `/mcp`: in the file of `--secret-file`, or beside the log. Throws `UsageError` and `CliFailure`. */
+function mcpSecret(options: GivenOptions, { cwd }: CliHost, { secretFile, shown }: LogTarget): string {
   const given = options.text("secret-file");
-  return given === undefined
-    ? secretIn(secretFile, relative(cwd, secretFile))
-    : secretIn(isAbsolute(given) ? given : join(cwd, given), given);
+  if (given === undefined) {
+    createLogFolder(dirname(secretFile), shown);
+    return secretIn(secretFile, relative(cwd, secretFile));
+  }
+  checkFolderOf(given, cwd);
+  return secretIn(isAbsolute(given) ? given : join(cwd, given), given);
 }
 
 /** Throws `UsageError` for a log that a worker cannot use. */

@@ -1,5 +1,8 @@
-import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { defineAgent, openSession } from "@moora/agent";
+import { sqliteLog } from "@moora/event-log/sqlite";
+import { planner } from "@moora/planner";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { calls, FakeProvider, says } from "./fake-provider.ts";
 import { TemporaryFolder } from "./temporary-folder.ts";
@@ -84,13 +87,108 @@ describe("the file tools of moora serve --auth", () => {
   });
 });
 
+describe("logs of earlier commands in the root", () => {
+  it.each([
+    ["the folder of another --log", ["--log", "old"]],
+    ["a folder below others", ["--log", "sub/deep/old"]],
+    ["a SQLite file", ["--log", "old.db"]],
+    ["a SQLite file without the usual name, in a folder", ["--log", "sub/old.sqlite3"]],
+  ])("are not read by the file tools of a server: %s", async (_, args) => {
+    mkdirSync(place.at("sub"));
+    const earlier = ["run", `My diagnosis is ${diagnosis}`, "--session", "ada", ...args];
+    expect(await new TestHost({ cwd: place.path }).run(earlier)).toBe(0);
+    const files = secretFiles();
+    for (const file of files.filter((name) => name.endsWith(".jsonl")))
+      copyFileSync(place.at(file), place.at("sub", "copy.bak"));
+    const { answerTo, stop } = await started([]);
+    for (const task of [...files, "sub/copy.bak"].map((file) => `read ${file}`))
+      expect(await answerTo(bobToken, task), task).not.toContain(diagnosis);
+    expect(await answerTo(bobToken, "search diagnosis")).not.toContain(diagnosis);
+    await stop();
+  });
+});
+
+/** The module of an agent whose file tools read the folder, without `exclude`. */
+function writeModule(): void {
+  const index = JSON.stringify(join(import.meta.dirname, "../../src/index.ts"));
+  const root = JSON.stringify(place.path);
+  writeFileSync(
+    place.at("agent.mjs"),
+    `import { defineAgent, fileTools, planner } from ${index};
+export const agent = defineAgent({ name: "moora", llm: planner(), tools: fileTools({ root: ${root} }) });`,
+  );
+}
+
+describe("the file tools of a module, which gives them no paths to exclude", () => {
+  it("show no user the tokens, the sessions of another and the key of a server", async () => {
+    writeModule();
+    writeFileSync(place.at("key"), diagnosis.repeat(5), { mode: 0o600 });
+    const { answerTo, stop } = await started([
+      "--agent",
+      "agent.mjs",
+      "--log",
+      "logs",
+      "--secret-file",
+      "key",
+    ]);
+    await answerTo(adaToken, `My diagnosis is ${diagnosis}`);
+    for (const task of [...secretFiles(), "link-to-users"].map((file) => `read ${file}`)) {
+      if (task === "read agent.mjs") continue;
+      expect(await answerTo(bobToken, task), task).not.toMatch(new RegExp(`${adaToken}|${diagnosis}`));
+    }
+    expect(await answerTo(bobToken, "read notes.txt")).toContain("The answer is 42.");
+    await stop();
+  });
+
+  it.each([[[]], [["--agent", "agent.mjs"]]])(
+    "of a worker in the folder of a server show neither its users nor its key: %j",
+    async (args) => {
+      writeModule();
+      const { answerTo, stop } = await started(["--secret-file", "key"]);
+      await answerTo(adaToken, "1 + 1");
+      await stop();
+      const host = new TestHost({ cwd: place.path });
+      const ended = host.start(["worker", ...args]);
+      await host.stdout.shows("Working on the sessions of moora");
+      for (const file of ["users.json", "key", "notes.txt"]) {
+        const session = await workerAnswers(`read ${file}`);
+        expect(session).not.toMatch(new RegExp(`${adaToken}|${bobToken}|moora-mcp-secret`));
+        expect(session).toContain(file === "notes.txt" ? "The answer is 42." : "is excluded");
+      }
+      host.interrupt();
+      await ended;
+    },
+  );
+});
+
+/** Posts a task in a new session of the log, and resolves with all that the session has when a worker has answered. */
+async function workerAnswers(task: string): Promise<string> {
+  await using log = sqliteLog(place.at(".moora/sessions.db"));
+  const agent = defineAgent({ name: "moora", llm: planner() });
+  await (await openSession(agent, { log, id: task })).close();
+  await using poster = await openSession(agent, { log, id: task, access: "post" });
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const stop = poster.onInput(() => {
+    const session = JSON.stringify(poster.current());
+    if (/"type":"(Done|Error)"/.test(session)) resolve(session);
+  });
+  await poster.send(task);
+  return await promise.finally(stop);
+}
+
 describe("the file tools of moora run", () => {
   it("keep the sessions, the tokens and the configuration of MCP servers from the model", async () => {
     mkdirSync(place.at("sub", ".moora"), { recursive: true });
     writeFileSync(place.at("servers.json"), JSON.stringify({ mcpServers: {} }));
     writeFileSync(place.at("sub", ".moora", "mcp.json"), diagnosis);
     await new TestHost({ cwd: place.path }).run(["run", diagnosis, "--session", "ada"]);
-    const paths = [".moora/sessions.db", "servers.json", "sub/.moora/mcp.json", "link-to-users"];
+    const paths = [
+      ".moora/sessions.db",
+      "servers.json",
+      "sub/.moora/mcp.json",
+      "link-to-users",
+      "sub/../users.json",
+    ];
     await using provider = await FakeProvider.start(
       calls(
         ...paths.map((path): [string, object] => ["read_file", { path }]),

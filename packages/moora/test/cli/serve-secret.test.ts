@@ -1,6 +1,19 @@
-import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { source } from "./child.ts";
 import { calls, FakeProvider, says } from "./fake-provider.ts";
 import { TemporaryFolder } from "./temporary-folder.ts";
 import { TestHost } from "./test-host.ts";
@@ -8,8 +21,11 @@ import { TestHost } from "./test-host.ts";
 let place = new TemporaryFolder();
 beforeEach(() => {
   place = new TemporaryFolder();
+  mkdirSync(place.at("keys"));
 });
 afterEach(() => place[Symbol.dispose]());
+
+const keyForm = /^moora-mcp-secret-[0-9a-f]{64}\n$/;
 
 async function started(port: string, args: readonly string[]) {
   const host = new TestHost({ cwd: place.path });
@@ -62,18 +78,77 @@ describe("the key of the open questions of /mcp", () => {
     await client.close();
     await server.stop();
     expect(statSync(place.at(file)).mode & 0o777).toBe(0o600);
-    expect(readFileSync(place.at(file), "utf8")).toMatch(/^[0-9a-f]{64}\n$/);
+    expect(readFileSync(place.at(file), "utf8")).toMatch(keyForm);
   });
 
   it("has at least 32 bytes, and is a file", async () => {
-    writeFileSync(place.at("short"), "short\n");
+    writeFileSync(place.at("short"), "short\n", { mode: 0o600 });
     mkdirSync(place.at("folder"));
-    const errorOf = async (file: string): Promise<string> => {
-      const host = new TestHost({ cwd: place.path });
-      expect(await host.run(["serve", "--port", "0", "--secret-file", file])).toBe(2);
-      return host.stderr.text;
-    };
     expect(await errorOf("short")).toContain("The key in short is shorter than 32 bytes.");
     expect(await errorOf("folder")).toContain("The key in folder is a folder.");
   });
+
+  it.each(["644", "640", "620", "604"])(
+    "is refused where others have a permission on it: %s",
+    async (mode) => {
+      const key = "k".repeat(32);
+      writeFileSync(place.at("my key"), key);
+      chmodSync(place.at("my key"), Number.parseInt(mode, 8));
+      expect(await errorOf("my key")).toBe(
+        `moora: The key in my key is open to other users: its mode is 0${mode}. Run: chmod 600 'my key'\n`,
+      );
+      chmodSync(place.at("my key"), 0o600);
+      await (await started("0", ["--secret-file", "my key"])).stop();
+      expect(readFileSync(place.at("my key"), "utf8")).toBe(key);
+    },
+  );
+
+  it("is created only in a folder that exists", async () => {
+    expect(await errorOf("none/below/mcp", 3)).toContain(
+      `The folder ${place.at("none/below")} of none/below/mcp does not exist. Create it first.`,
+    );
+    expect(existsSync(place.at("none"))).toBe(false);
+  });
+
+  it.each(["", "\n"])("is created anew in an empty file: %j", async (content) => {
+    writeFileSync(place.at("keys/mcp"), content);
+    symlinkSync("keys/mcp", place.at("link"));
+    await (await started("0", ["--secret-file", "link"])).stop();
+    expect(lstatSync(place.at("link")).isSymbolicLink()).toBe(true);
+    expect(readFileSync(place.at("keys/mcp"), "utf8")).toMatch(keyForm);
+    expect(statSync(place.at("keys/mcp")).mode & 0o777).toBe(0o600);
+    expect(readdirSync(place.at("keys"))).toEqual(["mcp"]);
+  });
+
+  it("is not replaced where it is shared by a link that leads nowhere", async () => {
+    symlinkSync("keys/none", place.at("link"));
+    expect(await errorOf("link")).toContain("The key in link does not exist.");
+    expect(readdirSync(place.at("keys"))).toEqual([]);
+  });
+
+  it("is there as a whole or not at all, where it cannot be written", async () => {
+    const run = [process.execPath, "--conditions=@moora/source", join(source, "main.ts")];
+    // No byte can be written to any file, as on a full disk.
+    const { stderr } = spawnSync(
+      "sh",
+      ["-c", 'ulimit -f 0; exec "$@"', "sh", ...run, "serve", "--port", "0", ...inKeys, ...inPostgres],
+      { cwd: place.path, env: { PATH: process.env["PATH"] }, encoding: "utf8" },
+    );
+    expect(stderr).toContain("The key in keys/mcp cannot be used: EFBIG.");
+    expect(readdirSync(place.at("keys"))).toEqual([]);
+    await (await started("0", inKeys)).stop();
+    expect(readFileSync(place.at("keys/mcp"), "utf8")).toMatch(keyForm);
+  });
 });
+
+const inKeys = ["--secret-file", "keys/mcp"];
+const inPostgres = ["--log", "postgres://localhost/none"];
+
+/** The error of a server with this file. */
+async function errorOf(file: string, code: number = 2): Promise<string> {
+  const host = new TestHost({ cwd: place.path });
+  expect(
+    await host.run(["serve", "--port", "0", "--provider", "local", "--model", "x", "--secret-file", file]),
+  ).toBe(code);
+  return host.stderr.text;
+}

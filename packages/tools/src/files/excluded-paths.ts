@@ -1,15 +1,9 @@
-import { realpathSync, statSync, type BigIntStats } from "node:fs";
-import { basename, dirname, join, resolve, sep } from "node:path";
+import { statSync, type BigIntStats } from "node:fs";
+import { resolve, sep } from "node:path";
+import { namesOf, type ExcludedName } from "./excluded-name.ts";
+import { isMooraPath } from "./moora-files.ts";
 import { matchesNamePattern } from "./name-pattern.ts";
-
-/** A name in a folder. The folder is a real path; `*` in the name matches any characters. */
-interface ExcludedName {
-  readonly folder: string;
-  readonly name: string;
-}
-
-/** The folder in which the command line of Moora keeps sessions and configuration. It is excluded at every depth. */
-const sessionsFolder = ".moora";
+import { processExclusions } from "./process-exclusions.ts";
 
 /** Files and folders that are never read, with everything below them, by their real paths. */
 export class ExcludedPaths {
@@ -21,17 +15,17 @@ export class ExcludedPaths {
   constructor(paths: readonly string[]) {
     this.#paths = paths.map((path) => resolve(path));
     this.#first = this.#paths.flatMap(namesOf);
-    this.#names = this.#first;
+    this.#names = this.#namesNow();
   }
 
   /** Follows the links in the paths once more: one may lead elsewhere now. What they were first stays excluded. */
   refresh(): void {
-    this.#names = [...this.#first, ...this.#paths.flatMap(namesOf)];
+    this.#names = this.#namesNow();
   }
 
   /** Whether a file is an excluded one under another name. */
   isSameFile({ dev, ino }: Pick<BigIntStats, "dev" | "ino">): boolean {
-    return this.#paths.some((path) => {
+    return this.#pathsNow().some((path) => {
       try {
         const found = statSync(path, { bigint: true });
         return found.dev === dev && found.ino === ino;
@@ -49,18 +43,18 @@ export class ExcludedPaths {
     });
   }
 
-  /** The same, for a path in `root`. */
+  /** The same, for a path in `root`. Files of Moora are excluded by their names. */
   hasIn(root: string, real: string): boolean {
-    const names = pathBelow(real, root)?.split(sep) ?? [];
-    return names.some((name) => name.toLowerCase() === sessionsFolder) || this.has(real);
+    return isMooraPath(pathBelow(real, root)?.split(sep) ?? []) || this.has(real);
   }
-}
 
-/** The name of a path in its folder, and in the folder that it leads to. */
-function namesOf(path: string): readonly ExcludedName[] {
-  const given = { folder: realPathOf(dirname(path)), name: basename(path) || "*" };
-  const real = realPathOf(join(given.folder, given.name));
-  return [given, { folder: dirname(real), name: basename(real) || "*" }];
+  #namesNow(): readonly ExcludedName[] {
+    return [...this.#first, ...this.#pathsNow().flatMap(namesOf)];
+  }
+
+  #pathsNow(): readonly string[] {
+    return [...this.#paths, ...processExclusions()];
+  }
 }
 
 /** The path relative to a folder: "" for the folder itself, undefined for a path outside. */
@@ -68,14 +62,4 @@ export function pathBelow(real: string, folder: string): string | undefined {
   if (real === folder) return "";
   const prefix = folder.endsWith(sep) ? folder : folder + sep;
   return real.startsWith(prefix) ? real.slice(prefix.length) : undefined;
-}
-
-/** The real path. Of a path that does not exist, the part that does is resolved. */
-function realPathOf(path: string): string {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    const parent = dirname(path);
-    return parent === path ? path : join(realPathOf(parent), basename(path));
-  }
 }

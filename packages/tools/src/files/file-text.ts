@@ -1,5 +1,6 @@
 import type { FileHandle } from "node:fs/promises";
-import type { RootFolder } from "./root-folder.ts";
+import { isMooraContent } from "./moora-files.ts";
+import { excluded, type RootFolder } from "./root-folder.ts";
 
 /** The text of a file, or why it cannot be returned. */
 export type FileText =
@@ -7,10 +8,13 @@ export type FileText =
   | { readonly type: "binary"; readonly bytes: number }
   | { readonly type: "too-large"; readonly bytes: number };
 
-/** The number of bytes that decide whether a file is text. */
+/** The number of bytes that decide whether a file is text, and whose it is. */
 const probeLength = 8_192;
 
-/** Reads a file inside the root. A file of more than `maxBytes` is not read at all. */
+/**
+ * Reads a file inside the root. Of a file of more than `maxBytes` only the beginning is read. Rejects with `PathRefused` for a file of
+ * Moora, which is recognized by what was read.
+ */
 export async function fileText(
   root: RootFolder,
   path: string,
@@ -19,9 +23,10 @@ export async function fileText(
   const handle = await root.open(path, "file");
   try {
     const { size } = await handle.stat();
-    if (size > maxBytes) return { type: "too-large", bytes: size };
-    const bytes = await bytesOf(handle, maxBytes, signal);
-    if (bytes.length > maxBytes) return { type: "too-large", bytes: bytes.length };
+    const bytes = await bytesOf(handle, size > maxBytes ? probeLength : maxBytes, signal);
+    if (isMooraContent(bytes)) throw excluded(path);
+    if (size > maxBytes || bytes.length > maxBytes)
+      return { type: "too-large", bytes: Math.max(size, bytes.length) };
     if (isBinary(bytes.subarray(0, probeLength))) return { type: "binary", bytes: bytes.length };
     return { type: "text", text: new TextDecoder("utf-8").decode(bytes) };
   } finally {

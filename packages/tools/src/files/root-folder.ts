@@ -101,14 +101,20 @@ export class RootFolder {
   }
 }
 
-/** The parts of a relative path. Nothing is decoded: "%2e" is a name like any other. */
-function segmentsOf(path: string): readonly string[] {
+/**
+ * The names of a path relative to the root, without "." and "..": "a/../b" is "b", also where "a" is a link. Throws `PathRefused` for a
+ * path that leads out. Nothing is decoded: "%2e" is a name like any other.
+ */
+export function segmentsOf(path: string): readonly string[] {
   if (path.includes("\0")) throw outside(path);
   if (/^[/\\]/.test(path) || (sep === "\\" && path.includes(":")))
     throw new PathRefused("outside", `"${shown(path)}" is not relative: paths start at the root folder.`);
-  const segments = path.split(sep === "\\" ? /[/\\]/ : "/");
-  if (segments.includes("..")) throw outside(path);
-  return segments.filter((segment) => segment !== "" && segment !== ".");
+  const names: string[] = [];
+  for (const segment of path.split(sep === "\\" ? /[/\\]/ : "/")) {
+    if (segment !== ".." && segment !== "" && segment !== ".") names.push(segment);
+    else if (segment === ".." && names.pop() === undefined) throw outside(path);
+  }
+  return names;
 }
 
 /** No link is followed, and opening a pipe does not block. */
@@ -125,7 +131,7 @@ function checkKind(path: string, stats: BigIntStats, kind: PathKind): void {
   throw new PathRefused("not-a-file", `"${shown(path)}" is ${what}.`);
 }
 
-const excluded = (path: string): PathRefused =>
+export const excluded = (path: string): PathRefused =>
   new PathRefused("excluded", `"${shown(path)}" is excluded: it must not be read.`);
 
 /** Linux reports the path of an open file; elsewhere the path is resolved once more. */

@@ -1,7 +1,7 @@
 import type { Dirent } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { PathRefused, type RootFolder } from "./root-folder.ts";
+import { PathRefused, segmentsOf, type RootFolder } from "./root-folder.ts";
 
 /** An entry of a folder. `path` is relative to the root, with "/" between names. */
 export interface FoundEntry {
@@ -15,7 +15,7 @@ export interface WalkOptions {
   readonly signal: AbortSignal;
 }
 
-/** Folders that are skipped, unless a path names them. `.moora` is never read: see `ExcludedPaths`. */
+/** Folders that are skipped, unless a path names them. Files of Moora are never read: see `ExcludedPaths`. */
 export const ignoredFolders: readonly string[] = [".git", "node_modules"];
 
 const maxDepth = 32;
@@ -74,7 +74,4 @@ function kindOf(entry: Dirent): FoundEntry["kind"] {
   return entry.isSymbolicLink() ? "link" : "other";
 }
 
-function joined(folder: string, name: string): string {
-  const names = folder.split("/").filter((part) => part !== "" && part !== ".");
-  return [...names, name].join("/");
-}
+const joined = (folder: string, name: string): string => [...segmentsOf(folder), name].join("/");

@@ -28,6 +28,9 @@ export const serveCommand: Command = {
     ...describingOptions,
     "help",
   ],
+  optionHelp: {
+    agent: "A module that exports agents, authorize for users, and context for tools that need one.",
+  },
   run: (call, host) =>
     withServer(
       { name: "serve", call, host, worker: call.options.has("worker"), listens: true },

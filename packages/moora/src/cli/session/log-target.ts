@@ -1,7 +1,8 @@
 import { existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
-import { dirname, join, resolve, sep } from "node:path";
+import { basename, dirname, join, resolve, sep } from "node:path";
 import { memoryLog, type EventLog, type LogNotice } from "@moora/event-log";
 import { UsageError } from "../usage-error.ts";
+import { codeOf } from "./use-file.ts";
 
 interface LogTargetBase {
   /** The target as it may be shown: without a password. */
@@ -88,7 +89,7 @@ export async function openLog(
     case "sqlite": {
       if (!existsSync(target.path)) {
         if (!creates) return memoryLog();
-        createFolder(dirname(target.path), target.shown);
+        createLogFolder(dirname(target.path), target.shown);
       }
       const { sqliteLog } = await import("@moora/event-log/sqlite");
       return sqliteLog(target.path, { onNotice });
@@ -96,15 +97,18 @@ export async function openLog(
   }
 }
 
-/** Sessions contain private conversations: the folder is readable by its owner only, and is kept out of repositories. */
-function createFolder(folder: string, shown: string): void {
+/**
+ * Creates the folder of a log and those above it. Sessions contain private conversations: the folder is readable by its owner only, and
+ * `.moora` is kept out of repositories. Throws `UsageError`.
+ */
+export function createLogFolder(folder: string, shown: string): void {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    if (folder.endsWith(defaultFolder)) writeFileSync(join(folder, ".gitignore"), "*\n", { flag: "wx" });
+    if (basename(folder) === defaultFolder) writeFileSync(join(folder, ".gitignore"), "*\n", { flag: "wx" });
   } catch (error) {
     if (existsSync(folder)) return;
     throw new UsageError(
-      `Cannot create a log at ${shown}: ${codeOf(error)}.`,
+      `Cannot create a log at ${shown}: ${codeOf(error) ?? "unknown error"}.`,
       "Name another location with --log.",
     );
   }
@@ -115,9 +119,6 @@ function checkFolder({ path, shown }: { readonly path: string; readonly shown: s
 }
 
 const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
-
-const codeOf = (error: unknown): string =>
-  error instanceof Error && "code" in error ? String(error.code) : "unknown error";
 
 /** A notice of a log, for people. */
 export function noticeToMessage({ type, id, afterSeq, droppedBytes }: LogNotice): string {

@@ -32,6 +32,10 @@ export function useFile<Result>(file: string, work: () => Result): Result {
 
 /** What is wrong with a file, such as "does not exist"; undefined for an error that is not one of the file system. */
 export function fileProblem(error: unknown): string | undefined {
-  if (!(error instanceof Error && "code" in error && typeof error.code === "string")) return undefined;
-  return fileProblems[error.code] ?? `cannot be used: ${error.code}`;
+  const code = codeOf(error);
+  return code === undefined ? undefined : (fileProblems[code] ?? `cannot be used: ${code}`);
 }
+
+/** The code of an error of the file system, such as ENOENT; undefined for another error. */
+export const codeOf = (error: unknown): string | undefined =>
+  error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;

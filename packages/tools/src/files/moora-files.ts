@@ -1,0 +1,47 @@
+/** Folders of Moora: of the command line, and of the locks of a log. */
+const folders: ReadonlySet<string> = new Set([".moora", ".locks"]);
+
+/** The files of a session in a folder of JSONL files: the id, as far as a name can have it, and its hash. */
+const sessionFile = /^[a-z0-9][a-z0-9-]*-[0-9a-f]{32}\.(jsonl|lease|snapshot)(\.new)?$/;
+
+/** The file of a key that signs questions, and its draft. */
+const keyFile = /\.mcp-secret(\.|$)/;
+
+/** What folders beside the records of a log contain. */
+const filesInFolders: readonly { readonly folder: RegExp; readonly file: RegExp }[] = [
+  { folder: /^blobs$/, file: /^[0-9a-f]{64}(\.new)?$/ },
+  { folder: /\.tools$/, file: /^[0-9a-f]{32}\.json(\.|$)/ },
+];
+
+/** Whether the names of a path below the root are those of logs, keys or configuration of Moora, in any case of letters. */
+export function isMooraPath(names: readonly string[]): boolean {
+  // Some file systems compare names by their upper case, in which "s" has two lower cases.
+  const folded = names.map((name) => name.toUpperCase().toLowerCase());
+  return folded.some(
+    (name, index) =>
+      folders.has(name) ||
+      sessionFile.test(name) ||
+      keyFile.test(name) ||
+      filesInFolders.some(({ folder, file }) => file.test(name) && folder.test(folded[index - 1] ?? "")),
+  );
+}
+
+/** How files of Moora begin, whatever their names are. */
+const beginnings: readonly RegExp[] = [
+  // A session in a JSONL file.
+  /^\{"format":\d+,"(generation|removed)":"[\w-]{22}","id":"/,
+  // A lease or a snapshot of such a session.
+  /^[\w-]{22} [\w-]{22}\n\{/,
+  // A key that the command line has created.
+  /^moora-mcp-secret-/,
+];
+
+const usersStart = /^\s*\{\s*"users"\s*:\s*\[/;
+const token = /"token(Sha256)?"\s*:\s*"/;
+
+/** Whether a file, or its beginning, is a log of Moora, a key, or a list of users with tokens as the command line reads it. */
+export function isMooraContent(bytes: Buffer): boolean {
+  const start = bytes.toString("latin1", 0, 1_024);
+  if (beginnings.some((beginning) => beginning.test(start))) return true;
+  return usersStart.test(start) && token.test(bytes.toString("latin1"));
+}

@@ -1,0 +1,32 @@
+import { join, resolve } from "node:path";
+import { namesOf } from "./excluded-name.ts";
+
+/** Shared by all copies of this package: a module of an application may load another one than the command line. */
+const key = Symbol.for("@moora/tools/excluded-paths");
+
+/**
+ * Excludes paths from the file tools of this process, as `exclude` of `fileTools` does: also from those that exist already. Returns a
+ * function that ends this. The command line excludes its secrets in this way from the tools of modules.
+ */
+export function excludeFromFileTools(paths: readonly string[]): () => void {
+  const absolute = paths.map((path) => resolve(path));
+  // Where a link leads now stays excluded when it leads elsewhere later.
+  const found = absolute.flatMap(namesOf).map(({ folder, name }) => join(folder, name));
+  const excluded = [...new Set([...absolute, ...found])];
+  exclusions().add(excluded);
+  return () => void exclusions().delete(excluded);
+}
+
+/** The paths that `excludeFromFileTools` excludes now. Absolute. */
+export const processExclusions = (): readonly string[] => [...exclusions()].flat();
+
+function exclusions(): Set<readonly string[]> {
+  const found: unknown = Reflect.get(globalThis, key);
+  if (isExclusions(found)) return found;
+  const created = new Set<readonly string[]>();
+  Reflect.set(globalThis, key, created);
+  return created;
+}
+
+/** Only this file writes the value. */
+const isExclusions = (value: unknown): value is Set<readonly string[]> => value instanceof Set;
