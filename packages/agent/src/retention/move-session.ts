@@ -9,8 +9,8 @@ import {
   closingClaim,
   isOfCompleteCopy,
   originalHolder,
-  unfinishedError,
 } from "../durable/closed-copy.ts";
+import { closedError } from "../durable/closed-session.ts";
 import { SessionError } from "../durable/session-error.ts";
 import { checkTarget, copySessions, type Copied } from "./copy-sessions.ts";
 import { removeEmpty, renewalOf, withHeld, type HeldSession } from "./hold-sessions.ts";
@@ -152,7 +152,7 @@ async function completeMove(logs: Logs, id: string): Promise<readonly string[]> 
   const copies = (await findFamily(to, id))?.members ?? [];
   const lease = await (await to.open(id))?.currentLease();
   const isClosed = closedBy(lease) !== undefined;
-  if (lease !== undefined && isClosed && !isOfCompleteCopy(lease, clock.now())) throw unfinishedError(id);
+  if (lease !== undefined && isClosed && !isOfCompleteCopy(lease, clock.now())) throw closedError(id, lease);
   const left: ListedSession[] = [];
   for (const copy of copies) {
     const session = await from.open(copy.id);
