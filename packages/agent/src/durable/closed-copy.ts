@@ -13,6 +13,15 @@ export const newCopyHolder = (): string => `${unfinishedMove}${randomId("move")}
 /** The holder that closes the original of a copy: no other move continues with it. */
 export const originalHolder = (copyHolder: string): string => `${copyHolder}/original`;
 
+/**
+ * The holder that closes the original of a copy, where an earlier copy was declared lost: it stays, so that no repetition of the
+ * earlier move opens that copy.
+ */
+export const keptHolder = (copyHolder: string): string => `${copyHolder}/kept`;
+
+/** Whether a holder closes an original that stays beside its moved copy. */
+export const closesKept = (holder: string): boolean => closesSession(holder) && holder.endsWith("/kept");
+
 /** Whether a holder closes a session. */
 export const closesSession = (holder: string): boolean => holder.startsWith(unfinishedMove);
 
@@ -36,6 +45,16 @@ export const closingClaim = (owner: string, now: number, stage: Stage): LeaseCla
   owner,
   now,
   ttlMs: leaseMs[stage],
+});
+
+/**
+ * The claim with which another holder closes a closed session, in one step: a lease is free at its end, unless it was renewed
+ * meanwhile.
+ */
+export const replacingClaim = ({ until }: Lease, owner: string, now: number): LeaseClaim => ({
+  owner,
+  now: until,
+  ttlMs: now + leaseMs.incomplete - until,
 });
 
 /** Whether a lease is that of a closed copy that has all records. */

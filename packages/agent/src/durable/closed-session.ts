@@ -1,5 +1,5 @@
 import type { EventLog, Lease, SessionLog } from "@moora/event-log";
-import { closedBy } from "./closed-copy.ts";
+import { closedBy, closesKept } from "./closed-copy.ts";
 import { SessionError } from "./session-error.ts";
 import { isOfInterruptedWrite, isOfWrite } from "./unfinished-write.ts";
 
@@ -11,10 +11,14 @@ export function closedError(id: string, lease: Lease): SessionError {
       "Make it again with the same id, or remove it.";
     return new SessionError("SessionIncomplete", message);
   }
-  const text = isOfWrite(lease)
-    ? "a fork or an import is writing it. Wait for its end."
-    : "a move of it has not ended. If it was interrupted, repeat it with the same logs.";
-  return new SessionError("MoveUnfinished", `The session ${id} is closed: ${text}`);
+  return new SessionError("MoveUnfinished", `The session ${id} is closed: ${reasonOf(lease)}`);
+}
+
+function reasonOf(lease: Lease): string {
+  if (isOfWrite(lease)) return "a fork or an import is writing it. Wait for its end.";
+  if (closesKept(lease.owner))
+    return "it was moved, and an earlier copy of it was lost. Remove it when that copy cannot come back.";
+  return "a move of it has not ended. If it was interrupted, repeat it with the same logs.";
 }
 
 /**
@@ -30,5 +34,5 @@ export async function checkIsNotClosed(session: SessionLog): Promise<void> {
 /** Throws as `checkIsNotClosed`, and only for a session that a fork or an import has not completed. */
 export async function checkIsWritten(log: EventLog, id: string): Promise<void> {
   const lease = await (await log.open(id))?.currentLease();
-  if (isOfWrite(lease)) throw closedError(id, lease);
+  if (lease !== undefined && isOfWrite(lease)) throw closedError(id, lease);
 }

@@ -1,6 +1,6 @@
 import { LogError, type EventLog, type Lease, type SessionLog } from "@moora/event-log";
 import { systemClock } from "../clock.ts";
-import { closingClaim, leaseMs, unfinishedMove } from "./closed-copy.ts";
+import { leaseMs, replacingClaim, unfinishedMove } from "./closed-copy.ts";
 import { hasEndedProcess, holderOf } from "./lease-holder.ts";
 
 /** The owner in the name of each holder that closes a fork or an imported session while its records are written. */
@@ -13,14 +13,13 @@ export const newWriteHolder = (): string => holderOf(writer);
 export const writeMs = 30_000;
 
 /** Whether a lease closes a fork or an imported session that lacks records. */
-export const isOfWrite = (lease: Lease | undefined): lease is Lease =>
-  lease !== undefined && lease.owner.startsWith(writer);
+export const isOfWrite = ({ owner }: Lease): boolean => owner.startsWith(writer);
 
 /**
  * Whether a lease is that of a fork or an imported session whose writing was interrupted: its process is known to have ended, or has
  * not renewed the claim for `writeMs`. Writers use the system clock.
  */
-export const isOfInterruptedWrite = (lease: Lease | undefined): lease is Lease =>
+export const isOfInterruptedWrite = (lease: Lease): boolean =>
   isOfWrite(lease) &&
   (hasEndedProcess(lease.owner) || systemClock.now() - (lease.until - leaseMs.incomplete) > writeMs);
 
@@ -40,11 +39,10 @@ export async function removeInterruptedWrite(log: EventLog, id: string): Promise
 
 async function takeAndRemove(log: EventLog, session: SessionLog): Promise<boolean> {
   const lease = await session.currentLease();
-  if (!isOfInterruptedWrite(lease)) return false;
-  const { owner, now, ttlMs } = closingClaim(newWriteHolder(), systemClock.now(), "incomplete");
-  // For a claim at its end, a lease that lasts a century is free; one that was renewed is not.
-  const taken = await session.lease({ owner, now: lease.until, ttlMs: now + ttlMs - lease.until });
-  return taken.owner === owner && (await removeWrite(log, session, owner));
+  if (lease === undefined || !isOfInterruptedWrite(lease)) return false;
+  const holder = newWriteHolder();
+  const taken = await session.lease(replacingClaim(lease, holder, systemClock.now()));
+  return taken.owner === holder && (await removeWrite(log, session, holder));
 }
 
 /** Removes a session of which a holder has the lease. Returns false, and removes nothing, if another one has it. */

@@ -39,8 +39,11 @@ export async function checkTarget(
   if (lease?.owner === holder) throw sameLog();
   const { records, damage } = await source.inspect();
   if (damage !== undefined) throw damage;
-  if (target === undefined || isOfInterruptedWrite(lease)) return;
-  if (isOfWrite(lease)) throw isBusy(id, lease);
+  if (target === undefined) return;
+  if (lease !== undefined && isOfWrite(lease)) {
+    if (isOfInterruptedWrite(lease)) return;
+    throw isBusy(id, lease);
+  }
   if (target.header !== header) throw exists(id);
   checkIsSame(id, records, await target.read());
   if (lease !== undefined && closedBy(lease) === undefined && (await isInForce(lease, clock)))
@@ -84,7 +87,7 @@ async function closedCopy(source: SessionLog, { to, clock }: Move): Promise<Clos
   await removeInterruptedWrite(to, id);
   const present = await to.open(id);
   const closing = await present?.currentLease();
-  if (isOfWrite(closing)) throw isBusy(id, closing);
+  if (closing !== undefined && isOfWrite(closing)) throw isBusy(id, closing);
   const holder = closedBy(closing) ?? newCopyHolder();
   const claim = closingClaim(holder, clock.now(), "incomplete");
   const target = present ?? (await to.create(id, header, claim));

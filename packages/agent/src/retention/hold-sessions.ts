@@ -1,6 +1,6 @@
 import type { Clock } from "@moora/agent-core-effects";
 import type { EventLog, Lease, SessionLog } from "@moora/event-log";
-import { closesSession, closingClaim } from "../durable/closed-copy.ts";
+import { closesSession, closingClaim, replacingClaim } from "../durable/closed-copy.ts";
 import { closedError } from "../durable/closed-session.ts";
 import { holderOf, isDead, ownerOf } from "../durable/lease-holder.ts";
 import { localProcess } from "../durable/local-process.ts";
@@ -107,8 +107,11 @@ class HeldLease {
 
   async close(closer: string): Promise<void> {
     if (this.#holder === closer) return;
+    const lease = await this.#session.currentLease();
     // Records that another process adds in between are copied: the session is removed only at its last one.
-    await this.#session.release(this.#holder);
+    if (!closesSession(this.#holder)) await this.#session.release(this.#holder);
+    else if (lease?.owner === this.#holder)
+      await this.#session.lease(replacingClaim(lease, closer, this.#clock.now()));
     this.#holder = closer;
     await this.renew();
   }

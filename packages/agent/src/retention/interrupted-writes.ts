@@ -11,8 +11,9 @@ const pageSize = 200;
 export async function removeInterruptedWrites(log: EventLog, dryRun: boolean): Promise<readonly string[]> {
   const ids: string[] = [];
   for await (const { id } of sessionsOf(log, { limit: pageSize })) {
-    const isLeft = isOfInterruptedWrite(await (await log.open(id))?.currentLease());
-    if (isLeft && (dryRun || (await removeInterruptedWrite(log, id)))) ids.push(id);
+    const lease = await (await log.open(id))?.currentLease();
+    if (lease === undefined || !isOfInterruptedWrite(lease)) continue;
+    if (dryRun || (await removeInterruptedWrite(log, id))) ids.push(id);
   }
   return ids;
 }

@@ -24,11 +24,15 @@ async function openableIn(world: World, logs: readonly EventLog[]): Promise<read
   return openable;
 }
 
-/** Begins a move to the archive that ends after some writes. Returns whether all its writes were made. */
-async function beginMove({ log, archive, clock }: World, left: number): Promise<boolean> {
+/** Begins a move that ends after some writes, by default to the archive. Returns whether all its writes were made. */
+async function beginMove(
+  { log, archive, clock }: World,
+  left: number,
+  { to = archive, isCopyLost = false }: { readonly to?: EventLog; readonly isCopyLost?: boolean } = {},
+): Promise<boolean> {
   const writes = { left };
   try {
-    await moveSession(interrupted(log, writes), "ada", interrupted(archive, writes), { clock });
+    await moveSession(interrupted(log, writes), "ada", interrupted(to, writes), { clock, isCopyLost });
     return true;
   } catch (error) {
     if (!(error instanceof Interrupted)) throw error;
@@ -81,3 +85,27 @@ it("moves a closed session to a third log where the copy is lost", async () => {
   }
   expect(lost).toBeGreaterThan(1);
 });
+
+/** A world with a move to the archive that has closed the originals and ended before it removed them, after some writes. */
+async function closedWorld(
+  left: number,
+): Promise<{ readonly world: World; readonly isComplete: boolean } | undefined> {
+  const world = new World();
+  await world.begin();
+  const isComplete = await beginMove(world, left);
+  const isOpen = (await openableIn(world, [world.log, world.archive])).length > 0;
+  return isOpen || (await world.log.open("ada")) === undefined ? undefined : { world, isComplete };
+}
+
+/** The numbers of writes after which a move leaves closed originals. */
+async function writesOfClosedWorlds(): Promise<readonly number[]> {
+  const found: number[] = [];
+  for (let left = 0, isComplete = false; !isComplete; left += 1) {
+    const world = new World();
+    await world.begin();
+    isComplete = await beginMove(world, left);
+    const isOpen = (await openableIn(world, [world.log, world.archive])).length > 0;
+    if (!isOpen && (await world.log.open("ada")) !== undefined) found.push(left);
+  }
+  return found;
+}

@@ -151,7 +151,11 @@ describe.each(storeNames)("sessions in %s", (store) => {
     expect(await pruneSessions(log, { before, clock })).toEqual(dry);
     expect(await world.ids()).toEqual(["bob", "new"]);
     await running.close();
-    expect(await pruneSessions(log, { before, clock })).toEqual({ pruned: ["bob"], kept: [] });
+    expect(await pruneSessions(log, { before, clock })).toEqual({
+      pruned: ["bob"],
+      kept: [],
+      incomplete: [],
+    });
   });
 });
 
@@ -185,7 +189,7 @@ describe("pruning", () => {
     clock.set(20 * day);
     await world.record("ada", bossOf(world));
     const before = 15 * day;
-    expect(await pruneSessions(log, { before, clock })).toEqual({ pruned: [], kept: [] });
+    expect(await pruneSessions(log, { before, clock })).toEqual({ pruned: [], kept: [], incomplete: [] });
     await log.remove("ada");
     expect((await pruneSessions(log, { before, clock })).pruned).toHaveLength(2);
   });
@@ -199,7 +203,11 @@ describe("pruning", () => {
     const post = await world.open("child", plain, "post");
     await post.send("Wait.");
     await post.close();
-    expect(await pruneSessions(log, { before: 15 * day, clock })).toEqual({ pruned: [], kept: [] });
+    expect(await pruneSessions(log, { before: 15 * day, clock })).toEqual({
+      pruned: [],
+      kept: [],
+      incomplete: [],
+    });
     const times: number[] = [];
     const keep = ({ updatedAt }: { readonly updatedAt: number }): boolean => times.push(updatedAt) > 0;
     await pruneSessions(log, { before: 25 * day, clock, keep });
@@ -218,7 +226,7 @@ describe("pruning", () => {
         return false;
       },
     });
-    expect(report).toEqual({ pruned: [], kept: [{ id: "ada", reason: "changed" }] });
+    expect(report).toEqual({ pruned: [], kept: [{ id: "ada", reason: "changed" }], incomplete: [] });
     const { inputs } = await readSession(world.log, "ada");
     expect(inputs.at(-1)?.type).toBe("user-message-received");
     await post.close();
@@ -343,7 +351,7 @@ describe("a move to another log", () => {
     const archive = memoryLog();
     for (const dryRun of [true, false]) {
       const report = await pruneSessions(log, { before: clock.now() + 1, archive, clock, dryRun });
-      expect(report).toEqual({ pruned: ["ada"], kept: [] });
+      expect(report).toEqual({ pruned: ["ada"], kept: [], incomplete: [] });
     }
     expect((await archive.list()).map(({ id }) => id)).toEqual(["ada"]);
     expect(await log.list()).toEqual([]);

@@ -96,7 +96,8 @@ export class SessionDirectory {
 
   /** Whether a session is being written, or its writing was interrupted. */
   async #lacksRecords(id: string): Promise<boolean> {
-    return isOfWrite(await (await this.#context.log.open(id))?.currentLease());
+    const lease = await (await this.#context.log.open(id))?.currentLease();
+    return lease !== undefined && isOfWrite(lease);
   }
 
   /** The session of a header; undefined for one without an agent of this server. */
