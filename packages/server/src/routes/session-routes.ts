@@ -83,6 +83,7 @@ export const removeSession: Route = async ({ parts, access, param }) => {
   // Before its streams are closed. `removeSession` checks it again.
   await checkIsNotCalled(log, id);
   await parts.pool.close(id);
+  await parts.forks.rememberRemoval(id);
   if ((await removeFromLog(log, id)).length === 0) throw sessionNotFound();
   return new Response(null, { status: 204 });
 };

@@ -29,7 +29,7 @@ export function isOfSubAgent(header: string): boolean {
 }
 
 /** Whether a header is that of a fork. */
-function isOfFork(header: string): boolean {
+export function isOfFork(header: string): boolean {
   const parsed = headerSchema.safeParse(textToJson(header));
   return parsed.success && parsed.data.parent !== undefined;
 }
