@@ -73,15 +73,16 @@ async function writeSome(log: EventLog, write: Write, left: number): Promise<Eve
 
 /** Checks that every way to use the copy is refused with a code. */
 async function checkIsRefused(log: EventLog, code: SessionErrorCode): Promise<void> {
-  const ways = [
+  const ways: (() => Promise<unknown>)[] = [
     ...(["run", "post", "read"] as const).map(
       (access) => () => openSession(agent, { log, id: "copy", access }),
     ),
     () => openSharedSession(agent, { log, id: "copy", clock: systemClock }),
     () => exportSession(log, "copy"),
     () => forkSession(log, "copy", 0, { as: "other", open: "reuse" }),
-    () => moveSession(log, "copy", memoryLog()),
   ];
+  // A session without records is not moved in any case.
+  if ((await (await log.open("copy"))?.head()) !== 0) ways.push(() => moveSession(log, "copy", memoryLog()));
   for (const way of ways) await expect(way()).rejects.toMatchObject({ code });
 }
 
