@@ -14,7 +14,7 @@ export function errorToProblem(error: unknown): HttpProblem {
 }
 
 const incomplete =
-  "The session was never completed: the fork or the import that wrote it was interrupted. Remove it, and make it again.";
+  "The session was never completed: the fork or the import that wrote it was interrupted. Make it again, or remove it.";
 
 function logProblem(error: SessionError | LogError): HttpProblem {
   switch (error.code) {
