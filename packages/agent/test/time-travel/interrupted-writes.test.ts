@@ -136,7 +136,7 @@ describe.each(Object.entries(writes))("%s that is interrupted at any write", (na
       const from = memoryLog();
       await importSession(from, await exportSession(log, "ada"), "copy");
       await expect(moveSession(from, "copy", to)).rejects.toMatchObject({ code: "MoveUnfinished" });
-      await knowledge["by the age of its claim"]();
+      knowledge["by the age of its claim"]();
       expect(await moveSession(from, "copy", to)).toEqual(["copy"]);
       await checkIsComplete(to);
       expect(await from.list()).toEqual([]);
@@ -200,12 +200,9 @@ describe("a writer", () => {
     const late = withSessions(to, (session) => ({
       async currentLease() {
         const lease = await session.currentLease();
-        if (lease !== undefined)
-          await session.lease({
-            owner: lease.owner,
-            now: Date.now(),
-            ttlMs: lease.until - Date.now() + 31_000,
-          });
+        if (lease === undefined) return undefined;
+        const ttlMs = lease.until - Date.now() + 31_000;
+        await session.lease({ owner: lease.owner, now: Date.now(), ttlMs });
         return lease;
       },
     }));
