@@ -11,7 +11,7 @@ import {
   type DurableSession,
   type OpenedSession,
 } from "./durable/durable-session.ts";
-import { checkMoveHasEnded } from "./durable/closed-copy.ts";
+import { checkIsNotClosed } from "./durable/closed-session.ts";
 import { keepLease } from "./durable/lease-keeper.ts";
 import { logHandle, type LogHandle } from "./durable/log-handle.ts";
 import { restoreSession, type RestoredSession } from "./durable/restore.ts";
@@ -108,8 +108,8 @@ export interface OpenOptions {
  *
  * Throws `BuildError` for an invalid agent, and rejects with `SessionError` and `LogError`. `SessionBusy`: another
  * owner still runs the session after `waitMs`; the error has `owner` and `until`. A log with an owner of all sessions creates the session
- * first. `MoveUnfinished`, with any access: a move of the session to or from this log has not ended. `SessionUnknown`: the log has no
- * session of this id and `access` is not `run`. `WrongAgent`: the session belongs to another agent. `InvalidOption`: an
+ * first. `MoveUnfinished`, with any access: a move of the session to or from this log, or the fork or import that writes it, has not
+ * ended. `SessionIncomplete`, with any access: that fork or import was interrupted. `SessionUnknown`: the log has no session of this id and `access` is not `run`. `WrongAgent`: the session belongs to another agent. `InvalidOption`: an
  * option is unknown or of the wrong form, `log` is not a log, `id` is missing, `context` is missing for an agent that needs one, `access` is not one of the three, `leaseMs` or
  * `waitMs` is not a positive finite number. A session that a newer release wrote opens with access `read`. `DataRefused`: the session has
  * data that the agent cannot use.
@@ -150,7 +150,7 @@ export async function openUntil<Answer>(
     const files = filesOf(options.blobs, options.log.blobs);
     const base = { ...options, clock, handle, found, files };
     // The claim of an opening that runs the session is refused by itself.
-    if (found.stoppedBy !== undefined || access !== "run") await checkMoveHasEnded(handle.log);
+    if (found.stoppedBy !== undefined || access !== "run") await checkIsNotClosed(handle.log);
     if (found.stoppedBy !== undefined) return durableSession(agent, { ...base, access: "read" }).session;
     if (access !== "run") return durableSession(agent, { ...base, access }).session;
     const session = await run(agent, { ...base, waitUntil, signal });

@@ -13,6 +13,9 @@ export function errorToProblem(error: unknown): HttpProblem {
   return new HttpProblem("internal", "The server failed.", { cause: error });
 }
 
+const incomplete =
+  "The session was never completed: the fork or the import that wrote it was interrupted. Make it again, or remove it.";
+
 function logProblem(error: SessionError | LogError): HttpProblem {
   switch (error.code) {
     case "SessionUnknown":
@@ -25,7 +28,9 @@ function logProblem(error: SessionError | LogError): HttpProblem {
     case "CallOpen":
       return new HttpProblem("refused", error.message, { cause: error });
     case "MoveUnfinished":
-      return unavailable("The session is being moved. Retry.", error);
+      return unavailable("The session is being moved or written. Retry.", error);
+    case "SessionIncomplete":
+      return new HttpProblem("session-incomplete", incomplete, { cause: error });
     case "SessionBusy":
     case "StaleWriter":
     case "LogBusy":

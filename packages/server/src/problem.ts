@@ -16,6 +16,7 @@ export const problems = {
   "history-changed": { status: 409, title: "History changed" },
   "test-failed": { status: 409, title: "Test failed" },
   "data-changed": { status: 409, title: "Data changed" },
+  "session-incomplete": { status: 409, title: "Session incomplete" },
   "body-too-large": { status: 413, title: "Body too large" },
   "unsupported-media-type": { status: 415, title: "Unsupported media type" },
   refused: { status: 422, title: "Refused" },

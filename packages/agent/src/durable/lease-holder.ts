@@ -15,9 +15,12 @@ export const ownerOf = (holder: string): string => holder.split("#").slice(0, -2
 
 const fingerprintOf = (holder: string): string => holder.split("#").at(-2) ?? "";
 
+/** Whether the process of a holder is known to have ended. */
+export const hasEndedProcess = (holder: string): boolean => isProcessGone(fingerprintOf(holder));
+
 /** Whether the owner of a lease is known to have ended. */
 export const isDead = async (
   { owner }: Lease,
   isOwnerGone: (owner: string) => boolean | Promise<boolean> = () => false,
 ): Promise<boolean> =>
-  !closesSession(owner) && (isProcessGone(fingerprintOf(owner)) || (await isOwnerGone(ownerOf(owner))));
+  !closesSession(owner) && (hasEndedProcess(owner) || (await isOwnerGone(ownerOf(owner))));

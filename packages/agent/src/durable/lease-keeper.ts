@@ -2,7 +2,8 @@ import type { Clock } from "@moora/agent-core-effects";
 import { LogError, type EventLog, type Lease } from "@moora/event-log";
 import { checkIsLog } from "../check-arguments.ts";
 import { systemClock } from "../clock.ts";
-import { closesSession, unfinishedError } from "./closed-copy.ts";
+import { closesSession } from "./closed-copy.ts";
+import { closedError } from "./closed-session.ts";
 import { holderOf, isDead, ownerOf } from "./lease-holder.ts";
 import type { LogHandle } from "./log-handle.ts";
 import type { Logger } from "../logger.ts";
@@ -198,7 +199,7 @@ const takenOverError = (owner: string): SessionError =>
   new SessionError("StaleWriter", `The session was taken over by ${owner}.`, { owner });
 
 function busyError(id: string, lease: Lease, now: number): SessionError {
-  if (closesSession(lease.owner)) return unfinishedError(id);
+  if (closesSession(lease.owner)) return closedError(id, lease);
   const { until } = lease;
   const owner = ownerOf(lease.owner);
   const end = new Date(until);

@@ -4,7 +4,8 @@ import { MooraError } from "@moora/agent-core-effects";
  * The code of a `SessionError`.
  *
  * - `SessionBusy`: another owner runs the session.
- * - `MoveUnfinished`: a move of the session to or from this log has not ended.
+ * - `MoveUnfinished`: a move of the session to or from this log, or the fork or import that writes it, has not ended.
+ * - `SessionIncomplete`: the fork or the import that wrote the session was interrupted, so that it lacks records.
  * - `CallOpen`: the session is that of a sub-agent, and its caller has the call open.
  * - `StaleWriter`: another owner has taken the session over.
  * - `NotOwner`: access `post` allows only messages, decisions and cancels.
@@ -19,6 +20,7 @@ import { MooraError } from "@moora/agent-core-effects";
 export type SessionErrorCode =
   | "SessionBusy"
   | "MoveUnfinished"
+  | "SessionIncomplete"
   | "CallOpen"
   | "StaleWriter"
   | "NotOwner"

@@ -12,7 +12,7 @@ import { logIgnored, logRetry } from "../session/log-inputs.ts";
 import { checkedListener, checkSeq } from "../session/session-arguments.ts";
 import { randomId } from "../user-message.ts";
 import { appendInTurn, longestAppend, splitIntoAppends } from "./appends.ts";
-import { checkMoveHasEnded } from "./closed-copy.ts";
+import { checkIsNotClosed } from "./closed-session.ts";
 import { foldInputs, type Fold, type FoldStep } from "./fold-inputs.ts";
 import { followLog } from "./follow-log.ts";
 import { writerLogs } from "./lifecycle-logs.ts";
@@ -90,7 +90,8 @@ export interface SharedSession {
 /**
  * Opens a session that several runners execute at the same time, and creates it if the log has none of this id. For hosts that
  * start the effects of a state by an engine of their own; all others use `openSession`. Rejects with `BuildError` for an unknown or
- * invalid option, with `SessionError` (`WrongAgent`, `UnsupportedVersion`, and `MoveUnfinished` for a closed copy) and `LogError`.
+ * invalid option, with `SessionError` (`WrongAgent`, `UnsupportedVersion`, and `MoveUnfinished` or `SessionIncomplete` for a
+ * closed session) and `LogError`.
  */
 export async function openSharedSession(
   agent: Agent<unknown>,
@@ -102,7 +103,7 @@ export async function openSharedSession(
   checkIsText("id", options.id);
   const { clock = systemClock, owner = randomId("runner") } = options;
   const handle = logHandle(options.log, await openLog(agent, options, "run"));
-  await checkMoveHasEnded(handle.log);
+  await checkIsNotClosed(handle.log);
   const found = await restoreSession(handle.log);
   checkAgent(agent, found);
   if (found.stoppedBy !== undefined) throw found.stoppedBy;

@@ -2,6 +2,7 @@ import type { Clock } from "@moora/agent-core-effects";
 import { LogError, type EventLog, type LogRecord, type SessionLog } from "@moora/event-log";
 import { closedBy, closingClaim, newCopyHolder } from "../durable/closed-copy.ts";
 import { isDead } from "../durable/lease-holder.ts";
+import { isOfInterruptedWrite, isOfWrite, removeInterruptedWrite } from "../durable/unfinished-write.ts";
 import { copyBlobs } from "../time-travel/copy-blobs.ts";
 import { batchesOf } from "../time-travel/write-session.ts";
 import { isBusy, isInForce, type HeldSession } from "./hold-sessions.ts";
@@ -39,6 +40,10 @@ export async function checkTarget(
   const { records, damage } = await source.inspect();
   if (damage !== undefined) throw damage;
   if (target === undefined) return;
+  if (lease !== undefined && isOfWrite(lease)) {
+    if (isOfInterruptedWrite(lease)) return;
+    throw isBusy(id, lease);
+  }
   if (target.header !== header) throw exists(id);
   checkIsSame(id, records, await target.read());
   if (lease !== undefined && closedBy(lease) === undefined && (await isInForce(lease, clock)))
@@ -79,8 +84,11 @@ async function copySession(
 /** The copy of a session in the other log, without a moment in which a process can open it. Creates it if it is missing. */
 async function closedCopy(source: SessionLog, { to, clock }: Move): Promise<ClosedCopy> {
   const { id, header } = source;
+  await removeInterruptedWrite(to, id);
   const present = await to.open(id);
-  const holder = closedBy(await present?.currentLease()) ?? newCopyHolder();
+  const closing = await present?.currentLease();
+  if (closing !== undefined && isOfWrite(closing)) throw isBusy(id, closing);
+  const holder = closedBy(closing) ?? newCopyHolder();
   const claim = closingClaim(holder, clock.now(), "incomplete");
   const target = present ?? (await to.create(id, header, claim));
   if (target.header !== header) throw exists(id);

@@ -1,6 +1,7 @@
 import type { Clock } from "@moora/agent-core-effects";
 import type { EventLog, Lease, SessionLog } from "@moora/event-log";
-import { closesSession, closingClaim, unfinishedError } from "../durable/closed-copy.ts";
+import { closesSession, closingClaim, replacingClaim } from "../durable/closed-copy.ts";
+import { closedError } from "../durable/closed-session.ts";
 import { holderOf, isDead, ownerOf } from "../durable/lease-holder.ts";
 import { localProcess } from "../durable/local-process.ts";
 import { SessionError } from "../durable/session-error.ts";
@@ -47,7 +48,7 @@ interface Holding {
 
 /**
  * Takes the lease of a session. Rejects with `SessionUnknown`, with `SessionBusy` if a process runs the session, with `MoveUnfinished`
- * for a closed one, and with `InvalidOption` for a log whose sessions have no `removeAt`.
+ * or `SessionIncomplete` for a closed one, and with `InvalidOption` for a log whose sessions have no `removeAt`.
  */
 export async function holdSession(
   log: EventLog,
@@ -106,8 +107,11 @@ class HeldLease {
 
   async close(closer: string): Promise<void> {
     if (this.#holder === closer) return;
+    const lease = await this.#session.currentLease();
     // Records that another process adds in between are copied: the session is removed only at its last one.
-    await this.#session.release(this.#holder);
+    if (!closesSession(this.#holder)) await this.#session.release(this.#holder);
+    else if (lease?.owner === this.#holder)
+      await this.#session.lease(replacingClaim(lease, closer, this.#clock.now()));
     this.#holder = closer;
     await this.renew();
   }
@@ -134,7 +138,7 @@ export const removeEmpty = async (log: EventLog, session: SessionLog): Promise<b
 
 /** The error for a session that a process runs. */
 export function isBusy(id: string, lease: Lease): SessionError {
-  if (closesSession(lease.owner)) return unfinishedError(id);
+  if (closesSession(lease.owner)) return closedError(id, lease);
   const { owner, until } = lease;
   const name = ownerOf(owner);
   return new SessionError(

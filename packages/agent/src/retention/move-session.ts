@@ -5,15 +5,16 @@ import { checkLogOptions, type OptionForms } from "../check-options.ts";
 import { systemClock } from "../clock.ts";
 import {
   closedBy,
-  closesOriginal,
   closingClaim,
   isOfCompleteCopy,
+  keptHolder,
   originalHolder,
-  unfinishedError,
 } from "../durable/closed-copy.ts";
+import { closedError } from "../durable/closed-session.ts";
 import { SessionError } from "../durable/session-error.ts";
 import { checkTarget, copySessions, type Copied } from "./copy-sessions.ts";
 import { removeEmpty, renewalOf, withHeld, type HeldSession } from "./hold-sessions.ts";
+import { ClosedOriginals, isKept, keepOriginals } from "./closed-originals.ts";
 import { checkIsOther } from "./same-log.ts";
 import { callerIdOf, findFamily, idsOf, type ListedSession } from "./session-family.ts";
 
@@ -22,8 +23,8 @@ export interface MoveOptions {
   /** Default: `systemClock`. */
   readonly clock?: Clock;
   /**
-   * Whether to move a session that another move has closed: for one whose other log is lost. A copy that another log still has must
-   * never be opened: it would run beside this one. Default: false.
+   * Whether to move a session that another move has closed: for one whose other log is lost. The original is not removed. It stays
+   * closed, so that the other move does not open its copy if that comes back. Default: false.
    */
   readonly isCopyLost?: boolean;
 }
@@ -55,6 +56,7 @@ export async function moveSession(
   checkLogOptions("moveSession", options, forms);
   const members = await membersOf(from, id);
   const logs = { from, to, clock, isCopyLost };
+  if (await isKept(from, id, to)) return await openCopies(logs, (await findFamily(to, id))?.members ?? []);
   return members === undefined ? await completeMove(logs, id) : await moveMembers(logs, members);
 }
 
@@ -85,12 +87,9 @@ async function moveMembers(
   { from, to, clock, isCopyLost }: Logs,
   members: readonly ListedSession[],
 ): Promise<readonly string[]> {
-  // Another log may have the copy of a closed session, which would be opened when this move has removed the original.
-  const mayContinue = async (id: string, closer: string): Promise<boolean> => {
-    const copyHolder = closedBy(await (await to.open(id))?.currentLease());
-    if (isCopyLost && closesOriginal(closer)) return true;
-    return copyHolder !== undefined && closer === originalHolder(copyHolder);
-  };
+  const closed = new ClosedOriginals(to, isCopyLost);
+  const mayContinue = async (id: string, closer: string): Promise<boolean> =>
+    await closed.mayContinue(id, closer);
   return await withHeld(from, { ids: idsOf(members), clock, mayContinue }, async (held) => {
     const heads = new Map<HeldSession, number>();
     for (const each of held) heads.set(each, await each.session.head());
@@ -103,10 +102,11 @@ async function moveMembers(
       if (await removeEmpty(from, empty.session)) renewed.delete(empty);
       else copies.unshift(...(await copySessions(move, [empty])));
     }
-    await closeOriginals(copies);
+    await closeOriginals(copies, closed.areKept);
     for (const { target, holder } of copies)
       await target.lease(closingClaim(holder, clock.now(), "complete"));
-    await removeOriginals(copies, renewed, move.renew);
+    if (closed.areKept) await keepOriginals(copies);
+    else await removeOriginals(copies, renewed, move.renew);
     for (const { target, holder } of copies) await target.release(holder);
     return copies.map(({ source }) => source.session.id);
   });
@@ -116,11 +116,13 @@ async function moveMembers(
  * Closes the originals before a copy counts as complete: only this move removes them then, so that a complete copy without an original
  * has its last record. They stay closed if the process ends here. Callers are first: one that runs finds its sub-agents.
  */
-async function closeOriginals(copies: readonly Copied[]): Promise<void> {
+async function closeOriginals(copies: readonly Copied[], areKept: boolean): Promise<void> {
   try {
-    for (const { source, holder } of copies.toReversed()) await source.close(originalHolder(holder));
+    for (const { source, holder } of copies.toReversed())
+      await source.close(originalHolder(areKept ? keptHolder(holder) : holder));
   } catch (error) {
-    for (const { source } of copies) await source.reopen();
+    // The lost copy of an original that was closed before would be opened beside it.
+    if (!areKept) for (const { source } of copies) await source.reopen();
     throw error;
   }
 }
@@ -152,7 +154,7 @@ async function completeMove(logs: Logs, id: string): Promise<readonly string[]> 
   const copies = (await findFamily(to, id))?.members ?? [];
   const lease = await (await to.open(id))?.currentLease();
   const isClosed = closedBy(lease) !== undefined;
-  if (lease !== undefined && isClosed && !isOfCompleteCopy(lease, clock.now())) throw unfinishedError(id);
+  if (lease !== undefined && isClosed && !isOfCompleteCopy(lease, clock.now())) throw closedError(id, lease);
   const left: ListedSession[] = [];
   for (const copy of copies) {
     const session = await from.open(copy.id);

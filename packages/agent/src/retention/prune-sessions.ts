@@ -7,6 +7,7 @@ import { SessionError } from "../durable/session-error.ts";
 import type { SessionHeader } from "../durable/session-header.ts";
 import { recordToInput } from "../durable/session-record.ts";
 import { isLeased, removeEmpty, withHeld } from "./hold-sessions.ts";
+import { removeInterruptedWrites } from "./interrupted-writes.ts";
 import { idsToMove, moveSession } from "./move-session.ts";
 import { checkIsOther } from "./same-log.ts";
 import { idsOf, sessionsByFamily, type FamilyHead, type ListedSession } from "./session-family.ts";
@@ -34,8 +35,8 @@ export interface PruneOptions {
 }
 
 /**
- * Why an old session was not pruned. `kept`: by `keep`. `leased`: a process runs it, or one of its sub-agents, or a move of it has
- * not ended. `changed`: a record was added meanwhile. `unreadable`: its log is damaged, or a newer release wrote it. `exists`: the archive has another session
+ * Why an old session was not pruned. `kept`: by `keep`. `leased`: a process runs it, or one of its sub-agents, or a move, a fork or
+ * an import of it has not ended. `changed`: a record was added meanwhile. `unreadable`: its log is damaged, or a newer release wrote it. `exists`: the archive has another session
  * of this id.
  */
 export type KeptReason = "kept" | "leased" | "changed" | "unreadable" | "exists";
@@ -46,6 +47,8 @@ export interface PruneReport {
   readonly pruned: readonly string[];
   /** The old sessions that were not pruned, and why. */
   readonly kept: readonly { readonly id: string; readonly reason: KeptReason }[];
+  /** The ids of the sessions that were never completed, which were removed: their fork or import was interrupted. */
+  readonly incomplete: readonly string[];
 }
 
 const forms: OptionForms<PruneOptions> = {
@@ -58,7 +61,8 @@ const forms: OptionForms<PruneOptions> = {
 
 /**
  * Removes the sessions of a log whose last record is older than a time, or moves them to an archive, each with the sessions of
- * its sub-agents, which are never pruned alone: the newest record of all of them counts. A session that a process runs is left, and so is one without records. Rejects
+ * its sub-agents, which are never pruned alone: the newest record of all of them counts. A session that a process runs is left, and so is one without records. What an
+ * interrupted fork or import has left is removed first, whatever its age, and never archived. Rejects
  * with `InvalidOption` for an option that is missing or of the wrong form, such as an archive that is the log itself, and with the errors of the logs.
  */
 export async function pruneSessions(log: EventLog, options: PruneOptions): Promise<PruneReport> {
@@ -74,16 +78,18 @@ export async function pruneSessions(log: EventLog, options: PruneOptions): Promi
       `before must be a time in milliseconds since 1970, got ${options.before}.`,
     );
   }
+  const incomplete = await removeInterruptedWrites(log, options.dryRun === true);
+  const isIncomplete = new Set(incomplete);
   const pruned: string[] = [];
   const kept: { id: string; reason: KeptReason }[] = [];
   for await (const family of sessionsByFamily(log)) {
     const { id, head } = family.session;
-    if (head === 0) continue;
+    if (head === 0 || isIncomplete.has(id)) continue;
     const outcome = await pruneFamily(log, family, options);
     if (typeof outcome === "string") kept.push({ id, reason: outcome });
     else pruned.push(...outcome);
   }
-  return { pruned, kept };
+  return { pruned, kept, incomplete };
 }
 
 /** Prunes one session with its sub-agents; returns their ids, none for a session that is not old, or why it was not pruned. */
@@ -118,6 +124,7 @@ async function pruneFamily(
 const reasons: Readonly<Partial<Record<string, KeptReason>>> = {
   SessionBusy: "leased",
   MoveUnfinished: "leased",
+  SessionIncomplete: "leased",
   SessionUnknown: "changed",
   LogRemoved: "changed",
   LogCorrupt: "unreadable",

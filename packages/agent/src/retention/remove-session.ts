@@ -3,7 +3,8 @@ import { recordOf } from "@moora/agent-core-state-machine/internal";
 import { LogError, type EventLog } from "@moora/event-log";
 import { checkIsId, checkIsLog } from "../check-arguments.ts";
 import { systemClock } from "../clock.ts";
-import { closesOriginal, unfinishedError } from "../durable/closed-copy.ts";
+import { closesOriginal } from "../durable/closed-copy.ts";
+import { closedError } from "../durable/closed-session.ts";
 import { restoreSession } from "../durable/restore.ts";
 import { SessionError } from "../durable/session-error.ts";
 import { identityOf } from "../durable/session-header.ts";
@@ -47,7 +48,7 @@ export async function removeSession(log: EventLog, id: string): Promise<readonly
 /** Throws `MoveUnfinished` for the closed original of a copy. */
 async function checkIsNoOriginal(log: EventLog, id: string): Promise<void> {
   const lease = await (await log.open(id))?.currentLease();
-  if (lease !== undefined && closesOriginal(lease.owner)) throw unfinishedError(id);
+  if (lease !== undefined && closesOriginal(lease.owner)) throw closedError(id, lease);
 }
 
 /** Throws `CallOpen` for a sub-agent whose call is open: without its session, the call would begin anew. */

@@ -9,7 +9,7 @@ import {
 import { chainStart, type EventLog, type LogRecord } from "@moora/event-log";
 import { checkIsLog, checkIsSeq } from "../check-arguments.ts";
 import { checkLogOptions, type OptionForms } from "../check-options.ts";
-import { checkMoveHasEnded } from "../durable/closed-copy.ts";
+import { checkIsNotClosed } from "../durable/closed-session.ts";
 import { SessionError } from "../durable/session-error.ts";
 import { headerToState, headerToText, identityOf, type SessionHeader } from "../durable/session-header.ts";
 import { inputToRecord } from "../durable/session-record.ts";
@@ -78,7 +78,8 @@ export interface Forked {
  * Creates a new session from the first `seq` records of another one. Any position is possible, also within a batch of
  * tool calls. In a damaged log the position must be before the damage. Rejects with `LogCorrupt` for a position behind
  * it, and if `open: "reuse"` needs records behind it; with `SessionUnknown` for an unknown session; with
- * `MoveUnfinished` for a session that a move, a fork or an import has closed; with `InvalidOption` for an unknown or invalid option and for a
+ * `MoveUnfinished` for a session that a move, a fork or an import has closed, or `SessionIncomplete` if that fork or import was
+ * interrupted; with `InvalidOption` for an unknown or invalid option and for a
  * record that the session does not have; with `DataRefused` for an update that does not fit the schema, and for a session whose data
  * has another version. No session is created then.
  */
@@ -90,7 +91,7 @@ export async function forkSession<Data = unknown>(
 ): Promise<Forked> {
   checkForkOptions(log, seq, options);
   const { as, to = log, open, edit } = options;
-  await checkMoveHasEnded(await sessionLog(log, id));
+  await checkIsNotClosed(await sessionLog(log, id));
   const session = await readSoundPart(log, id);
   const position = positionIn(session, seq);
   const edited = editedInputs(session.inputs.slice(0, position), edit);

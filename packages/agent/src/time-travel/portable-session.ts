@@ -8,7 +8,7 @@ import {
   type EventLog,
   type LogRecord,
 } from "@moora/event-log";
-import { checkMoveHasEnded } from "../durable/closed-copy.ts";
+import { checkIsNotClosed } from "../durable/closed-session.ts";
 import { headerToState, identityOf, textToHeader } from "../durable/session-header.ts";
 import { recordToInput } from "../durable/session-record.ts";
 import { checkHasSessionsOfCalls } from "../session-of-tool.ts";
@@ -22,12 +22,13 @@ const format = "moora/session/1";
  * Exports a session as a portable text for `importSession` and for tests: lines of JSON for its header, for each
  * record, and for a seal, the number of records and a digest by which truncated and changed files are detected. `seq`
  * is the last record that is exported; default: the last record of the session. Rejects with `SessionUnknown` for an
- * unknown session, with `MoveUnfinished` for a copy whose move to this log has not ended, with `LogCorrupt` for a position behind the
+ * unknown session, with `MoveUnfinished` for a session that a move, a fork or an import has closed, or `SessionIncomplete` if that fork or
+ * import was interrupted, with `LogCorrupt` for a position behind the
  * first damage, and with `InvalidOption` for a record that the session does not have.
  */
 export async function exportSession(log: EventLog, id: string, seq: number = end): Promise<string> {
   const session = await sessionLog(log, id);
-  await checkMoveHasEnded(session);
+  await checkIsNotClosed(session);
   const inspection = await session.inspect();
   const records = inspection.records.slice(0, recordsUpTo(inspection, seq));
   return recordsToPortable({ id, header: session.header, records });

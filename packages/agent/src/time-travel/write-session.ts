@@ -1,13 +1,14 @@
-import type { EventLog, LogRecord, SessionLog } from "@moora/event-log";
-import { systemClock } from "../clock.ts";
-import { closingClaim, isOfInterruptedWrite, newWriteHolder } from "../durable/closed-copy.ts";
+import type { EventLog, LogRecord } from "@moora/event-log";
+import { removeInterruptedWrite } from "../durable/unfinished-write.ts";
+import { WriteClaim } from "./write-claim.ts";
 
 /** The length of the bodies in one append, in characters; well below the limits of all logs. */
 const maxBatchLength = 16_000_000;
 
 /**
  * Writes a whole session into a log. It is closed until it has all records. If an append fails, the incomplete session is removed; if
- * the process ends, the next writing of the session removes it.
+ * the process ends, the next writing of the session removes it, or `pruneSessions`. Rejects with `LogExists` for a session that
+ * the log has, and with `StaleWriter` if another process has taken the claim, which this one has not renewed in time.
  */
 export async function writeSession(
   log: EventLog,
@@ -15,30 +16,21 @@ export async function writeSession(
   header: string,
   records: readonly LogRecord[],
 ): Promise<void> {
-  const holder = newWriteHolder();
-  const session = await createClosed(log, id, header, holder);
+  await removeInterruptedWrite(log, id);
+  const claim = await WriteClaim.create(log, id, header);
   try {
     let seq = 0;
     for (const batch of batchesOf(records)) {
-      await session.append(seq, batch);
+      await claim.renewIfDue();
+      await claim.session.append(seq, batch);
       seq += batch.length;
     }
-    await session.release(holder);
+    await claim.release();
   } catch (error) {
-    await log.remove(id);
+    // What is left is closed, and counts as interrupted.
+    await claim.discard().catch(() => undefined);
     throw error;
   }
-}
-
-async function createClosed(log: EventLog, id: string, header: string, holder: string): Promise<SessionLog> {
-  const now = systemClock.now();
-  const left = await (await log.open(id))?.currentLease();
-  if (left !== undefined && isOfInterruptedWrite(left, now)) await log.remove(id);
-  const claim = closingClaim(holder, now, "incomplete");
-  const session = await log.create(id, header, claim);
-  // A log of your own may ignore the claim.
-  await session.lease(claim);
-  return session;
 }
 
 /** Records in batches that each log accepts as one append. */

@@ -123,7 +123,7 @@ describe("a move that ended after it had removed the originals", () => {
     await expect(world.open(archive)).rejects.toMatchObject({
       code: "MoveUnfinished",
       message:
-        "The session ada is closed: a move, a fork or an import of it has not ended. If it was interrupted, repeat it with the same logs.",
+        "The session ada is closed: a move of it has not ended. If it was interrupted, repeat it with the same logs.",
     });
     expect(await moveSession(log, "ada", archive, { clock })).toHaveLength(3);
     await world.finish(archive);

@@ -49,7 +49,7 @@ const ids = async (log: EventLog): Promise<readonly string[]> =>
 const unfinished = {
   code: "MoveUnfinished",
   message:
-    "The session ada is closed: a move, a fork or an import of it has not ended. If it was interrupted, repeat it with the same logs.",
+    "The session ada is closed: a move of it has not ended. If it was interrupted, repeat it with the same logs.",
 };
 
 /** Checks that a copy in the archive cannot be run while its original is in the log. Returns whether there is one. */

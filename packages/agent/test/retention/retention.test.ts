@@ -151,7 +151,11 @@ describe.each(storeNames)("sessions in %s", (store) => {
     expect(await pruneSessions(log, { before, clock })).toEqual(dry);
     expect(await world.ids()).toEqual(["bob", "new"]);
     await running.close();
-    expect(await pruneSessions(log, { before, clock })).toEqual({ pruned: ["bob"], kept: [] });
+    expect(await pruneSessions(log, { before, clock })).toEqual({
+      pruned: ["bob"],
+      kept: [],
+      incomplete: [],
+    });
   });
 });
 
@@ -170,6 +174,7 @@ describe("pruning", () => {
     });
     expect(report).toEqual({
       pruned: ["ada"],
+      incomplete: [],
       kept: [
         { id: "bob", reason: "kept" },
         { id: "eve", reason: "exists" },
@@ -185,7 +190,7 @@ describe("pruning", () => {
     clock.set(20 * day);
     await world.record("ada", bossOf(world));
     const before = 15 * day;
-    expect(await pruneSessions(log, { before, clock })).toEqual({ pruned: [], kept: [] });
+    expect(await pruneSessions(log, { before, clock })).toEqual({ pruned: [], kept: [], incomplete: [] });
     await log.remove("ada");
     expect((await pruneSessions(log, { before, clock })).pruned).toHaveLength(2);
   });
@@ -199,7 +204,11 @@ describe("pruning", () => {
     const post = await world.open("child", plain, "post");
     await post.send("Wait.");
     await post.close();
-    expect(await pruneSessions(log, { before: 15 * day, clock })).toEqual({ pruned: [], kept: [] });
+    expect(await pruneSessions(log, { before: 15 * day, clock })).toEqual({
+      pruned: [],
+      kept: [],
+      incomplete: [],
+    });
     const times: number[] = [];
     const keep = ({ updatedAt }: { readonly updatedAt: number }): boolean => times.push(updatedAt) > 0;
     await pruneSessions(log, { before: 25 * day, clock, keep });
@@ -218,7 +227,7 @@ describe("pruning", () => {
         return false;
       },
     });
-    expect(report).toEqual({ pruned: [], kept: [{ id: "ada", reason: "changed" }] });
+    expect(report).toEqual({ pruned: [], kept: [{ id: "ada", reason: "changed" }], incomplete: [] });
     const { inputs } = await readSession(world.log, "ada");
     expect(inputs.at(-1)?.type).toBe("user-message-received");
     await post.close();
@@ -242,8 +251,8 @@ describe("pruning", () => {
       await post.close();
       expect(report).toEqual(
         isPosted
-          ? { pruned: [], kept: [{ id: "ada", reason: "changed" }] }
-          : { pruned: ["child", "ada"], kept: [] },
+          ? { pruned: [], kept: [{ id: "ada", reason: "changed" }], incomplete: [] }
+          : { pruned: ["child", "ada"], kept: [], incomplete: [] },
       );
       expect(await world.ids()).toEqual(isPosted ? ["ada", "child"] : []);
     },
@@ -255,7 +264,7 @@ describe("pruning", () => {
     const broken = await log.create("broken", "not a header");
     const body = JSON.stringify({ type: "re-act-cancelled", timestamp: 1 });
     await broken.append(0, [recordAfter(chainStart(broken.header), body, "changed")]);
-    const unreadable = { pruned: [], kept: [{ id: "broken", reason: "unreadable" }] };
+    const unreadable = { pruned: [], kept: [{ id: "broken", reason: "unreadable" }], incomplete: [] };
     expect(await pruneSessions(log, { before: day, clock })).toEqual(unreadable);
     expect(await removeSession(log, "broken")).toEqual(["broken"]);
   });
@@ -343,7 +352,7 @@ describe("a move to another log", () => {
     const archive = memoryLog();
     for (const dryRun of [true, false]) {
       const report = await pruneSessions(log, { before: clock.now() + 1, archive, clock, dryRun });
-      expect(report).toEqual({ pruned: ["ada"], kept: [] });
+      expect(report).toEqual({ pruned: ["ada"], kept: [], incomplete: [] });
     }
     expect((await archive.list()).map(({ id }) => id)).toEqual(["ada"]);
     expect(await log.list()).toEqual([]);
@@ -566,7 +575,8 @@ describe("pruning without a list of all sessions", () => {
     }));
     const options = { before: day, clock };
     const dry = await pruneSessions(unlisted, { ...options, dryRun: true });
-    expect(pages).toEqual([200, 200, 50]);
+    // Once for incomplete sessions, and once for old ones.
+    expect(pages).toEqual([200, 200, 50, 200, 200, 50]);
     expect(await pruneSessions(unpaged, { ...options, dryRun: true })).toEqual(dry);
     expect(await pruneSessions(unlisted, options)).toEqual(dry);
     expect(await pruneSessions(unpaged, options)).toEqual(dry);

@@ -1,4 +1,5 @@
 import { memoryLog, type EventLog } from "@moora/event-log";
+import { withSessions } from "@moora/event-log/testing";
 import { answers, MockLlmCaller } from "@moora/llm/testing";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import {
@@ -6,8 +7,13 @@ import {
   exportSession,
   forkSession,
   importSession,
+  moveSession,
   openSession,
+  openSharedSession,
+  pruneSessions,
+  systemClock,
   verifySession,
+  type SessionErrorCode,
 } from "../../src/index.ts";
 import { Interrupted, interrupted } from "../retention/interruptions.ts";
 
@@ -38,34 +44,171 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-describe.each(Object.entries(writes))("%s that is interrupted at any write", (_, write) => {
-  it("leaves no session that can be opened without its records, and is made when it is repeated later", async () => {
-    const log = await talked();
-    let closed = 0;
-    for (let left = 0, isComplete = false; !isComplete; left += 1) {
-      const to = memoryLog();
-      try {
-        await write(log, interrupted(to, { left }));
-        isComplete = true;
-        continue;
-      } catch (error) {
-        expect(error).toBeInstanceOf(Interrupted);
-      }
-      if ((await to.open("copy")) !== undefined) {
-        for (const access of ["run", "post", "read"] as const) {
-          const opening = openSession(agent, { log: to, id: "copy", access });
-          await expect(opening).rejects.toMatchObject({ code: "MoveUnfinished" });
-        }
+/** How the writing of a session is known to be interrupted. */
+const knowledge = {
+  "by the age of its claim": () => void vi.setSystemTime(Date.now() + 31_000),
+  "by the end of its process": async (log: EventLog) => {
+    const session = await log.open("copy");
+    const lease = await session?.currentLease();
+    if (session === undefined || lease === undefined) return;
+    const [prefix = "", empty = "", name = "", fingerprint = "", id = ""] = lease.owner.split("#");
+    const [pid = "", , machine = ""] = fingerprint.split("/");
+    const owner = [prefix, empty, name, `${pid}/1/${machine}`, id].join("#");
+    await session.release(lease.owner);
+    await session.lease({ owner, now: Date.now(), ttlMs: lease.until - Date.now() });
+  },
+} satisfies Readonly<Record<string, (log: EventLog) => unknown>>;
+
+/** Writes until `left` writes were made. Returns the log unless the whole session was written. */
+async function writeSome(log: EventLog, write: Write, left: number): Promise<EventLog | undefined> {
+  const to = memoryLog();
+  try {
+    await write(log, interrupted(to, { left }));
+    return undefined;
+  } catch (error) {
+    expect(error).toBeInstanceOf(Interrupted);
+    return to;
+  }
+}
+
+/** Checks that every way to use the copy is refused with a code. */
+async function checkIsRefused(log: EventLog, code: SessionErrorCode): Promise<void> {
+  const ways: (() => Promise<unknown>)[] = [
+    ...(["run", "post", "read"] as const).map(
+      (access) => () => openSession(agent, { log, id: "copy", access }),
+    ),
+    () => openSharedSession(agent, { log, id: "copy", clock: systemClock }),
+    () => exportSession(log, "copy"),
+    () => forkSession(log, "copy", 0, { as: "other", open: "reuse" }),
+  ];
+  // A session without records is not moved in any case.
+  if ((await (await log.open("copy"))?.head()) !== 0) ways.push(() => moveSession(log, "copy", memoryLog()));
+  for (const way of ways) await expect(way()).rejects.toMatchObject({ code });
+}
+
+const prune = async (log: EventLog, dryRun = false) => await pruneSessions(log, { before: 0, dryRun });
+const nothing = { pruned: [], kept: [], incomplete: [] };
+
+async function checkIsComplete(log: EventLog): Promise<void> {
+  expect(await verifySession(log, "copy")).toMatchObject({ ok: true });
+  const session = await openSession(agent, { log, id: "copy" });
+  expect(session.current().messages.map(({ content }) => content)).toEqual(["Hi.", "Hello."]);
+  await session.close();
+}
+
+describe.each(Object.entries(writes))("%s that is interrupted at any write", (name, write) => {
+  it.each(Object.entries(knowledge))(
+    "is closed while it may continue, and incomplete when it is known to be interrupted, %s",
+    async (_, learn) => {
+      const log = await talked();
+      let closed = 0;
+      for (let left = 0; ; left += 1) {
+        const to = await writeSome(log, write, left);
+        if (to === undefined) break;
+        if ((await to.open("copy")) === undefined) continue;
+        await checkIsRefused(to, "MoveUnfinished");
         await expect(write(log, to)).rejects.toMatchObject({ code: "LogExists" });
+        expect(await prune(to)).toEqual(nothing);
+        await learn(to);
+        await checkIsRefused(to, "SessionIncomplete");
+        expect(await prune(to, true)).toEqual({ ...nothing, incomplete: ["copy"] });
+        expect(await to.list()).toHaveLength(1);
+        // A pruning or a repetition removes it.
+        if (left % 2 === 0) {
+          expect(await prune(to)).toEqual({ ...nothing, incomplete: ["copy"] });
+          expect(await to.list()).toEqual([]);
+        }
+        await write(log, to);
+        await checkIsComplete(to);
+        expect(await prune(to)).toEqual(nothing);
         closed += 1;
       }
-      vi.setSystemTime(Date.now() + 31_000);
-      await write(log, to);
-      expect(await verifySession(to, "copy")).toMatchObject({ ok: true });
-      const session = await openSession(agent, { log: to, id: "copy" });
-      expect(session.current().messages.map(({ content }) => content)).toEqual(["Hi.", "Hello."]);
-      await session.close();
+      expect(closed, name).toBeGreaterThan(1);
+    },
+  );
+
+  it("does not stop a move of another session with its id, which replaces what is left", async () => {
+    const log = await talked();
+    for (let left = 0; ; left += 1) {
+      const to = await writeSome(log, write, left);
+      if (to === undefined) break;
+      if ((await to.open("copy")) === undefined) continue;
+      const from = memoryLog();
+      await importSession(from, await exportSession(log, "ada"), "copy");
+      await expect(moveSession(from, "copy", to)).rejects.toMatchObject({ code: "MoveUnfinished" });
+      knowledge["by the age of its claim"]();
+      expect(await moveSession(from, "copy", to)).toEqual(["copy"]);
+      await checkIsComplete(to);
+      expect(await from.list()).toEqual([]);
     }
-    expect(closed).toBeGreaterThan(1);
+  });
+});
+
+/** A log in which appends to the copy wait until they are let through. */
+function slowLog(inner: EventLog) {
+  const reached = Promise.withResolvers<void>();
+  const opened = Promise.withResolvers<void>();
+  const log = withSessions(inner, (session) => ({
+    async append(seq, records) {
+      reached.resolve();
+      await opened.promise;
+      await session.append(seq, records);
+    },
+  }));
+  return { log, reached: reached.promise, open: () => opened.resolve() };
+}
+
+describe("a writer", () => {
+  it("keeps its copy however long an append takes", async () => {
+    vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout"] });
+    const log = await talked();
+    const to = memoryLog();
+    const slow = slowLog(to);
+    const writing = writes["a fork"](log, slow.log);
+    await slow.reached;
+    await vi.advanceTimersByTimeAsync(200_000);
+    expect(await prune(to)).toEqual(nothing);
+    await expect(writes["a fork"](log, to)).rejects.toMatchObject({ code: "LogExists" });
+    await checkIsRefused(to, "MoveUnfinished");
+    slow.open();
+    await writing;
+    await checkIsComplete(to);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it("that was stopped for too long fails, and leaves the copy of the next one alone", async () => {
+    const log = await talked();
+    const to = memoryLog();
+    const slow = slowLog(to);
+    const writing = writes["a fork"](log, slow.log);
+    await slow.reached;
+    vi.setSystemTime(Date.now() + 31_000);
+    await writes["a fork"](log, to);
+    slow.open();
+    await expect(writing).rejects.toMatchObject({ code: "LogRemoved" });
+    await checkIsComplete(to);
+  });
+
+  it("that continues at the moment of a pruning keeps its copy", async () => {
+    const log = await talked();
+    const to = memoryLog();
+    const slow = slowLog(to);
+    const writing = writes["a fork"](log, slow.log);
+    await slow.reached;
+    vi.setSystemTime(Date.now() + 31_000);
+    // The pruning reads the lease before the writer renews it, and claims it after that.
+    const late = withSessions(to, (session) => ({
+      async currentLease() {
+        const lease = await session.currentLease();
+        if (lease === undefined) return undefined;
+        const ttlMs = lease.until - Date.now() + 31_000;
+        await session.lease({ owner: lease.owner, now: Date.now(), ttlMs });
+        return lease;
+      },
+    }));
+    expect(await prune(late)).toEqual(nothing);
+    slow.open();
+    await writing;
+    await checkIsComplete(to);
   });
 });

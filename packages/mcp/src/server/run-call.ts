@@ -26,7 +26,10 @@ interface RunningSession {
 /** What a client reads about a session that this process cannot run now. The message of the error is for the operator. */
 function textOfUnusable(error: unknown, id: string): string | undefined {
   if (!(error instanceof SessionError)) return undefined;
-  if (error.code === "MoveUnfinished") return `The move of the session ${id} to this server has not ended.`;
+  if (error.code === "MoveUnfinished")
+    return `The session ${id} is being moved or written. Call this tool again later.`;
+  if (error.code === "SessionIncomplete")
+    return `The session ${id} was never completed: its fork or import was interrupted.`;
   if (error.code !== "SessionBusy" && error.code !== "StaleWriter") return undefined;
   return `Another process uses the session ${id}. Call this tool again later with this session.`;
 }

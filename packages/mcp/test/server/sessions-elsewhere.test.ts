@@ -94,7 +94,9 @@ describe.each(Object.entries(connections))("a session of another process, over %
     await (await log.open(session))?.lease(lease);
     const refused = await client.callTool({ name: "talker", arguments: { session, task: "More." } });
     expect(refused.isError).toBe(true);
-    expect(textOf(refused)).toBe(`The move of the session ${session} to this server has not ended.`);
+    expect(textOf(refused)).toBe(
+      `The session ${session} is being moved or written. Call this tool again later.`,
+    );
     expect(codes).toEqual(["MoveUnfinished"]);
     await client.close();
   });

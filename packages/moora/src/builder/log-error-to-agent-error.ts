@@ -9,6 +9,7 @@ const kinds: Readonly<Record<string, AgentErrorKind>> = {
   LogRemoved: "Conflict",
   SessionBusy: "Conflict",
   MoveUnfinished: "Conflict",
+  SessionIncomplete: "Conflict",
   CallOpen: "Conflict",
   StaleWriter: "Conflict",
   WrongAgent: "Conflict",

@@ -19,6 +19,7 @@ const exitCodeOf: Readonly<Record<string, ExitCode>> = {
   SessionBusy: exitCodes.busy,
   StaleWriter: exitCodes.busy,
   MoveUnfinished: exitCodes.refused,
+  SessionIncomplete: exitCodes.refused,
   CallOpen: exitCodes.refused,
   LogBusy: exitCodes.busy,
   LogExists: exitCodes.refused,

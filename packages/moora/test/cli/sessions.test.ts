@@ -125,7 +125,7 @@ describe.each([
     const dry = await saidLater("prune", "--older-than", "1d", "--dry-run", ...log);
     expect(dry.out).toBe("ada  would be removed\n");
     const pruned = await saidLater("prune", "--older-than", "1d", "--archive", "old.db", "--json", ...log);
-    expect(JSON.parse(pruned.out)).toEqual({ pruned: ["ada"], kept: [], dryRun: false });
+    expect(JSON.parse(pruned.out)).toEqual({ pruned: ["ada"], kept: [], incomplete: [], dryRun: false });
     expect((await said("show", "ada", "--log", "old.db")).code).toBe(0);
     expect((await cli("show", "ada")).code).toBe(3);
   });

@@ -46,7 +46,14 @@ const post = (summary: string, body: SchemaName): OperationDescription => ({
   query: { incarnation },
   requestHeaders: ["idempotency-key"],
   responses: { 200: { description: "The receipt, after the input is durable.", schema: "Receipt" } },
-  problems: [...bodyProblems, "forbidden", "not-found", "history-changed", "idempotency-key-reused"],
+  problems: [
+    ...bodyProblems,
+    "forbidden",
+    "not-found",
+    "history-changed",
+    "session-incomplete",
+    "idempotency-key-reused",
+  ],
 });
 
 const dataPost = post("Changes the application data with operations of JSON Patch.", "DataBody");
@@ -93,12 +100,12 @@ export const descriptions: Readonly<Record<Operation, OperationDescription>> = {
     summary: "Reads a session: its state and its open questions.",
     query: { at: { description: "The record whose state is read. Default: the last one.", schema: seq } },
     responses: { 200: { description: "The session.", schema: "SessionView" } },
-    problems: ["invalid-request", "cursor-beyond-end", "not-found"],
+    problems: ["invalid-request", "cursor-beyond-end", "not-found", "session-incomplete"],
   },
   exportSession: {
     summary: "Exports a session: its header, its records with their digests, and a seal.",
     responses: { 200: { description: "Lines of JSON.", mediaType: "application/jsonl" } },
-    problems: ["not-found"],
+    problems: ["not-found", "session-incomplete"],
   },
   removeSession: {
     summary: "Removes a session with all its records, and the sessions of its sub-agents.",
@@ -124,6 +131,7 @@ export const descriptions: Readonly<Record<Operation, OperationDescription>> = {
       "cursor-beyond-end",
       "forbidden",
       "not-found",
+      "session-incomplete",
       "refused",
       "idempotency-key-reused",
     ],
@@ -132,7 +140,7 @@ export const descriptions: Readonly<Record<Operation, OperationDescription>> = {
     summary:
       "Reads a file of a session that is stored by the digest of its bytes: `ni:///sha-256;DIGEST` in its state.",
     responses: { 200: { description: "The bytes, with their media type.", mediaType: "*/*" } },
-    problems: ["not-found"],
+    problems: ["not-found", "session-incomplete"],
   },
   streamEvents: {
     summary: "Streams the events of a session after a record.",
@@ -153,7 +161,13 @@ export const descriptions: Readonly<Record<Operation, OperationDescription>> = {
         mediaType: "text/event-stream",
       },
     },
-    problems: ["invalid-cursor", "cursor-beyond-end", "history-changed", ...streamProblems],
+    problems: [
+      "invalid-cursor",
+      "cursor-beyond-end",
+      "history-changed",
+      "session-incomplete",
+      ...streamProblems,
+    ],
   },
   postAgUi: {
     summary: "Runs an agent for a client of AG-UI 1.0.",

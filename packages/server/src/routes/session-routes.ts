@@ -1,5 +1,5 @@
 import { removeSession as removeFromLog, stateAt, SessionError } from "@moora/agent";
-import { checkIsNotCalled } from "@moora/agent/internal";
+import { checkIsNotCalled, checkIsWritten } from "@moora/agent/internal";
 import { emptyBodySchema, type SessionPage } from "@moora/agent-webui-protocol";
 import type { SessionRef } from "../access/authorization.ts";
 import { readOptionalBody } from "../body.ts";
@@ -64,8 +64,10 @@ async function viewAt(
   { id, agent }: SessionRef,
   at: number,
 ): Promise<Response> {
+  const { log } = parts.context;
   try {
-    const { seq, state } = await stateAt(parts.context.log, id, at);
+    await checkIsWritten(log, id);
+    const { seq, state } = await stateAt(log, id, at);
     return json({ id, agent, user: access.user, seq, state, questions: [] });
   } catch (error) {
     if (!(error instanceof SessionError) || error.code !== "InvalidOption") throw error;
@@ -81,6 +83,7 @@ export const removeSession: Route = async ({ parts, access, param }) => {
   // Before its streams are closed. `removeSession` checks it again.
   await checkIsNotCalled(log, id);
   await parts.pool.close(id);
+  await parts.forks.rememberRemoval(id);
   if ((await removeFromLog(log, id)).length === 0) throw sessionNotFound();
   return new Response(null, { status: 204 });
 };

@@ -1,4 +1,5 @@
 import { LogError } from "@moora/agent";
+import { isOfWrite } from "@moora/agent/internal";
 import { sessionsOf } from "@moora/event-log";
 import type { SessionSummary } from "@moora/agent-webui-protocol";
 import * as z from "zod/mini";
@@ -10,6 +11,7 @@ const headerSchema = z.object({
   agent: z.object({ name: z.string() }),
   user: z.exactOptional(z.string()),
   caller: z.exactOptional(z.string()),
+  parent: z.exactOptional(z.unknown()),
 });
 
 /** The session of a header; undefined for a header that is not one of a session. */
@@ -24,6 +26,12 @@ function headerToRef(id: string, header: string): SessionRef | undefined {
 export function isOfSubAgent(header: string): boolean {
   const parsed = headerSchema.safeParse(textToJson(header));
   return parsed.success && parsed.data.caller !== undefined;
+}
+
+/** Whether a header is that of a fork. */
+export function isOfFork(header: string): boolean {
+  const parsed = headerSchema.safeParse(textToJson(header));
+  return parsed.success && parsed.data.parent !== undefined;
 }
 
 function textToJson(text: string): unknown {
@@ -65,7 +73,7 @@ export class SessionDirectory {
     throw new HttpProblem("forbidden", `You may not ${action} this session.`);
   }
 
-  /** The own sessions of a user after a cursor, ordered by id, and whether more follow. */
+  /** The own sessions of a user after a cursor, ordered by id, and whether more follow. A fork that lacks records is not one of them. */
   async page(
     access: Access,
     { after, limit }: { readonly after: string; readonly limit: number },
@@ -75,6 +83,7 @@ export class SessionDirectory {
     for await (const { id, head, header } of own) {
       const ref = this.refOf(id, header);
       if (ref === undefined || !(await this.#isOwn(access, ref))) continue;
+      if (isOfFork(header) && (await this.#lacksRecords(id))) continue;
       if (sessions.length === limit) return { sessions, hasMore: true };
       sessions.push({ id, agent: ref.agent, seq: head });
     }
@@ -83,6 +92,12 @@ export class SessionDirectory {
 
   async #isOwn(access: Access, ref: SessionRef): Promise<boolean> {
     return (ref.user === access.user || ref.user === null) && (await access.may("read", ref));
+  }
+
+  /** Whether a session is being written, or its writing was interrupted. */
+  async #lacksRecords(id: string): Promise<boolean> {
+    const lease = await (await this.#context.log.open(id))?.currentLease();
+    return lease !== undefined && isOfWrite(lease);
   }
 
   /** The session of a header; undefined for one without an agent of this server. */

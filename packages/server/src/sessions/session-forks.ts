@@ -3,6 +3,7 @@ import { closedBy } from "@moora/agent/internal";
 import type { EventLog } from "@moora/event-log";
 import type { SessionRef } from "../access/authorization.ts";
 import { HttpProblem, keyReused, unavailable } from "../problem.ts";
+import { isOfFork } from "./directory.ts";
 
 /** A fork that is being made, and the record that its request names. */
 interface Making {
@@ -10,11 +11,16 @@ interface Making {
   readonly seq: Promise<number>;
 }
 
+/** The number of removed forks that are remembered. */
+const maxRemoved = 10_000;
+
 /** Makes forks of the sessions of a log, each once: its id is that of the request and of all its repetitions. */
 export class SessionForks {
   readonly #log: EventLog;
   /** By the ids of the forks. */
   readonly #underWay = new Map<string, Making>();
+  /** The ids of forks that were removed, the latest ones last. */
+  readonly #removed = new Set<string>();
 
   constructor(log: EventLog) {
     this.#log = log;
@@ -22,7 +28,7 @@ export class SessionForks {
 
   /**
    * Makes a fork with the first `at` records of a session (default: all), and returns its last record. Equal calls at the same time
-   * share one fork. Throws `HttpProblem`: `cursor-beyond-end`, `refused`, also where an engine runs the sessions,
+   * share one fork. Throws `HttpProblem`: `cursor-beyond-end`, `not-found` for a fork that was removed, `refused`, also where an engine runs the sessions,
    * `idempotency-key-reused` if the fork was made at another record, and `unavailable` while another process writes it.
    */
   async make(ref: SessionRef, sourceId: string, at: number | undefined): Promise<number> {
@@ -33,6 +39,19 @@ export class SessionForks {
       if (making.at === at) return await making.seq;
       await making.seq.catch(() => undefined);
     }
+  }
+
+  /**
+   * Remembers a fork that is about to be removed: a late repetition of its request does not make it again, and so does not run again
+   * what the fork has run. Not one that lacks records: a repetition makes it.
+   */
+  async rememberRemoval(id: string): Promise<void> {
+    const log = await this.#log.open(id);
+    const lease = await log?.currentLease();
+    if (log === undefined || !isOfFork(log.header) || closedBy(lease) !== undefined) return;
+    this.#removed.add(id);
+    const [oldest = ""] = this.#removed;
+    if (this.#removed.size > maxRemoved) this.#removed.delete(oldest);
   }
 
   /** Registers the fork before anything is awaited, so that each call after this one finds it. */
@@ -55,7 +74,10 @@ export class SessionForks {
   }
 
   async #findOrFork(ref: SessionRef, sourceId: string, at: number | undefined): Promise<number> {
-    return (await this.#find(ref.id, at)) ?? (await this.#fork(ref, sourceId, at));
+    const seq = await this.#find(ref.id, at);
+    if (seq === undefined && this.#removed.has(ref.id))
+      throw new HttpProblem("not-found", "The fork of this idempotency key was removed.");
+    return seq ?? (await this.#fork(ref, sourceId, at));
   }
 
   async #fork({ id, user }: SessionRef, sourceId: string, at: number | undefined): Promise<number> {

@@ -1,4 +1,4 @@
-import { pruneSessions, type KeptReason } from "@moora/agent";
+import { pruneSessions, type PruneReport } from "@moora/agent";
 import { exitCodes } from "../cli-host.ts";
 import type { Command } from "../command.ts";
 import type { GivenOptions } from "../options.ts";
@@ -20,10 +20,8 @@ export const pruneCommand: Command = sessionCommand({
     const before = host.clock.now() - ageOf(options);
     const dryRun = options.has("dry-run");
     const common = { before, dryRun, clock: host.clock };
-    const { pruned, kept } = options.has("archive")
-      ? await toArchive(call, common)
-      : await pruneSessions(log, common);
-    print({ pruned, kept, dryRun }, textOf(call, pruned, kept));
+    const report = options.has("archive") ? await toArchive(call, common) : await pruneSessions(log, common);
+    print({ ...report, dryRun }, textOf(call, report));
     return exitCodes.answered;
   },
 });
@@ -35,15 +33,12 @@ async function toArchive(call: SessionCall, common: Common): ReturnType<typeof p
   return await pruneSessions(call.log, { ...common, archive: archive.log });
 }
 
-function textOf(
-  { options }: SessionCall,
-  pruned: readonly string[],
-  kept: readonly { readonly id: string; readonly reason: KeptReason }[],
-): string {
+function textOf({ options }: SessionCall, { pruned, kept, incomplete }: PruneReport): string {
+  const would = options.has("dry-run") ? "would be " : "";
   const done = options.has("archive") ? "archived" : "removed";
-  const verb = options.has("dry-run") ? `would be ${done}` : done;
   const lines = [
-    ...pruned.map((id) => `${id}  ${verb}`),
+    ...incomplete.map((id) => `${id}  ${would}removed: it was never completed`),
+    ...pruned.map((id) => `${id}  ${would}${done}`),
     ...kept.map(({ id, reason }) => `${id}  kept: ${reason}`),
   ];
   return lines.length === 0 ? "Nothing to prune." : lines.join("\n");
