@@ -106,8 +106,16 @@ export const problemSchema = z.object({
   seq: z.exactOptional(seq),
 });
 
-/** The schema of a session in a list. `seq` is its last record. */
-export const sessionSummarySchema = z.object({ id, agent: z.string(), seq });
+/**
+ * The schema of a session in a list. `seq` is its last record, and `updatedAt` the time of that record, in milliseconds since 1970. The
+ * answer to a creation, servers of older releases and a session whose last record cannot be read do not have `updatedAt`.
+ */
+export const sessionSummarySchema = z.object({
+  id,
+  agent: z.string(),
+  seq,
+  updatedAt: z.exactOptional(z.number()),
+});
 
 /** The schema of one page of a list of sessions. `next` is the cursor of the next page; null for the last one. */
 export const sessionPageSchema = z.object({
