@@ -215,7 +215,7 @@ export class LoopWriter {
     if (call === undefined) return;
     this.#calls.add(toolCallId);
     const input = valueOf(call.parameters);
-    this.#write({ type: "tool-input-available", toolCallId, toolName: call.name, input, dynamic: true });
+    this.#write({ type: "tool-input-available", toolCallId, toolName: call.name, input });
   }
 
   /** Writes what became of the calls that have no open question, in the order of their results. */
