@@ -53,7 +53,7 @@ export async function listSessions(options: ListOptions): Promise<SessionPage> {
   const api = new ServerApi(settings);
   const page = await untilAnswered(
     settings,
-    async (signal) => await api.json(`/sessions?${query}`, { signal }),
+    async (signal) => await api.json(`/sessions?${query.toString()}`, { signal }),
   );
   return answerWith<SessionPage>("sessions", page, () => otherServer(api.url, "a list of sessions"));
 }

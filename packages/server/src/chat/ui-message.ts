@@ -153,6 +153,7 @@ export class UiMessage {
 }
 
 /** The part of a call as a page has it that knows the tool. */
-function toStaticPart({ type: _, toolName, ...part }: ToolPart): ChatPart {
+function toStaticPart(call: ToolPart): ChatPart {
+  const { type: _, toolName, ...part } = call;
   return { ...part, type: `tool-${toolName}` };
 }
