@@ -1,10 +1,8 @@
-import { connectSession, localPostStorage, type RemoteSessionOf } from "@moora/client";
+import { connectSession, localPostStorage } from "@moora/client";
 import { AgentProvider } from "@moora/react";
 import { createRoot } from "react-dom/client";
 import type { shopper } from "../agent.ts";
 import { App } from "./app.tsx";
-
-export type ShopperSession = RemoteSessionOf<typeof shopper>;
 
 const page = document.querySelector("#page");
 if (page === null) throw new Error("The page has no #page.");
@@ -14,7 +12,7 @@ root.render(<p className="notice">Connecting …</p>);
 // The address of the page has the id of the session, so that another window can show the same one.
 const id = location.hash.slice(1);
 try {
-  const session: ShopperSession = await connectSession({
+  const session = await connectSession<typeof shopper>({
     url: location.origin,
     // What was written offline is sent by the next page, if this one is closed before.
     storage: localPostStorage(),

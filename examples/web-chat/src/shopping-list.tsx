@@ -2,16 +2,17 @@ import { useAgent } from "@moora/react";
 import { useRef, type JSX } from "react";
 import type { shopper } from "../agent.ts";
 
+interface Item {
+  readonly id: string;
+  readonly name: string;
+  readonly isDone: boolean;
+}
+
 /** The data of the session: the agent and every window change the same list. */
 export function ShoppingList(): JSX.Element {
   const { data, update } = useAgent<typeof shopper>();
-  const field = useRef<HTMLInputElement>(null);
-  const add = (): void => {
-    const name = field.current?.value.trim() ?? "";
-    if (field.current === null || name === "") return;
-    field.current.value = "";
+  const add = (name: string): void =>
     void update((draft) => void draft.items.push({ id: crypto.randomUUID(), name, isDone: false }));
-  };
   const toggle = (id: string): void =>
     void update((draft) => {
       const item = draft.items.find((other) => other.id === id);
@@ -23,31 +24,55 @@ export function ShoppingList(): JSX.Element {
     <section className="list" aria-labelledby="list-title">
       <h2 id="list-title">Shopping list</h2>
       <ul>
-        {data.items.map(({ id, name, isDone }) => (
-          <li key={id}>
-            <label className={isDone ? "done" : ""}>
-              <input type="checkbox" checked={isDone} onChange={() => toggle(id)} />
-              <span>{name}</span>
-            </label>
-            <button type="button" className="quiet" aria-label={`Remove ${name}`} onClick={() => remove(id)}>
-              ×
-            </button>
-          </li>
+        {data.items.map((item) => (
+          <ListItem key={item.id} item={item} toggle={toggle} remove={remove} />
         ))}
       </ul>
       {data.items.length === 0 && <p className="hint">The list is empty.</p>}
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          add();
-        }}
-      >
-        <label htmlFor="item">New item</label>
-        <div className="row">
-          <input id="item" ref={field} autoComplete="off" />
-          <button type="submit">Add</button>
-        </div>
-      </form>
+      <NewItem add={add} />
     </section>
+  );
+}
+
+interface ListItemProps {
+  readonly item: Item;
+  readonly toggle: (id: string) => void;
+  readonly remove: (id: string) => void;
+}
+
+const ListItem = ({ item: { id, name, isDone }, toggle, remove }: ListItemProps): JSX.Element => (
+  <li>
+    <label className={isDone ? "done" : ""}>
+      <input type="checkbox" checked={isDone} onChange={() => toggle(id)} />
+      <span>{name}</span>
+    </label>
+    <button type="button" className="quiet" aria-label={`Remove ${name}`} onClick={() => remove(id)}>
+      ×
+    </button>
+  </li>
+);
+
+/** The field for an item that the user adds. */
+function NewItem({ add }: { readonly add: (name: string) => void }): JSX.Element {
+  const field = useRef<HTMLInputElement>(null);
+  const addGiven = (): void => {
+    const name = field.current?.value.trim() ?? "";
+    if (field.current === null || name === "") return;
+    field.current.value = "";
+    add(name);
+  };
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        addGiven();
+      }}
+    >
+      <label htmlFor="item">New item</label>
+      <div className="row">
+        <input id="item" ref={field} autoComplete="off" />
+        <button type="submit">Add</button>
+      </div>
+    </form>
   );
 }

@@ -14,8 +14,6 @@ const filePart = z.object({
 });
 
 const call = {
-  type: z.literal("dynamic-tool"),
-  toolName: z.string(),
   toolCallId: z.string(),
   input: z.unknown(),
   /** The question that waits for the output: its digest, and its text if it is not the call itself. */
@@ -28,21 +26,29 @@ const approval = <Approved extends z.ZodMiniType>(approved: Approved) =>
 
 const approved = z.exactOptional(approval(z.literal(true)));
 
-const toolPart = z.discriminatedUnion("state", [
-  z.object({ ...call, state: z.literal("input-available") }),
-  z.object({ ...call, state: z.literal("approval-requested"), approval: z.object({ id: z.string() }) }),
-  z.object({ ...call, state: z.literal("approval-responded"), approval: approval(z.boolean()) }),
-  z.object({ ...call, state: z.literal("output-available"), output: z.unknown(), approval: approved }),
-  z.object({ ...call, state: z.literal("output-error"), errorText: z.string(), approval: approved }),
-  z.object({ ...call, state: z.literal("output-denied"), approval: approval(z.literal(false)) }),
-]);
+/** The parts of calls with these fields, by their state. */
+const toolPart = <Fields extends object>(fields: Fields) =>
+  z.discriminatedUnion("state", [
+    z.object({ ...fields, state: z.literal("input-available") }),
+    z.object({ ...fields, state: z.literal("approval-requested"), approval: z.object({ id: z.string() }) }),
+    z.object({ ...fields, state: z.literal("approval-responded"), approval: approval(z.boolean()) }),
+    z.object({ ...fields, state: z.literal("output-available"), output: z.unknown(), approval: approved }),
+    z.object({ ...fields, state: z.literal("output-error"), errorText: z.string(), approval: approved }),
+    z.object({ ...fields, state: z.literal("output-denied"), approval: approval(z.literal(false)) }),
+  ]);
+
+const dynamicToolPart = toolPart({ ...call, type: z.literal("dynamic-tool"), toolName: z.string() });
+
+/** `tool-NAME`, on a server with `toolParts: "static"`. */
+const staticToolPart = toolPart({ ...call, type: z.templateLiteral(["tool-", z.string()]) });
 
 /** The schema of a part of a message of a chat: a part of a `UIMessage` of the AI SDK. */
 export const chatPartSchema = z.union([
   z.object({ type: z.literal("step-start") }),
   textPart,
   filePart,
-  toolPart,
+  dynamicToolPart,
+  staticToolPart,
 ]);
 
 /**

@@ -1,13 +1,14 @@
 export type { Immutable, Json } from "./immutable.ts";
 export { chatMessageSchema, chatPartSchema, chatViewSchema } from "./chat-view.ts";
 export type { ChatMessage, ChatPart, ChatView } from "./chat-view.ts";
+export { chunkEventSchema } from "./chunk-event.ts";
+export type { ChunkEvent } from "./chunk-event.ts";
 export { agentAttachmentSchema, agentMessageSchema, agentMessageStatusSchema } from "./message.ts";
 export type { AgentAttachment, AgentMessage, AgentMessageStatus } from "./message.ts";
 export { messageIdToPostId, postIdOf, postIdToMessageId } from "./post-ids.ts";
 export type { PostIdentity } from "./post-ids.ts";
 export {
   cancelBodySchema,
-  chunkEventSchema,
   dataBodySchema,
   dataOperationSchema,
   decisionBodySchema,
@@ -27,7 +28,6 @@ export {
 } from "./session-protocol.ts";
 export type {
   CancelBody,
-  ChunkEvent,
   DataBody,
   DataOperation,
   DecisionBody,

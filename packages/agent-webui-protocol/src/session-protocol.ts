@@ -106,8 +106,16 @@ export const problemSchema = z.object({
   seq: z.exactOptional(seq),
 });
 
-/** The schema of a session in a list. `seq` is its last record. */
-export const sessionSummarySchema = z.object({ id, agent: z.string(), seq });
+/**
+ * The schema of a session in a list. `seq` is its last record, and `updatedAt` the time of that record, in milliseconds since 1970. The
+ * answer to a creation, servers of older releases and a session whose last record cannot be read do not have `updatedAt`.
+ */
+export const sessionSummarySchema = z.object({
+  id,
+  agent: z.string(),
+  seq,
+  updatedAt: z.exactOptional(z.number()),
+});
 
 /** The schema of one page of a list of sessions. `next` is the cursor of the next page; null for the last one. */
 export const sessionPageSchema = z.object({
@@ -149,81 +157,6 @@ export const inputEventSchema = z.object({
   input: z.looseObject({ type: z.string(), timestamp: z.number() }),
 });
 
-const part = z.exactOptional(z.int().check(z.nonnegative()));
-
-/**
- * The schema of a chunk (`event: chunk`): what a model or a tool streams. No log has it. `text` begins at `offset` of the
- * message, of all its reasoning, or of the arguments of the call, and replaces what follows there, so that a chunk may repeat an
- * earlier one. A stream begins with what the model has written so far; a reader ignores a chunk whose `offset` is beyond what it has:
- * chunks before it were lost. Reasoning of a server of an earlier release has no `offset`. `part` numbers the parts of an answer, from 0
- * in the order in which they start. `toolCallId` is the id that a call gets if the turn is accepted.
- */
-export const chunkEventSchema = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("text"), messageId: z.string(), part, offset: seq, text: z.string() }),
-  z.object({
-    type: z.literal("reasoning"),
-    messageId: z.string(),
-    part,
-    offset: z.exactOptional(seq),
-    text: z.string(),
-  }),
-  /** Reasoning that was written before the stream began. */
-  z.object({
-    type: z.literal("draft-reasoning"),
-    messageId: z.string(),
-    part,
-    offset: seq,
-    text: z.string(),
-  }),
-  z.object({
-    type: z.literal("tool-call"),
-    messageId: z.string(),
-    toolCallId: optionalText,
-    name: z.string(),
-  }),
-  z.object({
-    type: z.literal("tool-call-delta"),
-    messageId: z.string(),
-    toolCallId: z.string(),
-    offset: seq,
-    text: z.string(),
-  }),
-  /** A call that the model began to write before the stream began, with its arguments so far. */
-  z.object({
-    type: z.literal("draft-call"),
-    messageId: z.string(),
-    toolCallId: z.string(),
-    name: z.string(),
-    text: z.string(),
-  }),
-  z.object({ type: z.literal("part-end"), messageId: z.string(), part: seq, toolCallId: optionalText }),
-  z.object({ type: z.literal("tool-progress"), toolCallId: z.string(), text: z.string() }),
-  /** A sub-agent asks: the session does not have its records. `path` is the calls that lead to it. */
-  z.object({
-    type: z.literal("question"),
-    path: z.array(z.string()),
-    toolCallId: z.string(),
-    digest: z.string(),
-    about: z.enum(["approval", "outcome", "answer"]),
-    name: z.string(),
-    /** The arguments of the call, what its tool asks, and when the question expires, in milliseconds since 1970. */
-    parameters: z.exactOptional(z.unknown()),
-    question: optionalText,
-    /** The JSON text of the JSON Schema of the answer. */
-    answerSchema: optionalText,
-    /** How much harm the call can do, and why a person is asked. */
-    risk: z.exactOptional(z.enum(["low", "medium", "high", "critical"])),
-    reason: z.exactOptional(z.enum(["policy", "risk", "predicate", "tool", "question", "interrupted"])),
-    due: z.exactOptional(z.nullable(z.number())),
-    /** How often the question was shown again, and whether it was passed on to other reviewers. */
-    reminder: z.exactOptional(seq),
-    escalated: z.exactOptional(z.boolean()),
-  }),
-  /** A question of a sub-agent that this stream has shown is no longer open. */
-  z.object({ type: z.literal("question-closed"), path: z.array(z.string()), toolCallId: z.string() }),
-  z.object({ type: z.literal("warning"), text: z.string() }),
-]);
-
 /** The body that posts a message. */
 export type MessageBody = Immutable<z.infer<typeof messageBodySchema>>;
 /** The body that answers a question. */
@@ -248,5 +181,3 @@ export type SessionSummary = Immutable<z.infer<typeof sessionSummarySchema>>;
 export type SessionPage = Immutable<z.infer<typeof sessionPageSchema>>;
 /** A durable event of a stream. */
 export type InputEvent = z.infer<typeof inputEventSchema>;
-/** A chunk of a stream. */
-export type ChunkEvent = Immutable<z.infer<typeof chunkEventSchema>>;

@@ -1,4 +1,4 @@
-import type { ChunkEvent } from "./session-protocol.ts";
+import type { ChunkEvent } from "./chunk-event.ts";
 
 type QuestionChunk = Extract<ChunkEvent, { type: "question" }>;
 

@@ -60,6 +60,7 @@ describe("the other schemas", () => {
       [receiptSchema, { status: "ignored", reason: "already-decided", decidedBy: "ada" }],
       [problemSchema, { type: "about:blank", title: "Not found", status: 404, code: "not-found" }],
       [sessionPageSchema, { sessions: [{ id: "s_1", agent: "helper", seq: 0 }], next: null }],
+      [sessionPageSchema, { sessions: [{ id: "s_1", agent: "helper", seq: 1, updatedAt: 5 }], next: "s_1" }],
       [inputEventSchema, { seq: 1, input: { type: "session-opened", timestamp: 5, owner: "a" } }],
       [chunkEventSchema, { type: "text", messageId: "m", offset: 0, text: "Hi" }],
       [chunkEventSchema, { type: "reasoning", messageId: "m", part: 1, text: "Hm" }],

@@ -6,8 +6,8 @@ import type { Problem } from "@moora/agent-webui-protocol";
  *
  * - `Unauthorized`, `Forbidden`, `NotFound`: the server refused the user, the action, or knows no such session.
  * - `Refused`: the server refused the request; `problem` says why.
- * - `Unreachable`: the server could not be reached for `verify`, or answered to try again later; posts wait instead, and so does
- *   `connectSession`, which reports this to `onError`.
+ * - `Unreachable`: the server could not be reached for `verify`, or answered to try again later; posts wait instead, and so do
+ *   `connectSession` and the functions for the sessions of a server, which report this to `onError`.
  * - `ServerFailed`: the server failed while it handled the request, which may have been applied.
  * - `Unsupported`: the server is of another release, whose protocol or inputs this one cannot read, or it has other routes than
  *   `@moora/server`.

@@ -1,3 +1,4 @@
+export type { SessionPage, SessionSummary } from "@moora/agent-webui-protocol";
 export { ClientError } from "./client-error.ts";
 export type { ClientErrorCode } from "./client-error.ts";
 export type { ConnectOptions } from "./connect-options.ts";
@@ -9,3 +10,6 @@ export type { PendingPost, PostKind } from "./outbox.ts";
 export type { PostStorage, StoredPost } from "./post-store.ts";
 export type { Connection, RemoteSession } from "./remote-session.ts";
 export type { Fetch, RequestHeaders } from "./server-api.ts";
+export type { ServerOptions } from "./server-options.ts";
+export { forkSession, listSessions, removeSession } from "./server-sessions.ts";
+export type { ForkOptions, ListOptions, RemoveOptions } from "./server-sessions.ts";

@@ -1,10 +1,9 @@
 import type { AgentState, Question } from "@moora/agent";
-import { safeErrorListener } from "@moora/agent/internal";
 import { stateVersion } from "@moora/agent-core-state-machine/internal";
 import { ClientError } from "./client-error.ts";
 import type { ConnectSettings } from "./connect-options.ts";
-import { RetryWait } from "./retry-wait.ts";
-import { Unreachable, type ServerApi } from "./server-api.ts";
+import type { ServerApi } from "./server-api.ts";
+import { otherServer, serverAt, untilAnswered } from "./until-answered.ts";
 
 /** A session at one of its records, as its server sends it. */
 export interface SessionSnapshot {
@@ -37,56 +36,21 @@ export async function openView<Answer>(
   api: ServerApi,
   settings: ConnectSettings<Answer>,
 ): Promise<SessionSnapshot> {
-  const { id, agent, signal = new AbortController().signal } = settings;
-  const wait = new RetryWait(settings.clock, settings);
-  let isReported = false;
-  const wake = (): void => wait.wake();
-  signal.addEventListener("abort", wake);
+  const { id, agent = "" } = settings;
+  const path = `/agents/${encodeURIComponent(agent)}/sessions`;
   // The same key at every attempt, so that one session is created.
   const headers = { "idempotency-key": crypto.randomUUID() };
-  try {
-    for (;;) {
-      signal.throwIfAborted();
-      try {
-        const path = `/agents/${encodeURIComponent(agent ?? "")}/sessions`;
-        const found = id ?? idOf(await api.json(path, { method: "POST", headers, signal }), api.url);
-        return snapshotOf(await api.json(sessionPath(found), { signal }), api.url);
-      } catch (error) {
-        signal.throwIfAborted();
-        if (!(error instanceof Unreachable)) throw error;
-        if (!isReported) reportWaiting(settings, error);
-        isReported = true;
-        // A listener may have given up.
-        signal.throwIfAborted();
-        await wait.wait(wait.failed(error.retryAfterMs));
-      }
-    }
-  } finally {
-    signal.removeEventListener("abort", wake);
-  }
+  return await untilAnswered(settings, async (signal) => {
+    const found = id ?? idOf(await api.json(path, { method: "POST", headers, signal }), api.url);
+    return snapshotOf(await api.json(sessionPath(found), { signal }), api.url);
+  });
 }
-
-/** The caller has no session yet whose `connection` it could ask: an address with a mistake would be waited for in silence. */
-function reportWaiting<Answer>({ url, onError }: ConnectSettings<Answer>, failure: Unreachable): void {
-  const report = safeErrorListener(onError && ((error) => onError({ source: "log", error })));
-  const what = `${serverAt(url)} ${failure.problem}.`;
-  const advice = failure.isAnswered
-    ? "connectSession tries again until it succeeds: pass signal to give up."
-    : "connectSession tries again until it can: check url, or pass signal to give up.";
-  report(new ClientError("Unreachable", `${what} ${advice}`, { cause: failure.cause }));
-}
-
-const serverAt = (url: string): string => `The server ${url === "" ? "of the page" : url}`;
 
 const unsupported = (message: string): ClientError => new ClientError("Unsupported", message);
 
-const otherServer = (url: string): ClientError =>
-  unsupported(
-    `${serverAt(url)} answers without a session: it is not a server of @moora/server, or url lacks its base path.`,
-  );
-
 function idOf(created: unknown, url: string): string {
-  if (typeof created !== "object" || created === null || !("id" in created)) throw otherServer(url);
+  if (typeof created !== "object" || created === null || !("id" in created))
+    throw otherServer(url, "a session");
   return String(created.id);
 }
 
@@ -95,7 +59,7 @@ export function snapshotOf(view: unknown, url: string): SessionSnapshot {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const snapshot = view as Partial<SessionSnapshot> | null;
   const version: unknown = snapshot?.state?.version;
-  if (version === undefined) throw otherServer(url);
+  if (version === undefined) throw otherServer(url, "a session");
   if (version !== stateVersion) {
     throw unsupported(
       `The server sends states of version ${JSON.stringify(version)}; this client reads version ${stateVersion}. Use the same release.`,

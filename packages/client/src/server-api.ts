@@ -13,6 +13,8 @@ export type RequestHeaders =
 
 /** What requests need of the options. */
 export interface ApiOptions {
+  /** The function that has received them. */
+  readonly caller: string;
   readonly url: string;
   readonly headers: RequestHeaders;
   readonly fetch: Fetch;
@@ -49,7 +51,7 @@ function statusOf(cause: unknown): number | undefined {
 }
 
 interface ApiRequest {
-  readonly method?: "GET" | "POST";
+  readonly method?: "GET" | "POST" | "DELETE";
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
@@ -71,7 +73,7 @@ export class ServerApi {
     return this.#options.url;
   }
 
-  /** The JSON of a response. */
+  /** The JSON of a response; undefined for one without a body. */
   async json(path: string, request: ApiRequest): Promise<unknown> {
     const { clock, requestTimeoutMs } = this.#options;
     const late = new AbortController();
@@ -81,7 +83,7 @@ export class ServerApi {
     const signal = AbortSignal.any([request.signal, late.signal]);
     try {
       const response = await this.open(path, { ...request, signal });
-      return await response.json();
+      return response.status === 204 ? undefined : await response.json();
     } catch (error) {
       // A body that ends early, or that a proxy made, is not an answer.
       throw error instanceof SyntaxError || error instanceof TypeError ? new Unreachable(error) : error;
@@ -92,8 +94,8 @@ export class ServerApi {
 
   /** A successful response. Aborting `signal` ends it. */
   async open(path: string, { method = "GET", body, headers, signal }: ApiRequest): Promise<Response> {
-    const { url, headers: common, fetch } = this.#options;
-    const own = typeof common === "function" ? await checkedHeaders(common) : common;
+    const { caller, url, headers: common, fetch } = this.#options;
+    const own = typeof common === "function" ? await checkedHeaders(caller, common) : common;
     let response: Response;
     try {
       response = await fetch(`${url}${path}`, {
@@ -102,10 +104,10 @@ export class ServerApi {
         headers: {
           ...own,
           "moora-protocol": String(protocolVersion),
-          ...(method === "GET" ? {} : { "content-type": "application/json" }),
+          ...(method === "POST" ? { "content-type": "application/json" } : {}),
           ...headers,
         },
-        ...(method === "GET" ? {} : { body: JSON.stringify(body ?? {}) }),
+        ...(method === "POST" ? { body: JSON.stringify(body ?? {}) } : {}),
       });
     } catch (error) {
       throw new Unreachable(error);
@@ -117,10 +119,11 @@ export class ServerApi {
 
 /** Headers that a function returns. They were not checked with the options. */
 async function checkedHeaders(
+  caller: string,
   make: Extract<RequestHeaders, () => unknown>,
 ): Promise<Readonly<Record<string, string>>> {
   const headers = await make();
-  checkHeaders(headers);
+  checkHeaders(caller, headers);
   return headers;
 }
 

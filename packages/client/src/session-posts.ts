@@ -4,7 +4,6 @@ import {
   type AgentInput,
   type AgentRun,
   type AgentState,
-  type Clock,
   type Decision,
   type Json,
   type Question,
@@ -28,44 +27,35 @@ import {
   type MessageBody,
 } from "@moora/agent-webui-protocol";
 import { digestOf } from "@moora/event-log";
-import type { ClientError } from "./client-error.ts";
 import { DataPosts } from "./data-posts.ts";
 import type { HistoryId } from "./history-position.ts";
 import { newKey, type Outbox, type Post, type PostKind } from "./outbox.ts";
 import type { StoredPost } from "./post-store.ts";
+import { RecordWaits, type WaitsHost } from "./record-waits.ts";
 
-export interface PostsHost<Answer> {
+export interface PostsHost<Answer> extends WaitsHost {
   readonly user: string;
   readonly outbox: Outbox;
   readonly output: SessionOutput<Answer>;
   readonly state: () => AgentState;
-  readonly seq: () => number;
   /** The identity of the records up to `seq`; undefined for a server of an older release. */
   readonly historyId: () => HistoryId | undefined;
-  /** The error of calls after the end of the session; undefined before. */
-  readonly closed: () => ClientError | undefined;
-  readonly clock: Clock;
-  /** The stream does not show a record that the server has. */
-  readonly onBehind: () => void;
   /** The question of a sub-agent is no longer open. */
   readonly onDecided: (question: Pick<Question, "toolCallId" | "path">) => void;
 }
-
-/** How long a record that the server has may be missing in the stream, in milliseconds. */
-const maxLagMs = 5_000;
 
 type QuestionRef = Pick<Question, "toolCallId" | "digest" | "path">;
 
 /** The methods of a session that post. */
 export class SessionPosts<Answer> {
   readonly #host: PostsHost<Answer>;
-  /** Calls that wait for later records. */
-  readonly #waiting = new Set<() => void>();
+  readonly #waits: RecordWaits;
   readonly #dataPosts: DataPosts;
 
   constructor(host: PostsHost<Answer>) {
     this.#host = host;
-    this.#dataPosts = new DataPosts({ ...host, until: (isReached) => this.#until(isReached) });
+    this.#waits = new RecordWaits(host);
+    this.#dataPosts = new DataPosts({ ...host, until: (isReached) => this.#waits.until(isReached) });
   }
 
   readonly send = async (content: UserContent): Promise<Receipt> =>
@@ -109,7 +99,7 @@ export class SessionPosts<Answer> {
     const body = { toolCallId, digest, decision: jsonOf(decision), ...(isForSubAgent ? { path } : {}) };
     const post: Post = { ...postOf("decisions", body), isForSubAgent };
     const receipt = await this.#host.outbox.add(post);
-    if (!isForSubAgent) return await this.#caughtUp(receipt);
+    if (!isForSubAgent) return await this.#waits.caughtUp(receipt);
     if (receipt.status === "accepted" || receipt.reason !== "wrong-decision") this.#host.onDecided(question);
     return receipt;
   };
@@ -117,7 +107,7 @@ export class SessionPosts<Answer> {
   readonly update = async (recipe: Recipe<unknown>): Promise<Receipt> => {
     if (typeof recipe !== "function")
       throw new InputRefused({ code: "wrong-shape", path: "recipe", message: "must be a function." });
-    return await this.#caughtUp(await this.#host.outbox.add(this.#dataPosts.postOf(recipe)));
+    return await this.#waits.caughtUp(await this.#host.outbox.add(this.#dataPosts.postOf(recipe)));
   };
 
   readonly cancel = async (reason?: string): Promise<Receipt> =>
@@ -157,55 +147,20 @@ export class SessionPosts<Answer> {
 
   /** Continues the calls whose condition holds now; all of them at the end of the session. */
   follow(): void {
-    for (const check of this.#waiting) check();
+    this.#waits.check();
   }
 
   async #post(kind: PostKind, body: object): Promise<Receipt> {
-    return await this.#caughtUp(await this.#host.outbox.add(postOf(kind, body)));
+    return await this.#waits.caughtUp(await this.#host.outbox.add(postOf(kind, body)));
   }
 
   async #sendMessage(key: string, body: MessageBody): Promise<Receipt> {
-    return await this.#caughtUp(await this.#host.outbox.add(this.#messageOf(key, body)));
+    return await this.#waits.caughtUp(await this.#host.outbox.add(this.#messageOf(key, body)));
   }
 
   #messageOf(key: string, body: MessageBody): Post {
     const messageId = messageIdOf(this.#host.user, key);
     return { key, kind: "messages", content: body.content, messageId, body: () => body };
-  }
-
-  /** Waits until the session contains the record of a receipt. */
-  async #caughtUp(receipt: Receipt): Promise<Receipt> {
-    if (receipt.status === "accepted") await this.#until(() => this.#host.seq() >= receipt.seq);
-    return receipt;
-  }
-
-  async #until(isReached: () => boolean): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const check = (): void => {
-      if (isReached() || this.#host.closed() !== undefined) resolve();
-    };
-    this.#waiting.add(check);
-    const stopWatch = this.#watchStream();
-    check();
-    await promise;
-    stopWatch();
-    this.#waiting.delete(check);
-  }
-
-  /** Calls `onBehind` when no record arrives: the stream may have been lost without a sign. Returns a function that stops it. */
-  #watchStream(): () => void {
-    const { clock, seq, onBehind } = this.#host;
-    let cancel: () => void = () => undefined;
-    const watch = (known: number, ms: number): void => {
-      const look = (): void => {
-        const isBehind = seq() === known;
-        if (isBehind) onBehind();
-        watch(seq(), isBehind ? ms * 2 : ms);
-      };
-      cancel = clock.after(ms, look, { keepsAlive: false });
-    };
-    watch(seq(), maxLagMs);
-    return () => cancel();
   }
 
   #newRun(): RunControl<Answer> {

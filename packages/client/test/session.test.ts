@@ -3,7 +3,7 @@ import { answers, callsTools, fails, hangs, MockLlmCaller } from "@moora/llm/tes
 import { untilPasses } from "@moora/testbed/test-clock";
 import { describe, expect, expectTypeOf, it } from "vitest";
 import { z } from "zod";
-import type { RemoteSessionOf } from "../src/index.ts";
+import { connectSession, type RemoteSessionOf } from "../src/index.ts";
 import { agentOf, eventOf, Scene, stateOf, toolOf } from "./support.ts";
 
 const payer = (paid: unknown[] = []) =>
@@ -181,5 +181,7 @@ describe("a remote session", () => {
     type Remote = RemoteSessionOf<typeof agent>;
     expectTypeOf<Awaited<ReturnType<Remote["ask"]>>["answer"]>().toEqualTypeOf<{ sum: number }>();
     expectTypeOf<ReturnType<Remote["current"]>["data"]["items"]>().toEqualTypeOf<readonly string[]>();
+    const open = () => connectSession<typeof agent>({ url: "/", id: session.id });
+    expectTypeOf<Awaited<ReturnType<typeof open>>>().toEqualTypeOf<Remote>();
   });
 });

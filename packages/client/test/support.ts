@@ -46,7 +46,7 @@ export class Network {
   isUnderWay = false;
   /** Whether the data changes before each change of it arrives. */
   isDataBusy = false;
-  /** Loses the response of the next post, after the server has applied it. */
+  /** Loses the response of the next request that changes something, after the server has applied it. */
   losesNextReceipt = false;
   /** Whether streams are dead without a sign: what the server sends on them does not arrive. */
   holdsRecords = false;
@@ -77,7 +77,7 @@ export class Network {
     this.#connections.add(connection);
     const signal = AbortSignal.any([connection.signal, ...(init.signal ? [init.signal] : [])]);
     const response = await this.#scene.server.fetch(new Request(url, { ...init, signal }));
-    if (init.method === "POST" && this.losesNextReceipt) {
+    if (init.method !== "GET" && this.losesNextReceipt) {
       this.losesNextReceipt = false;
       throw new TypeError("The connection was lost.");
     }

@@ -94,6 +94,34 @@ describe("a chat of a session that is given", () => {
     expectTypeOf<ReturnType<typeof useShop>>().toExtend<Parameters<typeof isTyped>[0]>();
   });
 
+  it("has the types of a remote session, whose agent connectSession is given", () => {
+    const open = () => connectSession<Shop>({ url: "/", agent: "shop" });
+    expectTypeOf<Awaited<ReturnType<typeof open>>>().toEqualTypeOf<RemoteSessionOf<Shop>>();
+    const openOwn = () =>
+      connectSession<Shop>({ url: "/", agent: "shop", answerOf: async (text) => text.trim() });
+    expectTypeOf<Awaited<ReturnType<typeof openOwn>>>().toEqualTypeOf<RemoteSessionOf<Shop>>();
+    const length = (text: string): number => text.length;
+    // @ts-expect-error The answers of the agent are texts.
+    const openOther = () => connectSession<Shop>({ url: "/", agent: "shop", answerOf: length });
+    expectTypeOf(openOther).toBeFunction();
+    // @ts-expect-error There is no such option.
+    const openWrong = () => connectSession<Shop>({ url: "/", agnet: "shop" });
+    expectTypeOf(openWrong).toBeFunction();
+    const useShop = (session: Awaited<ReturnType<typeof open>>) => useAgent(session);
+    expectTypeOf<ReturnType<typeof useShop>>().toExtend<Parameters<typeof isTyped>[0]>();
+  });
+
+  it("has the types that connectSession is given, and without any those of texts", () => {
+    const plain = () => connectSession({ url: "/", agent: "shop" });
+    expectTypeOf<Awaited<ReturnType<typeof plain>>>().toEqualTypeOf<RemoteSession>();
+    const numbers = () => connectSession({ url: "/", agent: "shop", answerOf: (text) => text.length });
+    expectTypeOf<Awaited<ReturnType<typeof numbers>>>().toEqualTypeOf<RemoteSession<number>>();
+    const named = () => connectSession<{ sum: number }, ShopData, ShopTools>({ url: "/", agent: "shop" });
+    expectTypeOf<Awaited<ReturnType<typeof named>>>().toEqualTypeOf<
+      RemoteSession<{ sum: number }, ShopData, ShopTools>
+    >();
+  });
+
   it("has the types of the agent that is named, whatever the session has", () => {
     const useShop = (session: RemoteSession) => useAgent<Shop>(session);
     expectTypeOf<ReturnType<typeof useShop>>().toExtend<Parameters<typeof isTyped>[0]>();

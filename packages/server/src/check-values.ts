@@ -1,6 +1,7 @@
 import {
   checkAgent,
   isObject,
+  oneOf,
   optionHint,
   refuse,
   shownValue,
@@ -29,6 +30,7 @@ const forms: Partial<OptionForms<AgentServerOptions>> = {
   metrics: "boolean",
   inspector: "function",
   mcp: "function",
+  toolParts: oneOf("dynamic", "static"),
   limits: "object",
   owner: "string",
   leaseMs: "positiveInteger",

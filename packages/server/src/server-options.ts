@@ -1,6 +1,7 @@
 import type { Agent, BlobOptions, Clock, EventLog, LogListener } from "@moora/agent";
 import type { Logger, McpHost, McpRoute } from "@moora/agent/internal";
 import type { Authorize, SessionRef } from "./access/authorization.ts";
+import type { ToolParts } from "./chat/ui-message-format.ts";
 import type { LiveHub } from "./live/live-hub.ts";
 import type { ServerCounters } from "./metrics/server-counters.ts";
 import type { WorkerOptions } from "./worker/worker-options.ts";
@@ -115,6 +116,11 @@ export interface AgentServerOptions {
    * sessions are those of the other routes. Default: none, the path is not found.
    */
   readonly mcp?: (host: McpHost) => McpRoute;
+  /**
+   * How chats of the AI SDK show tool calls. `dynamic`: as parts of the type `dynamic-tool`. `static`: as parts of the type `tool-NAME`,
+   * for pages whose messages have the types of the tools; questions of sub-agents stay dynamic. Default: `dynamic`.
+   */
+  readonly toolParts?: ToolParts;
   /** The limits. Each one that is not given has its default. */
   readonly limits?: Partial<ServerLimits>;
   /**
@@ -149,6 +155,7 @@ export interface ServerContext extends Omit<
   /** Undefined for a log without a live channel. */
   readonly liveHub: LiveHub | undefined;
   readonly owner: string;
+  readonly toolParts: ToolParts;
   readonly clock: Clock;
   readonly onError: (error: unknown) => void;
   /** The logger of a session, by its id. */

@@ -38,7 +38,11 @@ function part(
   if (state !== "approval-requested") {
     const output = state === "output-available" ? ` ${JSON.stringify(given.output)}` : "";
     const title = JSON.stringify(given.input);
-    return createElement("p", { key, className: "tool", title }, `${state}${output}`);
+    return createElement(
+      "p",
+      { key, className: "tool", title, "data-type": given.type },
+      `${state}${output}`,
+    );
   }
   const { id: approvalId } = given.approval;
   const answer = (approved: boolean) => () => void approve({ id: approvalId, approved });

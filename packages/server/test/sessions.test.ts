@@ -243,7 +243,12 @@ describe("the list of sessions", () => {
       await ada.create();
       const { body } = await ada.get("/sessions");
       expect(body.sessions).toEqual(
-        (await log.list()).map(({ id, head }) => ({ id, agent: "helper", seq: head })),
+        (await log.list()).map(({ id, head }) => ({
+          id,
+          agent: "helper",
+          seq: head,
+          updatedAt: expect.any(Number),
+        })),
       );
     }
     expect(lists).toEqual([]);

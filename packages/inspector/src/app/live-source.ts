@@ -11,15 +11,9 @@ import {
   untilToken,
   type PostKind,
 } from "./live-requests.ts";
+import { listSessions } from "./session-list.ts";
 import { count, goTo, loadView, messageOf, openSession, position, problem, rows, worker } from "./store.ts";
 import { closeEndedQuestions, forgetSubAgentQuestions, onQuestionChunk } from "./sub-agent-questions.ts";
-
-/** A session in the list of a server. */
-export interface ListedSession {
-  readonly id: string;
-  readonly agent: string;
-  readonly seq: number;
-}
 
 /** Whether the page belongs to a server, and what it has of it. */
 export const isLive = signal(false);
@@ -30,8 +24,6 @@ export const liveId = signal<string | undefined>(undefined);
  * reason that the page shows.
  */
 export const liveStatus = signal<"connecting" | "live" | "unauthorized" | "ended">("connecting");
-/** The sessions of the user; undefined until they are loaded. */
-export const listed = signal<readonly ListedSession[] | undefined>(undefined);
 /** What the model streams, by the message that it is a part of. */
 export const streaming = signal<{ readonly messageId: string; readonly text: string } | undefined>(undefined);
 
@@ -55,18 +47,6 @@ export async function beginLive(
   const { id, at } = wanted;
   wanted = undefined;
   await openLive(id, at);
-}
-
-/** Loads the sessions of the user. */
-export async function listSessions(): Promise<void> {
-  try {
-    const page: { readonly sessions: readonly ListedSession[] } = await (
-      await request("sessions?limit=200")
-    ).json();
-    listed.value = page.sessions;
-  } catch (error) {
-    notify(messageOf(error));
-  }
 }
 
 /** Opens a file. The session of the server, if one was open, is followed no more. */

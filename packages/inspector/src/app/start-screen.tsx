@@ -2,7 +2,10 @@
 import type { JSX } from "preact";
 import { openAndFocus } from "./focus.ts";
 import { needsToken } from "./live-requests.ts";
-import { isLive, listed, openFile } from "./live-source.ts";
+import { timeText } from "./detail-panels.tsx";
+import { isLive, openFile } from "./live-source.ts";
+import { relativeTime } from "./relative-time.ts";
+import { isListCut, listed, type ListedSession } from "./session-list.ts";
 import { TokenForm } from "./token-form.tsx";
 
 /** What is shown before a session is open. */
@@ -46,16 +49,29 @@ function Sessions(): JSX.Element {
       {sessions === undefined ? <p>Loading…</p> : null}
       {sessions?.length === 0 ? <p class="empty">There is no session yet.</p> : null}
       <ul>
-        {(sessions ?? []).map(({ id, agent, seq }) => (
-          <li key={id}>
-            <button type="button" onClick={() => void openAndFocus(id, ".panels")}>
-              <b>{id}</b>
-              <span>{agent}</span>
-              <span>{seq} records</span>
-            </button>
+        {(sessions ?? []).map((session) => (
+          <li key={session.id}>
+            <SessionButton session={session} />
           </li>
         ))}
       </ul>
+      {isListCut.value ? (
+        <p class="empty">The server has more sessions. Open others by their address: #session=ID.</p>
+      ) : null}
     </section>
   );
 }
+
+const SessionButton = ({ session }: { readonly session: ListedSession }): JSX.Element => {
+  const { id, agent, seq, updatedAt } = session;
+  return (
+    <button type="button" onClick={() => void openAndFocus(id, ".panels")}>
+      <b>{id}</b>
+      <span>{agent}</span>
+      <span>{seq} records</span>
+      {updatedAt === undefined ? null : (
+        <time title={timeText(updatedAt)}>{relativeTime(updatedAt, Date.now())}</time>
+      )}
+    </button>
+  );
+};

@@ -2,7 +2,8 @@
 import type { JSX } from "preact";
 import { openAndFocus } from "./focus.ts";
 import { isHelpOpen } from "./help-dialog.tsx";
-import { isLive, listed, listSessions, liveId, liveStatus, openFile } from "./live-source.ts";
+import { isLive, liveId, liveStatus, openFile } from "./live-source.ts";
+import { listed, listSessions } from "./session-list.ts";
 import { isSharing } from "./share-dialog.tsx";
 import { stateClass } from "./state-colors.ts";
 import {

@@ -96,5 +96,5 @@ export function toolQuestion(
   const { name: toolName, parameters, asked } = call;
   const question = asked?.reply === null ? { question: asked.question } : {};
   const input = valueOf(parameters);
-  return [{ type: "tool-question", toolCallId, toolName, input, dynamic: true, digest, ...question }];
+  return [{ type: "tool-question", toolCallId, toolName, input, digest, ...question }];
 }

@@ -64,7 +64,7 @@ export class CallWriter {
     this.#calls.add(toolCallId);
     const input = valueOf(call.parameters);
     const { write } = this.#options;
-    write({ type: "tool-input-available", toolCallId, toolName: call.name, input, dynamic: true });
+    write({ type: "tool-input-available", toolCallId, toolName: call.name, input });
   }
 
   /** Writes the open questions about calls that are written. */

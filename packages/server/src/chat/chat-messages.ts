@@ -86,7 +86,7 @@ class ChatMessages {
     for (const before of this.#cut.keys()) if (before < loop) this.#loop(before);
     const { questions, draft } = this.#live.stream;
     const isNewest = loop === this.#state.reActContext.loop;
-    const translator = new UiMessageTranslator(this.#live.ref.id);
+    const translator = new UiMessageTranslator(this.#live.ref.id, this.#live.toolParts);
     const message = new UiMessage(`loop_${loop}`, { session: this.#live.ref.id });
     const writer = new LoopWriter(loop, this.#viewer, (chunk) => {
       const shown = chunk.type === "file" ? { ...chunk, url: this.#live.viewerUrl(chunk.url) } : chunk;

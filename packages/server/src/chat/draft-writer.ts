@@ -70,7 +70,7 @@ export class DraftWriter {
     if (part.kind === "call") {
       this.#parts.close();
       const { toolCallId, name: toolName } = part;
-      this.#write({ type: "tool-input-start", toolCallId, toolName, dynamic: true });
+      this.#write({ type: "tool-input-start", toolCallId, toolName });
     }
     return { part, count: 0 };
   }

@@ -73,7 +73,7 @@ export class SubAgentQuestions {
       // Nor is it known whether the answer of the client was taken.
       if (approval?.approved !== undefined)
         this.#write({ type: "tool-approval-request", toolCallId, approvalId: approval.id });
-      this.#write({ type: "tool-output-error", toolCallId, errorText: closed, dynamic: true });
+      this.#write({ type: "tool-output-error", toolCallId, errorText: closed });
     }
   }
 
@@ -112,8 +112,7 @@ const unknownResult = { isSuccess: true, content: "null", receivedAt: 0 } as con
 
 /** The chunk of a result of a call. */
 export function resultChunk(toolCallId: string, result: ToolCallResult): UiChunk {
-  if (result.isSuccess)
-    return { type: "tool-output-available", toolCallId, output: valueOf(result.content), dynamic: true };
+  if (result.isSuccess) return { type: "tool-output-available", toolCallId, output: valueOf(result.content) };
   if (result.code === "rejected") return { type: "tool-output-denied", toolCallId };
-  return { type: "tool-output-error", toolCallId, errorText: result.error, dynamic: true };
+  return { type: "tool-output-error", toolCallId, errorText: result.error };
 }

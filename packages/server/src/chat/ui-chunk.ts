@@ -10,7 +10,7 @@ export type UiChunk =
       readonly type: "tool-input-start";
       readonly toolCallId: string;
       readonly toolName: string;
-      readonly dynamic: true;
+      readonly dynamic?: true;
     }
   | { readonly type: "tool-input-delta"; readonly toolCallId: string; readonly inputTextDelta: string }
   | {
@@ -18,7 +18,8 @@ export type UiChunk =
       readonly toolCallId: string;
       readonly toolName: string;
       readonly input: unknown;
-      readonly dynamic: true;
+      /** Whether no type of a page can know the tool: it is that of a sub-agent. Formats may set it for all tools. */
+      readonly dynamic?: true;
       /** The question that waits for the output: its digest, and its text if it is not the call itself. */
       readonly toolMetadata?: { readonly digest: string; readonly question?: string };
     }
@@ -28,7 +29,7 @@ export type UiChunk =
       readonly toolCallId: string;
       readonly toolName: string;
       readonly input: unknown;
-      readonly dynamic: true;
+      readonly dynamic?: true;
       readonly digest: string;
       readonly question?: string;
     }
@@ -47,13 +48,13 @@ export type UiChunk =
       readonly type: "tool-output-available";
       readonly toolCallId: string;
       readonly output: unknown;
-      readonly dynamic: true;
+      readonly dynamic?: true;
     }
   | {
       readonly type: "tool-output-error";
       readonly toolCallId: string;
       readonly errorText: string;
-      readonly dynamic: true;
+      readonly dynamic?: true;
     }
   | { readonly type: "tool-output-denied"; readonly toolCallId: string }
   | { readonly type: "file"; readonly mediaType: string; readonly url: string }

@@ -1,6 +1,12 @@
 import type { ChatFormat, ChatTranslator } from "./chat-format.ts";
 import type { UiChunk } from "./ui-chunk.ts";
 
+/**
+ * The parts of a message that show tool calls. `dynamic`: of the type `dynamic-tool`, with the name beside it; `static`: of the type
+ * `tool-NAME`, as a page has them whose messages have the types of its tools.
+ */
+export type ToolParts = "dynamic" | "static";
+
 /** What a message of the assistant says about itself: the id of its session. */
 export interface UiMetadata {
   readonly session: string;
@@ -19,14 +25,17 @@ export type UiStreamChunk =
  */
 export class UiMessageTranslator implements ChatTranslator {
   readonly #messageMetadata: UiMetadata;
+  readonly #toolParts: ToolParts;
   /** Whether the last step may have calls. A client that continues has steps already. */
   #hasCalls = true;
 
-  constructor(session: string) {
+  constructor(session: string, toolParts: ToolParts) {
     this.#messageMetadata = { session };
+    this.#toolParts = toolParts;
   }
 
-  eventsOf(chunk: UiChunk): readonly UiStreamChunk[] {
+  eventsOf(given: UiChunk): readonly UiStreamChunk[] {
+    const chunk = this.#toolParts === "dynamic" ? withDynamicTool(given) : given;
     const messageMetadata = this.#messageMetadata;
     if (chunk.type === "start") return [{ ...chunk, messageMetadata }];
     if (chunk.type === "start-step") this.#hasCalls = false;
@@ -45,6 +54,25 @@ export class UiMessageTranslator implements ChatTranslator {
   }
 }
 
+type ToolChunk = Extract<
+  UiChunk,
+  {
+    readonly type:
+      | "tool-input-start"
+      | "tool-input-available"
+      | "tool-question"
+      | "tool-output-available"
+      | "tool-output-error";
+  }
+>;
+
+const isAboutTool = (chunk: UiChunk): chunk is ToolChunk =>
+  "toolName" in chunk || chunk.type === "tool-output-available" || chunk.type === "tool-output-error";
+
+/** The chunk with the mark of a dynamic tool, if it is one that can have it. */
+const withDynamicTool = (chunk: UiChunk): UiChunk =>
+  isAboutTool(chunk) ? { ...chunk, dynamic: true } : chunk;
+
 const endsLoop = (chunk: UiChunk): boolean =>
   chunk.type === "abort" || (chunk.type === "finish" && chunk.finishReason === "stop");
 
@@ -53,5 +81,5 @@ export const uiMessageFormat: ChatFormat = {
   headers: { "x-vercel-ai-ui-message-stream": "v1" },
   endText: "data: [DONE]\n\n",
   replacesMessages: true,
-  translator: ({ ref }) => new UiMessageTranslator(ref.id),
+  translator: ({ ref, toolParts }) => new UiMessageTranslator(ref.id, toolParts),
 };

@@ -20,6 +20,8 @@ export class UiMessage {
   readonly #metadata: UiMetadata;
   readonly #parts: ChatPart[] = [];
   readonly #calls = new Map<string, Call>();
+  /** The calls of tools that the page knows by their names. */
+  readonly #staticCalls = new Set<string>();
   readonly #texts = new Map<string, TextPart>();
 
   constructor(id: string, metadata: UiMetadata) {
@@ -34,7 +36,13 @@ export class UiMessage {
 
   /** The message. Texts that have no end are those that are being streamed. */
   toMessage(): ChatMessage {
-    return { id: this.id, role: "assistant", metadata: this.#metadata, parts: this.#parts };
+    return { id: this.id, role: "assistant", metadata: this.#metadata, parts: this.#shownParts() };
+  }
+
+  #shownParts(): ChatPart[] {
+    return this.#parts.map((part) =>
+      part.type === "dynamic-tool" && this.#staticCalls.has(part.toolCallId) ? toStaticPart(part) : part,
+    );
   }
 
   write(chunk: UiStreamChunk): void {
@@ -95,7 +103,8 @@ export class UiMessage {
     this.#parts.length = start + 1;
   }
 
-  #writeCall({ toolCallId, toolName, input, toolMetadata }: ChunkOf<"tool-input-available">): void {
+  #writeCall(chunk: ChunkOf<"tool-input-available">): void {
+    const { toolCallId, toolName, input, toolMetadata, dynamic } = chunk;
     const index = this.#calls.get(toolCallId)?.index ?? this.#parts.length;
     const base = {
       type: "dynamic-tool",
@@ -104,6 +113,7 @@ export class UiMessage {
       input,
       ...(toolMetadata === undefined ? {} : { toolMetadata }),
     } as const;
+    if (dynamic !== true) this.#staticCalls.add(toolCallId);
     this.#calls.set(toolCallId, { index, base });
     this.#parts[index] = { ...base, state: "input-available" };
   }
@@ -140,4 +150,10 @@ export class UiMessage {
       this.#parts[index] = { ...base, state: "output-error", errorText: chunk.errorText, ...given };
     else this.#parts[index] = { ...base, state: "output-denied", approval: { id, approved: false, ...why } };
   }
+}
+
+/** The part of a call as a page has it that knows the tool. */
+function toStaticPart(call: ToolPart): ChatPart {
+  const { type: _, toolName, ...part } = call;
+  return { ...part, type: `tool-${toolName}` };
 }

@@ -5,6 +5,7 @@ import type { SessionRef } from "../access/authorization.ts";
 import { readOptionalBody } from "../body.ts";
 import { agentNotFound, HttpProblem, sessionNotFound } from "../problem.ts";
 import { digestAt, incarnationOf } from "../sessions/history-position.ts";
+import { withLastChange } from "../sessions/last-change.ts";
 import type { LiveSession } from "../sessions/live-session.ts";
 import { checkMayCreate, newSessionRef } from "../sessions/new-session.ts";
 import { createdResponse } from "./created-response.ts";
@@ -25,7 +26,7 @@ export const createSession: Route = async ({ parts, request, access, param }) =>
 const defaultPageLength = 50;
 const maxPageLength = 200;
 
-/** Lists the own sessions of the user, ordered by id, in pages. */
+/** Lists the own sessions of the user, ordered by id, in pages, with the times of their last records. */
 export const listSessions: Route = async ({ parts, request, access }) => {
   const { searchParams } = new URL(request.url);
   const limit = numberParam(searchParams.get("limit"), "limit") ?? defaultPageLength;
@@ -33,7 +34,12 @@ export const listSessions: Route = async ({ parts, request, access }) => {
     throw new HttpProblem("invalid-request", `limit must be from 1 to ${maxPageLength}.`, { path: "limit" });
   const after = searchParams.get("after") ?? "";
   const { sessions, hasMore } = await parts.directory.page(access, { after, limit });
-  const page: SessionPage = { sessions, next: hasMore ? (sessions.at(-1)?.id ?? null) : null };
+  const page: SessionPage = {
+    sessions: await Promise.all(
+      sessions.map(async (session) => await withLastChange(parts.context.log, session)),
+    ),
+    next: hasMore ? (sessions.at(-1)?.id ?? null) : null,
+  };
   return json(page);
 };
 

@@ -34,7 +34,8 @@ export function isOfFork(header: string): boolean {
   return parsed.success && parsed.data.parent !== undefined;
 }
 
-function textToJson(text: string): unknown {
+/** The value of a JSON text; undefined for a text that is not JSON. */
+export function textToJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

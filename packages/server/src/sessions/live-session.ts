@@ -9,6 +9,7 @@ import type { SessionRef } from "../access/authorization.ts";
 import { LiveLink } from "../live/live-link.ts";
 import { sessionNotFound } from "../problem.ts";
 import { viewerUrl } from "../files/viewer-urls.ts";
+import type { ToolParts } from "../chat/ui-message-format.ts";
 import type { ServerContext } from "../server-options.ts";
 import { DataPosition } from "./data-position.ts";
 import { isOfSubAgent } from "./directory.ts";
@@ -151,6 +152,11 @@ export class LiveSession {
     if (session === this.#session && this.#isLost(session)) await this.#reopen();
     await this.#changing;
     if (!this.#isEnded) await this.session.refresh();
+  }
+
+  /** The parts of a message of a chat that show tool calls. */
+  get toolParts(): ToolParts {
+    return this.#context.toolParts;
   }
 
   /** The URL at which viewers read a file of this session. */

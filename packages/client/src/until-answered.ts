@@ -1,0 +1,59 @@
+import { safeErrorListener } from "@moora/agent/internal";
+import { ClientError } from "./client-error.ts";
+import { RetryWait } from "./retry-wait.ts";
+import { Unreachable } from "./server-api.ts";
+import type { ServerSettings } from "./server-options.ts";
+
+/** One attempt of a request. `isRepeated`: an attempt before it may have reached the server. */
+type Attempt<Value> = (signal: AbortSignal, isRepeated: boolean) => Promise<Value>;
+
+/**
+ * Makes attempts until the server has answered one. Reports once that it waits for a server that cannot be reached or is busy. Rejects
+ * with the reason of `signal`, and with what an attempt rejects with, unless that is `Unreachable`.
+ */
+export async function untilAnswered<Value>(
+  settings: ServerSettings,
+  attempt: Attempt<Value>,
+): Promise<Value> {
+  const { clock, signal = new AbortController().signal } = settings;
+  const wait = new RetryWait(clock, settings);
+  const wake = (): void => wait.wake();
+  signal.addEventListener("abort", wake);
+  try {
+    for (let isRepeated = false; ; isRepeated = true) {
+      signal.throwIfAborted();
+      try {
+        return await attempt(signal, isRepeated);
+      } catch (error) {
+        signal.throwIfAborted();
+        if (!(error instanceof Unreachable)) throw error;
+        if (!isRepeated) reportWaiting(settings, error);
+        // A listener may have given up.
+        signal.throwIfAborted();
+        await wait.wait(wait.failed(error.retryAfterMs));
+      }
+    }
+  } finally {
+    signal.removeEventListener("abort", wake);
+  }
+}
+
+/** The caller has nothing yet that it could ask: an address with a mistake would be waited for in silence. */
+function reportWaiting({ caller, url, onError }: ServerSettings, failure: Unreachable): void {
+  const report = safeErrorListener(onError && ((error) => onError({ source: "log", error })));
+  const what = `${serverAt(url)} ${failure.problem}.`;
+  const advice = failure.isAnswered
+    ? `${caller} tries again until it succeeds: pass signal to give up.`
+    : `${caller} tries again until it can: check url, or pass signal to give up.`;
+  report(new ClientError("Unreachable", `${what} ${advice}`, { cause: failure.cause }));
+}
+
+/** A server, as the beginning of a sentence about it. */
+export const serverAt = (url: string): string => `The server ${url === "" ? "of the page" : url}`;
+
+/** The error for an answer that a server of this protocol does not give. `what` is what it lacks. */
+export const otherServer = (url: string, what: string): ClientError =>
+  new ClientError(
+    "Unsupported",
+    `${serverAt(url)} answers without ${what}: it is not a server of @moora/server, or url lacks its base path.`,
+  );
