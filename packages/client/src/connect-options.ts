@@ -1,4 +1,5 @@
 import { systemClock, type Clock, type ErrorListener } from "@moora/agent";
+import { answerOfText } from "@moora/agent/internal";
 import { checkOptions, refuse, shownValue, type OptionForms } from "@moora/agent-core-effects/internal";
 import { checkAddress, checkHeaders } from "./check-address.ts";
 import type { PostStorage } from "./post-store.ts";
@@ -105,6 +106,3 @@ export function settingsOf<Answer>(options: ConnectOptions<Answer>): ConnectSett
     maxRetryDelayMs: options.maxRetryDelayMs ?? 15_000,
   };
 }
-
-const answerOfText = (text: string, schema: string | null): unknown =>
-  schema === null ? text : JSON.parse(text);
