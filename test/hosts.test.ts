@@ -2,7 +2,7 @@ import { globSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { answerTextAt, initialStateOf, userMessage } from "@moora/agent";
+import { userMessage } from "@moora/agent";
 import { restateSession } from "@moora/restate";
 import { knownHosts } from "@moora/testbed/hosts";
 import { freePort } from "@moora/testbed/ports";
@@ -11,7 +11,6 @@ import { describe, expect, it } from "vitest";
 import { readHostResults, suiteOf, withRuns } from "../scripts/host-results.ts";
 import { hostTables } from "../scripts/host-tables.ts";
 import { root } from "../scripts/workspace.ts";
-import { agent } from "../examples/hosts/agent.ts";
 import { bundleModule, startWorkerd, StorageFolder } from "../packages/cloudflare/test/workerd.ts";
 import { RestateServer } from "../packages/restate/test/restate-server.ts";
 
@@ -126,9 +125,7 @@ describe("one agent on every host", () => {
       expect(String(await once(child.stdout, "data"))).toContain("Serving the agent forecast");
       await server.register(`http://127.0.0.1:${port}`);
       const session = restateSession({ ingressUrl: server.ingressUrl, agent: "forecast", id: "oslo" });
-      await session.send(question);
-      const answerNow = async () => answerTextAt((await session.current())?.state ?? initialStateOf(agent));
-      await expect.poll(answerNow, patience).toBe(answer);
+      expect((await session.ask(question)).text).toBe(answer);
     } finally {
       child.kill("SIGKILL");
       await once(child, "exit");
