@@ -1,9 +1,12 @@
+import { join } from "node:path";
 import { HttpAgent, type BaseEvent } from "@ag-ui/client";
 import type { AgentState } from "@moora/agent";
+import { Child } from "@moora/testbed/child";
 import { Place } from "@moora/testbed/durable/places";
 import { describe, expect, it, vi } from "vitest";
-import { Child } from "./children/child.ts";
 import { Client } from "./support.ts";
+
+const program = join(import.meta.dirname, "children/ag-ui-server.ts");
 
 const urlOf = async (child: Child): Promise<string> => (await child.printed(/listening (\S+)/))[1] ?? "";
 
@@ -88,78 +91,103 @@ async function recorded(url: string): Promise<readonly unknown[]> {
   return [user, ...others.slice(0, 1), ...calls, ...others.slice(1)];
 }
 
-/** A client whose server is killed when its process has printed something, and the client shows this. */
-async function killed(place: Place, text: string, printed: RegExp, shown: unknown): Promise<[Page, string]> {
-  await using child = new Child("ag-ui-server.ts", place.file("log.db"), "hang");
-  const page = new Page(await urlOf(child));
-  const run = page.say(text).catch(() => undefined);
-  await child.printed(printed);
-  await vi.waitFor(() => expect(page.shown.at(-1)).toEqual(shown), 60_000);
-  await child.kill();
-  await run;
-  expect(page.failures).toHaveLength(1);
-  return [page, child.output];
+/** What a client asks for, and when its server is killed: the process has printed something, and the client shows this. */
+interface Killed {
+  readonly text: string;
+  readonly printed: RegExp;
+  readonly shown: unknown;
 }
 
-const unknown = expect.stringContaining("The outcome of this call is unknown");
+/** A client whose server was killed, and that has run again what was cut off, at the next server. */
+class Continued implements AsyncDisposable {
+  readonly page: Page;
+  readonly #url: string;
+  readonly #children: readonly Child[];
+  readonly #stack: AsyncDisposableStack;
+
+  private constructor(page: Page, url: string, children: readonly Child[], stack: AsyncDisposableStack) {
+    this.page = page;
+    this.#url = url;
+    this.#children = children;
+    this.#stack = stack;
+  }
+
+  static async after({ text, printed, shown }: Killed): Promise<Continued> {
+    await using stack = new AsyncDisposableStack();
+    const file = stack.use(new Place()).file("log.db");
+    const killed = stack.use(new Child(program, file, "hang"));
+    const page = new Page(await urlOf(killed));
+    const run = page.say(text).catch(() => undefined);
+    await killed.printed(printed);
+    await vi.waitFor(() => expect(page.shown.at(-1)).toEqual(shown), 60_000);
+    await killed.kill();
+    await run;
+    expect(page.failures).toHaveLength(1);
+    const next = stack.use(new Child(program, file, "answer"));
+    const url = await urlOf(next);
+    page.connect(url);
+    await page.runAgain();
+    return new Continued(page, url, [killed, next], stack.move());
+  }
+
+  /** Expects the client to show what the session has, and no failure. */
+  async check(): Promise<void> {
+    expect(this.page.failures).toEqual([]);
+    expect(this.page.shown).toEqual(await recorded(this.#url));
+  }
+
+  /** How often both servers have run the tool. */
+  get payments(): number {
+    return this.#children.flatMap(({ output }) => output.match(/paying/g) ?? []).length;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#stack.disposeAsync();
+  }
+}
+
+const endOfUnknown = [
+  ["result", "call_1", expect.stringContaining("The outcome of this call is unknown")],
+  ["assistant", "msg_1_2", "It may be paid."],
+];
 
 describe("a client of AG-UI whose server is killed in the middle of a tool that runs once", () => {
   it("shows what the next server makes of it, as the session has it", async () => {
-    using place = new Place();
     const call = ["call", "call_1", "pay", { cents: 5 }];
-    const [page, output] = await killed(place, "Pay", /paying/, call);
-    await using next = new Child("ag-ui-server.ts", place.file("log.db"), "answer");
-    const url = await urlOf(next);
-    page.connect(url);
-    await page.runAgain();
-    expect(page.failures).toEqual([]);
-    expect(page.shown).toEqual([
+    await using continued = await Continued.after({ text: "Pay", printed: /paying/, shown: call });
+    expect(continued.page.shown).toEqual([
       ["user", "user_1", "Pay"],
       ["assistant", "msg_1_1", "One moment."],
       call,
-      ["result", "call_1", unknown],
-      ["assistant", "msg_1_2", "It may be paid."],
+      ...endOfUnknown,
     ]);
-    expect(page.shown).toEqual(await recorded(url));
-    expect(`${output}${next.output}`.match(/paying/g)).toHaveLength(1);
+    await continued.check();
+    expect(continued.payments).toBe(1);
   });
 
   it("is asked about its outcome where the tool says so, and answers at the next server", async () => {
-    using place = new Place();
     const call = ["call", "call_1", "charge", { cents: 5 }];
-    const [page, output] = await killed(place, "Charge", /paying/, call);
-    await using next = new Child("ag-ui-server.ts", place.file("log.db"), "answer");
-    const url = await urlOf(next);
-    page.connect(url);
-    await page.runAgain();
+    await using continued = await Continued.after({ text: "Charge", printed: /paying/, shown: call });
+    const { page } = continued;
     expect(page.interrupts).toMatchObject([{ reason: "outcome", toolCallId: "call_1" }]);
     const [{ id } = { id: "" }] = page.interrupts;
     await page.client.runAgent({
       resume: [{ interruptId: id, status: "resolved", payload: { approved: false } }],
     });
-    expect(page.failures).toEqual([]);
-    expect(page.shown.slice(3)).toEqual([
-      ["result", "call_1", unknown],
-      ["assistant", "msg_1_2", "It may be paid."],
-    ]);
-    expect(page.shown).toEqual(await recorded(url));
-    expect(`${output}${next.output}`.match(/paying/g)).toHaveLength(1);
+    expect(page.shown.slice(3)).toEqual(endOfUnknown);
+    await continued.check();
+    expect(continued.payments).toBe(1);
   });
 });
 
 describe("a client of AG-UI whose server is killed in the middle of a text", () => {
   it("shows the answer that the next server writes", async () => {
-    using place = new Place();
-    const [page] = await killed(place, "Sing", /listening/, ["assistant", "msg_1_1", "Once upon a "]);
-    await using next = new Child("ag-ui-server.ts", place.file("log.db"), "answer");
-    const url = await urlOf(next);
-    page.connect(url);
-    await page.runAgain();
-    expect(page.failures).toEqual([]);
-    expect(page.shown).toEqual([
+    const shown = ["assistant", "msg_1_1", "Once upon a "];
+    await using continued = await Continued.after({ text: "Sing", printed: /listening/, shown });
+    expect(continued.page.shown).toEqual([
       ["user", "user_1", "Sing"],
       ["assistant", "msg_1_1_2", "Once there was a server."],
     ]);
-    expect(page.shown).toEqual(await recorded(url));
+    await continued.check();
   });
 });
