@@ -1,14 +1,14 @@
 /**
  * The whole conformance suite for hosts on all hosts. On the engines each process is a real one that is killed with SIGKILL: the
  * process with the agent on Restate, also one that keeps no session, and on DBOS, the server of Restate in each phase of a
- * batch, and the runtime of Cloudflare. `--record` writes which cases have passed to `docs/hosts-results.json`, of which
- * `scripts/hosts.ts` makes the tables; cases and hosts that are not run keep their results.
+ * batch, and the runtime of Cloudflare. `--record` writes which cases have passed, and on which day and commit, to
+ * `docs/hosts-results.json`, of which `scripts/hosts.ts` makes the tables; cases and hosts that are not run keep their results.
  *
  *   hosts.ts [--only HOST] [--case WORDS] [--record]
  */
 import { parseArgs } from "node:util";
 import type { HostCase } from "@moora/agent-testing/hosts";
-import { readHostResults, withRuns, writeHostResults } from "../scripts/host-results.ts";
+import { readHostResults, recordingOfToday, withRuns, writeHostResults } from "../scripts/host-results.ts";
 import type { Kills } from "./hosts/count-kills.ts";
 import { hostRuns, type HostRun } from "./hosts/host-runs.ts";
 import { conclude } from "./parts/summary.ts";
@@ -21,6 +21,9 @@ const { values: options } = parseArgs({
     record: { type: "boolean", default: false },
   },
 });
+
+/** The day and the commit of what is run, before it writes anything; undefined if it is not recorded. */
+const recording = options.record ? recordingOfToday() : undefined;
 
 interface Row {
   readonly host: string;
@@ -55,7 +58,7 @@ async function prove({ host, victim, group, run }: HostRun): Promise<void> {
   const row = { host: label, cases, kills: counted.kills, failures };
   console.log(row);
   rows.push(row);
-  if (options.record) writeHostResults(withRuns(readHostResults(), passed));
+  if (recording !== undefined) writeHostResults(withRuns(readHostResults(), passed, recording));
 }
 
 async function passes(label: string, { group, name, run }: HostCase): Promise<boolean> {

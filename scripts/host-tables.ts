@@ -1,6 +1,13 @@
 import type { HostCase } from "@moora/agent-testing/hosts";
 import { knownHosts, type KnownHost } from "@moora/testbed/hosts";
-import { groupNames, hasPassed, suiteOf, type HostResults } from "./host-results.ts";
+import {
+  groupNames,
+  hasPassed,
+  suiteOf,
+  type HostResult,
+  type HostResults,
+  type Recording,
+} from "./host-results.ts";
 
 /** A page with the tables of hosts and cases between its markers. A number is that of the cases that the results have. */
 export const hostTables = (page: string, results: HostResults): string =>
@@ -19,8 +26,16 @@ function casesTable(results: HostResults): string {
       return passed === cases.length ? String(passed) : `${passed} of ${cases.length}`;
     }),
   ]);
-  return table([header, ...rows]);
+  return table([header, ...rows, ["recorded", ...knownHosts.map(({ name }) => recordedText(results[name]))]]);
 }
+
+/** The day and the commit of the results of a host. */
+function recordedText({ recorded, partly }: Omit<HostResult, "passed"> = {}): string {
+  const text = recorded === undefined ? "never as a whole" : recordingText(recorded);
+  return partly === undefined ? text : `${text}; some cases: ${recordingText(partly)}`;
+}
+
+const recordingText = ({ date, commit }: Recording): string => `${date}, ${commit}`;
 
 function reasons(): string {
   const rows = knownHosts.flatMap((host) => {

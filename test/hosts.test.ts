@@ -2,7 +2,7 @@ import { globSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { answerTextAt, initialStateOf, userMessage } from "@moora/agent";
+import { userMessage } from "@moora/agent";
 import { restateSession } from "@moora/restate";
 import { knownHosts } from "@moora/testbed/hosts";
 import { freePort } from "@moora/testbed/ports";
@@ -11,9 +11,21 @@ import { describe, expect, it } from "vitest";
 import { readHostResults, suiteOf, withRuns } from "../scripts/host-results.ts";
 import { hostTables } from "../scripts/host-tables.ts";
 import { root } from "../scripts/workspace.ts";
-import { agent } from "../examples/hosts/agent.ts";
 import { bundleModule, startWorkerd, StorageFolder } from "../packages/cloudflare/test/workerd.ts";
 import { RestateServer } from "../packages/restate/test/restate-server.ts";
+
+/** The cells of a row of the first table of a page. */
+const rowOf = (name: string, page: string): readonly string[] =>
+  new RegExp(`^\\| ${name} .*$`, "m")
+    .exec(page)?.[0]
+    .split("|")
+    .map((cell) => cell.trim()) ?? [];
+
+const today = { date: "2030-01-01", commit: "11111111" };
+
+/** A run of these cases on Restate. */
+const ranOnRestate = (names: readonly string[], hasPassed = true) =>
+  new Map([["Restate", new Map(names.map((name) => [name, hasPassed]))]]);
 
 const folder = join(root, "examples/hosts");
 const read = (path: string): string => readFileSync(join(root, path), "utf8");
@@ -31,7 +43,7 @@ describe("the page about hosts", () => {
     "has results of all cases of today that the host $name does not leave out: `proofs/hosts.ts --record` runs them",
     (host) => {
       const cases = suiteOf(host).filter(({ reason }) => reason === undefined);
-      const passed = Object.values(results[host.name] ?? {}).flat();
+      const passed = Object.values(results[host.name]?.passed ?? {}).flat();
       expect(passed.toSorted()).toEqual(cases.map(({ name }) => name).toSorted());
     },
   );
@@ -54,20 +66,37 @@ describe("the page about hosts", () => {
   });
 
   it("counts no case that has not passed", () => {
-    const [name] = results["Restate"]?.["timers"] ?? [];
-    const failed = withRuns(results, new Map([["Restate", new Map([[name ?? "", false]])]]));
-    expect(failed["Restate"]?.["timers"]).not.toContain(name);
-    const numbers = (given: typeof results): readonly string[] =>
-      /^\| timers.*$/m
-        .exec(hostTables(page, given))?.[0]
-        .split("|")
-        .map((cell) => cell.trim()) ?? [];
+    const [name = ""] = results["Restate"]?.passed["timers"] ?? [];
+    const failed = withRuns(results, ranOnRestate([name], false), today);
+    expect(failed["Restate"]?.passed["timers"]).not.toContain(name);
+    const numbers = (given: typeof results) => rowOf("timers", hostTables(page, given));
     const column = 2 + knownHosts.findIndex((host) => host.name === "Restate");
     expect([results, failed, {}].map((given) => numbers(given)[column])).toEqual([
       "1 of 3",
       "0 of 3",
       "0 of 3",
     ]);
+  });
+
+  it.each(knownHosts)("shows the day and the commit of the results of the host $name", ({ name }) => {
+    const { date, commit } = results[name]?.recorded ?? expect.fail("It has no results.");
+    const column = 2 + knownHosts.findIndex((host) => host.name === name);
+    expect(rowOf("recorded", page)[column]).toContain(`${date}, ${commit}`);
+  });
+
+  it("shows the day and the commit of a run of all cases, and until the next one also those of a run of some", () => {
+    const restate = knownHosts.find(({ name }) => name === "Restate") ?? expect.fail("There is no Restate.");
+    const all = suiteOf(restate).flatMap(({ name, reason }) => (reason === undefined ? [name] : []));
+    const tomorrow = { date: "2030-01-02", commit: "22222222" };
+    const some = withRuns(results, ranOnRestate(all.slice(1)), today);
+    const recorded = results["Restate"]?.recorded;
+    expect(some["Restate"]).toMatchObject({ recorded, partly: today });
+    const whole = withRuns(some, ranOnRestate(all), tomorrow)["Restate"];
+    expect([whole?.recorded, whole?.partly]).toEqual([tomorrow, undefined]);
+    expect(some["DBOS"]).toEqual(results["DBOS"]);
+    expect(hostTables(page, some)).toContain(
+      `${recorded?.date}, ${recorded?.commit}; some cases: 2030-01-01, 11111111 `,
+    );
   });
 
   it.each(knownHosts)("names the test that runs the suite on the host $name", ({ test }) => {
@@ -126,9 +155,7 @@ describe("one agent on every host", () => {
       expect(String(await once(child.stdout, "data"))).toContain("Serving the agent forecast");
       await server.register(`http://127.0.0.1:${port}`);
       const session = restateSession({ ingressUrl: server.ingressUrl, agent: "forecast", id: "oslo" });
-      await session.send(question);
-      const answerNow = async () => answerTextAt((await session.current())?.state ?? initialStateOf(agent));
-      await expect.poll(answerNow, patience).toBe(answer);
+      expect((await session.ask(question)).text).toBe(answer);
     } finally {
       child.kill("SIGKILL");
       await once(child, "exit");

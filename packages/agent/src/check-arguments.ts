@@ -30,6 +30,12 @@ export function checkIsText(name: string, value: unknown): void {
   if (typeof value !== "string") refuse(`${name} must be a string, got ${shownValue(value)}.`);
 }
 
+/** Throws `BuildError` for the condition of a wait that is not a function. */
+export function checkIsReached(isReached: unknown): void {
+  if (typeof isReached !== "function")
+    refuse(`isReached must be a function of the state, got ${shownValue(isReached)}.`);
+}
+
 /** Throws `BuildError` for a value that is not an effect. */
 export function checkIsEffect(effect: unknown): void {
   if (!isObject(effect) || typeof effect["type"] !== "string" || typeof effect["key"] !== "string")

@@ -7,11 +7,14 @@ export {
   isLastAttemptNext,
   openCallsOf,
 } from "@moora/agent-core-state-machine/internal";
+export { answerOfText } from "./answer-of-text.ts";
+export { checkIsReached } from "./check-arguments.ts";
 export { contentProblem } from "./user-message.ts";
 export { isSameJson } from "./durable/canonical-json.ts";
 export { closedBy, unfinishedMove } from "./durable/closed-copy.ts";
 export { checkIsWritten } from "./durable/closed-session.ts";
 export { isOfWrite } from "./durable/unfinished-write.ts";
+export { isFinal, lostError } from "./durable/log-failures.ts";
 export { historyDigest } from "./durable/history-digest.ts";
 export { headerToState } from "./durable/session-header.ts";
 export { ignoredReason } from "@moora/agent-core-state-machine";
@@ -37,6 +40,7 @@ export { RunControl } from "./run-control.ts";
 export { safeErrorListener } from "./safe-error-listener.ts";
 export { noticeToEvent } from "./session/events.ts";
 export { lateOutputLogger, logIgnored, logRetry } from "./session/log-inputs.ts";
+export { messageAsker, type AskHost } from "./session/messages.ts";
 export { parseOrRefuse, parsePosted } from "./session/parse-or-refuse.ts";
 export { questionsAt } from "./session/questions.ts";
 export { checkedListener, checkOptionalText, checkQuestion } from "./session/session-arguments.ts";

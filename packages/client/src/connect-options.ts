@@ -1,3 +1,4 @@
+import { answerOfText } from "@moora/agent/internal";
 import { refuse, type OptionForms } from "@moora/agent-core-effects/internal";
 import type { PostStorage } from "./post-store.ts";
 import {
@@ -68,6 +69,3 @@ function checkTarget({ id, agent }: Pick<ConnectOptions, "id" | "agent">): void 
   if (id === "") refuse("id of connectSession must not be empty. Give agent to create a session.");
   if (agent === "") refuse("agent of connectSession must not be empty. Give the name of an agent.");
 }
-
-const answerOfText = (text: string, schema: string | null): unknown =>
-  schema === null ? text : JSON.parse(text);

@@ -32,9 +32,3 @@ export function checkedPost(id: unknown, value: unknown, options: unknown): Agen
 export function checkId(id: unknown): void {
   if (typeof id !== "string") refuse(`id must be a string, got ${shownValue(id)}.`);
 }
-
-/** Throws `BuildError` for a value that is not a function. */
-export function checkIsReached(isReached: unknown): void {
-  if (typeof isReached !== "function")
-    refuse(`isReached must be a function of the state, got ${shownValue(isReached)}.`);
-}

@@ -1,6 +1,7 @@
 import type { AgentInput, AgentState, Agent, EventLog, LogListener, Progress } from "@moora/agent";
+import { checkIsReached } from "@moora/agent/internal";
 import { checkArguments } from "./check-arguments.ts";
-import { checkedPost, checkId, checkIsReached } from "./check-post.ts";
+import { checkedPost, checkId } from "./check-post.ts";
 import { SessionWorkflows } from "./session-workflows.ts";
 import type { LockPool } from "./take-over.ts";
 

@@ -1,4 +1,24 @@
-import type { Page } from "playwright-core";
+import { launchChromium } from "@moora/testbed/chromium";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
+
+/**
+ * Launches a browser for the tests of a suite, and opens a page of 1,280 by 800 pixels before each of them, which `onPage` receives. The page is
+ * closed after its test.
+ */
+export function pageForEach(onPage: (page: Page) => void, options: BrowserContextOptions = {}): void {
+  let browser: Browser;
+  let page: Page;
+  beforeAll(async () => {
+    browser = await launchChromium();
+  });
+  afterAll(() => browser.close());
+  beforeEach(async () => {
+    page = await browser.newPage({ viewport: { width: 1_280, height: 800 }, ...options });
+    onPage(page);
+  });
+  afterEach(() => page.close());
+}
 
 /** What a page must not do: throw, report an error, or request anything but itself. */
 export interface Watched {

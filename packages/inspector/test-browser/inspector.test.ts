@@ -1,33 +1,26 @@
-import { launchChromium } from "@moora/testbed/chromium";
 import { readFileSync } from "node:fs";
 import { parsePortable } from "@moora/agent";
-import type { Browser, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { watch, type Watched } from "./browser.ts";
+import type { Page } from "playwright-core";
+import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import { pageForEach, watch, type Watched } from "./browser.ts";
 import { Files } from "./files.ts";
 import { forkedSample } from "./forked-sample.ts";
 import { sampleSession } from "./sample-session.ts";
 
-let browser: Browser;
 let sample = "";
 let files = new Files();
 let page: Page;
 let watched: Watched;
 
 beforeAll(async () => {
-  [browser, sample] = await Promise.all([launchChromium(), sampleSession()]);
+  sample = await sampleSession();
 });
-afterAll(() => browser.close());
-
-beforeEach(async () => {
+pageForEach((opened) => {
   files = new Files();
-  page = await browser.newPage({ viewport: { width: 1_280, height: 800 } });
+  page = opened;
   watched = watch(page);
 });
-afterEach(async () => {
-  await page.close();
-  files[Symbol.dispose]();
-});
+afterEach(() => files[Symbol.dispose]());
 
 /** Opens the sample at a record. */
 async function open(hash = "", exported = sample): Promise<void> {

@@ -2,10 +2,9 @@ import { readFileSync } from "node:fs";
 import { agentTool, askHuman, defineAgent, parsePortable, type Agent } from "@moora/agent";
 import { memoryLog } from "@moora/event-log";
 import { answers, callsTools, fails, MockLlmCaller, type MockScript } from "@moora/llm/testing";
-import { launchChromium } from "@moora/testbed/chromium";
-import type { Browser, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { watch, type Watched } from "./browser.ts";
+import type { Page } from "playwright-core";
+import { describe, expect, it } from "vitest";
+import { pageForEach, watch, type Watched } from "./browser.ts";
 import { sampleAgent } from "./sample-session.ts";
 import { servedAgent, talkIn } from "./served-agent.ts";
 
@@ -38,18 +37,12 @@ const refund = callsTools([{ name: "refund", arguments: { order: "7", euros: 12 
 const support = (script: MockScript): Agent<unknown> => sampleAgent(script, async (order) => `paid ${order}`);
 
 describe("in a live session", () => {
-  let browser: Browser;
   let page: Page;
   let watched: Watched;
-  beforeAll(async () => {
-    browser = await launchChromium();
-  });
-  afterAll(() => browser.close());
-  beforeEach(async () => {
-    page = await browser.newPage({ viewport: { width: 1_280, height: 800 } });
+  pageForEach((opened) => {
+    page = opened;
     watched = watch(page);
   });
-  afterEach(() => page.close());
 
   /** What the page must not report. The browser reports a refused decision as well. */
   const problems = () => watched.problems.filter((text) => !text.includes("status of 422"));

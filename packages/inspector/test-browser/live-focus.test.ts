@@ -1,8 +1,8 @@
 import { defineAgent, askHuman, type Agent } from "@moora/agent";
 import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
-import { launchChromium } from "@moora/testbed/chromium";
-import type { Browser, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { Page } from "playwright-core";
+import { describe, expect, it } from "vitest";
+import { pageForEach } from "./browser.ts";
 import { sampleAgent } from "./sample-session.ts";
 import { createSession, servedAgent, talkIn } from "./served-agent.ts";
 
@@ -26,16 +26,8 @@ const asking = (): Agent<unknown> =>
   });
 
 describe("in a live session", () => {
-  let browser: Browser;
   let page: Page;
-  beforeAll(async () => {
-    browser = await launchChromium();
-  });
-  afterAll(() => browser.close());
-  beforeEach(async () => {
-    page = await browser.newPage({ viewport: { width: 1_280, height: 800 } });
-  });
-  afterEach(() => page.close());
+  pageForEach((opened) => void (page = opened));
 
   const message = () => page.getByRole("textbox", { name: "Message" });
   const approve = () => page.getByRole("button", { name: "Approve", exact: true });

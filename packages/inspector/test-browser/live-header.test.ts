@@ -1,9 +1,9 @@
 import type { Agent } from "@moora/agent";
 import { memoryLog } from "@moora/event-log";
 import { answers, callsTools } from "@moora/llm/testing";
-import { launchChromium } from "@moora/testbed/chromium";
-import type { Browser, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { Page } from "playwright-core";
+import { describe, expect, it } from "vitest";
+import { pageForEach } from "./browser.ts";
 import { sampleAgent } from "./sample-session.ts";
 import { servedAgent, talkIn } from "./served-agent.ts";
 
@@ -41,16 +41,8 @@ async function overflowsOf(page: Page): Promise<readonly string[]> {
 }
 
 describe("the header of a live session fits in pages of each width", () => {
-  let browser: Browser;
   let page: Page;
-  beforeAll(async () => {
-    browser = await launchChromium();
-  });
-  afterAll(() => browser.close());
-  beforeEach(async () => {
-    page = await browser.newPage({ viewport: { width: 1_280, height: 800 }, bypassCSP: true });
-  });
-  afterEach(() => page.close());
+  pageForEach((opened) => void (page = opened), { bypassCSP: true });
 
   const pause = async (): Promise<void> => {
     await page.getByRole("banner").getByText("WaitingForHuman").waitFor();

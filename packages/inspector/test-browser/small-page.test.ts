@@ -1,9 +1,9 @@
 import type { Agent } from "@moora/agent";
 import { answers, callsTools } from "@moora/llm/testing";
-import { launchChromium } from "@moora/testbed/chromium";
-import type { Browser, Locator, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { Locator, Page } from "playwright-core";
+import { describe, expect, it } from "vitest";
 import { askingAgent } from "./asking-agent.ts";
+import { pageForEach } from "./browser.ts";
 import { Files } from "./files.ts";
 import { sampleAgent, sampleSession } from "./sample-session.ts";
 import { servedAgent, talkIn } from "./served-agent.ts";
@@ -50,16 +50,8 @@ const isStateSeen = (): boolean => {
 };
 
 describe("on a small page", () => {
-  let browser: Browser;
   let page: Page;
-  beforeAll(async () => {
-    browser = await launchChromium();
-  });
-  afterAll(() => browser.close());
-  beforeEach(async () => {
-    page = await browser.newPage({ viewport: { width: 1_280, height: 800 } });
-  });
-  afterEach(() => page.close());
+  pageForEach((opened) => void (page = opened));
 
   const inView = (locator: Locator) => (): Promise<boolean> => locator.evaluate(isSeen);
   const chat = (): Locator => page.getByRole("tab", { name: "Chat" });

@@ -4,8 +4,10 @@ import {
   type Agent,
   type AgentInput,
   type FoldedSession,
+  type IgnoredReason,
   type RecordedInputs,
 } from "@moora/agent";
+import { ignoredReason } from "@moora/agent/internal";
 import { digestOf, type LogRecord } from "@moora/event-log";
 import * as restate from "@restatedev/restate-sdk";
 import { isTooLong, longestMessageBytes } from "./message-limits.ts";
@@ -32,11 +34,11 @@ export async function apply(parts: SessionParts, ctx: Context, posted: Posted): 
   const { session: before } = opened;
   if (after !== undefined && after !== before.head.seq) return {};
   const released = recordInputs(before, inputsOfRelease(parts, opened, now));
-  const { records, ignored, state, head } = recordEach(released, inputs);
+  const { records, ignored, reasons, state, head } = recordEach(released, inputs);
   const all = [...released.records, ...records];
-  if (!opened.isNew && all.length === 0) return { applied: 0, ignored };
+  if (!opened.isNew && all.length === 0) return { applied: 0, ignored, reasons };
   await store(parts, ctx, { opened, made: { records: all, state, head }, from });
-  return { applied: records.length, ignored };
+  return { applied: records.length, ignored, reasons };
 }
 
 /** Whether an effect reports to a session that was removed: its id has no session, or another one. */
@@ -78,16 +80,21 @@ export async function store(
 interface RecordedEach extends RecordedInputs {
   /** The indexes of the inputs that changed nothing. */
   readonly ignored: readonly number[];
+  readonly reasons: readonly IgnoredReason[];
 }
 
 function recordEach(session: FoldedSession, inputs: readonly AgentInput[]): RecordedEach {
   let current = session;
-  const [records, ignored]: [LogRecord[], number[]] = [[], []];
+  const records: LogRecord[] = [];
+  const [ignored, reasons]: [number[], IgnoredReason[]] = [[], []];
   for (const [index, input] of inputs.entries()) {
     const { records: added, state, head } = recordInputs(current, [input]);
-    if (added.length === 0) ignored.push(index);
+    if (added.length === 0) {
+      ignored.push(index);
+      reasons.push(ignoredReason(input)(current.state) ?? "nothing-new");
+    }
     records.push(...added);
     current = { state, head };
   }
-  return { ...current, records, ignored };
+  return { ...current, records, ignored, reasons };
 }

@@ -9,14 +9,8 @@ const longestCallMs = 30_000;
 /** Aborts a call that takes too long. */
 export const callTimeout = (): AbortSignal => AbortSignal.timeout(longestCallMs);
 
-/** What a log does with a session, by the handler of its object. */
-const actions = {
-  create: "create",
-  header: "open",
-  head: "read",
-  append: "append to",
-  remove: "remove",
-} as const;
+/** What a log changes of a session, by the handler of its object. */
+const actions = { create: "create", append: "append to", remove: "remove" } as const;
 
 interface LogCall {
   readonly id: string;
@@ -42,12 +36,12 @@ export class LogCalls {
 
   /** Resolves with the header; undefined if there is no such session. */
   async readHeader(id: string): Promise<string | undefined> {
-    return (await this.#call<string | null>({ id, handler: "header" })) ?? undefined;
+    return await attempt(id, "open", () => this.#reader.readHeader(id, callTimeout));
   }
 
   /** Resolves with which session an id has, and its last record; undefined if it has none. */
   async readHead(id: string): Promise<LogHead | undefined> {
-    return (await this.#call<LogHead | null>({ id, handler: "head" })) ?? undefined;
+    return await attempt(id, "read", () => this.#reader.readHead(id, callTimeout));
   }
 
   async append(id: string, body: SessionAppend): Promise<AppendResult> {
@@ -64,7 +58,7 @@ export class LogCalls {
     id: string,
     range: { readonly after: number; readonly last: number },
   ): Promise<readonly LogRecord[]> {
-    return await attempt(id, actions.head, () => this.#reader.readRecords(id, range, callTimeout));
+    return await attempt(id, "read", () => this.#reader.readRecords(id, range, callTimeout));
   }
 
   // The object answers with what its handlers return.

@@ -1,6 +1,7 @@
 import {
   userMessage,
   type AgentInput,
+  type AgentRun,
   type AgentState,
   type Decision,
   type Question,
@@ -12,7 +13,8 @@ import { callSession } from "./ingress.ts";
 import { checkRequired, idForm, ingressForm, serviceNames } from "./options.ts";
 import { SessionCache } from "./session-cache.ts";
 import { SessionReader } from "./session-reader.ts";
-import type { PostedResult } from "./session-messages.ts";
+import { SessionWaits } from "./session-waits.ts";
+import type { Decided, Posted, PostedResult } from "./session-messages.ts";
 
 /** Which session of which agent. */
 export interface SessionOptions {
@@ -30,8 +32,24 @@ export interface CurrentSession {
   readonly seq: number;
 }
 
-/** A session on Restate, from any process. Its methods reject with `RestateFailure`. */
-export interface RestateSession {
+/**
+ * A session on Restate, from any process. Its methods reject with `RestateFailure`, but for the run of `ask`. `Answer` is the type of the
+ * answers of the agent: a text, or with a schema the JSON value that fits it.
+ */
+export interface RestateSession<Answer = string> {
+  /**
+   * Sends a message and runs the loop. Await the run for its result, or iterate over its events: it resolves with the answer to its message,
+   * and rejects with `AgentError`, as that of `ask` in a `Session`. A message that could not be posted, or that Restate has refused, rejects with the
+   * kind `MemoryError`, whose `cause` is the `RestateFailure`, and a session that is removed meanwhile with the reason `LogRemoved`. While Restate does not
+   * answer, the run waits. Its events are those of records: without the text that the model streams, and without those of sub-agents.
+   */
+  ask(content: UserContent): AgentRun<Answer>;
+  /**
+   * Resolves with the first state, from the newest on, that is as `isReached` says; of a session that has received nothing, from its first
+   * input on. Rejects with `LogError`, code `LogRemoved`, if the session is removed meanwhile, with what `isReached` throws, and with `BuildError` for
+   * a value that is not a function. While Restate does not answer, but for the first read, it waits.
+   */
+  waitFor(isReached: (state: AgentState) => boolean): Promise<AgentState>;
   /** Sends a message. Resolves with whether it applied, when it is durable. */
   send(content: UserContent): Promise<boolean>;
   /**
@@ -63,50 +81,60 @@ const forms: OptionForms<SessionOptions> = {
 };
 
 /**
- * A handle on a session on Restate. It opens nothing, and does not have to be closed. Throws `BuildError` for invalid options, and
- * for an agent whose name is not the name of a service.
+ * A handle on a session on Restate. It opens nothing, and does not have to be closed: it reads the session when it is called, and, while a run
+ * of `ask` or a call of `waitFor` waits, at least once a second. Throws `BuildError` for invalid options, and for an agent whose
+ * name is not the name of a service.
  */
-export function restateSession(options: SessionOptions): RestateSession {
+export function restateSession<Answer = string>(options: SessionOptions): RestateSession<Answer> {
   checkRequired("restateSession", options, { forms, required: ["ingressUrl", "agent", "id"] });
   const { ingressUrl, agent, id } = options;
   const { session: service } = serviceNames(agent);
   const reader = new SessionReader({ ingressUrl, service });
   const cache = new SessionCache({ ingressUrl, service, bytes: Number.POSITIVE_INFINITY });
-  // The object answers with what its handlers return.
-  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters
-  const call = async <Result>(handler: string, body: unknown): Promise<Result> =>
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as above
-    (await callSession(ingressUrl, { service, id, handler }, body)) as Result;
-  const post = async (input: AgentInput): Promise<boolean> => {
-    const { applied = 0 } = await call<PostedResult>("post", { inputs: [input] });
-    return applied > 0;
+  const call = async (handler: "post" | "decide", body: Posted | Decided): Promise<PostedResult> => {
+    // The object answers with what its handlers return.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    const result = (await callSession(ingressUrl, { service, id, handler }, body)) as PostedResult;
+    waits.wake();
+    return result;
   };
+  const post = (input: AgentInput): Promise<PostedResult> => call("post", { inputs: [input] });
+  const decide: RestateSession["decide"] = async (question, decision, by = "user") =>
+    hasApplied(await call("decide", { question, decision, by }));
+  const cancel = async (reason?: string): Promise<boolean> => {
+    const given = reason === undefined ? {} : { reason };
+    return hasApplied(await post({ type: "re-act-cancelled", ...given, timestamp: Date.now() }));
+  };
+  const waits = new SessionWaits<Answer>({ id, reader, cache, decide, post, cancel });
   return {
-    post,
-    send: (content) => post(userMessage(content)),
-    async decide(question, decision, by = "user") {
-      const { applied = 0 } = await call<PostedResult>("decide", { question, decision, by });
-      return applied > 0;
-    },
-    cancel: (reason) =>
-      post({ type: "re-act-cancelled", ...(reason === undefined ? {} : { reason }), timestamp: Date.now() }),
+    ask: (content) => waits.ask(content),
+    waitFor: (isReached) => waits.waitFor(isReached),
+    post: async (input) => hasApplied(await post(input)),
+    send: async (content) => hasApplied(await post(userMessage(content))),
+    decide,
+    cancel,
     async current() {
       const known = await cache.readCurrent(id);
       if (known === undefined) return undefined;
       const { state, head } = known.session;
       return { state, seq: head.seq };
     },
-    async toLog() {
-      const log = memoryLog();
-      const known = await cache.readCurrent(id);
-      if (known === undefined) return log;
-      const session = await log.create(id, known.header);
-      let seq = 0;
-      for await (const page of reader.recordPages(id, { after: 0, last: known.session.head.seq })) {
-        await session.append(seq, page);
-        seq += page.length;
-      }
-      return log;
-    },
+    toLog: () => copyToLog(id, reader, cache),
   };
+}
+
+const hasApplied = ({ applied = 0 }: PostedResult): boolean => applied > 0;
+
+/** A log in memory with a copy of the session, if it has received anything. */
+async function copyToLog(id: string, reader: SessionReader, cache: SessionCache): Promise<EventLog> {
+  const log = memoryLog();
+  const known = await cache.readCurrent(id);
+  if (known === undefined) return log;
+  const session = await log.create(id, known.header);
+  let seq = 0;
+  for await (const page of reader.recordPages(id, { after: 0, last: known.session.head.seq })) {
+    await session.append(seq, page);
+    seq += page.length;
+  }
+  return log;
 }

@@ -1,4 +1,4 @@
-import type { AgentInput, AgentState, Decision, FoldedSession, Question } from "@moora/agent";
+import type { AgentInput, AgentState, Decision, FoldedSession, IgnoredReason, Question } from "@moora/agent";
 import type { ChainHead, LogRecord } from "@moora/event-log";
 
 /**
@@ -33,6 +33,8 @@ export interface PostedResult {
   readonly applied?: number;
   /** The indexes of those that did not; undefined in the answer of an earlier release. */
   readonly ignored?: readonly number[];
+  /** Why each of these did not; undefined if the effect that reports them is of a removed session, and in the answer of an earlier release. */
+  readonly reasons?: readonly IgnoredReason[];
 }
 
 /** A session as its object has it. `digest` is that of its last record; undefined in the answer of an earlier release. */

@@ -2,6 +2,7 @@ import type { FoldedSession } from "@moora/agent";
 import type { ChainHead, LogRecord } from "@moora/event-log";
 import { callSession } from "./ingress.ts";
 import type {
+  LogHead,
   LongSnapshot,
   RecordsPage,
   RecordsQuery,
@@ -62,6 +63,16 @@ export class SessionReader {
   /** Resolves with the answer of `view`: to null, with the session as a whole. */
   async view(id: string, query: ViewQuery | null, signal?: ReadSignal): Promise<View> {
     return await this.#call<View>({ id, handler: "view" }, query, signal);
+  }
+
+  /** Resolves with which session an id has, and its last record; undefined if it has none. */
+  async readHead(id: string, signal?: ReadSignal): Promise<LogHead | undefined> {
+    return (await this.#call<LogHead | null>({ id, handler: "head" }, null, signal)) ?? undefined;
+  }
+
+  /** Resolves with the header; undefined if there is no such session. */
+  async readHeader(id: string, signal?: ReadSignal): Promise<string | undefined> {
+    return (await this.#call<string | null>({ id, handler: "header" }, null, signal)) ?? undefined;
   }
 
   /** Resolves with the stored snapshot and the first records after it. `seq`: that of the last record, if there are more. */

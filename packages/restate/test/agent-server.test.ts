@@ -1,9 +1,9 @@
 import { defineAgent, defineContext, defineData, defineTool, needsContext, type Agent } from "@moora/agent";
 import { answers, callsTools, hangs, MockLlmCaller } from "@moora/llm/testing";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { AgUiScene, say } from "../../server/test/ag-ui-scene.ts";
-import { ChatScene, isReady, textOf } from "../../server/test/chat-scene.ts";
-import { range, Scene } from "../../server/test/support.ts";
+import { AgUiScene, say } from "@moora/testbed/server/ag-ui-scene";
+import { ChatScene, isReady, textOf } from "@moora/testbed/server/chat-scene";
+import { range, Scene } from "@moora/testbed/server/scene";
 import { LogScene } from "./log-scene.ts";
 
 const paid: unknown[] = [];

@@ -1,7 +1,7 @@
 import { defineAgent, openSession, userMessage, type Agent } from "@moora/agent";
 import { answers, MockLlmCaller } from "@moora/llm/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Scene } from "../../server/test/support.ts";
+import { Scene } from "@moora/testbed/server/scene";
 import { restateSession } from "../src/index.ts";
 import { LogScene, newId } from "./log-scene.ts";
 

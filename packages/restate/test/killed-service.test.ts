@@ -1,12 +1,13 @@
+import { join } from "node:path";
 import { freePort } from "@moora/testbed/ports";
 import { describe, expect, it } from "vitest";
-import { Child } from "../../server/test/children/child.ts";
-import { range, Scene } from "../../server/test/support.ts";
+import { Child } from "@moora/testbed/child";
+import { range, Scene } from "@moora/testbed/server/scene";
 import { restateLog } from "../src/index.ts";
 import { RestateServer } from "./restate-server.ts";
 import { workerAgent } from "./worker-agent.ts";
 
-const child = "../../../restate/test/children/worker.ts";
+const program = join(import.meta.dirname, "children/worker.ts");
 
 describe("a process with the services that is killed in the middle of a tool", () => {
   it("is started again, and the stream of a viewer at a server continues without loss or repetition", async () => {
@@ -15,7 +16,7 @@ describe("a process with the services that is killed in the middle of a tool", (
     const port = String(await freePort());
     // They end after the servers, which wait for their calls at the end.
     await using children = new AsyncDisposableStack();
-    const killed = children.use(new Child(child, port, ingressUrl, "hang"));
+    const killed = children.use(new Child(program, port, ingressUrl, "hang"));
     await killed.printed(/listening/);
     await restate.register(`http://127.0.0.1:${port}`);
     const log = restateLog({ ingressUrl, agent: "worker" });
@@ -28,7 +29,7 @@ describe("a process with the services that is killed in the middle of a tool", (
     await stream.until("tool-call-started");
     await killed.printed(/working 1/);
     await killed.kill();
-    const next = children.use(new Child(child, port, ingressUrl, "answer"));
+    const next = children.use(new Child(program, port, ingressUrl, "answer"));
     const { seq } = await stream.until("re-act-observed");
     expect(stream.seqs).toEqual(range(1, seq));
     expect(killed.output.match(/working \d/g)).toEqual(["working 1"]);

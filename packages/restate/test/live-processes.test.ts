@@ -1,16 +1,17 @@
+import { join } from "node:path";
 import { defineAgent } from "@moora/agent";
 import { postgresLog } from "@moora/event-log-postgres";
 import { MockLlmCaller } from "@moora/llm/testing";
 import { freePort } from "@moora/testbed/ports";
 import { PostgresServer } from "@moora/testbed/postgres/server";
 import { describe, expect, it } from "vitest";
-import { Child } from "../../server/test/children/child.ts";
-import { range, Scene } from "../../server/test/support.ts";
+import { Child } from "@moora/testbed/child";
+import { range, Scene } from "@moora/testbed/server/scene";
 import { restateLog } from "../src/index.ts";
 import { RestateServer } from "./restate-server.ts";
 import { shownText, untilShown } from "./shown-text.ts";
 
-const child = "../../../restate/test/children/writer.ts";
+const program = join(import.meta.dirname, "children/writer.ts");
 const agent = defineAgent({ name: "writer", llm: new MockLlmCaller([]) });
 
 describe("a model call in another process than the server of its viewers", () => {
@@ -21,7 +22,7 @@ describe("a model call in another process than the server of its viewers", () =>
     const port = String(await freePort());
     // They end after the servers, which wait for their calls at the end.
     await using children = new AsyncDisposableStack();
-    const killed = children.use(new Child(child, port, ingressUrl, postgres.url, "hang"));
+    const killed = children.use(new Child(program, port, ingressUrl, postgres.url, "hang"));
     await killed.printed(/listening/);
     await restate.register(`http://127.0.0.1:${port}`);
     await using channel = postgresLog(postgres.url);
@@ -37,7 +38,7 @@ describe("a model call in another process than the server of its viewers", () =>
     await using late = await other.as("ada").events(id);
     await untilShown(late, "one two three");
     await killed.kill();
-    const next = children.use(new Child(child, port, ingressUrl, postgres.url, "answer"));
+    const next = children.use(new Child(program, port, ingressUrl, postgres.url, "answer"));
     await next.printed(/listening/);
     for (const reader of [stream, late]) {
       const { seq, input } = await reader.until("re-act-observed");

@@ -2,7 +2,7 @@ import { defineAgent, defineTool } from "@moora/agent";
 import { memoryLog, MemoryStorage, type LiveChannel } from "@moora/event-log";
 import { callsTools, MockLlmCaller } from "@moora/llm/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { range, Scene } from "../../server/test/support.ts";
+import { range, Scene } from "@moora/testbed/server/scene";
 import { restateLog } from "../src/index.ts";
 import { HandWriter } from "./hand-writer.ts";
 import { LogScene } from "./log-scene.ts";

@@ -23,7 +23,7 @@ export interface LocalService extends AsyncDisposable {
 /** Serves an agent from the process of the test, and registers it as the newest deployment. Default of `ingressUrl`: that of the server. */
 export async function serveLocally(
   server: RestateServer,
-  agent: Agent,
+  agent: Agent<unknown>,
   options: Partial<RestateOptions> = {},
 ): Promise<LocalService> {
   return await serveServices(server, restateServices(agent, { ingressUrl: server.ingressUrl, ...options }));

@@ -1,5 +1,11 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { Page, Programs, typeErrors } from "@moora/testbed/page";
+import { freePort } from "@moora/testbed/ports";
 import { afterAll, describe, expect, it } from "vitest";
+import { RestateServer } from "./restate-server.ts";
 
 const page = new Page("packages/restate/README.md");
 const programs = new Programs();
@@ -12,4 +18,31 @@ describe("the page of this package", () => {
     for (const name of names) programs.write(name, page.block(`ts file=${name}`));
     expect(typeErrors(programs, names)).toBe("");
   });
+
+  it("shows what its client prints, with its service on the server of Restate", async () => {
+    await using server = await RestateServer.start();
+    const port = await freePort();
+    const program = (name: string): string =>
+      page
+        .block(`ts file=${name}`)
+        .replace("http://127.0.0.1:8080", server.ingressUrl)
+        .replace("9080", String(port));
+    programs.write("run-service.ts", program("service.ts"));
+    programs.write("run-client.ts", program("client.ts"));
+    const service = start("run-service.ts");
+    try {
+      const registered = () => server.register(`http://127.0.0.1:${port}`);
+      await expect.poll(registered, { timeout: 30_000 }).toBeUndefined();
+      expect(await text(start("run-client.ts").stdout)).toBe(page.block("text from=client.ts"));
+    } finally {
+      service.kill("SIGKILL");
+      await once(service, "exit");
+    }
+  });
 });
+
+const start = (name: string) =>
+  spawn(process.execPath, ["--conditions=@moora/source", join(programs.path, name)], {
+    env: { ...process.env, NODE_OPTIONS: "", RESTATE_LOGGING: "ERROR" },
+    stdio: ["ignore", "pipe", "inherit"],
+  });

@@ -141,7 +141,7 @@ describe("a session on Restate", () => {
     expect(await response.text()).toContain("The id of a session must be a well-formed string of 1 to 200");
   });
 
-  it("reports which inputs of a batch did not apply", async () => {
+  it("reports which inputs of a batch did not apply, and why", async () => {
     const message = userMessage("Hello.", { messageId: "m1" });
     const last = userMessage("Again.", { messageId: "m2" });
     const response = await fetch(`${host.ingressUrl}/conformance-session/batch/post`, {
@@ -149,7 +149,7 @@ describe("a session on Restate", () => {
       headers: { "content-type": "application/json" },
       body: JSON.stringify({ inputs: [message, message, last] }),
     });
-    expect(await response.json()).toEqual({ applied: 2, ignored: [1] });
+    expect(await response.json()).toEqual({ applied: 2, ignored: [1], reasons: ["duplicate-id"] });
   });
 
   it("accepts a message once", async () => {

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { EventReader } from "../../server/test/support.ts";
+import type { EventReader } from "@moora/testbed/server/event-reader";
 
 /** The text that the chunks of a stream show; each must continue the one before, or begin anew. */
 export function shownText({ chunks }: EventReader): string {

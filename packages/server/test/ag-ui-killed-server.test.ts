@@ -1,165 +1,48 @@
-import { HttpAgent, type BaseEvent } from "@ag-ui/client";
-import type { AgentState } from "@moora/agent";
-import { Place } from "@moora/testbed/durable/places";
-import { describe, expect, it, vi } from "vitest";
-import { Child } from "./children/child.ts";
-import { Client } from "./support.ts";
+import { describe, expect, it } from "vitest";
+import { checkIsRecorded, continueAfterKill } from "./ag-ui-continued.ts";
 
-const urlOf = async (child: Child): Promise<string> => (await child.printed(/listening (\S+)/))[1] ?? "";
-
-/**
- * The `fetch` of the platform. After a lost connection the client rejects its run, and leaves the rejection of `cancel` unhandled; this
- * `cancel` has none.
- */
-async function fetchEvents(url: string, init: RequestInit): Promise<Response> {
-  const response = await fetch(url, init);
-  const { body } = response;
-  const reader = body?.getReader();
-  const cancel = (): Promise<void> => (reader?.cancel() ?? Promise.resolve()).catch(() => undefined);
-  if (body !== null) Object.assign(body, { getReader: () => ({ read: () => reader?.read(), cancel }) });
-  return response;
-}
-
-/** The official client, with its verification of events. */
-class Page {
-  readonly client: HttpAgent;
-  readonly events: BaseEvent[] = [];
-  readonly failures: string[] = [];
-
-  constructor(url: string) {
-    this.client = new HttpAgent({ url: "", threadId: "thread-1", fetch: fetchEvents });
-    this.connect(url);
-    this.client.subscribe({
-      onEvent: ({ event }) => void this.events.push(event),
-      onRunFailed: ({ error }) => void this.failures.push(error.message),
-    });
-  }
-
-  connect(url: string): void {
-    this.client.url = `${url}/agents/helper/ag-ui`;
-  }
-
-  say(content: string): Promise<unknown> {
-    this.client.addMessage({ id: "user_1", role: "user", content });
-    return this.client.runAgent();
-  }
-
-  /** Runs again what was cut off, as the documentation says: without what follows the last message of the user. */
-  async runAgain(): Promise<void> {
-    const { messages } = this.client;
-    const last = messages.findLastIndex(({ role }) => role === "user");
-    this.client.setMessages(messages.slice(0, last + 1));
-    this.failures.length = 0;
-    await this.client.runAgent();
-  }
-
-  get interrupts(): readonly { id: string; reason: string; toolCallId: string }[] {
-    return (this.events.at(-1) as unknown as { outcome: { interrupts?: [] } }).outcome.interrupts ?? [];
-  }
-
-  /** What the client shows: texts by their ids, calls and results. */
-  get shown(): readonly unknown[] {
-    return this.client.messages.flatMap((message): unknown[] => {
-      if (message.role === "tool") return [["result", message.toolCallId, message.content]];
-      if (message.role !== "user" && message.role !== "assistant") return [];
-      const text = message.content === undefined ? [] : [[message.role, message.id, message.content]];
-      const calls = "toolCalls" in message ? (message.toolCalls ?? []) : [];
-      return [
-        ...text,
-        ...calls.map((call) => ["call", call.id, call.function.name, JSON.parse(call.function.arguments)]),
-      ];
-    });
-  }
-}
-
-/** What the state of the only session has, in the form in which a client shows it. */
-async function recorded(url: string): Promise<readonly unknown[]> {
-  const client = new Client((path, init) => fetch(`${url}${path}`, init));
-  const [{ id }] = (await client.get("/sessions")).body.sessions;
-  const { state } = (await client.get(`/sessions/${encodeURIComponent(id)}`)).body as { state: AgentState };
-  const calls = Object.entries(state.toolCalls).flatMap(([callId, { name, parameters, result }]) => [
-    ["call", callId, name, JSON.parse(parameters)],
-    ["result", callId, result?.isSuccess === false ? result.error : result?.content],
-  ]);
-  // The text of an attempt that the end of its process has interrupted is not in the log, and its message is empty.
-  const texts = state.messages.filter(({ content }) => content !== "");
-  const [user, ...others] = texts.map((message) => [message.role, message.id, message.content]);
-  // The calls belong to the first message of the assistant.
-  return [user, ...others.slice(0, 1), ...calls, ...others.slice(1)];
-}
-
-/** A client whose server is killed when its process has printed something, and the client shows this. */
-async function killed(place: Place, text: string, printed: RegExp, shown: unknown): Promise<[Page, string]> {
-  await using child = new Child("ag-ui-server.ts", place.file("log.db"), "hang");
-  const page = new Page(await urlOf(child));
-  const run = page.say(text).catch(() => undefined);
-  await child.printed(printed);
-  await vi.waitFor(() => expect(page.shown.at(-1)).toEqual(shown), 60_000);
-  await child.kill();
-  await run;
-  expect(page.failures).toHaveLength(1);
-  return [page, child.output];
-}
-
-const unknown = expect.stringContaining("The outcome of this call is unknown");
+const endOfUnknown = [
+  ["result", "call_1", expect.stringContaining("The outcome of this call is unknown")],
+  ["assistant", "msg_1_2", "It may be paid."],
+];
 
 describe("a client of AG-UI whose server is killed in the middle of a tool that runs once", () => {
   it("shows what the next server makes of it, as the session has it", async () => {
-    using place = new Place();
     const call = ["call", "call_1", "pay", { cents: 5 }];
-    const [page, output] = await killed(place, "Pay", /paying/, call);
-    await using next = new Child("ag-ui-server.ts", place.file("log.db"), "answer");
-    const url = await urlOf(next);
-    page.connect(url);
-    await page.runAgain();
-    expect(page.failures).toEqual([]);
-    expect(page.shown).toEqual([
+    await using continued = await continueAfterKill({ text: "Pay", printed: /paying/, shown: call });
+    expect(continued.page.shown).toEqual([
       ["user", "user_1", "Pay"],
       ["assistant", "msg_1_1", "One moment."],
       call,
-      ["result", "call_1", unknown],
-      ["assistant", "msg_1_2", "It may be paid."],
+      ...endOfUnknown,
     ]);
-    expect(page.shown).toEqual(await recorded(url));
-    expect(`${output}${next.output}`.match(/paying/g)).toHaveLength(1);
+    await checkIsRecorded(continued);
+    expect(continued.payments()).toBe(1);
   });
 
   it("is asked about its outcome where the tool says so, and answers at the next server", async () => {
-    using place = new Place();
     const call = ["call", "call_1", "charge", { cents: 5 }];
-    const [page, output] = await killed(place, "Charge", /paying/, call);
-    await using next = new Child("ag-ui-server.ts", place.file("log.db"), "answer");
-    const url = await urlOf(next);
-    page.connect(url);
-    await page.runAgain();
+    await using continued = await continueAfterKill({ text: "Charge", printed: /paying/, shown: call });
+    const { page } = continued;
     expect(page.interrupts).toMatchObject([{ reason: "outcome", toolCallId: "call_1" }]);
     const [{ id } = { id: "" }] = page.interrupts;
     await page.client.runAgent({
       resume: [{ interruptId: id, status: "resolved", payload: { approved: false } }],
     });
-    expect(page.failures).toEqual([]);
-    expect(page.shown.slice(3)).toEqual([
-      ["result", "call_1", unknown],
-      ["assistant", "msg_1_2", "It may be paid."],
-    ]);
-    expect(page.shown).toEqual(await recorded(url));
-    expect(`${output}${next.output}`.match(/paying/g)).toHaveLength(1);
+    expect(page.shown.slice(3)).toEqual(endOfUnknown);
+    await checkIsRecorded(continued);
+    expect(continued.payments()).toBe(1);
   });
 });
 
 describe("a client of AG-UI whose server is killed in the middle of a text", () => {
   it("shows the answer that the next server writes", async () => {
-    using place = new Place();
-    const [page] = await killed(place, "Sing", /listening/, ["assistant", "msg_1_1", "Once upon a "]);
-    await using next = new Child("ag-ui-server.ts", place.file("log.db"), "answer");
-    const url = await urlOf(next);
-    page.connect(url);
-    await page.runAgain();
-    expect(page.failures).toEqual([]);
-    expect(page.shown).toEqual([
+    const shown = ["assistant", "msg_1_1", "Once upon a "];
+    await using continued = await continueAfterKill({ text: "Sing", printed: /listening/, shown });
+    expect(continued.page.shown).toEqual([
       ["user", "user_1", "Sing"],
       ["assistant", "msg_1_1_2", "Once there was a server."],
     ]);
-    expect(page.shown).toEqual(await recorded(url));
+    await checkIsRecorded(continued);
   });
 });

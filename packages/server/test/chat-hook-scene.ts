@@ -1,9 +1,9 @@
 import { Chat } from "@ai-sdk/react";
+import { OpenRequests } from "@moora/testbed/server/open-requests";
 import { untilPasses } from "@moora/testbed/test-clock";
 import { memoryLog, MemoryStorage } from "@moora/event-log";
 import type { UIMessage } from "ai";
 import { expect, vi } from "vitest";
-import { OpenRequests } from "./open-requests.ts";
 import { Scene, type agentOf } from "./support.ts";
 
 /** What a page has of a chat, without the rendering of React. */

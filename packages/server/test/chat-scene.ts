@@ -1,72 +1,10 @@
-import { Chat } from "@ai-sdk/react";
+import type { Chat } from "@ai-sdk/react";
 import { agentTool, askHuman } from "@moora/agent";
 import { answers, callsTools } from "@moora/llm/testing";
-import { untilPasses } from "@moora/testbed/test-clock";
-import {
-  DefaultChatTransport,
-  lastAssistantMessageIsCompleteWithApprovalResponses,
-  lastAssistantMessageIsCompleteWithToolCalls,
-  type UIMessage,
-} from "ai";
-import { expect } from "vitest";
-import { OpenRequests } from "./open-requests.ts";
-import { agentOf, Scene, toolOf } from "./support.ts";
+import type { UIMessage } from "ai";
+import { agentOf, toolOf } from "./support.ts";
 
-/** A chat of the AI SDK, with its own transport, at a server. */
-export class ChatScene implements AsyncDisposable {
-  readonly scene: Scene;
-  readonly responses: Response[] = [];
-  readonly errors: Error[] = [];
-  readonly #open = new OpenRequests();
-
-  constructor(agent: ReturnType<typeof agentOf>, options: ConstructorParameters<typeof Scene>[1] = {}) {
-    this.scene = new Scene(agent, options);
-  }
-
-  chat(
-    id = "chat-1",
-    user = "ada",
-    messages: UIMessage[] = [],
-    sendAutomaticallyWhen: (given: { messages: UIMessage[] }) => boolean = (given) =>
-      lastAssistantMessageIsCompleteWithApprovalResponses(given) ||
-      lastAssistantMessageIsCompleteWithToolCalls(given),
-  ): Chat<UIMessage> {
-    return new Chat({
-      id,
-      messages,
-      onError: (error) => void this.errors.push(error),
-      sendAutomaticallyWhen,
-      transport: new DefaultChatTransport({
-        api: "http://localhost/agents/helper/chat",
-        headers: { authorization: `Bearer ${user}` },
-        fetch: (input, init) => this.#open.count(() => this.#send(new Request(input, init))),
-      }),
-    });
-  }
-
-  async #send(request: Request): Promise<Response> {
-    const response = await this.scene.server.fetch(request);
-    this.responses.push(response.clone());
-    return response;
-  }
-
-  /** Waits until the page does nothing by itself. */
-  async rests(chat: Chat<UIMessage>): Promise<void> {
-    await this.#open.settle(chat);
-  }
-
-  /** The texts of the chunks of a response. */
-  async chunksOf(index: number): Promise<readonly string[]> {
-    const text = (await this.responses.at(index)?.text()) ?? "";
-    return [...text.matchAll(/^data: (.*)$/gm)].map(([, data = ""]) =>
-      data === "[DONE]" ? data : (JSON.parse(data) as { type: string }).type,
-    );
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.scene[Symbol.asyncDispose]();
-  }
-}
+export { ChatScene, isReady, textOf } from "@moora/testbed/server/chat-scene";
 
 /** An agent whose sub-agent asks before it pays, or asks its user something. */
 export function delegating(call: "pay" | "ask_human", ran: unknown[] = []) {
@@ -86,11 +24,6 @@ export const partsOf = (chat: Chat<UIMessage>): readonly object[] =>
     const { type, text, state, input, output, errorText, approval } = part as Record<string, unknown>;
     return JSON.parse(JSON.stringify({ type, text, state, input, output, errorText, approval })) as object;
   });
-
-export const textOf = (chat: Chat<UIMessage>): string =>
-  (chat.lastMessage?.parts ?? []).flatMap((part) => (part.type === "text" ? [part.text] : [])).join("|");
-
-export const isReady = (chat: Chat<UIMessage>) => untilPasses(() => expect(chat.status).toBe("ready"));
 
 export const pay = (ran: unknown[] = []) =>
   toolOf("pay", (input) => (ran.push(input), { paid: true }), { approval: "always" });

@@ -1,7 +1,10 @@
+import { join } from "node:path";
+import { Child } from "@moora/testbed/child";
 import { Place } from "@moora/testbed/durable/places";
 import { describe, expect, it } from "vitest";
-import { Child } from "./children/child.ts";
 import { Client, range } from "./support.ts";
+
+const program = join(import.meta.dirname, "children/server.ts");
 
 const clientOf = async (child: Child): Promise<Client> => {
   const [, url = ""] = await child.printed(/listening (\S+)/);
@@ -12,7 +15,7 @@ describe("a server that is killed in the middle of a tool", () => {
   it("is started again, and the stream of a viewer resumes completely", async () => {
     using place = new Place();
     const file = place.file("log.db");
-    await using killed = new Child("server.ts", file, "hang");
+    await using killed = new Child(program, file, "hang");
     const client = await clientOf(killed);
     const id = await client.create("worker");
     const stream = await client.events(id);
@@ -22,7 +25,7 @@ describe("a server that is killed in the middle of a tool", () => {
     await killed.kill();
     await expect(stream.next()).rejects.toThrow(/terminated|aborted|closed/);
 
-    await using next = new Child("server.ts", file, "answer");
+    await using next = new Child(program, file, "answer");
     const again = await clientOf(next);
     const cursor = stream.seqs.at(-1) ?? 0;
     await using resumed = await again.events(id, 0, { "last-event-id": String(cursor) });

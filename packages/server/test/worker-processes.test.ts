@@ -1,11 +1,12 @@
 import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { defineAgent, defineTool, openSession, readSession, stateAt } from "@moora/agent";
 import { postgresLog } from "@moora/event-log-postgres";
 import { MockLlmCaller } from "@moora/llm/testing";
+import { Child } from "@moora/testbed/child";
 import { Place } from "@moora/testbed/durable/places";
 import { PostgresServer } from "@moora/testbed/postgres/server";
 import { describe, expect, it } from "vitest";
-import { Child } from "./children/child.ts";
 
 const pay = defineTool({
   name: "pay",
@@ -14,6 +15,7 @@ const pay = defineTool({
   replay: "once",
   execute: () => "not run here",
 });
+const program = join(import.meta.dirname, "children/worker.ts");
 const agent = defineAgent({ name: "payer", llm: new MockLlmCaller([]), tools: [pay] });
 
 describe("workers in several processes on PostgreSQL", () => {
@@ -33,7 +35,7 @@ describe("workers in several processes on PostgreSQL", () => {
       }
       const effects = place.file("effects");
       writeFileSync(effects, "");
-      const start = () => new Child("worker.ts", postgres.url, effects);
+      const start = () => new Child(program, postgres.url, effects);
       const linesOf = () => readFileSync(effects, "utf8").split("\n").slice(0, -1);
       const workers = [start(), start(), start()];
       try {

@@ -15,7 +15,7 @@ import type { DurableOptions, SessionInfo } from "./durable-session.ts";
 import { GracefulClose } from "./graceful-close.ts";
 import { hasEnded, type LeaseKeeper } from "./lease-keeper.ts";
 import { logAppendRetry, logClosed, logLost, logOpened, writerLogs } from "./lifecycle-logs.ts";
-import { isFinal, unwritableError } from "./log-failures.ts";
+import { isFinal, lostError, unwritableError } from "./log-failures.ts";
 import { LogFollower } from "./log-follower.ts";
 import { LogWriter } from "./log-writer.ts";
 import { andThen } from "./maybe-promise.ts";
@@ -129,9 +129,7 @@ export class DurableHost<Answer> {
     logLost(this.#logger, error);
     if (error instanceof AgentError) return this.#hosted.stop(error);
     this.reportLogError(error);
-    const kind = error.code === "LogCorrupt" ? "LogCorrupt" : "Conflict";
-    const about = { reason: error.code, state: this.#hosted.state(), cause: error };
-    this.#hosted.stop(new AgentError(kind, error.message, about));
+    this.#hosted.stop(lostError(error, this.#hosted.state()));
   }
 
   /** Closes the session. A second call ends the wait for running tools. */

@@ -16,7 +16,23 @@ import { checkOptionalText } from "./session-arguments.ts";
 import type { Receipt, Session } from "./session.ts";
 import type { StreamingOverlay } from "./streaming.ts";
 
-export interface MessageHost<Answer> {
+/** A receipt, as far as a run needs it. */
+type Taken =
+  | Pick<Extract<Receipt, { status: "accepted" }>, "status">
+  | Extract<Receipt, { status: "ignored" }>;
+
+/** What the runs of a session, each of which ends with the answer to its message, need of it. */
+export interface AskHost<Answer> {
+  /** The input of a message. Throws `InputRefused` for an invalid content. */
+  readonly messageOf: (content: UserContent) => AgentInput;
+  readonly send: (input: AgentInput) => Promise<Taken>;
+  readonly cancel: (reason?: string) => Promise<unknown>;
+  readonly runs: Pick<RunTracker<Answer>, "add" | "fail" | "started">;
+  /** The open questions, which an iterator of a run receives after the starts of the calls that run. */
+  readonly open: () => readonly (ApprovalRequested | SubAgentEvent)[];
+}
+
+export interface MessageHost<Answer> extends Pick<AskHost<Answer>, "open"> {
   readonly newId: (prefix: string) => string;
   readonly clock: Clock;
   readonly state: () => AgentState;
@@ -24,8 +40,6 @@ export interface MessageHost<Answer> {
   readonly runs: RunTracker<Answer>;
   readonly dispatch: (...inputs: readonly AgentInput[]) => Promise<Receipt>;
   readonly cancel: Session["cancel"];
-  /** The open questions, which an iterator of a run receives after the starts of the calls that run. */
-  readonly open: () => readonly (ApprovalRequested | SubAgentEvent)[];
 }
 
 /** The methods of a session that send messages and wait for answers. They return the control of a run, not only its view. */
@@ -34,6 +48,45 @@ export interface MessageMethods<Answer> {
   readonly ask: (content: UserContent, what?: "message" | "task") => RunControl<Answer>;
   readonly running: () => RunControl<Answer> | undefined;
   readonly send: Session<Answer>["send"];
+}
+
+/** Creates `ask`. Its runs end as `Session.ask` says, also those of a host that has no session in this process. */
+export const messageAsker =
+  <Answer>(host: AskHost<Answer>): MessageMethods<Answer>["ask"] =>
+  (content, what = "message") => {
+    const { runs } = host;
+    const run = newRun(host);
+    let input: AgentInput;
+    try {
+      input = host.messageOf(content);
+    } catch (cause) {
+      run.fail(contentError(what, content, cause));
+      return run;
+    }
+    if (input.type === "user-message-received") runs.add(input.messageId, run);
+    host.send(input).then(
+      (taken) => {
+        if (taken.status === "ignored") runs.fail(run, ignoredError(what, taken.reason));
+      },
+      (cause: unknown) => runs.fail(run, storeError(cause, "message")),
+    );
+    return run;
+  };
+
+/** Creates a run whose `cancel` ends the loop. If the cancel cannot be stored, it ends only the run; a late one does nothing. */
+function newRun<Answer>({
+  cancel,
+  runs,
+  open,
+}: Pick<AskHost<Answer>, "cancel" | "runs" | "open">): RunControl<Answer> {
+  const run: RunControl<Answer> = new RunControl(
+    (reason) => {
+      checkOptionalText("reason", reason);
+      cancel(reason).catch((cause: unknown) => runs.fail(run, storeError(cause, "cancel")));
+    },
+    () => [...runs.started(), ...open()],
+  );
+  return run;
 }
 
 /** Creates the methods that send messages (`ask`, `send`) and that wait for the running loop (`running`). */
@@ -60,47 +113,18 @@ export function messageSender<Answer>({
       : dispatch(input);
   };
 
-  /**
-   * Creates a run whose `cancel` ends the loop. If the cancel cannot be stored, it ends only the run; a late one does nothing.
-   */
-  const newRun = (): RunControl<Answer> => {
-    const run: RunControl<Answer> = new RunControl(
-      (reason) => {
-        checkOptionalText("reason", reason);
-        cancel(reason).catch((cause: unknown) => runs.fail(run, storeError(cause, "cancel")));
-      },
-      () => [...runs.started(), ...open()],
-    );
-    return run;
-  };
-
   const running = (): RunControl<Answer> | undefined => {
     if (!isLoopRunning(state())) return undefined;
-    const run = newRun();
+    const run = newRun({ cancel, runs, open });
     runs.join(run);
     return run;
   };
 
-  const ask: MessageMethods<Answer>["ask"] = (content, what = "message") => {
-    const run = newRun();
-    let input: AgentInput;
-    try {
-      input = messageOf(content);
-    } catch (cause) {
-      run.fail(contentError(what, content, cause));
-      return run;
-    }
-    if (input.type === "user-message-received") runs.add(input.messageId, run);
-    sendInput(input).then(
-      (taken) => {
-        if (taken.status === "ignored") runs.fail(run, ignoredError(what, taken.reason));
-      },
-      (cause: unknown) => runs.fail(run, storeError(cause, "message")),
-    );
-    return run;
+  return {
+    ask: messageAsker({ messageOf, send: sendInput, cancel, runs, open }),
+    running,
+    send: async (content) => await sendInput(messageOf(content)),
   };
-
-  return { ask, running, send: async (content) => await sendInput(messageOf(content)) };
 }
 
 const contentError = (what: string, content: unknown, cause: unknown): AgentError => {

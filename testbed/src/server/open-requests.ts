@@ -1,6 +1,6 @@
-import { turn, untilPasses } from "@moora/testbed/test-clock";
 import { expect } from "vitest";
-import { watchedBody } from "../src/watched-body.ts";
+import { watchedBody } from "../../../packages/server/src/watched-body.ts";
+import { turn, untilPasses } from "../test-clock.ts";
 
 /** The requests of a page, each of them open until its response was read or canceled, or until it has failed. */
 export class OpenRequests {

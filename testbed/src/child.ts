@@ -1,16 +1,15 @@
 import { spawn, type ChildProcessByStdio } from "node:child_process";
 import { once } from "node:events";
-import { join } from "node:path";
 import type { Readable } from "node:stream";
 
-/** A process that runs a file of this folder. It is killed at the end. */
+/** A process that runs a file against the sources. It is killed at the end. */
 export class Child implements AsyncDisposable {
   readonly #process: ChildProcessByStdio<null, Readable, null>;
   readonly #ended: Promise<unknown>;
   output = "";
 
-  constructor(file: string, ...args: readonly string[]) {
-    const path = join(import.meta.dirname, file);
+  /** `path` is that of the file. */
+  constructor(path: string, ...args: readonly string[]) {
     this.#process = spawn(process.execPath, ["--conditions=@moora/source", path, ...args], {
       stdio: ["ignore", "pipe", "inherit"],
     });
