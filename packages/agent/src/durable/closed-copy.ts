@@ -61,9 +61,11 @@ export const unfinishedError = (id: string): SessionError =>
   );
 
 /**
- * Throws `MoveUnfinished` for a closed session. Records added to a copy would prevent the next move from completing it, and readers
+ * Throws `MoveUnfinished` for a closed session; returns the lease of any other. Records added to a copy would prevent the next move from completing it, and readers
  * would not notice the missing ones. An opening with access `run` does not call this: its claim of the lease fails.
  */
-export async function checkMoveHasEnded(session: SessionLog): Promise<void> {
-  if (closedBy(await session.currentLease()) !== undefined) throw unfinishedError(session.id);
+export async function checkMoveHasEnded(session: SessionLog): Promise<Lease | undefined> {
+  const lease = await session.currentLease();
+  if (closedBy(lease) !== undefined) throw unfinishedError(session.id);
+  return lease;
 }

@@ -75,6 +75,8 @@ export interface DurableOptions {
   readonly handle: LogHandle;
   readonly found: RestoredSession;
   readonly access: Access;
+  /** The engine that runs the session, and takes its posts by itself. Default: a process runs it. */
+  readonly engine?: string | undefined;
   readonly clock: Clock;
   readonly context?: unknown;
   readonly files?: SessionFiles | undefined;

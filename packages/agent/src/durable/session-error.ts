@@ -7,6 +7,7 @@ import { MooraError } from "@moora/agent-core-effects";
  * - `MoveUnfinished`: a move of the session to or from this log has not ended.
  * - `CallOpen`: the session is that of a sub-agent, and its caller has the call open.
  * - `StaleWriter`: another owner has taken the session over.
+ * - `RunByEngine`: an engine runs the session, and takes its posts by its host or by its own log.
  * - `NotOwner`: access `post` allows only messages, decisions and cancels.
  * - `ReadOnly`: access `read` allows no inputs.
  * - `WrongAgent`: the session belongs to another agent.
@@ -21,6 +22,7 @@ export type SessionErrorCode =
   | "MoveUnfinished"
   | "CallOpen"
   | "StaleWriter"
+  | "RunByEngine"
   | "NotOwner"
   | "ReadOnly"
   | "WrongAgent"
@@ -64,3 +66,11 @@ export class SessionError extends MooraError {
     return { owner, until, seq };
   }
 }
+
+/** The error for a post that the engine of the session would not notice. */
+export const runByEngine = (id: string, owner: string): SessionError =>
+  new SessionError(
+    "RunByEngine",
+    `The session ${id} is run by ${owner}, which does not notice a post to this log. Post with the host or with the log of ${owner}.`,
+    { owner },
+  );
