@@ -10,6 +10,7 @@ export {
 export { contentProblem } from "./user-message.ts";
 export { isSameJson } from "./durable/canonical-json.ts";
 export { closedBy, unfinishedMove } from "./durable/closed-copy.ts";
+export { engineClaim } from "./durable/engine-lease.ts";
 export { historyDigest } from "./durable/history-digest.ts";
 export { headerToState } from "./durable/session-header.ts";
 export { ignoredReason } from "@moora/agent-core-state-machine";

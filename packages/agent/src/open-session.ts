@@ -248,7 +248,9 @@ const ownedError = (id: string, owner: string): SessionError =>
 /** Opens the log of a session, and creates it for access `run` if there is none. Rejects with `SessionUnknown` otherwise. */
 export async function openLog(
   agent: Agent<unknown>,
-  options: Pick<OpenOptions, "log" | "id" | "user" | "caller" | "newId"> & { readonly claim?: LeaseClaim | undefined },
+  options: Pick<OpenOptions, "log" | "id" | "user" | "caller" | "newId"> & {
+    readonly claim?: LeaseClaim | undefined;
+  },
   access: Access,
 ): Promise<SessionLog> {
   const { log, id, user, caller, newId = randomId, claim } = options;

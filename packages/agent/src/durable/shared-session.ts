@@ -50,7 +50,10 @@ const sharedForms: OptionForms<SharedSessionOptions> = {
   log: "any",
   id: "any",
   owner: "string",
-  engine: { expectation: "a string with characters", fits: (value) => typeof value === "string" && value !== "" },
+  engine: {
+    expectation: "a string with characters",
+    fits: (value) => typeof value === "string" && value !== "",
+  },
   user: "string",
   clock: "clock",
   onLog: "function",
