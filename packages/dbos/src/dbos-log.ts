@@ -2,7 +2,7 @@ import { checkOptions, refuse, type OptionForms } from "@moora/agent-core-effect
 import { systemClock } from "@moora/agent";
 import { engineClaim } from "@moora/agent/internal";
 import type { BlobStore, DisposableLog, EventLog, LogInfo, PageQuery, SessionLog } from "@moora/event-log";
-import type { AppendingClient } from "./append-client.ts";
+import type { AppendingClient, AppendOptions } from "./append-client.ts";
 import { DbosSessionLog } from "./dbos-session-log.ts";
 import { dbosEngine } from "./engine.ts";
 
@@ -12,15 +12,17 @@ export interface DbosLogOptions {
   readonly log: EventLog;
   /** A `DBOSClient` of the database of DBOS, which starts the workflows of appends. It stays open as well. */
   readonly client: AppendingClient;
+  /** How long an append waits for a process with the host of its agent, in milliseconds. Default: 30,000. */
+  readonly waitMs?: number;
 }
 
-const forms: OptionForms<DbosLogOptions> = { log: "any", client: "any" };
+const forms: OptionForms<DbosLogOptions> = { log: "any", client: "any", waitMs: "positive" };
 
 /**
  * The sessions on DBOS as a log, for servers that show them and post to them, such as `createAgentServer`, in any process. DBOS owns the
  * sessions and runs their effects: an opening with access `run` is refused as `SessionBusy`. Each append is a workflow of the
  * host of its agent, which refuses inputs that only the workflows dispatch, as `InvalidRecord`. While no process with that host runs, an
- * append rejects after 30 seconds with `LogWrite`, and may be made later. Throws `BuildError` for invalid options.
+ * append rejects after `waitMs` with `LogWrite`, and may be made later. Throws `BuildError` for invalid options.
  */
 export function dbosLog(options: DbosLogOptions): DisposableLog {
   checkOptions("dbosLog", options, forms);
@@ -38,11 +40,11 @@ class DbosLog implements DisposableLog {
   readonly page?: (query: PageQuery) => Promise<readonly LogInfo[]>;
   readonly called?: (prefix: string) => Promise<readonly LogInfo[]>;
   readonly #log: EventLog;
-  readonly #client: AppendingClient;
+  readonly #options: AppendOptions;
 
-  constructor({ log, client }: DbosLogOptions) {
+  constructor({ log, client, waitMs = 30_000 }: DbosLogOptions) {
     this.#log = log;
-    this.#client = client;
+    this.#options = { client, waitMs };
     const { blobs } = log;
     if (blobs !== undefined) this.blobs = blobs;
     if (log.page !== undefined) this.page = async (query) => (await log.page?.(query)) ?? [];
@@ -54,12 +56,12 @@ class DbosLog implements DisposableLog {
     const session = await this.#log.create(id, header, claim);
     // A log of your own may ignore the claim.
     await session.lease(claim);
-    return new DbosSessionLog(session, this.#client);
+    return new DbosSessionLog(session, this.#options);
   }
 
   async open(id: string): Promise<SessionLog | undefined> {
     const session = await this.#log.open(id);
-    return session && new DbosSessionLog(session, this.#client);
+    return session && new DbosSessionLog(session, this.#options);
   }
 
   async list(): Promise<readonly LogInfo[]> {

@@ -10,7 +10,7 @@ import {
   type Snapshot,
 } from "@moora/event-log";
 import { conflict, copyRecords, logRemoved } from "@moora/event-log/store";
-import { appendWithDbos, type AppendingClient } from "./append-client.ts";
+import { appendWithDbos, type AppendOptions } from "./append-client.ts";
 import { dbosEngine } from "./engine.ts";
 
 /** A session on DBOS as a log: reads are those of its own log, and a workflow makes its appends. */
@@ -19,16 +19,16 @@ export class DbosSessionLog implements SessionLog {
   readonly header: string;
   readonly maxRecordLength?: number;
   readonly #log: SessionLog;
-  readonly #client: AppendingClient;
+  readonly #options: AppendOptions;
   /** The last append, so that appends are made in the order of their calls. */
   #appending: Promise<unknown> = Promise.resolve();
 
-  constructor(log: SessionLog, client: AppendingClient) {
+  constructor(log: SessionLog, options: AppendOptions) {
     this.id = log.id;
     this.header = log.header;
     if (log.maxRecordLength !== undefined) this.maxRecordLength = log.maxRecordLength;
     this.#log = log;
-    this.#client = client;
+    this.#options = options;
   }
 
   async append(expectedSeq: number, records: readonly LogRecord[]): Promise<void> {
@@ -45,7 +45,7 @@ export class DbosSessionLog implements SessionLog {
     if (records.length === 0) return;
     const { id, header } = this;
     const { agent, identity } = refOf(id, header);
-    const result = await appendWithDbos(this.#client, agent, { id, identity, expectedSeq, records });
+    const result = await appendWithDbos(this.#options, agent, { id, identity, expectedSeq, records });
     switch (result.type) {
       case "appended":
         return;
