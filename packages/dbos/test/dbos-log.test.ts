@@ -14,9 +14,8 @@ import { memoryLog } from "@moora/event-log";
 import { createAgentServer } from "@moora/server";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { range, Scene as Servers, type EventReader } from "../../server/test/support.ts";
-import type { KeyedPostOrders } from "./children/keyed-posts.ts";
 import { postedRecords, servedAgent } from "./server-scene.ts";
-import { HostProcess, Scene } from "./support.ts";
+import { Scene } from "./support.ts";
 
 const isDone = ({ reActContext: { control } }: AgentState): boolean => control.type === "Done";
 
@@ -105,30 +104,6 @@ describe("a server with the log of sessions on DBOS, in another process", { time
   });
 });
 
-describe("a post over dbosLog whose process is killed while it appends", { timeout: 240_000 }, () => {
-  it.each(["killed-before", "killed-after"] as const)("is applied once and answered: %s", async (at) => {
-    const id = `lists-${at}`;
-    const lists = { ...agent, name: "lists" };
-    const base = { url: scene.url, input: "user-message-received" } as const;
-    const orders: KeyedPostOrders = { ...base, executor: id, at };
-    const nextOrders: KeyedPostOrders = { ...base, executor: `${id} next`, at: "nothing" };
-    await using killed = new HostProcess("keyed-posts.ts", orders);
-    await killed.launched();
-    const log = logOfDbos();
-    await log.create(id, newSessionHeader(lists, id));
-    await using session = await openSession(lists, { log, id, access: "post" });
-    const posting = session.dispatch(userMessage("Hello"));
-    await killed.ended;
-    await using next = new HostProcess("keyed-posts.ts", nextOrders);
-    await next.launched();
-    await next.resume();
-    await posting;
-    const state = await scene.until(id, isDone);
-    expect(state.messages.map(({ content }) => content)).toEqual(["Hello", "Done."]);
-    expect(await verifySession(scene.log, id)).toMatchObject({ ok: true });
-  });
-});
-
 describe("dbosLog", { timeout: 240_000 }, () => {
   const coded = (name: string, code: string): unknown => expect.objectContaining({ name, code });
 
@@ -167,11 +142,5 @@ describe("dbosLog", { timeout: 240_000 }, () => {
     const records = await postedRecords(session, userMessage("Hi"));
     await expect(session.append(0, records)).rejects.toEqual(coded("LogError", "LogWrite"));
     expect(await session.head()).toBe(0);
-  });
-
-  it("is the log of a server in the process of the host", async () => {
-    await using both = new HostProcess("served-host.ts", { url: scene.url, executor: "both" });
-    expect((await both.prints(/^shown (.*)$/m))[1]).toBe("accepted Hello.");
-    await both.ended;
   });
 });
