@@ -204,8 +204,8 @@ export class DurableHost<Answer> {
 
   #refusal(): Error | undefined {
     const { access, found, engine, handle } = this.#options;
-    const engineRefusal = engine === undefined ? undefined : runByEngine(handle.log.id, engine);
-    if (this.#lifecycle.lost !== undefined || access !== "read") return this.#lifecycle.lost ?? engineRefusal;
+    if (this.#lifecycle.lost !== undefined || access !== "read")
+      return this.#lifecycle.lost ?? runByEngine(handle.log.id, engine);
     return found.stoppedBy ?? new SessionError("ReadOnly", 'This session was opened with access "read".');
   }
 

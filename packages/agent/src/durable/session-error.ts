@@ -67,10 +67,12 @@ export class SessionError extends MooraError {
   }
 }
 
-/** The error for a post that the engine of the session would not notice. */
-export const runByEngine = (id: string, owner: string): SessionError =>
-  new SessionError(
-    "RunByEngine",
-    `The session ${id} is run by ${owner}, which does not notice a post to this log. Post with the host or with the log of ${owner}.`,
-    { owner },
-  );
+/** The error for a post that the engine of the session would not notice; undefined for a session that no engine runs. */
+export const runByEngine = (id: string, owner: string | undefined): SessionError | undefined =>
+  owner === undefined
+    ? undefined
+    : new SessionError(
+        "RunByEngine",
+        `The session ${id} is run by ${owner}, which does not notice a post to this log. Post with the host or with the log of ${owner}.`,
+        { owner },
+      );
