@@ -1,5 +1,5 @@
 import { DBOSClient } from "@dbos-inc/dbos-sdk";
-import { newSessionHeader, openSession, userMessage, verifySession, type AgentState } from "@moora/agent";
+import { openSession, userMessage, verifySession, type AgentState } from "@moora/agent";
 import { dbosLog } from "@moora/dbos";
 import { describe, expect, it } from "vitest";
 import type { KeyedPostOrders } from "./children/keyed-posts.ts";
@@ -18,7 +18,8 @@ describe("a post over dbosLog whose process is killed while it appends", { timeo
     await killed.launched();
     const client = await DBOSClient.create({ systemDatabaseUrl: scene.url });
     const log = dbosLog({ log: scene.log, client, waitMs: 200_000 });
-    await log.create("ada", newSessionHeader(agent, "one"));
+    // The host opens the session, so that the first append of the message is not one that conflicts with its opening.
+    await killed.send({ type: "read", id: "ada" });
     const session = await openSession(agent, { log, id: "ada", access: "post" });
     const posting = session.dispatch(userMessage("Hello"));
     await killed.ended;

@@ -20,7 +20,7 @@ import { LogFollower } from "./log-follower.ts";
 import { LogWriter } from "./log-writer.ts";
 import { andThen } from "./maybe-promise.ts";
 import { RetriedLedger } from "./retried-ledger.ts";
-import { runByEngine, SessionError } from "./session-error.ts";
+import { SessionError } from "./session-error.ts";
 import { identityOf } from "./session-header.ts";
 import { SessionLifecycle } from "./session-lifecycle.ts";
 import { snapshotKeeper, type SnapshotKeeper } from "./snapshot-keeper.ts";
@@ -203,9 +203,8 @@ export class DurableHost<Answer> {
   }
 
   #refusal(): Error | undefined {
-    const { access, found, engine, handle } = this.#options;
-    if (this.#lifecycle.lost !== undefined || access !== "read")
-      return this.#lifecycle.lost ?? runByEngine(handle.log.id, engine);
+    const { access, found, notByEngine } = this.#options;
+    if (this.#lifecycle.lost !== undefined || access !== "read") return this.#lifecycle.lost ?? notByEngine;
     return found.stoppedBy ?? new SessionError("ReadOnly", 'This session was opened with access "read".');
   }
 

@@ -75,8 +75,8 @@ export interface DurableOptions {
   readonly handle: LogHandle;
   readonly found: RestoredSession;
   readonly access: Access;
-  /** The engine that runs the session, and takes its posts by itself. Default: a process runs it. */
-  readonly engine?: string | undefined;
+  /** The error of posts to a session that an engine runs, and that do not come from the engine. Default: none. */
+  readonly notByEngine?: SessionError | undefined;
   readonly clock: Clock;
   readonly context?: unknown;
   readonly files?: SessionFiles | undefined;
