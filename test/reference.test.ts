@@ -99,6 +99,7 @@ const described: readonly string[] = [
   "InspectorFileOptions",
   "SharedSessionOptions",
   "DbosHostOptions",
+  "DbosLogOptions",
   "DbosPostOptions",
   "SessionObjectOptions",
   "DurableObjectLogOptions",

@@ -170,6 +170,7 @@ export type { BlobOptions } from "./session/session-files.ts";
 export type { Access, DurableSession, SessionInfo } from "./durable/durable-session.ts";
 export type { LoggedInput } from "./durable/follow-log.ts";
 export { canonicalJson } from "./durable/canonical-json.ts";
+export { releaseEngineLease } from "./durable/engine-lease.ts";
 export { sessionOwner } from "./durable/lease-keeper.ts";
 export type { OwnerOptions } from "./durable/lease-keeper.ts";
 export { SessionError } from "./durable/session-error.ts";

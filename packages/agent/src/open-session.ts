@@ -1,7 +1,7 @@
 import type { Clock, NeedsContext, Tool } from "@moora/agent-core-effects";
 import { blobProblem } from "@moora/agent-core-effects/internal";
 import type { AgentInput } from "@moora/agent-core-state-machine";
-import { LogError, type EventLog, type LogNotice, type SessionLog } from "@moora/event-log";
+import { LogError, type EventLog, type LeaseClaim, type LogNotice, type SessionLog } from "@moora/event-log";
 import { checkIsAgent, checkOpenOptions } from "./check-arguments.ts";
 import { systemClock } from "./clock.ts";
 import type { Agent } from "./define-agent.ts";
@@ -12,11 +12,12 @@ import {
   type OpenedSession,
 } from "./durable/durable-session.ts";
 import { checkIsNotClosed } from "./durable/closed-session.ts";
+import { engineOf } from "./durable/lease-holder.ts";
 import { keepLease } from "./durable/lease-keeper.ts";
 import { logHandle, type LogHandle } from "./durable/log-handle.ts";
 import { restoreSession, type RestoredSession } from "./durable/restore.ts";
 import { localProcess } from "./durable/local-process.ts";
-import { SessionError } from "./durable/session-error.ts";
+import { runByEngine, SessionError } from "./durable/session-error.ts";
 import { headerOf, headerToText, identityOf } from "./durable/session-header.ts";
 import type { ErrorListener } from "./error-reports.ts";
 import { Logger, type LogListener } from "./logger.ts";
@@ -108,8 +109,10 @@ export interface OpenOptions {
  *
  * Throws `BuildError` for an invalid agent, and rejects with `SessionError` and `LogError`. `SessionBusy`: another
  * owner still runs the session after `waitMs`; the error has `owner` and `until`. A log with an owner of all sessions creates the session
- * first. `MoveUnfinished`, with any access: a move of the session to or from this log, or the fork or import that writes it, has not
- * ended. `SessionIncomplete`, with any access: that fork or import was interrupted. `SessionUnknown`: the log has no session of this id and `access` is not `run`. `WrongAgent`: the session belongs to another agent. `InvalidOption`: an
+ * first; a session whose lease is that of an engine opens with the other accesses as well, and its posts reject with `RunByEngine` unless
+ * the log is that of the engine. `MoveUnfinished`, with any access: a move of the session to or from this log, or the fork or import that
+ * writes it, has not ended. `SessionIncomplete`, with any access: that fork or import was interrupted. `SessionUnknown`: the log has no
+ * session of this id and `access` is not `run`. `WrongAgent`: the session belongs to another agent. `InvalidOption`: an
  * option is unknown or of the wrong form, `log` is not a log, `id` is missing, `context` is missing for an agent that needs one, `access` is not one of the three, `leaseMs` or
  * `waitMs` is not a positive finite number. A session that a newer release wrote opens with access `read`. `DataRefused`: the session has
  * data that the agent cannot use.
@@ -150,9 +153,12 @@ export async function openUntil<Answer>(
     const files = filesOf(options.blobs, options.log.blobs);
     const base = { ...options, clock, handle, found, files };
     // The claim of an opening that runs the session is refused by itself.
-    if (found.stoppedBy !== undefined || access !== "run") await checkIsNotClosed(handle.log);
-    if (found.stoppedBy !== undefined) return durableSession(agent, { ...base, access: "read" }).session;
-    if (access !== "run") return durableSession(agent, { ...base, access }).session;
+    if (found.stoppedBy !== undefined || access !== "run") {
+      const lease = await checkIsNotClosed(handle.log);
+      if (found.stoppedBy !== undefined) return durableSession(agent, { ...base, access: "read" }).session;
+      const engine = owner === undefined && lease !== undefined ? engineOf(lease.owner) : undefined;
+      return durableSession(agent, { ...base, access, notByEngine: runByEngine(options.id, engine) }).session;
+    }
     const session = await run(agent, { ...base, waitUntil, signal });
     if (session !== undefined) return session;
   }
@@ -243,16 +249,18 @@ const ownedError = (id: string, owner: string): SessionError =>
 /** Opens the log of a session, and creates it for access `run` if there is none. Rejects with `SessionUnknown` otherwise. */
 export async function openLog(
   agent: Agent<unknown>,
-  options: Pick<OpenOptions, "log" | "id" | "user" | "caller" | "newId">,
+  options: Pick<OpenOptions, "log" | "id" | "user" | "caller" | "newId"> & {
+    readonly claim?: LeaseClaim | undefined;
+  },
   access: Access,
 ): Promise<SessionLog> {
-  const { log, id, user, caller, newId = randomId } = options;
+  const { log, id, user, caller, newId = randomId, claim } = options;
   const found = await log.open(id);
   if (found !== undefined) return found;
   if (access !== "run") throw new SessionError("SessionUnknown", `Session "${id}" not found.`);
   try {
     const about = { ...(user === undefined ? {} : { user }), ...(caller === undefined ? {} : { caller }) };
-    return await log.create(id, headerToText(headerOf(agent, newId("incarnation"), about)));
+    return await log.create(id, headerToText(headerOf(agent, newId("incarnation"), about)), claim);
   } catch (error) {
     const concurrent =
       error instanceof LogError && error.code === "LogExists" ? await log.open(id) : undefined;

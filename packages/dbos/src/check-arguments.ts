@@ -23,6 +23,8 @@ export function checkArguments(agent: Agent<unknown>, options: DbosHostOptions):
   checkOptions("dbosHost", options, forms);
   if (typeof options.log?.open !== "function")
     throw new BuildError("dbosHost needs log, an event log. Give one, such as postgresLog(url).");
+  if (options.log.owner !== undefined)
+    throw new BuildError(`dbosHost needs the log itself, not one whose sessions ${options.log.owner} runs.`);
   if (options.takeOver !== undefined && typeof options.takeOver.connect !== "function")
     throw new BuildError("takeOver must be a pool of pg. Give one: new pg.Pool({ connectionString }).");
   checkContext("dbosHost", agent, options.context);

@@ -1,4 +1,5 @@
 import { openSharedSession, type Agent, type Clock, type EventLog, type LogListener } from "@moora/agent";
+import { dbosEngine } from "./engine.ts";
 import { HostedSession, isRemoval } from "./hosted-session.ts";
 
 export interface HostedSessionsOptions {
@@ -66,6 +67,7 @@ export class HostedSessions {
       id,
       clock,
       owner: owner(),
+      engine: dbosEngine,
       ...(user === undefined ? {} : { user }),
       ...(onLog === undefined ? {} : { onLog }),
     });

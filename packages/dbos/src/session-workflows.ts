@@ -1,20 +1,29 @@
 import { randomUUID } from "node:crypto";
 import { DBOS } from "@dbos-inc/dbos-sdk";
-import { effectsAt, LogError, systemClock, type Agent, type AgentInput } from "@moora/agent";
+import {
+  effectsAt,
+  LogError,
+  SessionError,
+  systemClock,
+  type Agent,
+  type AgentInput,
+  type EventLog,
+} from "@moora/agent";
 import { safeErrorListener } from "@moora/agent/internal";
+import { appendRecords, type AppendResult, type AppendWork } from "./append-records.ts";
 import type { DbosHostOptions, DbosPostOptions } from "./dbos-host.ts";
 import { EffectPerformer, type WorkflowEffect } from "./effect-performer.ts";
+import { namesOf } from "./engine.ts";
 import { isRemoval, type HostedSession } from "./hosted-session.ts";
 import { HostedSessions } from "./hosted-sessions.ts";
 import { withPostId } from "./recorded-posts.ts";
+import { registerQueue } from "./register-queue.ts";
 import { registerTakeOver } from "./register-take-over.ts";
 import { TakeOver } from "./take-over.ts";
+import { workflowIdAt } from "./workflow-id.ts";
 
-/** A session as workflows name it. `identity` differs from that of a later session with the same id. */
-interface SessionRef {
-  readonly id: string;
-  readonly identity: string;
-}
+/** A session as workflows name it. */
+type SessionRef = Pick<AppendWork, "id" | "identity">;
 
 /** What the workflow of a post gets. */
 interface PostWork extends SessionRef {
@@ -31,20 +40,17 @@ interface EffectWork extends SessionRef {
   readonly effect: WorkflowEffect;
 }
 
-/** The id of a workflow of a session. DBOS stores no NUL, which an id of a session may contain. */
-const workflowIdAt = ({ identity }: SessionRef, key: string): string =>
-  `${identity.replaceAll("\0", "\\0")}/${key}`;
-
 const workflowIdOf = (work: EffectWork): string => workflowIdAt(work, work.effect.key);
 
-/** A step tries again for as long as the log is busy or cannot be reached. */
+/** A step tries again for as long as the log is busy or cannot be reached, and a session of before its lease was taken is run elsewhere. */
 const retries = {
   retriesAllowed: true,
   intervalSeconds: 1,
   backoffRate: 1,
   maxAttempts: Number.MAX_SAFE_INTEGER,
   shouldRetry: (error: unknown): boolean =>
-    error instanceof LogError && (error.code === "LogBusy" || error.code === "LogWrite"),
+    (error instanceof LogError && (error.code === "LogBusy" || error.code === "LogWrite")) ||
+    (error instanceof SessionError && error.code === "SessionBusy"),
 };
 
 /** The workflows of the sessions of one agent. */
@@ -69,9 +75,11 @@ export class SessionWorkflows {
       owner: () => DBOS.executorID,
       onLog,
     });
-    const names = { post: `moora.${agent.name}.post`, effect: `moora.${agent.name}.effect` };
+    const { queue, ...names } = namesOf(agent.name);
     this.#postWorkflow = DBOS.registerWorkflow(this.#runPost.bind(this), { name: names.post });
     this.#effectWorkflow = DBOS.registerWorkflow(this.#runEffect.bind(this), { name: names.effect });
+    DBOS.registerWorkflow((work: AppendWork) => this.#runAppend(log, work), { name: names.append });
+    registerQueue(queue, onError);
     if (takeOver === undefined) return;
     registerTakeOver(
       new TakeOver({ pool: takeOver, pollMs, workflows: Object.values(names), onError }),
@@ -110,6 +118,12 @@ export class SessionWorkflows {
       return session.posts.append(input, isFirst);
     });
     return appended ?? "removed";
+  }
+
+  /** The workflow of an append of a log in another process: appends its records, and starts what the state wants then. */
+  async #runAppend(log: EventLog, work: AppendWork): Promise<AppendResult> {
+    const appended = await this.#inStep("append", work, (session) => appendRecords(log, session, work));
+    return appended ?? { type: "removed" };
   }
 
   /** The workflow of an effect: does its work, and starts what the state wants then. */

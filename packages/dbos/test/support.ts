@@ -122,6 +122,11 @@ export class Scene implements AsyncDisposable {
     return launched;
   }
 
+  /** The address of the database. */
+  get url(): string {
+    return this.#postgres.url;
+  }
+
   /** The lines of the tools' runs in a session. */
   runs(id: string): readonly string[] {
     return readFileSync(this.#file, "utf8")

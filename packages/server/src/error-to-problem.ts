@@ -26,6 +26,7 @@ function logProblem(error: SessionError | LogError): HttpProblem {
     case "RecordTooLong":
       return new HttpProblem("body-too-large", "The input is longer than the log accepts.", { cause: error });
     case "CallOpen":
+    case "RunByEngine":
       return new HttpProblem("refused", error.message, { cause: error });
     case "MoveUnfinished":
       return unavailable("The session is being moved or written. Retry.", error);

@@ -2,9 +2,9 @@ import { pruneSessions } from "@moora/agent";
 import { memoryLog, type EventLog } from "@moora/event-log";
 import { sqliteLog } from "@moora/event-log/sqlite";
 import { answers } from "@moora/llm/testing";
+import { Child } from "@moora/testbed/child";
 import { Place } from "@moora/testbed/durable/places";
 import { describe, expect, it } from "vitest";
-import { Child } from "./children/child.ts";
 import { agentOf, Client, Scene } from "./support.ts";
 
 const talker = () => agentOf(() => answers("Hello."));

@@ -22,13 +22,14 @@ function reasonOf(lease: Lease): string {
 }
 
 /**
- * Throws `MoveUnfinished` or `SessionIncomplete` for a closed session. Records added to a copy would prevent the next move from
+ * Throws `MoveUnfinished` or `SessionIncomplete` for a closed session; returns the lease of any other. Records added to a copy would prevent the next move from
  * completing it, and readers would not notice the missing ones. An opening with access `run` does not call this: its claim of the
  * lease fails.
  */
-export async function checkIsNotClosed(session: SessionLog): Promise<void> {
+export async function checkIsNotClosed(session: SessionLog): Promise<Lease | undefined> {
   const lease = await session.currentLease();
   if (lease !== undefined && closedBy(lease) !== undefined) throw closedError(session.id, lease);
+  return lease;
 }
 
 /** Throws as `checkIsNotClosed`, and only for a session that a fork or an import has not completed. */

@@ -201,8 +201,8 @@ export class DurableHost<Answer> {
   }
 
   #refusal(): Error | undefined {
-    const { access, found } = this.#options;
-    if (this.#lifecycle.lost !== undefined || access !== "read") return this.#lifecycle.lost;
+    const { access, found, notByEngine } = this.#options;
+    if (this.#lifecycle.lost !== undefined || access !== "read") return this.#lifecycle.lost ?? notByEngine;
     return found.stoppedBy ?? new SessionError("ReadOnly", 'This session was opened with access "read".');
   }
 

@@ -13,14 +13,25 @@ export const holderOf = (owner: string): string =>
 /** The owner of a lease. */
 export const ownerOf = (holder: string): string => holder.split("#").slice(0, -2).join("#") || holder;
 
+/** How the holder ends that the processes of an engine share. That of a process ends with a random id. */
+const ofEngine = "##engine";
+
+export const holderOfEngine = (engine: string): string => `${engine}${ofEngine}`;
+
+/** The engine that holds a lease; undefined for the lease of a process. */
+export const engineOf = (holder: string): string | undefined =>
+  holder.endsWith(ofEngine) ? holder.slice(0, -ofEngine.length) : undefined;
+
 const fingerprintOf = (holder: string): string => holder.split("#").at(-2) ?? "";
 
 /** Whether the process of a holder is known to have ended. */
 export const hasEndedProcess = (holder: string): boolean => isProcessGone(fingerprintOf(holder));
 
-/** Whether the owner of a lease is known to have ended. */
+/** Whether the owner of a lease is known to have ended. An engine does not end with a process. */
 export const isDead = async (
   { owner }: Lease,
   isOwnerGone: (owner: string) => boolean | Promise<boolean> = () => false,
 ): Promise<boolean> =>
-  !closesSession(owner) && (hasEndedProcess(owner) || (await isOwnerGone(ownerOf(owner))));
+  !closesSession(owner) &&
+  engineOf(owner) === undefined &&
+  (hasEndedProcess(owner) || (await isOwnerGone(ownerOf(owner))));

@@ -4,7 +4,7 @@ import { checkIsLog } from "../check-arguments.ts";
 import { systemClock } from "../clock.ts";
 import { closesSession } from "./closed-copy.ts";
 import { closedError } from "./closed-session.ts";
-import { holderOf, isDead, ownerOf } from "./lease-holder.ts";
+import { engineOf, holderOf, isDead, ownerOf } from "./lease-holder.ts";
 import type { LogHandle } from "./log-handle.ts";
 import type { Logger } from "../logger.ts";
 import { SessionError } from "./session-error.ts";
@@ -161,7 +161,8 @@ async function acquireLease(
       );
     }
     const now = clock.now();
-    if (now >= waitUntil || signal?.aborted === true) throw busyError(handle.log.id, lease, now);
+    const isOver = now >= waitUntil || signal?.aborted === true || engineOf(lease.owner) !== undefined;
+    if (isOver) throw busyError(handle.log.id, lease, now);
     if (!isLogged) logLease(options, "lease-awaited", lease);
     isLogged = true;
     await pause(clock, Math.max(1, Math.min(pollMs, waitUntil - now, lease.until - now)), signal);
@@ -191,6 +192,7 @@ async function pause(clock: Clock, ms: number, signal: AbortSignal | undefined):
 /** Whether the owner that holds the lease is this one before a restart, or is known to have ended. */
 async function mayTakeOver(lease: Lease, options: LeaseOptions): Promise<boolean> {
   const { owner, takesOverOwnName, isOwnerGone } = options;
+  if (engineOf(lease.owner) !== undefined) return false;
   if (takesOverOwnName && ownerOf(lease.owner) === owner) return true;
   return await isDead(lease, isOwnerGone);
 }
@@ -198,9 +200,19 @@ async function mayTakeOver(lease: Lease, options: LeaseOptions): Promise<boolean
 const takenOverError = (owner: string): SessionError =>
   new SessionError("StaleWriter", `The session was taken over by ${owner}.`, { owner });
 
-function busyError(id: string, lease: Lease, now: number): SessionError {
+const engineError = (id: string, owner: string): SessionError =>
+  new SessionError(
+    "SessionBusy",
+    `The session ${id} is run by ${owner}: no process may run it. Post with the host of ${owner}, or open the session with access "read".`,
+    { owner },
+  );
+
+/** The error for a session that another owner runs. */
+export function busyError(id: string, lease: Lease, now: number): SessionError {
   if (closesSession(lease.owner)) return closedError(id, lease);
   const { until } = lease;
+  const engine = engineOf(lease.owner);
+  if (engine !== undefined) return engineError(id, engine);
   const owner = ownerOf(lease.owner);
   const end = new Date(until);
   const time = Number.isNaN(end.getTime()) ? String(until) : end.toISOString();

@@ -8,6 +8,7 @@ import { MooraError } from "@moora/agent-core-effects";
  * - `SessionIncomplete`: the fork or the import that wrote the session was interrupted, so that it lacks records.
  * - `CallOpen`: the session is that of a sub-agent, and its caller has the call open.
  * - `StaleWriter`: another owner has taken the session over.
+ * - `RunByEngine`: an engine runs the session, and takes its posts by its host or by its own log.
  * - `NotOwner`: access `post` allows only messages, decisions and cancels.
  * - `ReadOnly`: access `read` allows no inputs.
  * - `WrongAgent`: the session belongs to another agent.
@@ -23,6 +24,7 @@ export type SessionErrorCode =
   | "SessionIncomplete"
   | "CallOpen"
   | "StaleWriter"
+  | "RunByEngine"
   | "NotOwner"
   | "ReadOnly"
   | "WrongAgent"
@@ -66,3 +68,13 @@ export class SessionError extends MooraError {
     return { owner, until, seq };
   }
 }
+
+/** The error for a post that the engine of the session would not notice; undefined for a session that no engine runs. */
+export const runByEngine = (id: string, owner: string | undefined): SessionError | undefined =>
+  owner === undefined
+    ? undefined
+    : new SessionError(
+        "RunByEngine",
+        `The session ${id} is run by ${owner}, which does not notice a post to this log. Post with the host or with the log of ${owner}.`,
+        { owner },
+      );

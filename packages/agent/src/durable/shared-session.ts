@@ -13,6 +13,7 @@ import { checkedListener, checkSeq } from "../session/session-arguments.ts";
 import { randomId } from "../user-message.ts";
 import { appendInTurn, longestAppend, splitIntoAppends } from "./appends.ts";
 import { checkIsNotClosed } from "./closed-session.ts";
+import { engineClaim, takeLeaseForEngine } from "./engine-lease.ts";
 import { foldInputs, type Fold, type FoldStep } from "./fold-inputs.ts";
 import { followLog } from "./follow-log.ts";
 import { writerLogs } from "./lifecycle-logs.ts";
@@ -29,6 +30,11 @@ export interface SharedSessionOptions {
   readonly id: string;
   /** The name of this runner in the first record of a session that it creates. Default: a random name. */
   readonly owner?: string;
+  /**
+   * The name of the engine that runs the session. Its lease is then that of the engine, without end: no process runs the session, and
+   * no process posts to it but those of the engine. The same in all processes of the engine. Default: the session has no lease.
+   */
+  readonly engine?: string;
   /** The user to whom a new session belongs. Default: none. */
   readonly user?: string;
   /** Default: `systemClock`. */
@@ -44,6 +50,10 @@ const sharedForms: OptionForms<SharedSessionOptions> = {
   log: "any",
   id: "any",
   owner: "string",
+  engine: {
+    expectation: "a string with characters",
+    fits: (value) => typeof value === "string" && value !== "",
+  },
   user: "string",
   clock: "clock",
   onLog: "function",
@@ -59,7 +69,7 @@ export interface SharedAppend {
 
 /**
  * A session in a log that several runners execute at the same time, each of them some of its effects, as the workflows of an
- * engine do. There is no owner and no lease: each append is a compare-and-set, and the reducer decides whether an input
+ * engine do. There is no owner: each append is a compare-and-set, and the reducer decides whether an input
  * still applies.
  */
 export interface SharedSession {
@@ -90,8 +100,8 @@ export interface SharedSession {
 /**
  * Opens a session that several runners execute at the same time, and creates it if the log has none of this id. For hosts that
  * start the effects of a state by an engine of their own; all others use `openSession`. Rejects with `BuildError` for an unknown or
- * invalid option, with `SessionError` (`WrongAgent`, `UnsupportedVersion`, and `MoveUnfinished` or `SessionIncomplete` for a
- * closed session) and `LogError`.
+ * invalid option, with `SessionError` (`WrongAgent`, `UnsupportedVersion`, `MoveUnfinished` or `SessionIncomplete` for a
+ * closed session, and with `engine` `SessionBusy` for a session that a process runs) and `LogError`.
  */
 export async function openSharedSession(
   agent: Agent<unknown>,
@@ -101,9 +111,12 @@ export async function openSharedSession(
   checkOptions("openSharedSession", options, sharedForms);
   checkIsLog(options.log);
   checkIsText("id", options.id);
-  const { clock = systemClock, owner = randomId("runner") } = options;
-  const handle = logHandle(options.log, await openLog(agent, options, "run"));
+  const { clock = systemClock, owner = randomId("runner"), engine } = options;
+  const claim = engine === undefined ? undefined : engineClaim(engine, clock.now());
+  const handle = logHandle(options.log, await openLog(agent, { ...options, claim }, "run"));
   await checkIsNotClosed(handle.log);
+  // A log may have ignored the claim, and a session may be older than the claims of its engine.
+  if (engine !== undefined) await takeLeaseForEngine(handle.log, engine, clock);
   const found = await restoreSession(handle.log);
   checkAgent(agent, found);
   if (found.stoppedBy !== undefined) throw found.stoppedBy;

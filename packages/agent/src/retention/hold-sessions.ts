@@ -2,7 +2,8 @@ import type { Clock } from "@moora/agent-core-effects";
 import type { EventLog, Lease, SessionLog } from "@moora/event-log";
 import { closesSession, closingClaim, replacingClaim } from "../durable/closed-copy.ts";
 import { closedError } from "../durable/closed-session.ts";
-import { holderOf, isDead, ownerOf } from "../durable/lease-holder.ts";
+import { engineClaim } from "../durable/engine-lease.ts";
+import { engineOf, holderOf, isDead, ownerOf } from "../durable/lease-holder.ts";
 import { localProcess } from "../durable/local-process.ts";
 import { SessionError } from "../durable/session-error.ts";
 import { randomId } from "../user-message.ts";
@@ -30,9 +31,10 @@ export interface HeldSession {
 /** How long a lease lasts that is not renewed: as long as that of a session by default. */
 const leaseMs = 30_000;
 
-/** Whether a process runs the session, as far as is known, or it is a closed copy. */
+/** Whether a process runs the session, as far as is known, or it is a closed copy. An engine does not hold its sessions. */
 export async function isLeased(log: EventLog, id: string, clock: Clock): Promise<boolean> {
-  return await isInForce(await (await log.open(id))?.currentLease(), clock);
+  const lease = await (await log.open(id))?.currentLease();
+  return lease !== undefined && engineOf(lease.owner) === undefined && (await isInForce(lease, clock));
 }
 
 /** Whether a lease has not ended, and neither has its owner as far as is known. */
@@ -76,11 +78,16 @@ export async function holdSession(
   };
 }
 
-/** The lease of a held session. */
+/**
+ * The lease of a held session. That of an engine stays in force, so that no process runs the session meanwhile: a record that the
+ * engine appends prevents `removeAt`.
+ */
 class HeldLease {
   readonly #session: SessionLog;
   readonly #clock: Clock;
   #holder = holderOf(localProcess()?.name ?? randomId("retention"));
+  /** The engine that has the lease, also after the session is opened again. */
+  #engine: string | undefined;
 
   constructor(session: SessionLog, clock: Clock) {
     this.#session = session;
@@ -95,6 +102,8 @@ class HeldLease {
     const session = this.#session;
     const { owner, ...rest } = await this.#claim();
     if (owner === this.#holder) return;
+    this.#engine = engineOf(owner);
+    if (this.#engine !== undefined) this.#holder = owner;
     if (closesSession(owner) && (await mayContinue(session.id, owner))) this.#holder = owner;
     else if (await isDead({ owner, ...rest })) await session.release(owner);
     await this.renew();
@@ -117,15 +126,20 @@ class HeldLease {
   }
 
   async reopen(): Promise<void> {
-    if (closesSession(this.#holder)) await this.#session.release(this.#holder);
+    if (!closesSession(this.#holder)) return;
+    await this.#session.release(this.#holder);
+    if (this.#engine !== undefined) await this.#session.lease(engineClaim(this.#engine, this.#clock.now()));
   }
 
   async release(): Promise<void> {
-    if (!closesSession(this.#holder)) await this.#session.release(this.#holder);
+    const isOwn = !closesSession(this.#holder) && engineOf(this.#holder) === undefined;
+    if (isOwn) await this.#session.release(this.#holder);
   }
 
   async #claim(): Promise<Lease> {
     const [owner, now] = [this.#holder, this.#clock.now()];
+    const engine = engineOf(owner);
+    if (engine !== undefined) return await this.#session.lease(engineClaim(engine, now));
     return await this.#session.lease(
       closesSession(owner) ? closingClaim(owner, now, "incomplete") : { owner, now, ttlMs: leaseMs },
     );

@@ -28,12 +28,7 @@ export interface LaunchOrders {
   readonly executor: string;
 }
 
-/** Launches DBOS, prints `launched`, and answers commands until the process is killed. */
-export async function serveCommands(
-  host: DbosHost,
-  { url, executor }: LaunchOrders,
-  release = (): void => undefined,
-): Promise<void> {
+export async function launchDbos({ url, executor }: LaunchOrders): Promise<void> {
   DBOS.setConfig({
     name: "moora",
     systemDatabaseUrl: url,
@@ -42,6 +37,15 @@ export async function serveCommands(
     logLevel: "error",
   });
   await DBOS.launch();
+}
+
+/** Launches DBOS, prints `launched`, and answers commands until the process is killed. */
+export async function serveCommands(
+  host: DbosHost,
+  orders: LaunchOrders,
+  release = (): void => undefined,
+): Promise<void> {
+  await launchDbos(orders);
   console.log("launched");
   for await (const line of createInterface(process.stdin)) void print(host, JSON.parse(line), release);
 }

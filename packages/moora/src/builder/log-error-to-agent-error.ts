@@ -8,6 +8,7 @@ const kinds: Readonly<Record<string, AgentErrorKind>> = {
   LogExists: "Conflict",
   LogRemoved: "Conflict",
   SessionBusy: "Conflict",
+  RunByEngine: "Conflict",
   MoveUnfinished: "Conflict",
   SessionIncomplete: "Conflict",
   CallOpen: "Conflict",

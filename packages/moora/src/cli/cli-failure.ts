@@ -17,6 +17,7 @@ export class CliFailure extends Error {
 const exitCodeOf: Readonly<Record<string, ExitCode>> = {
   SessionUnknown: exitCodes.missing,
   SessionBusy: exitCodes.busy,
+  RunByEngine: exitCodes.refused,
   StaleWriter: exitCodes.busy,
   MoveUnfinished: exitCodes.refused,
   SessionIncomplete: exitCodes.refused,
