@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { setTimeout as delay } from "node:timers/promises";
 import type { DBOSClient } from "@dbos-inc/dbos-sdk";
 import { LogError } from "@moora/agent";
 import type { AppendResult, AppendWork } from "./append-records.ts";
@@ -52,6 +51,8 @@ async function enqueueAppend(
   }
   throw new Error(`no process with the host of the agent "${agent}" has appended within ${waitMs} ms.`);
 }
+
+const delay = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 type Append = (work: AppendWork) => Promise<AppendResult>;
 

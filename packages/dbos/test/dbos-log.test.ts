@@ -12,8 +12,9 @@ import {
 import { dbosHost, dbosLog } from "@moora/dbos";
 import { memoryLog } from "@moora/event-log";
 import { createAgentServer } from "@moora/server";
+import type { EventReader } from "@moora/testbed/server/event-reader";
+import { range, Scene as Servers } from "@moora/testbed/server/scene";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { range, Scene as Servers, type EventReader } from "../../server/test/support.ts";
 import { postedRecords, servedAgent } from "./server-scene.ts";
 import { Scene } from "./support.ts";
 

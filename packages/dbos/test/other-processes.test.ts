@@ -1,7 +1,7 @@
 import { openSession, releaseEngineLease, sessionOwner, verifySession, type AgentState } from "@moora/agent";
 import type { DueQuery, EventLog } from "@moora/event-log";
 import { describe, expect, it, vi } from "vitest";
-import { Scene as Servers } from "../../server/test/support.ts";
+import { Scene as Servers } from "@moora/testbed/server/scene";
 import { servedAgent } from "./server-scene.ts";
 import { message, Scene } from "./support.ts";
 
