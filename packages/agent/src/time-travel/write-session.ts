@@ -1,4 +1,5 @@
 import type { EventLog, LogRecord } from "@moora/event-log";
+import { SessionError } from "../durable/session-error.ts";
 import { removeInterruptedWrite } from "../durable/unfinished-write.ts";
 import { WriteClaim } from "./write-claim.ts";
 
@@ -8,7 +9,8 @@ const maxBatchLength = 16_000_000;
 /**
  * Writes a whole session into a log. It is closed until it has all records. If an append fails, the incomplete session is removed; if
  * the process ends, the next writing of the session removes it, or `pruneSessions`. Rejects with `LogExists` for a session that
- * the log has, and with `StaleWriter` if another process has taken the claim, which this one has not renewed in time.
+ * the log has, with `InvalidOption` for a log whose sessions an engine owns, and with `StaleWriter` if another process has taken the
+ * claim, which this one has not renewed in time.
  */
 export async function writeSession(
   log: EventLog,
@@ -16,6 +18,7 @@ export async function writeSession(
   header: string,
   records: readonly LogRecord[],
 ): Promise<void> {
+  if (log.owner !== undefined) throw ownedError(log, log.owner);
   await removeInterruptedWrite(log, id);
   const claim = await WriteClaim.create(log, id, header);
   try {
@@ -32,6 +35,12 @@ export async function writeSession(
     throw error;
   }
 }
+
+const ownedError = ({ name }: EventLog, owner: string): SessionError =>
+  new SessionError(
+    "InvalidOption",
+    `The log "${name}" takes no copies of sessions: ${owner} writes the records of its own. Name another log.`,
+  );
 
 /** Records in batches that each log accepts as one append. */
 export function batchesOf(records: readonly LogRecord[]): readonly (readonly LogRecord[])[] {
