@@ -8,7 +8,8 @@ import { closedError } from "../durable/closed-session.ts";
 import { restoreSession } from "../durable/restore.ts";
 import { SessionError } from "../durable/session-error.ts";
 import { identityOf } from "../durable/session-header.ts";
-import { isLeased } from "./hold-sessions.ts";
+import { unlessRemoved } from "../durable/unless-removed.ts";
+import { isLeased, leaseIn } from "./hold-sessions.ts";
 import {
   callerIdOf,
   findCalled,
@@ -47,7 +48,7 @@ export async function removeSession(log: EventLog, id: string): Promise<readonly
 
 /** Throws `MoveUnfinished` for the closed original of a copy. */
 async function checkIsNoOriginal(log: EventLog, id: string): Promise<void> {
-  const lease = await (await log.open(id))?.currentLease();
+  const lease = await leaseIn(log, id);
   if (lease !== undefined && closesOriginal(lease.owner)) throw closedError(id, lease);
 }
 
@@ -69,7 +70,9 @@ async function isCallOpen(log: EventLog, callerId: string, key: string): Promise
   const caller = await log.open(callerId);
   if (caller === undefined) return false;
   try {
-    const { state, header } = await restoreSession(caller, () => undefined);
+    const restored = await unlessRemoved(() => restoreSession(caller, () => undefined), undefined);
+    if (restored === undefined) return false;
+    const { state, header } = restored;
     const record = recordOf(state, key.slice(identityOf(callerId, header).length + 1));
     // The calls of the handler of a custom state are not in the log.
     return record === undefined ? isLoopRunning(state) : record.result === null;
