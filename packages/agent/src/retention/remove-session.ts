@@ -1,6 +1,6 @@
 import { isLoopRunning } from "@moora/agent-core-state-machine";
 import { recordOf } from "@moora/agent-core-state-machine/internal";
-import { LogError, type EventLog } from "@moora/event-log";
+import { LogError, type EventLog, type LogInfo } from "@moora/event-log";
 import { checkIsId, checkIsLog } from "../check-arguments.ts";
 import { systemClock } from "../clock.ts";
 import { closesOriginal } from "../durable/closed-copy.ts";
@@ -31,7 +31,7 @@ export async function removeSession(log: EventLog, id: string): Promise<readonly
   checkIsId(id);
   const family = await findFamily(log, id);
   if (family === undefined) {
-    const left = await removeAll(log, await findLeft(log, id));
+    const left = await removeLeft(log, id);
     return (await log.remove(id)) ? [...left, id] : left;
   }
   await checkIsNotCalled(log, id);
@@ -44,6 +44,20 @@ export async function removeSession(log: EventLog, id: string): Promise<readonly
   // The process that ran the session may have called a sub-agent meanwhile.
   if (isRunning) removed.push(...(await removeAll(log, await findCalled(log, family.session))));
   return isRemoved ? [...removed, id] : removed;
+}
+
+/**
+ * Removes the sub-agents that an interrupted removal of a session has left, if each of them may be removed, and nothing of a session that
+ * the log has. Returns their ids.
+ */
+export async function removeLeft(
+  log: EventLog,
+  id: string,
+  mayRemove: (left: LogInfo) => boolean | Promise<boolean> = () => true,
+): Promise<readonly string[]> {
+  const left = await findLeft(log, id);
+  for (const each of left) if (!(await mayRemove(each))) return [];
+  return await removeAll(log, left);
 }
 
 /** Throws `MoveUnfinished` for the closed original of a copy. */
