@@ -1,5 +1,5 @@
 /** Exports for the other packages of this repository. Not a public API: they may change in any release. */
-export { questionKey } from "@moora/agent-webui-protocol";
+export { messageIdToPostId, questionKey } from "@moora/agent-webui-protocol";
 export { dataOf } from "./inputs/data.ts";
 export { keepResult, pointerToKeys } from "./data/patches.ts";
 export { changeConfig, configGroups, withoutUndefined } from "./agent-config.ts";

@@ -36,7 +36,7 @@ export type {
 } from "./live/live-texts.ts";
 export { liveKeyOf, viewersTopic, viewerTextOf, type ViewerText } from "./live/viewer-texts.ts";
 export { Logger, logLevels } from "./logger.ts";
-export { checkIsNotCalled } from "./retention/remove-session.ts";
+export { checkIsNotCalled, removeLeft } from "./retention/remove-session.ts";
 export { RunControl } from "./run-control.ts";
 export { safeErrorListener } from "./safe-error-listener.ts";
 export { noticeToEvent } from "./session/events.ts";

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { pruneSessions } from "@moora/agent";
 import { memoryLog, type EventLog } from "@moora/event-log";
 import { sqliteLog } from "@moora/event-log/sqlite";
@@ -7,12 +8,13 @@ import { Place } from "@moora/testbed/durable/places";
 import { describe, expect, it } from "vitest";
 import { agentOf, Client, Scene } from "./support.ts";
 
+const program = join(import.meta.dirname, "children/forking-server.ts");
 const talker = () => agentOf(() => answers("Hello."));
 const key = { "idempotency-key": "k" };
 
 /** A server in a process of its own that is in the middle of a fork of a session. */
 async function forking(file: string, headers: Readonly<Record<string, string>> = {}) {
-  const child = new Child("forking-server.ts", file);
+  const child = new Child(program, file);
   const [, url = ""] = await child.printed(/listening (\S+)/);
   const client = new Client((path, init) => fetch(`${url}${path}`, init));
   const source = await client.create();

@@ -45,6 +45,45 @@ describe("a message to a sub-agent", () => {
   });
 });
 
+/** The removal of a session whose server was killed in its middle, so that the session of its sub-agent is left. */
+async function leftBehind(options: SceneOptions): Promise<{ readonly scene: Scene; readonly id: string }> {
+  const { scene } = payingScene(options);
+  const ada = scene.as("ada");
+  const id = await ada.create();
+  await using stream = await ada.events(id);
+  await ada.post(`/sessions/${id}/messages`, { content: "Pay 7" });
+  await stream.question();
+  await scene.server.close();
+  await scene.log.remove(id);
+  return { scene: new Scene(agentOf([answers("Hi.")]), { ...options, log: scene.log }), id };
+}
+
+describe("the removal of a session that was interrupted", () => {
+  it.each([
+    ["no users", { authorize: null }],
+    [
+      "a user who may remove sessions without a user",
+      { authorize: () => ({ user: "ada", mayForeign: () => true }) },
+    ],
+  ] as const)("is completed by a repetition, at a server with %s", async (_, options) => {
+    const { scene: next, id } = await leftBehind(options);
+    await using scene = next;
+    expect(await scene.log.list()).toHaveLength(1);
+    expect((await scene.as("ada").delete("/sessions/other")).status).toBe(404);
+    expect((await scene.as("ada").delete(`/sessions/${id}`)).status).toBe(204);
+    expect(await scene.log.list()).toEqual([]);
+    expect((await scene.as("ada").delete(`/sessions/${id}`)).status).toBe(404);
+    expect(scene.errors).toEqual([]);
+  });
+
+  it("is not completed for a user who may not remove the sessions that it has left", async () => {
+    const { scene: next, id } = await leftBehind({ authorize: () => ({ user: "ada" }) });
+    await using scene = next;
+    expect((await scene.as("ada").delete(`/sessions/${id}`)).status).toBe(404);
+    expect(await scene.log.list()).toHaveLength(1);
+  });
+});
+
 describe("a question of a sub-agent", () => {
   it.each(["with", "without"])("is streamed, and decided %s its path", async (how) => {
     const { paid, ...paying } = payingScene();

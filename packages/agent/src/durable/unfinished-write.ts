@@ -1,7 +1,8 @@
-import { LogError, type EventLog, type Lease, type SessionLog } from "@moora/event-log";
+import type { EventLog, Lease, SessionLog } from "@moora/event-log";
 import { systemClock } from "../clock.ts";
 import { leaseMs, replacingClaim, unfinishedMove } from "./closed-copy.ts";
 import { hasEndedProcess, holderOf } from "./lease-holder.ts";
+import { unlessRemoved } from "./unless-removed.ts";
 
 /** The owner in the name of each holder that closes a fork or an imported session while its records are written. */
 const writer = `${unfinishedMove}write`;
@@ -28,13 +29,8 @@ export const isOfInterruptedWrite = (lease: Lease): boolean =>
  * this function has taken it: a writer that has renewed it meanwhile keeps it, and one that has not learns that it was lost.
  */
 export async function removeInterruptedWrite(log: EventLog, id: string): Promise<boolean> {
-  try {
-    const session = await log.open(id);
-    return session !== undefined && (await takeAndRemove(log, session));
-  } catch (error) {
-    if (error instanceof LogError && error.code === "LogRemoved") return false;
-    throw error;
-  }
+  const session = await log.open(id);
+  return session !== undefined && (await unlessRemoved(() => takeAndRemove(log, session), false));
 }
 
 async function takeAndRemove(log: EventLog, session: SessionLog): Promise<boolean> {

@@ -6,6 +6,7 @@ import { engineClaim } from "../durable/engine-lease.ts";
 import { engineOf, holderOf, isDead, ownerOf } from "../durable/lease-holder.ts";
 import { localProcess } from "../durable/local-process.ts";
 import { SessionError } from "../durable/session-error.ts";
+import { unlessRemoved } from "../durable/unless-removed.ts";
 import { randomId } from "../user-message.ts";
 
 /** A session whose lease is held, so that no process runs it. */
@@ -31,9 +32,15 @@ export interface HeldSession {
 /** How long a lease lasts that is not renewed: as long as that of a session by default. */
 const leaseMs = 30_000;
 
+/** The lease of a session; undefined without one, and for a session that does not exist or is removed meanwhile. */
+export async function leaseIn(log: EventLog, id: string): Promise<Lease | undefined> {
+  const session = await log.open(id);
+  return session && (await unlessRemoved(async () => await session.currentLease(), undefined));
+}
+
 /** Whether a process runs the session, as far as is known, or it is a closed copy. An engine does not hold its sessions. */
 export async function isLeased(log: EventLog, id: string, clock: Clock): Promise<boolean> {
-  const lease = await (await log.open(id))?.currentLease();
+  const lease = await leaseIn(log, id);
   return lease !== undefined && engineOf(lease.owner) === undefined && (await isInForce(lease, clock));
 }
 

@@ -1,4 +1,5 @@
 import { sessionsOf, type EventLog } from "@moora/event-log";
+import { leaseIn } from "./hold-sessions.ts";
 import { isOfInterruptedWrite, removeInterruptedWrite } from "../durable/unfinished-write.ts";
 
 /** The number of sessions that are read at once. */
@@ -11,7 +12,7 @@ const pageSize = 200;
 export async function removeInterruptedWrites(log: EventLog, dryRun: boolean): Promise<readonly string[]> {
   const ids: string[] = [];
   for await (const { id } of sessionsOf(log, { limit: pageSize })) {
-    const lease = await (await log.open(id))?.currentLease();
+    const lease = await leaseIn(log, id);
     if (lease === undefined || !isOfInterruptedWrite(lease)) continue;
     if (dryRun || (await removeInterruptedWrite(log, id))) ids.push(id);
   }

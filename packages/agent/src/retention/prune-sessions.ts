@@ -6,6 +6,7 @@ import { systemClock } from "../clock.ts";
 import { SessionError } from "../durable/session-error.ts";
 import type { SessionHeader } from "../durable/session-header.ts";
 import { recordToInput } from "../durable/session-record.ts";
+import { unlessRemoved } from "../durable/unless-removed.ts";
 import { isLeased, removeEmpty, withHeld } from "./hold-sessions.ts";
 import { removeInterruptedWrites } from "./interrupted-writes.ts";
 import { idsToMove, moveSession } from "./move-session.ts";
@@ -146,7 +147,9 @@ const removeHeld = async (
     for (const { session, head } of found) if ((await session.head()) !== head) return "changed";
     const removed = new Set<string>();
     for (const { removeAt, session, head } of found.toReversed()) {
-      const isRemoved = head === 0 ? await removeEmpty(log, session) : await removeAt(head);
+      const remove = async (): Promise<boolean> =>
+        head === 0 ? await removeEmpty(log, session) : await removeAt(head);
+      const isRemoved = await unlessRemoved(remove, false);
       if (isRemoved) removed.add(session.id);
       else if (removed.size === 0) return "changed";
     }

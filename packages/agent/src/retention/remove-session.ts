@@ -1,6 +1,6 @@
 import { isLoopRunning } from "@moora/agent-core-state-machine";
 import { recordOf } from "@moora/agent-core-state-machine/internal";
-import { LogError, type EventLog } from "@moora/event-log";
+import { LogError, type EventLog, type LogInfo } from "@moora/event-log";
 import { checkIsId, checkIsLog } from "../check-arguments.ts";
 import { systemClock } from "../clock.ts";
 import { closesOriginal } from "../durable/closed-copy.ts";
@@ -8,7 +8,8 @@ import { closedError } from "../durable/closed-session.ts";
 import { restoreSession } from "../durable/restore.ts";
 import { SessionError } from "../durable/session-error.ts";
 import { identityOf } from "../durable/session-header.ts";
-import { isLeased } from "./hold-sessions.ts";
+import { unlessRemoved } from "../durable/unless-removed.ts";
+import { isLeased, leaseIn } from "./hold-sessions.ts";
 import {
   callerIdOf,
   findCalled,
@@ -30,7 +31,7 @@ export async function removeSession(log: EventLog, id: string): Promise<readonly
   checkIsId(id);
   const family = await findFamily(log, id);
   if (family === undefined) {
-    const left = await removeAll(log, await findLeft(log, id));
+    const left = await removeLeft(log, id);
     return (await log.remove(id)) ? [...left, id] : left;
   }
   await checkIsNotCalled(log, id);
@@ -45,9 +46,23 @@ export async function removeSession(log: EventLog, id: string): Promise<readonly
   return isRemoved ? [...removed, id] : removed;
 }
 
+/**
+ * Removes the sub-agents that an interrupted removal of a session has left, if each of them may be removed, and nothing of a session that
+ * the log has. Returns their ids.
+ */
+export async function removeLeft(
+  log: EventLog,
+  id: string,
+  mayRemove: (left: LogInfo) => boolean | Promise<boolean> = () => true,
+): Promise<readonly string[]> {
+  const left = await findLeft(log, id);
+  for (const each of left) if (!(await mayRemove(each))) return [];
+  return await removeAll(log, left);
+}
+
 /** Throws `MoveUnfinished` for the closed original of a copy. */
 async function checkIsNoOriginal(log: EventLog, id: string): Promise<void> {
-  const lease = await (await log.open(id))?.currentLease();
+  const lease = await leaseIn(log, id);
   if (lease !== undefined && closesOriginal(lease.owner)) throw closedError(id, lease);
 }
 
@@ -69,7 +84,9 @@ async function isCallOpen(log: EventLog, callerId: string, key: string): Promise
   const caller = await log.open(callerId);
   if (caller === undefined) return false;
   try {
-    const { state, header } = await restoreSession(caller, () => undefined);
+    const restored = await unlessRemoved(() => restoreSession(caller, () => undefined), undefined);
+    if (restored === undefined) return false;
+    const { state, header } = restored;
     const record = recordOf(state, key.slice(identityOf(callerId, header).length + 1));
     // The calls of the handler of a custom state are not in the log.
     return record === undefined ? isLoopRunning(state) : record.result === null;

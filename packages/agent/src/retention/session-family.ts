@@ -1,6 +1,7 @@
 import { maxIdLength, sessionsCalledBy, sessionsOf, type EventLog, type LogInfo } from "@moora/event-log";
 import { identityOf, textToHeader, type SessionHeader } from "../durable/session-header.ts";
 import { SessionError } from "../durable/session-error.ts";
+import { unlessRemoved } from "../durable/unless-removed.ts";
 
 /** A session of a log, with its header; undefined for a header that this release cannot read. */
 export interface ListedSession extends LogInfo {
@@ -20,10 +21,11 @@ export interface FamilyHead {
   readonly members: () => Promise<readonly ListedSession[]>;
 }
 
-/** Finds a session of a log. */
+/** Finds a session of a log; undefined also for one that is removed meanwhile. */
 export async function findSession(log: EventLog, id: string): Promise<ListedSession | undefined> {
   const found = await log.open(id);
-  return found === undefined ? undefined : toListed({ id, header: found.header, head: await found.head() });
+  const head = found && (await unlessRemoved(async () => await found.head(), undefined));
+  return found === undefined || head === undefined ? undefined : toListed({ id, header: found.header, head });
 }
 
 /** Finds a session with those of its sub-agents. A log without `called` lists all its sessions. */

@@ -76,7 +76,8 @@ export interface Forked {
 
 /**
  * Creates a new session from the first `seq` records of another one. Any position is possible, also within a batch of
- * tool calls. In a damaged log the position must be before the damage. Rejects with `LogCorrupt` for a position behind
+ * tool calls. The fork has no `requestId` of the original, and messages of posts have other ids there: no post to the fork is a repetition
+ * of one to the original. In a damaged log the position must be before the damage. Rejects with `LogCorrupt` for a position behind
  * it, and if `open: "reuse"` needs records behind it; with `SessionUnknown` for an unknown session; with
  * `MoveUnfinished` for a session that a move, a fork or an import has closed, or `SessionIncomplete` if that fork or import was
  * interrupted; with `InvalidOption` for an unknown or invalid option and for a
@@ -194,10 +195,14 @@ function settledInputs(
       const { state: original } = positionOf(session, position);
       if (isLoopRunning(original)) positionIn(session, end);
       const later = session.inputs.slice(position);
-      const begun = callsBegunIn(later, original);
+      const copied = {
+        begunLater: callsBegunIn(later, original),
+        hasSameKeys: false,
+        made: "forked",
+      } as const;
       return {
         settled: [...edited, ...settlingInputs(original, later)],
-        closing: [(reached) => closingOfCopy(reached, begun)],
+        closing: [(reached) => closingOfCopy(reached, copied)],
       };
     }
     case "close":

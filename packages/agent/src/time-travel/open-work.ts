@@ -69,9 +69,9 @@ const hasStarted = ({ status }: OpenCall): boolean =>
   (status.type === "asking" && status.about === "outcome");
 
 const forkedHere = "The conversation was forked here.";
-const notRun = "Not run: the conversation was forked here.";
-const mayHaveRun =
-  "The outcome of this call is unknown: it was started and may have had its effect. The conversation was forked here.";
+const notRun = (made: Made): string => `Not run: the conversation was ${made} here.`;
+const mayHaveRun = (made: Made): string =>
+  `The outcome of this call is unknown: it was started and may have had its effect. The conversation was ${made} here.`;
 
 /**
  * The inputs that close open work: a call that had not started becomes `not-run`, one that had started
@@ -81,30 +81,56 @@ export function closingInputs(state: AgentState): readonly AgentInput[] {
   if (!isLoopRunning(state)) return [];
   const timestamp = state.updatedAt;
   const calls = openCallsOf(state.reActContext.control);
-  if (calls.length > 0) return calls.map((call) => toClosingInput(call, state));
+  if (calls.length > 0) return calls.map((call) => toClosingInput(call, state, "forked"));
   return [{ type: "re-act-cancelled", reason: forkedHere, timestamp }];
 }
 
+/** How the calls of a copy are related to those of its original. */
+export interface CopiedCalls {
+  /** The ids of the calls that the original has begun after the copied records, as far as is known. */
+  readonly begunLater: ReadonlySet<string>;
+  /** Whether the calls of the copy have the idempotency keys of the original. */
+  readonly hasSameKeys: boolean;
+  /** How the copy was made, for the results of the calls that are closed. */
+  readonly made: Made;
+}
+
+type Made = "forked" | "imported";
+
 /**
- * The inputs that end the calls which a copy of a session must not run, by the calls that the session has begun later. A call
- * that has begun must not begin again with another idempotency key: its outcome is unknown. One that was approved and has not begun
- * does not run: the approval was for one run, which is that of the original, and so is the answer to the question of a tool. Calls that run `once` and had begun are not among them:
- * their outcome is unknown when the session is opened.
+ * The inputs that end the calls which a copy of a session must not run. A call that has begun, also in an earlier attempt or after the
+ * copied records, must not begin again with another idempotency key, nor be probed with it: its outcome is unknown. One that was approved
+ * and has not begun does not run: the approval was for one run, which is that of the original, and so is the answer to the question of a
+ * tool. Calls that run `once`, had begun and have no probe are not among them: their outcome is unknown when the session is opened.
  */
-export function closingOfCopy(state: AgentState, begunLater: ReadonlySet<string>): readonly AgentInput[] {
+export function closingOfCopy(state: AgentState, copied: CopiedCalls): readonly AgentInput[] {
   if (!isLoopRunning(state)) return [];
-  const replayOf = ({ id }: OpenCall): string | undefined =>
-    state.tools[recordOf(state, id)?.name ?? ""]?.replay;
   return openCallsOf(state.reActContext.control).flatMap((call) => {
-    const hasBegun = call.status.type === "running" && call.status.started;
-    if (hasBegun) return replayOf(call) === "keyed" ? [toClosingInput(call, state)] : [];
-    if (call.status.type !== "queued" && call.status.type !== "running") return [];
-    // A tool that has asked has done what comes before its question.
-    const hasRun = begunLater.has(call.id) || (call.asked ?? 0) > 0;
-    if (hasRun && replayOf(call) !== "safe") return [toClosingInput({ ...call, mayHaveRun: true }, state)];
-    const isApproved = recordOf(state, call.id)?.decision !== undefined;
-    return isApproved ? [toClosingInput(call, state)] : [];
+    const closed = callToClose(state, call, copied);
+    return closed === undefined ? [] : [toClosingInput(closed, state, copied.made)];
   });
+}
+
+/** An open call that a copy must not run, with what is known of its runs; undefined for one that it may run, or that waits. */
+function callToClose(
+  state: AgentState,
+  call: OpenCall,
+  { begunLater, hasSameKeys }: CopiedCalls,
+): OpenCall | undefined {
+  const { name = "", decision } = recordOf(state, call.id) ?? {};
+  const { replay, probe } = state.tools[name] ?? {};
+  const isKeyed = replay === "keyed";
+  if (call.status.type === "asking") return undefined;
+  if (hasStarted(call)) {
+    // A probe finds nothing under another idempotency key, so that the call would run again.
+    const needsSameKey = isKeyed || probe === true;
+    return needsSameKey && !hasSameKeys ? call : undefined;
+  }
+  if (replay === "safe") return decision === undefined || call.mayHaveRun ? undefined : call;
+  // A tool that has asked has done what comes before its question.
+  const hasRun = call.mayHaveRun || begunLater.has(call.id) || (call.asked ?? 0) > 0;
+  if (hasRun) return isKeyed && hasSameKeys ? undefined : { ...call, mayHaveRun: true };
+  return decision === undefined ? undefined : call;
 }
 
 /** The ids of the calls that are open in a state and begin in later inputs, up to a cancel. */
@@ -116,7 +142,7 @@ export function callsBegunIn(inputs: readonly AgentInput[], state: AgentState): 
   return new Set(begun.filter((id) => open.has(id)));
 }
 
-function toClosingInput(call: OpenCall, state: AgentState): AgentInput {
+function toClosingInput(call: OpenCall, state: AgentState, made: Made): AgentInput {
   const { id: toolCallId, status } = call;
   const { updatedAt: timestamp } = state;
   // A reply to the question of a tool would run the call again.
@@ -125,13 +151,13 @@ function toClosingInput(call: OpenCall, state: AgentState): AgentInput {
     const answer =
       about === "outcome"
         ? ({ decision: { type: "unknown" }, reason: forkedHere } as const)
-        : ({ decision: { type: "rejected" }, reason: notRun } as const);
+        : ({ decision: { type: "rejected" }, reason: notRun(made) } as const);
     return { type: "tool-call-decided", toolCallId, digest, by: "fork", ...answer, timestamp };
   }
   const failure =
     call.mayHaveRun || hasStarted(call)
-      ? ({ error: mayHaveRun, code: "outcome-unknown" } as const)
-      : ({ error: notRun, code: "not-run" } as const);
+      ? ({ error: mayHaveRun(made), code: "outcome-unknown" } as const)
+      : ({ error: notRun(made), code: "not-run" } as const);
   const result = { isSuccess: false, ...failure, receivedAt: timestamp } as const;
   return { type: "tool-call-completed", toolCallId, result, timestamp };
 }

@@ -1,17 +1,19 @@
 import { shownValue } from "@moora/agent-core-effects/internal";
-import { beginReplay, type AgentState } from "@moora/agent-core-state-machine";
+import { beginReplay } from "@moora/agent-core-state-machine";
 import {
   chainStart,
   checkedChain,
   digestOf,
   LogError,
+  type ChainHead,
   type EventLog,
   type LogRecord,
 } from "@moora/event-log";
 import { checkIsNotClosed } from "../durable/closed-session.ts";
 import { headerToState, identityOf, textToHeader } from "../durable/session-header.ts";
-import { recordToInput } from "../durable/session-record.ts";
+import { inputToRecord, recordToInput } from "../durable/session-record.ts";
 import { checkHasSessionsOfCalls } from "../session-of-tool.ts";
+import { closingOfCopy } from "./open-work.ts";
 import { end, recordsUpTo, sessionLog } from "./read-session.ts";
 import { writeSession } from "./write-session.ts";
 
@@ -90,7 +92,9 @@ const truncationError = (seq: number): LogError =>
 
 /**
  * Creates a session in a log from a portable session, with its own id or `as`. Returns the id and the number of
- * records. Rejects with the errors of `parsePortable`, with `LogExists` if the log has a session of this id, and with
+ * records. Calls that were open may still run in the original, so that records at the end close some of them: one that was approved and has
+ * not begun counts as not run, since the approval was for one run, and the outcome of one that has begun counts as unknown, unless its tool is `safe`, or `keyed`
+ * and the id is its own: then its idempotency key is the same. Rejects with the errors of `parsePortable`, with `LogExists` if the log has a session of this id, and with
  * `InvalidOption` if the call of a sub-agent has begun and is open, and the log does not have its session: a text has none. A tool
  * that is `resumable` and has `spends` counts as a sub-agent.
  */
@@ -99,12 +103,34 @@ export async function importSession(
   text: string,
   as?: string,
 ): Promise<{ id: string; seq: number }> {
-  const { id: exportedId, header, records } = parsePortable(text);
-  const id = as ?? exportedId;
-  const state = stateOf(header, records);
-  await checkHasSessionsOfCalls({ log, identity: identityOf(id, textToHeader(header)), state });
+  const session = parsePortable(text);
+  const id = as ?? session.id;
+  const { header } = session;
+  const replay = replayOf(session);
+  const identity = identityOf(id, textToHeader(header));
+  await checkHasSessionsOfCalls({ log, identity, state: replay.state() });
+  const closing = closingRecords(session, replay, id === session.id);
+  const records = [...session.records, ...closing];
   await writeSession(log, id, header, records);
   return { id, seq: records.length };
+}
+
+/** The records that end the calls which an imported session must not run. */
+function closingRecords(
+  { header, records }: PortableSession,
+  replay: ReturnType<typeof replayOf>,
+  hasSameKeys: boolean,
+): readonly LogRecord[] {
+  let head: ChainHead = records.at(-1) ?? chainStart(header);
+  // The text does not contain what the session has begun later.
+  const copied = { begunLater: new Set<string>(), hasSameKeys, made: "imported" } as const;
+  return closingOfCopy(replay.state(), copied).flatMap((input) => {
+    const step = replay.apply(input);
+    if (step === undefined) return [];
+    const record = inputToRecord(head, input, step.changes);
+    head = record;
+    return [record];
+  });
 }
 
 /**
@@ -117,11 +143,11 @@ export async function importForReading(log: EventLog, text: string): Promise<str
   return id;
 }
 
-/** The state after all records. */
-function stateOf(header: string, records: readonly LogRecord[]): AgentState {
-  const replay = beginReplay(headerToState(textToHeader(header)));
+/** The replay of all records. */
+function replayOf({ header, records }: PortableSession) {
+  const replay = beginReplay(headerToState(textToHeader(header)), { changes: true });
   for (const record of records) replay.apply(recordToInput(record));
-  return replay.state();
+  return replay;
 }
 
 type Line = Readonly<Record<string, unknown>>;

@@ -68,6 +68,51 @@ describe.each(["once", "keyed", "safe"] as const)(
   },
 );
 
+describe("a fork of a call that an earlier process has begun", () => {
+  it("does not run it again under another idempotency key: its outcome is unknown", async () => {
+    const world = new Restarts();
+    const { agent, runs } = payingAgent({ replay: "keyed" });
+    await world.crash(agent);
+    const post = await world.open(agent, { access: "post" });
+    await post.pause("Hold.");
+    await post.close();
+    const next = await world.open(agent);
+    const { seq } = next.info();
+    await next.close();
+    const fork = await openedFork(world, agent, seq);
+    await fork.resume();
+    await untilPasses(() => expect(resultOf(fork.current())).not.toBeNull());
+    expect(textOf(resultOf(fork.current()))).toContain("unknown");
+    expect(runs()).toBe(1);
+    await fork.close();
+  });
+
+  it("does not ask its probe, which knows only the idempotency key of the original", async () => {
+    const world = new Restarts();
+    const known = new Set<string>();
+    const probed: string[] = [];
+    const pay = defineTool({
+      name: "pay",
+      description: "Pays.",
+      input: { type: "object" },
+      execute: async (_, { idempotencyKey }) => {
+        known.add(idempotencyKey);
+        return await never();
+      },
+      probe: (_, { idempotencyKey }) => {
+        probed.push(idempotencyKey);
+        return known.has(idempotencyKey) ? { output: "paid" } : "not-run";
+      },
+    });
+    const agent = defineAgent({ llm: callsThenAnswers({ name: "pay" }), tools: [pay] });
+    await world.crash(agent);
+    const fork = await openedFork(world, agent, (await world.types()).length);
+    expect(textOf(resultOf(fork.current()))).toContain("unknown");
+    expect([known.size, probed]).toEqual([1, []]);
+    await fork.close();
+  });
+});
+
 describe("a fork before the start of a call that the original has begun since, and not ended", () => {
   it.each(["once", "keyed"] as const)(
     "does not begin it again where it runs %s: its outcome is unknown",

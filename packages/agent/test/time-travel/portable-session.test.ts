@@ -53,6 +53,22 @@ describe("a portable session", () => {
     await session.close();
   });
 
+  it("says of a call that was approved and had not begun that it did not run, with a sound record", async () => {
+    const scene = sceneOf(script, config);
+    await recordSession(scene);
+    const log = scene.log();
+    const types = (await recordsOf(log)).map(({ body }) => JSON.parse(body).type);
+    const decided = types.indexOf("tool-call-decided") + 1;
+    const { seq } = await importSession(log, await exportSession(log, "ada", decided), "copy");
+    expect(seq).toBe(decided + 1);
+    expect(await verifySession(log, "copy")).toMatchObject({ ok: true, seq });
+    expect((await stateAt(log, "copy")).state.toolCalls["call_2"]?.result).toMatchObject({
+      isSuccess: false,
+      code: "not-run",
+      error: "Not run: the conversation was imported here.",
+    });
+  });
+
   it("is refused when it was cut anywhere, with the last record that is whole", async () => {
     const text = await portable();
     const lines = text.split("\n");

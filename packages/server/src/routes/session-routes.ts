@@ -1,5 +1,6 @@
 import { removeSession as removeFromLog, stateAt, SessionError } from "@moora/agent";
-import { checkIsNotCalled, checkIsWritten } from "@moora/agent/internal";
+import { checkIsNotCalled, checkIsWritten, removeLeft } from "@moora/agent/internal";
+import type { LogInfo } from "@moora/event-log";
 import { emptyBodySchema, type SessionPage } from "@moora/agent-webui-protocol";
 import type { SessionRef } from "../access/authorization.ts";
 import { readOptionalBody } from "../body.ts";
@@ -82,10 +83,18 @@ async function viewAt(
   }
 }
 
-/** Removes a session with all its records, and the sessions of its sub-agents. That of a sub-agent whose call is open is refused. */
+/**
+ * Removes a session with all its records, and the sessions of its sub-agents, also those that an interrupted request has left. That of a
+ * sub-agent whose call is open is refused.
+ */
 export const removeSession: Route = async ({ parts, access, param }) => {
-  const { id } = await parts.directory.findFor(access, "remove", param("id"));
   const { log } = parts.context;
+  if (await parts.directory.isFree(param("id"))) {
+    const mayRemove = (left: LogInfo): Promise<boolean> => parts.directory.mayRemove(access, left);
+    if ((await removeLeft(log, param("id"), mayRemove)).length === 0) throw sessionNotFound();
+    return new Response(null, { status: 204 });
+  }
+  const { id } = await parts.directory.findFor(access, "remove", param("id"));
   // Before its streams are closed. `removeSession` checks it again.
   await checkIsNotCalled(log, id);
   await parts.pool.close(id);

@@ -1,6 +1,6 @@
 import { LogError } from "@moora/agent";
 import { isOfWrite } from "@moora/agent/internal";
-import { sessionsOf } from "@moora/event-log";
+import { sessionsOf, type LogInfo } from "@moora/event-log";
 import type { SessionSummary } from "@moora/agent-webui-protocol";
 import * as z from "zod/mini";
 import type { Access, SessionAction, SessionRef } from "../access/authorization.ts";
@@ -60,6 +60,22 @@ export class SessionDirectory {
       if (error instanceof LogError && error.code === "InvalidId") return undefined;
       throw error;
     }
+  }
+
+  /** Whether the log has no session of an id, not even one of another server. False for an invalid id. */
+  async isFree(id: string): Promise<boolean> {
+    try {
+      return (await this.#context.log.open(id)) === undefined;
+    } catch (error) {
+      if (error instanceof LogError && error.code === "InvalidId") return false;
+      throw error;
+    }
+  }
+
+  /** Whether the user may remove a session, also one of an agent that this server does not have, such as a sub-agent. */
+  async mayRemove(access: Access, { id, header }: LogInfo): Promise<boolean> {
+    const ref = headerToRef(id, header);
+    return ref !== undefined && (await access.may("remove", ref));
   }
 
   /**
