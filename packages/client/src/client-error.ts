@@ -49,9 +49,9 @@ export class ClientError extends MooraError {
 }
 
 /** The error for the answer of a server. */
-export function problemToError(problem: Problem): ClientError {
+export function problemToError(problem: Problem, code: ClientErrorCode = codeOf(problem)): ClientError {
   const { detail, title } = problem;
-  return new ClientError(codeOf(problem), `The server answered: ${detail ?? title}`, { problem });
+  return new ClientError(code, `The server answered: ${detail ?? title}`, { problem });
 }
 
 function codeOf({ status, code }: Problem): ClientErrorCode {

@@ -3,7 +3,7 @@ import { stateVersion } from "@moora/agent-core-state-machine/internal";
 import { ClientError } from "./client-error.ts";
 import type { ConnectSettings } from "./connect-options.ts";
 import type { ServerApi } from "./server-api.ts";
-import { otherServer, serverAt, untilAnswered } from "./until-answered.ts";
+import { answerWith, otherServer, serverAt, untilAnswered } from "./until-answered.ts";
 
 /** A session at one of its records, as its server sends it. */
 export interface SessionSnapshot {
@@ -48,11 +48,11 @@ export async function openView<Answer>(
 
 const unsupported = (message: string): ClientError => new ClientError("Unsupported", message);
 
-function idOf(created: unknown, url: string): string {
-  if (typeof created !== "object" || created === null || !("id" in created))
-    throw otherServer(url, "a session");
-  return String(created.id);
-}
+/** Whether an answer has the id of a session. */
+export const hasId = ({ id }: { readonly id?: unknown }): boolean => typeof id === "string";
+
+const idOf = (created: unknown, url: string): string =>
+  answerWith<{ readonly id: string }>(created, hasId, () => otherServer(url, "a session")).id;
 
 /** Checks that this release can fold the state of a view. What the server of this protocol sends is not checked further. */
 export function snapshotOf(view: unknown, url: string): SessionSnapshot {

@@ -60,6 +60,9 @@ interface ApiRequest {
 /** The statuses after which the same request may succeed: nothing was applied, or its idempotency key repeats it safely. */
 const transient: ReadonlySet<number> = new Set([408, 425, 429, 502, 503, 504]);
 
+/** Of requests and responses. */
+const versionHeader = "moora-protocol";
+
 /** Requests to one server. They throw `Unreachable`, and `ClientError` for what the server refuses. */
 export class ServerApi {
   readonly #options: ApiOptions;
@@ -73,7 +76,10 @@ export class ServerApi {
     return this.#options.url;
   }
 
-  /** The JSON of a response; undefined for one without a body. */
+  /**
+   * The JSON of a response. Of one without a body, the version of the protocol that a server of this protocol names; null for another
+   * server.
+   */
   async json(path: string, request: ApiRequest): Promise<unknown> {
     const { clock, requestTimeoutMs } = this.#options;
     const late = new AbortController();
@@ -82,8 +88,7 @@ export class ServerApi {
     );
     const signal = AbortSignal.any([request.signal, late.signal]);
     try {
-      const response = await this.open(path, { ...request, signal });
-      return response.status === 204 ? undefined : await response.json();
+      return await untilAborted(signal, this.#send(path, { ...request, signal }).then(jsonOf));
     } catch (error) {
       // A body that ends early, or that a proxy made, is not an answer.
       throw error instanceof SyntaxError || error instanceof TypeError ? new Unreachable(error) : error;
@@ -93,9 +98,15 @@ export class ServerApi {
   }
 
   /** A successful response. Aborting `signal` ends it. */
-  async open(path: string, { method = "GET", body, headers, signal }: ApiRequest): Promise<Response> {
+  async open(path: string, request: ApiRequest): Promise<Response> {
+    return await untilAborted(request.signal, this.#send(path, request));
+  }
+
+  async #send(path: string, { method = "GET", body, headers, signal }: ApiRequest): Promise<Response> {
     const { caller, url, headers: common, fetch } = this.#options;
     const own = typeof common === "function" ? await checkedHeaders(caller, common) : common;
+    // Headers that are late send nothing.
+    if (signal.aborted) throw new Unreachable(signal.reason);
     let response: Response;
     try {
       response = await fetch(`${url}${path}`, {
@@ -103,7 +114,7 @@ export class ServerApi {
         signal,
         headers: {
           ...own,
-          "moora-protocol": String(protocolVersion),
+          [versionHeader]: String(protocolVersion),
           ...(method === "POST" ? { "content-type": "application/json" } : {}),
           ...headers,
         },
@@ -112,10 +123,33 @@ export class ServerApi {
     } catch (error) {
       throw new Unreachable(error);
     }
+    if (signal.aborted) throw await lateResponse(response, signal);
     if (response.ok) return response;
     throw await refusalOf(response);
   }
 }
+
+/** Waits for a request until it is given up: the functions of a caller may ignore the signal. Rejects with `Unreachable` then. */
+async function untilAborted<Value>(signal: AbortSignal, request: Promise<Value>): Promise<Value> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const abort = (): void => reject(new Unreachable(signal.reason));
+  signal.addEventListener("abort", abort);
+  if (signal.aborted) abort();
+  try {
+    return await Promise.race([promise, request]);
+  } finally {
+    signal.removeEventListener("abort", abort);
+  }
+}
+
+/** Closes the connection of a response that came after its request was given up. */
+async function lateResponse({ body }: Response, signal: AbortSignal): Promise<Unreachable> {
+  await body?.cancel().catch(() => undefined);
+  return new Unreachable(signal.reason);
+}
+
+const jsonOf = async (response: Response): Promise<unknown> =>
+  response.status === 204 ? response.headers.get(versionHeader) : await response.json();
 
 /** Headers that a function returns. They were not checked with the options. */
 async function checkedHeaders(

@@ -12,11 +12,11 @@ export interface ServerOptions {
   readonly url: string;
   /** Headers of every request, or a function that returns them. Default: none. */
   readonly headers?: RequestHeaders;
-  /** Sends requests. Default: `fetch` of the platform. */
+  /** Sends requests, with the `signal` of its second argument, which ends streams. Default: `fetch` of the platform. */
   readonly fetch?: Fetch;
   /** Default: the system clock. */
   readonly clock?: Clock;
-  /** How long the answer to a request may take before it is sent again, in milliseconds. Default: 30,000. */
+  /** How long the answer to a request may take, with `headers`, before it is sent again, in milliseconds. Default: 30,000. */
   readonly requestTimeoutMs?: number;
   /** The wait after the first failed attempt, in milliseconds; each further one doubles it. Default: 500. */
   readonly retryDelayMs?: number;

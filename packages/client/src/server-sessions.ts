@@ -1,7 +1,7 @@
 import { refuse, type OptionForms } from "@moora/agent-core-effects/internal";
-import type { SessionPage, SessionSummary } from "@moora/agent-webui-protocol";
-import { ClientError } from "./client-error.ts";
-import { sessionPath } from "./open-view.ts";
+import { protocolVersion, type SessionPage, type SessionSummary } from "@moora/agent-webui-protocol";
+import { ClientError, problemToError } from "./client-error.ts";
+import { hasId, sessionPath } from "./open-view.ts";
 import { ServerApi } from "./server-api.ts";
 import {
   checkServerOptions,
@@ -10,7 +10,7 @@ import {
   type ServerOptions,
   type ServerSettings,
 } from "./server-options.ts";
-import { otherServer, untilAnswered } from "./until-answered.ts";
+import { answerWith, otherServer, untilAnswered } from "./until-answered.ts";
 
 /** The options of `listSessions`. */
 export interface ListOptions extends ServerOptions {
@@ -55,7 +55,7 @@ export async function listSessions(options: ListOptions): Promise<SessionPage> {
     settings,
     async (signal) => await api.json(`/sessions?${query.toString()}`, { signal }),
   );
-  return answerWith<SessionPage>("sessions", page, () => otherServer(api.url, "a list of sessions"));
+  return answerWith<SessionPage>(page, isPage, () => otherServer(api.url, "a list of sessions"));
 }
 
 /**
@@ -70,11 +70,10 @@ export async function forkSession(options: ForkOptions): Promise<SessionSummary>
   const body = at === undefined ? {} : { at };
   const api = new ServerApi(settings);
   const path = `${sessionPath(id)}/fork`;
-  const fork = await untilAnswered(
-    settings,
-    async (signal) => await api.json(path, { method: "POST", headers, body, signal }),
-  );
-  return answerWith<SessionSummary>("id", fork, () => otherServer(api.url, "a session"));
+  const fork = await untilAnswered(settings, async (signal) => {
+    return await api.json(path, { method: "POST", headers, body, signal }).catch(refusedPosition);
+  });
+  return answerWith<SessionSummary>(fork, hasId, () => otherServer(api.url, "a session"));
 }
 
 /**
@@ -86,11 +85,21 @@ export async function removeSession(options: RemoveOptions): Promise<void> {
   const api = new ServerApi(settings);
   await untilAnswered(settings, async (signal, isRepeated) => {
     try {
-      await api.json(sessionPath(options.id), { method: "DELETE", signal });
+      const answer = await api.json(sessionPath(options.id), { method: "DELETE", signal });
+      if (answer !== String(protocolVersion)) throw otherServer(api.url, "the version of its protocol");
     } catch (error) {
       if (!(isRepeated && error instanceof ClientError && error.code === "NotFound")) throw error;
     }
   });
+}
+
+const isPage = ({ sessions }: Partial<SessionPage>): boolean => Array.isArray(sessions);
+
+/** The history of a session is the same where a fork asks for a record that it does not have. */
+function refusedPosition(error: unknown): never {
+  if (error instanceof ClientError && error.problem?.code === "cursor-beyond-end")
+    throw problemToError(error.problem, "Refused");
+  throw error;
 }
 
 function settingsFor<Options extends ServerOptions>(
@@ -111,15 +120,4 @@ function settingsOfSession<Options extends RemoveOptions>(
   // Callers without types may leave it out.
   if (typeof options.id !== "string" || options.id === "") refuse(`${caller} needs id, the id of a session.`);
   return settings;
-}
-
-/** An answer with a field that all of its kind have. What the server of this protocol sends is not checked further. */
-function answerWith<Answer extends object>(
-  field: keyof Answer & string,
-  answer: unknown,
-  otherwise: () => ClientError,
-): Answer {
-  if (typeof answer !== "object" || answer === null || !(field in answer)) throw otherwise();
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  return answer as Answer;
 }

@@ -57,3 +57,17 @@ export const otherServer = (url: string, what: string): ClientError =>
     "Unsupported",
     `${serverAt(url)} answers without ${what}: it is not a server of @moora/server, or url lacks its base path.`,
   );
+
+/**
+ * An answer that fits. Throws what `otherwise` returns for another one. What the server of this protocol sends is not checked further.
+ */
+export function answerWith<Answer extends object>(
+  answer: unknown,
+  fits: (answer: Partial<Answer>) => boolean,
+  otherwise: () => ClientError,
+): Answer {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  const given = Object(answer) as Answer;
+  if (!fits(given)) throw otherwise();
+  return given;
+}

@@ -95,7 +95,7 @@ describe("a session that cannot be connected", () => {
     network.goOffline();
     const onError = vi.fn();
     const connected = scene.connect({ onError }, network);
-    await scene.clock.whenWaiting(1);
+    await untilPasses(() => expect(onError).toHaveBeenCalledOnce());
     await scene.clock.advanceAsync(60_000);
     expect(network.attempts.length).toBeGreaterThan(3);
     expect(onError.mock.calls).toEqual([
@@ -153,7 +153,7 @@ describe("a session that cannot be connected", () => {
     const giveUp = new AbortController();
     const noListener: Partial<ConnectOptions> = Object.fromEntries([["onError", undefined]]);
     const connected = scene.connect({ ...noListener, signal: giveUp.signal }, network);
-    await scene.clock.whenWaiting(1);
+    await untilPasses(() => expect(printed).toHaveBeenCalledOnce());
     await scene.clock.advanceAsync(60_000);
     expect(printed.mock.calls).toMatchObject([[{ code: "Unreachable" }]]);
     giveUp.abort(new Error("Too late."));

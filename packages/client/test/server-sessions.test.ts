@@ -113,6 +113,7 @@ describe("a fork of a session of a server", () => {
     const { session } = await scene.connect();
     await expect(forkSession({ ...reach(scene), id: session.id, at: 99 })).rejects.toMatchObject({
       name: "ClientError",
+      code: "Refused",
       problem: { code: "cursor-beyond-end" },
     });
     await expect(forkSession({ ...reach(scene), id: "unknown" })).rejects.toMatchObject({ code: "NotFound" });
@@ -180,12 +181,21 @@ describe("the options of requests about sessions", () => {
     });
   });
 
-  it("must be those of a server of this protocol", async () => {
+  it.each<[string, string, (options: ServerOptions) => Promise<unknown>]>([
+    ["listSessions", "a list of sessions", listSessions],
+    ["forkSession", "a session", (options) => forkSession({ ...options, id: "a" })],
+    ["removeSession", "the version of its protocol", (options) => removeSession({ ...options, id: "a" })],
+  ])("must be those of a server of this protocol: %s", async (_, missing, call) => {
     await using scene = new Scene(talker());
-    const fetch = async (): Promise<Response> => Response.json({ status: "ok" });
-    await expect(listSessions({ ...reach(scene), fetch })).rejects.toMatchObject({
-      code: "Unsupported",
-      message: expect.stringContaining("answers without a list of sessions"),
-    });
+    const others = [{ status: "ok" }, {}, null, "1.0", { id: 5, sessions: {} }].map((body) =>
+      Response.json(body),
+    );
+    for (const answer of [...others, new Response(null, { status: 204 })]) {
+      const fetch = async (): Promise<Response> => answer;
+      await expect(call({ ...reach(scene), fetch })).rejects.toMatchObject({
+        code: "Unsupported",
+        message: expect.stringContaining(`answers without ${missing}: it is not a server of @moora/server`),
+      });
+    }
   });
 });

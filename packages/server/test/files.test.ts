@@ -16,6 +16,23 @@ const pageUrl = `data:text/html;base64,${Buffer.from(page).toString("base64")}`;
 
 const post = { content: "What is it?", attachments: [{ mediaType: "image/png", url: dataUrl }] };
 
+/** Posts a file by each of the routes. */
+const posts: Readonly<Record<string, (user: Client, id: string, url: string) => Promise<Answer>>> = {
+  messages: (user, id, file) => {
+    const attachments = [{ mediaType: "image/png", url: file }];
+    return user.post(`/sessions/${id}/messages`, { content: "Mine?", attachments });
+  },
+  chats: (user, id, file) => {
+    const parts = [{ type: "file", mediaType: "image/png", url: file }];
+    return user.post("/agents/helper/chat", { id, messages: [{ id: "m1", role: "user", parts }] });
+  },
+  "AG-UI": (user, id, file) => {
+    const source = { type: "url", value: file, mimeType: "image/png" };
+    const messages = [{ id: "m1", role: "user", content: [{ type: "image", source }] }];
+    return user.post("/agents/helper/ag-ui", { threadId: id, runId: "r1", messages });
+  },
+};
+
 /** The state of a session whose loop is done. */
 async function settled(scene: Scene, id: string): Promise<AgentState> {
   for (let round = 0; round < 1_000; round += 1) {
@@ -102,19 +119,6 @@ describe("a file of a session", () => {
 
 describe("the URL of a stored file", () => {
   const stored = { mediaType: "image/png", url };
-  const posts: Readonly<Record<string, (user: Client, id: string) => Promise<Answer>>> = {
-    messages: (user, id) =>
-      user.post(`/sessions/${id}/messages`, { content: "Mine?", attachments: [stored] }),
-    chats: (user, id) => {
-      const parts = [{ type: "file", ...stored }];
-      return user.post("/agents/helper/chat", { id, messages: [{ id: "m1", role: "user", parts }] });
-    },
-    "AG-UI": (user, id) => {
-      const source = { type: "url", value: url, mimeType: "image/png" };
-      const messages = [{ id: "m1", role: "user", content: [{ type: "image", source }] }];
-      return user.post("/agents/helper/ag-ui", { threadId: id, runId: "r1", messages });
-    },
-  };
 
   it.each(Object.keys(posts))("does not give a user the file of another session: %s", async (kind) => {
     const llm = new MockLlmCaller(() => answers("A picture."));
@@ -124,7 +128,7 @@ describe("the URL of a stored file", () => {
     await settled(scene, adas);
     const bob = scene.as("bob");
     const id = await bob.create();
-    expect(await posts[kind]?.(bob, id)).toMatchObject({
+    expect(await posts[kind]?.(bob, id, url)).toMatchObject({
       status: 422,
       body: { code: "refused", path: kind === "messages" ? "attachments" : "messages" },
     });
@@ -269,5 +273,52 @@ describe("the context of sessions", () => {
     const { status, body } = await scene.as("ada").post("/agents/helper/sessions");
     expect([status, body.code]).toEqual([500, "internal"]);
     expect(scene.errors).toMatchObject([{ message: "The directory of users is down." }]);
+  });
+});
+
+describe("the URL of a posted file", () => {
+  const refused = [
+    "",
+    " ",
+    "javascript:alert(1)",
+    " JavaScript:alert(1)",
+    "java\nscript:alert(1)",
+    "vbscript:x",
+    "file:///etc/passwd",
+    "FILE:/x",
+  ];
+
+  it.each(Object.keys(posts))(
+    "is refused if it runs a script, or names a file of a machine: %s",
+    async (kind) => {
+      await using scene = new Scene(agentOf([]));
+      const ada = scene.as("ada");
+      const id = await ada.create();
+      for (const file of refused) {
+        expect(await posts[kind]?.(ada, id, file), file).toMatchObject({
+          status: 422,
+          body: {
+            code: "refused",
+            path: kind === "messages" ? "attachments" : "messages",
+            detail: expect.stringContaining(
+              "must not have an empty URL, or one that begins with javascript:",
+            ),
+          },
+        });
+      }
+      expect((await ada.get(`/sessions/${id}`)).body.state.messages).toEqual([]);
+    },
+  );
+
+  it("is recorded as it is otherwise", async () => {
+    await using scene = new Scene(agentOf(new MockLlmCaller(() => answers("A picture."))));
+    const ada = scene.as("ada");
+    const id = await ada.create();
+    const attachments = ["https://example.com/a.png", "notes/a.png", "s3://bucket/file.png"].map((file) => ({
+      mediaType: "image/png",
+      url: file,
+    }));
+    expect((await ada.post(`/sessions/${id}/messages`, { content: "?", attachments })).status).toBe(200);
+    expect((await settled(scene, id)).messages[0]?.attachments).toEqual(attachments);
   });
 });

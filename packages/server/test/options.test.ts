@@ -38,6 +38,11 @@ describe("the options of a server", () => {
       'allowedHosts names "agents.example", which other machines can reach. Give authorize as well.',
     ],
     [
+      "a pattern of hosts",
+      { agents, log, authorize: () => undefined, allowedHosts: ["agents.example", "*.example"] },
+      'allowedHosts must contain hosts such as "agents.example.com", got "*.example".',
+    ],
+    [
       "a pattern of origins",
       { agents, log, allowedOrigins: ["https://*.example.com"] },
       'allowedOrigins must contain origins such as "https://app.example.com", got "https://*.example.com".',

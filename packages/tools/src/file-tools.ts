@@ -9,8 +9,9 @@ export interface FileToolsOptions {
   /** The only folder that the tools read. */
   readonly root: string;
   /**
-   * Files and folders that they never read or list, also through links: paths, relative to the current folder, that need not exist. `*` in
-   * the last name matches any characters, as in `data/sessions.db*`. Default: none. What `excludeFromFileTools` names, JSONL logs of Moora and
+   * Files and folders that they never read or list, also through links: paths that need not exist. A relative path counts from `root` and
+   * from the current folder: both are excluded. `*` matches any characters of the name of a file or folder, as in
+   * `data/*.key`, and `**` as a whole name any folders, or none. Default: none. What `excludeFromFileTools` names, JSONL logs of Moora and
    * what is beside them, keys for `/mcp`, lists of users with tokens, and folders named `.moora` are always excluded.
    */
   readonly exclude?: readonly string[];

@@ -37,6 +37,8 @@ const recognized: Readonly<Record<string, string>> = {
   "keys/mcp": `moora-mcp-secret-${canary}\n`,
   "people.json": `{ "users": [{ "user": "ada", "token": "${canary}" }] }`,
   "digests.json": `\n{"users":[\n{"user":"ada","mayReadMetrics":true,"tokenSha256":"${canary}"}]}`,
+  "escaped.json": `{"\\u0075sers":[{"user":"ada","\\u0074oken\\u0053ha256":"${canary}"}]}`,
+  "far.json": `${"\r\n\t ".repeat(5_000)}{${"\n".repeat(5_000)}"users":[{"user":"ada","token":"${canary}"}]}`,
   "half.json": `{"users":[{"user":"ada","token":"${canary}"`,
   "late.json": `{"users":[{"user":"${"a".repeat(20_000)}","token":"${canary}"}]}`,
 };

@@ -70,7 +70,7 @@ const optionRows: Readonly<Record<OptionName, OptionRow>> = {
   exclude: {
     value: "PATH",
     repeats: true,
-    help: "A file or folder that the file tools never read, such as .env or data/*.key. May be repeated.",
+    help: "What the file tools never read, from --root or the current folder: **/*.key. May be repeated.",
   },
   "allow-fetch": { help: "Let the model read pages of the public internet." },
   tools: { value: "FILE", help: "A module of yours that exports tools for the agent." },

@@ -13,12 +13,14 @@ const jsonlNames = ["*.jsonl*", "*.lease*", "*.snapshot*", ".locks", ".tools", "
 
 /**
  * The paths that no file tools read while a command runs: the users and their tokens, the sessions of all users, `.moora`, and those of
- * `--exclude`. For `excludeFromFileTools`.
+ * `--exclude`, which count from the current folder and, as they are, from the root of each tools. For `excludeFromFileTools`.
  */
 export function secretPaths(options: GivenOptions, host: Pick<CliHost, "env" | "cwd">): readonly string[] {
   const files = secretFiles.flatMap((name) => options.text(name) ?? []);
+  const excluded = options.texts("exclude");
   return [
-    ...[...files, ...options.texts("exclude"), ".moora"].map((path) => resolve(host.cwd, path)),
+    ...[...files, ...excluded, ".moora"].map((path) => resolve(host.cwd, path)),
+    ...excluded,
     ...logPaths(logTargetOf(options, host)),
   ];
 }

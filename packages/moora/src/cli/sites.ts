@@ -4,7 +4,7 @@ import { UsageError } from "./usage-error.ts";
 /** Throws `UsageError` for an invalid value of `--allow-host` or `--allow-origin`. */
 export function checkSites(options: GivenOptions, hasUsers: boolean): void {
   const hosts = options.texts("allow-host");
-  const invalidHost = hosts.find((host) => URL.parse(`http://${host}/`)?.host !== host.toLowerCase());
+  const invalidHost = hosts.find((host) => !isHost(host));
   if (invalidHost !== undefined) {
     throw new UsageError(
       `--allow-host must be a host such as agents.example.com, got "${invalidHost}".`,
@@ -25,6 +25,10 @@ export function checkSites(options: GivenOptions, hasUsers: boolean): void {
     );
   }
 }
+
+/** Whether a text is a host as the header `Host` has it. A `*` in it would match nothing. */
+const isHost = (text: string): boolean =>
+  URL.parse(`http://${text}/`)?.host === text.toLowerCase() && !text.includes("*");
 
 /** Whether a text is an origin as browsers write it. */
 const isOrigin = (text: string): boolean =>

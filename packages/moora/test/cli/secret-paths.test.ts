@@ -140,6 +140,16 @@ describe("the file tools of a module, which gives them no paths to exclude", () 
     await stop();
   });
 
+  it("do not read what --exclude names", async () => {
+    writeModule();
+    mkdirSync(place.at("keys"));
+    for (const file of ["keys/own.pem", "keys/b.txt"]) writeFileSync(place.at(file), diagnosis);
+    const { answerTo, stop } = await started(["--agent", "agent.mjs", "--exclude", "**/*.pem"]);
+    expect(await answerTo(bobToken, "read keys/own.pem")).toContain("is excluded");
+    expect(await answerTo(bobToken, "read keys/b.txt")).toContain(diagnosis);
+    await stop();
+  });
+
   it.each([[[]], [["--agent", "agent.mjs"]]])(
     "of a worker in the folder of a server show neither its users nor its key: %j",
     async (args) => {
@@ -213,6 +223,22 @@ describe("the file tools of moora run", () => {
     expect(body.match(/is excluded: it must not be read\./g)).toHaveLength(paths.length);
     expect(body).toContain("No line matches");
     expect(body).not.toMatch(/\.(db|json)\S* \(\d/);
+  });
+
+  it("count the paths of --exclude from the folder of --root, and from the current one", async () => {
+    mkdirSync(place.at("root", "data"), { recursive: true });
+    const paths = [".env", "data/a.key", "own.txt", "b.txt"];
+    for (const path of paths) writeFileSync(place.at("root", path), diagnosis);
+    await using provider = await FakeProvider.start(
+      calls(...paths.map((path): [string, object] => ["read_file", { path }])),
+      says("Done."),
+    );
+    const excluded = [".env", "*/*.key", "root/own.txt"].flatMap((path) => ["--exclude", path]);
+    const host = new TestHost({ cwd: place.path });
+    expect(await host.run(["run", "x", "--root", "root", ...excluded, ...provider.options])).toBe(0);
+    const body = JSON.stringify(provider.bodies[1]);
+    expect(body.match(/is excluded: it must not be read\./g)).toHaveLength(3);
+    expect(body.split(diagnosis)).toHaveLength(2);
   });
 
   it("refuse a root that is kept from them", async () => {

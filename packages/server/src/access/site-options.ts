@@ -3,8 +3,14 @@ import { shownValue } from "@moora/agent-core-effects/internal";
 import type { Authorize } from "./authorization.ts";
 import { isLoopbackHost } from "./site-checks.ts";
 
-/** Throws `BuildError` for a host of other machines on a server whose users are all one user. */
+/** Throws `BuildError` for a pattern, which would match no host, and for a host of other machines on a server whose users are all one user. */
 export function checkedHosts(hosts: readonly string[], authorize: Authorize | undefined): readonly string[] {
+  const pattern = hosts.find((host) => host.includes("*"));
+  if (pattern !== undefined) {
+    throw new BuildError(
+      `allowedHosts must contain hosts such as "agents.example.com", got ${JSON.stringify(pattern)}.`,
+    );
+  }
   const beyond = authorize === undefined ? hosts.find((host) => !isLoopbackHost(host)) : undefined;
   if (beyond === undefined) return hosts.map((host) => host.toLowerCase());
   throw new BuildError(

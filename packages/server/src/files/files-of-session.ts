@@ -16,7 +16,8 @@ export interface PostedFiles {
 
 /**
  * Checks the files of a message of a user. The URL of stored bytes names a file of any session, and a session that has it may read
- * the bytes: a user may post it only to a session that has the file. Throws `refused`.
+ * the bytes: a user may post it only to a session that has the file. A URL that runs a script or names a file of a machine is refused, too.
+ * Throws `refused`.
  */
 export async function checkAttachments(
   context: Pick<ServerContext, "blobs" | "log">,
@@ -26,13 +27,23 @@ export async function checkAttachments(
   const store = storeOf(context);
   for (const { url } of attachments) {
     if (url.startsWith("data:") || mediaTypeIn(session.current(), url) !== undefined) continue;
+    const reason = isUnfit(url) ? unfit : notOfSession;
     // A URL by digest is refused also where no bytes are stored, so that the answer does not say what the store has.
-    if (!/^\s*ni:/i.test(url) && (await store?.get(url)) === undefined) continue;
+    const isChecked = reason === unfit || /^\s*ni:/i.test(url) || (await store?.get(url)) !== undefined;
+    if (!isChecked) continue;
     await session.refresh();
-    if (mediaTypeIn(session.current(), url) === undefined)
-      throw new HttpProblem("refused", notOfSession, { path });
+    if (mediaTypeIn(session.current(), url) === undefined) throw new HttpProblem("refused", reason, { path });
   }
 }
+
+/** As browsers read a URL, which leave out white space and control characters in it. */
+const isUnfit = (url: string): boolean =>
+  url.trim() === "" || unfitProtocols.has(URL.parse(url)?.protocol ?? "");
+
+const unfitProtocols: ReadonlySet<string> = new Set(["javascript:", "vbscript:", "file:"]);
+
+const unfit =
+  "An attachment must not have an empty URL, or one that begins with javascript:, vbscript: or file:. Send the bytes as a data URL.";
 
 const notOfSession =
   "An attachment has the URL of a stored file that the session does not have. Send its bytes as a data URL.";

@@ -1,17 +1,36 @@
 import { realpathSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, parse, sep } from "node:path";
+import { matchesNamePattern } from "./name-pattern.ts";
 
-/** A name in a folder. The folder is a real path; `*` in the name matches any characters. */
+/** Names below a folder, separated by "/". The folder is a real path; the names are a pattern, as `exclude` of `fileTools` has it. */
 export interface ExcludedName {
   readonly folder: string;
-  readonly name: string;
+  readonly pattern: string;
 }
 
-/** The name of an absolute path in its folder, and in the folder that it leads to. */
+/** The names of an absolute path below the folder that has no `*`, and of what it leads to in the folder of that. */
 export function namesOf(path: string): readonly ExcludedName[] {
-  const given = { folder: realPathOf(dirname(path)), name: basename(path) || "*" };
-  const real = realPathOf(join(given.folder, given.name));
-  return [given, { folder: dirname(real), name: basename(real) || "*" }];
+  const start = parse(path).root;
+  const names = path.slice(start.length).split(sep);
+  const isPattern = names.findIndex((name) => name.includes("*"));
+  const first = isPattern === -1 ? names.length - 1 : isPattern;
+  const folder = realPathOf(join(start, ...names.slice(0, first)));
+  const given = names.slice(first);
+  const real = realPathOf(join(folder, ...given));
+  return [
+    { folder, pattern: given.join("/") || "*" },
+    { folder: dirname(real), pattern: basename(real) || "*" },
+  ];
+}
+
+/** Whether a path relative to the folder of a pattern, or a folder above it, matches the pattern. */
+export function matchesOrIsBelow(pattern: string, path: string): boolean {
+  const names = path.split(sep);
+  // A pattern without "/" matches names of the folder itself only.
+  const most = pattern.includes("/") ? names.length : 1;
+  return names
+    .slice(0, most)
+    .some((_, index) => matchesNamePattern(pattern, names.slice(0, index + 1).join("/")));
 }
 
 /** The real path. Of a path that does not exist, the part that does is resolved. */

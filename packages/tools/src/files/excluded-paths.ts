@@ -1,19 +1,23 @@
 import { statSync, type BigIntStats } from "node:fs";
 import { resolve, sep } from "node:path";
-import { namesOf, type ExcludedName } from "./excluded-name.ts";
+import { matchesOrIsBelow, namesOf, type ExcludedName } from "./excluded-name.ts";
 import { isMooraPath } from "./moora-files.ts";
-import { matchesNamePattern } from "./name-pattern.ts";
 import { processExclusions } from "./process-exclusions.ts";
 
-/** Files and folders that are never read, with everything below them, by their real paths. */
+/** Files and folders that are never read in a root folder, with everything below them, by their real paths. */
 export class ExcludedPaths {
+  readonly #root: string;
   readonly #paths: readonly string[];
   readonly #first: readonly ExcludedName[];
   #names: readonly ExcludedName[];
 
-  /** Paths that do not exist yet are excluded, too. `*` in the last name of a path matches any characters. */
-  constructor(paths: readonly string[]) {
-    this.#paths = paths.map((path) => resolve(path));
+  /**
+   * `root`: a real path. Paths that do not exist yet are excluded, too. Those that are relative count from the root and from the
+   * current folder.
+   */
+  constructor(root: string, paths: readonly string[]) {
+    this.#root = root;
+    this.#paths = paths.flatMap((path) => [resolve(path), resolve(root, path)]);
     this.#first = this.#paths.flatMap(namesOf);
     this.#names = this.#namesNow();
   }
@@ -37,15 +41,15 @@ export class ExcludedPaths {
 
   /** Whether a real path is excluded, or is below an excluded folder. */
   has(real: string): boolean {
-    return this.#names.some(({ folder, name }) => {
+    return this.#names.some(({ folder, pattern }) => {
       const below = pathBelow(real, folder);
-      return below !== undefined && below !== "" && matchesNamePattern(name, below.split(sep, 1)[0] ?? "");
+      return below !== undefined && below !== "" && matchesOrIsBelow(pattern, below);
     });
   }
 
-  /** The same, for a path in `root`. Files of Moora are excluded by their names. */
-  hasIn(root: string, real: string): boolean {
-    return isMooraPath(pathBelow(real, root)?.split(sep) ?? []) || this.has(real);
+  /** The same, for a path in the root. Files of Moora are excluded by their names. */
+  hasInRoot(real: string): boolean {
+    return isMooraPath(pathBelow(real, this.#root)?.split(sep) ?? []) || this.has(real);
   }
 
   #namesNow(): readonly ExcludedName[] {
@@ -53,7 +57,8 @@ export class ExcludedPaths {
   }
 
   #pathsNow(): readonly string[] {
-    return [...this.#paths, ...processExclusions()];
+    const others = processExclusions().map((path) => resolve(this.#root, path));
+    return [...this.#paths, ...others];
   }
 }
 

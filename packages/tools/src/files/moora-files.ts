@@ -36,12 +36,28 @@ const beginnings: readonly RegExp[] = [
   /^moora-mcp-secret-/,
 ];
 
-const usersStart = /^\s*\{\s*"users"\s*:\s*\[/;
+const usersStart = /^\{\s*"users"\s*:\s*\[/;
 const token = /"token(Sha256)?"\s*:\s*"/;
 
 /** Whether a file, or its beginning, is a log of Moora, a key, or a list of users with tokens as the command line reads it. */
 export function isMooraContent(bytes: Buffer): boolean {
   const start = bytes.toString("latin1", 0, 1_024);
   if (beginnings.some((beginning) => beginning.test(start))) return true;
-  return usersStart.test(start) && token.test(bytes.toString("latin1"));
+  return isListOfUsers(bytes);
 }
+
+/** Whether it begins as a list of users, and has a token. Names may be escaped as JSON allows it, after any white space. */
+function isListOfUsers(bytes: Buffer): boolean {
+  const begin = bytes.findIndex((byte) => !whiteSpace.includes(byte));
+  if (begin === -1 || bytes[begin] !== openingBrace) return false;
+  const text = unescaped(bytes.toString("latin1", begin));
+  return usersStart.test(text) && token.test(text);
+}
+
+/** Space, tab, line feed and carriage return. */
+const whiteSpace: readonly number[] = [0x20, 0x09, 0x0a, 0x0d];
+const openingBrace = 0x7b;
+
+/** A text with the characters that its escapes of the form `\u0061` stand for. */
+const unescaped = (text: string): string =>
+  text.replace(/\\u([0-9a-f]{4})/gi, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 16)));

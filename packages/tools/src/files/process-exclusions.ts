@@ -5,19 +5,19 @@ import { namesOf } from "./excluded-name.ts";
 const key = Symbol.for("@moora/tools/excluded-paths");
 
 /**
- * Excludes paths from the file tools of this process, as `exclude` of `fileTools` does: also from those that exist already. Returns a
- * function that ends this. The command line excludes its secrets in this way from the tools of modules.
+ * Excludes paths from the file tools of this process, as `exclude` of `fileTools` does: also from those that exist already. A relative
+ * path counts from the current folder, and from the root of each of these tools. Returns a function that ends this. The command line excludes its secrets in this way from the tools of modules.
  */
 export function excludeFromFileTools(paths: readonly string[]): () => void {
   const absolute = paths.map((path) => resolve(path));
   // Where a link leads now stays excluded when it leads elsewhere later.
-  const found = absolute.flatMap(namesOf).map(({ folder, name }) => join(folder, name));
-  const excluded = [...new Set([...absolute, ...found])];
+  const found = absolute.flatMap(namesOf).map(({ folder, pattern }) => join(folder, pattern));
+  const excluded = [...new Set([...paths, ...absolute, ...found])];
   exclusions().add(excluded);
   return () => void exclusions().delete(excluded);
 }
 
-/** The paths that `excludeFromFileTools` excludes now. Absolute. */
+/** The paths that `excludeFromFileTools` excludes now: those that are relative as they are, and from the folder that was the current one. */
 export const processExclusions = (): readonly string[] => [...exclusions()].flat();
 
 function exclusions(): Set<readonly string[]> {

@@ -30,13 +30,13 @@ export class RootFolder {
   constructor(path: string, exclude: readonly string[] = []) {
     this.path = realpathSync.native(path);
     if (!statSync(this.path).isDirectory()) throw new TypeError(`${path} is not a folder.`);
-    this.#excluded = new ExcludedPaths(exclude);
+    this.#excluded = new ExcludedPaths(this.path, exclude);
     if (this.#excluded.has(this.path)) throw new TypeError(`${path} is excluded, and cannot be the root.`);
   }
 
-  /** Whether a real path inside the root must not be read or listed. */
+  /** Whether a path inside the root, by its real names or by those of links, must not be read or listed. */
   excludes(real: string): boolean {
-    return this.#excluded.hasIn(this.path, real);
+    return this.#excluded.hasInRoot(real);
   }
 
   /** An open file or folder. Rejects with `PathRefused`. The caller closes it. */
@@ -54,6 +54,8 @@ export class RootFolder {
       throw await this.#realPathFailure(path, candidate, error);
     }
     this.#excluded.refresh();
+    // A pattern may match a link, which leads to a file with another name.
+    if (this.excludes(candidate)) throw excluded(path);
     this.#check(path, real);
     return real;
   }
