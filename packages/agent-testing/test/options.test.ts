@@ -12,7 +12,9 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import {
   asked,
+  decided,
   explore,
+  given,
   givenAgent,
   goldenLogs,
   replayLog,
@@ -31,6 +33,27 @@ const broken = { invariants: { never: () => "always broken" } };
 const refusal = (message: string): { readonly name: "BuildError"; readonly message: string } => ({
   name: "BuildError",
   message,
+});
+
+describe("an input of a transcript", () => {
+  it.each([
+    ["approve", 'got "approve". Did you mean "approved"?'],
+    [{ reject: "no" }, "got an object."],
+    [undefined, "got undefined."],
+  ])("is not made with the decision %o", (decision, end) => {
+    const known =
+      'decision must be "approved", "rejected", "run-again", "failed", "unknown", { modified: "..." }, ' +
+      '{ answered: "..." }, { worked: "..." }, ';
+    const make = (): unknown => Reflect.apply(decided, undefined, ["call_1", decision]);
+    expect(make).toThrow(expect.objectContaining(refusal(known + end)));
+  });
+
+  it("that does not apply is named with the reason, where a transcript shows something else", () => {
+    const transcript = given(asked("Hello"), decided("call_1", "approved"));
+    expect(() => transcript.shows("Done")).toThrow(
+      "after user-message-received, tool-call-decided (ignored: ",
+    );
+  });
 });
 
 describe("a simulation that would test nothing is refused", () => {

@@ -20,5 +20,5 @@ export const isMcpError = (error: unknown): error is Error =>
   error instanceof Error && error.name === "McpError";
 
 /** Whether it was thrown because a package of the protocol's SDK is missing or broken. */
-export const isNotInstalled = (error: unknown): error is Error =>
+export const isNotInstalled = (error: unknown): error is Error & { readonly code: "not-installed" } =>
   isMcpError(error) && "code" in error && error.code === "not-installed";
