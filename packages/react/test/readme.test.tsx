@@ -25,9 +25,14 @@ beforeAll(async () => {
   const page = new Page("packages/react/README.md");
   writeFileSync(file, page.block("tsx"));
   writeFileSync(join(folder, "types.tsx"), page.block("tsx types"));
+  writeFileSync(join(folder, "connect.tsx"), page.block("tsx connect"));
   writeFileSync(
     join(folder, "tsconfig.json"),
-    JSON.stringify({ extends: "../../tsconfig.json", files: ["app.tsx", "types.tsx"], include: [] }),
+    JSON.stringify({
+      extends: "../../tsconfig.json",
+      files: ["app.tsx", "types.tsx", "connect.tsx"],
+      include: [],
+    }),
   );
   // The module exports what the README says.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
@@ -49,7 +54,7 @@ const shows = (screen: Screen, text: string) =>
   act(() => untilPasses(() => expect(screen.text).toContain(text)));
 
 describe("the program of the README", () => {
-  it("compiles, and so does the one about types", () => {
+  it("compiles, and so do those about connecting and types", () => {
     const tsc = join(import.meta.dirname, "../../../node_modules/.bin/tsc");
     const { stdout, status } = spawnSync(tsc, ["-p", folder, "--noEmit"], { encoding: "utf8" });
     expect(status, stdout).toBe(0);
