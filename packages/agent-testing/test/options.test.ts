@@ -137,8 +137,8 @@ describe("an unknown option is refused, with the nearest known name", () => {
   it("and givenAgent takes an agent that is defined, with its data, or its state", () => {
     const data = defineData({ schema: z.object({ paid: z.number() }), initial: { paid: 3 } });
     const payer = defineAgent({ llm: new MockLlmCaller([]), data });
-    for (const given of [givenAgent(payer), givenAgent(initialStateOf(payer))])
-      expect(given(asked("Pay.")).shows("Planning", "plan/1/1/1").state.data).toEqual({ paid: 3 });
+    for (const begin of [givenAgent(payer), givenAgent(initialStateOf(payer))])
+      expect(begin(asked("Pay.")).shows("Planning", "plan/1/1/1").state.data).toEqual({ paid: 3 });
     // @ts-expect-error These are not the tools of an agent.
     expect(() => givenAgent({ tool: {} })).toThrow("Unknown option");
   });

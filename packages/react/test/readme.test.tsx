@@ -139,5 +139,6 @@ describe("the program of the README", () => {
     await session.close();
     await click(screen, "Send");
     await shows(screen, "The session was closed.");
+    expect(screen.text).toContain("idle, 0 items");
   });
 });
