@@ -255,7 +255,12 @@ describe("the reference of sessions", () => {
   });
 });
 
-const valuePages = ["docs/tools.md", "docs/concepts.md", "packages/agent-testing/README.md"];
+const valuePages = [
+  "docs/tools.md",
+  "docs/concepts.md",
+  "packages/agent-testing/README.md",
+  "docs/testing.md",
+];
 
 const valueTables = valuePages.flatMap(tablesOf).flatMap(({ subject, rows }) => {
   const [, type, entry] = /^fields of (\w+), (\S+)$/.exec(subject) ?? [];
@@ -263,7 +268,7 @@ const valueTables = valuePages.flatMap(tablesOf).flatMap(({ subject, rows }) => 
 });
 
 describe("the reference of values", () => {
-  it("has the tables of what a tool gets and returns, of the result of a run, of simulations and of explorations", () => {
+  it("has the tables of what a tool gets and returns, of the result of a run, of simulations, explorations and runs of tools", () => {
     const types = valueTables.map(({ type }) => type);
     expect(types).toEqual([
       "ToolContext",
@@ -272,6 +277,7 @@ describe("the reference of values", () => {
       "RunResult",
       "SimulateOptions",
       "ExploreOptions",
+      "ToolRun",
     ]);
   });
 

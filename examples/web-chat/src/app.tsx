@@ -7,10 +7,11 @@ import { MessageView } from "./message-view.tsx";
 import { Questions } from "./questions.tsx";
 import { ShoppingList } from "./shopping-list.tsx";
 import { useBottom } from "./use-bottom.ts";
+import { usePost } from "./use-post.ts";
 
 /** The chat with the shopping list beside it. */
 export function App(): JSX.Element {
-  const { messages, status, failure, retry, connection } = useAgent<typeof shopper>();
+  const { messages, status, connection } = useAgent<typeof shopper>();
   const bottom = useBottom();
   const unsent = connection?.pending.filter(({ kind }) => kind === "messages") ?? [];
   return (
@@ -44,19 +45,26 @@ export function App(): JSX.Element {
               ))}
             </ol>
           </div>
-          {status === "failed" && (
-            <p className="failure" role="alert">
-              {failure?.kind === "Cancelled" ? "Stopped." : failure?.message}{" "}
-              <button type="button" onClick={() => void retry()}>
-                Try again
-              </button>
-            </p>
-          )}
+          {status === "failed" && <Failure />}
           <Questions />
           <Composer />
         </section>
         <ShoppingList />
       </main>
     </div>
+  );
+}
+
+/** Why the newest loop has failed, with the button that tries again. */
+function Failure(): JSX.Element {
+  const { failure, retry } = useAgent<typeof shopper>();
+  const [problem, post] = usePost();
+  return (
+    <p className="failure" role="alert">
+      {failure?.kind === "Cancelled" ? "Stopped." : failure?.message} {problem}{" "}
+      <button type="button" onClick={() => void post(() => retry())}>
+        Try again
+      </button>
+    </p>
   );
 }

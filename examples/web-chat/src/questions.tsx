@@ -3,6 +3,7 @@ import { useAgent } from "@moora/react";
 import { useLayoutEffect, useRef, useState, type JSX, type RefObject } from "react";
 import type { shopper } from "../agent.ts";
 import { AnswerForm } from "./answer-form.tsx";
+import { usePost } from "./use-post.ts";
 
 /** The open questions. The first answer counts, in any window. */
 export function Questions(): JSX.Element {
@@ -39,18 +40,16 @@ const kinds: Readonly<Record<Question["about"], (props: KindProps) => JSX.Elemen
 function QuestionView({ question }: { readonly question: Question }): JSX.Element {
   const { decide } = useAgent<typeof shopper>();
   const [isBusy, setBusy] = useState(false);
-  const [problem, setProblem] = useState("");
+  const [ignored, setIgnored] = useState("");
+  const [refused, post] = usePost();
+  const problem = ignored === "" ? refused : ignored;
   const section = useFocusAfter();
   const give = async (decision: Decision): Promise<void> => {
     if (isBusy) return;
     setBusy(true);
-    setProblem("");
-    try {
-      const receipt = await decide(question, decision);
-      if (receipt.status === "ignored") setProblem(`Not accepted: ${receipt.reason}.`);
-    } catch (error) {
-      setProblem(error instanceof Error ? error.message : String(error));
-    }
+    setIgnored("");
+    const receipt = await post(() => decide(question, decision));
+    if (receipt?.status === "ignored") setIgnored(`Not accepted: ${receipt.reason}.`);
     setBusy(false);
   };
   const Kind = kinds[question.about];

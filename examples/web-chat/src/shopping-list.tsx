@@ -1,6 +1,7 @@
 import { useAgent } from "@moora/react";
 import { useRef, type JSX } from "react";
 import type { shopper } from "../agent.ts";
+import { usePost } from "./use-post.ts";
 
 interface Item {
   readonly id: string;
@@ -11,15 +12,17 @@ interface Item {
 /** The data of the session: the agent and every window change the same list. */
 export function ShoppingList(): JSX.Element {
   const { data, update } = useAgent<typeof shopper>();
+  const [problem, post] = usePost();
+  const change = (recipe: Parameters<typeof update>[0]): void => void post(() => update(recipe));
   const add = (name: string): void =>
-    void update((draft) => void draft.items.push({ id: crypto.randomUUID(), name, isDone: false }));
+    change((draft) => void draft.items.push({ id: crypto.randomUUID(), name, isDone: false }));
   const toggle = (id: string): void =>
-    void update((draft) => {
+    change((draft) => {
       const item = draft.items.find((other) => other.id === id);
       if (item !== undefined) item.isDone = !item.isDone;
     });
   const remove = (id: string): void =>
-    void update((draft) => void (draft.items = draft.items.filter((item) => item.id !== id)));
+    change((draft) => void (draft.items = draft.items.filter((item) => item.id !== id)));
   return (
     <section className="list" aria-labelledby="list-title">
       <h2 id="list-title">Shopping list</h2>
@@ -29,6 +32,11 @@ export function ShoppingList(): JSX.Element {
         ))}
       </ul>
       {data.items.length === 0 && <p className="hint">The list is empty.</p>}
+      {problem !== "" && (
+        <p className="failure" role="alert">
+          {problem}
+        </p>
+      )}
       <NewItem add={add} />
     </section>
   );

@@ -152,6 +152,22 @@ describe("the chat in a browser", () => {
     await page.context().close();
   });
 
+  it("shows why a message was refused, and keeps its text in the field", async () => {
+    const page = await open();
+    const field = page.getByLabel("Message", { exact: true });
+    const problem = { status: 413, title: "Body too large", code: "body-too-large", detail: "Too long." };
+    await page.route("**/messages?*", (route) => route.fulfill({ status: 413, json: problem }));
+    await write(page, "add milk");
+    await page.getByRole("alert").getByText("Too long.").waitFor();
+    expect(await field.inputValue()).toBe("add milk");
+    await page.unroute("**/messages?*");
+    await page.keyboard.press("Enter");
+    await item(page, "milk").waitFor();
+    await expect.poll(() => page.getByRole("alert").count()).toBe(0);
+    await expectSame(page);
+    await page.context().close();
+  });
+
   it("sends what was written offline, once, when its page was closed and is opened again", async () => {
     const first = await open();
     const id = await idOf(first);

@@ -2,6 +2,8 @@ import { initialStateOf, type Agent } from "@moora/agent";
 import { llmRequestAt } from "@moora/agent-core-effects";
 import { checkOptions, type OptionForms } from "@moora/agent-core-effects/internal";
 import {
+  agentTransition,
+  ignoredReason,
   initialAgentState,
   memoryAt,
   type AgentInput,
@@ -68,7 +70,7 @@ export function givenAgent(
       call: (id) => recordOf(state, id),
       and: (...more) => transcript([...inputs, ...more]),
       shows(control, ...effectKeys) {
-        checkShown(state, control, effectKeys, keeper.inputs);
+        checkShown(state, control, effectKeys, () => inputsToText(from, keeper.inputs));
         return made;
       },
     };
@@ -90,9 +92,19 @@ function checkShown(
   state: AgentState,
   control: string,
   effectKeys: readonly string[],
-  inputs: readonly AgentInput[],
+  inputsText: () => string,
 ): void {
   const problem = notShown(state, control, effectKeys);
-  if (problem !== undefined)
-    throw new NotShown(`${problem}\nafter ${inputs.map((input) => input.type).join(", ")}`);
+  if (problem !== undefined) throw new NotShown(`${problem}\nafter ${inputsText()}`);
+}
+
+/** The types of the inputs, with those that did not apply. */
+function inputsToText(from: AgentState, inputs: readonly AgentInput[]): string {
+  let state = from;
+  const types = inputs.map((input) => {
+    const reason = ignoredReason(input)(state);
+    state = agentTransition(input)(state);
+    return reason === undefined ? input.type : `${input.type} (ignored: ${reason})`;
+  });
+  return types.join(", ");
 }

@@ -1,4 +1,5 @@
-import type { AgentInput } from "@moora/agent-core-state-machine";
+import { didYouMean, isObject, refuse, shownValue } from "@moora/agent-core-effects/internal";
+import type { AgentInput, InputOf } from "@moora/agent-core-state-machine";
 
 /**
  * A message of the user. The default of its id is made from the text. As for all inputs made here, `at` is its timestamp,
@@ -53,18 +54,26 @@ export const interrupted = (
   timestamp: at,
 });
 
-/** A human's decision on a call. Default of `digest`: the one that `callsMade` gives to a call with this id. */
+/** The decisions that are a word. */
+const words = ["approved", "rejected", "run-again", "failed", "unknown"] as const;
+
+/** The fields of the others: changed arguments as JSON, an answer as JSON, the result of an outcome question. */
+const fields = ["modified", "answered", "worked"] as const;
+
+/** A decision of `decided`: a word, or what the reviewer gives as text. */
+type MadeDecision =
+  | (typeof words)[number]
+  | { readonly modified: string }
+  | { readonly answered: string }
+  | { readonly worked: string };
+
+/**
+ * A human's decision on a call, in the words of the log: `"approved"`, where `session.decide` takes `"approve"`. Default of `digest`: the
+ * one that `callsMade` gives to a call with this id. Throws `BuildError` for any other decision.
+ */
 export const decided = (
   toolCallId: string,
-  decision:
-    | "approved"
-    | "rejected"
-    | "run-again"
-    | "failed"
-    | "unknown"
-    | { readonly modified: string }
-    | { readonly answered: string }
-    | { readonly worked: string },
+  decision: MadeDecision,
   {
     digest,
     by = "ada",
@@ -82,16 +91,27 @@ export const decided = (
   digest: digest ?? `digest-${toolCallId}`,
   by,
   ...(reason === undefined ? {} : { reason }),
-  decision:
-    typeof decision === "string"
-      ? { type: decision }
-      : "modified" in decision
-        ? { type: "modified", parameters: decision.modified }
-        : "worked" in decision
-          ? { type: "worked", content: decision.worked }
-          : { type: "answered", content: decision.answered },
+  decision: recordedDecision(decision),
   timestamp: at,
 });
+
+type RecordedDecision = InputOf<"tool-call-decided">["decision"];
+
+function recordedDecision(decision: MadeDecision): RecordedDecision {
+  const given = words.find((word) => word === decision);
+  if (given !== undefined) return { type: given };
+  if (!isObject(decision)) return refuseDecision(decision);
+  if ("modified" in decision) return { type: "modified", parameters: decision.modified };
+  if ("worked" in decision) return { type: "worked", content: decision.worked };
+  if ("answered" in decision) return { type: "answered", content: decision.answered };
+  return refuseDecision(decision);
+}
+
+function refuseDecision(decision: unknown): never {
+  const known = [...words.map((word) => `"${word}"`), ...fields.map((field) => `{ ${field}: "..." }`)];
+  const hint = typeof decision === "string" ? didYouMean(decision, words) : "";
+  return refuse(`decision must be ${known.join(", ")}, got ${shownValue(decision)}.${hint}`);
+}
 
 /** The deadline of a wait has passed, by the key of the wait. */
 export const timePassed = (key: string, at = 1): AgentInput => ({

@@ -1,4 +1,5 @@
 /** Matchers for vitest: `expect.extend(agentMatchers)` once, in a test or a set-up file. */
+import { isObject, refuse, shownValue } from "@moora/agent-core-effects/internal";
 import {
   type AgentInput,
   type AgentState,
@@ -49,6 +50,19 @@ type Shows = AgentState | { readonly state: AgentState };
 
 const stateIn = (received: Shows): AgentState => ("state" in received ? received.state : received);
 
+/** Throws `BuildError` for a value that a matcher cannot look at: `expect` takes values of every type. */
+function checkReceived(
+  matcher: keyof AgentMatchers,
+  isFit: boolean,
+  expectation: string,
+  received: unknown,
+): void {
+  if (!isFit) refuse(`${matcher} needs ${expectation}, got ${shownValue(received)}.`);
+}
+
+const isShowing = (received: unknown): boolean =>
+  isObject(received) && ("reActContext" in received || "state" in received);
+
 /** For `expect.extend`. */
 export const agentMatchers: {
   toShow(received: Shows, control: string, ...keys: readonly string[]): Outcome;
@@ -56,10 +70,14 @@ export const agentMatchers: {
   toBeSendable(received: LlmRequest, dialects?: Dialects): Outcome;
   toReplay(received: string): Promise<Outcome>;
 } = {
-  toShow: (received, control, ...keys) =>
-    outcome(notShown(stateIn(received), control, keys), `expected something else than ${control}`),
+  toShow(received, control, ...keys) {
+    checkReceived("toShow", isShowing(received), "a state or a transcript", received);
+    return outcome(notShown(stateIn(received), control, keys), `expected something else than ${control}`);
+  },
 
   toKeepLaws(received, agent = {}) {
+    const inputs = "a list of inputs; a transcript has kept the laws already";
+    checkReceived("toKeepLaws", Array.isArray(received), inputs, received);
     const keeper = keepLaws({ from: "transcript" in agent ? agent : initialAgentState(agent) });
     return outcome(
       messageOf(() => received.forEach((input) => keeper.apply(input))),
@@ -68,6 +86,7 @@ export const agentMatchers: {
   },
 
   toBeSendable(received, dialects = {}) {
+    checkReceived("toBeSendable", isObject(received), "a model request", received);
     const refusals = Object.entries(dialects).flatMap(([name, dialect]) =>
       dialect(received).map((problem) => `${name}: ${problem}`),
     );
@@ -79,6 +98,7 @@ export const agentMatchers: {
   },
 
   async toReplay(received) {
+    checkReceived("toReplay", typeof received === "string", "the path of an exported session", received);
     const problem = await replayLog(received).then(
       () => undefined,
       (error: unknown) => String(error),

@@ -37,6 +37,20 @@ describe("the matchers for vitest", () => {
     expect(() => expect(transcript).toShow("Done")).toThrow("got Planning wanting [plan/1/1/1]");
   });
 
+  it("refuse what they cannot look at, and name what they need", () => {
+    const transcript = given(asked("Hello"));
+    expect(() => expect(transcript).toKeepLaws()).toThrow(
+      "toKeepLaws needs a list of inputs; a transcript has kept the laws already, got an object.",
+    );
+    expect(() => expect([asked("Hello")]).toShow("Planning")).toThrow(
+      "toShow needs a state or a transcript, got an array.",
+    );
+    const { request } = given();
+    expect(() => expect(request).toBeSendable()).toThrow(
+      "toBeSendable needs a model request, got undefined.",
+    );
+  });
+
   it("hold inputs to the laws", () => {
     expect([asked("Hello"), answered("plan/1/1/1", "Hello!")]).toKeepLaws();
     expect([asked("Pay"), callsMade("plan/1/1/1", { call_1: { name: "pay" } })]).toKeepLaws({

@@ -12,7 +12,9 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import {
   asked,
+  decided,
   explore,
+  given,
   givenAgent,
   goldenLogs,
   replayLog,
@@ -31,6 +33,27 @@ const broken = { invariants: { never: () => "always broken" } };
 const refusal = (message: string): { readonly name: "BuildError"; readonly message: string } => ({
   name: "BuildError",
   message,
+});
+
+describe("an input of a transcript", () => {
+  it.each([
+    ["approve", 'got "approve". Did you mean "approved"?'],
+    [{ reject: "no" }, "got an object."],
+    [undefined, "got undefined."],
+  ])("is not made with the decision %o", (decision, end) => {
+    const known =
+      'decision must be "approved", "rejected", "run-again", "failed", "unknown", { modified: "..." }, ' +
+      '{ answered: "..." }, { worked: "..." }, ';
+    const make = (): unknown => Reflect.apply(decided, undefined, ["call_1", decision]);
+    expect(make).toThrow(expect.objectContaining(refusal(known + end)));
+  });
+
+  it("that does not apply is named with the reason, where a transcript shows something else", () => {
+    const transcript = given(asked("Hello"), decided("call_1", "approved"));
+    expect(() => transcript.shows("Done")).toThrow(
+      "after user-message-received, tool-call-decided (ignored: ",
+    );
+  });
 });
 
 describe("a simulation that would test nothing is refused", () => {
@@ -114,8 +137,8 @@ describe("an unknown option is refused, with the nearest known name", () => {
   it("and givenAgent takes an agent that is defined, with its data, or its state", () => {
     const data = defineData({ schema: z.object({ paid: z.number() }), initial: { paid: 3 } });
     const payer = defineAgent({ llm: new MockLlmCaller([]), data });
-    for (const given of [givenAgent(payer), givenAgent(initialStateOf(payer))])
-      expect(given(asked("Pay.")).shows("Planning", "plan/1/1/1").state.data).toEqual({ paid: 3 });
+    for (const begin of [givenAgent(payer), givenAgent(initialStateOf(payer))])
+      expect(begin(asked("Pay.")).shows("Planning", "plan/1/1/1").state.data).toEqual({ paid: 3 });
     // @ts-expect-error These are not the tools of an agent.
     expect(() => givenAgent({ tool: {} })).toThrow("Unknown option");
   });

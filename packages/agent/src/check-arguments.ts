@@ -81,6 +81,7 @@ const openForms: OptionForms<OpenOptions> = {
   waitMs: "any",
   isOwnerGone: "function",
   onApproval: "function",
+  onEvent: "function",
   onError: "function",
   onLog: "function",
   newId: "function",

@@ -2,6 +2,7 @@ import type { Clock, NeedsContext, Tool } from "@moora/agent-core-effects";
 import { blobProblem } from "@moora/agent-core-effects/internal";
 import type { AgentInput } from "@moora/agent-core-state-machine";
 import { LogError, type EventLog, type LeaseClaim, type LogNotice, type SessionLog } from "@moora/event-log";
+import type { AgentEvent } from "./agent-event.ts";
 import { checkIsAgent, checkOpenOptions } from "./check-arguments.ts";
 import { systemClock } from "./clock.ts";
 import type { Agent } from "./define-agent.ts";
@@ -74,6 +75,11 @@ export interface OpenOptions {
   readonly blobs?: BlobOptions;
   /** Answers questions at once. Default: questions wait for `decide`. */
   readonly onApproval?: OnApproval;
+  /**
+   * Receives the events from the opening on, also those of work that resumes before `openSession` resolves;
+   * `session.onEvent` adds more listeners. Default: none.
+   */
+  readonly onEvent?: (event: AgentEvent<unknown>) => void;
   /**
    * Receives the errors that no caller waits for, from the opening on; `session.onError` adds more listeners. Default:
    * `console.error`.

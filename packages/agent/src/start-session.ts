@@ -81,6 +81,11 @@ export function startSession<Answer, Data, Context = unknown, Tools extends Tool
 ): Session<Answer, Data, Tools> {
   checkIsAgent("startSession", agent);
   const options: StartOptions = given ?? {};
+  if ("log" in options) {
+    refuse(
+      "startSession keeps its session in memory. For one in a log: await openSession(agent, { log, id }).",
+    );
+  }
   checkOptions("startSession", options, startForms);
   checkContext("startSession", agent, options.context);
   const problem = blobProblem("startSession", options.blobs, undefined);

@@ -5,6 +5,7 @@ import {
   askHuman,
   defineAgent,
   defineTool,
+  startSession,
   type Agent,
   type AgentOptions,
   type ToolOptions,
@@ -15,6 +16,13 @@ const input = z.object({ city: z.string() });
 
 /** Callers without types may pass any value. */
 const untyped = (value: object) => Object.assign(JSON.parse("{}"), value);
+
+it("a log for startSession is refused, and the message names openSession", () => {
+  const agent = defineAgent({ llm });
+  expect(() => startSession(agent, untyped({ log: {} }))).toThrow(
+    "startSession keeps its session in memory. For one in a log: await openSession(agent, { log, id }).",
+  );
+});
 
 describe("an option under the name that another library gives it", () => {
   it.each(["parameters", "inputSchema", "schema"])("of a tool, %s, is refused: it is input", (name) => {

@@ -20,6 +20,7 @@ export type { McpToolRule } from "./client/tool-policy.ts";
 export type { McpToolsOptions, SkippedTool } from "./client/tools-options.ts";
 export { McpError } from "./mcp-error.ts";
 export type { McpErrorCode } from "./mcp-error.ts";
+export { checkServerSdk } from "./server/server-sdk.ts";
 export { mcpServer } from "./server/mcp-server.ts";
 export type {
   ListeningServer,

@@ -9,7 +9,7 @@ import { untilPasses } from "@moora/testbed/test-clock";
 import { act, createElement, type JSX } from "react";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { ChatSession } from "../src/index.ts";
-import { agentOf, Screen } from "./support.tsx";
+import { agentOf, remoteSession, Screen } from "./support.tsx";
 
 interface Program {
   readonly App: (props: { readonly session: ChatSession<{ items: string[] }> }) => JSX.Element;
@@ -25,9 +25,14 @@ beforeAll(async () => {
   const page = new Page("packages/react/README.md");
   writeFileSync(file, page.block("tsx"));
   writeFileSync(join(folder, "types.tsx"), page.block("tsx types"));
+  writeFileSync(join(folder, "connect.tsx"), page.block("tsx connect"));
   writeFileSync(
     join(folder, "tsconfig.json"),
-    JSON.stringify({ extends: "../../tsconfig.json", files: ["app.tsx", "types.tsx"], include: [] }),
+    JSON.stringify({
+      extends: "../../tsconfig.json",
+      files: ["app.tsx", "types.tsx", "connect.tsx"],
+      include: [],
+    }),
   );
   // The module exports what the README says.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
@@ -49,7 +54,7 @@ const shows = (screen: Screen, text: string) =>
   act(() => untilPasses(() => expect(screen.text).toContain(text)));
 
 describe("the program of the README", () => {
-  it("compiles, and so does the one about types", () => {
+  it("compiles, and so do those about connecting and types", () => {
     const tsc = join(import.meta.dirname, "../../../node_modules/.bin/tsc");
     const { stdout, status } = spawnSync(tsc, ["-p", folder, "--noEmit"], { encoding: "utf8" });
     expect(status, stdout).toBe(0);
@@ -106,5 +111,34 @@ describe("the program of the README", () => {
     await click(screen, "Approve");
     await shows(screen, "Not accepted: digest-mismatch");
     expect(screen.text).toContain("approval of pay");
+  });
+
+  it("stays, with the reason and the text, when a message is refused", async () => {
+    await using remote = await remoteSession(agentOf([answers("Hello.")]));
+    await using screen = await Screen.of(createElement(App, { session: remote.session }));
+    const field = (): HTMLInputElement | null => screen.container.querySelector('input[name="message"]');
+    const type = async (text: string): Promise<void> => {
+      await act(async () => {
+        const element = field();
+        if (element !== null) element.value = text;
+      });
+      await click(screen, "Send");
+    };
+    await type("much ".repeat(250_000));
+    await shows(screen, "The body must have at most");
+    expect(field()?.value.length).toBe(1_250_000);
+    await type("Hello");
+    await shows(screen, "Hello.");
+    expect(screen.container.querySelector('[role="alert"]')).toBeNull();
+    expect(field()?.value).toBe("");
+  });
+
+  it("stays, with the reason, when the session is closed", async () => {
+    const session = startSession(agentOf([]));
+    await using screen = await Screen.of(createElement(App, { session }));
+    await session.close();
+    await click(screen, "Send");
+    await shows(screen, "The session was closed.");
+    expect(screen.text).toContain("idle, 0 items");
   });
 });

@@ -95,6 +95,27 @@ describe("a fork of a session", () => {
     expect((await ada.get(`/sessions/${id}`)).body.questions).toHaveLength(1);
   });
 
+  it("has the decision of a question at whose record it begins, and asks again one record earlier", async () => {
+    const pay = toolOf("pay", () => "paid", { approval: "always" });
+    const turns = [callsTools([{ name: "pay" }]), answers("Paid."), answers("Paid.")];
+    await using scene = new Scene(agentOf(turns, { tools: [pay] }));
+    const ada = scene.as("ada");
+    const id = await ada.create();
+    await using stream = await ada.events(id);
+    await ada.post(`/sessions/${id}/messages`, { content: "Pay" });
+    await stream.until("re-act-observed");
+    const { questions, seq } = (await ada.get(`/sessions/${id}`)).body;
+    const [{ toolCallId, digest }] = questions;
+    await ada.post(`/sessions/${id}/decisions`, { toolCallId, digest, decision: { reject: "No." } });
+    await stream.until("tool-call-decided");
+    const stateOfFork = async (at: number) => {
+      const { body } = await ada.post(`/sessions/${id}/fork`, { at });
+      return (await stateAt(scene.log, body.id)).state.toolCalls[toolCallId];
+    };
+    expect((await stateOfFork(seq))?.result).toMatchObject({ isSuccess: false, code: "rejected" });
+    expect((await stateOfFork(seq - 1))?.result).toBeNull();
+  });
+
   it("of the session of a sub-agent is run by the server as any other one", async () => {
     const log = memoryLog();
     const cashier = agentOf(() => answers("It is paid."), { name: "cashier" });

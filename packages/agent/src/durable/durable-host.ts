@@ -170,7 +170,8 @@ export class DurableHost<Answer> {
   }
 
   #sessionBase(): SessionBase {
-    const { handle, found, access, clock, context, files, onApproval, onError, onLog } = this.#options;
+    const { handle, found, access, clock, context, files, onApproval, onEvent, onError, onLog } =
+      this.#options;
     const { newId = randomId } = this.#options;
     const { id } = handle.log;
     return {
@@ -180,6 +181,7 @@ export class DurableHost<Answer> {
       files,
       newId,
       onApproval,
+      onEvent,
       onError,
       onLog,
       identity: identityOf(id, found.header),

@@ -1,6 +1,6 @@
 import type { Clock, Tool } from "@moora/agent-core-effects";
 import type { AgentInput } from "@moora/agent-core-state-machine";
-import type { Question } from "../agent-event.ts";
+import type { AgentEvent, Question } from "../agent-event.ts";
 import type { Agent } from "../define-agent.ts";
 import type { ErrorListener } from "../error-reports.ts";
 import type { LogListener } from "../logger.ts";
@@ -81,6 +81,7 @@ export interface DurableOptions {
   readonly context?: unknown;
   readonly files?: SessionFiles | undefined;
   readonly onApproval?: OnApproval;
+  readonly onEvent?: (event: AgentEvent<unknown>) => void;
   readonly onError?: ErrorListener;
   readonly onLog?: LogListener;
   readonly newId?: (prefix: string) => string;

@@ -4,6 +4,7 @@ import { isPaused, type AgentState } from "@moora/agent-core-state-machine";
 import { recordOf } from "@moora/agent-core-state-machine/internal";
 import { codeAt } from "../team/member-at.ts";
 import { fixedDecision } from "../decision-to-input.ts";
+import type { AgentEvent } from "../agent-event.ts";
 import type { Agent } from "../define-agent.ts";
 import type { ErrorListener, ErrorReport } from "../error-reports.ts";
 import type { LogListener } from "../logger.ts";
@@ -30,6 +31,7 @@ import { SubAgents, type SubAgentsHost } from "./sub-agents.ts";
 export interface SessionBase extends MachineBase {
   readonly newId: (prefix: string) => string;
   readonly onApproval?: OnApproval | undefined;
+  readonly onEvent?: ((event: AgentEvent<unknown>) => void) | undefined;
   readonly onError?: ErrorListener | undefined;
   readonly onLog?: LogListener | undefined;
   /** Whether questions are rejected instead of left open when there is no reviewer. Default: false. */
@@ -123,6 +125,7 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
   );
   const methods = sessionMethods(agent, { base, output, machine, outside, decisions, subAgents, stop });
   isCreated = true;
+  if (base.onEvent !== undefined) methods.session.onEvent(base.onEvent);
   return {
     ...methods,
     dispatch: async (...inputs) => void (await dispatch(...inputs)),

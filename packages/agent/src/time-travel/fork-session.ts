@@ -31,7 +31,8 @@ import { settlingInputs } from "./settling-inputs.ts";
 import { writeSession } from "./write-session.ts";
 
 /**
- * What happens to work that is open at the position. `reuse`: its outcome is taken from the original log; that of a call which has
+ * What happens to work that is open at the position. `reuse`: its outcome is taken from the original log, also the decision of a question,
+ * which stays open if the original has none; that of a call which has
  * begun and has none there counts as unknown, unless its tool is `safe`, and one that a person has approved and that has not begun
  * counts as not run: the approval was for one run. `rerun`: it runs again, as if it had not started, also with its approval. `close`:
  * a call that had not started counts as not run, the outcome of one that had started as unknown.

@@ -1,10 +1,36 @@
 import { memoryLog } from "@moora/event-log";
-import { hangs, MockLlmCaller } from "@moora/llm/testing";
+import { answers, callsTools, hangs, MockLlmCaller } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
-import { defineAgent, identityOf, openSession, readHeader } from "../../src/index.ts";
-import { settled } from "../support.ts";
+import { defineAgent, identityOf, openSession, readHeader, type AgentEvent } from "../../src/index.ts";
+import { settled, toolOf } from "../support.ts";
 
 describe("a session that is opened to run", () => {
+  it("reports to onEvent what a call without a wait did before the opening resolved", async () => {
+    const pay = toolOf("pay", () => "paid", { approval: "always" });
+    const llm = new MockLlmCaller([callsTools([{ name: "pay", arguments: { of: 1 } }]), answers("Done.")]);
+    const agent = defineAgent({ llm, tools: [pay] });
+    const options = { log: memoryLog(), id: "ada" };
+    const first = await openSession(agent, { ...options, onEvent: () => undefined });
+    const types: AgentEvent["type"][] = [];
+    await first.send("Pay.");
+    await first.settled();
+    await first.close();
+    await using poster = await openSession(agent, { ...options, access: "post" });
+    for (const question of poster.questions()) await poster.decide(question, "approve");
+    await using session = await openSession(agent, {
+      ...options,
+      onEvent: ({ type }) => void types.push(type),
+    });
+    await session.settled();
+    expect(types.filter((type) => type !== "StateStarted")).toEqual([
+      "ToolCallStarted",
+      "ToolCallFinished",
+      "LlmToken",
+      "LlmPartEnded",
+      "FinalAnswer",
+    ]);
+  });
+
   it("starts nothing before the log contains that its owner runs it", async () => {
     const agent = defineAgent({ llm: new MockLlmCaller(() => hangs()) });
     const options = { log: memoryLog(), id: "ada" };

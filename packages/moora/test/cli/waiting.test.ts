@@ -44,6 +44,40 @@ describe("a question in a run without a terminal", () => {
     expect(JSON.stringify(provider.bodies[1])).toContain("too much");
   });
 
+  it("shows an approved call that ends at once, when it is resumed", async () => {
+    await using provider = await FakeProvider.start(calls(["pay", { euros: 5 }]), says("Paid."));
+    const options = ["--session", "ada", "--tools", module, ...provider.options];
+    expect((await cli("run", "pay", ...options)).code).toBe(7);
+    expect((await cli("approve", "ada", "1")).code).toBe(0);
+    const resumed = await cli("run", ...options);
+    expect(resumed).toMatchObject({ code: 0, out: "Paid.\n" });
+    const calling = '-> pay {"euros":5}\n<- pay paid {"euros":5}\n';
+    expect(resumed.err.split(calling)).toHaveLength(2);
+  });
+
+  it("shows it once each in JSON, with the events before and after it", async () => {
+    await using provider = await FakeProvider.start(calls(["pay", { euros: 5 }]), says("Paid."));
+    const options = ["--session", "ada", "--tools", module, "--json", ...provider.options];
+    expect((await cli("run", "pay", ...options)).code).toBe(7);
+    expect((await cli("approve", "ada", "1")).code).toBe(0);
+    const resumed = await cli("run", ...options);
+    const rows = resumed.out
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    const kinds = rows.map(({ type, state }) => (type === "StateStarted" ? state : type));
+    expect(kinds).toEqual([
+      "ToolCallStarted",
+      "ToolCallFinished",
+      "Observing",
+      "Planning",
+      "LlmToken",
+      "Done",
+      "FinalAnswer",
+      "Result",
+    ]);
+  });
+
   it("is decided by the number of its call, which is short for the id", async () => {
     await using provider = await FakeProvider.start(pays, says("Paid."));
     const options = ["--session", "ada", "--tools", module, ...provider.options];

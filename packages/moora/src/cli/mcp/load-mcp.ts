@@ -14,3 +14,11 @@ export async function loadMcp(user: string): Promise<Mcp> {
     );
   }
 }
+
+/** Whether `@moora/mcp` has thrown an error. Its class is that of the installed package, so the error is recognized by its name. */
+export const isMcpError = (error: unknown): error is Error =>
+  error instanceof Error && error.name === "McpError";
+
+/** Whether it was thrown because a package of the protocol's SDK is missing or broken. */
+export const isNotInstalled = (error: unknown): error is Error & { readonly code: "not-installed" } =>
+  isMcpError(error) && "code" in error && error.code === "not-installed";

@@ -8,7 +8,7 @@ import { exitCodes, type CliHost } from "../cli-host.ts";
 import type { GivenOptions } from "../options.ts";
 import type { Screen } from "../terminal/screen.ts";
 import { UsageError } from "../usage-error.ts";
-import { loadMcp } from "./load-mcp.ts";
+import { isMcpError, isNotInstalled, loadMcp } from "./load-mcp.ts";
 import { textToServer } from "./text-to-server.ts";
 
 /** The MCP servers of a command. */
@@ -97,13 +97,10 @@ async function closeAll(connections: readonly McpConnection[]): Promise<void> {
   await Promise.allSettled(connections.map((connection) => connection.close()));
 }
 
-/**
- * The failure that corresponds to the error of a connection. Any other error is a bug and is returned as it is. Its class is that of
- * the installed `@moora/mcp`, which is not loaded here, so it is recognized by its name.
- */
+/** The failure that corresponds to the error of a connection. Any other error is a bug and is returned as it is. */
 function toFailure(error: unknown): unknown {
-  if (!(error instanceof Error) || error.name !== "McpError") return error;
-  return "code" in error && error.code === "not-installed"
+  if (!isMcpError(error)) return error;
+  return isNotInstalled(error)
     ? new UsageError(error.message, "")
     : new CliFailure(exitCodes.failed, error.message);
 }

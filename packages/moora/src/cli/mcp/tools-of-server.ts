@@ -1,7 +1,7 @@
 import type { Agent } from "@moora/agent";
 import type { AgentServerOptions } from "@moora/server";
 import { UsageError } from "../usage-error.ts";
-import { loadMcp } from "./load-mcp.ts";
+import { isNotInstalled, loadMcp } from "./load-mcp.ts";
 
 /** The option `mcp` of a server, or why it is off. */
 export interface McpOption {
@@ -10,7 +10,7 @@ export interface McpOption {
 }
 
 /**
- * Makes the agents of a server tools of the Model Context Protocol, where the package is installed. `secret`: returns the key that signs
+ * Makes the agents of a server tools of the Model Context Protocol, where its packages are installed. `secret`: returns the key that signs
  * their open questions, which survive a restart with it.
  */
 export async function toolsOfServer(
@@ -26,8 +26,11 @@ export async function toolsOfServer(
 
 async function loadedMcp(): Promise<Awaited<ReturnType<typeof loadMcp>> | { readonly isOffBecause: string }> {
   try {
-    return await loadMcp("MCP");
+    const mcp = await loadMcp("MCP");
+    await mcp.checkServerSdk();
+    return mcp;
   } catch (error) {
+    if (isNotInstalled(error)) return { isOffBecause: error.message };
     if (error instanceof UsageError) return { isOffBecause: `${error.message} ${error.hint}` };
     throw error;
   }

@@ -5,6 +5,7 @@ import {
   sessionOwner,
   startSession,
   type Agent,
+  type AgentEvent,
   type AgentRun,
   type AgentState,
   type DurableSession,
@@ -22,6 +23,7 @@ import { agentName, optionsToAgent } from "../options-to-agent.ts";
 import type { Screen } from "../terminal/screen.ts";
 import { CommandHints } from "./command-hints.ts";
 import { noticeToMessage, openLog } from "./log-target.ts";
+import { OpeningEvents } from "./opening-events.ts";
 import { sessionBusyError } from "./session-busy-error.ts";
 import { logTargetOf } from "./session-call.ts";
 import { sessionState } from "./session-state.ts";
@@ -61,6 +63,8 @@ export interface CliSession {
   readonly hints: SessionHints | undefined;
   /** The loop that was in progress when it was opened. */
   readonly running: RunningLoop | undefined;
+  /** The events of the work that resumed before `running` was joined. */
+  readonly opening: readonly AgentEvent<unknown>[];
   /** Starts no new work, and gives running work time to finish. */
   shutdown(): Promise<void>;
   close(): Promise<void>;
@@ -83,7 +87,7 @@ export async function openCliSession(
       await session.close();
       await mcp.close();
     };
-    return { session, hints: undefined, running: undefined, shutdown: close, close };
+    return { session, hints: undefined, running: undefined, opening: [], shutdown: close, close };
   } catch (error) {
     await mcp.close();
     throw error;
@@ -111,7 +115,7 @@ async function openLoggedSession(
     const { close: closeServers, tools: mcpTools } = mcp;
     const agent = await optionsToAgent(options, { ...chosen, mcpTools }, host, state?.config);
     if (state !== undefined) await checkTools(state, tools, agent, { log, id, host, hints });
-    const { session, running } = await openToRun(agent, {
+    const { session, running, opening } = await openToRun(agent, {
       log,
       id,
       host,
@@ -122,6 +126,7 @@ async function openLoggedSession(
     return {
       session,
       running,
+      opening,
       hints: {
         decisionCommands: (question) => hints.decisionCommands(id, question),
         resume: hints.runCommand("run", "--session", id),
@@ -179,21 +184,24 @@ async function checkTools(
 async function openToRun(
   agent: Agent,
   { log, id, host, hints, onLog }: OpenCall,
-): Promise<{ readonly session: DurableSession; readonly running: RunningLoop | undefined }> {
+): Promise<Pick<CliSession, "running" | "opening"> & { readonly session: DurableSession }> {
   const { clock, owner, isOwnerGone } = host;
+  const opening = new OpeningEvents();
   try {
     const session = await openSession(agent, {
       log,
       id,
       clock,
+      onEvent: opening.listener,
       ...(owner === undefined ? {} : { owner }),
       ...(onLog === undefined ? {} : { onLog }),
       ...(isOwnerGone === undefined ? {} : { isOwnerGone }),
     });
-    // Marks questions as seen (no `QuestionUnseen`): the terminal shows them, but subscribes only later.
-    session.onEvent(() => undefined);
     const { access, lastError } = session.info();
-    if (access === "run") return { session, running: joinLoop(session) };
+    if (access === "run") {
+      const running = joinLoop(session);
+      return { session, running, opening: opening.end(running) };
+    }
     await session.close();
     throw lastError;
   } catch (error) {

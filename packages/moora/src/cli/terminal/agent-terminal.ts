@@ -2,6 +2,7 @@ import {
   AgentError,
   answerTextAt,
   failureToError,
+  type AgentEvent,
   type AgentRun,
   type Question,
   type Session,
@@ -43,6 +44,8 @@ export class AgentTerminal {
   #reading: AbortController | undefined;
   /** A loop that another process started while this one was idle. */
   #running: RunningLoop | undefined;
+  /** What the loop that was resumed has done already, until it is shown. */
+  readonly #opening: AgentEvent<unknown>[];
   #isWorking = false;
   /** Set once the process was asked to end. */
   #stopping: Promise<void> | undefined;
@@ -64,6 +67,7 @@ export class AgentTerminal {
     this.cliSession = parts.cliSession;
     this.session = parts.cliSession.session;
     this.#running = parts.cliSession.running;
+    this.#opening = [...parts.cliSession.opening];
     this.#interrupts = new Interrupts(host);
     this.#lines = createLineReader(host, () => this.#interrupts.interrupt());
     this.#questions = new RunQuestions({
@@ -129,6 +133,7 @@ export class AgentTerminal {
   /** Shows the loop in progress to its end: one that a crash interrupted, or that another process started. */
   async resume(): Promise<ExitCode> {
     this.screen.dim(`> ${oneLine(this.lastMessage ?? "")}`);
+    for (const event of this.#opening.splice(0)) this.#view.show(event);
     const running = this.#running ?? joinLoop(this.session);
     this.#running = undefined;
     if (running === undefined) return this.#showEnded();

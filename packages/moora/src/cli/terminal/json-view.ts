@@ -35,7 +35,7 @@ export class JsonView implements RunView {
     this.#reasoning = screen.filter();
   }
 
-  show(event: AgentEvent): void {
+  show(event: AgentEvent<unknown>): void {
     switch (event.type) {
       case "LlmToken":
       case "LlmReasoning":

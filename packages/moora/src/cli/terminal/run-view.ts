@@ -8,7 +8,7 @@ export interface OpenQuestion {
 
 /** Shows a run: as text, or as lines of JSON. */
 export interface RunView {
-  show(event: AgentEvent): void;
+  show(event: AgentEvent<unknown>): void;
   showResult(result: RunResult): void;
   /** `explanation` is for people. */
   showFailure(error: AgentError, explanation: string): void;

@@ -27,7 +27,7 @@ export class TextView implements RunView {
     this.#options = options;
   }
 
-  show(event: AgentEvent): void {
+  show(event: AgentEvent<unknown>): void {
     switch (event.type) {
       case "StateStarted":
         if (event.state === "Planning") this.#screen.showStatus("thinking");
