@@ -51,19 +51,16 @@ export class SubAgentQuestions {
    */
   update(questions: readonly Question[], openStep: () => void): void {
     for (const question of questions.filter(isOfSubAgent)) {
-      const { digest, about, name, parameters } = question;
+      const { digest, about } = question;
       if (this.#open.has(digest) || this.#ended.has(digest)) continue;
       openStep();
       this.#open.set(digest, question);
-      const toolCallId = questionPartId(question);
-      this.#write({
-        type: "tool-input-available",
-        toolCallId,
-        toolName: name,
-        input: parameters,
-        dynamic: true,
-      });
-      if (about !== "answer") this.#write({ type: "tool-approval-request", toolCallId, approvalId: digest });
+      const call = callOf(question);
+      if (about === "answer") this.#write({ type: "tool-question", ...call, ...textOf(question), digest });
+      else {
+        this.#write({ type: "tool-input-available", ...call });
+        this.#write({ type: "tool-approval-request", toolCallId: call.toolCallId, approvalId: digest });
+      }
     }
   }
 
@@ -105,6 +102,18 @@ export class SubAgentQuestions {
     this.#write(resultChunk(questionPartId(question), result ?? unknownResult));
   }
 }
+
+/** The call that shows a question. */
+const callOf = (question: SubAgentQuestion) => ({
+  toolCallId: questionPartId(question),
+  toolName: question.name,
+  input: question.parameters,
+  dynamic: true as const,
+});
+
+/** The text of a question that is not the call itself. */
+const textOf = ({ question }: SubAgentQuestion): { readonly question?: string } =>
+  question === undefined ? {} : { question };
 
 const closed = "This question is no longer open. The answer of the sub-agent shows what became of it.";
 
