@@ -64,7 +64,7 @@ const asking: Readonly<
 };
 
 /** A page of an agent that calls these tools at once, and then answers. */
-async function asked(names: readonly string[]) {
+async function open(names: readonly string[]) {
   const used = names.flatMap((name) => asking[name]?.() ?? []);
   const calls = used.map(({ tool: { name }, arguments: given }) => ({ name, arguments: given }));
   const tools = used.map(({ tool }) => tool);
@@ -111,7 +111,7 @@ const isDone = (chat: PageChat): void => {
 
 describe("a page with several open questions", () => {
   it("sends the second answer of a tool after a rejection in the same step", async () => {
-    await using asker = await asked(["pay", "twice"]);
+    await using asker = await open(["pay", "twice"]);
     const { scene, chat } = asker;
     await answer(scene, chat, partOf(chat, "pay"), false);
     expect(scene.posts).toBe(1);
@@ -124,7 +124,7 @@ describe("a page with several open questions", () => {
   it.each(["pay", "ask_human"])(
     "sends the answer to %s after that to a question of a sub-agent",
     async (name) => {
-      await using asker = await asked([name, "cashier"]);
+      await using asker = await open([name, "cashier"]);
       const { scene, chat } = asker;
       await answer(
         scene,
@@ -140,7 +140,7 @@ describe("a page with several open questions", () => {
   );
 
   it("posts nothing while a question of a step before is open", async () => {
-    await using asker = await asked(["pay", "cashier"]);
+    await using asker = await open(["pay", "cashier"]);
     const { scene, chat } = asker;
     await answer(
       scene,
@@ -151,13 +151,46 @@ describe("a page with several open questions", () => {
   });
 
   it("sends the answer after a reviewer has rejected another question, and the page was loaded again", async () => {
-    await using asker = await asked(["pay", "ask_human"]);
+    await using asker = await open(["pay", "ask_human"]);
     const { scene, chat } = asker;
     await decideQuestion(scene, partOf(chat, "pay")?.approval?.id ?? "", { reject: "No." });
     const loaded = await scene.open(page);
     await answer(scene, loaded, partOf(loaded, "ask_human"));
     isDone(loaded);
     expect(scene.posts).toBe(2);
+  });
+
+  it.each([undefined, null, "yes", 1])(
+    "is refused an approval that is neither true nor false: %s",
+    async (given) => {
+      await using asker = await open(["pay"]);
+      const { scene, chat } = asker;
+      const { id = "" } = partOf(chat, "pay")?.approval ?? {};
+      await chat.addToolApprovalResponse({ id, approved: given as never });
+      await scene.rests(chat);
+      expect(chat.error?.message).toContain("approved: true or false");
+      expect(scene.posts).toBe(2);
+      expect(openParts(chat)).toHaveLength(1);
+      await answer(scene, chat, partOf(chat, "pay"));
+      isDone(chat);
+      expect(scene.posts).toBe(3);
+    },
+  );
+
+  it("is refused an error of an output that is not a text", async () => {
+    await using asker = await open(["ask_human"]);
+    const { scene, chat } = asker;
+    const { toolCallId = "" } = partOf(chat, "ask_human") ?? {};
+    const refuse = async (errorText: unknown): Promise<void> => {
+      const error = { state: "output-error", errorText: errorText as string } as const;
+      await chat.addToolOutput({ tool: "ask" as never, toolCallId, ...error });
+      await scene.rests(chat);
+    };
+    await refuse(5);
+    expect(chat.error?.message).toContain("errorText");
+    expect(openParts(chat)).toHaveLength(1);
+    await refuse("I do not know.");
+    isDone(chat);
   });
 
   it("ends with the answer, however and wherever they are answered", { timeout: 60_000 }, async () => {
@@ -170,14 +203,14 @@ describe("a page with several open questions", () => {
     const reached = new Set<string>();
     await fc.assert(
       fc.asyncProperty(names, fc.array(act, { maxLength: 12 }), async (given, acts) => {
-        await using asker = await asked(given);
+        await using asker = await open(given);
         const { scene } = asker;
         let { chat } = asker;
         let answered = 0;
         const rest = Array.from({ length: 12 }, () => ({ place: 0, how: "here", approved: true }));
         for (const { place, how, approved } of [...acts, ...rest]) {
-          const open = openParts(chat);
-          const part = open[place % Math.max(1, open.length)];
+          const shown = openParts(chat);
+          const part = shown[place % Math.max(1, shown.length)];
           if (part === undefined) break;
           reached.add(how);
           if (how === "reload") chat = await scene.open(page);
