@@ -1,4 +1,5 @@
 import type { AgentEvent, Question, ToolCallResult } from "@moora/agent";
+import { outcomeQuestion } from "./outcome-question.ts";
 import type { PostedCall } from "./posted-message.ts";
 import { valueOf, type UiChunk } from "./ui-chunk.ts";
 
@@ -56,11 +57,10 @@ export class SubAgentQuestions {
       openStep();
       this.#open.set(digest, question);
       const call = callOf(question);
-      if (about === "answer") this.#write({ type: "tool-question", ...call, ...textOf(question), digest });
-      else {
-        this.#write({ type: "tool-input-available", ...call });
+      if (about === "approval") this.#write({ type: "tool-input-available", ...call });
+      else this.#write({ type: "tool-question", ...call, ...textOf(question), digest });
+      if (about !== "answer")
         this.#write({ type: "tool-approval-request", toolCallId: call.toolCallId, approvalId: digest });
-      }
     }
   }
 
@@ -112,8 +112,10 @@ const callOf = (question: SubAgentQuestion) => ({
 });
 
 /** The text of a question that is not the call itself. */
-const textOf = ({ question }: SubAgentQuestion): { readonly question?: string } =>
-  question === undefined ? {} : { question };
+function textOf({ about, question }: SubAgentQuestion): { readonly question?: string } {
+  if (about === "outcome") return { question: outcomeQuestion };
+  return question === undefined ? {} : { question };
+}
 
 const closed = "This question is no longer open. The answer of the sub-agent shows what became of it.";
 
