@@ -119,10 +119,7 @@ export const answersOf = ({ parts }: ChatMessage, open: readonly Question[]): re
 function approvalIn(part: ChatPart, open: readonly Question[]): AnsweredQuestion | undefined {
   if (part["state"] !== approvalState) return undefined;
   const parsed = approvalPartSchema.safeParse(part);
-  if (!parsed.success)
-    throw invalidAnswer(
-      "An answer to an approval must have approved: true or false, and its reason must be a text.",
-    );
+  if (!parsed.success) throw invalidAnswer(invalidApproval);
   const { id, approved, reason } = parsed.data.approval;
   const question = open.find(({ digest }) => digest === id);
   return question && { question, decision: approvalOf(question, approved, reason) };
@@ -149,6 +146,9 @@ function outputIn(part: ChatPart, open: readonly Question[]): AnsweredQuestion |
   if (output === undefined) throw invalidAnswer("A tool that asks must have an output.");
   return { question, decision: { answer: output } };
 }
+
+const invalidApproval =
+  "An answer to an approval must have approved: true or false, and its reason must be a text.";
 
 const invalidAnswer = (detail: string): HttpProblem =>
   new HttpProblem("refused", detail, { path: "messages" });
