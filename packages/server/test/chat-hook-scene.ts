@@ -1,4 +1,7 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { Chat } from "@ai-sdk/react";
+import { Page } from "@moora/testbed/page";
 import { OpenRequests } from "@moora/testbed/server/open-requests";
 import { untilPasses } from "@moora/testbed/test-clock";
 import { memoryLog, MemoryStorage } from "@moora/event-log";
@@ -19,12 +22,25 @@ export interface Documented {
   readonly useAgentChat: (id: string, initial: UIMessage[]) => PageChat;
 }
 
+/** The hook of the documentation as a module, until it is removed. */
+export async function loadHook(): Promise<{ readonly page: Documented; readonly remove: () => void }> {
+  const folder = mkdtempSync(join(import.meta.dirname, ".fences-"));
+  const file = join(folder, "chat.tsx");
+  writeFileSync(file, new Page("docs/server.md").block("tsx"));
+  // The module exports what the page says.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  const page = (await import(/* @vite-ignore */ file)) as Documented;
+  return { page, remove: () => rmSync(folder, { recursive: true }) };
+}
+
 /** A page with the hook of the documentation, at a server. */
 export class HookScene implements AsyncDisposable {
   scene: Scene;
   readonly #storage = new MemoryStorage();
   readonly requests: string[] = [];
   isOffline = false;
+  /** How many posts arrive. A page that posts without end fails then. */
+  maxPosts = 50;
   readonly #open = new OpenRequests();
   #sending: Promise<void> | undefined;
   #cutBefore: string | undefined;
@@ -51,7 +67,7 @@ export class HookScene implements AsyncDisposable {
 
   async #send(request: Request): Promise<Response> {
     await this.#sending;
-    if (this.isOffline) throw new TypeError("Failed to fetch");
+    if (this.isOffline || this.posts > this.maxPosts) throw new TypeError("Failed to fetch");
     request.headers.set("authorization", "Bearer ada");
     return this.#cut(await this.scene.server.fetch(request), request.method);
   }
@@ -119,6 +135,22 @@ export async function send(scene: HookScene, chat: PageChat, meanwhile: () => Pr
   release();
   await sent;
   await scene.rests(chat);
+}
+
+/** Decides an open question elsewhere. Returns false if it is not open. */
+export async function decideQuestion(
+  { scene }: HookScene,
+  digest: string,
+  decision: unknown,
+): Promise<boolean> {
+  const ada = scene.as("ada");
+  const [{ id }] = (await ada.get("/sessions")).body.sessions;
+  const { questions } = (await ada.get(`/sessions/${id}`)).body;
+  const question = questions.find((open: { digest: string }) => open.digest === digest);
+  if (question === undefined) return false;
+  const { toolCallId, path } = question;
+  await ada.post(`/sessions/${id}/decisions`, { toolCallId, path, digest, decision });
+  return true;
 }
 
 /** Decides the only open question elsewhere, and waits for the end of its loop. */

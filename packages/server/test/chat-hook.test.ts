@@ -1,12 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { askHuman } from "@moora/agent";
 import { answers, callsTools, fails } from "@moora/llm/testing";
-import { Page } from "@moora/testbed/page";
 import { untilPasses } from "@moora/testbed/test-clock";
 import type { ChatInit, UIMessage } from "ai";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import { decide, HookScene, PageChat, send, type Documented } from "./chat-hook-scene.ts";
+import { decide, HookScene, loadHook, PageChat, send, type Documented } from "./chat-hook-scene.ts";
 import { HandModel } from "./hand-model.ts";
 import { agentOf, toolOf } from "./support.ts";
 
@@ -15,16 +12,18 @@ vi.mock("@ai-sdk/react", async (original) => ({
   useChat: (options: ChatInit<UIMessage>) => new PageChat(options),
 }));
 
-let folder: string;
+// A page that is not rendered keeps its values in the closure of its hook.
+vi.mock("react", async (original) => ({
+  ...(await original<object>()),
+  useRef: (current: unknown) => ({ current }),
+}));
+
+let hook: Awaited<ReturnType<typeof loadHook>>;
 let page: Documented;
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(import.meta.dirname, ".fences-"));
-  const file = join(folder, "chat.tsx");
-  writeFileSync(file, new Page("docs/server.md").block("tsx"));
-  // The module exports what the page says.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  page = (await import(/* @vite-ignore */ file)) as Documented;
+  hook = await loadHook();
+  page = hook.page;
 });
 
 afterEach(() => {
@@ -32,7 +31,7 @@ afterEach(() => {
 });
 
 afterAll(() => {
-  rmSync(folder, { recursive: true });
+  hook.remove();
 });
 
 interface Part {

@@ -1,4 +1,6 @@
 import type { AgentState } from "@moora/agent";
+import type { AskingCall } from "./loop-end.ts";
+import { outcomeQuestion } from "./outcome-question.ts";
 import type { PostedCall } from "./posted-message.ts";
 import { valueOf, type UiChunk } from "./ui-chunk.ts";
 
@@ -85,16 +87,16 @@ export class CallApprovals {
   }
 }
 
-/** A call that waits for the answer to a question of this digest. */
+/** A call that waits for the answer to a question, with the text of the question if it is not the call itself. */
 export function toolQuestion(
   { toolCalls }: AgentState,
-  toolCallId: string,
-  digest: string,
+  { id: toolCallId, digest, about }: AskingCall,
 ): readonly UiChunk[] {
   const call = toolCalls[toolCallId];
   if (call === undefined) return [];
   const { name: toolName, parameters, asked } = call;
-  const question = asked?.reply === null ? { question: asked.question } : {};
+  const text = about === "outcome" ? outcomeQuestion : asked?.reply === null ? asked.question : undefined;
+  const question = text === undefined ? {} : { question: text };
   const input = valueOf(parameters);
   return [{ type: "tool-question", toolCallId, toolName, input, digest, ...question }];
 }

@@ -69,11 +69,13 @@ export class CallWriter {
 
   /** Writes the open questions about calls that are written. */
   ask(state: AgentState): void {
-    for (const { id, digest, about } of askingCalls(state)) {
+    for (const question of askingCalls(state)) {
+      const { id, digest, about } = question;
       if (!this.#calls.has(id) || this.#questions.has(digest)) continue;
       this.#questions.add(digest);
-      if (about === "answer") for (const chunk of toolQuestion(state, id, digest)) this.#options.write(chunk);
-      else this.#approvals.ask(id, digest);
+      // The page shows the text of a question about an outcome with the approval.
+      if (about !== "approval") for (const chunk of toolQuestion(state, question)) this.#options.write(chunk);
+      if (about !== "answer") this.#approvals.ask(id, digest);
     }
   }
 

@@ -87,8 +87,10 @@ export function userMessageOf({ id, parts }: ChatMessage): UserMessage {
 const unknownPart = (): HttpProblem =>
   new HttpProblem("refused", "Parts of a message must be of the type text or file.", { path: "messages" });
 
+const approvalState = "approval-responded";
+
 const approvalPartSchema = z.looseObject({
-  state: z.literal("approval-responded"),
+  state: z.literal(approvalState),
   approval: z.looseObject({ id: z.string(), approved: z.boolean(), reason: z.optional(z.string()) }),
 });
 
@@ -96,7 +98,7 @@ const outputPartSchema = z.looseObject({
   state: z.enum(["output-available", "output-error"]),
   toolCallId: z.string(),
   output: z.optional(z.unknown()),
-  errorText: z.optional(z.string()),
+  errorText: z.optional(z.unknown()),
   toolMetadata: z.optional(z.looseObject({ digest: z.optional(z.string()) })),
 });
 
@@ -108,15 +110,16 @@ export interface AnsweredQuestion {
 
 /**
  * The answers to open questions that a message of the assistant contains: approvals, and outputs of tools that ask a human. Throws
- * `refused` for an output without a value.
+ * `refused` for an answer to an approval that is neither true nor false, and for an output without a value.
  */
 export const answersOf = ({ parts }: ChatMessage, open: readonly Question[]): readonly AnsweredQuestion[] =>
   parts.flatMap((part) => approvalIn(part, open) ?? outputIn(part, open) ?? []);
 
 /** The approval or rejection in a part; undefined if it has none, or of no open question. */
 function approvalIn(part: ChatPart, open: readonly Question[]): AnsweredQuestion | undefined {
+  if (part["state"] !== approvalState) return undefined;
   const parsed = approvalPartSchema.safeParse(part);
-  if (!parsed.success) return undefined;
+  if (!parsed.success) throw invalidAnswer(invalidApproval);
   const { id, approved, reason } = parsed.data.approval;
   const question = open.find(({ digest }) => digest === id);
   return question && { question, decision: approvalOf(question, approved, reason) };
@@ -136,13 +139,19 @@ function outputIn(part: ChatPart, open: readonly Question[]): AnsweredQuestion |
       asked.digest === (digest ?? asked.digest),
   );
   if (question === undefined) return undefined;
-  if (state === "output-error") return { question, decision: { reject: errorText } };
-  if (output === undefined) throw noOutput();
+  if (state === "output-error") {
+    if (typeof errorText === "string") return { question, decision: { reject: errorText } };
+    throw invalidAnswer("The errorText of a tool that asks must be a text.");
+  }
+  if (output === undefined) throw invalidAnswer("A tool that asks must have an output.");
   return { question, decision: { answer: output } };
 }
 
-const noOutput = (): HttpProblem =>
-  new HttpProblem("refused", "A tool that asks must have an output.", { path: "messages" });
+const invalidApproval =
+  "An answer to an approval must have approved: true or false, and its reason must be a text.";
+
+const invalidAnswer = (detail: string): HttpProblem =>
+  new HttpProblem("refused", detail, { path: "messages" });
 
 /** The digests of the questions of calls that a message answers, as far as it has them. */
 export const answeredDigests = ({ parts }: ChatMessage): readonly string[] =>

@@ -8,8 +8,8 @@ export type ChatStart =
   | { readonly type: "continue"; readonly posted?: PostedMessage | undefined }
   /** Nothing that is certain: the conversation of the log replaces what it shows, and the newest loop continues. */
   | { readonly type: "rest" }
-  /** Everything before this message. */
-  | { readonly type: "message"; readonly messageId: string };
+  /** Everything before this message. `isHeld`: the stream does not end before it is released. */
+  | { readonly type: "message"; readonly messageId: string; readonly isHeld?: boolean };
 
 /** Who reads a stream. */
 export interface ChatReader {

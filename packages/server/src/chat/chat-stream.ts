@@ -71,11 +71,12 @@ export class ChatStream {
     return this.#writer !== undefined;
   }
 
-  /** Begins the stream. One that continues does not end before `release`, so that several decisions count together. */
+  /** Begins the stream. One that continues or is held does not end before `release`, so that several decisions count together. */
   begin(start: ChatStart): void {
     const view = this.#live.session.current();
     if (start.type === "message") {
       this.#messageId = start.messageId;
+      this.#isHeld = start.isHeld === true;
       return;
     }
     this.#output.uncounted(() => {
@@ -86,7 +87,7 @@ export class ChatStream {
     this.#output.available();
   }
 
-  /** Lets a stream that continues end. */
+  /** Lets a stream that was held end. */
   release(): void {
     this.#isHeld = false;
     this.#update(this.#live.session.current());

@@ -3,7 +3,8 @@ import { openCallsOf } from "@moora/agent/internal";
 import { callsAsking } from "./sub-agent-questions.ts";
 import type { UiChunk } from "./ui-chunk.ts";
 
-interface AskingCall {
+/** A call with an open question. */
+export interface AskingCall {
   readonly id: string;
   readonly digest: string;
   readonly about: "approval" | "outcome" | "answer";

@@ -115,8 +115,9 @@ export class LoopWriter {
     this.#calls.writeOutcomes(state);
     if (state.reActContext.loop > this.loop)
       return this.#endWith(state, { type: "finish", finishReason: "stop" });
-    this.#subAgentQuestions.update(questions, () => this.#openStep(questionStep));
+    // Before the step of the sub-agents: a page finds a call that asks only in its last step.
     this.#calls.ask(state);
+    this.#subAgentQuestions.update(questions, () => this.#openStep(questionStep));
     const end = mayEnd ? endOf(state, questions) : undefined;
     if (end !== undefined) this.#endWith(state, end);
   }

@@ -1,4 +1,5 @@
 import type { AgentEvent, Question, ToolCallResult } from "@moora/agent";
+import { outcomeQuestion } from "./outcome-question.ts";
 import type { PostedCall } from "./posted-message.ts";
 import { valueOf, type UiChunk } from "./ui-chunk.ts";
 
@@ -51,19 +52,15 @@ export class SubAgentQuestions {
    */
   update(questions: readonly Question[], openStep: () => void): void {
     for (const question of questions.filter(isOfSubAgent)) {
-      const { digest, about, name, parameters } = question;
+      const { digest, about } = question;
       if (this.#open.has(digest) || this.#ended.has(digest)) continue;
       openStep();
       this.#open.set(digest, question);
-      const toolCallId = questionPartId(question);
-      this.#write({
-        type: "tool-input-available",
-        toolCallId,
-        toolName: name,
-        input: parameters,
-        dynamic: true,
-      });
-      if (about !== "answer") this.#write({ type: "tool-approval-request", toolCallId, approvalId: digest });
+      const call = callOf(question);
+      if (about === "approval") this.#write({ type: "tool-input-available", ...call });
+      else this.#write({ type: "tool-question", ...call, ...textOf(question), digest });
+      if (about !== "answer")
+        this.#write({ type: "tool-approval-request", toolCallId: call.toolCallId, approvalId: digest });
     }
   }
 
@@ -104,6 +101,20 @@ export class SubAgentQuestions {
     this.#ended.add(question.digest);
     this.#write(resultChunk(questionPartId(question), result ?? unknownResult));
   }
+}
+
+/** The call that shows a question. */
+const callOf = (question: SubAgentQuestion) => ({
+  toolCallId: questionPartId(question),
+  toolName: question.name,
+  input: question.parameters,
+  dynamic: true as const,
+});
+
+/** The text of a question that is not the call itself. */
+function textOf({ about, question }: SubAgentQuestion): { readonly question?: string } {
+  if (about === "outcome") return { question: outcomeQuestion };
+  return question === undefined ? {} : { question };
 }
 
 const closed = "This question is no longer open. The answer of the sub-agent shows what became of it.";

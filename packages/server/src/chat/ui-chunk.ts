@@ -23,7 +23,7 @@ export type UiChunk =
       /** The question that waits for the output: its digest, and its text if it is not the call itself. */
       readonly toolMetadata?: { readonly digest: string; readonly question?: string };
     }
-  /** A call waits for the answer to a question, and has no output until then. Formats translate it. */
+  /** A call waits for the answer to a question, or for an approval, which follows. It has no output until then. Formats translate it. */
   | {
       readonly type: "tool-question";
       readonly toolCallId: string;

@@ -16,31 +16,61 @@ import type { LiveSession } from "../sessions/live-session.ts";
 import { requireQuestions } from "./awaited-questions.ts";
 import { checkAnswers } from "./checked-answers.ts";
 import { checkMessage, postAnswers, postUserMessage, type ChatPost } from "./chat-posts.ts";
+import { HttpProblem } from "../problem.ts";
 import { chatSession, withStream } from "./chat-session.ts";
 import { postState, type StateRefusal } from "./posted-state.ts";
 import type { Route, RouteCall } from "./route.ts";
 
 /**
- * Runs an agent for a client of AG-UI: takes its state, and answers its new message, or resumes after its interrupts. A run with neither
+ * Runs an agent for a client of AG-UI: takes its state, answers its new message, and resumes after its interrupts. A run with neither
  * continues what the client was cut off from.
  */
 export const postAgUi: Route = async (call) => {
   const input = await readBody(call.request, runInputSchema, call.parts.context);
   const { threadId, runId, resume = [] } = input;
-  const message = resume.length > 0 ? undefined : newMessageOf(input);
+  if (resume.length > 0) return await resumeThread(call, input);
+  const message = newMessageOf(input);
   const ref = await chatSession(call, threadId, message === undefined ? "read" : "post");
   const format = agUiFormat({ threadId, runId }, input.messages);
   return await withStream(call, { ref, format }, async (stream, live) => {
     await live.refresh();
-    const answer = resume.length === 0 ? undefined : await answerRefusal(call, live, input);
-    const refusal = answer ?? (await stateRefusal(call, live, { input, message }));
-    if (refusal !== undefined) stream.refuse(refusal.message, refusal.code, answer !== undefined);
+    const refusal = await stateRefusal(call, live, { input, message });
+    if (refusal !== undefined) stream.refuse(refusal.message, refusal.code);
     else if (message !== undefined) await postUserMessage(call, { stream, live }, message);
-    else if (resume.length > 0) await resumeRun(call, { stream, live }, input);
     else stream.begin({ type: "rest" });
     return true;
   });
 };
+
+/** Resumes an agent after its interrupts, with a new message if the run has one. */
+async function resumeThread(call: RouteCall, input: RunInput): Promise<Response> {
+  const { threadId, runId, messages } = input;
+  // A client that resumes may end with a message that is not posted, such as a result of its own.
+  const last = messages.at(-1)?.role === "user" ? newMessageOf(input) : undefined;
+  const ref = await chatSession(call, threadId, "read");
+  const format = agUiFormat({ threadId, runId }, messages);
+  return await withStream(call, { ref, format }, async (stream, live) => {
+    await live.refresh();
+    const answer = await answerRefusal(call, live, input);
+    const message = answer === undefined && last !== undefined ? await unsentOf(call, live, last) : undefined;
+    const refusal = answer ?? (await stateRefusal(call, live, { input, message: undefined }));
+    if (refusal !== undefined) stream.refuse(refusal.message, refusal.code, answer !== undefined);
+    else await resumeRun(call, { stream, live, message }, input);
+    return true;
+  });
+}
+
+/** A message that the session does not have; undefined for one that it has. Throws `forbidden`, and `refused` for one that it would ignore. */
+async function unsentOf(
+  call: RouteCall,
+  live: LiveSession,
+  message: UserMessage,
+): Promise<UserMessage | undefined> {
+  await checkMessage(call, live, message);
+  if (live.session.current().messages.some(({ id }) => id === message.messageId)) return undefined;
+  if (await call.access.may("post", live.ref)) return message;
+  throw new HttpProblem("forbidden", "You may not post to this chat.");
+}
 
 /**
  * Checks the answers to interrupts: those that the session does not accept leave the data as it is. Returns why they are refused: two of
@@ -59,10 +89,15 @@ async function answerRefusal(
   return conflictingAnswers(answers) ?? (await lateAnswers(live, resume));
 }
 
+interface ResumePost extends ChatPost {
+  readonly message: UserMessage | undefined;
+}
+
 /** Answers interrupts. One that was decided meanwhile ends the run with an error, unless its answer is the same. */
-async function resumeRun(call: RouteCall, { stream, live }: ChatPost, input: RunInput): Promise<void> {
+async function resumeRun(call: RouteCall, post: ResumePost, input: RunInput): Promise<void> {
+  const { stream, live } = post;
   const answersOf = (open: readonly Question[]): readonly AnsweredQuestion[] => resumedAnswersOf(input, open);
-  await postAnswers(call, { stream, live }, answersOf, async (decided) => {
+  await postAnswers(call, post, answersOf, async (decided) => {
     const others = (input.resume ?? []).filter(({ interruptId }) => !decided.has(interruptId));
     const late = await lateAnswers(live, others);
     if (late !== undefined) stream.refuse(late.message, late.code);

@@ -43,14 +43,28 @@ export function checkSameText({ session }: LiveSession, { messageId, content }: 
 
 /** Posts a message, whose answer the stream shows. A repeated message is answered with the same loop. */
 export async function postUserMessage(
-  { parts }: RouteCall,
+  call: RouteCall,
   { stream, live }: ChatPost,
   message: UserMessage,
 ): Promise<true> {
-  const { messageId, attachments } = message;
-  const { context } = parts;
-  const timestamp = context.clock.now();
+  const { messageId } = message;
   stream.begin({ type: "message", messageId });
+  const isNew = await recordMessage(call, live, message);
+  // Another server has recorded it meanwhile.
+  if (isNew || stream.hasBegun) return true;
+  // A repeated request, whose first answer was lost.
+  stream.begin({ type: "replay", loop: await loopOf(call.parts.context, live, messageId) });
+  return true;
+}
+
+/** Records a message. Returns false for one that the session has already, and throws `refused` for one that it ignores. */
+async function recordMessage(
+  { parts: { context } }: RouteCall,
+  live: LiveSession,
+  message: UserMessage,
+): Promise<boolean> {
+  const { attachments } = message;
+  const timestamp = context.clock.now();
   const receipt = await context.counters.countPost("messages", () =>
     live.post(async (session) => {
       await checkAttachments(context, session, { attachments, path: "messages" });
@@ -60,11 +74,20 @@ export async function postUserMessage(
   if (receipt.status === "accepted") return true;
   if (receipt.reason !== "duplicate-id") throw refused(receipt);
   checkSameText(live, message);
-  // Another server has recorded it meanwhile.
-  if (stream.hasBegun) return true;
-  // A repeated request, whose first answer was lost.
-  stream.begin({ type: "replay", loop: await loopOf(context, live, messageId) });
-  return true;
+  return false;
+}
+
+/** Records a message before the answers that come with it. Begins the stream, which does not end before it is released. */
+async function beginWithMessage(
+  call: RouteCall,
+  { stream, live }: ChatPost,
+  message: UserMessage,
+): Promise<void> {
+  stream.begin({ type: "message", messageId: message.messageId, isHeld: true });
+  await recordMessage(call, live, message);
+  // Another process may have recorded it.
+  await live.refresh();
+  if (!stream.hasBegun) stream.begin({ type: "continue" });
 }
 
 /** The loop that a message has begun, or that was running when it came; undefined for the newest one. */
@@ -82,14 +105,21 @@ export async function loopOf(
   return (await stateAt(log, ref.id, posted.seq)).state.reActContext.loop;
 }
 
+/** A post of answers: what the client has of the loop that it answers, and the message that comes with the answers. */
+interface AnswersPost extends ChatPost {
+  readonly posted?: PostedMessage;
+  readonly message?: UserMessage | undefined;
+}
+
 /**
- * Answers questions, and continues the stream of their loop after what the client has `posted`. Throws `refused` for the answer to a
- * call that the session does not have, and for two different answers to one question. `onDecided` gets the digests of the questions that
- * these answers have decided, before the stream may end.
+ * Answers questions, and continues the stream of their loop after what the client has `posted`. A `message` is recorded before, so that
+ * the model reads it together with the answers. Throws `refused` for the answer to a call that the session does not have, for two
+ * different answers to one question, and for a message that the session ignores. `onDecided` gets the digests of the questions that these
+ * answers have decided, before the stream may end.
  */
 export async function postAnswers(
   call: RouteCall,
-  { stream, live, posted }: ChatPost & { readonly posted?: PostedMessage },
+  { stream, live, posted, message }: AnswersPost,
   answersOf: (open: readonly Question[]) => readonly AnsweredQuestion[],
   onDecided: (digests: ReadonlySet<string>) => Promise<void> = () => Promise.resolve(),
 ): Promise<true> {
@@ -103,7 +133,8 @@ export async function postAnswers(
   const answers = answersOf(live.stream.questions);
   const conflict = conflictingAnswers(answers);
   if (conflict !== undefined) throw new HttpProblem("refused", conflict.message, { path: "messages" });
-  stream.begin({ type: "continue", posted });
+  if (message === undefined) stream.begin({ type: "continue", posted });
+  else await beginWithMessage(call, { stream, live }, message);
   const decided = new Set<string>();
   for (const answer of answers) {
     const { status } = await decide(call, live, answer);
