@@ -1,12 +1,6 @@
 import type { Clock } from "@moora/agent-core-effects";
 import { LogError, type EventLog, type LogRecord, type SessionLog } from "@moora/event-log";
-import {
-  closedBy,
-  closesKept,
-  closesOriginal,
-  closingClaim,
-  newCopyHolder,
-} from "../durable/closed-copy.ts";
+import { closedBy, closesKept, closesOriginal, closingClaim, newCopyHolder } from "../durable/closed-copy.ts";
 import { closedError } from "../durable/closed-session.ts";
 import { isDead } from "../durable/lease-holder.ts";
 import { isOfInterruptedWrite, isOfWrite, removeInterruptedWrite } from "../durable/unfinished-write.ts";
@@ -138,4 +132,7 @@ function checkIsSame(id: string, records: readonly LogRecord[], present: readonl
 }
 
 const exists = (id: string): LogError =>
-  new LogError("LogExists", `The other log has a different session "${id}".`);
+  new LogError(
+    "LogExists",
+    `The other log has a different session "${id}". Remove that one, or move a fork of this one with another id.`,
+  );

@@ -25,7 +25,8 @@ export interface MoveOptions {
   readonly clock?: Clock;
   /**
    * Whether to move a session that another move has closed: for one whose other log is lost. The original is not removed. It stays
-   * closed, so that the other move does not open its copy if that comes back. Default: false.
+   * closed, so that the other move does not open its copy if that comes back, and no session is moved back to it before it is removed.
+   * Default: false.
    */
   readonly isCopyLost?: boolean;
 }

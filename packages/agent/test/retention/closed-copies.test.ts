@@ -204,7 +204,11 @@ describe("a session without records that is closed", () => {
     await forkSession(log, "ada", 1, { as: "fork", open: "close", to: watched });
     expect(codes).toMatchObject([{ code: "MoveUnfinished" }, { code: "MoveUnfinished" }]);
     const header = await readHeader(log, "ada");
-    await log.create("left", JSON.stringify(header), { owner: `${unfinishedMove}write#1/1/#x`, now: 0, ttlMs: 1 });
+    await log.create("left", JSON.stringify(header), {
+      owner: `${unfinishedMove}write#1/1/#x`,
+      now: 0,
+      ttlMs: 1,
+    });
     await expect(moveSession(log, "left", memoryLog(), { clock })).rejects.toMatchObject({
       code: "SessionIncomplete",
     });

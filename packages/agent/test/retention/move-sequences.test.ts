@@ -1,7 +1,14 @@
 import { memoryLog, type EventLog } from "@moora/event-log";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { LogError, moveSession, openSession, pruneSessions, removeSession, SessionError } from "../../src/index.ts";
+import {
+  LogError,
+  moveSession,
+  openSession,
+  pruneSessions,
+  removeSession,
+  SessionError,
+} from "../../src/index.ts";
 import { closedBy } from "../../src/durable/closed-copy.ts";
 import { World } from "./family-world.ts";
 import { Interrupted, interrupted } from "./interruptions.ts";
