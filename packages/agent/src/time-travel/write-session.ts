@@ -1,5 +1,4 @@
 import type { EventLog, LogRecord } from "@moora/event-log";
-import { checkIsWritten } from "../durable/closed-session.ts";
 import { removeInterruptedWrite } from "../durable/unfinished-write.ts";
 import { WriteClaim } from "./write-claim.ts";
 
@@ -9,7 +8,7 @@ const maxBatchLength = 16_000_000;
 /**
  * Writes a whole session into a log. It is closed until it has all records. If an append fails, the incomplete session is removed; if
  * the process ends, the next writing of the session removes it, or `pruneSessions`. Rejects with `LogExists` for a session that
- * the log has, with `MoveUnfinished` for one that another process writes, and with `StaleWriter` if another process has taken the claim, which this one has not renewed in time.
+ * the log has, and with `StaleWriter` if another process has taken the claim, which this one has not renewed in time.
  */
 export async function writeSession(
   log: EventLog,
@@ -18,7 +17,6 @@ export async function writeSession(
   records: readonly LogRecord[],
 ): Promise<void> {
   await removeInterruptedWrite(log, id);
-  await checkIsWritten(log, id);
   const claim = await WriteClaim.create(log, id, header);
   try {
     let seq = 0;
