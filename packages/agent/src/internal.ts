@@ -12,7 +12,7 @@ export { checkIsReached } from "./check-arguments.ts";
 export { contentProblem } from "./user-message.ts";
 export { isSameJson } from "./durable/canonical-json.ts";
 export { closedBy, unfinishedMove } from "./durable/closed-copy.ts";
-export { checkIsWritten } from "./durable/closed-session.ts";
+export { checkIsNotClosed, checkIsWritten } from "./durable/closed-session.ts";
 export { isOfWrite } from "./durable/unfinished-write.ts";
 export { isFinal, lostError } from "./durable/log-failures.ts";
 export { engineClaim } from "./durable/engine-lease.ts";

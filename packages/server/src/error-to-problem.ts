@@ -16,6 +16,9 @@ export function errorToProblem(error: unknown): HttpProblem {
 const incomplete =
   "The session was never completed: the fork or the import that wrote it was interrupted. Make it again, or remove it.";
 
+const closed =
+  "The session is being moved or written. Retry. If that does not help, its move was interrupted, and the operator must repeat it.";
+
 function logProblem(error: SessionError | LogError): HttpProblem {
   switch (error.code) {
     case "SessionUnknown":
@@ -29,7 +32,7 @@ function logProblem(error: SessionError | LogError): HttpProblem {
     case "RunByEngine":
       return new HttpProblem("refused", error.message, { cause: error });
     case "MoveUnfinished":
-      return unavailable("The session is being moved or written. Retry.", error);
+      return unavailable(closed, error);
     case "SessionIncomplete":
       return new HttpProblem("session-incomplete", incomplete, { cause: error });
     case "SessionBusy":

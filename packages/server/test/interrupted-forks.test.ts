@@ -86,7 +86,7 @@ describe("a fork that another process is writing", () => {
     const client = scene.as("ada");
     for (const { status, body } of await everyRoute(client, fork)) {
       expect([status, body.code]).toEqual([503, "unavailable"]);
-      expect(body.detail).toBe("The session is being moved or written. Retry.");
+      expect(body.detail).toMatch(/^The session is being moved or written. Retry. If that does not help, /);
     }
     expect(await client.post(`/sessions/${source}/fork`, {}, key)).toMatchObject({
       status: 503,

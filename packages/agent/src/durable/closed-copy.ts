@@ -48,14 +48,15 @@ export const closingClaim = (owner: string, now: number, stage: Stage): LeaseCla
 });
 
 /**
- * The claim with which another holder closes a closed session, in one step: a lease is free at its end, unless it was renewed
- * meanwhile.
+ * The claim with which another holder takes a lease, in one step, by default to close the session: a lease is free at its end, unless it
+ * was renewed meanwhile.
  */
-export const replacingClaim = ({ until }: Lease, owner: string, now: number): LeaseClaim => ({
-  owner,
-  now: until,
-  ttlMs: now + leaseMs.incomplete - until,
-});
+export const replacingClaim = (
+  { until }: Lease,
+  owner: string,
+  now: number,
+  ttlMs: number = leaseMs.incomplete,
+): LeaseClaim => ({ owner, now: until, ttlMs: now + ttlMs - until });
 
 /** Whether a lease is that of a closed copy that has all records. */
 export const isOfCompleteCopy = ({ owner, until }: Lease, now: number): boolean =>

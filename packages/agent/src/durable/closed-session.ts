@@ -14,6 +14,13 @@ export function closedError(id: string, lease: Lease): SessionError {
   return new SessionError("MoveUnfinished", `The session ${id} is closed: ${reasonOf(lease)}`);
 }
 
+/** The error for a session whose lease is that of a move which has not ended: another log may have a copy of it. */
+export const unfinishedMoveError = (id: string): SessionError =>
+  new SessionError(
+    "MoveUnfinished",
+    `A move of the session ${id} has not ended: the other log may have a copy. Repeat the move with the same logs, or open the session to run it in this log.`,
+  );
+
 function reasonOf(lease: Lease): string {
   if (isOfWrite(lease)) return "a fork or an import is writing it. Wait for its end.";
   if (closesKept(lease.owner))

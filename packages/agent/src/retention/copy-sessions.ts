@@ -1,6 +1,7 @@
 import type { Clock } from "@moora/agent-core-effects";
 import { LogError, type EventLog, type LogRecord, type SessionLog } from "@moora/event-log";
-import { closedBy, closingClaim, newCopyHolder } from "../durable/closed-copy.ts";
+import { closedBy, closesKept, closesOriginal, closingClaim, newCopyHolder } from "../durable/closed-copy.ts";
+import { closedError } from "../durable/closed-session.ts";
 import { isDead } from "../durable/lease-holder.ts";
 import { isOfInterruptedWrite, isOfWrite, removeInterruptedWrite } from "../durable/unfinished-write.ts";
 import { copyBlobs } from "../time-travel/copy-blobs.ts";
@@ -44,6 +45,9 @@ export async function checkTarget(
     if (isOfInterruptedWrite(lease)) return;
     throw isBusy(id, lease);
   }
+  // An original is not opened as a copy: it prevents that another move opens its copy.
+  if (lease !== undefined && (closesOriginal(lease.owner) || closesKept(lease.owner)))
+    throw closedError(id, lease);
   if (target.header !== header) throw exists(id);
   checkIsSame(id, records, await target.read());
   if (lease !== undefined && closedBy(lease) === undefined && (await isInForce(lease, clock)))
@@ -128,4 +132,7 @@ function checkIsSame(id: string, records: readonly LogRecord[], present: readonl
 }
 
 const exists = (id: string): LogError =>
-  new LogError("LogExists", `The other log has a different session "${id}".`);
+  new LogError(
+    "LogExists",
+    `The other log has a different session "${id}". Remove that one, or move a fork of this one with another id.`,
+  );

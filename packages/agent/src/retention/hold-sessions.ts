@@ -1,9 +1,9 @@
 import type { Clock } from "@moora/agent-core-effects";
-import type { EventLog, Lease, SessionLog } from "@moora/event-log";
+import { LogError, type EventLog, type Lease, type LeaseClaim, type SessionLog } from "@moora/event-log";
 import { closesSession, closingClaim, replacingClaim } from "../durable/closed-copy.ts";
-import { closedError } from "../durable/closed-session.ts";
+import { closedError, unfinishedMoveError } from "../durable/closed-session.ts";
 import { engineClaim } from "../durable/engine-lease.ts";
-import { engineOf, holderOf, isDead, ownerOf } from "../durable/lease-holder.ts";
+import { engineOf, holderOf, holderOfMove, isDead, isOfMove, ownerOf } from "../durable/lease-holder.ts";
 import { localProcess } from "../durable/local-process.ts";
 import { SessionError } from "../durable/session-error.ts";
 import { unlessRemoved } from "../durable/unless-removed.ts";
@@ -25,6 +25,8 @@ export interface HeldSession {
   close(closer: string): Promise<void>;
   /** Undoes `close`. */
   reopen(): Promise<void>;
+  /** Keeps the lease after its release, without time left: it shows that the move of the session has not ended. */
+  keepMark(): void;
   /** Releases the lease of a session that is not closed. */
   release(): Promise<void>;
 }
@@ -38,10 +40,14 @@ export async function leaseIn(log: EventLog, id: string): Promise<Lease | undefi
   return session && (await unlessRemoved(async () => await session.currentLease(), undefined));
 }
 
-/** Whether a process runs the session, as far as is known, or it is a closed copy. An engine does not hold its sessions. */
+/**
+ * Whether a process runs the session, as far as is known, it is a closed copy, or a move of it has not ended. An engine does not hold
+ * its sessions.
+ */
 export async function isLeased(log: EventLog, id: string, clock: Clock): Promise<boolean> {
   const lease = await leaseIn(log, id);
-  return lease !== undefined && engineOf(lease.owner) === undefined && (await isInForce(lease, clock));
+  if (lease === undefined || engineOf(lease.owner) !== undefined) return false;
+  return isOfMove(lease.owner) || (await isInForce(lease, clock));
 }
 
 /** Whether a lease has not ended, and neither has its owner as far as is known. */
@@ -53,16 +59,18 @@ interface Holding {
   readonly clock: Clock;
   /** Whether a closed session may be held by its closer. Default: none. */
   readonly mayContinue?: (id: string, closer: string) => boolean | Promise<boolean>;
+  /** The id of the session that is moved, with those that it calls. Default: none. */
+  readonly movedId?: string | undefined;
 }
 
 /**
  * Takes the lease of a session. Rejects with `SessionUnknown`, with `SessionBusy` if a process runs the session, with `MoveUnfinished`
- * or `SessionIncomplete` for a closed one, and with `InvalidOption` for a log whose sessions have no `removeAt`.
+ * or `SessionIncomplete` for a closed one, with `MoveUnfinished` for one of which a move has not ended unless it is moved, and with `InvalidOption` for a log whose sessions have no `removeAt`.
  */
 export async function holdSession(
   log: EventLog,
   id: string,
-  { clock, mayContinue = () => false }: Holding,
+  { clock, mayContinue = () => false, movedId }: Holding,
 ): Promise<HeldSession> {
   const session = await log.open(id);
   if (session === undefined) throw new SessionError("SessionUnknown", `Session "${id}" not found.`);
@@ -72,7 +80,7 @@ export async function holdSession(
       `The log "${log.name}" cannot move or prune sessions: its sessions have no removeAt.`,
     );
   }
-  const lease = new HeldLease(session, clock);
+  const lease = new HeldLease(session, clock, id === movedId);
   await lease.take(mayContinue);
   return {
     session,
@@ -81,6 +89,7 @@ export async function holdSession(
     renew: async () => await lease.renew(),
     close: async (closer) => await lease.close(closer),
     reopen: async () => await lease.reopen(),
+    keepMark: () => lease.keepMark(),
     release: async () => await lease.release(),
   };
 }
@@ -92,64 +101,89 @@ export async function holdSession(
 class HeldLease {
   readonly #session: SessionLog;
   readonly #clock: Clock;
-  #holder = holderOf(localProcess()?.name ?? randomId("retention"));
-  /** The engine that has the lease, also after the session is opened again. */
-  #engine: string | undefined;
+  readonly #isMoved: boolean;
+  /** The holder while the session is open: an engine, or this process. */
+  #opener: string;
+  #holder: string;
+  #isMarkKept = false;
 
-  constructor(session: SessionLog, clock: Clock) {
+  constructor(session: SessionLog, clock: Clock, isMoved: boolean) {
     this.#session = session;
     this.#clock = clock;
+    this.#isMoved = isMoved;
+    const owner = localProcess()?.name ?? randomId("retention");
+    this.#opener = isMoved ? holderOfMove(owner) : holderOf(owner);
+    this.#holder = this.#opener;
   }
 
   get holder(): string {
     return this.#holder;
   }
 
+  keepMark(): void {
+    this.#isMarkKept = true;
+  }
+
   async take(mayContinue: NonNullable<Holding["mayContinue"]>): Promise<void> {
     const session = this.#session;
-    const { owner, ...rest } = await this.#claim();
-    if (owner === this.#holder) return;
-    this.#engine = engineOf(owner);
-    if (this.#engine !== undefined) this.#holder = owner;
-    if (closesSession(owner) && (await mayContinue(session.id, owner))) this.#holder = owner;
-    else if (await isDead({ owner, ...rest })) await session.release(owner);
+    const present = await session.currentLease();
+    if (!this.#isMoved && present !== undefined && isOfMove(present.owner))
+      throw unfinishedMoveError(session.id);
+    const lease = await session.lease(this.#claim());
+    if (lease.owner === this.#holder) return;
+    if (engineOf(lease.owner) !== undefined) this.#opener = this.#holder = lease.owner;
+    else if (closesSession(lease.owner) && (await mayContinue(session.id, lease.owner)))
+      this.#holder = lease.owner;
+    else if (await isDead(lease)) await this.#replace(lease, this.#holder);
     await this.renew();
   }
 
   async renew(): Promise<void> {
-    const lease = await this.#claim();
+    const lease = await this.#session.lease(this.#claim());
     if (lease.owner !== this.#holder) throw isBusy(this.#session.id, lease);
   }
 
   async close(closer: string): Promise<void> {
     if (this.#holder === closer) return;
-    const lease = await this.#session.currentLease();
     // Records that another process adds in between are copied: the session is removed only at its last one.
-    if (!closesSession(this.#holder)) await this.#session.release(this.#holder);
-    else if (lease?.owner === this.#holder)
-      await this.#session.lease(replacingClaim(lease, closer, this.#clock.now()));
-    this.#holder = closer;
+    await this.#become(closer);
     await this.renew();
   }
 
   async reopen(): Promise<void> {
-    if (!closesSession(this.#holder)) return;
-    await this.#session.release(this.#holder);
-    if (this.#engine !== undefined) await this.#session.lease(engineClaim(this.#engine, this.#clock.now()));
+    if (closesSession(this.#holder)) await this.#become(this.#opener);
   }
 
   async release(): Promise<void> {
-    const isOwn = !closesSession(this.#holder) && engineOf(this.#holder) === undefined;
-    if (isOwn) await this.#session.release(this.#holder);
+    const [session, holder] = [this.#session, this.#holder];
+    if (closesSession(holder) || engineOf(holder) !== undefined) return;
+    if (!this.#isMarkKept) return await session.release(holder);
+    try {
+      await session.lease({ owner: holder, now: this.#clock.now(), ttlMs: 0 });
+    } catch (error) {
+      // What was removed needs no mark.
+      if (!(error instanceof LogError && error.code === "LogRemoved")) throw error;
+    }
   }
 
-  async #claim(): Promise<Lease> {
-    const [owner, now] = [this.#holder, this.#clock.now()];
+  /** Takes the lease from the holder so far, if that has it, for another one. */
+  async #become(holder: string): Promise<void> {
+    const lease = await this.#session.currentLease();
+    if (lease?.owner === this.#holder) await this.#replace(lease, holder);
+    this.#holder = holder;
+  }
+
+  /** In one step, so that the session is never without a lease. */
+  async #replace(lease: Lease, holder: string): Promise<void> {
+    const { owner, now, ttlMs } = this.#claim(holder);
+    await this.#session.lease(replacingClaim(lease, owner, now, ttlMs));
+  }
+
+  #claim(owner = this.#holder): LeaseClaim {
+    const now = this.#clock.now();
     const engine = engineOf(owner);
-    if (engine !== undefined) return await this.#session.lease(engineClaim(engine, now));
-    return await this.#session.lease(
-      closesSession(owner) ? closingClaim(owner, now, "incomplete") : { owner, now, ttlMs: leaseMs },
-    );
+    if (engine !== undefined) return engineClaim(engine, now);
+    return closesSession(owner) ? closingClaim(owner, now, "incomplete") : { owner, now, ttlMs: leaseMs };
   }
 }
 

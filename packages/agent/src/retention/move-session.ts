@@ -11,6 +11,7 @@ import {
   originalHolder,
 } from "../durable/closed-copy.ts";
 import { closedError } from "../durable/closed-session.ts";
+import { isOfWrite } from "../durable/unfinished-write.ts";
 import { SessionError } from "../durable/session-error.ts";
 import { checkTarget, copySessions, type Copied } from "./copy-sessions.ts";
 import { removeEmpty, renewalOf, withHeld, type HeldSession } from "./hold-sessions.ts";
@@ -24,7 +25,8 @@ export interface MoveOptions {
   readonly clock?: Clock;
   /**
    * Whether to move a session that another move has closed: for one whose other log is lost. The original is not removed. It stays
-   * closed, so that the other move does not open its copy if that comes back. Default: false.
+   * closed, so that the other move does not open its copy if that comes back, and no session is moved back to it before it is removed.
+   * Default: false.
    */
   readonly isCopyLost?: boolean;
 }
@@ -57,7 +59,7 @@ export async function moveSession(
   const members = await membersOf(from, id);
   const logs = { from, to, clock, isCopyLost };
   if (await isKept(from, id, to)) return await openCopies(logs, (await findFamily(to, id))?.members ?? []);
-  return members === undefined ? await completeMove(logs, id) : await moveMembers(logs, members);
+  return members === undefined ? await completeMove(logs, id) : await moveMembers(logs, members, id);
 }
 
 /** The ids of the sessions of a family that a move copies: those with records. */
@@ -68,8 +70,7 @@ export const idsToMove = (family: readonly ListedSession[]): readonly string[] =
 async function membersOf(from: EventLog, id: string): Promise<readonly ListedSession[] | undefined> {
   const family = await findFamily(from, id);
   if (family === undefined) return undefined;
-  if (family.session.head === 0)
-    throw new SessionError("InvalidOption", `Session "${id}" has no records. Remove it instead.`);
+  if (family.session.head === 0) throw await isEmpty(from, id);
   const callerId = await callerIdOf(from, family.session);
   if (callerId !== undefined) throw isCalled(id, callerId);
   return family.members;
@@ -86,15 +87,17 @@ interface Logs {
 async function moveMembers(
   { from, to, clock, isCopyLost }: Logs,
   members: readonly ListedSession[],
+  movedId?: string,
 ): Promise<readonly string[]> {
   const closed = new ClosedOriginals(to, isCopyLost);
   const mayContinue = async (id: string, closer: string): Promise<boolean> =>
     await closed.mayContinue(id, closer);
-  return await withHeld(from, { ids: idsOf(members), clock, mayContinue }, async (held) => {
+  return await withHeld(from, { ids: idsOf(members), clock, mayContinue, movedId }, async (held) => {
     const heads = new Map<HeldSession, number>();
     for (const each of held) heads.set(each, await each.session.head());
     const sources = held.filter((each) => heads.get(each) !== 0);
     for (const source of sources) await checkTarget(source, to, clock);
+    for (const source of sources) if (source.session.id === movedId) source.keepMark();
     const renewed = new Set(held);
     const move = { from, to, clock, renew: renewalOf(renewed, clock) };
     const copies = [...(await copySessions(move, sources))];
@@ -154,7 +157,8 @@ async function completeMove(logs: Logs, id: string): Promise<readonly string[]> 
   const copies = (await findFamily(to, id))?.members ?? [];
   const lease = await (await to.open(id))?.currentLease();
   const isClosed = closedBy(lease) !== undefined;
-  if (lease !== undefined && isClosed && !isOfCompleteCopy(lease, clock.now())) throw closedError(id, lease);
+  if (lease !== undefined && isClosed && !isOfCompleteCopy(lease, clock.now()))
+    throw isOfWrite(lease) ? closedError(id, lease) : isIncomplete(id);
   const left: ListedSession[] = [];
   for (const copy of copies) {
     const session = await from.open(copy.id);
@@ -179,6 +183,19 @@ async function openCopies({ to, clock }: Logs, copies: readonly ListedSession[])
   }
   return opened;
 }
+
+/** The error for a session without records: it may be a closed one, whose records are in another log, or not written yet. */
+async function isEmpty(log: EventLog, id: string): Promise<SessionError> {
+  const lease = await (await log.open(id))?.currentLease();
+  if (lease !== undefined && closedBy(lease) !== undefined) return closedError(id, lease);
+  return new SessionError("InvalidOption", `Session "${id}" has no records. Remove it instead.`);
+}
+
+const isIncomplete = (id: string): SessionError =>
+  new SessionError(
+    "MoveUnfinished",
+    `The copy of the session ${id} may lack records, and the first log does not have the session. Repeat the move from the log that has it, or remove the copy.`,
+  );
 
 const isCalled = (id: string, callerId: string): SessionError =>
   new SessionError(

@@ -4,7 +4,8 @@ import { LogError, type EventLog, type LogInfo } from "@moora/event-log";
 import { checkIsId, checkIsLog } from "../check-arguments.ts";
 import { systemClock } from "../clock.ts";
 import { closesOriginal } from "../durable/closed-copy.ts";
-import { closedError } from "../durable/closed-session.ts";
+import { closedError, unfinishedMoveError } from "../durable/closed-session.ts";
+import { isOfMove } from "../durable/lease-holder.ts";
 import { restoreSession } from "../durable/restore.ts";
 import { SessionError } from "../durable/session-error.ts";
 import { identityOf } from "../durable/session-header.ts";
@@ -22,8 +23,8 @@ import {
 /**
  * Removes a session and those of its sub-agents in the same log, at any depth, also if a process runs them: its handles then fail
  * with `LogRemoved`. If the log does not have the session, removes the sub-agents that an interrupted removal of it has left. Returns
- * the ids of the removed sessions, sub-agents first. Rejects with `MoveUnfinished` for a session whose copy in another log is complete, and
- * would come back, and with `CallOpen` for a sub-agent whose caller is in the log and has the
+ * the ids of the removed sessions, sub-agents first. Rejects with `MoveUnfinished` for a session of which another log may have a copy, because
+ * a move of it has not ended, and with `CallOpen` for a sub-agent whose caller is in the log and has the
  * call open. `pruneSessions` removes only sessions that no process runs.
  */
 export async function removeSession(log: EventLog, id: string): Promise<readonly string[]> {
@@ -60,10 +61,12 @@ export async function removeLeft(
   return await removeAll(log, left);
 }
 
-/** Throws `MoveUnfinished` for the closed original of a copy. */
+/** Throws `MoveUnfinished` for the closed original of a copy, and for a session of which a move has not ended. */
 async function checkIsNoOriginal(log: EventLog, id: string): Promise<void> {
   const lease = await leaseIn(log, id);
-  if (lease !== undefined && closesOriginal(lease.owner)) throw closedError(id, lease);
+  if (lease === undefined) return;
+  if (closesOriginal(lease.owner)) throw closedError(id, lease);
+  if (isOfMove(lease.owner)) throw unfinishedMoveError(id);
 }
 
 /** Throws `CallOpen` for a sub-agent whose call is open: without its session, the call would begin anew. */

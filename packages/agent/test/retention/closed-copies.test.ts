@@ -1,7 +1,15 @@
 import { memoryLog, type EventLog } from "@moora/event-log";
 import { withSessions } from "@moora/event-log/testing";
 import { describe, expect, it } from "vitest";
-import { identityOf, moveSession, openSession, pruneSessions, readHeader } from "../../src/index.ts";
+import {
+  forkSession,
+  identityOf,
+  moveSession,
+  openSession,
+  pruneSessions,
+  readHeader,
+} from "../../src/index.ts";
+import { unfinishedMove } from "../../src/durable/closed-copy.ts";
 import { World } from "./family-world.ts";
 
 const idsIn = async (log: EventLog): Promise<readonly string[]> =>
@@ -152,5 +160,54 @@ describe("a move that ended after it had removed the originals", () => {
     await moveSession(log, "ada", archive, { clock });
     await world.finish(archive);
     expect(world.begun).toEqual(["mail", "pay"]);
+  });
+});
+
+describe("a session without records that is closed", () => {
+  it("is refused as unfinished by a move, also for a copy that the move back has not filled", async () => {
+    const world = new World();
+    await world.begin();
+    const { log, archive, clock } = world;
+    const failing = withSessions(archive, () => ({
+      append: () => {
+        throw new Error("The disk is full.");
+      },
+    }));
+    await expect(moveSession(log, "ada", failing, { clock })).rejects.toThrow("full");
+    const back = moveSession(archive, "ada", log, { clock });
+    await expect(back).rejects.toMatchObject({ code: "MoveUnfinished" });
+  });
+
+  it("is refused as incomplete by a move if its fork was interrupted, and as unfinished while it is written", async () => {
+    const world = new World();
+    await world.begin();
+    const { log, clock } = world;
+    const codes: unknown[] = [];
+    const watched: EventLog = {
+      ...withSessions(log, (session) => ({
+        append: async (seq, records) => {
+          const move = moveSession(log, "fork", memoryLog(), { clock });
+          codes.push(await move.catch((error: unknown) => error));
+          await session.append(seq, records);
+        },
+      })),
+      create: async (id, header, claim) => {
+        await log.create(id, header, claim);
+        const created = await watched.open(id);
+        if (created === undefined) throw new Error("The session was not created.");
+        return created;
+      },
+    };
+    await forkSession(log, "ada", 1, { as: "fork", open: "close", to: watched });
+    expect(codes).toMatchObject([{ code: "MoveUnfinished" }]);
+    const header = await readHeader(log, "ada");
+    await log.create("left", JSON.stringify(header), {
+      owner: `${unfinishedMove}write#1/1/#x`,
+      now: 0,
+      ttlMs: 1,
+    });
+    await expect(moveSession(log, "left", memoryLog(), { clock })).rejects.toMatchObject({
+      code: "SessionIncomplete",
+    });
   });
 });

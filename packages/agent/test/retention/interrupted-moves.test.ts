@@ -206,7 +206,7 @@ describe("the lease of a move", () => {
     const now = world.clock.now();
     expect(leases).toHaveLength(6);
     for (const [index, { owner, until }] of leases.entries()) {
-      if (index % 2 === 0) expect(owner).toMatch(/^.+, process \d+, started .+Z#\d+\/.*#lease_/);
+      if (index % 2 === 0) expect(owner).toMatch(/^.+, process \d+, started .+Z#\d+\/.*#(?:lease|move)_/);
       else expect(owner).toMatch(/^an unfinished move##move_/);
       expect((until - now) / 1_000).toBe(index % 2 === 0 ? 30 : 100 * 365 * 86_400);
     }

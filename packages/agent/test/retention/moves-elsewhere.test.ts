@@ -1,6 +1,6 @@
 import { memoryLog, type EventLog } from "@moora/event-log";
 import { expect, it } from "vitest";
-import { moveSession, SessionError } from "../../src/index.ts";
+import { moveSession, removeSession, SessionError } from "../../src/index.ts";
 import { World } from "./family-world.ts";
 import { Interrupted, interrupted } from "./interruptions.ts";
 
@@ -134,7 +134,7 @@ it("runs one copy where a lost copy comes back, at whatever write each move was 
   expect(Math.min(outcomes.completed, outcomes.complete)).toBeGreaterThan(1);
 });
 
-it("keeps a closed original until it is removed, and moves the session back to it", async () => {
+it("keeps a closed original until it is removed, and does not move the session back before that", async () => {
   const [closing] = await writesToClose();
   const world = await closedWorld(closing);
   if (world === undefined) throw new Error("The originals are not closed.");
@@ -144,6 +144,9 @@ it("keeps a closed original until it is removed, and moves the session back to i
   expect(await log.list()).toHaveLength(3);
   await expect(world.open(log)).rejects.toThrow("Remove it when that copy cannot come back.");
   await world.finish(third);
+  await expect(moveSession(third, "ada", log, { clock })).rejects.toThrow("an earlier copy of it was lost");
+  clock.advance(60_000);
+  expect(await removeSession(log, "ada")).toHaveLength(3);
   await moveSession(third, "ada", log, { clock });
   await (await world.open(log)).close();
   clock.advance(60_000);

@@ -15,6 +15,7 @@ import { mcpCommand } from "./commands/mcp.ts";
 import { pauseCommand } from "./commands/pause.ts";
 import { pruneCommand } from "./commands/prune.ts";
 import { rejectCommand } from "./commands/reject.ts";
+import { removeCommand } from "./commands/remove.ts";
 import { rerunCommand } from "./commands/rerun.ts";
 import { restoreCommand } from "./commands/restore.ts";
 import { resumeCommand } from "./commands/resume.ts";
@@ -56,4 +57,5 @@ export const commands: readonly Command[] = [
   pruneCommand,
   archiveCommand,
   restoreCommand,
+  removeCommand,
 ];

@@ -130,6 +130,30 @@ describe.each([
     expect((await cli("show", "ada")).code).toBe(3);
   });
 
+  it("are named as closed in the list, and removed, where the move of another one of that name is refused", async () => {
+    await cli("run", "what is 2+2?", "--session", "twin");
+    await said("run", "what is 3+3?", "--session", "twin", "--log", "twins.db");
+    for (const refused of [
+      await cli("archive", "twin", "--archive", "twins.db"),
+      await cli("restore", "twin", "--archive", "twins.db"),
+    ]) {
+      expect(refused.code).toBe(5);
+      expect(refused.err).toContain('The other log has a different session "twin". Remove that one, or');
+      expect(refused.err).not.toContain("--to");
+    }
+    await using opened = sqliteLog(place.at("twins.db"));
+    const owner = "an unfinished move##write#1/1/#lease";
+    const session = await opened.open("twin");
+    await session?.lease({ owner, now: Date.now(), ttlMs: 1e12 });
+    const twins = ["--log", "twins.db"];
+    expect((await said("sessions", ...twins)).out).toMatch(/^twin +\d+ +SessionIncomplete /);
+    const unfinished = await said("archive", "twin", ...twins, "--archive", "new.db");
+    expect(unfinished).toMatchObject({ code: 5, err: expect.stringContaining("was never completed") });
+    expect(await said("remove", "twin", ...twins)).toMatchObject({ code: 0, out: "Removed twin.\n" });
+    expect((await said("remove", "twin", ...twins)).code).toBe(3);
+    expect((await cli("remove", "twin")).code).toBe(0);
+  });
+
   it.each([
     [["prune"], "Missing --older-than."],
     [

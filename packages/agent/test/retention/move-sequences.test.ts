@@ -1,0 +1,185 @@
+import { memoryLog, type EventLog } from "@moora/event-log";
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import {
+  LogError,
+  moveSession,
+  openSession,
+  pruneSessions,
+  removeSession,
+  SessionError,
+} from "../../src/index.ts";
+import { closedBy } from "../../src/durable/closed-copy.ts";
+import { World } from "./family-world.ts";
+import { Interrupted, interrupted } from "./interruptions.ts";
+
+type Place = 0 | 1 | 2;
+
+type Step =
+  /** A move that ends after some writes. With `isCopyLost`, the log that it does not use is away meanwhile, and comes back. */
+  | {
+      readonly type: "move";
+      readonly from: Place;
+      readonly to: Place;
+      readonly left: number;
+      readonly isCopyLost: boolean;
+    }
+  | { readonly type: "prune" | "remove"; readonly from: Place }
+  | { readonly type: "run" };
+
+/** Returns undefined for work that is refused, or interrupted. */
+async function unlessRefused<Value>(work: Promise<Value>): Promise<Value | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    const isExpected =
+      error instanceof SessionError || error instanceof LogError || error instanceof Interrupted;
+    if (isExpected) return undefined;
+    throw error;
+  }
+}
+
+/** Three logs between which a session with sub-agents is moved. */
+class Logs {
+  readonly world: World = new World();
+  readonly logs: readonly EventLog[] = [this.world.log, this.world.archive, memoryLog()];
+  isRemoved = false;
+  /** The pairs of logs between which moves have begun. */
+  readonly #begun = new Set<string>();
+
+  log(place: Place): EventLog {
+    return this.logs[place] ?? this.world.log;
+  }
+
+  /** The logs in which the session can be opened. Looks without taking a lease. */
+  async open(): Promise<readonly EventLog[]> {
+    const open: EventLog[] = [];
+    for (const log of this.logs) {
+      if ((await log.open("ada")) === undefined) continue;
+      const { ada } = this.world.agentsOn(log);
+      const { clock } = this.world;
+      const session = await unlessRefused(openSession(ada, { log, id: "ada", clock, access: "read" }));
+      if (session !== undefined) open.push(log);
+      await session?.close();
+    }
+    return open;
+  }
+
+  async do(step: Step): Promise<void> {
+    const { clock } = this.world;
+    if (step.type === "move") await this.#move(step);
+    else if (step.type === "prune") {
+      const { pruned } = await pruneSessions(this.log(step.from), { before: 1e12, clock });
+      this.isRemoved ||= pruned.includes("ada");
+    } else if (step.type === "remove") await this.#remove(this.log(step.from));
+    else for (const log of await this.open()) await this.world.finish(log);
+    clock.advance(60_000);
+  }
+
+  /** A move from a log without the session is the repetition of one that began there: its logs are the same. */
+  async #move({ from, to, left, isCopyLost }: Step & { readonly type: "move" }): Promise<void> {
+    const logs = `${from} ${to}`;
+    if ((await this.log(from).open("ada")) !== undefined) this.#begun.add(logs);
+    if (!this.#begun.has(logs)) return;
+    const writes = { left };
+    const [source, target] = [from, to].map((place) => interrupted(this.log(place), writes));
+    if (source === undefined || target === undefined) return;
+    await unlessRefused(moveSession(source, "ada", target, { clock: this.world.clock, isCopyLost }));
+  }
+
+  /** Removes a session that is not closed: a closed one is removed only where the other log is lost for good. */
+  async #remove(log: EventLog): Promise<void> {
+    if (closedBy(await (await log.open("ada"))?.currentLease()) !== undefined) return;
+    const removed = await unlessRefused(removeSession(log, "ada"));
+    this.isRemoved ||= removed?.includes("ada") === true;
+  }
+
+  /** Repeats each move, at last those whose copy counts as lost. */
+  async repair(): Promise<void> {
+    for (const isCopyLost of [false, true]) {
+      for (const { from, to } of pairs) {
+        if ((await this.open()).length > 0) return;
+        await this.do({ type: "move", from, to, left: Infinity, isCopyLost });
+      }
+    }
+  }
+}
+
+const places = [0, 1, 2] as const;
+const pairs = places.flatMap((from) => places.filter((to) => to !== from).map((to) => ({ from, to })));
+
+const move = fc
+  .record({
+    pair: fc.constantFrom(...pairs),
+    left: fc.oneof(fc.constant(Infinity), fc.integer({ min: 0, max: 40 })),
+    isCopyLost: fc.boolean(),
+  })
+  .map(({ pair, ...rest }): Step => ({ type: "move", ...pair, ...rest }));
+
+const steps = fc.array(
+  fc.oneof(
+    { weight: 6, arbitrary: move },
+    { weight: 1, arbitrary: fc.record({ type: fc.constant("run" as const) }) },
+    {
+      weight: 1,
+      arbitrary: fc.record({
+        type: fc.constantFrom("prune" as const, "remove" as const),
+        from: fc.constantFrom(...places),
+      }),
+    },
+  ),
+  { minLength: 2, maxLength: 8 },
+);
+
+/** Takes the steps, after each of which at most one log has a session that can be opened, and none one that was removed. */
+async function check(sequence: readonly Step[]): Promise<void> {
+  const logs = new Logs();
+  await logs.world.begin();
+  for (const step of sequence) {
+    await logs.do(step);
+    expect((await logs.open()).length).toBeLessThanOrEqual(logs.isRemoved ? 0 : 1);
+  }
+  await logs.repair();
+  const open = await logs.open();
+  expect(open.length).toBe(logs.isRemoved ? 0 : 1);
+  for (const log of open) await logs.world.finish(log);
+  expect(logs.world.begun).toEqual(logs.isRemoved ? expect.arrayContaining(["mail"]) : ["mail", "pay"]);
+  expect(logs.world.begun.filter((name) => name === "pay").length).toBeLessThanOrEqual(1);
+}
+
+it("runs a session in one log only, and each tool once, in every sequence of interrupted moves, losses and removals", async () => {
+  await fc.assert(fc.asyncProperty(steps, check), { seed: 7, numRuns: 60 });
+});
+
+/** The move from the first log to the second that ends as late as it can, with the originals still in the first log, and closed. */
+async function moveThatCloses(): Promise<Step> {
+  for (let left = 0, last: Step | undefined = undefined; ; left += 1) {
+    const logs = new Logs();
+    await logs.world.begin();
+    const step: Step = { type: "move", from: 0, to: 1, left, isCopyLost: false };
+    await logs.do(step);
+    if ((await logs.log(0).open("ada")) === undefined && last !== undefined) return last;
+    if ((await logs.open()).length === 0) last = step;
+  }
+}
+
+const whole = { left: Infinity, isCopyLost: false } as const;
+
+it("opens no copy that was lost after the session was moved back to the first log and left it in any way", async () => {
+  const closing = await moveThatCloses();
+  const leaving: readonly Step[] = [
+    { type: "move", from: 0, to: 2, ...whole },
+    { type: "remove", from: 0 },
+    { type: "prune", from: 0 },
+  ];
+  for (const last of leaving) {
+    await check([
+      closing,
+      { type: "move", from: 0, to: 2, left: Infinity, isCopyLost: true },
+      { type: "run" },
+      { type: "move", from: 2, to: 0, ...whole },
+      last,
+      { type: "move", from: 0, to: 1, ...whole },
+    ]);
+  }
+});

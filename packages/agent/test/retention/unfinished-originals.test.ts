@@ -1,0 +1,102 @@
+import type { EventLog } from "@moora/event-log";
+import { withSessions } from "@moora/event-log/testing";
+import { describe, expect, it } from "vitest";
+import { LogError, moveSession, pruneSessions, removeSession, SessionError } from "../../src/index.ts";
+import { World } from "./family-world.ts";
+import { Interrupted, interrupted, type Writes } from "./interruptions.ts";
+
+const before = 1e12;
+
+/** A move of three sessions makes at least as many writes. */
+const copyWrites = 6;
+
+/** A log whose disk is full after some writes. Its leases can be released. */
+const full = (log: EventLog, writes: Writes): EventLog =>
+  withSessions(
+    interrupted(log, writes),
+    (session) => ({ release: async (owner) => await (await log.open(session.id))?.release(owner) }),
+    { remove: (id) => log.remove(id) },
+  );
+
+/** How a move from the log to the archive ends after some writes. */
+const endings = {
+  "whose process ended": ({ log, archive, clock }: World, writes: Writes) =>
+    moveSession(interrupted(log, writes), "ada", interrupted(archive, writes), { clock }),
+  "whose other log failed": ({ log, archive, clock }: World, writes: Writes) =>
+    moveSession(log, "ada", full(archive, writes), { clock }),
+};
+
+type Removal = (world: World) => Promise<readonly string[]>;
+
+const removals = {
+  pruneSessions: async ({ log, clock }) => (await pruneSessions(log, { before, clock })).pruned,
+  removeSession: ({ log }) => removeSession(log, "ada"),
+} satisfies Readonly<Record<string, Removal>>;
+
+const isOpen = async (log: EventLog, id: string): Promise<boolean> =>
+  (await (await log.open(id))?.currentLease()) === undefined;
+
+async function ends(move: Promise<unknown>): Promise<boolean> {
+  try {
+    await move;
+    return true;
+  } catch (error) {
+    if (!(error instanceof Interrupted)) throw error;
+    return false;
+  }
+}
+
+describe.each(Object.entries(endings))("a move %s after any write", (ending, move) => {
+  it.each(Object.entries(removals))("leaves no copy that %s makes useless", async (_, removal) => {
+    let kept = 0;
+    let removed = 0;
+    for (let left = 0, isComplete = false; !isComplete; left += 1) {
+      const world = new World();
+      await world.begin();
+      const { log, archive, clock } = world;
+      isComplete = await ends(move(world, { left }));
+      clock.advance(ending === "whose process ended" ? 60_000 : 0);
+      const copies = await archive.list();
+      const ids = await removal(world).catch((error: unknown): readonly string[] => {
+        expect(error).toMatchObject({ code: "MoveUnfinished" });
+        return [];
+      });
+      if (ids.includes("ada")) removed += 1;
+      else kept += 1;
+      if (copies.length > 0) expect(ids, `after ${left} writes`).not.toContain("ada");
+      await moveSession(log, "ada", archive, { clock }).catch((error: unknown) => {
+        if (!(error instanceof SessionError || error instanceof LogError)) throw error;
+        expect(error.code).toBe("SessionUnknown");
+      });
+      for (const { id } of await archive.list())
+        expect(await isOpen(archive, id), `${id} after ${left} writes`).toBe(true);
+      if (!ids.includes("ada")) expect(await archive.list()).toHaveLength(3);
+    }
+    expect(kept).toBeGreaterThan(copyWrites);
+    if (ending === "whose process ended") expect(removed).toBeGreaterThan(0);
+  });
+
+  it("runs on in the first log while that is open, after which its session can be removed there", async () => {
+    let runs = 0;
+    for (let left = 0, isComplete = false; !isComplete; left += 1) {
+      const world = new World();
+      await world.begin();
+      const { log, archive, clock } = world;
+      isComplete = await ends(move(world, { left }));
+      clock.advance(ending === "whose process ended" ? 60_000 : 0);
+      if ((await log.open("ada")) === undefined) continue;
+      const session = await world.open(log).catch((error: unknown) => {
+        expect(error).toMatchObject({ code: "MoveUnfinished" });
+        return undefined;
+      });
+      if (session === undefined) continue;
+      await session.close();
+      await world.finish(log);
+      expect(await removeSession(log, "ada")).toContain("ada");
+      await removeSession(archive, "ada");
+      expect(await archive.list()).toEqual([]);
+      runs += 1;
+    }
+    expect(runs).toBeGreaterThan(1);
+  });
+});
