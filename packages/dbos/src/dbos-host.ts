@@ -33,8 +33,8 @@ export interface DbosHostOptions {
 /** How an input is posted. */
 export interface DbosPostOptions {
   /**
-   * Equal keys of one session are one post, also after a lost connection. A session that is created again after it was removed is
-   * another one. At most 200 characters. Default: a random key.
+   * Equal keys of one session are one post, also after a lost connection, whatever its `timestamp` and its `messageId` are. A session that
+   * is created again after it was removed is another one. At most 200 characters. Default: a random key.
    */
   readonly key?: string;
   /** The user to whom the session belongs if this post creates it. Default: none. */
@@ -45,8 +45,9 @@ export interface DbosPostOptions {
 export interface DbosHost {
   /**
    * Posts an input to a session, which is created if there is none of this id. Resolves with whether it applied, after it is
-   * durable. Rejects with `InputRefused` for an input that is invalid, or that only the workflows may dispatch, with `BuildError` for an
-   * unknown or invalid option, and with `LogError`, code `InvalidId`, for an id that the log cannot store. Nothing is done then.
+   * durable. Rejects with `InputRefused` for an input that is invalid, or that only the workflows may dispatch, and, code `key-reused`, for
+   * the key of another input, with `BuildError` for an unknown or invalid option, and with `LogError`, code `InvalidId`, for an id that
+   * the log cannot store. Nothing is done then.
    */
   post(id: string, input: AgentInput, options?: DbosPostOptions): Promise<boolean>;
   /** The newest state of a session, which is created if there is none of this id. */

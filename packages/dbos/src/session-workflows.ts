@@ -11,6 +11,7 @@ import {
 } from "@moora/agent";
 import { safeErrorListener } from "@moora/agent/internal";
 import { appendRecords, type AppendResult, type AppendWork } from "./append-records.ts";
+import { checkKey } from "./check-key.ts";
 import type { DbosHostOptions, DbosPostOptions } from "./dbos-host.ts";
 import { EffectPerformer, type WorkflowEffect } from "./effect-performer.ts";
 import { namesOf } from "./engine.ts";
@@ -88,7 +89,7 @@ export class SessionWorkflows {
   }
 
   /** Posts to the session of an id as it is now, or to the next one if that is removed meanwhile. */
-  async post(id: string, input: AgentInput, { key = randomUUID(), user }: DbosPostOptions): Promise<boolean> {
+  async post(id: string, input: AgentInput, { key, user }: DbosPostOptions): Promise<boolean> {
     for (;;) {
       const { identity } = await this.sessions.open(id, user);
       const result = await this.#postTo({ id, identity }, input, key);
@@ -96,13 +97,15 @@ export class SessionWorkflows {
     }
   }
 
-  async #postTo(session: SessionRef, input: AgentInput, key: string): Promise<PostResult> {
-    const workflowID = workflowIdAt(session, `post/${key}`);
+  async #postTo(session: SessionRef, input: AgentInput, key: string | undefined): Promise<PostResult> {
+    const workflowID = workflowIdAt(session, `post/${key ?? randomUUID()}`);
     const start = randomUUID();
     this.#starts.add(start);
     try {
       const work = { ...session, input: withPostId(input, workflowID), start };
-      return await (await DBOS.startWorkflow(this.#postWorkflow, { workflowID })(work)).getResult();
+      const workflow = await DBOS.startWorkflow(this.#postWorkflow, { workflowID })(work);
+      if (key !== undefined) await checkKey(workflow, work.input, key);
+      return await workflow.getResult();
     } finally {
       this.#starts.delete(start);
     }
