@@ -82,10 +82,7 @@ export class SessionWorkflows {
     DBOS.registerWorkflow((work: AppendWork) => this.#runAppend(log, work), { name: names.append });
     registerQueue(queue, onError);
     if (takeOver === undefined) return;
-    registerTakeOver(
-      new TakeOver({ pool: takeOver, pollMs, workflows: Object.values(names), onError }),
-      agent.name,
-    );
+    registerTakeOver(new TakeOver({ pool: takeOver, pollMs, agent: agent.name, onError }), agent.name);
   }
 
   /** Posts to the session of an id as it is now, or to the next one if that is removed meanwhile. */
