@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { DBOS } from "@dbos-inc/dbos-sdk";
 import {
+  BuildError,
   effectsAt,
   LogError,
   SessionError,
@@ -19,6 +20,7 @@ import { isRemoval, type HostedSession } from "./hosted-session.ts";
 import { HostedSessions } from "./hosted-sessions.ts";
 import { withPostId } from "./recorded-posts.ts";
 import { registerQueue } from "./register-queue.ts";
+import { registerWorkflow } from "./register-workflow.ts";
 import { registerTakeOver } from "./register-take-over.ts";
 import { TakeOver } from "./take-over.ts";
 import { workflowIdAt } from "./workflow-id.ts";
@@ -64,6 +66,7 @@ export class SessionWorkflows {
   readonly #starts = new Set<string>();
   /** The workflows of effects that run in this process. */
   readonly #running = new Set<string>();
+  #hasLaunched = false;
 
   constructor(agent: Agent<unknown>, options: DbosHostOptions) {
     const { log, takeOver, takeOverPollMs: pollMs = 1_000, onLog } = options;
@@ -77,16 +80,19 @@ export class SessionWorkflows {
       onLog,
     });
     const { queue, ...names } = namesOf(agent.name);
-    this.#postWorkflow = DBOS.registerWorkflow(this.#runPost.bind(this), { name: names.post });
-    this.#effectWorkflow = DBOS.registerWorkflow(this.#runEffect.bind(this), { name: names.effect });
-    DBOS.registerWorkflow((work: AppendWork) => this.#runAppend(log, work), { name: names.append });
-    registerQueue(queue, onError);
+    this.#postWorkflow = registerWorkflow(agent.name, names.post, this.#runPost.bind(this));
+    this.#effectWorkflow = registerWorkflow(agent.name, names.effect, this.#runEffect.bind(this));
+    registerWorkflow(agent.name, names.append, (work: AppendWork) => this.#runAppend(log, work));
+    registerQueue(queue, { onLaunch: () => (this.#hasLaunched = true), onError });
     if (takeOver === undefined) return;
     registerTakeOver(new TakeOver({ pool: takeOver, pollMs, agent: agent.name, onError }), agent.name);
   }
 
   /** Posts to the session of an id as it is now, or to the next one if that is removed meanwhile. */
   async post(id: string, input: AgentInput, { key, user }: DbosPostOptions): Promise<boolean> {
+    // A process that shuts down posts until its workflows have ended.
+    if (!this.#hasLaunched && !DBOS.isInitialized())
+      throw new BuildError("A post is a workflow of DBOS. Call DBOS.launch() before post.");
     for (;;) {
       const { identity } = await this.sessions.open(id, user);
       const result = await this.#postTo({ id, identity }, input, key);
