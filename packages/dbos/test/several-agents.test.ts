@@ -48,7 +48,7 @@ async function wholeWhenDone(ids: readonly string[]): Promise<readonly boolean[]
   return whole;
 }
 
-describe("hosts of several agents that take over", { timeout: 120_000 }, () => {
+describe("hosts of several agents that take over", { timeout: 240_000 }, () => {
   it("run in one process, and another one continues the sessions of all of them", async () => {
     const killed = await launch("killed", { holds: true });
     await launch("next");
