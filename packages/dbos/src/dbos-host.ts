@@ -10,9 +10,9 @@ export interface DbosHostOptions {
   /** The log with the sessions. No worker and no `openSession` with access `run` may use it for this agent. */
   readonly log: EventLog;
   /**
-   * A pool of `pg` for the database of DBOS. With it, processes take over the workflows of others that have ended; each process
-   * needs an `executorID` of its own, and all of them this option. It keeps one connection. Default: DBOS continues the
-   * workflows of a process when one with its `executorID` is launched again.
+   * A pool of `pg` for the database of DBOS. With it, processes take over the workflows of this agent from others that have ended; each
+   * process needs an `executorID` of its own, and the host of this agent in all of them this option. It keeps one connection. Default:
+   * DBOS continues the workflows of a process when one with its `executorID` is launched again.
    */
   readonly takeOver?: LockPool;
   /** How often processes that have ended are looked for, in milliseconds. Default: 1,000. */
@@ -33,8 +33,8 @@ export interface DbosHostOptions {
 /** How an input is posted. */
 export interface DbosPostOptions {
   /**
-   * Equal keys of one session are one post, also after a lost connection. A session that is created again after it was removed is
-   * another one. At most 200 characters. Default: a random key.
+   * Equal keys of one session are one post, also after a lost connection, whatever its `timestamp` and its `messageId` are. A session that
+   * is created again after it was removed is another one. At most 200 characters. Default: a random key.
    */
   readonly key?: string;
   /** The user to whom the session belongs if this post creates it. Default: none. */
@@ -45,8 +45,9 @@ export interface DbosPostOptions {
 export interface DbosHost {
   /**
    * Posts an input to a session, which is created if there is none of this id. Resolves with whether it applied, after it is
-   * durable. Rejects with `InputRefused` for an input that is invalid, or that only the workflows may dispatch, with `BuildError` for an
-   * unknown or invalid option, and with `LogError`, code `InvalidId`, for an id that the log cannot store. Nothing is done then.
+   * durable. Rejects with `InputRefused` for an input that is invalid, or that only the workflows may dispatch, and, code `key-reused`, for
+   * the key of another input, with `BuildError` for an unknown or invalid option and before `DBOS.launch()`, and with `LogError`,
+   * code `InvalidId`, for an id that the log cannot store. Nothing is done then.
    */
   post(id: string, input: AgentInput, options?: DbosPostOptions): Promise<boolean>;
   /** The newest state of a session, which is created if there is none of this id. */
@@ -62,7 +63,7 @@ export interface DbosHost {
  * Registers the workflows of an agent with DBOS: call it once, before `DBOS.launch()`. Each post is a workflow, and so is each
  * effect: a model call, a tool call, a wait. DBOS decides when they run, and the log whether they still may: a repeated
  * run of an effect is reported as an interruption, and the replay policy of its tool decides what follows. Throws
- * `BuildError` for an invalid argument, without a `context` that the agent needs, and for a sub-agent that asks a person, unless
+ * `BuildError` for an invalid argument, for an agent whose name another host of this process has, without a `context` that the agent needs, and for a sub-agent that asks a person, unless
  * `onApproval` of `agentTool` answers it.
  */
 export function dbosHost(agent: Agent<unknown>, options: DbosHostOptions): DbosHost {

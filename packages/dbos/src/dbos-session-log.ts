@@ -45,7 +45,11 @@ export class DbosSessionLog implements SessionLog {
     if (records.length === 0) return;
     const { id, header } = this;
     const { agent, identity } = refOf(id, header);
-    const result = await appendWithDbos(this.#options, agent, { id, identity, expectedSeq, records });
+    const result = await appendWithDbos(
+      this.#options,
+      { agent, log: this.#log },
+      { id, identity, expectedSeq, records },
+    );
     switch (result.type) {
       case "appended":
         return;

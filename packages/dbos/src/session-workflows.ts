@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { DBOS } from "@dbos-inc/dbos-sdk";
 import {
+  BuildError,
   effectsAt,
   LogError,
   SessionError,
@@ -11,6 +12,7 @@ import {
 } from "@moora/agent";
 import { safeErrorListener } from "@moora/agent/internal";
 import { appendRecords, type AppendResult, type AppendWork } from "./append-records.ts";
+import { checkKey } from "./check-key.ts";
 import type { DbosHostOptions, DbosPostOptions } from "./dbos-host.ts";
 import { EffectPerformer, type WorkflowEffect } from "./effect-performer.ts";
 import { namesOf } from "./engine.ts";
@@ -18,6 +20,7 @@ import { isRemoval, type HostedSession } from "./hosted-session.ts";
 import { HostedSessions } from "./hosted-sessions.ts";
 import { withPostId } from "./recorded-posts.ts";
 import { registerQueue } from "./register-queue.ts";
+import { registerWorkflow } from "./register-workflow.ts";
 import { registerTakeOver } from "./register-take-over.ts";
 import { TakeOver } from "./take-over.ts";
 import { workflowIdAt } from "./workflow-id.ts";
@@ -63,6 +66,7 @@ export class SessionWorkflows {
   readonly #starts = new Set<string>();
   /** The workflows of effects that run in this process. */
   readonly #running = new Set<string>();
+  #hasLaunched = false;
 
   constructor(agent: Agent<unknown>, options: DbosHostOptions) {
     const { log, takeOver, takeOverPollMs: pollMs = 1_000, onLog } = options;
@@ -76,19 +80,19 @@ export class SessionWorkflows {
       onLog,
     });
     const { queue, ...names } = namesOf(agent.name);
-    this.#postWorkflow = DBOS.registerWorkflow(this.#runPost.bind(this), { name: names.post });
-    this.#effectWorkflow = DBOS.registerWorkflow(this.#runEffect.bind(this), { name: names.effect });
-    DBOS.registerWorkflow((work: AppendWork) => this.#runAppend(log, work), { name: names.append });
-    registerQueue(queue, onError);
+    this.#postWorkflow = registerWorkflow(agent.name, names.post, this.#runPost.bind(this));
+    this.#effectWorkflow = registerWorkflow(agent.name, names.effect, this.#runEffect.bind(this));
+    registerWorkflow(agent.name, names.append, (work: AppendWork) => this.#runAppend(log, work));
+    registerQueue(queue, { onLaunch: () => (this.#hasLaunched = true), onError });
     if (takeOver === undefined) return;
-    registerTakeOver(
-      new TakeOver({ pool: takeOver, pollMs, workflows: Object.values(names), onError }),
-      agent.name,
-    );
+    registerTakeOver(new TakeOver({ pool: takeOver, pollMs, agent: agent.name, onError }), agent.name);
   }
 
   /** Posts to the session of an id as it is now, or to the next one if that is removed meanwhile. */
-  async post(id: string, input: AgentInput, { key = randomUUID(), user }: DbosPostOptions): Promise<boolean> {
+  async post(id: string, input: AgentInput, { key, user }: DbosPostOptions): Promise<boolean> {
+    // A process that shuts down posts until its workflows have ended.
+    if (!this.#hasLaunched && !DBOS.isInitialized())
+      throw new BuildError("A post is a workflow of DBOS. Call DBOS.launch() before post.");
     for (;;) {
       const { identity } = await this.sessions.open(id, user);
       const result = await this.#postTo({ id, identity }, input, key);
@@ -96,13 +100,15 @@ export class SessionWorkflows {
     }
   }
 
-  async #postTo(session: SessionRef, input: AgentInput, key: string): Promise<PostResult> {
-    const workflowID = workflowIdAt(session, `post/${key}`);
+  async #postTo(session: SessionRef, input: AgentInput, key: string | undefined): Promise<PostResult> {
+    const workflowID = workflowIdAt(session, `post/${key ?? randomUUID()}`);
     const start = randomUUID();
     this.#starts.add(start);
     try {
       const work = { ...session, input: withPostId(input, workflowID), start };
-      return await (await DBOS.startWorkflow(this.#postWorkflow, { workflowID })(work)).getResult();
+      const workflow = await DBOS.startWorkflow(this.#postWorkflow, { workflowID })(work);
+      if (key !== undefined) await checkKey(workflow, work.input, key);
+      return await workflow.getResult();
     } finally {
       this.#starts.delete(start);
     }

@@ -1,5 +1,6 @@
 import { DBOS } from "@dbos-inc/dbos-sdk";
 import { BuildError } from "@moora/agent";
+import { namesOf } from "./engine.ts";
 
 /** The part of a connection of `pg` that a take-over uses. */
 export interface LockClient {
@@ -16,23 +17,27 @@ export interface LockPool {
 export interface TakeOverOptions {
   readonly pool: LockPool;
   readonly pollMs: number;
-  /** The names of the workflows. */
-  readonly workflows: readonly string[];
+  readonly agent: string;
   readonly onError: (error: unknown) => void;
 }
 
 /** How often the lock of an executor of the same name is tried: its process may have ended a moment ago. */
 const mostTries = 20;
 
+/** The take-over of this process that holds the lock of its executor, by executor. The other ones of the process need not. */
+const holders = new Map<string, TakeOver>();
+
 /**
- * Takes over the workflows of processes that have ended. Each process holds an advisory lock of PostgreSQL with the name of its
- * executor, which the server releases when the connection ends. A process that gets the lock of another one resumes its
- * workflows, so that any process runs them. A process that is taken over by mistake does no harm: the log refuses the
- * second run of an effect.
+ * Takes over the workflows of one agent from processes that have ended. Each process holds an advisory lock of PostgreSQL with the
+ * names of its executor and of the agent, which the server releases when the connection ends. A process that gets the lock of another one
+ * resumes its workflows in the queue of the agent, so that any process with the host runs them. A process that is taken over by
+ * mistake does no harm: the log refuses the second run of an effect. One more lock shows whether two processes have the same executor.
  */
 export class TakeOver {
   readonly #options: TakeOverOptions;
   #client: LockClient | undefined;
+  /** Whether the connection has all locks of this process. */
+  #isLocked = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #polling: Promise<void> = Promise.resolve();
   #isStopped = false;
@@ -82,25 +87,29 @@ export class TakeOver {
   }
 
   async #poll(): Promise<void> {
-    if (this.#client === undefined && !(await this.#lockOwn())) return;
+    if (!this.#isLocked && !(await this.#lockOwn())) return;
+    const { queue: queueName, ...names } = namesOf(this.#options.agent);
     const pending = await DBOS.listWorkflows({
       status: "PENDING",
-      workflowName: [...this.#options.workflows],
+      workflowName: Object.values(names),
       loadInput: false,
       loadOutput: false,
     });
     const byExecutor = Map.groupBy(pending, ({ executorId }) => executorId ?? "");
     for (const [executor, workflows] of byExecutor) {
-      if (executor === DBOS.executorID || executor === "" || !(await this.#lock(executor))) continue;
+      const lock = this.#lockOf(executor);
+      if (executor === DBOS.executorID || executor === "" || !(await this.#lock(lock))) continue;
       try {
-        await DBOS.resumeWorkflows(workflows.map(({ workflowID }) => workflowID));
+        const ids = workflows.map(({ workflowID }) => workflowID);
+        // Without a queue, a process with other agents could take them, which listenQueues does not prevent.
+        await DBOS.resumeWorkflows(ids, { queueName });
       } finally {
-        await this.#client?.query("SELECT pg_advisory_unlock(hashtextextended($1, 0))", [lockOf(executor)]);
+        await this.#client?.query("SELECT pg_advisory_unlock(hashtextextended($1, 0))", [lock]);
       }
     }
   }
 
-  /** Takes the lock of this executor on a connection that is kept. */
+  /** Takes the locks of this process on a connection that is kept. */
   async #lockOwn(): Promise<boolean> {
     if (this.#client === undefined) {
       const client = await this.#options.pool.connect();
@@ -111,21 +120,36 @@ export class TakeOver {
       client.on("end", lost);
       this.#client = client;
     }
-    return await this.#lock(DBOS.executorID);
+    this.#isLocked = (await this.#lockExecutor()) && (await this.#lock(this.#lockOf(DBOS.executorID)));
+    return this.#isLocked;
   }
 
-  async #lock(executor: string): Promise<boolean> {
+  /** Takes the lock of this executor, unless another take-over of this process has it. */
+  async #lockExecutor(): Promise<boolean> {
+    const { executorID } = DBOS;
+    const holder = holders.get(executorID);
+    if (holder !== undefined && holder !== this) return true;
+    const isLocked = await this.#lock(`moora-dbos/${executorID}`);
+    if (isLocked) holders.set(executorID, this);
+    return isLocked;
+  }
+
+  async #lock(name: string): Promise<boolean> {
     const result = await this.#client?.query("SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS got", [
-      lockOf(executor),
+      name,
     ]);
     return result?.rows[0]?.["got"] === true;
   }
 
+  #lockOf(executor: string): string {
+    return `moora-dbos/${executor}/${namesOf(this.#options.agent).queue}`;
+  }
+
   /** The connection is not returned to the pool: its end releases its locks. */
   #drop(): void {
+    if (holders.get(DBOS.executorID) === this) holders.delete(DBOS.executorID);
     this.#client?.release(true);
     this.#client = undefined;
+    this.#isLocked = false;
   }
 }
-
-const lockOf = (executor: string): string => `moora-dbos/${executor}`;

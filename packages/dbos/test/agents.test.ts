@@ -38,4 +38,14 @@ describe("dbosHost", () => {
     const agent = defineAgent({ name: "reader", llm: new MockLlmCaller([]), tools: [tool] });
     expect(() => hostOf(agent)).toThrow("The tool read needs a context. Give dbosHost the option context.");
   });
+
+  it("refuses a second host of one name in a process", () => {
+    const agent = defineAgent({ name: "twice", llm: new MockLlmCaller([]) });
+    const host = () => dbosHost(agent, { log: memoryLog() });
+    host();
+    expect(host).toThrow(BuildError);
+    expect(host).toThrow(
+      'DBOS has the workflow moora.twice.post already. Call dbosHost once for the agent "twice", or give each agent a name of its own.',
+    );
+  });
 });

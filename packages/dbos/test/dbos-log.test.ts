@@ -39,7 +39,7 @@ afterAll(async () => {
 
 const logOfDbos = (waitMs = 200_000) => dbosLog({ log: scene.log, client, waitMs });
 
-const serve = (): Servers => new Servers(agent, { log: logOfDbos() });
+const serve = (log = logOfDbos(), served = agent): Servers => new Servers(served, { log });
 
 /** Reads a stream up to the last record of a session that has ended. */
 async function readAll(stream: EventReader, id: string): Promise<void> {
@@ -113,7 +113,9 @@ describe("dbosLog", { timeout: 240_000 }, () => {
     await expect(openSession(agent, { log, id: "run" })).rejects.toEqual(
       coded("SessionError", "SessionBusy"),
     );
-    expect(() => createAgentServer({ agents: [agent], log, worker: true })).toThrow("due sessions");
+    expect(() => createAgentServer({ agents: [agent], log, worker: true })).toThrow(
+      'The log "dbos" needs no worker: DBOS runs what is due in its sessions. Leave worker out.',
+    );
     expect(() => dbosHost({ ...agent, name: "unused" }, { log })).toThrow("dbosHost needs the log itself");
     expect(() => dbosLog({ log, client })).toThrow("dbosLog needs log");
     expect(() => dbosLog({ log: memoryLog(), client: undefined as never })).toThrow("dbosLog needs client");
@@ -143,5 +145,38 @@ describe("dbosLog", { timeout: 240_000 }, () => {
     const records = await postedRecords(session, userMessage("Hi"));
     await expect(session.append(0, records)).rejects.toEqual(coded("LogError", "LogWrite"));
     expect(await session.head()).toBe(0);
+  });
+
+  it("names the process that runs a session instead of DBOS", async () => {
+    const unhosted = { ...agent, name: "run-here" };
+    await using running = await openSession(unhosted, { log: scene.log, id: "run-here", owner: "the other" });
+    const session = await logOfDbos(1).open("run-here");
+    const records = session && (await postedRecords(session, userMessage("Hi")));
+    await expect(session?.append(running.info().seq, records ?? [])).rejects.toThrow(
+      'it is run by "the other" instead of DBOS, which has not closed it within 1 ms.',
+    );
+  });
+
+  it("rejects an append in a database in which DBOS was never launched", async () => {
+    await using fresh = await Scene.start();
+    const early = await DBOSClient.create({ systemDatabaseUrl: fresh.url });
+    const log = dbosLog({ log: fresh.log, client: early });
+    const session = await log.create("early", newSessionHeader(agent, "early"));
+    const appended = session.append(0, await postedRecords(session, userMessage("Hi")));
+    await expect(appended).rejects.toThrow("the database has no tables of DBOS");
+    await expect(appended).rejects.toEqual(coded("LogError", "LogWrite"));
+    await early.destroy();
+  });
+});
+
+describe("a server with dbosLog without a process of the host", { timeout: 240_000 }, () => {
+  it("answers a post with 503, and reports the reason", async () => {
+    await using servers = serve(logOfDbos(1), { ...agent, name: "away" });
+    const ada = servers.as("ada");
+    const id = await ada.create("away");
+    const refused = await ada.post(`/sessions/${id}/messages`, { content: "Hi" });
+    expect([refused.status, refused.body]).toMatchObject([503, { code: "unavailable" }]);
+    const reason = expect.stringContaining('no process with the host of the agent "away"');
+    expect(servers.errors).toContainEqual(expect.objectContaining({ code: "LogWrite", message: reason }));
   });
 });

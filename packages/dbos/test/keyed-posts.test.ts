@@ -109,6 +109,27 @@ describe("a post with a key that another process repeats", { timeout: 120_000 },
   });
 });
 
+describe("the key of a post", { timeout: 120_000 }, () => {
+  it("is refused for another input, which is not appended, also in another process", async () => {
+    await using one = await launch({});
+    expect(await one.post(id, addition, "key")).toBe(true);
+    const pause: AgentInput = { type: "session-paused", reason: "key", timestamp: 5 };
+    for (const input of [pause, message("Hello"), { ...addition, by: "eve" }]) {
+      for (const host of [one, other])
+        expect(await host.send({ type: "post", id, input, key: "key" })).toBe("InputRefused key-reused");
+    }
+    expect(messagesOf(await stateNow())).toEqual([]);
+    expect(await stateNow()).toMatchObject({ data: { items: ["item"] } });
+    expect(await other.post(id, pause)).toBe(true);
+  });
+
+  it("is that of a repeated message that was made again", async () => {
+    expect(await other.post(id, message("Hello", "one"), "key")).toBe(true);
+    expect(await other.post(id, { ...message("Hello", "two"), timestamp: 7 }, "key")).toBe(true);
+    expect(messagesOf(await stateNow())).toEqual(["Hello"]);
+  });
+});
+
 describe("a message without a key that two processes post", { timeout: 120_000 }, () => {
   it("applies once", async () => {
     await using one = await launch({});

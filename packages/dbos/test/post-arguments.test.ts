@@ -51,10 +51,17 @@ describe("the arguments of a post to DBOS", () => {
     await expect(host.waitFor("ada", anything("Done"))).rejects.toThrow(
       'isReached must be a function of the state, got "Done".',
     );
-    await expect(post(userMessage("Hello."), {}, "")).rejects.toMatchObject({ code: "InvalidId" });
+    await expect(host.stateOf("")).rejects.toMatchObject({ code: "InvalidId" });
+  });
+
+  it("are refused before DBOS is launched", async () => {
+    const early = post(userMessage("Hello."));
+    await expect(early).rejects.toThrow(BuildError);
+    await expect(early).rejects.toThrow("Call DBOS.launch() before post.");
   });
 
   it("create no session when they are refused", async () => {
+    await post(userMessage("Hello.")).catch(() => undefined);
     await post(null).catch(() => undefined);
     await post(userMessage("Hello."), { key: "\0" }).catch(() => undefined);
     expect(await log.list()).toEqual([]);

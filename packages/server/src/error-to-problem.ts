@@ -1,17 +1,26 @@
 import { DataRefused, InputRefused, LogError, SessionError } from "@moora/agent";
 import { HttpProblem, sessionNotFound, unavailable } from "./problem.ts";
 
-/** The problem of an error: `internal`, without a word of the error, for one that no client caused. */
-export function errorToProblem(error: unknown): HttpProblem {
+/**
+ * The problem of an error: `internal`, without a word of the error, for one that no client caused. `engine`: the owner of the log, which
+ * may answer later.
+ */
+export function errorToProblem(error: unknown, engine: string | undefined): HttpProblem {
   if (error instanceof HttpProblem) return error;
   if (error instanceof InputRefused) {
     const { message, path, code } = error;
     return new HttpProblem("refused", `${message} (${code})`, { path, cause: error });
   }
   if (error instanceof DataRefused) return new HttpProblem("refused", error.message, { cause: error });
+  if (engine !== undefined && isFailedWrite(error))
+    return unavailable("The engine of the session does not answer. Retry.", error);
   if (error instanceof SessionError || error instanceof LogError) return logProblem(error);
   return new HttpProblem("internal", "The server failed.", { cause: error });
 }
+
+/** Whether an error is that of a log which failed, or which cannot be reached. */
+export const isFailedWrite = (error: unknown): boolean =>
+  error instanceof LogError && error.code === "LogWrite";
 
 const incomplete =
   "The session was never completed: the fork or the import that wrote it was interrupted. Make it again, or remove it.";

@@ -65,8 +65,9 @@ export interface AgentServerOptions {
   /** The agents, each with a name of its own, which is part of its addresses. */
   readonly agents: readonly Agent<unknown>[];
   /**
-   * The log with the sessions. Other processes may use it at the same time, but not `dbosHost`: the server would run its sessions. Those of an
-   * engine need a log with an `owner`, such as `restateLog`.
+   * The log with the sessions. Other processes may use it at the same time. A log with an `owner`, such as `dbosLog` or `restateLog`, has the
+   * sessions of an engine: the server shows them and posts to them. On the log of `dbosHost` itself it refuses posts to the sessions of
+   * the host, and runs those that it creates.
    */
   readonly log: EventLog;
   /**
@@ -132,7 +133,7 @@ export interface AgentServerOptions {
   readonly leaseMs?: number;
   /** Default: `systemClock`. */
   readonly clock?: Clock;
-  /** Receives every error that a client sees as `internal`, and every error of a session. Default: `console.error`. */
+  /** Receives every error that a client sees as `internal`, what an engine did not answer, and every error of a session. Default: `console.error`. */
   readonly onError?: (error: unknown) => void;
   /** Receives the log entries of the sessions and of their streams, as `onLog` of `openSession` does. Default: none. */
   readonly onLog?: LogListener;

@@ -26,15 +26,18 @@ export type Command =
 export interface LaunchOrders {
   readonly url: string;
   readonly executor: string;
+  /** The queues that it looks at. Default: all. */
+  readonly listenQueues?: string[];
 }
 
-export async function launchDbos({ url, executor }: LaunchOrders): Promise<void> {
+export async function launchDbos({ url, executor, listenQueues }: LaunchOrders): Promise<void> {
   DBOS.setConfig({
     name: "moora",
     systemDatabaseUrl: url,
     applicationVersion: "1",
     executorID: executor,
     logLevel: "error",
+    ...(listenQueues === undefined ? {} : { listenQueues }),
   });
   await DBOS.launch();
 }

@@ -21,6 +21,11 @@ export function workerOptionsOf(
   log: EventLog,
 ): Required<WorkerOptions> | undefined {
   if (worker === false) return undefined;
+  if (log.owner !== undefined) {
+    throw new BuildError(
+      `The log "${log.name}" needs no worker: ${log.owner} runs what is due in its sessions. Leave worker out.`,
+    );
+  }
   if (log.due === undefined) {
     throw new BuildError(
       `The log "${log.name}" cannot list due sessions, which a worker needs. Use sqliteLog, postgresLog or memoryLog.`,
