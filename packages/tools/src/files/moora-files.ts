@@ -58,6 +58,6 @@ function isListOfUsers(bytes: Buffer): boolean {
 const whiteSpace: readonly number[] = [0x20, 0x09, 0x0a, 0x0d];
 const openingBrace = 0x7b;
 
-/** A text with the characters that its escapes of the form `\u0061` stand for. */
+/** A text with characters instead of its escapes of the form `\u0061`. */
 const unescaped = (text: string): string =>
   text.replace(/\\u([0-9a-f]{4})/gi, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 16)));
