@@ -12,7 +12,7 @@ const key = { "idempotency-key": "k" };
 
 /** A server in a process of its own that is in the middle of a fork of a session. */
 async function forking(file: string, headers: Readonly<Record<string, string>> = {}) {
-  const child = new Child("forking-server.ts", file);
+  const child = new Child(new URL("children/forking-server.ts", import.meta.url).pathname, file);
   const [, url = ""] = await child.printed(/listening (\S+)/);
   const client = new Client((path, init) => fetch(`${url}${path}`, init));
   const source = await client.create();
