@@ -9,7 +9,7 @@ import { statSync } from "node:fs";
 
 /** The most that `import "moora"` may load. */
 const mostModules = 56;
-const mostKb = 1_550;
+const mostKb = 1_600;
 
 const files: string[] = [];
 const builtins = new Set<string>();
