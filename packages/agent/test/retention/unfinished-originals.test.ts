@@ -46,57 +46,63 @@ async function ends(move: Promise<unknown>): Promise<boolean> {
   }
 }
 
-describe.each(Object.entries(endings))("a move %s after any write", (ending, move) => {
-  it.each(Object.entries(removals))("leaves no copy that %s makes useless", async (_, removal) => {
-    let kept = 0;
-    let removed = 0;
-    for (let left = 0, isComplete = false; !isComplete; left += 1) {
-      const world = new World();
-      await world.begin();
-      const { log, archive, clock } = world;
-      isComplete = await ends(move(world, { left }));
-      clock.advance(ending === "whose process ended" ? 60_000 : 0);
-      const copies = await archive.list();
-      const ids = await removal(world).catch((error: unknown): readonly string[] => {
-        expect(error).toMatchObject({ code: "MoveUnfinished" });
-        return [];
-      });
-      if (ids.includes("ada")) removed += 1;
-      else kept += 1;
-      if (copies.length > 0) expect(ids, `after ${left} writes`).not.toContain("ada");
-      await moveSession(log, "ada", archive, { clock }).catch((error: unknown) => {
-        if (!(error instanceof SessionError || error instanceof LogError)) throw error;
-        expect(error.code).toBe("SessionUnknown");
-      });
-      for (const { id } of await archive.list())
-        expect(await isOpen(archive, id), `${id} after ${left} writes`).toBe(true);
-      if (!ids.includes("ada")) expect(await archive.list()).toHaveLength(3);
-    }
-    expect(kept).toBeGreaterThan(copyWrites);
-    if (ending === "whose process ended") expect(removed).toBeGreaterThan(0);
-  });
+/** The worlds of a move that ends in this way, after each number of writes up to the one with which it is complete. */
+async function* interruptedMoves(ending: keyof typeof endings) {
+  for (let left = 0, isComplete = false; !isComplete; left += 1) {
+    const world = new World();
+    await world.begin();
+    isComplete = await ends(endings[ending](world, { left }));
+    world.clock.advance(ending === "whose process ended" ? 60_000 : 0);
+    yield { world, left };
+  }
+}
 
-  it("runs on in the first log while that is open, after which its session can be removed there", async () => {
-    let runs = 0;
-    for (let left = 0, isComplete = false; !isComplete; left += 1) {
-      const world = new World();
-      await world.begin();
-      const { log, archive, clock } = world;
-      isComplete = await ends(move(world, { left }));
-      clock.advance(ending === "whose process ended" ? 60_000 : 0);
-      if ((await log.open("ada")) === undefined) continue;
-      const session = await world.open(log).catch((error: unknown) => {
-        expect(error).toMatchObject({ code: "MoveUnfinished" });
-        return undefined;
-      });
-      if (session === undefined) continue;
-      await session.close();
-      await world.finish(log);
-      expect(await removeSession(log, "ada")).toContain("ada");
-      await removeSession(archive, "ada");
-      expect(await archive.list()).toEqual([]);
-      runs += 1;
-    }
-    expect(runs).toBeGreaterThan(1);
-  });
-});
+describe.each(["whose process ended", "whose other log failed"] as const)(
+  "a move %s after any write",
+  (ending) => {
+    it.each(Object.entries(removals))("leaves no copy that %s makes useless", async (_, removal) => {
+      let kept = 0;
+      let removed = 0;
+      for await (const { world, left } of interruptedMoves(ending)) {
+        const { log, archive, clock } = world;
+        const copies = await archive.list();
+        const ids = await removal(world).catch((error: unknown): readonly string[] => {
+          expect(error).toMatchObject({ code: "MoveUnfinished" });
+          return [];
+        });
+        if (ids.includes("ada")) removed += 1;
+        else kept += 1;
+        if (copies.length > 0) expect(ids, `after ${left} writes`).not.toContain("ada");
+        await moveSession(log, "ada", archive, { clock }).catch((error: unknown) => {
+          if (!(error instanceof SessionError || error instanceof LogError)) throw error;
+          expect(error.code).toBe("SessionUnknown");
+        });
+        for (const { id } of await archive.list())
+          expect(await isOpen(archive, id), `${id} after ${left} writes`).toBe(true);
+        if (!ids.includes("ada")) expect(await archive.list()).toHaveLength(3);
+      }
+      expect(kept).toBeGreaterThan(copyWrites);
+      if (ending === "whose process ended") expect(removed).toBeGreaterThan(0);
+    });
+
+    it("runs on in the first log while that is open, after which its session can be removed there", async () => {
+      let runs = 0;
+      for await (const { world } of interruptedMoves(ending)) {
+        const { log, archive } = world;
+        if ((await log.open("ada")) === undefined) continue;
+        const session = await world.open(log).catch((error: unknown) => {
+          expect(error).toMatchObject({ code: "MoveUnfinished" });
+          return undefined;
+        });
+        if (session === undefined) continue;
+        await session.close();
+        await world.finish(log);
+        expect(await removeSession(log, "ada")).toContain("ada");
+        await removeSession(archive, "ada");
+        expect(await archive.list()).toEqual([]);
+        runs += 1;
+      }
+      expect(runs).toBeGreaterThan(1);
+    });
+  },
+);

@@ -158,43 +158,41 @@ function slowLog(inner: EventLog) {
   return { log, reached: reached.promise, open: () => opened.resolve() };
 }
 
+/** A fork whose first append waits until it is let through. */
+async function slowFork() {
+  const log = await talked();
+  const to = memoryLog();
+  const slow = slowLog(to);
+  const writing = writes["a fork"](log, slow.log);
+  await slow.reached;
+  return { log, to, writing, open: slow.open };
+}
+
 describe("a writer", () => {
   it("keeps its copy however long an append takes", async () => {
     vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout"] });
-    const log = await talked();
-    const to = memoryLog();
-    const slow = slowLog(to);
-    const writing = writes["a fork"](log, slow.log);
-    await slow.reached;
+    const { log, to, writing, open } = await slowFork();
     await vi.advanceTimersByTimeAsync(200_000);
     expect(await prune(to)).toEqual(nothing);
     await expect(writes["a fork"](log, to)).rejects.toMatchObject({ code: "LogExists" });
     await checkIsRefused(to, "MoveUnfinished");
-    slow.open();
+    open();
     await writing;
     await checkIsComplete(to);
     expect(vi.getTimerCount()).toBe(0);
   });
 
   it("that was stopped for too long fails, and leaves the copy of the next one alone", async () => {
-    const log = await talked();
-    const to = memoryLog();
-    const slow = slowLog(to);
-    const writing = writes["a fork"](log, slow.log);
-    await slow.reached;
+    const { log, to, writing, open } = await slowFork();
     vi.setSystemTime(Date.now() + 31_000);
     await writes["a fork"](log, to);
-    slow.open();
+    open();
     await expect(writing).rejects.toMatchObject({ code: "LogRemoved" });
     await checkIsComplete(to);
   });
 
   it("that continues at the moment of a pruning keeps its copy", async () => {
-    const log = await talked();
-    const to = memoryLog();
-    const slow = slowLog(to);
-    const writing = writes["a fork"](log, slow.log);
-    await slow.reached;
+    const { to, writing, open } = await slowFork();
     vi.setSystemTime(Date.now() + 31_000);
     // The pruning reads the lease before the writer renews it, and claims it after that.
     const late = withSessions(to, (session) => ({
@@ -207,7 +205,7 @@ describe("a writer", () => {
       },
     }));
     expect(await prune(late)).toEqual(nothing);
-    slow.open();
+    open();
     await writing;
     await checkIsComplete(to);
   });
