@@ -85,7 +85,8 @@ describe("the page about hosts", () => {
   });
 
   it("shows the day and the commit of a run of all cases, and until the next one also those of a run of some", () => {
-    const restate = knownHosts.find(({ name }) => name === "Restate") ?? expect.fail("There is no Restate.");
+    const restate =
+      knownHosts.find(({ name }) => name === "Restate") ?? expect.fail("The table lacks Restate.");
     const all = suiteOf(restate).flatMap(({ name, reason }) => (reason === undefined ? [name] : []));
     const tomorrow = { date: "2030-01-02", commit: "22222222" };
     const some = withRuns(results, ranOnRestate(all.slice(1)), today);

@@ -13,7 +13,7 @@ export { contentProblem } from "./user-message.ts";
 export { isSameJson } from "./durable/canonical-json.ts";
 export { closedBy, unfinishedMove } from "./durable/closed-copy.ts";
 export { checkIsNotClosed, checkIsWritten } from "./durable/closed-session.ts";
-export { isOfWrite } from "./durable/unfinished-write.ts";
+export { isOfWrite, newWriteHolder } from "./durable/unfinished-write.ts";
 export { isFinal, lostError } from "./durable/log-failures.ts";
 export { engineClaim } from "./durable/engine-lease.ts";
 export { ownerOf } from "./durable/lease-holder.ts";

@@ -8,7 +8,7 @@ import {
   removeSession,
   type ServerOptions,
 } from "../src/index.ts";
-import { agentOf, Network, Scene } from "./support.ts";
+import { agentOf, Network, reach, Scene } from "./support.ts";
 
 const talker = () => agentOf(() => answers("Yes."));
 const never = async <Value>(): Promise<Value> => await new Promise<Value>(() => undefined);
@@ -63,12 +63,6 @@ describe("a request whose parts never end and ignore the signal", () => {
     giveUp.abort(new Error("The user has left."));
     await expect(called).rejects.toThrow("The user has left.");
   });
-});
-
-const reach = (scene: Scene, network = new Network(scene)): ServerOptions => ({
-  url: "http://localhost/",
-  fetch: network.fetch,
-  clock: scene.clock,
 });
 
 describe("headers that come after their request was given up", () => {

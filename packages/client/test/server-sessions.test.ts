@@ -12,17 +12,9 @@ import {
   type SessionPage,
   type SessionSummary,
 } from "../src/index.ts";
-import { agentOf, Network, Scene, stateOf } from "./support.ts";
+import { agentOf, Network, reach, Scene, stateOf } from "./support.ts";
 
 const talker = () => agentOf(() => answers("Yes."));
-
-/** The options with which a scene is reached. */
-const reach = (scene: Scene, network = new Network(scene)): ServerOptions => ({
-  url: "http://localhost/",
-  fetch: network.fetch,
-  clock: scene.clock,
-  onError: () => undefined,
-});
 
 describe("the sessions of a server", () => {
   it("are listed by pages", async () => {
@@ -58,18 +50,13 @@ describe("the sessions of a server", () => {
     await using scene = new Scene(talker());
     const network = new Network(scene);
     network.goOffline();
-    const { signal, ...abort } = withAbort();
-    const listing = listSessions({ ...reach(scene, network), signal });
+    const giveUp = new AbortController();
+    const listing = listSessions({ ...reach(scene, network), signal: giveUp.signal });
     await turn();
-    abort.now(new Error("The user has left."));
+    giveUp.abort(new Error("The user has left."));
     await expect(listing).rejects.toThrow("The user has left.");
   });
 });
-
-function withAbort(): { readonly signal: AbortSignal; readonly now: (reason: Error) => void } {
-  const controller = new AbortController();
-  return { signal: controller.signal, now: (reason) => controller.abort(reason) };
-}
 
 describe("a fork of a session of a server", () => {
   it("has its records up to a position, and can be connected to", async () => {

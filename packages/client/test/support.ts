@@ -13,7 +13,7 @@ import type { LlmCaller } from "@moora/llm";
 import { MockLlmCaller, type MockScript } from "@moora/llm/testing";
 import { createAgentServer, type AgentServer, type AgentServerOptions } from "@moora/server";
 import { TestClock, turn } from "@moora/testbed/test-clock";
-import { connectSession, type ConnectOptions, type RemoteSession } from "../src/index.ts";
+import { connectSession, type ConnectOptions, type RemoteSession, type ServerOptions } from "../src/index.ts";
 
 export const toolOf = (
   name: string,
@@ -235,3 +235,11 @@ export function eventOf<Type extends AgentEvent["type"]>(
     });
   });
 }
+
+/** The options with which a scene is reached. */
+export const reach = (scene: Scene, network = new Network(scene)): ServerOptions => ({
+  url: "http://localhost/",
+  fetch: network.fetch,
+  clock: scene.clock,
+  onError: () => undefined,
+});

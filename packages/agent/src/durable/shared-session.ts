@@ -69,7 +69,7 @@ export interface SharedAppend {
 
 /**
  * A session in a log that several runners execute at the same time, each of them some of its effects, as the workflows of an
- * engine do. There is no owner: each append is a compare-and-set, and the reducer decides whether an input
+ * engine do. No process owns the session: each append is a compare-and-set, and the reducer decides whether an input
  * still applies.
  */
 export interface SharedSession {

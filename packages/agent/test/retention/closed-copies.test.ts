@@ -9,7 +9,7 @@ import {
   pruneSessions,
   readHeader,
 } from "../../src/index.ts";
-import { unfinishedMove } from "../../src/durable/closed-copy.ts";
+import { newWriteHolder } from "../../src/durable/unfinished-write.ts";
 import { World } from "./family-world.ts";
 
 const idsIn = async (log: EventLog): Promise<readonly string[]> =>
@@ -183,29 +183,17 @@ describe("a session without records that is closed", () => {
     await world.begin();
     const { log, clock } = world;
     const codes: unknown[] = [];
-    const watched: EventLog = {
-      ...withSessions(log, (session) => ({
-        append: async (seq, records) => {
-          const move = moveSession(log, "fork", memoryLog(), { clock });
-          codes.push(await move.catch((error: unknown) => error));
-          await session.append(seq, records);
-        },
-      })),
-      create: async (id, header, claim) => {
-        await log.create(id, header, claim);
-        const created = await watched.open(id);
-        if (created === undefined) throw new Error("The session was not created.");
-        return created;
+    const watched = withSessions(log, (session) => ({
+      append: async (seq, records) => {
+        const move = moveSession(log, "fork", memoryLog(), { clock });
+        codes.push(await move.catch((error: unknown) => error));
+        await session.append(seq, records);
       },
-    };
+    }));
     await forkSession(log, "ada", 1, { as: "fork", open: "close", to: watched });
     expect(codes).toMatchObject([{ code: "MoveUnfinished" }]);
     const header = await readHeader(log, "ada");
-    await log.create("left", JSON.stringify(header), {
-      owner: `${unfinishedMove}write#1/1/#x`,
-      now: 0,
-      ttlMs: 1,
-    });
+    await log.create("left", JSON.stringify(header), { owner: newWriteHolder(), now: 0, ttlMs: 1 });
     await expect(moveSession(log, "left", memoryLog(), { clock })).rejects.toMatchObject({
       code: "SessionIncomplete",
     });

@@ -16,7 +16,7 @@ import {
 } from "../../src/index.ts";
 import { closesSession, unfinishedMove } from "../../src/durable/closed-copy.ts";
 import { World } from "./family-world.ts";
-import { Interrupted, interrupted, type Writes } from "./interruptions.ts";
+import { ends, Interrupted, interrupted, type Writes } from "./interruptions.ts";
 
 type Operation = (world: World, log: EventLog, archive: EventLog) => Promise<unknown>;
 
@@ -30,15 +30,8 @@ const operations = {
 
 /** Whether the operation ends before the writes do; otherwise the process ends with them. */
 async function runWith(writes: Writes, operation: Operation, world: World): Promise<boolean> {
-  try {
-    await operation(world, interrupted(world.log, writes), interrupted(world.archive, writes));
-    return true;
-  } catch (error) {
-    if (!(error instanceof Interrupted)) throw error;
-    return false;
-  } finally {
-    world.clock.advance(60_000);
-  }
+  const work = operation(world, interrupted(world.log, writes), interrupted(world.archive, writes));
+  return await ends(work).finally(() => world.clock.advance(60_000));
 }
 
 const idsIn = async (log: EventLog): Promise<readonly string[]> => (await log.list()).map(({ id }) => id);

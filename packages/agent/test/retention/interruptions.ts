@@ -4,6 +4,17 @@ import { withSessions } from "@moora/event-log/testing";
 /** The error of a process that can write no more. */
 export class Interrupted extends Error {}
 
+/** Whether work ends before its process can write no more. */
+export async function ends(work: Promise<unknown>): Promise<boolean> {
+  try {
+    await work;
+    return true;
+  } catch (error) {
+    if (!(error instanceof Interrupted)) throw error;
+    return false;
+  }
+}
+
 /** The writes of a process: after `left` of them, all fail. */
 export interface Writes {
   left: number;

@@ -2,7 +2,7 @@ import { memoryLog, type EventLog } from "@moora/event-log";
 import { expect, it } from "vitest";
 import { moveSession, removeSession, SessionError } from "../../src/index.ts";
 import { World } from "./family-world.ts";
-import { Interrupted, interrupted } from "./interruptions.ts";
+import { ends, interrupted } from "./interruptions.ts";
 
 const isClosed = (error: unknown): boolean =>
   error instanceof SessionError && error.code === "MoveUnfinished";
@@ -33,15 +33,8 @@ async function beginMove(
   { to = archive, isCopyLost = false }: { readonly to?: EventLog; readonly isCopyLost?: boolean } = {},
 ): Promise<boolean> {
   const writes = { left };
-  try {
-    await moveSession(interrupted(log, writes), "ada", interrupted(to, writes), { clock, isCopyLost });
-    return true;
-  } catch (error) {
-    if (!(error instanceof Interrupted)) throw error;
-    return false;
-  } finally {
-    clock.advance(60_000);
-  }
+  const move = moveSession(interrupted(log, writes), "ada", interrupted(to, writes), { clock, isCopyLost });
+  return await ends(move).finally(() => clock.advance(60_000));
 }
 
 it("opens no copy of a move that was interrupted at any write after the session was moved to a third log", async () => {

@@ -3,7 +3,7 @@ import { withSessions } from "@moora/event-log/testing";
 import { describe, expect, it } from "vitest";
 import { LogError, moveSession, pruneSessions, removeSession, SessionError } from "../../src/index.ts";
 import { World } from "./family-world.ts";
-import { Interrupted, interrupted, type Writes } from "./interruptions.ts";
+import { ends, interrupted, type Writes } from "./interruptions.ts";
 
 const before = 1e12;
 
@@ -35,16 +35,6 @@ const removals = {
 
 const isOpen = async (log: EventLog, id: string): Promise<boolean> =>
   (await (await log.open(id))?.currentLease()) === undefined;
-
-async function ends(move: Promise<unknown>): Promise<boolean> {
-  try {
-    await move;
-    return true;
-  } catch (error) {
-    if (!(error instanceof Interrupted)) throw error;
-    return false;
-  }
-}
 
 /** The worlds of a move that ends in this way, after each number of writes up to the one with which it is complete. */
 async function* interruptedMoves(ending: keyof typeof endings) {

@@ -8,6 +8,7 @@ import {
   forkSession,
   importSession,
   openSession,
+  readSession,
   stateAt,
   verifySession,
   type AgentState,
@@ -51,9 +52,9 @@ function spentCalls({ toolCalls, tools }: AgentState, begun: ReadonlySet<string>
 
 /** The ids of the calls that have begun in the first records of the session. */
 async function begunIn(scene: Scene, seq: number): Promise<ReadonlySet<string>> {
-  const inputs = (await recordsOf(scene.log())).slice(0, seq).map(({ body }) => JSON.parse(body));
+  const { inputs } = await readSession(scene.log(), "ada");
   return new Set(
-    inputs.flatMap(({ type, toolCallId }) => (type === "tool-call-started" ? [toolCallId] : [])),
+    inputs.slice(0, seq).flatMap((input) => (input.type === "tool-call-started" ? [input.toolCallId] : [])),
   );
 }
 

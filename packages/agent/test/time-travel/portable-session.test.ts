@@ -5,6 +5,7 @@ import {
   importSession,
   openSession,
   parsePortable,
+  readSession,
   stateAt,
   verifySession,
 } from "../../src/index.ts";
@@ -57,7 +58,7 @@ describe("a portable session", () => {
     const scene = sceneOf(script, config);
     await recordSession(scene);
     const log = scene.log();
-    const types = (await recordsOf(log)).map(({ body }) => JSON.parse(body).type);
+    const types = (await readSession(log, "ada")).inputs.map(({ type }) => type);
     const decided = types.indexOf("tool-call-decided") + 1;
     const { seq } = await importSession(log, await exportSession(log, "ada", decided), "copy");
     expect(seq).toBe(decided + 1);

@@ -1,6 +1,7 @@
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { defineAgent, defineTool, moveSession, openSession, systemClock, type Tool } from "@moora/agent";
+import { newWriteHolder } from "@moora/agent/internal";
 import { sqliteLog } from "@moora/event-log/sqlite";
 import { withSessions } from "@moora/event-log/testing";
 import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
@@ -142,9 +143,8 @@ describe.each([
       expect(refused.err).not.toContain("--to");
     }
     await using opened = sqliteLog(place.at("twins.db"));
-    const owner = "an unfinished move##write#1/1/#lease";
     const session = await opened.open("twin");
-    await session?.lease({ owner, now: Date.now(), ttlMs: 1e12 });
+    await session?.lease({ owner: newWriteHolder(), now: Date.now(), ttlMs: 1e12 });
     const twins = ["--log", "twins.db"];
     expect((await said("sessions", ...twins)).out).toMatch(/^twin +\d+ +SessionIncomplete /);
     const unfinished = await said("archive", "twin", ...twins, "--archive", "new.db");
