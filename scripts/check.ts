@@ -1,18 +1,33 @@
-/** Everything that has to hold before a change may land. */
-import { runSteps } from "./run-steps.ts";
+/**
+ * Everything that has to hold before a change may land.
+ *
+ *   check.ts [--rest | --changed [COMMIT]]
+ *
+ * `--rest` leaves out the tests. `--changed` runs the tests that the changes since COMMIT reach (without it: what is not
+ * committed), and no check that needs packed packages or a browser.
+ */
+import { runSteps, type Step } from "./run-steps.ts";
 
-const pnpm = (script: string): { name: string; command: string; args: readonly string[] } => ({
+const pnpm = (script: string): Step => ({
   name: script,
   command: "pnpm",
   args: ["--silent", "run", ...script.split(" ")],
 });
 
-const looks = ["typecheck", "lint", "format:check", "unused", "links", "language", "idioms", "test:browser"];
+const looks = ["typecheck", "lint", "format:check", "unused", "links", "language", "idioms"].map(pnpm);
 
 // `packages` builds the packs that the next three look at.
-const builds = ["packages", "sizes", "consumers", "api", "prove --short"];
+const builds = ["packages", "sizes", "consumers", "api", "prove --short"].map(pnpm);
 
-if (!process.argv.includes("--rest")) await runSteps(["test"].map(pnpm));
-const passed = process.exitCode !== 1;
-await runSteps(looks.map(pnpm), builds.map(pnpm));
-if (!passed) process.exitCode = 1;
+const [mode, commit] = process.argv.slice(2);
+if (mode === "--changed") {
+  await runSteps([
+    ...looks,
+    pnpm(`test --passWithNoTests --changed${commit === undefined ? "" : `=${commit}`}`),
+  ]);
+} else {
+  if (mode !== "--rest") await runSteps([pnpm("test")]);
+  const passed = process.exitCode !== 1;
+  await runSteps([...looks, pnpm("test:browser")], builds);
+  if (!passed) process.exitCode = 1;
+}
