@@ -127,8 +127,10 @@ class HeldLease {
   async take(mayContinue: NonNullable<Holding["mayContinue"]>): Promise<void> {
     const session = this.#session;
     const present = await session.currentLease();
-    if (!this.#isMoved && present !== undefined && isOfMove(present.owner))
-      throw unfinishedMoveError(session.id);
+    const isMarked = present !== undefined && isOfMove(present.owner);
+    if (isMarked && !this.#isMoved) throw unfinishedMoveError(session.id);
+    // The move that has not ended may have copied the session: a refusal of this one does not change that.
+    this.#isMarkKept = isMarked;
     const lease = await session.lease(this.#claim());
     if (lease.owner === this.#holder) return;
     if (engineOf(lease.owner) !== undefined) this.#opener = this.#holder = lease.owner;
