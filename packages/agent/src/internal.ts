@@ -16,6 +16,7 @@ export { checkIsNotClosed, checkIsWritten } from "./durable/closed-session.ts";
 export { isOfWrite, newWriteHolder } from "./durable/unfinished-write.ts";
 export { isFinal, lostError } from "./durable/log-failures.ts";
 export { engineClaim } from "./durable/engine-lease.ts";
+export { leaseIn } from "./durable/lease-in.ts";
 export { ownerOf } from "./durable/lease-holder.ts";
 export { historyDigest } from "./durable/history-digest.ts";
 export { headerToState } from "./durable/session-header.ts";

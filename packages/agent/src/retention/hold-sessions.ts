@@ -1,8 +1,9 @@
 import type { Clock } from "@moora/agent-core-effects";
-import { LogError, type EventLog, type Lease, type LeaseClaim, type SessionLog } from "@moora/event-log";
+import type { EventLog, Lease, LeaseClaim, SessionLog } from "@moora/event-log";
 import { closesSession, closingClaim, replacingClaim } from "../durable/closed-copy.ts";
 import { closedError, unfinishedMoveError } from "../durable/closed-session.ts";
 import { engineClaim } from "../durable/engine-lease.ts";
+import { leaseIn } from "../durable/lease-in.ts";
 import { engineOf, holderOf, holderOfMove, isDead, isOfMove, ownerOf } from "../durable/lease-holder.ts";
 import { localProcess } from "../durable/local-process.ts";
 import { SessionError } from "../durable/session-error.ts";
@@ -33,12 +34,6 @@ export interface HeldSession {
 
 /** How long a lease lasts that is not renewed: as long as that of a session by default. */
 const leaseMs = 30_000;
-
-/** The lease of a session; undefined without one, and for a session that does not exist or is removed meanwhile. */
-export async function leaseIn(log: EventLog, id: string): Promise<Lease | undefined> {
-  const session = await log.open(id);
-  return session && (await unlessRemoved(async () => await session.currentLease(), undefined));
-}
 
 /**
  * Whether a process runs the session, as far as is known, it is a closed copy, or a move of it has not ended. An engine does not hold
@@ -160,12 +155,9 @@ class HeldLease {
     const [session, holder] = [this.#session, this.#holder];
     if (closesSession(holder) || engineOf(holder) !== undefined) return;
     if (!this.#isMarkKept) return await session.release(holder);
-    try {
-      await session.lease({ owner: holder, now: this.#clock.now(), ttlMs: 0 });
-    } catch (error) {
-      // What was removed needs no mark.
-      if (!(error instanceof LogError && error.code === "LogRemoved")) throw error;
-    }
+    const mark = { owner: holder, now: this.#clock.now(), ttlMs: 0 };
+    // What was removed needs no mark.
+    await unlessRemoved(async () => await session.lease(mark), undefined);
   }
 
   /** Takes the lease from the holder so far, if that has it, for another one. */

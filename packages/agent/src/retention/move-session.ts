@@ -11,6 +11,7 @@ import {
   originalHolder,
 } from "../durable/closed-copy.ts";
 import { closedError } from "../durable/closed-session.ts";
+import { leaseIn } from "../durable/lease-in.ts";
 import { isOfWrite } from "../durable/unfinished-write.ts";
 import { SessionError } from "../durable/session-error.ts";
 import { checkTarget, copySessions, type Copied } from "./copy-sessions.ts";
@@ -155,7 +156,7 @@ async function removeOriginals(
 async function completeMove(logs: Logs, id: string): Promise<readonly string[]> {
   const { from, to, clock } = logs;
   const copies = (await findFamily(to, id))?.members ?? [];
-  const lease = await (await to.open(id))?.currentLease();
+  const lease = await leaseIn(to, id);
   const isClosed = closedBy(lease) !== undefined;
   if (lease !== undefined && isClosed && !isOfCompleteCopy(lease, clock.now()))
     throw isOfWrite(lease) ? closedError(id, lease) : isIncomplete(id);
@@ -186,7 +187,7 @@ async function openCopies({ to, clock }: Logs, copies: readonly ListedSession[])
 
 /** The error for a session without records: it may be a closed one, whose records are in another log, or not written yet. */
 async function isEmpty(log: EventLog, id: string): Promise<SessionError> {
-  const lease = await (await log.open(id))?.currentLease();
+  const lease = await leaseIn(log, id);
   if (lease !== undefined && closedBy(lease) !== undefined) return closedError(id, lease);
   return new SessionError("InvalidOption", `Session "${id}" has no records. Remove it instead.`);
 }
