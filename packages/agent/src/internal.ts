@@ -15,7 +15,7 @@ export { closedBy, unfinishedMove } from "./durable/closed-copy.ts";
 export { checkIsNotClosed, checkIsWritten } from "./durable/closed-session.ts";
 export { isOfWrite, newWriteHolder } from "./durable/unfinished-write.ts";
 export { isFinal, lostError } from "./durable/log-failures.ts";
-export { engineClaim } from "./durable/engine-lease.ts";
+export { engineClaim, takeLeaseForEngine } from "./durable/engine-lease.ts";
 export { leaseIn } from "./durable/lease-in.ts";
 export { ownerOf } from "./durable/lease-holder.ts";
 export { historyDigest } from "./durable/history-digest.ts";

@@ -1,12 +1,19 @@
 import type { Clock } from "@moora/agent-core-effects";
 import { LogError, type EventLog, type LogRecord, type SessionLog } from "@moora/event-log";
-import { closedBy, closesKept, closesOriginal, closingClaim, newCopyHolder } from "../durable/closed-copy.ts";
+import {
+  closedBy,
+  closesKept,
+  closesOriginal,
+  closingClaim,
+  newCopyHolder,
+  replacingClaim,
+} from "../durable/closed-copy.ts";
 import { closedError } from "../durable/closed-session.ts";
 import { isDead } from "../durable/lease-holder.ts";
 import { isOfInterruptedWrite, isOfWrite, removeInterruptedWrite } from "../durable/unfinished-write.ts";
 import { copyBlobs } from "../time-travel/copy-blobs.ts";
 import { batchesOf } from "../time-travel/write-session.ts";
-import { isBusy, isInForce, type HeldSession } from "./hold-sessions.ts";
+import { heldError, isInForce, type HeldSession } from "./hold-sessions.ts";
 import { sameLog } from "./same-log.ts";
 
 /** Two logs, and a function that renews the leases in the first one. */
@@ -43,7 +50,7 @@ export async function checkTarget(
   if (target === undefined) return;
   if (lease !== undefined && isOfWrite(lease)) {
     if (isOfInterruptedWrite(lease)) return;
-    throw isBusy(id, lease);
+    throw heldError(id, lease);
   }
   // An original is not opened as a copy: it prevents that another move opens its copy.
   if (lease !== undefined && (closesOriginal(lease.owner) || closesKept(lease.owner)))
@@ -51,7 +58,7 @@ export async function checkTarget(
   if (target.header !== header) throw exists(id);
   checkIsSame(id, records, await target.read());
   if (lease !== undefined && closedBy(lease) === undefined && (await isInForce(lease, clock)))
-    throw isBusy(id, lease);
+    throw heldError(id, lease);
 }
 
 /**
@@ -91,18 +98,15 @@ async function closedCopy(source: SessionLog, { to, clock }: Move): Promise<Clos
   await removeInterruptedWrite(to, id);
   const present = await to.open(id);
   const closing = await present?.currentLease();
-  if (closing !== undefined && isOfWrite(closing)) throw isBusy(id, closing);
+  if (closing !== undefined && isOfWrite(closing)) throw heldError(id, closing);
   const holder = closedBy(closing) ?? newCopyHolder();
   const claim = closingClaim(holder, clock.now(), "incomplete");
   const target = present ?? (await to.create(id, header, claim));
   if (target.header !== header) throw exists(id);
   // Also after `create`: a log of your own may ignore the claim there.
   let lease = await target.lease(claim);
-  if (await isDead(lease)) {
-    await target.release(lease.owner);
-    lease = await target.lease(claim);
-  }
-  if (lease.owner !== holder) throw isBusy(id, lease);
+  if (await isDead(lease)) lease = await target.lease(replacingClaim(lease, holder, clock.now()));
+  if (lease.owner !== holder) throw heldError(id, lease);
   return { target, holder };
 }
 

@@ -1,10 +1,11 @@
 import type { Clock } from "@moora/agent-core-effects";
 import type { EventLog, Lease, LeaseClaim, SessionLog } from "@moora/event-log";
+import { busyError } from "../durable/busy-error.ts";
 import { closesSession, closingClaim, replacingClaim } from "../durable/closed-copy.ts";
-import { closedError, unfinishedMoveError } from "../durable/closed-session.ts";
+import { unfinishedMoveError } from "../durable/closed-session.ts";
 import { engineClaim } from "../durable/engine-lease.ts";
 import { leaseIn } from "../durable/lease-in.ts";
-import { engineOf, holderOf, holderOfMove, isDead, isOfMove, ownerOf } from "../durable/lease-holder.ts";
+import { engineOf, holderOf, holderOfMove, isDead, isOfMove } from "../durable/lease-holder.ts";
 import { localProcess } from "../durable/local-process.ts";
 import { SessionError } from "../durable/session-error.ts";
 import { unlessRemoved } from "../durable/unless-removed.ts";
@@ -137,7 +138,7 @@ class HeldLease {
 
   async renew(): Promise<void> {
     const lease = await this.#session.lease(this.#claim());
-    if (lease.owner !== this.#holder) throw isBusy(this.#session.id, lease);
+    if (lease.owner !== this.#holder) throw heldError(this.#session.id, lease);
   }
 
   async close(closer: string): Promise<void> {
@@ -185,17 +186,9 @@ class HeldLease {
 export const removeEmpty = async (log: EventLog, session: SessionLog): Promise<boolean> =>
   (await session.head()) === 0 && (await log.remove(session.id));
 
-/** The error for a session that a process runs. */
-export function isBusy(id: string, lease: Lease): SessionError {
-  if (closesSession(lease.owner)) return closedError(id, lease);
-  const { owner, until } = lease;
-  const name = ownerOf(owner);
-  return new SessionError(
-    "SessionBusy",
-    `The session ${id} is run by ${name}. Close it there, or wait for the end of its lease.`,
-    { owner: name, until },
-  );
-}
+/** The error for a session that cannot be held. */
+export const heldError = (id: string, lease: Lease): SessionError =>
+  busyError(id, lease, "Close it there, or wait for the end of its lease.");
 
 /** Returns a function that renews the leases of a changing set of sessions when a third of their time has passed. */
 export function renewalOf(held: ReadonlySet<HeldSession>, clock: Clock): () => Promise<void> {
