@@ -24,7 +24,7 @@ const coded = (code: string, owner = "Engine"): unknown =>
   expect.objectContaining({ name: "SessionError", code, owner });
 
 /** A log, and how its sessions are opened. */
-function sceneOf(log = memoryLog()) {
+function sceneOf(log: EventLog = memoryLog()) {
   const clock = new TestClock();
   const base = { log, id: "ada", clock };
   return {
