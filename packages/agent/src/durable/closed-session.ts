@@ -23,7 +23,7 @@ export const unfinishedMoveError = (id: string): SessionError =>
   );
 
 function reasonOf(lease: Lease): string {
-  if (isOfWrite(lease)) return "a fork or an import is writing it. Wait for its end.";
+  if (isOfWrite(lease)) return "a fork or an import is still writing it. Retry when it has finished.";
   if (closesKept(lease.owner))
     return "it was moved, and an earlier copy of it was lost. Remove it when that copy cannot come back.";
   return "a move of it has not ended. If it was interrupted, repeat it with the same logs.";

@@ -51,7 +51,7 @@ const sharedForms: OptionForms<SharedSessionOptions> = {
   id: "any",
   owner: "string",
   engine: {
-    expectation: "a string with characters",
+    expectation: "a non-empty string",
     fits: (value) => typeof value === "string" && value !== "",
   },
   user: "string",
