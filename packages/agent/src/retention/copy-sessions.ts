@@ -14,7 +14,7 @@ import { isOfInterruptedWrite, isOfWrite, removeInterruptedWrite } from "../dura
 import { copyBlobs } from "../time-travel/copy-blobs.ts";
 import { batchesOf } from "../time-travel/write-session.ts";
 import { heldError, isInForce, type HeldSession } from "./hold-sessions.ts";
-import { sameLog } from "./same-log.ts";
+import { sameLogError } from "./same-log.ts";
 
 /** Two logs, and a function that renews the leases in the first one. */
 export interface Move {
@@ -44,7 +44,7 @@ export async function checkTarget(
   const { id, header } = source;
   const target = await to.open(id);
   const lease = await target?.currentLease();
-  if (lease?.owner === holder) throw sameLog();
+  if (lease?.owner === holder) throw sameLogError();
   const { records, damage } = await source.inspect();
   if (damage !== undefined) throw damage;
   if (target === undefined) return;
@@ -55,7 +55,7 @@ export async function checkTarget(
   // An original is not opened as a copy: it prevents that another move opens its copy.
   if (lease !== undefined && (closesOriginal(lease.owner) || closesKept(lease.owner)))
     throw closedError(id, lease);
-  if (target.header !== header) throw exists(id);
+  if (target.header !== header) throw existsError(id);
   checkIsSame(id, records, await target.read());
   if (lease !== undefined && closedBy(lease) === undefined && (await isInForce(lease, clock)))
     throw heldError(id, lease);
@@ -102,7 +102,7 @@ async function closedCopy(source: SessionLog, { to, clock }: Move): Promise<Clos
   const holder = closedBy(closing) ?? newCopyHolder();
   const claim = closingClaim(holder, clock.now(), "incomplete");
   const target = present ?? (await to.create(id, header, claim));
-  if (target.header !== header) throw exists(id);
+  if (target.header !== header) throw existsError(id);
   // Also after `create`: a log of your own may ignore the claim there.
   let lease = await target.lease(claim);
   if (await isDead(lease)) lease = await target.lease(replacingClaim(lease, holder, clock.now()));
@@ -132,10 +132,10 @@ async function copyRecords(
 /** Throws `LogExists` unless one of two sessions is the beginning of the other: the copy may have been continued. */
 function checkIsSame(id: string, records: readonly LogRecord[], present: readonly LogRecord[]): void {
   const common = Math.min(records.length, present.length);
-  if (records[common - 1]?.digest !== present[common - 1]?.digest) throw exists(id);
+  if (records[common - 1]?.digest !== present[common - 1]?.digest) throw existsError(id);
 }
 
-const exists = (id: string): LogError =>
+const existsError = (id: string): LogError =>
   new LogError(
     "LogExists",
     `The other log has a different session "${id}". Remove that one, or move a fork of this one with another id.`,
