@@ -1,5 +1,5 @@
 import type { EventLog } from "@moora/event-log";
-import { closedBy, closesOriginal, keptHolder, originalHolder } from "../durable/closed-copy.ts";
+import { closedBy, closesKept, closesOriginal, keptHolder, originalHolder } from "../durable/closed-copy.ts";
 import { leaseIn } from "../durable/lease-in.ts";
 import type { Copied } from "./copy-sessions.ts";
 
@@ -45,6 +45,8 @@ export async function keepOriginals(copies: readonly Copied[]): Promise<void> {
 
 /** Whether an original is kept whose complete copy is still closed. */
 export async function isKept(from: EventLog, id: string, to: EventLog): Promise<boolean> {
+  const closer = await closerIn(from, id);
+  if (closer === undefined || !closesKept(closer)) return false;
   const copyHolder = await closerIn(to, id);
-  return copyHolder !== undefined && (await closerIn(from, id)) === keptHolder(copyHolder);
+  return copyHolder !== undefined && closer === keptHolder(copyHolder);
 }
