@@ -51,4 +51,5 @@ export { checkContext } from "./session-context.ts";
 export { checkSubAgentQuestions } from "./sub-agent-questions.ts";
 export { SessionOutput } from "./session/session-output.ts";
 export { importForReading } from "./time-travel/portable-session.ts";
+export { lastPositionOf, sessionLog } from "./time-travel/read-session.ts";
 export { fileText } from "./time-travel/file-text.ts";

@@ -23,8 +23,8 @@ import {
   end,
   positionIn,
   positionOf,
-  readSoundPart,
   sessionLog,
+  soundPartOf,
   type RecordedSession,
 } from "./read-session.ts";
 import { settlingInputs } from "./settling-inputs.ts";
@@ -93,8 +93,9 @@ export async function forkSession<Data = unknown>(
 ): Promise<Forked> {
   checkForkOptions(log, seq, options);
   const { as, to = log, open, edit } = options;
-  await checkIsNotClosed(await sessionLog(log, id));
-  const session = await readSoundPart(log, id);
+  const original = await sessionLog(log, id);
+  await checkIsNotClosed(original);
+  const session = await soundPartOf(original);
   const position = positionIn(session, seq);
   const edited = editedInputs(session.inputs.slice(0, position), edit);
   const header = headerOfFork(session.header, { id, seq: position }, options.user);
