@@ -51,13 +51,8 @@ type Shows = AgentState | { readonly state: AgentState };
 const stateIn = (received: Shows): AgentState => ("state" in received ? received.state : received);
 
 /** Throws `BuildError` for a value that a matcher cannot look at: `expect` takes values of every type. */
-function checkReceived(
-  matcher: keyof AgentMatchers,
-  isFit: boolean,
-  expectation: string,
-  received: unknown,
-): void {
-  if (!isFit) refuse(`${matcher} needs ${expectation}, got ${shownValue(received)}.`);
+function checkReceived(need: string, isFit: boolean, received: unknown, hint = ""): void {
+  if (!isFit) refuse(`${need}, got ${shownValue(received)}.${hint}`);
 }
 
 const isShowing = (received: unknown): boolean =>
@@ -71,13 +66,13 @@ export const agentMatchers: {
   toReplay(received: string): Promise<Outcome>;
 } = {
   toShow(received, control, ...keys) {
-    checkReceived("toShow", isShowing(received), "a state or a transcript", received);
+    checkReceived("toShow needs a state or a transcript", isShowing(received), received);
     return outcome(notShown(stateIn(received), control, keys), `expected something else than ${control}`);
   },
 
   toKeepLaws(received, agent = {}) {
-    const inputs = "a list of inputs; a transcript has kept the laws already";
-    checkReceived("toKeepLaws", Array.isArray(received), inputs, received);
+    const hint = " A transcript has checked the laws already.";
+    checkReceived("toKeepLaws needs a list of inputs", Array.isArray(received), received, hint);
     const keeper = keepLaws({ from: "transcript" in agent ? agent : initialAgentState(agent) });
     return outcome(
       messageOf(() => received.forEach((input) => keeper.apply(input))),
@@ -86,7 +81,7 @@ export const agentMatchers: {
   },
 
   toBeSendable(received, dialects = {}) {
-    checkReceived("toBeSendable", isObject(received), "a model request", received);
+    checkReceived("toBeSendable needs a model request", isObject(received), received);
     const refusals = Object.entries(dialects).flatMap(([name, dialect]) =>
       dialect(received).map((problem) => `${name}: ${problem}`),
     );
@@ -98,7 +93,7 @@ export const agentMatchers: {
   },
 
   async toReplay(received) {
-    checkReceived("toReplay", typeof received === "string", "the path of an exported session", received);
+    checkReceived("toReplay needs the path of an exported session", typeof received === "string", received);
     const problem = await replayLog(received).then(
       () => undefined,
       (error: unknown) => String(error),

@@ -40,7 +40,7 @@ describe("the matchers for vitest", () => {
   it("refuse what they cannot look at, and name what they need", () => {
     const transcript = given(asked("Hello"));
     expect(() => expect(transcript).toKeepLaws()).toThrow(
-      "toKeepLaws needs a list of inputs; a transcript has kept the laws already, got an object.",
+      "toKeepLaws needs a list of inputs, got an object. A transcript has checked the laws already.",
     );
     expect(() => expect([asked("Hello")]).toShow("Planning")).toThrow(
       "toShow needs a state or a transcript, got an array.",

@@ -18,7 +18,7 @@ import { keepLease } from "./durable/lease-keeper.ts";
 import { logHandle, type LogHandle } from "./durable/log-handle.ts";
 import { restoreSession, type RestoredSession } from "./durable/restore.ts";
 import { localProcess } from "./durable/local-process.ts";
-import { runByEngine, SessionError } from "./durable/session-error.ts";
+import { runByEngineError, SessionError } from "./durable/session-error.ts";
 import { headerOf, headerToText, identityOf } from "./durable/session-header.ts";
 import type { ErrorListener } from "./error-reports.ts";
 import { Logger, type LogListener } from "./logger.ts";
@@ -163,7 +163,8 @@ export async function openUntil<Answer>(
       const lease = await checkIsNotClosed(handle.log);
       if (found.stoppedBy !== undefined) return durableSession(agent, { ...base, access: "read" }).session;
       const engine = owner === undefined && lease !== undefined ? engineOf(lease.owner) : undefined;
-      return durableSession(agent, { ...base, access, notByEngine: runByEngine(options.id, engine) }).session;
+      return durableSession(agent, { ...base, access, postError: runByEngineError(options.id, engine) })
+        .session;
     }
     const session = await run(agent, { ...base, waitUntil, signal });
     if (session !== undefined) return session;

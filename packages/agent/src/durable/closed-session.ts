@@ -1,5 +1,6 @@
 import type { EventLog, Lease, SessionLog } from "@moora/event-log";
 import { closedBy, closesKept } from "./closed-copy.ts";
+import { leaseIn } from "./lease-in.ts";
 import { SessionError } from "./session-error.ts";
 import { isOfInterruptedWrite, isOfWrite } from "./unfinished-write.ts";
 
@@ -22,7 +23,7 @@ export const unfinishedMoveError = (id: string): SessionError =>
   );
 
 function reasonOf(lease: Lease): string {
-  if (isOfWrite(lease)) return "a fork or an import is writing it. Wait for its end.";
+  if (isOfWrite(lease)) return "a fork or an import is still writing it. Retry when it has finished.";
   if (closesKept(lease.owner))
     return "it was moved, and an earlier copy of it was lost. Remove it when that copy cannot come back.";
   return "a move of it has not ended. If it was interrupted, repeat it with the same logs.";
@@ -41,6 +42,6 @@ export async function checkIsNotClosed(session: SessionLog): Promise<Lease | und
 
 /** Throws as `checkIsNotClosed`, and only for a session that a fork or an import has not completed. */
 export async function checkIsWritten(log: EventLog, id: string): Promise<void> {
-  const lease = await (await log.open(id))?.currentLease();
+  const lease = await leaseIn(log, id);
   if (lease !== undefined && isOfWrite(lease)) throw closedError(id, lease);
 }

@@ -203,8 +203,8 @@ export class DurableHost<Answer> {
   }
 
   #refusal(): Error | undefined {
-    const { access, found, notByEngine } = this.#options;
-    if (this.#lifecycle.lost !== undefined || access !== "read") return this.#lifecycle.lost ?? notByEngine;
+    const { access, found, postError } = this.#options;
+    if (this.#lifecycle.lost !== undefined || access !== "read") return this.#lifecycle.lost ?? postError;
     return found.stoppedBy ?? new SessionError("ReadOnly", 'This session was opened with access "read".');
   }
 

@@ -76,7 +76,7 @@ export interface DurableOptions {
   readonly found: RestoredSession;
   readonly access: Access;
   /** The error of posts to a session that an engine runs, and that do not come from the engine. Default: none. */
-  readonly notByEngine?: SessionError | undefined;
+  readonly postError?: SessionError | undefined;
   readonly clock: Clock;
   readonly context?: unknown;
   readonly files?: SessionFiles | undefined;

@@ -1,8 +1,9 @@
 import type { Clock } from "@moora/agent-core-effects";
-import type { EventLog, LeaseClaim, SessionLog } from "@moora/event-log";
+import type { EventLog, Lease, LeaseClaim, SessionLog } from "@moora/event-log";
 import { checkIsId, checkIsLog } from "../check-arguments.ts";
+import { adviceToOpen, busyError } from "./busy-error.ts";
+import { replacingClaim } from "./closed-copy.ts";
 import { engineOf, holderOfEngine, isDead } from "./lease-holder.ts";
-import { busyError } from "./lease-keeper.ts";
 
 /** The last moment that a `Date` can have. */
 const farFuture = 8_640_000_000_000_000;
@@ -18,17 +19,24 @@ export const engineClaim = (engine: string, now: number): LeaseClaim => ({
  * Takes the lease of a session for an engine, without end: the processes of the engine share it, and no other process runs the session.
  * Rejects with `SessionBusy` if a process or another engine runs it, and with `MoveUnfinished` for a closed copy.
  */
-export async function takeLeaseForEngine(session: SessionLog, engine: string, clock: Clock): Promise<void> {
-  const claim = engineClaim(engine, clock.now());
-  const current = await session.currentLease();
-  if (current?.owner === claim.owner) return;
-  if (current !== undefined && (await isDead(current))) await session.release(current.owner);
-  const lease = await session.lease(claim);
-  if (lease.owner !== claim.owner) throw busyError(session.id, lease, claim.now);
+export const takeLeaseForEngine = async (session: SessionLog, engine: string, clock: Clock): Promise<void> =>
+  await takeLease(session, engineClaim(engine, clock.now()), await session.currentLease());
+
+/** Takes the lease of a session with the claim of an engine. `present` is the lease that the session has. Rejects as `takeLeaseForEngine`. */
+export async function takeLease(
+  session: SessionLog,
+  claim: LeaseClaim,
+  present: Lease | undefined,
+): Promise<void> {
+  const { owner, now, ttlMs } = claim;
+  if (present?.owner === owner) return;
+  const isReplaced = present !== undefined && (await isDead(present));
+  const lease = await session.lease(isReplaced ? replacingClaim(present, owner, now, ttlMs) : claim);
+  if (lease.owner !== owner) throw busyError(session.id, lease, adviceToOpen(lease, now));
 }
 
 /**
- * Gives the lease of a session back that an engine holds, so that processes may run the session. Returns false if none holds it, and if
+ * Releases the lease that an engine holds on a session, so that a process may run it. Returns false if none holds it, and if
  * the log has no session of this id. Call it when no process of the engine uses the session any more. Rejects with `LogError`.
  */
 export async function releaseEngineLease(log: EventLog, id: string): Promise<boolean> {

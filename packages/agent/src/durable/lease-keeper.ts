@@ -2,8 +2,7 @@ import type { Clock } from "@moora/agent-core-effects";
 import { LogError, type EventLog, type Lease } from "@moora/event-log";
 import { checkIsLog } from "../check-arguments.ts";
 import { systemClock } from "../clock.ts";
-import { closesSession } from "./closed-copy.ts";
-import { closedError } from "./closed-session.ts";
+import { adviceToOpen, busyError } from "./busy-error.ts";
 import { engineOf, holderOf, isDead, ownerOf } from "./lease-holder.ts";
 import type { LogHandle } from "./log-handle.ts";
 import type { Logger } from "../logger.ts";
@@ -162,7 +161,7 @@ async function acquireLease(
     }
     const now = clock.now();
     const isOver = now >= waitUntil || signal?.aborted === true || engineOf(lease.owner) !== undefined;
-    if (isOver) throw busyError(handle.log.id, lease, now);
+    if (isOver) throw busyError(handle.log.id, lease, adviceToOpen(lease, now));
     if (!isLogged) logLease(options, "lease-awaited", lease);
     isLogged = true;
     await pause(clock, Math.max(1, Math.min(pollMs, waitUntil - now, lease.until - now)), signal);
@@ -199,30 +198,6 @@ async function mayTakeOver(lease: Lease, options: LeaseOptions): Promise<boolean
 
 const takenOverError = (owner: string): SessionError =>
   new SessionError("StaleWriter", `The session was taken over by ${owner}.`, { owner });
-
-const engineError = (id: string, owner: string): SessionError =>
-  new SessionError(
-    "SessionBusy",
-    `The session ${id} is run by ${owner}: no process may run it. Post with the host of ${owner}, or open the session with access "read".`,
-    { owner },
-  );
-
-/** The error for a session that another owner runs. */
-export function busyError(id: string, lease: Lease, now: number): SessionError {
-  if (closesSession(lease.owner)) return closedError(id, lease);
-  const { until } = lease;
-  const engine = engineOf(lease.owner);
-  if (engine !== undefined) return engineError(id, engine);
-  const owner = ownerOf(lease.owner);
-  const end = new Date(until);
-  const time = Number.isNaN(end.getTime()) ? String(until) : end.toISOString();
-  return new SessionError(
-    "SessionBusy",
-    `The session ${id} is run by ${owner}. Its lease ends at ${time}, ${until - now} ms from now, unless it is renewed. ` +
-      'Wait for it with waitMs, open the session with access "post" or "read", or stop that process.',
-    { owner, until },
-  );
-}
 
 /**
  * Renews the lease. Undefined if the claim failed: the error is reported, and the lease stays valid until its end.

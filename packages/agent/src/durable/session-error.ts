@@ -70,7 +70,7 @@ export class SessionError extends MooraError {
 }
 
 /** The error for a post that the engine of the session would not notice; undefined for a session that no engine runs. */
-export const runByEngine = (id: string, owner: string | undefined): SessionError | undefined =>
+export const runByEngineError = (id: string, owner: string | undefined): SessionError | undefined =>
   owner === undefined
     ? undefined
     : new SessionError(

@@ -13,7 +13,7 @@ import { checkedListener, checkSeq } from "../session/session-arguments.ts";
 import { randomId } from "../user-message.ts";
 import { appendInTurn, longestAppend, splitIntoAppends } from "./appends.ts";
 import { checkIsNotClosed } from "./closed-session.ts";
-import { engineClaim, takeLeaseForEngine } from "./engine-lease.ts";
+import { engineClaim, takeLease } from "./engine-lease.ts";
 import { foldInputs, type Fold, type FoldStep } from "./fold-inputs.ts";
 import { followLog } from "./follow-log.ts";
 import { writerLogs } from "./lifecycle-logs.ts";
@@ -51,7 +51,7 @@ const sharedForms: OptionForms<SharedSessionOptions> = {
   id: "any",
   owner: "string",
   engine: {
-    expectation: "a string with characters",
+    expectation: "a non-empty string",
     fits: (value) => typeof value === "string" && value !== "",
   },
   user: "string",
@@ -114,9 +114,9 @@ export async function openSharedSession(
   const { clock = systemClock, owner = randomId("runner"), engine } = options;
   const claim = engine === undefined ? undefined : engineClaim(engine, clock.now());
   const handle = logHandle(options.log, await openLog(agent, { ...options, claim }, "run"));
-  await checkIsNotClosed(handle.log);
+  const lease = await checkIsNotClosed(handle.log);
   // A log may have ignored the claim, and a session may be older than the claims of its engine.
-  if (engine !== undefined) await takeLeaseForEngine(handle.log, engine, clock);
+  if (claim !== undefined) await takeLease(handle.log, claim, lease);
   const found = await restoreSession(handle.log);
   checkAgent(agent, found);
   if (found.stoppedBy !== undefined) throw found.stoppedBy;

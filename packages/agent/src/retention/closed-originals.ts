@@ -1,10 +1,11 @@
 import type { EventLog } from "@moora/event-log";
-import { closedBy, closesOriginal, keptHolder, originalHolder } from "../durable/closed-copy.ts";
+import { closedBy, closesKept, closesOriginal, keptHolder, originalHolder } from "../durable/closed-copy.ts";
+import { leaseIn } from "../durable/lease-in.ts";
 import type { Copied } from "./copy-sessions.ts";
 
 /** The holder that closes a session of a log; undefined for a session that is not closed, and for one that does not exist. */
 const closerIn = async (log: EventLog, id: string): Promise<string | undefined> =>
-  closedBy(await (await log.open(id))?.currentLease());
+  closedBy(await leaseIn(log, id));
 
 /** The closed originals with which a move continues. */
 export class ClosedOriginals {
@@ -44,6 +45,8 @@ export async function keepOriginals(copies: readonly Copied[]): Promise<void> {
 
 /** Whether an original is kept whose complete copy is still closed. */
 export async function isKept(from: EventLog, id: string, to: EventLog): Promise<boolean> {
+  const closer = await closerIn(from, id);
+  if (closer === undefined || !closesKept(closer)) return false;
   const copyHolder = await closerIn(to, id);
-  return copyHolder !== undefined && (await closerIn(from, id)) === keptHolder(copyHolder);
+  return copyHolder !== undefined && closer === keptHolder(copyHolder);
 }

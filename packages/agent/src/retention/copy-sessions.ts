@@ -1,13 +1,20 @@
 import type { Clock } from "@moora/agent-core-effects";
 import { LogError, type EventLog, type LogRecord, type SessionLog } from "@moora/event-log";
-import { closedBy, closesKept, closesOriginal, closingClaim, newCopyHolder } from "../durable/closed-copy.ts";
+import {
+  closedBy,
+  closesKept,
+  closesOriginal,
+  closingClaim,
+  newCopyHolder,
+  replacingClaim,
+} from "../durable/closed-copy.ts";
 import { closedError } from "../durable/closed-session.ts";
 import { isDead } from "../durable/lease-holder.ts";
 import { isOfInterruptedWrite, isOfWrite, removeInterruptedWrite } from "../durable/unfinished-write.ts";
 import { copyBlobs } from "../time-travel/copy-blobs.ts";
 import { batchesOf } from "../time-travel/write-session.ts";
-import { isBusy, isInForce, type HeldSession } from "./hold-sessions.ts";
-import { sameLog } from "./same-log.ts";
+import { heldError, isInForce, type HeldSession } from "./hold-sessions.ts";
+import { sameLogError } from "./same-log.ts";
 
 /** Two logs, and a function that renews the leases in the first one. */
 export interface Move {
@@ -37,21 +44,21 @@ export async function checkTarget(
   const { id, header } = source;
   const target = await to.open(id);
   const lease = await target?.currentLease();
-  if (lease?.owner === holder) throw sameLog();
+  if (lease?.owner === holder) throw sameLogError();
   const { records, damage } = await source.inspect();
   if (damage !== undefined) throw damage;
   if (target === undefined) return;
   if (lease !== undefined && isOfWrite(lease)) {
     if (isOfInterruptedWrite(lease)) return;
-    throw isBusy(id, lease);
+    throw heldError(id, lease);
   }
   // An original is not opened as a copy: it prevents that another move opens its copy.
   if (lease !== undefined && (closesOriginal(lease.owner) || closesKept(lease.owner)))
     throw closedError(id, lease);
-  if (target.header !== header) throw exists(id);
+  if (target.header !== header) throw existsError(id);
   checkIsSame(id, records, await target.read());
   if (lease !== undefined && closedBy(lease) === undefined && (await isInForce(lease, clock)))
-    throw isBusy(id, lease);
+    throw heldError(id, lease);
 }
 
 /**
@@ -91,18 +98,15 @@ async function closedCopy(source: SessionLog, { to, clock }: Move): Promise<Clos
   await removeInterruptedWrite(to, id);
   const present = await to.open(id);
   const closing = await present?.currentLease();
-  if (closing !== undefined && isOfWrite(closing)) throw isBusy(id, closing);
+  if (closing !== undefined && isOfWrite(closing)) throw heldError(id, closing);
   const holder = closedBy(closing) ?? newCopyHolder();
   const claim = closingClaim(holder, clock.now(), "incomplete");
   const target = present ?? (await to.create(id, header, claim));
-  if (target.header !== header) throw exists(id);
+  if (target.header !== header) throw existsError(id);
   // Also after `create`: a log of your own may ignore the claim there.
   let lease = await target.lease(claim);
-  if (await isDead(lease)) {
-    await target.release(lease.owner);
-    lease = await target.lease(claim);
-  }
-  if (lease.owner !== holder) throw isBusy(id, lease);
+  if (await isDead(lease)) lease = await target.lease(replacingClaim(lease, holder, clock.now()));
+  if (lease.owner !== holder) throw heldError(id, lease);
   return { target, holder };
 }
 
@@ -128,10 +132,10 @@ async function copyRecords(
 /** Throws `LogExists` unless one of two sessions is the beginning of the other: the copy may have been continued. */
 function checkIsSame(id: string, records: readonly LogRecord[], present: readonly LogRecord[]): void {
   const common = Math.min(records.length, present.length);
-  if (records[common - 1]?.digest !== present[common - 1]?.digest) throw exists(id);
+  if (records[common - 1]?.digest !== present[common - 1]?.digest) throw existsError(id);
 }
 
-const exists = (id: string): LogError =>
+const existsError = (id: string): LogError =>
   new LogError(
     "LogExists",
     `The other log has a different session "${id}". Remove that one, or move a fork of this one with another id.`,

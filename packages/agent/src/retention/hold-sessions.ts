@@ -1,9 +1,11 @@
 import type { Clock } from "@moora/agent-core-effects";
-import { LogError, type EventLog, type Lease, type LeaseClaim, type SessionLog } from "@moora/event-log";
+import type { EventLog, Lease, LeaseClaim, SessionLog } from "@moora/event-log";
+import { busyError } from "../durable/busy-error.ts";
 import { closesSession, closingClaim, replacingClaim } from "../durable/closed-copy.ts";
-import { closedError, unfinishedMoveError } from "../durable/closed-session.ts";
+import { unfinishedMoveError } from "../durable/closed-session.ts";
 import { engineClaim } from "../durable/engine-lease.ts";
-import { engineOf, holderOf, holderOfMove, isDead, isOfMove, ownerOf } from "../durable/lease-holder.ts";
+import { leaseIn } from "../durable/lease-in.ts";
+import { engineOf, holderOf, holderOfMove, isDead, isOfMove } from "../durable/lease-holder.ts";
 import { localProcess } from "../durable/local-process.ts";
 import { SessionError } from "../durable/session-error.ts";
 import { unlessRemoved } from "../durable/unless-removed.ts";
@@ -33,12 +35,6 @@ export interface HeldSession {
 
 /** How long a lease lasts that is not renewed: as long as that of a session by default. */
 const leaseMs = 30_000;
-
-/** The lease of a session; undefined without one, and for a session that does not exist or is removed meanwhile. */
-export async function leaseIn(log: EventLog, id: string): Promise<Lease | undefined> {
-  const session = await log.open(id);
-  return session && (await unlessRemoved(async () => await session.currentLease(), undefined));
-}
 
 /**
  * Whether a process runs the session, as far as is known, it is a closed copy, or a move of it has not ended. An engine does not hold
@@ -127,8 +123,10 @@ class HeldLease {
   async take(mayContinue: NonNullable<Holding["mayContinue"]>): Promise<void> {
     const session = this.#session;
     const present = await session.currentLease();
-    if (!this.#isMoved && present !== undefined && isOfMove(present.owner))
-      throw unfinishedMoveError(session.id);
+    const isMarked = present !== undefined && isOfMove(present.owner);
+    if (isMarked && !this.#isMoved) throw unfinishedMoveError(session.id);
+    // The move that has not ended may have copied the session: a refusal of this one does not change that.
+    this.#isMarkKept = isMarked;
     const lease = await session.lease(this.#claim());
     if (lease.owner === this.#holder) return;
     if (engineOf(lease.owner) !== undefined) this.#opener = this.#holder = lease.owner;
@@ -140,7 +138,7 @@ class HeldLease {
 
   async renew(): Promise<void> {
     const lease = await this.#session.lease(this.#claim());
-    if (lease.owner !== this.#holder) throw isBusy(this.#session.id, lease);
+    if (lease.owner !== this.#holder) throw heldError(this.#session.id, lease);
   }
 
   async close(closer: string): Promise<void> {
@@ -158,12 +156,9 @@ class HeldLease {
     const [session, holder] = [this.#session, this.#holder];
     if (closesSession(holder) || engineOf(holder) !== undefined) return;
     if (!this.#isMarkKept) return await session.release(holder);
-    try {
-      await session.lease({ owner: holder, now: this.#clock.now(), ttlMs: 0 });
-    } catch (error) {
-      // What was removed needs no mark.
-      if (!(error instanceof LogError && error.code === "LogRemoved")) throw error;
-    }
+    const mark = { owner: holder, now: this.#clock.now(), ttlMs: 0 };
+    // What was removed needs no mark.
+    await unlessRemoved(async () => await session.lease(mark), undefined);
   }
 
   /** Takes the lease from the holder so far, if that has it, for another one. */
@@ -191,17 +186,9 @@ class HeldLease {
 export const removeEmpty = async (log: EventLog, session: SessionLog): Promise<boolean> =>
   (await session.head()) === 0 && (await log.remove(session.id));
 
-/** The error for a session that a process runs. */
-export function isBusy(id: string, lease: Lease): SessionError {
-  if (closesSession(lease.owner)) return closedError(id, lease);
-  const { owner, until } = lease;
-  const name = ownerOf(owner);
-  return new SessionError(
-    "SessionBusy",
-    `The session ${id} is run by ${name}. Close it there, or wait for the end of its lease.`,
-    { owner: name, until },
-  );
-}
+/** The error for a session that cannot be held. */
+export const heldError = (id: string, lease: Lease): SessionError =>
+  busyError(id, lease, "Close it there, or wait for the end of its lease.");
 
 /** Returns a function that renews the leases of a changing set of sessions when a third of their time has passed. */
 export function renewalOf(held: ReadonlySet<HeldSession>, clock: Clock): () => Promise<void> {

@@ -1,5 +1,5 @@
 import { sessionsOf, type EventLog } from "@moora/event-log";
-import { leaseIn } from "./hold-sessions.ts";
+import { leaseIn } from "../durable/lease-in.ts";
 import { isOfInterruptedWrite, removeInterruptedWrite } from "../durable/unfinished-write.ts";
 
 /** The number of sessions that are read at once. */

@@ -11,6 +11,7 @@ import {
   originalHolder,
 } from "../durable/closed-copy.ts";
 import { closedError } from "../durable/closed-session.ts";
+import { leaseIn } from "../durable/lease-in.ts";
 import { isOfWrite } from "../durable/unfinished-write.ts";
 import { SessionError } from "../durable/session-error.ts";
 import { checkTarget, copySessions, type Copied } from "./copy-sessions.ts";
@@ -70,9 +71,9 @@ export const idsToMove = (family: readonly ListedSession[]): readonly string[] =
 async function membersOf(from: EventLog, id: string): Promise<readonly ListedSession[] | undefined> {
   const family = await findFamily(from, id);
   if (family === undefined) return undefined;
-  if (family.session.head === 0) throw await isEmpty(from, id);
+  if (family.session.head === 0) throw await emptyError(from, id);
   const callerId = await callerIdOf(from, family.session);
-  if (callerId !== undefined) throw isCalled(id, callerId);
+  if (callerId !== undefined) throw calledError(id, callerId);
   return family.members;
 }
 
@@ -155,10 +156,10 @@ async function removeOriginals(
 async function completeMove(logs: Logs, id: string): Promise<readonly string[]> {
   const { from, to, clock } = logs;
   const copies = (await findFamily(to, id))?.members ?? [];
-  const lease = await (await to.open(id))?.currentLease();
+  const lease = await leaseIn(to, id);
   const isClosed = closedBy(lease) !== undefined;
   if (lease !== undefined && isClosed && !isOfCompleteCopy(lease, clock.now()))
-    throw isOfWrite(lease) ? closedError(id, lease) : isIncomplete(id);
+    throw isOfWrite(lease) ? closedError(id, lease) : incompleteError(id);
   const left: ListedSession[] = [];
   for (const copy of copies) {
     const session = await from.open(copy.id);
@@ -185,19 +186,19 @@ async function openCopies({ to, clock }: Logs, copies: readonly ListedSession[])
 }
 
 /** The error for a session without records: it may be a closed one, whose records are in another log, or not written yet. */
-async function isEmpty(log: EventLog, id: string): Promise<SessionError> {
-  const lease = await (await log.open(id))?.currentLease();
+async function emptyError(log: EventLog, id: string): Promise<SessionError> {
+  const lease = await leaseIn(log, id);
   if (lease !== undefined && closedBy(lease) !== undefined) return closedError(id, lease);
   return new SessionError("InvalidOption", `Session "${id}" has no records. Remove it instead.`);
 }
 
-const isIncomplete = (id: string): SessionError =>
+const incompleteError = (id: string): SessionError =>
   new SessionError(
     "MoveUnfinished",
     `The copy of the session ${id} may lack records, and the first log does not have the session. Repeat the move from the log that has it, or remove the copy.`,
   );
 
-const isCalled = (id: string, callerId: string): SessionError =>
+const calledError = (id: string, callerId: string): SessionError =>
   new SessionError(
     "InvalidOption",
     `Session "${id}" is that of a sub-agent of "${callerId}". Move "${callerId}": its sub-agents go with it.`,

@@ -5,12 +5,13 @@ import { checkIsId, checkIsLog } from "../check-arguments.ts";
 import { systemClock } from "../clock.ts";
 import { closesOriginal } from "../durable/closed-copy.ts";
 import { closedError, unfinishedMoveError } from "../durable/closed-session.ts";
+import { leaseIn } from "../durable/lease-in.ts";
 import { isOfMove } from "../durable/lease-holder.ts";
 import { restoreSession } from "../durable/restore.ts";
 import { SessionError } from "../durable/session-error.ts";
 import { identityOf } from "../durable/session-header.ts";
 import { unlessRemoved } from "../durable/unless-removed.ts";
-import { isLeased, leaseIn } from "./hold-sessions.ts";
+import { isLeased } from "./hold-sessions.ts";
 import {
   callerIdOf,
   findCalled,

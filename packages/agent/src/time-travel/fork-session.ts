@@ -12,19 +12,19 @@ import { checkLogOptions, type OptionForms } from "../check-options.ts";
 import { checkIsNotClosed } from "../durable/closed-session.ts";
 import { SessionError } from "../durable/session-error.ts";
 import { headerToState, headerToText, identityOf, type SessionHeader } from "../durable/session-header.ts";
-import { inputToRecord } from "../durable/session-record.ts";
 import { changeAt } from "../session/data-updater.ts";
 import { parseOrRefuse } from "../session/parse-or-refuse.ts";
 import { randomId } from "../user-message.ts";
 import { callsBegunIn, closingInputs, closingOfCopy, withoutOpenWork } from "./open-work.ts";
+import { appliedRecords } from "./applied-records.ts";
 import { copyBlobs } from "./copy-blobs.ts";
 import { rebinder } from "./rebinder.ts";
 import {
   end,
   positionIn,
   positionOf,
-  readSoundPart,
   sessionLog,
+  soundPartOf,
   type RecordedSession,
 } from "./read-session.ts";
 import { settlingInputs } from "./settling-inputs.ts";
@@ -93,8 +93,9 @@ export async function forkSession<Data = unknown>(
 ): Promise<Forked> {
   checkForkOptions(log, seq, options);
   const { as, to = log, open, edit } = options;
-  await checkIsNotClosed(await sessionLog(log, id));
-  const session = await readSoundPart(log, id);
+  const original = await sessionLog(log, id);
+  await checkIsNotClosed(original);
+  const session = await soundPartOf(original);
   const position = positionIn(session, seq);
   const edited = editedInputs(session.inputs.slice(0, position), edit);
   const header = headerOfFork(session.header, { id, seq: position }, options.user);
@@ -237,17 +238,13 @@ function recordsOf(
 ): { readonly records: readonly LogRecord[]; readonly state: AgentState } {
   const replay = beginReplay(headerToState(header), { changes: true });
   const rebind = rebinder(identityOf(id, header));
-  const records: LogRecord[] = [];
-  let head = chainStart(headerToText(header));
-  const add = (input: AgentInput): void => {
-    const bound = rebind(input, replay.state);
-    const step = replay.apply(bound);
-    if (step === undefined) return;
-    const record = inputToRecord(head, bound, step.changes);
-    records.push(record);
-    head = record;
-  };
-  for (const input of inputs) add(input);
-  for (const inputsAt of later) for (const input of inputsAt(replay.state())) add(input);
+  function* all(): Generator<AgentInput, void> {
+    yield* inputs;
+    for (const inputsAt of later) yield* inputsAt(replay.state());
+  }
+  function* bound(): Generator<AgentInput, void> {
+    for (const input of all()) yield rebind(input, replay.state);
+  }
+  const records = appliedRecords(replay, chainStart(headerToText(header)), bound());
   return { records, state: replay.state() };
 }

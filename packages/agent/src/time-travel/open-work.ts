@@ -68,10 +68,10 @@ const hasStarted = ({ status }: OpenCall): boolean =>
   (status.type === "running" && status.started) ||
   (status.type === "asking" && status.about === "outcome");
 
-const forkedHere = "The conversation was forked here.";
-const notRun = (made: Made): string => `Not run: the conversation was ${made} here.`;
+const madeHere = (made: Made): string => `conversation was ${made} here.`;
+const notRun = (made: Made): string => `Not run: the ${madeHere(made)}`;
 const mayHaveRun = (made: Made): string =>
-  `The outcome of this call is unknown: it was started and may have had its effect. The conversation was ${made} here.`;
+  `The outcome of this call is unknown: it was started and may have had its effect. The ${madeHere(made)}`;
 
 /**
  * The inputs that close open work: a call that had not started becomes `not-run`, one that had started
@@ -82,7 +82,7 @@ export function closingInputs(state: AgentState): readonly AgentInput[] {
   const timestamp = state.updatedAt;
   const calls = openCallsOf(state.reActContext.control);
   if (calls.length > 0) return calls.map((call) => toClosingInput(call, state, "forked"));
-  return [{ type: "re-act-cancelled", reason: forkedHere, timestamp }];
+  return [{ type: "re-act-cancelled", reason: `The ${madeHere("forked")}`, timestamp }];
 }
 
 /** How the calls of a copy are related to those of its original. */
@@ -150,7 +150,7 @@ function toClosingInput(call: OpenCall, state: AgentState, made: Made): AgentInp
     const { digest, about } = status;
     const answer =
       about === "outcome"
-        ? ({ decision: { type: "unknown" }, reason: forkedHere } as const)
+        ? ({ decision: { type: "unknown" }, reason: `The ${madeHere(made)}` } as const)
         : ({ decision: { type: "rejected" }, reason: notRun(made) } as const);
     return { type: "tool-call-decided", toolCallId, digest, by: "fork", ...answer, timestamp };
   }

@@ -1,18 +1,18 @@
 import { shownValue } from "@moora/agent-core-effects/internal";
-import { beginReplay } from "@moora/agent-core-state-machine";
+import { beginReplay, type Replay } from "@moora/agent-core-state-machine";
 import {
   chainStart,
   checkedChain,
   digestOf,
   LogError,
-  type ChainHead,
   type EventLog,
   type LogRecord,
 } from "@moora/event-log";
 import { checkIsNotClosed } from "../durable/closed-session.ts";
 import { headerToState, identityOf, textToHeader } from "../durable/session-header.ts";
-import { inputToRecord, recordToInput } from "../durable/session-record.ts";
+import { recordToInput } from "../durable/session-record.ts";
 import { checkHasSessionsOfCalls } from "../session-of-tool.ts";
+import { appliedRecords } from "./applied-records.ts";
 import { closingOfCopy } from "./open-work.ts";
 import { end, recordsUpTo, sessionLog } from "./read-session.ts";
 import { writeSession } from "./write-session.ts";
@@ -118,19 +118,12 @@ export async function importSession(
 /** The records that end the calls which an imported session must not run. */
 function closingRecords(
   { header, records }: PortableSession,
-  replay: ReturnType<typeof replayOf>,
+  replay: Replay,
   hasSameKeys: boolean,
 ): readonly LogRecord[] {
-  let head: ChainHead = records.at(-1) ?? chainStart(header);
   // The text does not contain what the session has begun later.
   const copied = { begunLater: new Set<string>(), hasSameKeys, made: "imported" } as const;
-  return closingOfCopy(replay.state(), copied).flatMap((input) => {
-    const step = replay.apply(input);
-    if (step === undefined) return [];
-    const record = inputToRecord(head, input, step.changes);
-    head = record;
-    return [record];
-  });
+  return appliedRecords(replay, records.at(-1) ?? chainStart(header), closingOfCopy(replay.state(), copied));
 }
 
 /**
@@ -144,7 +137,7 @@ export async function importForReading(log: EventLog, text: string): Promise<str
 }
 
 /** The replay of all records. */
-function replayOf({ header, records }: PortableSession) {
+function replayOf({ header, records }: PortableSession): Replay {
   const replay = beginReplay(headerToState(textToHeader(header)), { changes: true });
   for (const record of records) replay.apply(recordToInput(record));
   return replay;

@@ -56,8 +56,11 @@ export async function readSession(log: EventLog, id: string): Promise<RecordedSe
  * Reads a session up to its first damage. Rejects with `SessionUnknown`, with `LogCorrupt` for a damaged header, and
  * with `UnsupportedVersion` for a header of a newer release.
  */
-export async function readSoundPart(log: EventLog, id: string): Promise<RecordedSession> {
-  const session = await sessionLog(log, id);
+export const readSoundPart = async (log: EventLog, id: string): Promise<RecordedSession> =>
+  await soundPartOf(await sessionLog(log, id));
+
+/** Reads an open session up to its first damage. Rejects as `readSoundPart`. */
+export async function soundPartOf(session: SessionLog): Promise<RecordedSession> {
   const { records, damage } = await session.inspect();
   const inputs: AgentInput[] = [];
   let stoppedBy: SessionError | undefined;
@@ -90,6 +93,10 @@ export interface Position {
 export async function stateAt(log: EventLog, id: string, seq: number = end): Promise<Position> {
   return positionOf(await readSoundPart(log, id), seq);
 }
+
+/** Returns the last position of an open session. Rejects as `stateAt`. */
+export const lastPositionOf = async (session: SessionLog): Promise<Position> =>
+  positionOf(await soundPartOf(session), end);
 
 /** The last position of a session. */
 export const end: number = Number.MAX_SAFE_INTEGER;

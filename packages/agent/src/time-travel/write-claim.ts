@@ -71,12 +71,12 @@ export class WriteClaim {
   async #renew(): Promise<void> {
     const now = systemClock.now();
     const { owner } = await this.#session.lease(closingClaim(this.#holder, now, "incomplete"));
-    if (owner !== this.#holder) throw lostError(this.#session.id);
+    if (owner !== this.#holder) throw claimLostError(this.#session.id);
     this.#renewedAt = now;
   }
 }
 
-const lostError = (id: string): SessionError =>
+const claimLostError = (id: string): SessionError =>
   new SessionError(
     "StaleWriter",
     `Another process has claimed the session ${id}, which this process was writing and has not renewed for ${writeMs} ms. Write it again.`,

@@ -39,7 +39,7 @@ export async function writeSession(
 const ownedError = ({ name }: EventLog, owner: string): SessionError =>
   new SessionError(
     "InvalidOption",
-    `The log "${name}" takes no copies of sessions: ${owner} writes the records of its own. Name another log.`,
+    `The log "${name}" does not accept forks or imports: ${owner} writes its records. Use another log.`,
   );
 
 /** Records in batches that each log accepts as one append. */

@@ -1,4 +1,4 @@
-import { LogError, memoryLog } from "@moora/event-log";
+import { LogError, memoryLog, type EventLog } from "@moora/event-log";
 import { withSessions } from "@moora/event-log/testing";
 import { answers, MockLlmCaller } from "@moora/llm/testing";
 import { TestClock } from "@moora/testbed/test-clock";
@@ -24,7 +24,7 @@ const coded = (code: string, owner = "Engine"): unknown =>
   expect.objectContaining({ name: "SessionError", code, owner });
 
 /** A log, and how its sessions are opened. */
-function sceneOf(log = memoryLog()) {
+function sceneOf(log: EventLog = memoryLog()) {
   const clock = new TestClock();
   const base = { log, id: "ada", clock };
   return {
@@ -34,6 +34,17 @@ function sceneOf(log = memoryLog()) {
     share: (options: Partial<SharedSessionOptions> = {}) =>
       openSharedSession(agent, { ...base, engine: "Engine", ...options }),
   };
+}
+
+/** The error for a session that another engine runs. Its lease has no end. */
+const busyWithOther = { code: "SessionBusy", owner: "Other", until: undefined };
+
+/** The holder of the lease of this process, as it would be if the process had ended. */
+async function endedHolder(log: EventLog): Promise<string> {
+  const lease = await (await log.open("ada"))?.currentLease();
+  const [owner = "", fingerprint = "", id = ""] = (lease?.owner ?? "").split("#");
+  const [pid = "", , machine = ""] = fingerprint.split("/");
+  return [owner, `${pid}/1/${machine}`, id].join("#");
 }
 
 describe("a session that an engine runs", () => {
@@ -83,6 +94,28 @@ describe("a session that an engine runs", () => {
     await expect(share()).rejects.toEqual(coded("SessionBusy", "server"));
     await running.close();
     await share();
+  });
+
+  it("takes the lease of a process that has ended in one step, after one look at it", async () => {
+    const memory = memoryLog();
+    const { run, clock } = sceneOf(memory);
+    const running = await run();
+    const dead = await endedHolder(memory);
+    await running.close();
+    await (await memory.open("ada"))?.lease({ owner: dead, now: clock.now(), ttlMs: 1e9 });
+    let looks = 0;
+    const log = withSessions(memory, (session) => ({
+      currentLease: () => {
+        looks += 1;
+        return session.currentLease();
+      },
+      release: () => {
+        throw new Error("Another process could take the lease now.");
+      },
+    }));
+    await sceneOf(log).share();
+    expect(looks).toBe(1);
+    await expect(run()).rejects.toEqual(coded("SessionBusy"));
   });
 
   it("is created with the lease in one step", async () => {
@@ -155,6 +188,20 @@ describe("the retention of sessions that an engine runs", () => {
     const archive = memoryLog();
     expect(await moveSession(log, "ada", archive, { clock })).toEqual(["ada"]);
     await (await run({ log: archive })).close();
+  });
+
+  it("moves no session to a log in which an engine runs a copy", async () => {
+    const { share, log, clock } = sceneOf();
+    await (await share()).append([userMessage("Hi")]);
+    const original = await log.open("ada");
+    const archive = memoryLog();
+    const copy = await archive.create("ada", original?.header ?? "");
+    await copy.append(0, (await original?.read()) ?? []);
+    await sceneOf(archive).share({ engine: "Other" });
+    await expect(moveSession(log, "ada", archive, { clock })).rejects.toMatchObject({
+      ...busyWithOther,
+      message: expect.stringContaining("is run by Other: no process may run it."),
+    });
   });
 
   it("gives the lease back to the engine when a move fails", async () => {

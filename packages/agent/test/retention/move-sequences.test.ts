@@ -10,19 +10,25 @@ import {
   SessionError,
 } from "../../src/index.ts";
 import { closedBy } from "../../src/durable/closed-copy.ts";
+import { isOfMove } from "../../src/durable/lease-holder.ts";
+import { leaseIn } from "../../src/durable/lease-in.ts";
 import { World } from "./family-world.ts";
 import { Interrupted, interrupted } from "./interruptions.ts";
 
 type Place = 0 | 1 | 2;
 
 type Step =
-  /** A move that ends after some writes. With `isCopyLost`, the log that it does not use is away meanwhile, and comes back. */
+  /**
+   * A move that ends after some writes. With `isCopyLost`, the log that it does not use is away meanwhile, and comes back. With
+   * `isRetriedElsewhere`, a move to a log with a different session of this id follows, which is refused.
+   */
   | {
       readonly type: "move";
       readonly from: Place;
       readonly to: Place;
       readonly left: number;
       readonly isCopyLost: boolean;
+      readonly isRetriedElsewhere?: boolean;
     }
   | { readonly type: "prune" | "remove"; readonly from: Place }
   | { readonly type: "run" };
@@ -39,11 +45,19 @@ async function unlessRefused<Value>(work: Promise<Value>): Promise<Value | undef
   }
 }
 
+/** Whether a log has the mark of a move of the session that has not ended. */
+async function isMarked(log: EventLog): Promise<boolean> {
+  const lease = await leaseIn(log, "ada");
+  return lease !== undefined && isOfMove(lease.owner);
+}
+
 /** Three logs between which a session with sub-agents is moved. */
 class Logs {
   readonly world: World = new World();
   readonly logs: readonly EventLog[] = [this.world.log, this.world.archive, memoryLog()];
   isRemoved = false;
+  /** Whether a move that is refused has moved the session, or has changed its mark. */
+  hasRefusalChanged = false;
   /** The pairs of logs between which moves have begun. */
   readonly #begun = new Set<string>();
 
@@ -67,8 +81,10 @@ class Logs {
 
   async do(step: Step): Promise<void> {
     const { clock } = this.world;
-    if (step.type === "move") await this.#move(step);
-    else if (step.type === "prune") {
+    if (step.type === "move") {
+      await this.#move(step);
+      if (step.isRetriedElsewhere === true) await this.#moveElsewhere(this.log(step.from));
+    } else if (step.type === "prune") {
       const { pruned } = await pruneSessions(this.log(step.from), { before: 1e12, clock });
       this.isRemoved ||= pruned.includes("ada");
     } else if (step.type === "remove") await this.#remove(this.log(step.from));
@@ -85,6 +101,16 @@ class Logs {
     const [source, target] = [from, to].map((place) => interrupted(this.log(place), writes));
     if (source === undefined || target === undefined) return;
     await unlessRefused(moveSession(source, "ada", target, { clock: this.world.clock, isCopyLost }));
+  }
+
+  /** A move that is refused. The mark of a move that has not ended stays. */
+  async #moveElsewhere(log: EventLog): Promise<void> {
+    const other = memoryLog();
+    await other.create("ada", "another session");
+    this.world.clock.advance(60_000);
+    const wasMarked = await isMarked(log);
+    const moved = await unlessRefused(moveSession(log, "ada", other, { clock: this.world.clock }));
+    this.hasRefusalChanged ||= moved !== undefined || (await isMarked(log)) !== wasMarked;
   }
 
   /** Removes a session that is not closed: a closed one is removed only where the other log is lost for good. */
@@ -113,6 +139,7 @@ const move = fc
     pair: fc.constantFrom(...pairs),
     left: fc.oneof(fc.constant(Infinity), fc.integer({ min: 0, max: 40 })),
     isCopyLost: fc.boolean(),
+    isRetriedElsewhere: fc.boolean(),
   })
   .map(({ pair, ...rest }): Step => ({ type: "move", ...pair, ...rest }));
 
@@ -137,6 +164,7 @@ async function check(sequence: readonly Step[]): Promise<void> {
   await logs.world.begin();
   for (const step of sequence) {
     await logs.do(step);
+    expect(logs.hasRefusalChanged).toBe(false);
     expect((await logs.open()).length).toBeLessThanOrEqual(logs.isRemoved ? 0 : 1);
   }
   await logs.repair();

@@ -1,7 +1,8 @@
-import type { EventLog } from "@moora/event-log";
+import { memoryLog, type EventLog } from "@moora/event-log";
 import { withSessions } from "@moora/event-log/testing";
 import { describe, expect, it } from "vitest";
 import { LogError, moveSession, pruneSessions, removeSession, SessionError } from "../../src/index.ts";
+import { closedBy } from "../../src/durable/closed-copy.ts";
 import { World } from "./family-world.ts";
 import { ends, interrupted, type Writes } from "./interruptions.ts";
 
@@ -35,6 +36,12 @@ const removals = {
 
 const isOpen = async (log: EventLog, id: string): Promise<boolean> =>
   (await (await log.open(id))?.currentLease()) === undefined;
+
+/** Whether the original can be opened. */
+async function isReadable({ log }: World): Promise<boolean> {
+  const session = await log.open("ada");
+  return session !== undefined && closedBy(await session.currentLease()) === undefined;
+}
 
 /** The worlds of a move that ends in this way, after each number of writes up to the one with which it is complete. */
 async function* interruptedMoves(ending: keyof typeof endings) {
@@ -93,6 +100,20 @@ describe.each(["whose process ended", "whose other log failed"] as const)(
         runs += 1;
       }
       expect(runs).toBeGreaterThan(1);
+    });
+
+    it("keeps a copy of an open original also after a retry with another log is refused", async () => {
+      let refused = 0;
+      for await (const { world } of interruptedMoves(ending)) {
+        const { log, archive, clock } = world;
+        if (!(await isReadable(world)) || (await archive.list()).length === 0) continue;
+        const other = memoryLog();
+        await other.create("ada", "another session");
+        await expect(moveSession(log, "ada", other, { clock })).rejects.toMatchObject({ code: "LogExists" });
+        await expect(removeSession(log, "ada")).rejects.toMatchObject({ code: "MoveUnfinished" });
+        refused += 1;
+      }
+      expect(refused).toBeGreaterThan(1);
     });
   },
 );

@@ -27,10 +27,12 @@ interface RunningSession {
 function textOfUnusable(error: unknown, id: string): string | undefined {
   if (!(error instanceof SessionError)) return undefined;
   if (error.code === "MoveUnfinished")
-    return `The session ${id} is being moved or written. Call this tool again later.`;
+    return `The session ${id} is closed: a move, a fork or an import of it has not ended. Start another session, or ask the operator.`;
   if (error.code === "SessionIncomplete")
     return `The session ${id} was never completed: its fork or import was interrupted.`;
   if (error.code !== "SessionBusy" && error.code !== "StaleWriter") return undefined;
+  if (error.code === "SessionBusy" && error.until === undefined)
+    return `The session ${id} is run by ${error.owner} and cannot be used here.`;
   return `Another process uses the session ${id}. Call this tool again later with this session.`;
 }
 

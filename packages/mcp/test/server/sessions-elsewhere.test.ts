@@ -1,5 +1,13 @@
 import { hostname } from "node:os";
-import { agentTool, defineAgent, defineTool, openSession, type Agent, type SessionError } from "@moora/agent";
+import {
+  agentTool,
+  defineAgent,
+  defineTool,
+  openSession,
+  openSharedSession,
+  type Agent,
+  type SessionError,
+} from "@moora/agent";
 import { unfinishedMove } from "@moora/agent/internal";
 import { memoryLog } from "@moora/event-log";
 import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
@@ -95,9 +103,25 @@ describe.each(Object.entries(connections))("a session of another process, over %
     const refused = await client.callTool({ name: "talker", arguments: { session, task: "More." } });
     expect(refused.isError).toBe(true);
     expect(textOf(refused)).toBe(
-      `The session ${session} is being moved or written. Call this tool again later.`,
+      `The session ${session} is closed: a move, a fork or an import of it has not ended. Start another session, or ask the operator.`,
     );
     expect(codes).toEqual(["MoveUnfinished"]);
+    await client.close();
+  });
+
+  it("whose engine runs it fails the call with the name of the engine, and without advice to call again", async () => {
+    const log = memoryLog();
+    const agent = defineAgent({ name: "talker", llm: new MockLlmCaller(() => answers("Hello.")) });
+    const { codes, onError } = reports();
+    await using server = mcpServer([agent], { log, onError });
+    const client = await connect(server);
+    await client.callTool({ name: "talker", arguments: { task: "Talk." } });
+    const [{ id: session } = { id: "" }] = await log.list();
+    await openSharedSession(agent, { log, id: session, engine: "Engine" });
+    const refused = await client.callTool({ name: "talker", arguments: { session, task: "More." } });
+    expect(refused.isError).toBe(true);
+    expect(textOf(refused)).toBe(`The session ${session} is run by Engine and cannot be used here.`);
+    expect(codes).toEqual(["SessionBusy"]);
     await client.close();
   });
 });

@@ -36,10 +36,6 @@ const messages: Readonly<Record<string, (message: string) => string>> = {
   LogBusy: (message) => `Another process is writing. Try again. ${message}`,
   LogCorrupt: (message) =>
     message.startsWith("The log is damaged") ? message : `The log is damaged: ${message}`,
-  LogExists: (message) =>
-    message.startsWith("The other log")
-      ? message
-      : "A session of this name exists already. Choose another name with --to.",
   LogRemoved: () => "The session was removed.",
   LogWrite: (message) => `The log cannot be read or written: ${message}`,
   UnsupportedVersion: (message) => `A newer release wrote this log. ${message}`,

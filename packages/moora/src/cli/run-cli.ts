@@ -54,7 +54,7 @@ async function dispatch({ args, options }: CommandLine, host: CliHost): Promise<
   return await runWithoutSecrets(command, { args: rest, options }, host);
 }
 
-/** Runs a command. No file tools read its log and its secrets meanwhile, also those that a module of the user creates. */
+/** Runs a command. Until it ends, no file tool can read its log or secrets, including tools from user modules. */
 async function runWithoutSecrets(command: Command, call: CommandCall, host: CliHost): Promise<ExitCode> {
   if (!command.options.includes("log")) return await command.run(call, host);
   const stopExcluding = excludeFromFileTools(secretPaths(call.options, host));

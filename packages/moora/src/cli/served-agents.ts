@@ -48,7 +48,7 @@ export async function servedBy(options: GivenOptions, host: CliHost): Promise<Se
 /** Makes the context of a session for the tools and handlers that need one. */
 type MakeContext = NonNullable<AgentServerOptions["context"]>;
 
-/** The options that describe the agent of the command line. `--agent` replaces them, but `--exclude`, which holds for every tool. */
+/** The options that describe the agent of the command line. `--agent` replaces them. */
 export const describingOptions: readonly OptionName[] = [
   "provider",
   "model",
@@ -56,7 +56,6 @@ export const describingOptions: readonly OptionName[] = [
   "timeout",
   "system",
   "root",
-  "exclude",
   "allow-fetch",
   "tools",
   "approve",
@@ -72,7 +71,7 @@ async function servedAgents(options: GivenOptions, host: CliHost): Promise<Descr
     const agents = [await optionsToAgent(options, parts, host)];
     return parts.provider.needsModel ? { agents } : { agents, notice: plannerNotice };
   }
-  const useless = describingOptions.find((name) => name !== "exclude" && options.has(name));
+  const useless = describingOptions.find((name) => options.has(name));
   if (useless !== undefined)
     throw new UsageError(`--${useless} cannot be used with --agent.`, "The module defines its agents.");
   const { authorize, context, ...others } = await loadModule(

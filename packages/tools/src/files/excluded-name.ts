@@ -12,8 +12,8 @@ export interface ExcludedName {
 export function namesOf(path: string): readonly ExcludedName[] {
   const start = parse(path).root;
   const names = path.slice(start.length).split(sep);
-  const isPattern = names.findIndex((name) => name.includes("*"));
-  const first = isPattern === -1 ? names.length - 1 : isPattern;
+  const firstPattern = names.findIndex((name) => name.includes("*"));
+  const first = firstPattern === -1 ? names.length - 1 : firstPattern;
   const folder = realPathOf(join(start, ...names.slice(0, first)));
   const given = names.slice(first);
   const real = realPathOf(join(folder, ...given));

@@ -17,22 +17,22 @@ export class ExcludedPaths {
    */
   constructor(root: string, paths: readonly string[]) {
     this.#root = root;
-    this.#paths = paths.flatMap((path) => [resolve(path), resolve(root, path)]);
+    this.#paths = [...new Set(paths.flatMap((path) => [resolve(path), resolve(root, path)]))];
     this.#first = this.#paths.flatMap(namesOf);
-    this.#names = this.#namesNow();
+    this.#names = unique([...this.#first, ...this.#othersNow().flatMap(namesOf)]);
   }
 
   /** Follows the links in the paths once more: one may lead elsewhere now. What they were first stays excluded. */
   refresh(): void {
-    this.#names = this.#namesNow();
+    this.#names = unique([...this.#first, ...this.#pathsNow().flatMap(namesOf)]);
   }
 
   /** Whether a file is an excluded one under another name. */
   isSameFile({ dev, ino }: Pick<BigIntStats, "dev" | "ino">): boolean {
     return this.#pathsNow().some((path) => {
       try {
-        const found = statSync(path, { bigint: true });
-        return found.dev === dev && found.ino === ino;
+        const found = statSync(path, { bigint: true, throwIfNoEntry: false });
+        return found?.dev === dev && found.ino === ino;
       } catch {
         return false;
       }
@@ -52,14 +52,21 @@ export class ExcludedPaths {
     return isMooraPath(pathBelow(real, this.#root)?.split(sep) ?? []) || this.has(real);
   }
 
-  #namesNow(): readonly ExcludedName[] {
-    return [...this.#first, ...this.#pathsNow().flatMap(namesOf)];
+  #pathsNow(): readonly string[] {
+    return [...this.#paths, ...this.#othersNow()];
   }
 
-  #pathsNow(): readonly string[] {
-    const others = processExclusions().map((path) => resolve(this.#root, path));
-    return [...this.#paths, ...others];
+  /** The paths that the process excludes now, without those of these tools. */
+  #othersNow(): readonly string[] {
+    const others = new Set(processExclusions().map((path) => resolve(this.#root, path)));
+    return [...others].filter((path) => !this.#paths.includes(path));
   }
+}
+
+/** Most paths lead to no other name than their own. */
+function unique(names: readonly ExcludedName[]): readonly ExcludedName[] {
+  const byPath = new Map(names.map((name) => [`${name.folder}\0${name.pattern}`, name]));
+  return [...byPath.values()];
 }
 
 /** The path relative to a folder: "" for the folder itself, undefined for a path outside. */

@@ -26,6 +26,7 @@ export const serveCommand: Command = {
     "log",
     "verbose",
     ...describingOptions,
+    "exclude",
     "help",
   ],
   optionHelp: {

@@ -1,6 +1,6 @@
 import { controlName, isPaused } from "@moora/agent-core-state-machine";
-import { SessionError, stateAt } from "@moora/agent";
-import { checkIsNotClosed } from "@moora/agent/internal";
+import { SessionError } from "@moora/agent";
+import { checkIsNotClosed, lastPositionOf, sessionLog } from "@moora/agent/internal";
 import { oneLine } from "@moora/agent-core-effects/internal";
 import { LogError, sessionsOf, type LogInfo } from "@moora/event-log";
 import { exitCodes } from "../cli-host.ts";
@@ -38,9 +38,9 @@ interface SessionRow {
 
 async function rowOf({ log }: SessionCall, { id, head }: LogInfo): Promise<SessionRow> {
   try {
-    const session = await log.open(id);
-    if (session !== undefined) await checkIsNotClosed(session);
-    const { state } = await stateAt(log, id);
+    const session = await sessionLog(log, id);
+    await checkIsNotClosed(session);
+    const { state } = await lastPositionOf(session);
     const { control } = state.reActContext;
     const lastMessage = state.messages.at(-1)?.content ?? "";
     const paused = isPaused(state);

@@ -7,7 +7,7 @@ export const workerCommand: Command = {
   name: "worker",
   usage: "",
   summary: "Run sessions whose work is due and that no process runs, until Ctrl-C.",
-  options: ["agent", "log", "verbose", ...describingOptions, "help"],
+  options: ["agent", "log", "verbose", ...describingOptions, "exclude", "help"],
   run: (call, host) =>
     withServer(
       { name: "worker", call, host, worker: true, listens: false },

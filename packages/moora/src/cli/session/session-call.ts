@@ -1,5 +1,5 @@
 import { SessionError, stateAt, type Position } from "@moora/agent";
-import type { EventLog } from "@moora/event-log";
+import { LogError, type EventLog } from "@moora/event-log";
 import { CliFailure } from "../cli-failure.ts";
 import { exitCodes, type CliHost, type ExitCode } from "../cli-host.ts";
 import { sessionOptions, type Command } from "../command.ts";
@@ -61,6 +61,8 @@ export const sessionCommand = ({
       } catch (error) {
         if (error instanceof SessionError && error.code === "SessionUnknown")
           throw unknownSessionError(id, { target, hints });
+        if (error instanceof LogError && error.code === "LogExists" && options.includes("to"))
+          throw nameTakenError();
         throw error;
       }
     });
@@ -100,6 +102,9 @@ export const unknownSessionError = (
     exitCodes.missing,
     `Session "${id}" not found in ${target.shown}. To list the sessions: ${hints.command("sessions")}`,
   );
+
+const nameTakenError = (): CliFailure =>
+  new CliFailure(exitCodes.refused, "A session of this name exists already. Choose another name with --to.");
 
 function checkArguments({ name, usage }: Pick<Command, "name" | "usage">, args: readonly string[]): void {
   const slots = usage.split(" ").filter((slot) => slot !== "");
