@@ -55,6 +55,10 @@ describe("a fork whose server was killed", () => {
     for (const { status, body } of await everyRoute(client, fork))
       expect([status, body.code]).toEqual([409, "session-incomplete"]);
     expect(await idsOf(client)).toEqual([source]);
+    expect((await client.get("/sessions?limit=1")).body).toMatchObject({
+      sessions: [{ id: source }],
+      next: null,
+    });
     expect(await prune(scene.log)).toEqual({ pruned: [], kept: [], incomplete: [fork] });
     expect((await client.get(`/sessions/${fork}`)).status).toBe(404);
     expect((await client.get(`/sessions/${source}`)).status).toBe(200);

@@ -6,7 +6,6 @@ import type { SessionRef } from "../access/authorization.ts";
 import { readOptionalBody } from "../body.ts";
 import { agentNotFound, HttpProblem, sessionNotFound } from "../problem.ts";
 import { digestAt, incarnationOf } from "../sessions/history-position.ts";
-import { withLastChange } from "../sessions/last-change.ts";
 import type { LiveSession } from "../sessions/live-session.ts";
 import { checkMayCreate, newSessionRef } from "../sessions/new-session.ts";
 import { createdResponse } from "./created-response.ts";
@@ -34,13 +33,8 @@ export const listSessions: Route = async ({ parts, request, access }) => {
   if (limit < 1 || limit > maxPageLength)
     throw new HttpProblem("invalid-request", `limit must be from 1 to ${maxPageLength}.`, { path: "limit" });
   const after = searchParams.get("after") ?? "";
-  const { sessions, hasMore } = await parts.directory.page(access, { after, limit });
-  const page: SessionPage = {
-    sessions: await Promise.all(
-      sessions.map(async (session) => await withLastChange(parts.context.log, session)),
-    ),
-    next: hasMore ? (sessions.at(-1)?.id ?? null) : null,
-  };
+  const { sessions, hasMore } = await parts.directory.page(access, { after, limit, isTimed: true });
+  const page: SessionPage = { sessions, next: hasMore ? (sessions.at(-1)?.id ?? null) : null };
   return json(page);
 };
 
