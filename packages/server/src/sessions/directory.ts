@@ -27,23 +27,7 @@ export class SessionDirectory {
 
   /** The session of an id; undefined if there is none with an agent of this server. */
   async find(id: string): Promise<SessionRef | undefined> {
-    try {
-      const log = await this.#context.log.open(id);
-      return log === undefined ? undefined : this.refOf(id, log.header);
-    } catch (error) {
-      if (error instanceof LogError && error.code === "InvalidId") return undefined;
-      throw error;
-    }
-  }
-
-  /** Whether the log has no session of an id, not even one of another server. False for an invalid id. */
-  async isFree(id: string): Promise<boolean> {
-    try {
-      return (await this.#context.log.open(id)) === undefined;
-    } catch (error) {
-      if (error instanceof LogError && error.code === "InvalidId") return false;
-      throw error;
-    }
+    return (await this.#open(id))?.ref;
   }
 
   /** Whether the user may remove a session, also one of an agent that this server does not have, such as a sub-agent. */
@@ -57,7 +41,16 @@ export class SessionDirectory {
    * Throws `HttpProblem`.
    */
   async findFor(access: Access, action: SessionAction, id: string): Promise<SessionRef> {
-    const ref = await this.find(id);
+    const found = await this.findTaken(access, action, id);
+    if (found === undefined) throw sessionNotFound();
+    return found;
+  }
+
+  /** As `findFor`; undefined if the log has no session of the id, not even one of another server. */
+  async findTaken(access: Access, action: SessionAction, id: string): Promise<SessionRef | undefined> {
+    const found = await this.#open(id);
+    if (found === undefined) return undefined;
+    const { ref } = found;
     if (ref === undefined) throw sessionNotFound();
     if (await access.may(action, ref)) return ref;
     if (action === "read" || !(await access.may("read", ref))) throw sessionNotFound();
@@ -88,6 +81,17 @@ export class SessionDirectory {
     const { log } = this.#context;
     const summaries = await Promise.all(listed.map(async (each) => await summaryOf(log, each, isTimed)));
     return summaries.filter((summary) => summary !== undefined);
+  }
+
+  /** What the log has of an id. `ref` is undefined for an invalid id, and for a session without an agent of this server. */
+  async #open(id: string): Promise<{ readonly ref: SessionRef | undefined } | undefined> {
+    try {
+      const log = await this.#context.log.open(id);
+      return log === undefined ? undefined : { ref: this.refOf(id, log.header) };
+    } catch (error) {
+      if (error instanceof LogError && error.code === "InvalidId") return { ref: undefined };
+      throw error;
+    }
   }
 
   async #isOwn(access: Access, ref: SessionRef): Promise<boolean> {
