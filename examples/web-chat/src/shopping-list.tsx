@@ -1,28 +1,26 @@
-import { useAgent } from "@moora/react";
+import { useAgent, type DataOf } from "@moora/react";
 import { useRef, type JSX } from "react";
 import type { shopper } from "../agent.ts";
 import { usePost } from "./use-post.ts";
 
-interface Item {
-  readonly id: string;
-  readonly name: string;
-  readonly isDone: boolean;
-}
+type Item = DataOf<typeof shopper>["items"][number];
 
 /** The data of the session: the agent and every window change the same list. */
 export function ShoppingList(): JSX.Element {
   const { data, update } = useAgent<typeof shopper>();
   const [problem, post] = usePost();
-  const change = (recipe: Parameters<typeof update>[0]): void => void post(() => update(recipe));
-  const add = (name: string): void =>
-    change((draft) => void draft.items.push({ id: crypto.randomUUID(), name, isDone: false }));
+  /** Returns whether the server has accepted it. */
+  const change = async (recipe: Parameters<typeof update>[0]): Promise<boolean> =>
+    (await post(() => update(recipe))) !== undefined;
+  const add = async (name: string): Promise<boolean> =>
+    await change((draft) => void draft.items.push({ id: crypto.randomUUID(), name, isDone: false }));
   const toggle = (id: string): void =>
-    change((draft) => {
+    void change((draft) => {
       const item = draft.items.find((other) => other.id === id);
       if (item !== undefined) item.isDone = !item.isDone;
     });
   const remove = (id: string): void =>
-    change((draft) => void (draft.items = draft.items.filter((item) => item.id !== id)));
+    void change((draft) => void (draft.items = draft.items.filter((item) => item.id !== id)));
   return (
     <section className="list" aria-labelledby="list-title">
       <h2 id="list-title">Shopping list</h2>
@@ -60,20 +58,21 @@ const ListItem = ({ item: { id, name, isDone }, toggle, remove }: ListItemProps)
   </li>
 );
 
-/** The field for an item that the user adds. */
-function NewItem({ add }: { readonly add: (name: string) => void }): JSX.Element {
+/** The field for an item that the user adds. A refused item stays in it. */
+function NewItem({ add }: { readonly add: (name: string) => Promise<boolean> }): JSX.Element {
   const field = useRef<HTMLInputElement>(null);
-  const addGiven = (): void => {
-    const name = field.current?.value.trim() ?? "";
-    if (field.current === null || name === "") return;
-    field.current.value = "";
-    add(name);
+  const addGiven = async (): Promise<void> => {
+    const element = field.current;
+    const name = element?.value.trim() ?? "";
+    if (element === null || name === "") return;
+    element.value = "";
+    if (!(await add(name)) && element.value === "") element.value = name;
   };
   return (
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        addGiven();
+        void addGiven();
       }}
     >
       <label htmlFor="item">New item</label>

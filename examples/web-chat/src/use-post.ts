@@ -7,10 +7,9 @@ type Post = <Result>(begin: () => Promise<Result>) => Promise<Result | undefined
 export function usePost(): readonly [problem: string, post: Post] {
   const [problem, setProblem] = useState("");
   const post: Post = async (begin) => {
+    setProblem("");
     try {
-      const result = await begin();
-      setProblem("");
-      return result;
+      return await begin();
     } catch (error) {
       setProblem(error instanceof Error ? error.message : String(error));
       return undefined;

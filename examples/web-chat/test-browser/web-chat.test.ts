@@ -30,6 +30,12 @@ afterAll(async () => {
   await server?.[Symbol.asyncDispose]();
 });
 
+/** The answer to a post that the server refuses. */
+const tooLong = {
+  status: 413,
+  json: { status: 413, title: "Body too large", code: "body-too-large", detail: "Too long." },
+};
+
 const open = (id = ""): Promise<Page> => openWindow(browser, served.url, id);
 const idOf = async (page: Page): Promise<string> => (await sessionIn(page)).id;
 const expectSame = (...pages: readonly Page[]): Promise<void> => expectSameState(server.url, ...pages);
@@ -155,8 +161,7 @@ describe("the chat in a browser", () => {
   it("shows why a message was refused, and keeps its text in the field", async () => {
     const page = await open();
     const field = page.getByLabel("Message", { exact: true });
-    const problem = { status: 413, title: "Body too large", code: "body-too-large", detail: "Too long." };
-    await page.route("**/messages?*", (route) => route.fulfill({ status: 413, json: problem }));
+    await page.route("**/messages?*", (route) => route.fulfill(tooLong));
     await write(page, "add milk");
     await page.getByRole("alert").getByText("Too long.").waitFor();
     expect(await field.inputValue()).toBe("add milk");
@@ -164,6 +169,25 @@ describe("the chat in a browser", () => {
     await page.keyboard.press("Enter");
     await item(page, "milk").waitFor();
     await expect.poll(() => page.getByRole("alert").count()).toBe(0);
+    await expectSame(page);
+    await page.context().close();
+  });
+
+  it("keeps a refused item in its field, and shows why until it is added again", async () => {
+    const page = await open();
+    const field = page.getByLabel("New item");
+    await page.route("**/data?*", (route) => route.fulfill(tooLong));
+    await field.fill("tea");
+    await page.keyboard.press("Enter");
+    await page.getByRole("alert").getByText("Too long.").waitFor();
+    expect(await field.inputValue()).toBe("tea");
+    const shown = Promise.withResolvers<void>();
+    await page.unroute("**/data?*");
+    await page.route("**/data?*", async (route) => await shown.promise.then(() => route.continue()));
+    await page.keyboard.press("Enter");
+    await expect.poll(() => page.getByRole("alert").count()).toBe(0);
+    shown.resolve();
+    await item(page, "tea").waitFor();
     await expectSame(page);
     await page.context().close();
   });

@@ -42,6 +42,11 @@ export class Unreachable extends Error {
   get isAnswered(): boolean {
     return statusOf(this.cause) !== undefined;
   }
+
+  /** Whether the server itself has refused the request with a problem; false for a status alone, as proxies send it. */
+  get isRefusal(): boolean {
+    return isProblem(this.cause);
+  }
 }
 
 /** The status of an answer; undefined for an error of the connection. */

@@ -83,12 +83,12 @@ export async function forkSession(options: ForkOptions): Promise<SessionSummary>
 export async function removeSession(options: RemoveOptions): Promise<void> {
   const settings = settingsOfSession("removeSession", options, removeForms);
   const api = new ServerApi(settings);
-  await untilAnswered(settings, async (signal, isRepeated) => {
+  await untilAnswered(settings, async (signal, mayBeApplied) => {
     try {
       const answer = await api.json(sessionPath(options.id), { method: "DELETE", signal });
       if (answer !== String(protocolVersion)) throw otherServer(api.url, "the version of its protocol");
     } catch (error) {
-      if (!(isRepeated && error instanceof ClientError && error.code === "NotFound")) throw error;
+      if (!(mayBeApplied && error instanceof ClientError && error.code === "NotFound")) throw error;
     }
   });
 }

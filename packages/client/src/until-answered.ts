@@ -4,8 +4,8 @@ import { RetryWait } from "./retry-wait.ts";
 import { Unreachable } from "./server-api.ts";
 import type { ServerSettings } from "./server-options.ts";
 
-/** One attempt of a request. `isRepeated`: an attempt before it may have reached the server. */
-type Attempt<Value> = (signal: AbortSignal, isRepeated: boolean) => Promise<Value>;
+/** One attempt of a request. `mayBeApplied`: the server may have applied an attempt before it, as it has not refused that one. */
+type Attempt<Value> = (signal: AbortSignal, mayBeApplied: boolean) => Promise<Value>;
 
 /**
  * Makes attempts until the server has answered one. Reports once that it waits for a server that cannot be reached or is busy. Rejects
@@ -20,16 +20,17 @@ export async function untilAnswered<Value>(
   const wake = (): void => wait.wake();
   signal.addEventListener("abort", wake);
   try {
-    for (let isRepeated = false; ; isRepeated = true) {
+    for (let isReported = false, mayBeApplied = false; ; isReported = true) {
       signal.throwIfAborted();
       try {
-        return await attempt(signal, isRepeated);
+        return await attempt(signal, mayBeApplied);
       } catch (error) {
         signal.throwIfAborted();
         if (!(error instanceof Unreachable)) throw error;
-        if (!isRepeated) reportWaiting(settings, error);
+        if (!isReported) reportWaiting(settings, error);
         // A listener may have given up.
         signal.throwIfAborted();
+        mayBeApplied ||= !error.isRefusal;
         await wait.wait(wait.failed(error.retryAfterMs));
       }
     }

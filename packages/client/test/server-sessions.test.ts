@@ -130,6 +130,34 @@ describe("the removal of a session from a server", () => {
     expect(await listSessions(reach(scene))).toMatchObject({ sessions: [] });
   });
 
+  it("succeeds if a proxy has answered instead of the server, which has removed it", async () => {
+    await using scene = new Scene(talker());
+    const { session } = await scene.connect();
+    const network = new Network(scene);
+    const fetch: ServerOptions["fetch"] = async (url, init) => {
+      const response = await network.fetch(url, init);
+      return network.requests.length > 1 ? response : new Response("Bad Gateway", { status: 502 });
+    };
+    await scene.settles(removeSession({ ...reach(scene), fetch, id: session.id }));
+    expect(network.requests).toEqual(["DELETE ", "DELETE "]);
+    expect(await listSessions(reach(scene))).toMatchObject({ sessions: [] });
+  });
+
+  it("is not claimed for a session that has left the server after it has refused the first attempt", async () => {
+    await using scene = new Scene(talker());
+    const network = new Network(scene);
+    network.nextResponse = Response.json(
+      { type: "about:blank", title: "Unavailable", status: 503, code: "unavailable" },
+      { status: 503 },
+    );
+    const reported: unknown[] = [];
+    const onError: ServerOptions["onError"] = ({ error }) => void reported.push(error);
+    const removal = removeSession({ ...reach(scene, network), onError, id: "moved" });
+    await expect(scene.settles(removal)).rejects.toMatchObject({ name: "ClientError", code: "NotFound" });
+    expect(network.requests).toEqual(["DELETE "]);
+    expect(reported).toMatchObject([{ code: "Unreachable" }]);
+  });
+
   it("is not confused with a refusal", async () => {
     await using scene = new Scene(talker(), {
       authorize: () => ({ user: "ada", may: (action) => action !== "remove" }),

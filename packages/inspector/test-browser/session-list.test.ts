@@ -1,13 +1,33 @@
 import { launchChromium } from "@moora/testbed/chromium";
 import { answers } from "@moora/llm/testing";
 import { TestClock } from "@moora/testbed/test-clock";
-import type { Browser } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { watch } from "./browser.ts";
 import { sampleAgent } from "./sample-session.ts";
 import { createSession, servedAgent } from "./served-agent.ts";
 
 const hour = 3_600_000;
+
+interface ListAnswer {
+  readonly status?: number;
+  readonly json: object;
+}
+
+const listPage = (id: string, next: string | null): ListAnswer => ({
+  json: { sessions: [{ id, agent: "support", seq: 7 }], next },
+});
+
+/** Answers requests for the list, by the id that a page begins after. */
+async function serveList(
+  page: Page,
+  answersAfter: Readonly<Record<string, ListAnswer | Promise<ListAnswer>>>,
+): Promise<void> {
+  await page.route("**/sessions?*", async (route) => {
+    const after = new URL(route.request().url()).searchParams.get("after") ?? "";
+    await route.fulfill((await answersAfter[after]) ?? { status: 404 });
+  });
+}
 
 describe("the list of sessions of a server", () => {
   let browser: Browser;
@@ -60,6 +80,36 @@ describe("the list of sessions of a server", () => {
     await page.goto(`${url}/inspector`);
     await page.locator(".sessions li").nth(200).waitFor();
     expect((await page.locator(".sessions li b").allTextContents()).toSorted()).toEqual(ids.toSorted());
+    await page.close();
+  });
+
+  it("opens the session of the link before it has loaded every page", async () => {
+    await using server = await servedAgent(sampleAgent([], async () => "paid"));
+    const { url } = server;
+    const page = await browser.newPage();
+    const opened = Promise.withResolvers<void>();
+    await serveList(page, {
+      "": listPage("s_1", "s_1"),
+      s_1: opened.promise.then(() => listPage("s_2", null)),
+    });
+    await page.goto(`${url}/inspector/#session=${await createSession(url)}`);
+    await page.getByText("live", { exact: true }).waitFor();
+    opened.resolve();
+    await page.locator("option", { hasText: /^s_2$/ }).waitFor({ state: "attached" });
+    expect(await page.locator("option", { hasText: /^s_1$/ }).count()).toBe(1);
+    await page.close();
+  });
+
+  it("keeps the pages before one that fails", async () => {
+    await using server = await servedAgent(sampleAgent([], async () => "paid"));
+    const { url } = server;
+    const page = await browser.newPage();
+    const failed = { status: 500, json: { detail: "The log has failed." } };
+    await serveList(page, { "": listPage("s_1", "s_1"), s_1: listPage("s_2", "s_2"), s_2: failed });
+    await page.goto(`${url}/inspector`);
+    await page.getByText("The log has failed.").waitFor();
+    expect(await page.locator(".sessions li b").allTextContents()).toEqual(["s_1", "s_2"]);
+    await page.getByText("The server has more sessions.").waitFor();
     await page.close();
   });
 

@@ -1,6 +1,5 @@
-import * as z from "zod/mini";
-
-type JsonSchema = z.core.JSONSchema.JSONSchema;
+import type * as z from "zod/mini";
+import { schemaToJson, type JsonSchema } from "./schema-to-json.ts";
 
 /** A part of a schema, and the path that leads to it. */
 interface Part {
@@ -13,8 +12,7 @@ interface Part {
  * describes alone, such as a union that contains the rest. It has names of the schema only, and nothing of the value.
  */
 export function acceptedForm(schema: z.ZodMiniType, path: readonly PropertyKey[]): string {
-  const { $schema: _, ...root } = z.toJSONSchema(schema, { io: "input" });
-  const part = partAt({ path: [], schema: root }, path);
+  const part = partAt({ path: [], schema: schemaToJson(schema) }, path);
   const place = part.path.length === 0 ? "" : ` for ${part.path.map(String).join(".")}`;
   return `Accepted${place}: ${formOf(part.schema)}${limitsOf(part.schema)}.`;
 }

@@ -2,7 +2,7 @@ import { protocolVersion } from "@moora/agent-webui-protocol";
 import { Hono } from "hono";
 import { accessOf } from "./access/authorization.ts";
 import { checkSite, preflightResponse, secured } from "./access/site-checks.ts";
-import { errorToProblem, isFailedWrite } from "./error-to-problem.ts";
+import { errorToProblem, isLogFailure } from "./error-to-problem.ts";
 import { HttpProblem, pathNotFound, unavailable } from "./problem.ts";
 import { addresses, methodsOf } from "./routes/addresses.ts";
 import { publicHandlers, userHandlers } from "./routes/handlers.ts";
@@ -56,7 +56,7 @@ function appOf(parts: ServerParts): Hono<{ Bindings: Connection }> {
   const app = new Hono<{ Bindings: Connection }>();
   app.onError((error) => {
     const problem = errorToProblem(error, context.log.owner);
-    if (problem.code === "internal" || isFailedWrite(error)) context.onError(error);
+    if (problem.code === "internal" || isLogFailure(error)) context.onError(error);
     return problem.toResponse();
   });
   app.notFound(({ req }) => unrouted(req.path, basePath).toResponse());

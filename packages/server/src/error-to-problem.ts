@@ -12,14 +12,14 @@ export function errorToProblem(error: unknown, engine: string | undefined): Http
     return new HttpProblem("refused", `${message} (${code})`, { path, cause: error });
   }
   if (error instanceof DataRefused) return new HttpProblem("refused", error.message, { cause: error });
-  if (engine !== undefined && isFailedWrite(error))
+  if (engine !== undefined && isLogFailure(error))
     return unavailable("The engine of the session does not answer. Retry.", error);
   if (error instanceof SessionError || error instanceof LogError) return logProblem(error);
   return new HttpProblem("internal", "The server failed.", { cause: error });
 }
 
 /** Whether an error is that of a log which failed, or which cannot be reached. */
-export const isFailedWrite = (error: unknown): boolean =>
+export const isLogFailure = (error: unknown): boolean =>
   error instanceof LogError && error.code === "LogWrite";
 
 const incomplete =

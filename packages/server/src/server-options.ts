@@ -133,7 +133,7 @@ export interface AgentServerOptions {
   readonly leaseMs?: number;
   /** Default: `systemClock`. */
   readonly clock?: Clock;
-  /** Receives every error that a client sees as `internal`, what an engine did not answer, and every error of a session. Default: `console.error`. */
+  /** Receives every error that a client sees as `internal`, every failed request to the engine of the log, and every error of a session. Default: `console.error`. */
   readonly onError?: (error: unknown) => void;
   /** Receives the log entries of the sessions and of their streams, as `onLog` of `openSession` does. Default: none. */
   readonly onLog?: LogListener;

@@ -24,7 +24,8 @@ describe("a client of AG-UI whose server is killed in the middle of a tool that 
     const call = ["call", "call_1", "charge", { cents: 5 }];
     await using continued = await continueAfterKill({ text: "Charge", printed: /paying/, shown: call });
     const { page } = continued;
-    expect(page.interrupts).toMatchObject([{ reason: "outcome", toolCallId: "call_1" }]);
+    const message = "The outcome of this call is unknown: it may have run. If you approve it, it runs again.";
+    expect(page.interrupts).toMatchObject([{ reason: "outcome", toolCallId: "call_1", message }]);
     const [{ id } = { id: "" }] = page.interrupts;
     await page.client.runAgent({
       resume: [{ interruptId: id, status: "resolved", payload: { approved: false } }],

@@ -80,16 +80,26 @@ interface DescribedRoute {
   readonly name: string;
   /** Whether it needs a user. */
   readonly isRestricted: boolean;
+  /** The text that names its problems. */
+  readonly problems: string;
+}
+
+interface DescribedOperation {
+  readonly security?: unknown;
+  readonly responses: Readonly<Record<string, { readonly description: string }>>;
 }
 
 /** The routes in the description of a server. */
 export async function describedRoutes(scene: Scene): Promise<readonly DescribedRoute[]> {
   const { body } = await scene.as("ada").get("/openapi.json");
-  const paths = Object.entries<Readonly<Record<string, { security?: unknown }>>>(body.paths);
+  const paths = Object.entries<Readonly<Record<string, DescribedOperation>>>(body.paths);
   return paths.flatMap(([path, operations]) =>
-    Object.entries(operations).map(([method, { security }]) => ({
+    Object.entries(operations).map(([method, { security, responses }]) => ({
       name: `${method.toUpperCase()} ${path}`,
       isRestricted: security !== undefined,
+      problems: Object.values(responses)
+        .map(({ description }) => description)
+        .join(" "),
     })),
   );
 }

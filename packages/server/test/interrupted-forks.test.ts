@@ -6,6 +6,7 @@ import { answers } from "@moora/llm/testing";
 import { Child } from "@moora/testbed/child";
 import { Place } from "@moora/testbed/durable/places";
 import { describe, expect, it } from "vitest";
+import { describedRoutes, requestsTo } from "./every-route.ts";
 import { agentOf, Client, Scene } from "./support.ts";
 
 const program = join(import.meta.dirname, "children/forking-server.ts");
@@ -55,10 +56,33 @@ describe("a fork whose server was killed", () => {
     for (const { status, body } of await everyRoute(client, fork))
       expect([status, body.code]).toEqual([409, "session-incomplete"]);
     expect(await idsOf(client)).toEqual([source]);
+    expect((await client.get("/sessions?limit=1")).body).toMatchObject({
+      sessions: [{ id: source }],
+      next: null,
+    });
     expect(await prune(scene.log)).toEqual({ pruned: [], kept: [], incomplete: [fork] });
     expect((await client.get(`/sessions/${fork}`)).status).toBe(404);
     expect((await client.get(`/sessions/${source}`)).status).toBe(200);
     expect(scene.errors).toEqual([]);
+  });
+
+  it("is reported by the routes whose description names that problem, and no other", async () => {
+    using place = new Place();
+    const file = place.file("log.db");
+    const { child, fork } = await forking(file);
+    await child.kill();
+    await using scene = sceneOn(sqliteLog(file));
+    const client = scene.as("ada");
+    const routes = await describedRoutes(scene);
+    const reporting = new Set<string>();
+    for (const { name } of routes.filter((route) => !route.name.startsWith("DELETE "))) {
+      for (const [method, path, body] of requestsTo([name], fork)) {
+        const answer = method === "GET" ? await client.get(path) : await client.post(path, body);
+        if (answer.body?.code === "session-incomplete") reporting.add(name);
+      }
+    }
+    const described = routes.filter(({ problems }) => problems.includes("`session-incomplete`"));
+    expect([...reporting].toSorted()).toEqual(described.map(({ name }) => name).toSorted());
   });
 
   it("is made at once by a repetition with its key", async () => {

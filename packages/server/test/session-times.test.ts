@@ -89,4 +89,39 @@ describe("the times of sessions", () => {
       expect((await listed(ada))[id]).toMatchObject({ updatedAt: expect.any(Number) });
     },
   );
+
+  it("are missing for a fork that is removed while its lease is read, and the list has the others", async () => {
+    const log = memoryLog();
+    let isListing = false;
+    const removing = withSessions(log, (session) => ({
+      currentLease: async () => {
+        if (isListing && JSON.parse(session.header).parent !== undefined) await log.remove(session.id);
+        return await session.currentLease();
+      },
+    }));
+    await using scene = new Scene(talker(), { log: removing });
+    const ada = scene.as("ada");
+    const id = await ada.create();
+    const { body: fork } = await ada.post(`/sessions/${id}/fork`);
+    isListing = true;
+    const sessions = await listed(ada);
+    expect(sessions[id]).toMatchObject({ updatedAt: expect.any(Number) });
+    expect(Object.keys(sessions[fork.id] ?? {})).toEqual(["id", "agent", "seq"]);
+    expect(Object.keys(await listed(ada))).toEqual([id]);
+  });
+
+  it("open the log of each session once, also that of a fork", async () => {
+    const opened: string[] = [];
+    const log = memoryLog();
+    const counted: EventLog = withSessions(log, () => ({}), {
+      open: (id) => (opened.push(id), log.open(id)),
+    });
+    await using scene = new Scene(talker(), { log: counted });
+    const ada = scene.as("ada");
+    const id = await ada.create();
+    const { body: fork } = await ada.post(`/sessions/${id}/fork`);
+    opened.length = 0;
+    await ada.get("/sessions");
+    expect(opened.toSorted()).toEqual([id, fork.id].toSorted());
+  });
 });

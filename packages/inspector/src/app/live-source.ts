@@ -11,7 +11,7 @@ import {
   untilToken,
   type PostKind,
 } from "./live-requests.ts";
-import { listSessions } from "./session-list.ts";
+import { listFirstSessions, listOtherSessions } from "./session-list.ts";
 import { count, goTo, loadView, messageOf, openSession, position, problem, rows, worker } from "./store.ts";
 import { closeEndedQuestions, forgetSubAgentQuestions, onQuestionChunk } from "./sub-agent-questions.ts";
 
@@ -37,13 +37,19 @@ export async function useToken(token?: string): Promise<void> {
   await beginLive();
 }
 
-/** Loads the sessions, and opens the one of the link. */
+/** Opens the session of the link once the server has accepted a request, and loads the list of sessions. */
 export async function beginLive(
   link: { readonly session?: string | undefined; readonly at?: number | undefined } = {},
 ): Promise<void> {
   if (link.session !== undefined) wanted = { id: link.session, at: link.at };
-  await listSessions();
-  if (needsToken.value || wanted === undefined) return;
+  const first = await listFirstSessions();
+  if (needsToken.value) return;
+  await openWanted();
+  await listOtherSessions(first);
+}
+
+async function openWanted(): Promise<void> {
+  if (wanted === undefined) return;
   const { id, at } = wanted;
   wanted = undefined;
   await openLive(id, at);

@@ -1,11 +1,12 @@
 /** @jsxImportSource preact */
+import type { SessionSummary } from "@moora/agent-webui-protocol";
 import type { JSX } from "preact";
 import { openAndFocus } from "./focus.ts";
 import { needsToken } from "./live-requests.ts";
 import { timeText } from "./detail-panels.tsx";
 import { isLive, openFile } from "./live-source.ts";
 import { relativeTime } from "./relative-time.ts";
-import { isListCut, listed, type ListedSession } from "./session-list.ts";
+import { isListCut, listed } from "./session-list.ts";
 import { TokenForm } from "./token-form.tsx";
 
 /** What is shown before a session is open. */
@@ -62,7 +63,7 @@ function Sessions(): JSX.Element {
   );
 }
 
-const SessionButton = ({ session }: { readonly session: ListedSession }): JSX.Element => {
+const SessionButton = ({ session }: { readonly session: SessionSummary }): JSX.Element => {
   const { id, agent, seq, updatedAt } = session;
   return (
     <button type="button" onClick={() => void openAndFocus(id, ".panels")}>

@@ -1,5 +1,6 @@
 import type { Question } from "@moora/agent";
 import { payloadFields } from "./ag-ui-answers.ts";
+import { questionText } from "./question-text.ts";
 import { textOf, valueOf } from "./ui-chunk.ts";
 
 /** What the payload of an answer to a question may contain. `answerSchema` is JSON text; without one, any text is an answer. */
@@ -36,7 +37,7 @@ export const questionToInterrupt = ({
   id: digest,
   reason: about,
   toolCallId: caller,
-  message: question ?? `${name}(${textOf(parameters)})`,
+  message: questionText({ about, question }) ?? `${name}(${textOf(parameters)})`,
   responseSchema: payloadSchemaOf(about, answerSchema),
   metadata: { ...(risk === undefined ? {} : { risk }), reason },
   ...(due === null ? {} : { expiresAt: new Date(due).toISOString() }),

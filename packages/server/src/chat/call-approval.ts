@@ -1,6 +1,6 @@
 import type { AgentState } from "@moora/agent";
 import type { AskingCall } from "./loop-end.ts";
-import { outcomeQuestion } from "./outcome-question.ts";
+import { questionField } from "./question-text.ts";
 import type { PostedCall } from "./posted-message.ts";
 import { valueOf, type UiChunk } from "./ui-chunk.ts";
 
@@ -95,8 +95,7 @@ export function toolQuestion(
   const call = toolCalls[toolCallId];
   if (call === undefined) return [];
   const { name: toolName, parameters, asked } = call;
-  const text = about === "outcome" ? outcomeQuestion : asked?.reply === null ? asked.question : undefined;
-  const question = text === undefined ? {} : { question: text };
+  const question = questionField({ about, question: asked?.reply === null ? asked.question : undefined });
   const input = valueOf(parameters);
   return [{ type: "tool-question", toolCallId, toolName, input, digest, ...question }];
 }

@@ -1,6 +1,6 @@
 import type { AgentEvent, Question, ToolCallResult } from "@moora/agent";
-import { outcomeQuestion } from "./outcome-question.ts";
 import type { PostedCall } from "./posted-message.ts";
+import { questionField } from "./question-text.ts";
 import { valueOf, type UiChunk } from "./ui-chunk.ts";
 
 /** A question of a sub-agent. */
@@ -58,7 +58,7 @@ export class SubAgentQuestions {
       this.#open.set(digest, question);
       const call = callOf(question);
       if (about === "approval") this.#write({ type: "tool-input-available", ...call });
-      else this.#write({ type: "tool-question", ...call, ...textOf(question), digest });
+      else this.#write({ type: "tool-question", ...call, ...questionField(question), digest });
       if (about !== "answer")
         this.#write({ type: "tool-approval-request", toolCallId: call.toolCallId, approvalId: digest });
     }
@@ -110,12 +110,6 @@ const callOf = (question: SubAgentQuestion) => ({
   input: question.parameters,
   dynamic: true as const,
 });
-
-/** The text of a question that is not the call itself. */
-function textOf({ about, question }: SubAgentQuestion): { readonly question?: string } {
-  if (about === "outcome") return { question: outcomeQuestion };
-  return question === undefined ? {} : { question };
-}
 
 const closed = "This question is no longer open. The answer of the sub-agent shows what became of it.";
 

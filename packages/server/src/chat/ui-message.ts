@@ -8,6 +8,8 @@ type ToolPart = Extract<ChatPart, { readonly type: "dynamic-tool" }>;
 /** A call with what was asked about it. */
 interface Call {
   readonly index: number;
+  /** Whether the page knows the tool by its name. */
+  readonly isStatic: boolean;
   readonly base: Omit<Extract<ToolPart, { readonly state: "input-available" }>, "state">;
   readonly approval?: { readonly id: string; readonly approved?: boolean; readonly reason?: string };
 }
@@ -20,8 +22,6 @@ export class UiMessage {
   readonly #metadata: UiMetadata;
   readonly #parts: ChatPart[] = [];
   readonly #calls = new Map<string, Call>();
-  /** The calls of tools that the page knows by their names. */
-  readonly #staticCalls = new Set<string>();
   readonly #texts = new Map<string, TextPart>();
 
   constructor(id: string, metadata: UiMetadata) {
@@ -36,13 +36,7 @@ export class UiMessage {
 
   /** The message. Texts that have no end are those that are being streamed. */
   toMessage(): ChatMessage {
-    return { id: this.id, role: "assistant", metadata: this.#metadata, parts: this.#shownParts() };
-  }
-
-  #shownParts(): ChatPart[] {
-    return this.#parts.map((part) =>
-      part.type === "dynamic-tool" && this.#staticCalls.has(part.toolCallId) ? toStaticPart(part) : part,
-    );
+    return { id: this.id, role: "assistant", metadata: this.#metadata, parts: [...this.#parts] };
   }
 
   write(chunk: UiStreamChunk): void {
@@ -113,9 +107,13 @@ export class UiMessage {
       input,
       ...(toolMetadata === undefined ? {} : { toolMetadata }),
     } as const;
-    if (dynamic !== true) this.#staticCalls.add(toolCallId);
-    this.#calls.set(toolCallId, { index, base });
-    this.#parts[index] = { ...base, state: "input-available" };
+    const call = { index, isStatic: dynamic !== true, base };
+    this.#calls.set(toolCallId, call);
+    this.#showCall(call, { ...base, state: "input-available" });
+  }
+
+  #showCall({ index, isStatic }: Call, part: ToolPart): void {
+    this.#parts[index] = isStatic ? toStaticPart(part) : part;
   }
 
   #writeApproval(chunk: ChunkOf<"tool-approval-request" | "tool-approval-response">): void {
@@ -125,30 +123,29 @@ export class UiMessage {
         ? this.#calls.get(chunk.toolCallId)
         : this.#calls.values().find(({ approval }) => approval?.id === id);
     if (call === undefined) return;
-    const { index, base } = call;
+    const { base } = call;
     if (chunk.type === "tool-approval-request") {
       this.#calls.set(base.toolCallId, { ...call, approval: { id } });
-      this.#parts[index] = { ...base, state: "approval-requested", approval: { id } };
-      return;
+      return this.#showCall(call, { ...base, state: "approval-requested", approval: { id } });
     }
     const { approved, reason } = chunk;
     const approval = { id, approved, ...(reason === undefined ? {} : { reason }) };
     this.#calls.set(base.toolCallId, { ...call, approval });
-    this.#parts[index] = { ...base, state: "approval-responded", approval };
+    this.#showCall(call, { ...base, state: "approval-responded", approval });
   }
 
   #writeResult(chunk: ChunkOf<"tool-output-available" | "tool-output-error" | "tool-output-denied">): void {
     const { toolCallId } = chunk;
     const call = this.#calls.get(toolCallId);
     if (call === undefined) return;
-    const { index, base, approval: { id = toolCallId, approved, reason } = {} } = call;
+    const { base, approval: { id = toolCallId, approved, reason } = {} } = call;
     const why = reason === undefined ? {} : { reason };
     const given = approved === true ? { approval: { id, approved, ...why } } : {};
     if (chunk.type === "tool-output-available")
-      this.#parts[index] = { ...base, state: "output-available", output: chunk.output, ...given };
+      this.#showCall(call, { ...base, state: "output-available", output: chunk.output, ...given });
     else if (chunk.type === "tool-output-error")
-      this.#parts[index] = { ...base, state: "output-error", errorText: chunk.errorText, ...given };
-    else this.#parts[index] = { ...base, state: "output-denied", approval: { id, approved: false, ...why } };
+      this.#showCall(call, { ...base, state: "output-error", errorText: chunk.errorText, ...given });
+    else this.#showCall(call, { ...base, state: "output-denied", approval: { id, approved: false, ...why } });
   }
 }
 

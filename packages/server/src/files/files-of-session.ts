@@ -27,13 +27,19 @@ export async function checkAttachments(
   const store = storeOf(context);
   for (const { url } of attachments) {
     if (url.startsWith("data:") || mediaTypeIn(session.current(), url) !== undefined) continue;
-    const reason = isUnfit(url) ? unfit : notOfSession;
-    // A URL by digest is refused also where no bytes are stored, so that the answer does not say what the store has.
-    const isChecked = reason === unfit || /^\s*ni:/i.test(url) || (await store?.get(url)) !== undefined;
-    if (!isChecked) continue;
+    const reason = await refusalOf(url, store);
+    if (reason === undefined) continue;
     await session.refresh();
     if (mediaTypeIn(session.current(), url) === undefined) throw new HttpProblem("refused", reason, { path });
   }
+}
+
+/** Why a session that does not have a file must not take its URL; undefined for the URL of another site. */
+async function refusalOf(url: string, store: BlobStore | undefined): Promise<string | undefined> {
+  if (isUnfit(url)) return unfit;
+  // A URL by digest is refused also where no bytes are stored, so that the answer does not say what the store has.
+  const isOfStore = /^\s*ni:/i.test(url) || (await store?.get(url)) !== undefined;
+  return isOfStore ? notOfSession : undefined;
 }
 
 /** As browsers read a URL, which leave out white space and control characters in it. */

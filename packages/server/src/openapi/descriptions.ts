@@ -72,7 +72,7 @@ const nothingToResume = {
   description: "No answer is being written: the newest one is complete, or there is no message yet.",
 };
 
-const streamProblems = ["not-found", "too-many-streams"] as const;
+const streamProblems = ["not-found", "session-incomplete", "too-many-streams"] as const;
 
 /** What the description says of each operation. */
 export const descriptions: Readonly<Record<Operation, OperationDescription>> = {
@@ -161,13 +161,7 @@ export const descriptions: Readonly<Record<Operation, OperationDescription>> = {
         mediaType: "text/event-stream",
       },
     },
-    problems: [
-      "invalid-cursor",
-      "cursor-beyond-end",
-      "history-changed",
-      "session-incomplete",
-      ...streamProblems,
-    ],
+    problems: ["invalid-cursor", "cursor-beyond-end", "history-changed", ...streamProblems],
   },
   postAgUi: {
     summary: "Runs an agent for a client of AG-UI 1.0.",
@@ -192,7 +186,7 @@ export const descriptions: Readonly<Record<Operation, OperationDescription>> = {
     summary:
       "Reads the messages of a chat, as `useChat` takes them. A chat that has no message yet has none.",
     responses: { 200: { description: "The chat.", schema: "ChatView" } },
-    problems: ["forbidden", "not-found"],
+    problems: ["forbidden", "not-found", "session-incomplete"],
   },
   resumeChat: {
     summary:

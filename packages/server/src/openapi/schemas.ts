@@ -19,6 +19,7 @@ import * as z from "zod/mini";
 import { runInputSchema } from "../chat/ag-ui-request.ts";
 import { chatBodySchema } from "../chat/chat-request.ts";
 import { problems } from "../problem.ts";
+import { schemaToJson } from "../schema-to-json.ts";
 
 /** A message of JSON-RPC. The protocol is described by the Model Context Protocol. */
 const mcpMessageSchema = z.looseObject({ jsonrpc: z.literal("2.0") });
@@ -57,9 +58,3 @@ export const schemaRef = (name: SchemaName): object => ({ $ref: `#/components/sc
 /** All schemas as JSON Schema, draft 2020-12. */
 export const schemaComponents = (): Readonly<Record<string, object>> =>
   Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, schemaToJson(schema)]));
-
-/** Objects allow fields that are not listed unless a body is refused with them: a later release may add fields. */
-function schemaToJson(schema: z.ZodMiniType): object {
-  const { $schema: _, ...json } = z.toJSONSchema(schema, { io: "input" });
-  return json;
-}

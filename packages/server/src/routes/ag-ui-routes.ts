@@ -16,8 +16,7 @@ import type { LiveSession } from "../sessions/live-session.ts";
 import { requireQuestions } from "./awaited-questions.ts";
 import { checkAnswers } from "./checked-answers.ts";
 import { checkMessage, postAnswers, postUserMessage, type ChatPost } from "./chat-posts.ts";
-import { HttpProblem } from "../problem.ts";
-import { chatSession, withStream } from "./chat-session.ts";
+import { chatSession, permitted, withStream } from "./chat-session.ts";
 import { postState, type StateRefusal } from "./posted-state.ts";
 import type { Route, RouteCall } from "./route.ts";
 
@@ -68,8 +67,8 @@ async function unsentOf(
 ): Promise<UserMessage | undefined> {
   await checkMessage(call, live, message);
   if (live.session.current().messages.some(({ id }) => id === message.messageId)) return undefined;
-  if (await call.access.may("post", live.ref)) return message;
-  throw new HttpProblem("forbidden", "You may not post to this chat.");
+  await permitted(call.access, live.ref, ["post"]);
+  return message;
 }
 
 /**

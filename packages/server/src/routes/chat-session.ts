@@ -51,7 +51,12 @@ export async function findChat(
   return await permitted(access, { id, agent, user: access.user }, ["create", ...rights]);
 }
 
-async function permitted(access: Access, ref: SessionRef, rights: readonly ChatRight[]): Promise<SessionRef> {
+/** A session for which a user has these rights. Throws `forbidden`, which names the first one that is missing. */
+export async function permitted(
+  access: Access,
+  ref: SessionRef,
+  rights: readonly ChatRight[],
+): Promise<SessionRef> {
   const missing = await missingRight(access, ref, rights);
   if (missing === undefined) return ref;
   throw new HttpProblem("forbidden", `You may not ${rightNames[missing]} this chat.`);

@@ -6,7 +6,6 @@ import type { SessionRef } from "../access/authorization.ts";
 import { readOptionalBody } from "../body.ts";
 import { agentNotFound, HttpProblem, sessionNotFound } from "../problem.ts";
 import { digestAt, incarnationOf } from "../sessions/history-position.ts";
-import { withLastChange } from "../sessions/last-change.ts";
 import type { LiveSession } from "../sessions/live-session.ts";
 import { checkMayCreate, newSessionRef } from "../sessions/new-session.ts";
 import { createdResponse } from "./created-response.ts";
@@ -34,13 +33,8 @@ export const listSessions: Route = async ({ parts, request, access }) => {
   if (limit < 1 || limit > maxPageLength)
     throw new HttpProblem("invalid-request", `limit must be from 1 to ${maxPageLength}.`, { path: "limit" });
   const after = searchParams.get("after") ?? "";
-  const { sessions, hasMore } = await parts.directory.page(access, { after, limit });
-  const page: SessionPage = {
-    sessions: await Promise.all(
-      sessions.map(async (session) => await withLastChange(parts.context.log, session)),
-    ),
-    next: hasMore ? (sessions.at(-1)?.id ?? null) : null,
-  };
+  const { sessions, hasMore } = await parts.directory.page(access, { after, limit, isTimed: true });
+  const page: SessionPage = { sessions, next: hasMore ? (sessions.at(-1)?.id ?? null) : null };
   return json(page);
 };
 
@@ -87,21 +81,29 @@ async function viewAt(
  * Removes a session with all its records, and the sessions of its sub-agents, also those that an interrupted request has left. That of a
  * sub-agent whose call is open is refused.
  */
-export const removeSession: Route = async ({ parts, access, param }) => {
+export const removeSession: Route = async (call) => {
+  const { parts, access, param } = call;
   const { log } = parts.context;
-  if (await parts.directory.isFree(param("id"))) {
-    const mayRemove = (left: LogInfo): Promise<boolean> => parts.directory.mayRemove(access, left);
-    if ((await removeLeft(log, param("id"), mayRemove)).length === 0) throw sessionNotFound();
-    return new Response(null, { status: 204 });
-  }
-  const { id } = await parts.directory.findFor(access, "remove", param("id"));
+  const ref = await parts.directory.findTaken(access, "remove", param("id"));
+  if (ref === undefined) return await removeWhatIsLeft(call);
+  const { id } = ref;
   // Before its streams are closed. `removeSession` checks it again.
   await checkIsNotCalled(log, id);
   await parts.pool.close(id);
   await parts.forks.rememberRemoval(id);
-  if ((await removeFromLog(log, id)).length === 0) throw sessionNotFound();
-  return new Response(null, { status: 204 });
+  return removedResponse(await removeFromLog(log, id));
 };
+
+/** Removes what an interrupted removal has left of a session that the log does not have. */
+async function removeWhatIsLeft({ parts, access, param }: RouteCall): Promise<Response> {
+  const mayRemove = (left: LogInfo): Promise<boolean> => parts.directory.mayRemove(access, left);
+  return removedResponse(await removeLeft(parts.context.log, param("id"), mayRemove));
+}
+
+function removedResponse(removed: readonly string[]): Response {
+  if (removed.length === 0) throw sessionNotFound();
+  return new Response(null, { status: 204 });
+}
 
 function numberParam(text: string | null, path: string): number | undefined {
   if (text === null) return undefined;

@@ -1,46 +1,20 @@
 import { LogError } from "@moora/agent";
-import { isOfWrite } from "@moora/agent/internal";
 import { sessionsOf, type LogInfo } from "@moora/event-log";
 import type { SessionSummary } from "@moora/agent-webui-protocol";
-import * as z from "zod/mini";
 import type { Access, SessionAction, SessionRef } from "../access/authorization.ts";
 import { HttpProblem, sessionNotFound } from "../problem.ts";
 import type { ServerContext } from "../server-options.ts";
+import { summaryOf, type ListedSession } from "./listed-session.ts";
+import { headerToRef } from "./session-header.ts";
 
-const headerSchema = z.object({
-  agent: z.object({ name: z.string() }),
-  user: z.exactOptional(z.string()),
-  caller: z.exactOptional(z.string()),
-  parent: z.exactOptional(z.unknown()),
-});
-
-/** The session of a header; undefined for a header that is not one of a session. */
-function headerToRef(id: string, header: string): SessionRef | undefined {
-  const parsed = headerSchema.safeParse(textToJson(header));
-  if (!parsed.success) return undefined;
-  const { agent, user = null } = parsed.data;
-  return { id, agent: agent.name, user };
-}
-
-/** Whether a header is that of the session of a sub-agent, which only the owner of its caller's session runs. */
-export function isOfSubAgent(header: string): boolean {
-  const parsed = headerSchema.safeParse(textToJson(header));
-  return parsed.success && parsed.data.caller !== undefined;
-}
-
-/** Whether a header is that of a fork. */
-export function isOfFork(header: string): boolean {
-  const parsed = headerSchema.safeParse(textToJson(header));
-  return parsed.success && parsed.data.parent !== undefined;
-}
-
-/** The value of a JSON text; undefined for a text that is not JSON. */
-export function textToJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+/** A page of the list of sessions. */
+interface ListQuery {
+  /** The id of the last session of the page before. */
+  readonly after: string;
+  /** The length of the page. */
+  readonly limit: number;
+  /** Whether each session has the time of its last record, which is read from its log. */
+  readonly isTimed: boolean;
 }
 
 /** Finds sessions in the log, with their owners. */
@@ -53,23 +27,7 @@ export class SessionDirectory {
 
   /** The session of an id; undefined if there is none with an agent of this server. */
   async find(id: string): Promise<SessionRef | undefined> {
-    try {
-      const log = await this.#context.log.open(id);
-      return log === undefined ? undefined : this.refOf(id, log.header);
-    } catch (error) {
-      if (error instanceof LogError && error.code === "InvalidId") return undefined;
-      throw error;
-    }
-  }
-
-  /** Whether the log has no session of an id, not even one of another server. False for an invalid id. */
-  async isFree(id: string): Promise<boolean> {
-    try {
-      return (await this.#context.log.open(id)) === undefined;
-    } catch (error) {
-      if (error instanceof LogError && error.code === "InvalidId") return false;
-      throw error;
-    }
+    return (await this.#open(id))?.ref;
   }
 
   /** Whether the user may remove a session, also one of an agent that this server does not have, such as a sub-agent. */
@@ -83,7 +41,16 @@ export class SessionDirectory {
    * Throws `HttpProblem`.
    */
   async findFor(access: Access, action: SessionAction, id: string): Promise<SessionRef> {
-    const ref = await this.find(id);
+    const found = await this.findTaken(access, action, id);
+    if (found === undefined) throw sessionNotFound();
+    return found;
+  }
+
+  /** As `findFor`; undefined if the log has no session of the id, not even one of another server. */
+  async findTaken(access: Access, action: SessionAction, id: string): Promise<SessionRef | undefined> {
+    const found = await this.#open(id);
+    if (found === undefined) return undefined;
+    const { ref } = found;
     if (ref === undefined) throw sessionNotFound();
     if (await access.may(action, ref)) return ref;
     if (action === "read" || !(await access.may("read", ref))) throw sessionNotFound();
@@ -93,28 +60,42 @@ export class SessionDirectory {
   /** The own sessions of a user after a cursor, ordered by id, and whether more follow. A fork that lacks records is not one of them. */
   async page(
     access: Access,
-    { after, limit }: { readonly after: string; readonly limit: number },
+    { after, limit, isTimed }: ListQuery,
   ): Promise<{ readonly sessions: readonly SessionSummary[]; readonly hasMore: boolean }> {
     const sessions: SessionSummary[] = [];
+    const batch: ListedSession[] = [];
     const own = sessionsOf(this.#context.log, { users: [access.user, null], after, limit: limit + 1 });
     for await (const { id, head, header } of own) {
       const ref = this.refOf(id, header);
       if (ref === undefined || !(await this.#isOwn(access, ref))) continue;
-      if (isOfFork(header) && (await this.#lacksRecords(id))) continue;
-      if (sessions.length === limit) return { sessions, hasMore: true };
-      sessions.push({ id, agent: ref.agent, seq: head });
+      batch.push({ summary: { id, agent: ref.agent, seq: head }, header });
+      if (sessions.length + batch.length <= limit) continue;
+      sessions.push(...(await this.#summariesOf(batch.splice(0), isTimed)));
+      if (sessions.length > limit) break;
     }
-    return { sessions, hasMore: false };
+    sessions.push(...(await this.#summariesOf(batch, isTimed)));
+    return { sessions: sessions.slice(0, limit), hasMore: sessions.length > limit };
+  }
+
+  async #summariesOf(listed: readonly ListedSession[], isTimed: boolean): Promise<readonly SessionSummary[]> {
+    const { log } = this.#context;
+    const summaries = await Promise.all(listed.map(async (each) => await summaryOf(log, each, isTimed)));
+    return summaries.filter((summary) => summary !== undefined);
+  }
+
+  /** What the log has of an id. `ref` is undefined for an invalid id, and for a session without an agent of this server. */
+  async #open(id: string): Promise<{ readonly ref: SessionRef | undefined } | undefined> {
+    try {
+      const log = await this.#context.log.open(id);
+      return log === undefined ? undefined : { ref: this.refOf(id, log.header) };
+    } catch (error) {
+      if (error instanceof LogError && error.code === "InvalidId") return { ref: undefined };
+      throw error;
+    }
   }
 
   async #isOwn(access: Access, ref: SessionRef): Promise<boolean> {
     return (ref.user === access.user || ref.user === null) && (await access.may("read", ref));
-  }
-
-  /** Whether a session is being written, or its writing was interrupted. */
-  async #lacksRecords(id: string): Promise<boolean> {
-    const lease = await (await this.#context.log.open(id))?.currentLease();
-    return lease !== undefined && isOfWrite(lease);
   }
 
   /** The session of a header; undefined for one without an agent of this server. */

@@ -12,7 +12,7 @@ import { viewerUrl } from "../files/viewer-urls.ts";
 import type { ToolParts } from "../chat/ui-message-format.ts";
 import type { ServerContext } from "../server-options.ts";
 import { DataPosition } from "./data-position.ts";
-import { isOfSubAgent } from "./directory.ts";
+import { isOfSubAgent } from "./session-header.ts";
 import { openAny, openResting, type Opening } from "./open-durable.ts";
 import { whenDue, whenLeft } from "./reopen-poll.ts";
 

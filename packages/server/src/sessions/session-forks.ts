@@ -3,7 +3,7 @@ import { closedBy } from "@moora/agent/internal";
 import type { EventLog } from "@moora/event-log";
 import type { SessionRef } from "../access/authorization.ts";
 import { HttpProblem, keyReused, unavailable } from "../problem.ts";
-import { isOfFork } from "./directory.ts";
+import { isOfFork } from "./session-header.ts";
 
 /** A fork that is being made, and the record that its request names. */
 interface Making {
