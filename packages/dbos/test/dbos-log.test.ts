@@ -7,7 +7,6 @@ import {
   userMessage,
   verifySession,
   type AgentInput,
-  type AgentState,
 } from "@moora/agent";
 import { dbosHost, dbosLog } from "@moora/dbos";
 import { memoryLog } from "@moora/event-log";
@@ -16,9 +15,7 @@ import type { EventReader } from "@moora/testbed/server/event-reader";
 import { range, Scene as Servers } from "@moora/testbed/server/scene";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { postedRecords, servedAgent } from "./server-scene.ts";
-import { Scene } from "./support.ts";
-
-const isDone = ({ reActContext: { control } }: AgentState): boolean => control.type === "Done";
+import { isDone, Scene } from "./support.ts";
 
 const used: string[] = [];
 const agent = servedAgent(used);

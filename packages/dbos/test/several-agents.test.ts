@@ -1,9 +1,7 @@
-import { verifySession, type AgentState } from "@moora/agent";
+import { verifySession } from "@moora/agent";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { AgentsOrders } from "./children/agents.ts";
-import { HostProcess, message, Scene } from "./support.ts";
-
-const isDone = ({ reActContext: { control } }: AgentState): boolean => control.type === "Done";
+import { HostProcess, isDone, message, Scene } from "./support.ts";
 
 let scene: Scene;
 let processes: HostProcess[];

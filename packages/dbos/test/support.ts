@@ -161,3 +161,6 @@ export const message = (content: string, messageId = "message-1"): AgentInput =>
   content,
   timestamp: Date.now(),
 });
+
+/** Whether the loop of a session has ended with an answer. */
+export const isDone = ({ reActContext: { control } }: AgentState): boolean => control.type === "Done";
