@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { DBOSClient } from "@dbos-inc/dbos-sdk";
+import { StatusString, type DBOSClient, type WorkflowHandle } from "@dbos-inc/dbos-sdk";
 import { LogError, systemClock } from "@moora/agent";
 import { ownerOf } from "@moora/agent/internal";
 import type { SessionLog } from "@moora/event-log";
@@ -28,7 +28,7 @@ export interface AppendTarget {
 
 /**
  * Appends records with a workflow, which a process with the host of the agent runs. Rejects with `LogWrite` if none has run it in
- * time, or DBOS cannot be reached: the records may be stored later.
+ * time, or DBOS cannot be reached: the records may be stored later. Rejects with `LogRemoved` if the session was removed meanwhile.
  */
 export async function appendWithDbos(
   options: AppendOptions,
@@ -38,6 +38,7 @@ export async function appendWithDbos(
   try {
     return await enqueueAppend(options, target, work);
   } catch (cause) {
+    if (cause instanceof LogError) throw cause;
     const message = `DBOS could not append to the session ${JSON.stringify(work.id)}: ${problemOf(cause)}`;
     throw new LogError("LogWrite", message, { cause });
   }
@@ -60,12 +61,24 @@ async function enqueueAppend(
   const { append: workflowName, queue: queueName } = namesOf(target.agent);
   const workflowID = workflowIdAt(work, `append/${randomUUID()}`);
   const handle = await client.enqueue<Append>({ workflowName, queueName, workflowID }, work);
-  for (let waitedMs = 0; waitedMs < waitMs; waitedMs += pollMs) {
-    const status = (await handle.getStatus())?.status;
-    if (status !== undefined && hasEnded(status)) return await handle.getResult();
-    await delay(pollMs);
-  }
+  if (await hasEndedIn(waitMs, handle)) return await handle.getResult();
   throw new Error(`${await delayOf(target)} within ${waitMs} ms.`);
+}
+
+/** Waits until a workflow has ended. Resolves with false if it has not in this time: the last look is after it. */
+async function hasEndedIn(
+  waitMs: number,
+  workflow: Pick<WorkflowHandle<unknown>, "getStatus">,
+): Promise<boolean> {
+  const until = systemClock.now() + waitMs;
+  for (let isLast = false; ;) {
+    const status = (await workflow.getStatus())?.status;
+    if (status !== undefined && !activeStatuses.includes(status)) return true;
+    if (isLast) return false;
+    const leftMs = Math.max(0, until - systemClock.now());
+    isLast = leftMs <= pollMs;
+    await delay(Math.min(leftMs, pollMs));
+  }
 }
 
 /** Why an append has not been made. */
@@ -81,5 +94,5 @@ const delay = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 
 type Append = (work: AppendWork) => Promise<AppendResult>;
 
-/** Whether a workflow does nothing more, by its status. */
-const hasEnded = (status: string): boolean => !["ENQUEUED", "DELAYED", "PENDING"].includes(status);
+/** The statuses of a workflow that has not ended. */
+const activeStatuses: readonly string[] = [StatusString.ENQUEUED, StatusString.DELAYED, StatusString.PENDING];
