@@ -18,6 +18,7 @@ export class DbosSessionLog implements SessionLog {
   readonly id: string;
   readonly header: string;
   readonly maxRecordLength?: number;
+  readonly removeAt?: NonNullable<SessionLog["removeAt"]>;
   readonly #log: SessionLog;
   readonly #options: AppendOptions;
   /** The last append, so that appends are made in the order of their calls. */
@@ -27,6 +28,7 @@ export class DbosSessionLog implements SessionLog {
     this.id = log.id;
     this.header = log.header;
     if (log.maxRecordLength !== undefined) this.maxRecordLength = log.maxRecordLength;
+    if (log.removeAt !== undefined) this.removeAt = log.removeAt.bind(log);
     this.#log = log;
     this.#options = options;
   }
@@ -100,10 +102,6 @@ export class DbosSessionLog implements SessionLog {
 
   /** No process runs a session of this log, so that none saves its state. */
   async saveSnapshot(): Promise<void> {}
-
-  async removeAt(seq: number): Promise<boolean> {
-    return (await this.#log.removeAt?.(seq)) === true;
-  }
 }
 
 /** The agent and the identity of a session. */

@@ -2,6 +2,7 @@ import type { WorkflowHandle, WorkflowStatus } from "@dbos-inc/dbos-sdk";
 import { newSessionHeader, userMessage, type LogError } from "@moora/agent";
 import { dbosLog, type DbosLogOptions } from "@moora/dbos";
 import { memoryLog, type EventLog, type SessionLog } from "@moora/event-log";
+import { withSessions } from "@moora/event-log/testing";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { postedRecords, servedAgent } from "./server-scene.ts";
 
@@ -75,5 +76,19 @@ describe("an append of a dbosLog", () => {
     const { client } = scriptedClient({ statusAt: () => "PENDING", onEnqueue });
     const { post } = await sessionOn(log, { client, waitMs: 1 });
     expect(await codeOf(post())).toBe("LogRemoved");
+  });
+});
+
+describe("a session of a dbosLog", () => {
+  const { client } = scriptedClient({ statusAt: () => "SUCCESS" });
+
+  it("has removeAt if that of the log has it", async () => {
+    const { session } = await sessionOn(memoryLog(), { client });
+    expect(await session.removeAt?.(7)).toBe(false);
+    const without = await sessionOn(
+      withSessions(memoryLog(), () => ({})),
+      { client },
+    );
+    expect(without.session.removeAt).toBeUndefined();
   });
 });
