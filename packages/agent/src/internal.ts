@@ -15,7 +15,7 @@ export { closedBy, unfinishedMove } from "./durable/closed-copy.ts";
 export { checkIsNotClosed, checkIsWritten } from "./durable/closed-session.ts";
 export { isOfWrite } from "./durable/unfinished-write.ts";
 export { isFinal, lostError } from "./durable/log-failures.ts";
-export { engineClaim } from "./durable/engine-lease.ts";
+export { engineClaim, takeLeaseForEngine } from "./durable/engine-lease.ts";
 export { ownerOf } from "./durable/lease-holder.ts";
 export { historyDigest } from "./durable/history-digest.ts";
 export { headerToState } from "./durable/session-header.ts";

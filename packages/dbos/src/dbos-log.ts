@@ -1,6 +1,6 @@
 import { checkOptions, refuse, type OptionForms } from "@moora/agent-core-effects/internal";
 import { systemClock } from "@moora/agent";
-import { engineClaim } from "@moora/agent/internal";
+import { engineClaim, takeLeaseForEngine } from "@moora/agent/internal";
 import type { BlobStore, DisposableLog, EventLog, LogInfo, PageQuery, SessionLog } from "@moora/event-log";
 import type { AppendingClient, AppendOptions } from "./append-client.ts";
 import { DbosSessionLog } from "./dbos-session-log.ts";
@@ -52,10 +52,9 @@ class DbosLog implements DisposableLog {
   }
 
   async create(id: string, header: string): Promise<SessionLog> {
-    const claim = engineClaim(dbosEngine, systemClock.now());
-    const session = await this.#log.create(id, header, claim);
+    const session = await this.#log.create(id, header, engineClaim(dbosEngine, systemClock.now()));
     // A log of your own may ignore the claim.
-    await session.lease(claim);
+    await takeLeaseForEngine(session, dbosEngine, systemClock);
     return new DbosSessionLog(session, this.#options);
   }
 

@@ -91,4 +91,18 @@ describe("a session of a dbosLog", () => {
     );
     expect(without.session.removeAt).toBeUndefined();
   });
+
+  it("is not created where a process runs it already, on a log that ignores claims", async () => {
+    const memory = memoryLog();
+    const log = withSessions(memory, () => ({}), {
+      async create(id, header) {
+        const session = await memory.create(id, header);
+        await session.lease({ owner: "the other", now: Date.now(), ttlMs: 60_000 });
+        return session;
+      },
+    });
+    await expect(sessionOn(log, { client })).rejects.toEqual(
+      expect.objectContaining({ code: "SessionBusy", owner: "the other" }),
+    );
+  });
 });
