@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { StatusString, type DBOSClient, type WorkflowHandle } from "@dbos-inc/dbos-sdk";
 import { LogError, systemClock } from "@moora/agent";
 import { ownerOf } from "@moora/agent/internal";
-import type { SessionLog } from "@moora/event-log";
+import type { Lease } from "@moora/event-log";
 import type { AppendResult, AppendWork } from "./append-records.ts";
 import { dbosEngine, namesOf } from "./engine.ts";
 import { workflowIdAt } from "./workflow-id.ts";
@@ -20,10 +20,10 @@ export interface AppendOptions {
   readonly waitMs: number;
 }
 
-/** A session that records are appended to: its agent, and the log that its host has. */
+/** A session that records are appended to, with its agent. */
 export interface AppendTarget {
   readonly agent: string;
-  readonly log: Pick<SessionLog, "currentLease">;
+  readonly log: { readonly lease: () => Promise<Lease> };
 }
 
 /**
@@ -83,8 +83,7 @@ async function hasEndedIn(
 
 /** Why an append has not been made. */
 async function delayOf({ agent, log }: AppendTarget): Promise<string> {
-  const lease = await log.currentLease();
-  const owner = lease && lease.until > systemClock.now() ? ownerOf(lease.owner) : dbosEngine;
+  const owner = ownerOf((await log.lease()).owner);
   return owner === dbosEngine
     ? `no process with the host of the agent "${agent}" has appended`
     : `it is run by ${JSON.stringify(owner)} instead of DBOS, which has not closed it`;

@@ -47,11 +47,8 @@ export class DbosSessionLog implements SessionLog {
     if (records.length === 0) return;
     const { id, header } = this;
     const { agent, identity } = refOf(id, header);
-    const result = await appendWithDbos(
-      this.#options,
-      { agent, log: this.#log },
-      { id, identity, expectedSeq, records },
-    );
+    const work = { id, identity, expectedSeq, records };
+    const result = await appendWithDbos(this.#options, { agent, log: this }, work);
     switch (result.type) {
       case "appended":
         return;
