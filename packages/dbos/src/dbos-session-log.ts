@@ -9,7 +9,7 @@ import {
   type SessionLog,
   type Snapshot,
 } from "@moora/event-log";
-import { conflict, copyRecords, logRemoved } from "@moora/event-log/store";
+import { conflict, copyRecords, logRemoved, SerialQueue } from "@moora/event-log/store";
 import { appendWithDbos, type AppendOptions } from "./append-client.ts";
 import { dbosEngine } from "./engine.ts";
 
@@ -21,8 +21,7 @@ export class DbosSessionLog implements SessionLog {
   readonly removeAt?: NonNullable<SessionLog["removeAt"]>;
   readonly #log: SessionLog;
   readonly #options: AppendOptions;
-  /** The last append, so that appends are made in the order of their calls. */
-  #appending: Promise<unknown> = Promise.resolve();
+  readonly #appends = new SerialQueue();
 
   constructor(log: SessionLog, options: AppendOptions) {
     this.id = log.id;
@@ -36,9 +35,7 @@ export class DbosSessionLog implements SessionLog {
   async append(expectedSeq: number, records: readonly LogRecord[]): Promise<void> {
     // The caller may change them later.
     const own = copyRecords(records);
-    const appended = this.#appending.then(() => this.#append(expectedSeq, own));
-    this.#appending = appended.catch(() => undefined);
-    await appended;
+    await this.#appends.run(() => this.#append(expectedSeq, own));
   }
 
   async #append(expectedSeq: number, records: readonly LogRecord[]): Promise<void> {
