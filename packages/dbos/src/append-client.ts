@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { StatusString, type DBOSClient, type WorkflowHandle } from "@dbos-inc/dbos-sdk";
 import { LogError, systemClock } from "@moora/agent";
 import { ownerOf } from "@moora/agent/internal";
+import { errorText } from "@moora/agent-core-effects/internal";
 import type { Lease } from "@moora/event-log";
 import type { AppendResult, AppendWork } from "./append-records.ts";
 import { dbosEngine, namesOf } from "./engine.ts";
@@ -50,7 +51,7 @@ const undefinedTable = "42P01";
 function problemOf(error: unknown): string {
   if (Reflect.get(Object(error), "code") === undefinedTable)
     return "the database has no tables of DBOS, which the first launch of a process with DBOS creates.";
-  return error instanceof Error ? error.message : String(error);
+  return errorText(error);
 }
 
 async function enqueueAppend(
