@@ -59,9 +59,12 @@ async function enqueueAppend(
   target: AppendTarget,
   work: AppendWork,
 ): Promise<AppendResult> {
-  const { append: workflowName, queue: queueName } = namesOf(target.agent);
+  const { workflows, queue: queueName } = namesOf(target.agent);
   const workflowID = workflowIdAt(work, `append/${randomUUID()}`);
-  const handle = await client.enqueue<Append>({ workflowName, queueName, workflowID }, work);
+  const handle = await client.enqueue<Append>(
+    { workflowName: workflows.append, queueName, workflowID },
+    work,
+  );
   if (await hasEndedIn(waitMs, handle)) return await handle.getResult();
   throw new Error(`${await delayOf(target)} within ${waitMs} ms.`);
 }

@@ -100,10 +100,9 @@ export class TakeOver {
 
   /** The ids of the workflows of the agent that have not ended, by executor. */
   async #listPending(): Promise<ReadonlyMap<string, string[]>> {
-    const { queue: _, ...names } = namesOf(this.#options.agent);
     const pending = await DBOS.listWorkflows({
       status: "PENDING",
-      workflowName: Object.values(names),
+      workflowName: Object.values(namesOf(this.#options.agent).workflows),
       loadInput: false,
       loadOutput: false,
     });
