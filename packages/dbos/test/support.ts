@@ -11,9 +11,8 @@ import { PostgresServer } from "@moora/testbed/postgres/server";
 import type { Command, LaunchOrders } from "./children/commands.ts";
 import type { Orders } from "./children/host.ts";
 
-/** The compiled code of the processes, so that they start in a fraction of the time. */
-const compiled = new Place();
-process.once("exit", () => compiled[Symbol.dispose]());
+/** The compiled code of the processes, also of earlier runs, so that they start in a fraction of the time. */
+const compiledCode = join(import.meta.dirname, "../node_modules/.cache/compiled");
 
 /** A process of this folder that hosts sessions on DBOS. It is killed when it is disposed of. */
 export class HostProcess implements AsyncDisposable {
@@ -26,7 +25,7 @@ export class HostProcess implements AsyncDisposable {
     const path = join(import.meta.dirname, "children", file);
     // The driver of PostgreSQL warns of how DBOS uses it.
     const args = ["--no-deprecation", "--conditions=@moora/source", path, JSON.stringify(orders)];
-    const env = { ...process.env, NODE_COMPILE_CACHE: compiled.path };
+    const env = { ...process.env, NODE_COMPILE_CACHE: compiledCode };
     this.#process = spawn(process.execPath, args, { stdio: ["pipe", "pipe", "inherit"], env });
     this.#process.stdin.on("error", () => undefined);
     this.#process.stdout.on("data", (text) => (this.#output += String(text)));
