@@ -4,7 +4,8 @@ import { dbosLog } from "@moora/dbos";
 import { describe, expect, it } from "vitest";
 import type { KeyedPostOrders } from "./children/keyed-posts.ts";
 import { servedAgent } from "./server-scene.ts";
-import { HostProcess, isDone, Scene } from "./support.ts";
+import { HostProcess } from "./host-process.ts";
+import { isDone, Scene } from "./support.ts";
 
 describe("a post over dbosLog whose process is killed while it appends", { timeout: 240_000 }, () => {
   it.each(["killed-before", "killed-after"] as const)("is applied once and answered: %s", async (at) => {

@@ -14,6 +14,7 @@ import { createAgentServer } from "@moora/server";
 import type { EventReader } from "@moora/testbed/server/event-reader";
 import { range, Scene as Servers } from "@moora/testbed/server/scene";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { withoutTables } from "./databases.ts";
 import { postedRecords, servedAgent } from "./server-scene.ts";
 import { isDone, Scene } from "./support.ts";
 
@@ -25,8 +26,6 @@ let client: DBOSClient;
 beforeAll(async () => {
   scene = await Scene.start();
   client = await DBOSClient.create({ systemDatabaseUrl: scene.url });
-  // A process that creates the tables of DBOS.
-  await (await scene.launch({ executor: "first" })).kill();
 }, 240_000);
 
 afterAll(async () => {
@@ -155,7 +154,7 @@ describe("dbosLog", { timeout: 240_000 }, () => {
   });
 
   it("rejects an append in a database in which DBOS was never launched", async () => {
-    await using fresh = await Scene.start();
+    await using fresh = await Scene.start(withoutTables);
     const early = await DBOSClient.create({ systemDatabaseUrl: fresh.url });
     const log = dbosLog({ log: fresh.log, client: early });
     const session = await log.create("early", newSessionHeader(agent, "early"));

@@ -1,6 +1,7 @@
 import { stateAt } from "@moora/agent";
 import { describe, expect, it } from "vitest";
-import { isDone, message, Scene, type HostProcess } from "./support.ts";
+import type { HostProcess } from "./host-process.ts";
+import { isDone, message, Scene } from "./support.ts";
 
 /** A session that two processes know, and that a third one has removed. */
 async function removedSession(): Promise<{

@@ -1,7 +1,8 @@
 import { verifySession } from "@moora/agent";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { AgentsOrders } from "./children/agents.ts";
-import { HostProcess, isDone, message, Scene } from "./support.ts";
+import { HostProcess } from "./host-process.ts";
+import { isDone, message, Scene } from "./support.ts";
 
 let scene: Scene;
 let processes: HostProcess[];
