@@ -66,7 +66,7 @@ async function enqueueAppend(
     work,
   );
   if (await hasEndedIn(waitMs, handle)) return await handle.getResult();
-  throw new Error(`${await delayOf(target)} within ${waitMs} ms.`);
+  throw new Error(await delayOf(target, waitMs));
 }
 
 /** Waits until a workflow has ended. Resolves with false if it has not in this time: the last look is after it. */
@@ -86,11 +86,11 @@ async function hasEndedIn(
 }
 
 /** Why an append has not been made. */
-async function delayOf({ agent, log }: AppendTarget): Promise<string> {
+async function delayOf({ agent, log }: AppendTarget, waitMs: number): Promise<string> {
   const owner = ownerOf((await log.lease()).owner);
   return owner === dbosEngine
-    ? `no process with the host of the agent "${agent}" has appended`
-    : `it is run by ${JSON.stringify(owner)} instead of DBOS, which has not closed it`;
+    ? `no process with the host of the agent "${agent}" has appended within ${waitMs} ms. Launch one, then repeat the post with its idempotency key.`
+    : `it is run by ${JSON.stringify(owner)} instead of DBOS, which has not closed it within ${waitMs} ms.`;
 }
 
 const delay = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

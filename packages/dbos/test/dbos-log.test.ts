@@ -112,7 +112,9 @@ describe("dbosLog", { timeout: 240_000 }, () => {
     expect(() => createAgentServer({ agents: [agent], log, worker: true })).toThrow(
       'The log "dbos" needs no worker: DBOS runs what is due in its sessions. Leave worker out.',
     );
-    expect(() => dbosHost({ ...agent, name: "unused" }, { log })).toThrow("dbosHost needs the log itself");
+    expect(() => dbosHost({ ...agent, name: "unused" }, { log })).toThrow(
+      'log must not be a dbosLog or another log with an owner, got one of "DBOS".',
+    );
     expect(() => dbosLog({ log, client })).toThrow("dbosLog needs log");
     expect(() => dbosLog({ log: memoryLog(), client: undefined as never })).toThrow("dbosLog needs client");
   });
@@ -139,7 +141,11 @@ describe("dbosLog", { timeout: 240_000 }, () => {
     const unhosted = { ...agent, name: "unhosted" };
     const session = await logOfDbos(1).create("unhosted", newSessionHeader(unhosted, "unhosted"));
     const records = await postedRecords(session, userMessage("Hi"));
-    await expect(session.append(0, records)).rejects.toEqual(coded("LogError", "LogWrite"));
+    const appended = session.append(0, records);
+    await expect(appended).rejects.toEqual(coded("LogError", "LogWrite"));
+    await expect(appended).rejects.toThrow(
+      'no process with the host of the agent "unhosted" has appended within 1 ms. Launch one, then repeat the post',
+    );
     expect(await session.head()).toBe(0);
   });
 
