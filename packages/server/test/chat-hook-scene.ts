@@ -7,7 +7,8 @@ import { untilPasses } from "@moora/testbed/test-clock";
 import { memoryLog, MemoryStorage } from "@moora/event-log";
 import type { UIMessage } from "ai";
 import { expect, vi } from "vitest";
-import { Scene, type agentOf } from "./support.ts";
+import { Scene } from "@moora/testbed/server/scene";
+import type { agentOf } from "./support.ts";
 
 /** What a page has of a chat, without the rendering of React. */
 export class PageChat extends Chat<UIMessage> {
