@@ -10,7 +10,7 @@ const node = (name: string, root: string): TestProjectConfiguration => ({
     root,
     environment: "node",
     include: ["test/**/*.test.{ts,tsx}"],
-    ...(existsSync(`${root}/${setup}`) ? { globalSetup: [setup] } : {}),
+    ...(existsSync(`${root}/${setup}`) ? { globalSetup: [`${root}/${setup}`] } : {}),
   },
 });
 
