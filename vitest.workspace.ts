@@ -1,9 +1,17 @@
 import { existsSync, readdirSync } from "node:fs";
 import type { TestProjectConfiguration } from "vitest/config";
 
+const setup = "test/global-setup.ts";
+
 const node = (name: string, root: string): TestProjectConfiguration => ({
   extends: true,
-  test: { name, root, environment: "node", include: ["test/**/*.test.{ts,tsx}"] },
+  test: {
+    name,
+    root,
+    environment: "node",
+    include: ["test/**/*.test.{ts,tsx}"],
+    ...(existsSync(`${root}/${setup}`) ? { globalSetup: [`${root}/${setup}`] } : {}),
+  },
 });
 
 /** The test projects: every package, the examples and the workspace's own rules. `vitest.config.ts` reads this list. */

@@ -2,7 +2,8 @@
  * The whole conformance suite for hosts on all hosts. On the engines each process is a real one that is killed with SIGKILL: the
  * process with the agent on Restate, also one that keeps no session, and on DBOS, the server of Restate in each phase of a
  * batch, and the runtime of Cloudflare. `--record` writes which cases have passed, and on which day and commit, to
- * `docs/hosts-results.json`, of which `scripts/hosts.ts` makes the tables; cases and hosts that are not run keep their results.
+ * `docs/hosts-results.json`, of which `scripts/hosts.ts` makes the tables. A host is recorded after its last run; cases and hosts that
+ * are not run keep their results.
  *
  *   hosts.ts [--only HOST] [--case WORDS] [--record]
  */
@@ -11,6 +12,7 @@ import type { HostCase } from "@moora/agent-testing/hosts";
 import { readHostResults, recordingOfToday, withRuns, writeHostResults } from "../scripts/host-results.ts";
 import type { Kills } from "./hosts/count-kills.ts";
 import { hostRuns, type HostRun } from "./hosts/host-runs.ts";
+import { runByHost } from "./hosts/run-by-host.ts";
 import { conclude } from "./parts/summary.ts";
 
 const startedAt = performance.now();
@@ -58,6 +60,10 @@ async function prove({ host, victim, group, run }: HostRun): Promise<void> {
   const row = { host: label, cases, kills: counted.kills, failures };
   console.log(row);
   rows.push(row);
+}
+
+/** Writes what has been run so far. */
+function record(): void {
   if (recording !== undefined) writeHostResults(withRuns(readHostResults(), passed, recording));
 }
 
@@ -71,7 +77,11 @@ async function passes(label: string, { group, name, run }: HostCase): Promise<bo
   }
 }
 
-for (const run of hostRuns.filter(({ host }) => host.includes(options.only))) await prove(run);
+await runByHost(
+  hostRuns.filter(({ host }) => host.includes(options.only)),
+  prove,
+  record,
+);
 
 const sumOf = (field: "cases" | "kills" | "failures"): number =>
   rows.reduce((sum, row) => sum + row[field], 0);

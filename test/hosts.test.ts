@@ -10,6 +10,7 @@ import { PostgresServer } from "@moora/testbed/postgres/server";
 import { describe, expect, it } from "vitest";
 import { readHostResults, suiteOf, withRuns } from "../scripts/host-results.ts";
 import { hostTables } from "../scripts/host-tables.ts";
+import { runByHost } from "../proofs/hosts/run-by-host.ts";
 import { root } from "../scripts/workspace.ts";
 import { bundleModule, startWorkerd, StorageFolder } from "../packages/cloudflare/test/workerd.ts";
 import { RestateServer } from "../packages/restate/test/restate-server.ts";
@@ -98,6 +99,17 @@ describe("the page about hosts", () => {
     expect(hostTables(page, some)).toContain(
       `${recorded?.date}, ${recorded?.commit}; some cases: 2030-01-01, 11111111 `,
     );
+  });
+
+  it("is recorded for a host after the last of its runs", async () => {
+    const done: string[] = [];
+    const runs = ["Restate", "DBOS", "Restate"].map((host, index) => ({ host, name: `${host} ${index}` }));
+    await runByHost(
+      runs,
+      async ({ name }) => void done.push(name),
+      (host) => void done.push(`recorded ${host}`),
+    );
+    expect(done).toEqual(["Restate 0", "Restate 2", "recorded Restate", "DBOS 1", "recorded DBOS"]);
   });
 
   it.each(knownHosts)("names the test that runs the suite on the host $name", ({ test }) => {

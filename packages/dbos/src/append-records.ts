@@ -62,9 +62,10 @@ async function resultOf(
   if (!(error instanceof LogError)) throw error;
   if (error.code === "InvalidRecord") return { type: "refused", message: error.message };
   if (error.code !== "Conflict") throw error;
-  const stored = await handle.read(Math.min(expectedSeq, await handle.head()));
+  const head = await handle.head();
+  const stored = await handle.read(Math.min(expectedSeq, head));
   const last = records.at(-1);
   if (stored.some(({ seq, digest }) => seq === last?.seq && digest === last.digest))
     return { type: "appended" };
-  return { type: "conflict", seq: await handle.head() };
+  return { type: "conflict", seq: stored.at(-1)?.seq ?? head };
 }

@@ -1,7 +1,7 @@
 import { DBOS } from "@dbos-inc/dbos-sdk";
 import { BuildError, type Agent } from "@moora/agent";
 import { checkContext, checkSubAgentQuestions } from "@moora/agent/internal";
-import { checkAgent, checkOptions, type OptionForms } from "@moora/agent-core-effects/internal";
+import { checkAgent, checkOptions, shownValue, type OptionForms } from "@moora/agent-core-effects/internal";
 import type { DbosHostOptions } from "./dbos-host.ts";
 
 const forms: OptionForms<DbosHostOptions> = {
@@ -23,8 +23,12 @@ export function checkArguments(agent: Agent<unknown>, options: DbosHostOptions):
   checkOptions("dbosHost", options, forms);
   if (typeof options.log?.open !== "function")
     throw new BuildError("dbosHost needs log, an event log. Give one, such as postgresLog(url).");
-  if (options.log.owner !== undefined)
-    throw new BuildError(`dbosHost needs the log itself, not one whose sessions ${options.log.owner} runs.`);
+  const { owner } = options.log;
+  if (owner !== undefined) {
+    throw new BuildError(
+      `log must not be a dbosLog or another log with an owner, got one of ${shownValue(owner)}. Pass the log that it wraps, such as postgresLog(url).`,
+    );
+  }
   if (options.takeOver !== undefined && typeof options.takeOver.connect !== "function")
     throw new BuildError("takeOver must be a pool of pg. Give one: new pg.Pool({ connectionString }).");
   checkContext("dbosHost", agent, options.context);

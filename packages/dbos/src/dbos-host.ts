@@ -7,11 +7,11 @@ import type { LockPool } from "./take-over.ts";
 
 /** The options of `dbosHost`. */
 export interface DbosHostOptions {
-  /** The log with the sessions. No worker and no `openSession` with access `run` may use it for this agent. */
+  /** The log with the sessions, whose leases the host holds. Other processes may read it; for servers, see `dbosLog`. */
   readonly log: EventLog;
   /**
    * A pool of `pg` for the database of DBOS. With it, processes take over the workflows of this agent from others that have ended; each
-   * process needs an `executorID` of its own, and the host of this agent in all of them this option. It keeps one connection. Default:
+   * process needs an `executorID` of its own, and a host with this option: one without counts as ended. It keeps one connection. Default:
    * DBOS continues the workflows of a process when one with its `executorID` is launched again.
    */
   readonly takeOver?: LockPool;
@@ -63,8 +63,8 @@ export interface DbosHost {
  * Registers the workflows of an agent with DBOS: call it once, before `DBOS.launch()`. Each post is a workflow, and so is each
  * effect: a model call, a tool call, a wait. DBOS decides when they run, and the log whether they still may: a repeated
  * run of an effect is reported as an interruption, and the replay policy of its tool decides what follows. Throws
- * `BuildError` for an invalid argument, for an agent whose name another host of this process has, without a `context` that the agent needs, and for a sub-agent that asks a person, unless
- * `onApproval` of `agentTool` answers it.
+ * `BuildError` for an invalid argument, for an agent whose name another host of this process has, without a `context` that the agent
+ * needs, and for a sub-agent that asks a person, unless `onApproval` of `agentTool` answers it.
  */
 export function dbosHost(agent: Agent<unknown>, options: DbosHostOptions): DbosHost {
   checkArguments(agent, options);

@@ -1,7 +1,7 @@
 import { checkOptions, refuse, type OptionForms } from "@moora/agent-core-effects/internal";
 import { systemClock } from "@moora/agent";
-import { engineClaim } from "@moora/agent/internal";
-import type { BlobStore, DisposableLog, EventLog, LogInfo, PageQuery, SessionLog } from "@moora/event-log";
+import { engineClaim, takeLeaseForEngine } from "@moora/agent/internal";
+import type { BlobStore, DisposableLog, EventLog, LogInfo, SessionLog } from "@moora/event-log";
 import type { AppendingClient, AppendOptions } from "./append-client.ts";
 import { DbosSessionLog } from "./dbos-session-log.ts";
 import { dbosEngine } from "./engine.ts";
@@ -37,8 +37,8 @@ class DbosLog implements DisposableLog {
   readonly name = "dbos";
   readonly owner = dbosEngine;
   readonly blobs?: BlobStore;
-  readonly page?: (query: PageQuery) => Promise<readonly LogInfo[]>;
-  readonly called?: (prefix: string) => Promise<readonly LogInfo[]>;
+  readonly page?: NonNullable<EventLog["page"]>;
+  readonly called?: NonNullable<EventLog["called"]>;
   readonly #log: EventLog;
   readonly #options: AppendOptions;
 
@@ -47,15 +47,14 @@ class DbosLog implements DisposableLog {
     this.#options = { client, waitMs };
     const { blobs } = log;
     if (blobs !== undefined) this.blobs = blobs;
-    if (log.page !== undefined) this.page = async (query) => (await log.page?.(query)) ?? [];
-    if (log.called !== undefined) this.called = async (prefix) => (await log.called?.(prefix)) ?? [];
+    if (log.page !== undefined) this.page = log.page.bind(log);
+    if (log.called !== undefined) this.called = log.called.bind(log);
   }
 
   async create(id: string, header: string): Promise<SessionLog> {
-    const claim = engineClaim(dbosEngine, systemClock.now());
-    const session = await this.#log.create(id, header, claim);
+    const session = await this.#log.create(id, header, engineClaim(dbosEngine, systemClock.now()));
     // A log of your own may ignore the claim.
-    await session.lease(claim);
+    await takeLeaseForEngine(session, dbosEngine, systemClock);
     return new DbosSessionLog(session, this.#options);
   }
 

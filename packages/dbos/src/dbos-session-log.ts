@@ -9,7 +9,7 @@ import {
   type SessionLog,
   type Snapshot,
 } from "@moora/event-log";
-import { conflict, copyRecords, logRemoved } from "@moora/event-log/store";
+import { conflict, copyRecords, logRemoved, SerialQueue } from "@moora/event-log/store";
 import { appendWithDbos, type AppendOptions } from "./append-client.ts";
 import { dbosEngine } from "./engine.ts";
 
@@ -18,15 +18,16 @@ export class DbosSessionLog implements SessionLog {
   readonly id: string;
   readonly header: string;
   readonly maxRecordLength?: number;
+  readonly removeAt?: NonNullable<SessionLog["removeAt"]>;
   readonly #log: SessionLog;
   readonly #options: AppendOptions;
-  /** The last append, so that appends are made in the order of their calls. */
-  #appending: Promise<unknown> = Promise.resolve();
+  readonly #appends = new SerialQueue();
 
   constructor(log: SessionLog, options: AppendOptions) {
     this.id = log.id;
     this.header = log.header;
     if (log.maxRecordLength !== undefined) this.maxRecordLength = log.maxRecordLength;
+    if (log.removeAt !== undefined) this.removeAt = log.removeAt.bind(log);
     this.#log = log;
     this.#options = options;
   }
@@ -34,9 +35,7 @@ export class DbosSessionLog implements SessionLog {
   async append(expectedSeq: number, records: readonly LogRecord[]): Promise<void> {
     // The caller may change them later.
     const own = copyRecords(records);
-    const appended = this.#appending.then(() => this.#append(expectedSeq, own));
-    this.#appending = appended.catch(() => undefined);
-    await appended;
+    await this.#appends.run(() => this.#append(expectedSeq, own));
   }
 
   async #append(expectedSeq: number, records: readonly LogRecord[]): Promise<void> {
@@ -45,11 +44,8 @@ export class DbosSessionLog implements SessionLog {
     if (records.length === 0) return;
     const { id, header } = this;
     const { agent, identity } = refOf(id, header);
-    const result = await appendWithDbos(
-      this.#options,
-      { agent, log: this.#log },
-      { id, identity, expectedSeq, records },
-    );
+    const work = { id, identity, expectedSeq, records };
+    const result = await appendWithDbos(this.#options, { agent, log: this }, work);
     switch (result.type) {
       case "appended":
         return;
@@ -100,10 +96,6 @@ export class DbosSessionLog implements SessionLog {
 
   /** No process runs a session of this log, so that none saves its state. */
   async saveSnapshot(): Promise<void> {}
-
-  async removeAt(seq: number): Promise<boolean> {
-    return (await this.#log.removeAt?.(seq)) === true;
-  }
 }
 
 /** The agent and the identity of a session. */

@@ -45,7 +45,10 @@ interface EffectWork extends SessionRef {
 
 const workflowIdOf = (work: EffectWork): string => workflowIdAt(work, work.effect.key);
 
-/** A step tries again for as long as the log is busy or cannot be reached, and a session of before its lease was taken is run elsewhere. */
+/**
+ * A step is retried while the log is busy or unreachable, and while another process runs the session (a session from before DBOS held
+ * leases).
+ */
 const retries = {
   retriesAllowed: true,
   intervalSeconds: 1,
@@ -79,11 +82,15 @@ export class SessionWorkflows {
       owner: () => DBOS.executorID,
       onLog,
     });
-    const { queue, ...names } = namesOf(agent.name);
-    this.#postWorkflow = registerWorkflow(agent.name, names.post, this.#runPost.bind(this));
-    this.#effectWorkflow = registerWorkflow(agent.name, names.effect, this.#runEffect.bind(this));
-    registerWorkflow(agent.name, names.append, (work: AppendWork) => this.#runAppend(log, work));
-    registerQueue(queue, { onLaunch: () => (this.#hasLaunched = true), onError });
+    const { workflows, queue } = namesOf(agent.name);
+    this.#postWorkflow = registerWorkflow(agent.name, workflows.post, this.#runPost.bind(this));
+    this.#effectWorkflow = registerWorkflow(agent.name, workflows.effect, this.#runEffect.bind(this));
+    registerWorkflow(agent.name, workflows.append, (work: AppendWork) => this.#runAppend(log, work));
+    DBOS.registerLifecycleCallback({
+      initialize: async () => void (this.#hasLaunched = true),
+      destroy: async () => undefined,
+    });
+    registerQueue(queue, onError);
     if (takeOver === undefined) return;
     registerTakeOver(new TakeOver({ pool: takeOver, pollMs, agent: agent.name, onError }), agent.name);
   }

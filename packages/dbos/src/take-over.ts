@@ -24,20 +24,18 @@ export interface TakeOverOptions {
 /** How often the lock of an executor of the same name is tried: its process may have ended a moment ago. */
 const mostTries = 20;
 
-/** The take-over of this process that holds the lock of its executor, by executor. The other ones of the process need not. */
+/** The take-over that holds the lock of this process for all of its take-overs, by executor. */
 const holders = new Map<string, TakeOver>();
 
 /**
- * Takes over the workflows of one agent from processes that have ended. Each process holds an advisory lock of PostgreSQL with the
- * names of its executor and of the agent, which the server releases when the connection ends. A process that gets the lock of another one
- * resumes its workflows in the queue of the agent, so that any process with the host runs them. A process that is taken over by
- * mistake does no harm: the log refuses the second run of an effect. One more lock shows whether two processes have the same executor.
+ * Takes over the workflows of one agent from processes that have ended. Each process holds one advisory lock of PostgreSQL with the name
+ * of its executor, which the server releases when the connection ends. A process that gets the lock of another one resumes its workflows
+ * of the agent in the queue of the agent, so that any process with the host runs them. A process that is taken over by mistake does no
+ * harm: the log refuses the second run of an effect. The lock also shows whether two processes have the same executor.
  */
 export class TakeOver {
   readonly #options: TakeOverOptions;
   #client: LockClient | undefined;
-  /** Whether the connection has all locks of this process. */
-  #isLocked = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #polling: Promise<void> = Promise.resolve();
   #isStopped = false;
@@ -87,62 +85,63 @@ export class TakeOver {
   }
 
   async #poll(): Promise<void> {
-    if (!this.#isLocked && !(await this.#lockOwn())) return;
-    const { queue: queueName, ...names } = namesOf(this.#options.agent);
-    const pending = await DBOS.listWorkflows({
-      status: "PENDING",
-      workflowName: Object.values(names),
-      loadInput: false,
-      loadOutput: false,
-    });
-    const byExecutor = Map.groupBy(pending, ({ executorId }) => executorId ?? "");
-    for (const [executor, workflows] of byExecutor) {
-      const lock = this.#lockOf(executor);
-      if (executor === DBOS.executorID || executor === "" || !(await this.#lock(lock))) continue;
+    if (!(await this.#lockOwn())) return;
+    for (const [executor, ids] of await this.#listPending()) {
+      if (executor === DBOS.executorID || executor === "" || !(await this.#lock(executor))) continue;
       try {
-        const ids = workflows.map(({ workflowID }) => workflowID);
         // Without a queue, a process with other agents could take them, which listenQueues does not prevent.
-        await DBOS.resumeWorkflows(ids, { queueName });
+        await DBOS.resumeWorkflows(ids, { queueName: namesOf(this.#options.agent).queue });
       } finally {
-        await this.#client?.query("SELECT pg_advisory_unlock(hashtextextended($1, 0))", [lock]);
+        const unlock = "SELECT pg_advisory_unlock(hashtextextended($1, 0))";
+        await this.#client?.query(unlock, [lockNameOf(executor)]);
       }
     }
   }
 
-  /** Takes the locks of this process on a connection that is kept. */
-  async #lockOwn(): Promise<boolean> {
-    if (this.#client === undefined) {
-      const client = await this.#options.pool.connect();
-      const lost = (): void => {
-        if (this.#client === client) this.#drop();
-      };
-      client.on("error", lost);
-      client.on("end", lost);
-      this.#client = client;
-    }
-    this.#isLocked = (await this.#lockExecutor()) && (await this.#lock(this.#lockOf(DBOS.executorID)));
-    return this.#isLocked;
+  /** The ids of the workflows of the agent that have not ended, by executor. */
+  async #listPending(): Promise<ReadonlyMap<string, string[]>> {
+    const pending = await DBOS.listWorkflows({
+      status: "PENDING",
+      workflowName: Object.values(namesOf(this.#options.agent).workflows),
+      loadInput: false,
+      loadOutput: false,
+    });
+    const byExecutor = Map.groupBy(pending, ({ executorId }) => executorId ?? "");
+    return new Map(
+      [...byExecutor].map(([executor, workflows]) => [
+        executor,
+        workflows.map(({ workflowID }) => workflowID),
+      ]),
+    );
   }
 
-  /** Takes the lock of this executor, unless another take-over of this process has it. */
-  async #lockExecutor(): Promise<boolean> {
+  /** Takes the lock of this process, unless a take-over of this process has it. */
+  async #lockOwn(): Promise<boolean> {
     const { executorID } = DBOS;
-    const holder = holders.get(executorID);
-    if (holder !== undefined && holder !== this) return true;
-    const isLocked = await this.#lock(`moora-dbos/${executorID}`);
+    if (holders.has(executorID)) return true;
+    const isLocked = await this.#lock(executorID);
     if (isLocked) holders.set(executorID, this);
     return isLocked;
   }
 
-  async #lock(name: string): Promise<boolean> {
-    const result = await this.#client?.query("SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS got", [
-      name,
-    ]);
-    return result?.rows[0]?.["got"] === true;
+  async #lock(executor: string): Promise<boolean> {
+    const client = await this.#connect();
+    const tryLock = "SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS got";
+    const { rows } = await client.query(tryLock, [lockNameOf(executor)]);
+    return rows[0]?.["got"] === true;
   }
 
-  #lockOf(executor: string): string {
-    return `moora-dbos/${executor}/${namesOf(this.#options.agent).queue}`;
+  /** The connection with the locks of this take-over, which is kept. */
+  async #connect(): Promise<LockClient> {
+    if (this.#client !== undefined) return this.#client;
+    const client = await this.#options.pool.connect();
+    const lost = (): void => {
+      if (this.#client === client) this.#drop();
+    };
+    client.on("error", lost);
+    client.on("end", lost);
+    this.#client = client;
+    return client;
   }
 
   /** The connection is not returned to the pool: its end releases its locks. */
@@ -150,6 +149,7 @@ export class TakeOver {
     if (holders.get(DBOS.executorID) === this) holders.delete(DBOS.executorID);
     this.#client?.release(true);
     this.#client = undefined;
-    this.#isLocked = false;
   }
 }
+
+const lockNameOf = (executor: string): string => `moora-dbos/${executor}`;

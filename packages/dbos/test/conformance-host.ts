@@ -2,7 +2,6 @@ import { createServer, type Server } from "node:http";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
-import { DBOS } from "@dbos-inc/dbos-sdk";
 import { removeSession, stateAt, type AgentInput, type AgentState } from "@moora/agent";
 import {
   worldHandler,
@@ -15,35 +14,15 @@ import type { EventLog } from "@moora/event-log";
 import { postgresLog } from "@moora/event-log-postgres";
 import { dbosCannot } from "@moora/testbed/hosts";
 import type { ConformanceOrders } from "./children/conformance.ts";
-import { HostProcess } from "./support.ts";
+import { createDatabase } from "./databases.ts";
+import { HostProcess } from "./host-process.ts";
 
-/** Where the databases of the cases are created. `urlOf` is the address of one of them. */
-export interface Databases {
-  readonly query: (sql: string) => Promise<unknown>;
-  readonly urlOf: (database: string) => string;
-}
-
-/** Sessions on DBOS, each process a real one. Each case has a database of its own. */
-export function dbosConformanceHost({ query, urlOf }: Databases): ConformanceHost {
-  let cases = 0;
-  let template: Promise<void> | undefined;
-  /** A database with the tables of DBOS, from which those of the cases are copied. */
-  const createTemplate = async (): Promise<void> => {
-    await query("CREATE DATABASE prepared");
-    await DBOS.migrate(urlOf("prepared"));
-  };
-  return {
-    name: "DBOS",
-    cannot: dbosCannot,
-    async prepare({ world }) {
-      await (template ??= createTemplate());
-      cases += 1;
-      const database = `case_${cases}`;
-      await query(`CREATE DATABASE ${database} TEMPLATE prepared`);
-      return await DbosProcesses.prepare(world, urlOf(database));
-    },
-  };
-}
+/** Sessions on DBOS, each process a real one. Each case has a database of its own, on a server with `prepareDatabases`. */
+export const dbosConformanceHost = (serverUrl: string): ConformanceHost => ({
+  name: "DBOS",
+  cannot: dbosCannot,
+  prepare: async ({ world }) => await DbosProcesses.prepare(world, await createDatabase(serverUrl)),
+});
 
 /** The world of a case behind a server, for the processes. */
 async function serveWorld(

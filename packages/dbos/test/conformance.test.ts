@@ -1,25 +1,8 @@
 import { hostConformance, type HostCase } from "@moora/agent-testing/hosts";
-import { poolOn, PostgresServer } from "@moora/testbed/postgres/server";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, inject, it } from "vitest";
 import { dbosConformanceHost } from "./conformance-host.ts";
 
-let server: PostgresServer;
-let pool: ReturnType<typeof poolOn>;
-
-beforeAll(async () => {
-  server = await PostgresServer.start();
-  pool = poolOn(server.url);
-});
-
-afterAll(async () => {
-  await pool.end();
-  await server[Symbol.asyncDispose]();
-});
-
-const host = dbosConformanceHost({
-  query: (sql) => pool.query(sql),
-  urlOf: (database) => server.url.replace(/postgres$/, database),
-});
+const host = dbosConformanceHost(inject("postgresUrl"));
 
 /** The batch in which each tool is in another phase. */
 const batch = "killed when read is reported, write has worked and pay has begun";

@@ -1,6 +1,6 @@
 import { verifySession, type AgentState } from "@moora/agent";
 import { describe, expect, it } from "vitest";
-import { message, Scene } from "./support.ts";
+import { isDone, message, Scene } from "./support.ts";
 
 const phases = ["begun", "worked", "reported"] as const;
 
@@ -20,8 +20,6 @@ const linesAt: Readonly<Record<Phase, readonly string[]>> = {
   worked: ["began", "worked"],
   reported: ["began", "worked"],
 };
-
-const isDone = ({ reActContext: { control } }: AgentState): boolean => control.type === "Done";
 
 /** How a call of a tool ended; undefined while it has not. */
 function resultOf(state: AgentState, tool: string): string | undefined {

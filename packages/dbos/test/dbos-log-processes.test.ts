@@ -1,12 +1,11 @@
 import { DBOSClient } from "@dbos-inc/dbos-sdk";
-import { openSession, userMessage, verifySession, type AgentState } from "@moora/agent";
+import { openSession, userMessage, verifySession } from "@moora/agent";
 import { dbosLog } from "@moora/dbos";
 import { describe, expect, it } from "vitest";
 import type { KeyedPostOrders } from "./children/keyed-posts.ts";
 import { servedAgent } from "./server-scene.ts";
-import { HostProcess, Scene } from "./support.ts";
-
-const isDone = ({ reActContext: { control } }: AgentState): boolean => control.type === "Done";
+import { HostProcess } from "./host-process.ts";
+import { isDone, Scene } from "./support.ts";
 
 describe("a post over dbosLog whose process is killed while it appends", { timeout: 240_000 }, () => {
   it.each(["killed-before", "killed-after"] as const)("is applied once and answered: %s", async (at) => {

@@ -7,7 +7,6 @@ import {
   userMessage,
   verifySession,
   type AgentInput,
-  type AgentState,
 } from "@moora/agent";
 import { dbosHost, dbosLog } from "@moora/dbos";
 import { memoryLog } from "@moora/event-log";
@@ -15,10 +14,9 @@ import { createAgentServer } from "@moora/server";
 import type { EventReader } from "@moora/testbed/server/event-reader";
 import { range, Scene as Servers } from "@moora/testbed/server/scene";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { withoutTables } from "./databases.ts";
 import { postedRecords, servedAgent } from "./server-scene.ts";
-import { Scene } from "./support.ts";
-
-const isDone = ({ reActContext: { control } }: AgentState): boolean => control.type === "Done";
+import { isDone, Scene } from "./support.ts";
 
 const used: string[] = [];
 const agent = servedAgent(used);
@@ -28,8 +26,6 @@ let client: DBOSClient;
 beforeAll(async () => {
   scene = await Scene.start();
   client = await DBOSClient.create({ systemDatabaseUrl: scene.url });
-  // A process that creates the tables of DBOS.
-  await (await scene.launch({ executor: "first" })).kill();
 }, 240_000);
 
 afterAll(async () => {
@@ -116,7 +112,9 @@ describe("dbosLog", { timeout: 240_000 }, () => {
     expect(() => createAgentServer({ agents: [agent], log, worker: true })).toThrow(
       'The log "dbos" needs no worker: DBOS runs what is due in its sessions. Leave worker out.',
     );
-    expect(() => dbosHost({ ...agent, name: "unused" }, { log })).toThrow("dbosHost needs the log itself");
+    expect(() => dbosHost({ ...agent, name: "unused" }, { log })).toThrow(
+      'log must not be a dbosLog or another log with an owner, got one of "DBOS".',
+    );
     expect(() => dbosLog({ log, client })).toThrow("dbosLog needs log");
     expect(() => dbosLog({ log: memoryLog(), client: undefined as never })).toThrow("dbosLog needs client");
   });
@@ -144,7 +142,11 @@ describe("dbosLog", { timeout: 240_000 }, () => {
     const unhosted = { ...agent, name: "unhosted" };
     const session = await logOfDbos(1).create("unhosted", newSessionHeader(unhosted, "unhosted"));
     const records = await postedRecords(session, userMessage("Hi"));
-    await expect(session.append(0, records)).rejects.toEqual(coded("LogError", "LogWrite"));
+    const appended = session.append(0, records);
+    await expect(appended).rejects.toEqual(coded("LogError", "LogWrite"));
+    await expect(appended).rejects.toThrow(
+      'no process with the host of the agent "unhosted" has appended within 1 ms. Launch one, then repeat the post',
+    );
     expect(await session.head()).toBe(0);
   });
 
@@ -159,7 +161,7 @@ describe("dbosLog", { timeout: 240_000 }, () => {
   });
 
   it("rejects an append in a database in which DBOS was never launched", async () => {
-    await using fresh = await Scene.start();
+    await using fresh = await Scene.start(withoutTables);
     const early = await DBOSClient.create({ systemDatabaseUrl: fresh.url });
     const log = dbosLog({ log: fresh.log, client: early });
     const session = await log.create("early", newSessionHeader(agent, "early"));

@@ -11,34 +11,35 @@ import {
 import { defaultRunLimits } from "@moora/agent-core-effects";
 import { postgresLog } from "@moora/event-log-postgres";
 import { thirtyDays } from "@moora/testbed/asking-agent";
-import { poolOn, PostgresServer } from "@moora/testbed/postgres/server";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { poolOn } from "@moora/testbed/postgres/server";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import type { DeadlineOrders } from "./children/deadlines.ts";
-import { HostProcess, message } from "./support.ts";
+import { createDatabase, withoutTables } from "./databases.ts";
+import { HostProcess } from "./host-process.ts";
+import { message } from "./support.ts";
 
 /** Long enough to kill a process meanwhile. */
 const expiresAfterMs = 3_000;
 
 const patience = { timeout: 60_000 };
 
-let server: PostgresServer;
+let url: string;
 let log: EventLog;
 let pool: ReturnType<typeof poolOn>;
 
 beforeAll(async () => {
-  server = await PostgresServer.start();
-  log = postgresLog(server.url);
-  pool = poolOn(server.url);
+  url = await createDatabase(inject("postgresUrl"), withoutTables);
+  log = postgresLog(url);
+  pool = poolOn(url);
 });
 
 afterAll(async () => {
   await log.close();
   await pool.end();
-  await server[Symbol.asyncDispose]();
 });
 
 async function launch(orders: Partial<DeadlineOrders> = {}): Promise<HostProcess> {
-  const all: DeadlineOrders = { url: server.url, executor: "one", expiresAfterMs, ...orders };
+  const all: DeadlineOrders = { url, executor: "one", expiresAfterMs, ...orders };
   const launched = new HostProcess("deadlines.ts", all);
   await launched.launched();
   return launched;

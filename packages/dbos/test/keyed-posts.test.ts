@@ -1,26 +1,26 @@
 import { stateAt, type AgentInput, type AgentState } from "@moora/agent";
 import { postgresLog } from "@moora/event-log-postgres";
-import { PostgresServer } from "@moora/testbed/postgres/server";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from "vitest";
 import type { KeyedPostOrders } from "./children/keyed-posts.ts";
-import { HostProcess, message } from "./support.ts";
+import { createDatabase } from "./databases.ts";
+import { HostProcess } from "./host-process.ts";
+import { message } from "./support.ts";
 
-let server: PostgresServer;
+let url: string;
 let log: ReturnType<typeof postgresLog>;
 let other: HostProcess;
 let sessions = 0;
 let id = "";
 
 beforeAll(async () => {
-  server = await PostgresServer.start();
-  log = postgresLog(server.url);
+  url = await createDatabase(inject("postgresUrl"));
+  log = postgresLog(url);
   other = await launch({ executor: "other" });
 }, 60_000);
 
 afterAll(async () => {
   await other[Symbol.asyncDispose]();
   await log.close();
-  await server[Symbol.asyncDispose]();
 });
 
 beforeEach(async () => {
@@ -31,7 +31,7 @@ beforeEach(async () => {
 
 async function launch(orders: Partial<KeyedPostOrders>): Promise<HostProcess> {
   const base = {
-    url: server.url,
+    url,
     executor: `one-${sessions}`,
     at: "nothing",
     input: "data-changed",

@@ -1,11 +1,9 @@
-import { openSession, releaseEngineLease, sessionOwner, verifySession, type AgentState } from "@moora/agent";
+import { openSession, releaseEngineLease, sessionOwner, verifySession } from "@moora/agent";
 import type { DueQuery, EventLog } from "@moora/event-log";
 import { describe, expect, it, vi } from "vitest";
 import { Scene as Servers } from "@moora/testbed/server/scene";
 import { servedAgent } from "./server-scene.ts";
-import { message, Scene } from "./support.ts";
-
-const isDone = ({ reActContext: { control } }: AgentState): boolean => control.type === "Done";
+import { isDone, message, Scene } from "./support.ts";
 
 /** A server on the log of the sessions itself, with a worker that looks all the time, and what they have run. */
 function serveLog(log: EventLog): {

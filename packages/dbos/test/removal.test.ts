@@ -1,8 +1,7 @@
-import { stateAt, type AgentState } from "@moora/agent";
+import { stateAt } from "@moora/agent";
 import { describe, expect, it } from "vitest";
-import { message, Scene, type HostProcess } from "./support.ts";
-
-const isDone = ({ reActContext: { control } }: AgentState): boolean => control.type === "Done";
+import type { HostProcess } from "./host-process.ts";
+import { isDone, message, Scene } from "./support.ts";
 
 /** A session that two processes know, and that a third one has removed. */
 async function removedSession(): Promise<{

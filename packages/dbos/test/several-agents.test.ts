@@ -1,9 +1,8 @@
-import { verifySession, type AgentState } from "@moora/agent";
+import { verifySession } from "@moora/agent";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { AgentsOrders } from "./children/agents.ts";
-import { HostProcess, message, Scene } from "./support.ts";
-
-const isDone = ({ reActContext: { control } }: AgentState): boolean => control.type === "Done";
+import { HostProcess } from "./host-process.ts";
+import { isDone, message, Scene } from "./support.ts";
 
 let scene: Scene;
 let processes: HostProcess[];

@@ -1,8 +1,7 @@
 import type { AgentState } from "@moora/agent";
 import { describe, expect, it } from "vitest";
-import { message, Scene, type HostProcess } from "./support.ts";
-
-const isDone = ({ reActContext: { control } }: AgentState): boolean => control.type === "Done";
+import type { HostProcess } from "./host-process.ts";
+import { isDone, message, Scene } from "./support.ts";
 
 const outcomeOf = (state: AgentState, tool: string): string | undefined => {
   const result = Object.values(state.toolCalls).find(({ name }) => name === tool)?.result;

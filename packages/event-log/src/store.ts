@@ -23,5 +23,6 @@ export { LiveTopics } from "./live-topics.ts";
 export { Listeners } from "./listeners.ts";
 export type { AppendNotice } from "./listeners.ts";
 export { rowToRecord, rowToSnapshot, sortById } from "./rows.ts";
+export { SerialQueue } from "./serial-queue.ts";
 export { isUndamaged, snapshotSeal } from "./snapshot-seal.ts";
 export { warn } from "./warn.ts";

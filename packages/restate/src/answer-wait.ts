@@ -1,5 +1,6 @@
 import { AgentError, type AgentInput, type AgentState } from "@moora/agent";
 import { isFinal, lostError, type AskHost, type RunControl } from "@moora/agent/internal";
+import { errorText } from "@moora/agent-core-effects/internal";
 import type { FollowedSession } from "./followed-session.ts";
 import { SessionFollower, type FollowerOptions } from "./session-follower.ts";
 import type { PostedResult } from "./session-messages.ts";
@@ -71,6 +72,8 @@ export class AnswerWait<Answer> implements Pick<AskHost<Answer>, "open"> {
 /** The error of a run whose session can no longer be read. */
 function unreadableError(cause: unknown, state: AgentState | undefined): AgentError {
   if (isFinal(cause)) return lostError(cause, state);
-  const message = cause instanceof Error ? cause.message : String(cause);
-  return new AgentError("MemoryError", message, { ...(state === undefined ? {} : { state }), cause });
+  return new AgentError("MemoryError", errorText(cause), {
+    ...(state === undefined ? {} : { state }),
+    cause,
+  });
 }

@@ -1,3 +1,4 @@
+import { errorText } from "@moora/agent-core-effects/internal";
 import { LogError, type LogRecord } from "@moora/event-log";
 import { callSession, RestateFailure } from "./ingress.ts";
 import type { AppendResult, LogHead, SessionAppend } from "./session-messages.ts";
@@ -77,8 +78,7 @@ async function attempt<Result>(id: string, action: string, call: () => Promise<R
   try {
     return await call();
   } catch (cause) {
-    const about = cause instanceof Error ? cause.message : String(cause);
-    const message = `Restate could not ${action} the session ${JSON.stringify(id)}: ${about}`;
+    const message = `Restate could not ${action} the session ${JSON.stringify(id)}: ${errorText(cause)}`;
     throw new LogError(isRefusal(cause) ? "InvalidRecord" : "LogWrite", message, { cause });
   }
 }

@@ -17,7 +17,7 @@ export interface FollowerOptions {
 
 /** What a caller waits for. */
 export interface Following {
-  /** Whether it has come: no more is read then. */
+  /** Whether to stop reading. */
   readonly isOver: () => boolean;
   /** Receives the state after each record. Default: none. */
   readonly onState?: (state: AgentState) => void;
@@ -56,7 +56,7 @@ export class SessionFollower<Answer> {
     if (known !== undefined) await this.#openAt(known);
   }
 
-  /** Reads what follows until it is over, at once and again and again. Rejects if the session is removed, or can no longer be read. */
+  /** Polls for new records until `isOver` returns true. Rejects if the session is removed, or can no longer be read. */
   async follow({ isOver, onState = () => undefined, exists = false }: Following): Promise<void> {
     while (!isOver()) {
       const hasChanged = await this.#hasChanged(onState, exists);

@@ -17,6 +17,7 @@ import {
   logCorrupt,
   logRemoved,
   readStart,
+  SerialQueue,
   validateAppend,
 } from "@moora/event-log/store";
 import type { LogCalls } from "./log-calls.ts";
@@ -48,8 +49,7 @@ export class RestateSessionLog implements SessionLog {
   readonly #digest: string;
   /** The last head that this handle has read or appended. */
   #known: ChainHead;
-  /** The last append, so that appends are made in the order of their calls. */
-  #appending: Promise<unknown> = Promise.resolve();
+  readonly #appends = new SerialQueue();
 
   constructor({ id, header }: Pick<SessionLog, "id" | "header">, shared: SharedLog) {
     this.id = id;
@@ -62,9 +62,7 @@ export class RestateSessionLog implements SessionLog {
   async append(expectedSeq: number, records: readonly LogRecord[]): Promise<void> {
     // The caller may change them later.
     const own = copyRecords(records);
-    const appended = this.#appending.then(() => this.#append(expectedSeq, own));
-    this.#appending = appended.catch(() => undefined);
-    await appended;
+    await this.#appends.run(() => this.#append(expectedSeq, own));
   }
 
   async #append(expectedSeq: number, records: readonly LogRecord[]): Promise<void> {

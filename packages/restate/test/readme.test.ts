@@ -1,7 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
 import { Page, Programs, typeErrors } from "@moora/testbed/page";
 import { freePort } from "@moora/testbed/ports";
 import { afterAll, describe, expect, it } from "vitest";
@@ -29,11 +28,11 @@ describe("the page of this package", () => {
         .replace("9080", String(port));
     programs.write("run-service.ts", program("service.ts"));
     programs.write("run-client.ts", program("client.ts"));
-    const service = start("run-service.ts");
+    const service = startService("run-service.ts");
     try {
       const registered = () => server.register(`http://127.0.0.1:${port}`);
       await expect.poll(registered, { timeout: 30_000 }).toBeUndefined();
-      expect(await text(start("run-client.ts").stdout)).toBe(page.block("text from=client.ts"));
+      expect(programs.run("run-client.ts")).toEqual({ status: 0, output: page.block("text from=client.ts") });
     } finally {
       service.kill("SIGKILL");
       await once(service, "exit");
@@ -41,8 +40,8 @@ describe("the page of this package", () => {
   });
 });
 
-const start = (name: string) =>
+const startService = (name: string) =>
   spawn(process.execPath, ["--conditions=@moora/source", join(programs.path, name)], {
     env: { ...process.env, NODE_OPTIONS: "", RESTATE_LOGGING: "ERROR" },
-    stdio: ["ignore", "pipe", "inherit"],
+    stdio: ["ignore", "ignore", "inherit"],
   });

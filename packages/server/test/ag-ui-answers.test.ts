@@ -3,8 +3,9 @@ import { memoryLog, MemoryStorage } from "@moora/event-log";
 import { answers, callsTools } from "@moora/llm/testing";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { AgUiScene, say } from "./ag-ui-scene.ts";
-import { agentOf, Scene, toolOf } from "./support.ts";
+import { AgUiScene, say } from "@moora/testbed/server/ag-ui-scene";
+import { Scene } from "@moora/testbed/server/scene";
+import { agentOf, toolOf } from "./support.ts";
 
 interface Given {
   readonly status: "resolved" | "cancelled";

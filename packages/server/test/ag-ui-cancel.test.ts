@@ -6,9 +6,10 @@ import { Page } from "@moora/testbed/page";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { createAgentServer } from "../src/index.ts";
 import { serve, type ServedAgents } from "../src/node.ts";
-import { say } from "./ag-ui-scene.ts";
+import { say } from "@moora/testbed/server/ag-ui-scene";
 import { HandModel } from "./hand-model.ts";
-import { agentOf, Client } from "./support.ts";
+import { Client } from "@moora/testbed/server/scene";
+import { agentOf } from "./support.ts";
 
 /** The function of the documentation. */
 interface Documented {

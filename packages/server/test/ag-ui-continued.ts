@@ -4,7 +4,7 @@ import type { AgentState } from "@moora/agent";
 import { Child } from "@moora/testbed/child";
 import { Place } from "@moora/testbed/durable/places";
 import { expect, vi } from "vitest";
-import { Client } from "./support.ts";
+import { Client } from "@moora/testbed/server/scene";
 
 const program = join(import.meta.dirname, "children/ag-ui-server.ts");
 

@@ -2,7 +2,7 @@ import type { HttpAgent } from "@ag-ui/client";
 import { TestClock, untilPasses } from "@moora/testbed/test-clock";
 import { memoryLog, MemoryStorage } from "@moora/event-log";
 import { describe, expect, it } from "vitest";
-import { AgUiScene, say } from "./ag-ui-scene.ts";
+import { AgUiScene, say } from "@moora/testbed/server/ag-ui-scene";
 import { HandModel } from "./hand-model.ts";
 import { agentOf, toolOf } from "./support.ts";
 

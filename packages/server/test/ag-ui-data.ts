@@ -3,7 +3,7 @@ import { defineData, defineTool, readSession, type Agent, type DataDefinition } 
 import { answers, callsTools, type MockScript } from "@moora/llm/testing";
 import fc from "fast-check";
 import { expect } from "vitest";
-import type { AgUiScene } from "./ag-ui-scene.ts";
+import type { AgUiScene } from "@moora/testbed/server/ag-ui-scene";
 import { agentOf } from "./support.ts";
 
 /** Data of any shape, in which nothing is known of the schema. */

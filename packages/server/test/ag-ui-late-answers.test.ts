@@ -2,7 +2,7 @@ import type { HttpAgent } from "@ag-ui/client";
 import { askHuman } from "@moora/agent";
 import { answers, callsTools, type MockScript } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
-import { AgUiScene, say } from "./ag-ui-scene.ts";
+import { AgUiScene, say } from "@moora/testbed/server/ag-ui-scene";
 import { pay } from "./chat-scene.ts";
 import { agentOf } from "./support.ts";
 

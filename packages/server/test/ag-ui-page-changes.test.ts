@@ -5,8 +5,9 @@ import { untilPasses } from "@moora/testbed/test-clock";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { anything, becomes, changeData, dataOf, posts, refusalOf, refused, run } from "./ag-ui-data.ts";
-import { AgUiScene, say } from "./ag-ui-scene.ts";
-import { agentOf, byName, toolOf } from "./support.ts";
+import { AgUiScene, say } from "@moora/testbed/server/ag-ui-scene";
+import { byName } from "@moora/testbed/server/scene";
+import { agentOf, toolOf } from "./support.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -21,8 +21,9 @@ import {
   run,
   working,
 } from "./ag-ui-data.ts";
-import { AgUiScene, say } from "./ag-ui-scene.ts";
-import { agentOf, byName, toolOf } from "./support.ts";
+import { AgUiScene, say } from "@moora/testbed/server/ag-ui-scene";
+import { byName } from "@moora/testbed/server/scene";
+import { agentOf, toolOf } from "./support.ts";
 
 const isSame = (one: unknown, other: unknown): boolean =>
   (one === undefined) === (other === undefined) && canonicalJson(one) === canonicalJson(other);

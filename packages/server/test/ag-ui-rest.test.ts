@@ -2,7 +2,7 @@ import type { HttpAgent } from "@ag-ui/client";
 import { answers, callsTools, fails } from "@moora/llm/testing";
 import { untilPasses } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
-import { AgUiScene, say } from "./ag-ui-scene.ts";
+import { AgUiScene, say } from "@moora/testbed/server/ag-ui-scene";
 import { pay } from "./chat-scene.ts";
 import { HandModel } from "./hand-model.ts";
 import { agentOf, toolOf } from "./support.ts";

@@ -14,7 +14,7 @@ import {
   working,
   type Draft,
 } from "./ag-ui-data.ts";
-import { AgUiScene, say } from "./ag-ui-scene.ts";
+import { AgUiScene, say } from "@moora/testbed/server/ag-ui-scene";
 import { agentOf } from "./support.ts";
 
 describe("the state of a client of AG-UI", () => {

@@ -3,7 +3,7 @@ import { answers, callsTools } from "@moora/llm/testing";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { anything, dataOf, posts, refusalOf, run } from "./ag-ui-data.ts";
-import { AgUiScene } from "./ag-ui-scene.ts";
+import { AgUiScene } from "@moora/testbed/server/ag-ui-scene";
 import { agentOf, toolOf } from "./support.ts";
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -6,7 +6,7 @@ import { answers, callsTools, fails, hangs, type MockScript } from "@moora/llm/t
 import { TestClock, untilPasses } from "@moora/testbed/test-clock";
 import { z } from "zod";
 import { describe, expect, it } from "vitest";
-import { AgUiScene, say } from "./ag-ui-scene.ts";
+import { AgUiScene, say } from "@moora/testbed/server/ag-ui-scene";
 import { agentOf, draftingLlm, toolOf } from "./support.ts";
 
 const textsOf = (client: HttpAgent): readonly unknown[] =>

@@ -1,6 +1,7 @@
 import { answers } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
-import { agentOf, Scene } from "./support.ts";
+import { Scene } from "@moora/testbed/server/scene";
+import { agentOf } from "./support.ts";
 
 const decisions =
   '"approve" | { reject: string } | { approve: any } | { answer: any } | { outcome: "run-again" } | ' +

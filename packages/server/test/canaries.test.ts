@@ -6,7 +6,7 @@ import { mcpOfServer } from "@moora/mcp";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { formsOf } from "./canary-forms.ts";
-import { Scene, type SceneOptions } from "./support.ts";
+import { Scene, type SceneOptions } from "@moora/testbed/server/scene";
 
 /** A secret whose text differs in each encoding. */
 const canary = (name: string): string => `${name}-7f3a+"9/e1\\b2=%c4`;

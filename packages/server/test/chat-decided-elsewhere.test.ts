@@ -6,8 +6,10 @@ import { TestClock, untilPasses } from "@moora/testbed/test-clock";
 import type { UIMessage } from "ai";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { ChatScene, delegating, partsOf, pay, textOf } from "./chat-scene.ts";
-import { agentOf, toolOf, type Client } from "./support.ts";
+import { ChatScene, textOf } from "@moora/testbed/server/chat-scene";
+import { delegating, partsOf, pay } from "./chat-scene.ts";
+import type { Client } from "@moora/testbed/server/scene";
+import { agentOf, toolOf } from "./support.ts";
 
 type Chat = ReturnType<ChatScene["chat"]>;
 

@@ -7,7 +7,8 @@ import { untilPasses } from "@moora/testbed/test-clock";
 import { memoryLog, MemoryStorage } from "@moora/event-log";
 import type { UIMessage } from "ai";
 import { expect, vi } from "vitest";
-import { Scene, type agentOf } from "./support.ts";
+import { Scene } from "@moora/testbed/server/scene";
+import type { agentOf } from "./support.ts";
 
 /** What a page has of a chat, without the rendering of React. */
 export class PageChat extends Chat<UIMessage> {
@@ -33,14 +34,15 @@ export async function loadHook(): Promise<{ readonly page: Documented; readonly 
   return { page, remove: () => rmSync(folder, { recursive: true }) };
 }
 
+/** How many posts arrive. A page that posts without end fails then. */
+const maxPosts = 50;
+
 /** A page with the hook of the documentation, at a server. */
 export class HookScene implements AsyncDisposable {
   scene: Scene;
   readonly #storage = new MemoryStorage();
   readonly requests: string[] = [];
   isOffline = false;
-  /** How many posts arrive. A page that posts without end fails then. */
-  maxPosts = 50;
   readonly #open = new OpenRequests();
   #sending: Promise<void> | undefined;
   #cutBefore: string | undefined;
@@ -67,7 +69,7 @@ export class HookScene implements AsyncDisposable {
 
   async #send(request: Request): Promise<Response> {
     await this.#sending;
-    if (this.isOffline || this.posts > this.maxPosts) throw new TypeError("Failed to fetch");
+    if (this.isOffline || this.posts > maxPosts) throw new TypeError("Failed to fetch");
     request.headers.set("authorization", "Bearer ada");
     return this.#cut(await this.scene.server.fetch(request), request.method);
   }
@@ -137,20 +139,15 @@ export async function send(scene: HookScene, chat: PageChat, meanwhile: () => Pr
   await scene.rests(chat);
 }
 
-/** Decides an open question elsewhere. Returns false if it is not open. */
-export async function decideQuestion(
-  { scene }: HookScene,
-  digest: string,
-  decision: unknown,
-): Promise<boolean> {
+/** Decides a question elsewhere, if it is open. */
+export async function decideQuestion({ scene }: HookScene, digest: string, decision: unknown): Promise<void> {
   const ada = scene.as("ada");
   const [{ id }] = (await ada.get("/sessions")).body.sessions;
   const { questions } = (await ada.get(`/sessions/${id}`)).body;
   const question = questions.find((open: { digest: string }) => open.digest === digest);
-  if (question === undefined) return false;
+  if (question === undefined) return;
   const { toolCallId, path } = question;
   await ada.post(`/sessions/${id}/decisions`, { toolCallId, path, digest, decision });
-  return true;
 }
 
 /** Decides the only open question elsewhere, and waits for the end of its loop. */

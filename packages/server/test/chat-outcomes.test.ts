@@ -4,7 +4,8 @@ import { TestClock } from "@moora/testbed/test-clock";
 import type { UIMessage } from "ai";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { ChatScene, pay } from "./chat-scene.ts";
+import { ChatScene } from "@moora/testbed/server/chat-scene";
+import { pay } from "./chat-scene.ts";
 import { agentOf } from "./support.ts";
 
 type Chat = ReturnType<ChatScene["chat"]>;

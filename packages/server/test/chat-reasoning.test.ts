@@ -2,7 +2,7 @@ import { memoryLog, MemoryStorage } from "@moora/event-log";
 import { TestClock, untilPasses } from "@moora/testbed/test-clock";
 import type { UIMessage } from "ai";
 import { describe, expect, it } from "vitest";
-import { ChatScene } from "./chat-scene.ts";
+import { ChatScene } from "@moora/testbed/server/chat-scene";
 import { HandModel } from "./hand-model.ts";
 import { agentOf, pollsUntil, toolOf } from "./support.ts";
 

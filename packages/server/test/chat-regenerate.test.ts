@@ -2,7 +2,8 @@ import { answers, callsTools, fails } from "@moora/llm/testing";
 import { untilPasses } from "@moora/testbed/test-clock";
 import type { UIMessage } from "ai";
 import { describe, expect, it } from "vitest";
-import { ChatScene, pay } from "./chat-scene.ts";
+import { ChatScene } from "@moora/testbed/server/chat-scene";
+import { pay } from "./chat-scene.ts";
 import { HandModel } from "./hand-model.ts";
 import { agentOf } from "./support.ts";
 

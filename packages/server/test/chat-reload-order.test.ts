@@ -4,7 +4,7 @@ import { TestClock, untilPasses } from "@moora/testbed/test-clock";
 import type { UIMessage } from "ai";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { ChatScene, textOf } from "./chat-scene.ts";
+import { ChatScene, textOf } from "@moora/testbed/server/chat-scene";
 import { agentOf, pollsUntil, toolOf } from "./support.ts";
 
 type Chat = ReturnType<ChatScene["chat"]>;

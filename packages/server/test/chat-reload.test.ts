@@ -6,7 +6,8 @@ import { answers, callsTools, fails, hangs } from "@moora/llm/testing";
 import { untilPasses } from "@moora/testbed/test-clock";
 import { lastAssistantMessageIsCompleteWithApprovalResponses, type UIMessage } from "ai";
 import { describe, expect, it } from "vitest";
-import { ChatScene, delegating, isReady, pay, textOf } from "./chat-scene.ts";
+import { ChatScene, isReady, textOf } from "@moora/testbed/server/chat-scene";
+import { delegating, pay } from "./chat-scene.ts";
 import { HandModel } from "./hand-model.ts";
 import { agentOf, toolOf } from "./support.ts";
 

@@ -1,7 +1,8 @@
 import { answers, callsTools } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
 import type { Grant } from "../src/index.ts";
-import { agentOf, byName, Scene, toolOf, type Answer, type Client } from "./support.ts";
+import { byName, Scene, type Answer, type Client } from "@moora/testbed/server/scene";
+import { agentOf, toolOf } from "./support.ts";
 
 type Face = "chat" | "ag-ui";
 

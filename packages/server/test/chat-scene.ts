@@ -4,8 +4,6 @@ import { answers, callsTools } from "@moora/llm/testing";
 import type { UIMessage } from "ai";
 import { agentOf, toolOf } from "./support.ts";
 
-export { ChatScene, isReady, textOf } from "@moora/testbed/server/chat-scene";
-
 /** An agent whose sub-agent asks before it pays, or asks its user something. */
 export function delegating(call: "pay" | "ask_human", ran: unknown[] = []) {
   const given = call === "pay" ? { cents: 5 } : { question: "How much?" };

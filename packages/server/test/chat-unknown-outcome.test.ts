@@ -4,7 +4,7 @@ import { answers, callsTools } from "@moora/llm/testing";
 import { untilPasses } from "@moora/testbed/test-clock";
 import { isToolUIPart, type UIMessage } from "ai";
 import { describe, expect, it } from "vitest";
-import { ChatScene, textOf } from "./chat-scene.ts";
+import { ChatScene, textOf } from "@moora/testbed/server/chat-scene";
 import { agentOf, toolOf } from "./support.ts";
 
 const question = "The outcome of this call is unknown: it may have run. If you approve it, it runs again.";

@@ -4,7 +4,8 @@ import type { LlmOutcome } from "@moora/llm";
 import { answers, callsTools, fails, hangs } from "@moora/llm/testing";
 import { TestClock, untilPasses } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
-import { ChatScene, delegating, isReady, partsOf, pay, textOf } from "./chat-scene.ts";
+import { ChatScene, isReady, textOf } from "@moora/testbed/server/chat-scene";
+import { delegating, partsOf, pay } from "./chat-scene.ts";
 import { agentOf, draftingLlm, toolOf } from "./support.ts";
 
 describe("a chat of the AI SDK", () => {

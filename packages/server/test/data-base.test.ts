@@ -4,7 +4,8 @@ import { answers, callsTools } from "@moora/llm/testing";
 import { Gates, remoteLog } from "@moora/testbed/durable/remote-log";
 import { TestClock, turn } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
-import { agentOf, pollsUntil, Scene, type Answer, type Client } from "./support.ts";
+import { Scene, type Answer, type Client } from "@moora/testbed/server/scene";
+import { agentOf, pollsUntil } from "./support.ts";
 
 const data = defineData({ schema: { type: "object" }, initial: { list: [] } });
 

@@ -1,5 +1,5 @@
 import { mcpOfServer } from "@moora/mcp";
-import type { Scene, SceneOptions } from "./support.ts";
+import type { Scene, SceneOptions } from "@moora/testbed/server/scene";
 
 /** A request: its method, its path, and the body of a post. */
 export type RouteRequest = readonly [method: string, path: string, body?: object | undefined];

@@ -4,7 +4,8 @@ import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
 import { createAgentServer } from "@moora/server";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
-import { agentOf, Scene, toolOf, type Answer, type Client } from "./support.ts";
+import { Scene, type Answer, type Client } from "@moora/testbed/server/scene";
+import { agentOf, toolOf } from "./support.ts";
 
 const bytes = Uint8Array.from({ length: 70_000 }, (_, index) => index % 256);
 const dataUrl = `data:image/png;base64,${Buffer.from(bytes).toString("base64")}`;

@@ -1,7 +1,8 @@
 import { defineData } from "@moora/agent";
 import { answers, callsTools } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
-import { agentOf, Scene, toolOf, type Client } from "./support.ts";
+import { Scene, type Client } from "@moora/testbed/server/scene";
+import { agentOf, toolOf } from "./support.ts";
 
 /** An agent with data that calls a tool for each message. */
 const helper = () =>

@@ -5,7 +5,8 @@ import { answers, callsTools } from "@moora/llm/testing";
 import { turn } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
 import type { Grant } from "../src/index.ts";
-import { agentOf, byName, Scene, toolOf, type Client, type SceneOptions } from "./support.ts";
+import { byName, Scene, type Client, type SceneOptions } from "@moora/testbed/server/scene";
+import { agentOf, toolOf } from "./support.ts";
 
 const talker = () => agentOf(() => answers("Hello."));
 

@@ -1,7 +1,8 @@
 import { parsePortable } from "@moora/agent";
 import { answers } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
-import { agentOf, Scene } from "./support.ts";
+import { Scene } from "@moora/testbed/server/scene";
+import { agentOf } from "./support.ts";
 
 const page = { html: "<!doctype html><title>page</title>", contentSecurityPolicy: "default-src 'none'" };
 const inspector = async () => page;

@@ -6,8 +6,9 @@ import { answers } from "@moora/llm/testing";
 import { Child } from "@moora/testbed/child";
 import { Place } from "@moora/testbed/durable/places";
 import { describe, expect, it } from "vitest";
+import { Client, Scene } from "@moora/testbed/server/scene";
+import { agentOf } from "./support.ts";
 import { describedRoutes, requestsTo } from "./every-route.ts";
-import { agentOf, Client, Scene } from "./support.ts";
 
 const program = join(import.meta.dirname, "children/forking-server.ts");
 const talker = () => agentOf(() => answers("Hello."));

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { Child } from "@moora/testbed/child";
 import { Place } from "@moora/testbed/durable/places";
 import { describe, expect, it } from "vitest";
-import { Client, range } from "./support.ts";
+import { Client, range } from "@moora/testbed/server/scene";
 
 const program = join(import.meta.dirname, "children/server.ts");
 

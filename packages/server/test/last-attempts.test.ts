@@ -3,7 +3,8 @@ import { memoryLog } from "@moora/event-log";
 import { answers, callsTools } from "@moora/llm/testing";
 import { TestClock, turn } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
-import { agentOf, pollsUntil, Scene, toolOf } from "./support.ts";
+import { Scene } from "@moora/testbed/server/scene";
+import { agentOf, pollsUntil, toolOf } from "./support.ts";
 
 /** An agent whose tool waits for `until`, and calls `onBegin` before. */
 const searcher = (until: Promise<void>, onBegin: () => void = () => undefined) =>

@@ -5,7 +5,9 @@ import { poolOn, PostgresServer } from "@moora/testbed/postgres/server";
 import type { LlmCaller } from "@moora/llm";
 import { answers } from "@moora/llm/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { agentOf, Scene, type EventReader } from "./support.ts";
+import type { EventReader } from "@moora/testbed/server/event-reader";
+import { Scene } from "@moora/testbed/server/scene";
+import { agentOf } from "./support.ts";
 
 let postgres: PostgresServer;
 let admin: ReturnType<typeof poolOn>;

@@ -6,7 +6,9 @@ import { answers, callsTools, hangs } from "@moora/llm/testing";
 import { remoteLog } from "@moora/testbed/durable/remote-log";
 import { TestClock, turn } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
-import { agentOf, Scene, toolOf, type EventReader } from "./support.ts";
+import type { EventReader } from "@moora/testbed/server/event-reader";
+import { Scene } from "@moora/testbed/server/scene";
+import { agentOf, toolOf } from "./support.ts";
 
 /** A model whose chunks a test writes. Its answer is all that was written. */
 class HandWriter implements LlmCaller {

@@ -1,7 +1,8 @@
 import { memoryLog, MemoryStorage } from "@moora/event-log";
 import { answers, fails } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
-import { agentOf, Scene } from "./support.ts";
+import { Scene } from "@moora/testbed/server/scene";
+import { agentOf } from "./support.ts";
 
 const failing = () => agentOf([fails("auth"), answers("It works again.")]);
 

@@ -4,7 +4,8 @@ import { answers, callsTools, hangs } from "@moora/llm/testing";
 import { Gates, remoteLog } from "@moora/testbed/durable/remote-log";
 import { TestClock, turn, untilPasses } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
-import { agentOf, range, Scene, toolOf } from "./support.ts";
+import { range, Scene } from "@moora/testbed/server/scene";
+import { agentOf, toolOf } from "./support.ts";
 
 const talker = () => agentOf(() => answers("Hello."));
 

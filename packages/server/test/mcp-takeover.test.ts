@@ -5,7 +5,8 @@ import { mcpOfServer } from "@moora/mcp";
 import { Gates, remoteLog } from "@moora/testbed/durable/remote-log";
 import { TestClock, turn } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
-import { agentOf, byName, Scene } from "./support.ts";
+import { byName, Scene } from "@moora/testbed/server/scene";
+import { agentOf } from "./support.ts";
 
 const waiter = () => agentOf(() => hangs("Hm"));
 

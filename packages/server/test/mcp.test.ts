@@ -6,7 +6,8 @@ import { mcpOfServer } from "@moora/mcp";
 import { describe, expect, it } from "vitest";
 import type { Grant } from "../src/index.ts";
 import { serve, type ServedAgents } from "../src/node.ts";
-import { agentOf, byName, Client, Scene, toolOf, type SceneOptions } from "./support.ts";
+import { byName, Client, Scene, type SceneOptions } from "@moora/testbed/server/scene";
+import { agentOf, toolOf } from "./support.ts";
 
 type Era = "legacy" | "modern";
 type Asked = (message: string) => boolean;

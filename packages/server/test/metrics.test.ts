@@ -1,7 +1,8 @@
 import { answers } from "@moora/llm/testing";
 import { TestClock } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
-import { agentOf, byName, pollsUntil, Scene, type Client } from "./support.ts";
+import { byName, Scene, type Client } from "@moora/testbed/server/scene";
+import { agentOf, pollsUntil } from "./support.ts";
 
 const talker = () => agentOf(() => answers("Hello."));
 

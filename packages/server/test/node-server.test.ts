@@ -5,7 +5,8 @@ import { answers } from "@moora/llm/testing";
 import { TestClock, turn } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
 import { serve, type ServedAgents } from "../src/node.ts";
-import { agentOf, Client, range, Scene } from "./support.ts";
+import { Client, range, Scene } from "@moora/testbed/server/scene";
+import { agentOf } from "./support.ts";
 
 /** A server that listens, with a client. */
 class Served implements AsyncDisposable {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { EventReader, type Client, type ReadEvent } from "./support.ts";
+import { EventReader, type ReadEvent } from "@moora/testbed/server/event-reader";
+import type { Client } from "@moora/testbed/server/scene";
 import { conversations, trafficScene } from "./traffic/conversations.ts";
 import { conversationIn, readAnswer, readTraffic, recordedFiles, type Exchange } from "./traffic/exchange.ts";
 

@@ -4,7 +4,8 @@ import { Validator as JsonSchemaValidator } from "@cfworker/json-schema";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { describe, expect, it } from "vitest";
 import { routesOfReadme } from "./readme-routes.ts";
-import { agentOf, Scene, toolOf, type Answer } from "./support.ts";
+import { Scene, type Answer } from "@moora/testbed/server/scene";
+import { agentOf, toolOf } from "./support.ts";
 
 const talker = () => agentOf(() => answers("Hello."));
 

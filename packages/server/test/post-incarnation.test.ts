@@ -3,7 +3,8 @@ import { memoryLog, MemoryStorage } from "@moora/event-log";
 import { answers } from "@moora/llm/testing";
 import { TestClock } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
-import { agentOf, Scene, type Client } from "./support.ts";
+import { Scene, type Client } from "@moora/testbed/server/scene";
+import { agentOf } from "./support.ts";
 
 const agent = () =>
   agentOf(() => answers("Yes."), { data: defineData({ schema: { type: "object" }, initial: {} }) });

@@ -1,6 +1,7 @@
 import { answers } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
-import { agentOf, Scene } from "./support.ts";
+import { Scene } from "@moora/testbed/server/scene";
+import { agentOf } from "./support.ts";
 
 describe("a client of a version of the protocol", () => {
   it.each(["0", "2", "1.0", "one", "1, 2"])(

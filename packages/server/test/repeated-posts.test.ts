@@ -2,7 +2,8 @@ import { defineData } from "@moora/agent";
 import { memoryLog, MemoryStorage } from "@moora/event-log";
 import { answers, callsTools, hangs } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
-import { agentOf, Scene, toolOf } from "./support.ts";
+import { Scene } from "@moora/testbed/server/scene";
+import { agentOf, toolOf } from "./support.ts";
 
 const counter = () =>
   agentOf(() => answers("Yes."), {

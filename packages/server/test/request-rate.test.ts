@@ -1,7 +1,8 @@
 import { answers } from "@moora/llm/testing";
 import { TestClock } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
-import { agentOf, Scene } from "./support.ts";
+import { Scene } from "@moora/testbed/server/scene";
+import { agentOf } from "./support.ts";
 
 const sceneOf = (clock: TestClock, maxRequestsPerMinute: number): Scene =>
   new Scene(

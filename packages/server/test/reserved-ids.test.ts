@@ -1,6 +1,7 @@
 import { answers } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
-import { agentOf, Scene } from "./support.ts";
+import { Scene } from "@moora/testbed/server/scene";
+import { agentOf } from "./support.ts";
 
 const reserved = ["loop_1", "msg_1_1", "reasoning_1_1", "reasoning_1_1_1", "calls_call_1", "result_call_1"];
 

@@ -4,8 +4,9 @@ import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
 import { TestClock } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
 import { anything, dataOf } from "./ag-ui-data.ts";
-import { AgUiScene, say } from "./ag-ui-scene.ts";
-import { agentOf, toolOf, type SceneOptions } from "./support.ts";
+import { AgUiScene, say } from "@moora/testbed/server/ag-ui-scene";
+import type { SceneOptions } from "@moora/testbed/server/scene";
+import { agentOf, toolOf } from "./support.ts";
 
 /** A shop whose two sub-agents, one below the other, ask before they pay. Its servers have one storage. */
 class Shop {

@@ -3,7 +3,8 @@ import { memoryLog, MemoryStorage } from "@moora/event-log";
 import { answers, callsTools } from "@moora/llm/testing";
 import { TestClock } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
-import { agentOf, pollsUntil, Scene, toolOf, type SceneOptions } from "./support.ts";
+import { Scene, type SceneOptions } from "@moora/testbed/server/scene";
+import { agentOf, pollsUntil, toolOf } from "./support.ts";
 
 const talker = () => agentOf(() => answers("Yes."));
 

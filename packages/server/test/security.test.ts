@@ -10,7 +10,8 @@ import {
   routesOfSession,
   type RouteRequest,
 } from "./every-route.ts";
-import { agentOf, byName, Scene, toolOf } from "./support.ts";
+import { byName, Scene } from "@moora/testbed/server/scene";
+import { agentOf, toolOf } from "./support.ts";
 
 const talker = () => agentOf(() => answers("Hello."));
 

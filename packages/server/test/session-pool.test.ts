@@ -4,7 +4,8 @@ import { unfinishedMove } from "@moora/agent/internal";
 import { answers, callsTools, hangs } from "@moora/llm/testing";
 import { TestClock, turn, untilPasses } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
-import { agentOf, Scene, toolOf } from "./support.ts";
+import { Scene } from "@moora/testbed/server/scene";
+import { agentOf, toolOf } from "./support.ts";
 
 const talker = () => agentOf(() => answers("Hello."));
 

@@ -10,7 +10,8 @@ import { withSessions } from "@moora/event-log/testing";
 import { answers } from "@moora/llm/testing";
 import { TestClock } from "@moora/testbed/test-clock";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { agentOf, Scene, type Client } from "./support.ts";
+import { Scene, type Client } from "@moora/testbed/server/scene";
+import { agentOf } from "./support.ts";
 
 const talker = () => agentOf(() => answers("Hello."));
 

@@ -3,7 +3,8 @@ import { memoryLog, type EventLog } from "@moora/event-log";
 import { withSessions } from "@moora/event-log/testing";
 import { answers, callsTools, hangs } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
-import { agentOf, byName, Scene, toolOf } from "./support.ts";
+import { byName, Scene } from "@moora/testbed/server/scene";
+import { agentOf, toolOf } from "./support.ts";
 
 const talker = () => agentOf(() => answers("Hello there."));
 

@@ -5,7 +5,8 @@ import { TestClock, turn, untilPasses } from "@moora/testbed/test-clock";
 import { DefaultChatTransport, type UIMessage } from "ai";
 import { describe, expect, it } from "vitest";
 import { HandModel } from "./hand-model.ts";
-import { agentOf, Scene, toolOf } from "./support.ts";
+import { Scene } from "@moora/testbed/server/scene";
+import { agentOf, toolOf } from "./support.ts";
 
 /** A reader of a response that takes nothing while it is paused. */
 class Reader {

@@ -1,7 +1,8 @@
 import { answers, hangs } from "@moora/llm/testing";
 import { TestClock, turn, untilPasses } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
-import { agentOf, range, Scene } from "./support.ts";
+import { range, Scene } from "@moora/testbed/server/scene";
+import { agentOf } from "./support.ts";
 
 const talker = () => agentOf(() => answers("Hello there, friend."));
 

@@ -4,7 +4,8 @@ import { memoryLog } from "@moora/event-log";
 import { answers, callsTools } from "@moora/llm/testing";
 import { untilPasses } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
-import { agentOf, Scene, toolOf, type SceneOptions } from "./support.ts";
+import { Scene, type SceneOptions } from "@moora/testbed/server/scene";
+import { agentOf, toolOf } from "./support.ts";
 
 /** An agent whose sub-agent pays, and asks before. */
 function payingScene(options: SceneOptions = {}) {

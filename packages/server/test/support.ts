@@ -11,9 +11,6 @@ import type { LlmCaller } from "@moora/llm";
 import { answers, callsTools, fails, hangs, MockLlmCaller, type MockScript } from "@moora/llm/testing";
 import { turn, type TestClock } from "@moora/testbed/test-clock";
 
-export { EventReader, type ReadEvent } from "@moora/testbed/server/event-reader";
-export { byName, Client, range, Scene, type Answer, type SceneOptions } from "@moora/testbed/server/scene";
-
 /** A tool that takes any object. */
 export const toolOf = (
   name: string,

@@ -6,7 +6,8 @@ import { Place } from "@moora/testbed/durable/places";
 import { TestClock, turn } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
 import { createAgentServer } from "../src/index.ts";
-import { agentOf, pollsUntil, Scene, toolOf } from "./support.ts";
+import { Scene } from "@moora/testbed/server/scene";
+import { agentOf, pollsUntil, toolOf } from "./support.ts";
 
 const talker = (name = "helper") => agentOf(() => answers("Hello."), { name });
 

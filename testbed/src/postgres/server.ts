@@ -99,6 +99,7 @@ function launch(directory: string, port: number, isDurable: boolean): ChildProce
     `port=${port}`,
     "listen_addresses=127.0.0.1",
     "unix_socket_directories=",
+    "max_connections=300",
     `fsync=${isDurable ? "on" : "off"}`,
   ];
   const server = spawn(

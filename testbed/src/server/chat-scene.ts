@@ -22,15 +22,15 @@ export class ChatScene implements AsyncDisposable {
     this.scene = new Scene(agent, options);
   }
 
-  chat(
+  chat<Message extends UIMessage = UIMessage>(
     id = "chat-1",
     user = "ada",
-    messages: UIMessage[] = [],
+    messages: NoInfer<Message>[] = [],
     sendAutomaticallyWhen: (given: { messages: UIMessage[] }) => boolean = (given) =>
       lastAssistantMessageIsCompleteWithApprovalResponses(given) ||
       lastAssistantMessageIsCompleteWithToolCalls(given),
-  ): Chat<UIMessage> {
-    return new Chat({
+  ): Chat<Message> {
+    return new Chat<Message>({
       id,
       messages,
       onError: (error) => void this.errors.push(error),
@@ -50,7 +50,7 @@ export class ChatScene implements AsyncDisposable {
   }
 
   /** Waits until the page does nothing by itself. */
-  async rests(chat: Chat<UIMessage>): Promise<void> {
+  async rests(chat: Pick<Chat<UIMessage>, "status">): Promise<void> {
     await this.#open.settle(chat);
   }
 

@@ -1,5 +1,4 @@
 import { expect } from "vitest";
-import { watchedBody } from "../../../packages/server/src/watched-body.ts";
 import { turn, untilPasses } from "../test-clock.ts";
 
 /** The requests of a page, each of them open until its response was read or canceled, or until it has failed. */
@@ -13,7 +12,7 @@ export class OpenRequests {
     const end = (): void => void (this.#ended += 1);
     try {
       const response = await request();
-      if (response.body !== null) return new Response(watchedBody(response.body, end), response);
+      if (response.body !== null) return new Response(response.body.pipeThrough(endOf(end)), response);
       end();
       return response;
     } catch (error) {
@@ -32,6 +31,13 @@ export class OpenRequests {
       await turn();
     } while (this.#begun !== begun || this.#ended !== begun);
   }
+}
+
+/** Calls back when a body has ended or failed, or when its reader has left. */
+function endOf(onEnd: () => void): TransformStream<Uint8Array, Uint8Array> {
+  // The types of the DOM do not have `cancel`.
+  const transformer = { flush: onEnd, cancel: onEnd };
+  return new TransformStream(transformer);
 }
 
 function checkRest(openRequests: number, status: string): void {

@@ -1,3 +1,4 @@
+import { flushCompileCache } from "node:module";
 import { createInterface } from "node:readline";
 import { DBOS } from "@dbos-inc/dbos-sdk";
 import type { AgentInput } from "@moora/agent";
@@ -40,6 +41,8 @@ export async function launchDbos({ url, executor, listenQueues }: LaunchOrders):
     ...(listenQueues === undefined ? {} : { listenQueues }),
   });
   await DBOS.launch();
+  // A killed process would not write it.
+  flushCompileCache();
 }
 
 /** Launches DBOS, prints `launched`, and answers commands until the process is killed. */

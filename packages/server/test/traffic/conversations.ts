@@ -1,7 +1,8 @@
 import { askHuman, defineData, type Agent } from "@moora/agent";
 import { answers, callsTools, fails } from "@moora/llm/testing";
 import { TestClock } from "@moora/testbed/test-clock";
-import { agentOf, Scene, toolOf } from "../support.ts";
+import { Scene } from "@moora/testbed/server/scene";
+import { agentOf, toolOf } from "../support.ts";
 import type { Recorder } from "./recorder.ts";
 
 /** A conversation of a client: the agent at the other end, and what the client sends. Recorded ones stay as they are. */

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { ReadEvent } from "../support.ts";
+import type { ReadEvent } from "@moora/testbed/server/event-reader";
 import type { ConversationName } from "./conversations.ts";
 
 /** A request of a client and what it got: a JSON body, the lines of one, or the events of a stream up to where the client left. */

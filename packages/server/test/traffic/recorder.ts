@@ -1,4 +1,5 @@
-import { EventReader, type Client, type ReadEvent } from "../support.ts";
+import { EventReader, type ReadEvent } from "@moora/testbed/server/event-reader";
+import type { Client } from "@moora/testbed/server/scene";
 import { readAnswer, type Exchange } from "./exchange.ts";
 
 interface RequestParts {

@@ -1,1 +1,0 @@
-export { AgUiScene, say } from "@moora/testbed/server/ag-ui-scene";
