@@ -145,7 +145,7 @@ const optionRows: Readonly<Record<OptionName, OptionRow>> = {
     help: "Where archived sessions are kept: FILE.db, a folder, postgres://... Default: beside the log.",
   },
   "copy-lost": {
-    help: "Move a session whose earlier move was interrupted, and whose copy is lost. Its original stays, closed.",
+    help: "Move a session again whose copy is lost. Its original stays closed until it is removed.",
   },
   "dry-run": { help: "Change nothing; print what would be pruned." },
   all: { help: "Show every difference of the two states." },
