@@ -77,3 +77,36 @@ describe("a post with the incarnation of its session", () => {
     expect(JSON.stringify(state)).toContain("New");
   });
 });
+
+describe("a fork of a session that was removed and created again with the same id", () => {
+  it("is refused for a client of the removed one, and creates nothing", async () => {
+    await using scene = new Scene(agent());
+    const ada = scene.as("ada");
+    const id = await create(ada);
+    const removed = await incarnationOf(ada, id);
+    await ada.delete(`/sessions/${id}`);
+    await create(ada);
+    for (const query of [removed, "incarnation=unknown"])
+      expect(await ada.post(`/sessions/${id}/fork?${query}`)).toMatchObject(historyChanged);
+    expect(await scene.log.list()).toHaveLength(1);
+    const current = await incarnationOf(ada, id);
+    expect(await ada.post(`/sessions/${id}/fork?${current}`)).toMatchObject({ status: 201 });
+  });
+
+  it("is one of the new session, also with a key that has made a fork of the removed one", async () => {
+    await using scene = new Scene(agent());
+    const ada = scene.as("ada");
+    const id = await create(ada);
+    await ada.post(`/sessions/${id}/pause`);
+    await ada.post(`/sessions/${id}/messages`, { content: "Old" });
+    const fork = async () => (await ada.post(`/sessions/${id}/fork`, {}, sameKey)).body.id;
+    const first = await fork();
+    await ada.delete(`/sessions/${id}`);
+    await create(ada);
+    const second = await fork();
+    expect(second).not.toBe(first);
+    expect(await fork()).toBe(second);
+    expect(JSON.stringify((await ada.get(`/sessions/${second}`)).body.state)).not.toContain("Old");
+    expect(JSON.stringify((await ada.get(`/sessions/${first}`)).body.state)).toContain("Old");
+  });
+});

@@ -6,7 +6,7 @@ import type { AskingStatus, OpenCall } from "../control/control.ts";
 import { advanceBatch } from "../control/tool-batch.ts";
 import type { StateEdit } from "../state-edit.ts";
 import type { ToolCallDecidedInput } from "../input.ts";
-import { isWithoutReviewer, noReviewer } from "../no-reviewer.ts";
+import { closedByFork, reasonWithoutPerson } from "../no-reviewer.ts";
 import type { ToolCallDecision, ToolCallRecord, ToolQuestionRecord } from "../state.ts";
 import { wording } from "../wording.ts";
 import type { IgnoredReason, InputHandler } from "./input-handler.ts";
@@ -75,7 +75,7 @@ function decide(edit: StateEdit, call: OpenCall, record: ToolCallRecord, input: 
     case "run-again":
       return runAgain(edit, call);
     case "rejected":
-      return failCall(edit, call.id, "rejected", rejectionText(input));
+      return failCall(edit, call.id, rejectionCode(input), rejectionText(input));
     case "failed":
       return failCall(edit, call.id, "reported-failed", wording.reportedFailed(reason));
     case "unknown":
@@ -90,11 +90,17 @@ function decide(edit: StateEdit, call: OpenCall, record: ToolCallRecord, input: 
   }
 }
 
-const rejectionText = (input: ToolCallDecidedInput): string =>
-  isWithoutReviewer(input) ? wording.notRun(noReviewer.reason) : wording.rejected(input.reason);
+/** A fork rejects nothing: it gives the call up. */
+const rejectionCode = (input: ToolCallDecidedInput): "not-run" | "rejected" =>
+  reasonWithoutPerson(input) === closedByFork.reason ? "not-run" : "rejected";
+
+function rejectionText(input: ToolCallDecidedInput): string {
+  const reason = reasonWithoutPerson(input);
+  return reason === undefined ? wording.rejected(input.reason) : wording.notRun(reason);
+}
 
 const unknownText = (input: ToolCallDecidedInput): string =>
-  isWithoutReviewer(input) ? noReviewer.reason : wording.unknownToPerson(input.reason);
+  reasonWithoutPerson(input) ?? wording.unknownToPerson(input.reason);
 
 /** The record with the arguments of the reviewer, and without the problem of the original ones. */
 function modified(

@@ -7,6 +7,7 @@ import {
   type OpenCall,
 } from "@moora/agent-core-state-machine";
 import {
+  closedByFork,
   llmCallKey,
   openCallsOf,
   recordOf,
@@ -145,14 +146,11 @@ export function callsBegunIn(inputs: readonly AgentInput[], state: AgentState): 
 function toClosingInput(call: OpenCall, state: AgentState, made: Made): AgentInput {
   const { id: toolCallId, status } = call;
   const { updatedAt: timestamp } = state;
-  // A reply to the question of a tool would run the call again.
+  // A reply to the question of a tool would run the call again. Only a fork closes other questions.
   if (status.type === "asking" && toolQuestionOf(state, call) === undefined) {
     const { digest, about } = status;
-    const answer =
-      about === "outcome"
-        ? ({ decision: { type: "unknown" }, reason: `The ${madeHere(made)}` } as const)
-        : ({ decision: { type: "rejected" }, reason: notRun(made) } as const);
-    return { type: "tool-call-decided", toolCallId, digest, by: "fork", ...answer, timestamp };
+    const decision = { type: about === "outcome" ? "unknown" : "rejected" } as const;
+    return { type: "tool-call-decided", toolCallId, digest, ...closedByFork, decision, timestamp };
   }
   const failure =
     call.mayHaveRun || hasStarted(call)

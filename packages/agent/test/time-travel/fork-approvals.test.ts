@@ -1,6 +1,7 @@
 import { untilPasses } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
 import {
+  askHuman,
   defineAgent,
   defineTool,
   forkSession,
@@ -172,4 +173,42 @@ describe("a fork of a call whose question was answered and that has not continue
       await fork.close();
     },
   );
+});
+
+describe("a fork that closes an open question", () => {
+  /** A fork of a session whose first call asks a person, and what the model reads of it. */
+  async function closedFork(world: Restarts): Promise<{ readonly code?: string; readonly text: string }> {
+    const { length } = await world.types();
+    const { state } = await forkSession(world.log, "ada", length, { as: "fork", open: "close" });
+    expect(await verifySession(world.log, "fork")).toMatchObject({ ok: true });
+    expect(state.toolCalls["call_1"]?.decision?.by).toBe("fork");
+    const result = resultOf(state);
+    return { ...(result?.isSuccess === false ? { code: result.code } : {}), text: textOf(result) };
+  }
+
+  it.each([
+    ["for an approval", "pay", toolOf("pay", never, { approval: "always" })],
+    ["of the model", "ask_human", askHuman()],
+  ] as const)("%s says that the call was not run, and names no person", async (_, name, tool) => {
+    const world = new Restarts();
+    const calls = callsThenAnswers({ name, arguments: { question: "Which size?" } });
+    await world.crash(defineAgent({ llm: calls, tools: [tool] }));
+    expect(await closedFork(world)).toEqual({
+      code: "not-run",
+      text: "Not run. The conversation was forked here before a decision.",
+    });
+  });
+
+  it("about an outcome says that the outcome is unknown, and names no person", async () => {
+    const world = new Restarts();
+    const { agent } = payingAgent({ onUnknown: "ask" });
+    await world.crash(agent);
+    const session = await world.open(agent);
+    expect(questionOf(session).about).toBe("outcome");
+    await session.close();
+    const { code, text } = await closedFork(world);
+    expect(code).toBe("outcome-unknown");
+    expect(text).toContain("may have had its effect. The conversation was forked here before a decision.");
+    expect(text).not.toMatch(/human|person/i);
+  });
 });

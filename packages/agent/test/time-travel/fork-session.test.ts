@@ -13,7 +13,7 @@ import { call } from "@moora/testbed/durable/counting-agent";
 import { driveToEnd, quiet } from "@moora/testbed/durable/drive";
 import { problemsAfter } from "@moora/testbed/durable/outcome";
 import { checkSound, sceneOf, type Scene } from "@moora/testbed/durable/scene";
-import { callsThenAnswers, never, questionOf, Restarts } from "../restarts/restarts.ts";
+import { callsThenAnswers, never, questionOf, Restarts, textOf } from "../restarts/restarts.ts";
 import { toolOf } from "../support.ts";
 import { recordsOf, recordSession } from "./record-session.ts";
 
@@ -58,6 +58,9 @@ describe.each(rules)("a fork that settles open work by the rule %s", (open) => {
       expect(await verifySession(scene.log(), as), as).toMatchObject({ ok: true, seq: forked.seq });
       for (const [id, { result }] of Object.entries(before.toolCalls))
         if (result !== null) expect(forked.state.toolCalls[id]?.result, as).toEqual(result);
+      // The reviewer of the original rejects nothing.
+      for (const { result } of Object.values(forked.state.toolCalls))
+        expect(textOf(result), as).not.toMatch(/human|person/i);
       const state = await livedOn(scene, as);
       expect(["Done", "Error"], as).toContain(state.reActContext.control.type);
       expect(problemsAfter(state), as).toEqual([]);

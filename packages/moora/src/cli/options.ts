@@ -49,6 +49,7 @@ export type OptionName =
   | "reason"
   | "older-than"
   | "archive"
+  | "copy-lost"
   | "dry-run"
   | "all"
   | "follow"
@@ -142,6 +143,9 @@ const optionRows: Readonly<Record<OptionName, OptionRow>> = {
   archive: {
     value: "WHERE",
     help: "Where archived sessions are kept: FILE.db, a folder, postgres://... Default: beside the log.",
+  },
+  "copy-lost": {
+    help: "Move a session again whose copy is lost. Its original stays closed until it is removed.",
   },
   "dry-run": { help: "Change nothing; print what would be pruned." },
   all: { help: "Show every difference of the two states." },

@@ -219,10 +219,10 @@ describe.each([
     expect(await rows("rerun", "ada", ...log)).toMatchObject([{ differences: [], unrecordedCalls: 0 }]);
   });
 
-  it("are forked, and the output counts the copied records and the reused results", async () => {
+  it("are forked, and the output counts the copied records and those for open work", async () => {
     const fork = async (to: string, ...options: readonly string[]) =>
       (await cli("fork", "ada", "--at", "5", "--to", to, ...options)).out;
-    expect(await fork("reused")).toBe("reused has 6 records: 5 records of ada and 1 recorded result.\n");
+    expect(await fork("reused")).toBe("reused has 6 records: 5 records of ada and 1 record for open work.\n");
     expect(await fork("rerun", "--open", "rerun")).toBe(
       "rerun has 4 records: 4 of the first 5 records of ada, open work runs again.\n",
     );
@@ -232,6 +232,16 @@ describe.each([
     expect((await cli("fork", "ada", "--at", "1", "--to", "first")).out).toBe(
       "first has 1 record: 1 record of ada.\n",
     );
+  });
+
+  it("are forked after an approval, and the output does not call the end of the call a result", async () => {
+    writeFileSync(place.at("a.txt"), "the text\n");
+    expect((await cli("run", "read a.txt", "--session", "eve", "--approve", "ask")).code).toBe(7);
+    expect((await cli("approve", "eve", "call_1")).code).toBe(0);
+    expect((await cli("fork", "eve", "--to", "bob")).out).toMatch(
+      /^bob has \d+ records: .* records of eve and 1 record for open work\.\n$/,
+    );
+    expect((await cli("show", "bob", "--json")).out).toContain("Not run: the conversation was forked here.");
   });
 
   it("wait for decisions from anywhere, which bind to the call", async () => {

@@ -124,11 +124,13 @@ export const descriptions: Readonly<Record<Operation, OperationDescription>> = {
       "Creates a session of the user from the records of another one. Work that is open at the last of them gets the result that the original session has.",
     body: "ForkBody",
     isBodyOptional: true,
+    query: { incarnation },
     requestHeaders: ["idempotency-key"],
     responses: { 201: { description: "The new session.", schema: "SessionSummary", headers: ["location"] } },
     problems: [
       ...createProblems,
       "cursor-beyond-end",
+      "history-changed",
       "forbidden",
       "not-found",
       "session-incomplete",

@@ -21,6 +21,7 @@ import {
   type Cursor,
 } from "../sessions/check-history.ts";
 import { DataPosition } from "../sessions/data-position.ts";
+import { incarnationOf } from "../sessions/history-position.ts";
 import { dispatchCancel, dispatchMessage, type MadePost } from "../sessions/dispatch-post.ts";
 import { idempotencyKeyOf } from "../sessions/idempotency-key.ts";
 import type { LiveSession } from "../sessions/live-session.ts";
@@ -66,7 +67,7 @@ export const postRoute =
           id,
           async (session, isRecorded) => {
             // The one that replaces a session in the middle of a post may be another one with the same id.
-            requireIncarnation(session, incarnation);
+            requireIncarnation(incarnationOf(session), incarnation);
             return await post({ context, live, session, isRecorded, id, user, body, timestamp });
           },
           (session) => mayExist?.(session, id) ?? true,

@@ -1,4 +1,3 @@
-import type { DurableSession } from "@moora/agent";
 import type { EventLog } from "@moora/event-log";
 import { HttpProblem, unavailable } from "../problem.ts";
 import { digestAt, incarnationOf } from "./history-position.ts";
@@ -38,20 +37,20 @@ export async function checkIncarnation(
   live: LiveSession,
   { incarnation }: Pick<Cursor, "incarnation">,
 ): Promise<void> {
-  if (isOfIncarnation(live.session, incarnation)) return;
+  if (isSameIncarnation(incarnationOf(live.session), incarnation)) return;
   // Another server may have created the session again: the client is of that one then.
   await live.refresh();
-  requireIncarnation(live.session, incarnation);
+  requireIncarnation(incarnationOf(live.session), incarnation);
 }
 
 /** Throws `history-changed` for another incarnation than that of a session. Null: the client does not say which it knows. */
-export function requireIncarnation(session: DurableSession<unknown>, incarnation: string | null): void {
-  if (isOfIncarnation(session, incarnation)) return;
+export function requireIncarnation(incarnation: string, known: string | null): void {
+  if (isSameIncarnation(incarnation, known)) return;
   throw new HttpProblem("history-changed", "The session was removed, and created again with the same id.");
 }
 
-const isOfIncarnation = (session: DurableSession<unknown>, incarnation: string | null): boolean =>
-  incarnation === null || incarnation === incarnationOf(session);
+const isSameIncarnation = (incarnation: string, known: string | null): boolean =>
+  known === null || known === incarnation;
 
 /** Throws `history-changed` for a reader whose last record is not the one of the log. */
 async function checkRecord(live: LiveSession, { after, digest }: Cursor): Promise<void> {

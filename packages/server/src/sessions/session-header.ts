@@ -3,6 +3,7 @@ import type { SessionRef } from "../access/authorization.ts";
 
 const headerSchema = z.object({
   agent: z.object({ name: z.string() }),
+  incarnation: z.exactOptional(z.string()),
   user: z.exactOptional(z.string()),
   caller: z.exactOptional(z.string()),
   parent: z.exactOptional(z.unknown()),
@@ -15,6 +16,10 @@ export function headerToRef(id: string, header: string): SessionRef | undefined 
   const { agent, user = null } = parsed.data;
   return { id, agent: agent.name, user };
 }
+
+/** The incarnation in the header of a session; empty for one without. */
+export const incarnationIn = (header: string): string =>
+  headerSchema.safeParse(textToJson(header)).data?.incarnation ?? "";
 
 /** Whether a header is that of the session of a sub-agent, which only the owner of its caller's session runs. */
 export function isOfSubAgent(header: string): boolean {

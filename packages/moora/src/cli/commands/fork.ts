@@ -58,15 +58,15 @@ interface ForkText {
   readonly open: OpenWork;
 }
 
-/** Such as `bob has 6 records: 5 records of ada and 1 recorded result.` */
+/** Such as `bob has 6 records: 5 records of ada and 1 record for open work.` */
 function forkText({ id, at, as, seq, copied, open }: ForkText): string {
   const source =
     copied === at
       ? `${count(copied, "record")} of ${id}`
       : `${copied} of the first ${count(at, "record")} of ${id}`;
   const added = seq - copied;
-  const addedText =
-    open === "reuse" ? count(added, "recorded result") : `${count(added, "record")} for closed work`;
+  // With `reuse`, these are recorded results, and records that close calls without one.
+  const addedText = `${count(added, "record")} for ${open === "close" ? "closed" : "open"} work`;
   const rerunText = open === "rerun" ? ", open work runs again" : "";
   return `${as} has ${count(seq, "record")}: ${source}${added > 0 ? ` and ${addedText}` : ""}${rerunText}.`;
 }

@@ -3,6 +3,7 @@ import { exitCodes, type ExitCode } from "../cli-host.ts";
 import type { Command } from "../command.ts";
 import { Interrupts } from "../terminal/interrupts.ts";
 import { attachSession } from "../session/attach-session.ts";
+import { closedErrorOf } from "../session/closed-session.ts";
 import { checkPosition, positionOf, sessionCommand, type SessionCall } from "../session/session-call.ts";
 import { rowToJson, rowToText, timelineOf, type TimelineRow } from "../session/timeline.ts";
 
@@ -23,7 +24,7 @@ export const logCommand: Command = sessionCommand({
 });
 
 async function showRecords(
-  { log, id, options }: SessionCall,
+  { log, id, options, screen }: SessionCall,
   show: (row: TimelineRow) => void,
 ): Promise<ExitCode> {
   const { header, records, inputs, stoppedBy, damage } = await readSoundPart(log, id);
@@ -32,6 +33,8 @@ async function showRecords(
   inputs.forEach((input, index) => show(toRow(index + 1, input)));
   const problem = stoppedBy ?? damage;
   if (problem !== undefined) throw problem;
+  const closed = await closedErrorOf({ log, id });
+  if (closed !== undefined) screen.line(closed.message);
   return exitCodes.answered;
 }
 

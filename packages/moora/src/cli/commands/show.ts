@@ -13,6 +13,7 @@ import { openCallsOf, recordOf } from "@moora/agent-core-state-machine/internal"
 import { exitCodes } from "../cli-host.ts";
 import type { Command } from "../command.ts";
 import { callToText } from "../session/open-question.ts";
+import { closedErrorOf, closedToJson } from "../session/closed-session.ts";
 import { reasonText } from "../questions/question-text.ts";
 import { positionOf, sessionCommand, stateAtRecord, type SessionCall } from "../session/session-call.ts";
 import { timeToText } from "../session/timeline.ts";
@@ -29,6 +30,7 @@ export const showCommand: Command = sessionCommand({
     const position = await stateAtRecord(call, at);
     const { seq, state } = position;
     const questions = questionsAt(state);
+    const closed = await closedErrorOf(call);
     call.print(
       {
         id: call.id,
@@ -36,8 +38,9 @@ export const showCommand: Command = sessionCommand({
         state,
         questions: questions.map((question) => questionToJson(call, question)),
         traceNotes: position.moves.filter(hasNote),
+        ...closedToJson(closed),
       },
-      viewOf(call, position, questions).join("\n"),
+      [...viewOf(call, position, questions), ...section("closed", closed ? [closed.message] : [])].join("\n"),
     );
     return exitCodes.answered;
   },
@@ -50,7 +53,7 @@ function viewOf(
 ): readonly string[] {
   const { control, loop, step, stepLimit } = state.reActContext;
   return [
-    `${call.id} at record ${seq}, ${timeToText(state.updatedAt)}`,
+    `${call.id} at record ${seq}${state.updatedAt === 0 ? "" : `, ${timeToText(state.updatedAt)}`}`,
     `state     ${controlName(control)}, loop ${loop}, step ${step} of ${stepLimit}`,
     ...(control.type === "Error" ? [`failure   ${control.failure.kind}: ${control.failure.message}`] : []),
     ...pauseLines(state),

@@ -7,6 +7,7 @@ import type { GivenOptions, OptionName } from "../options.ts";
 import { Screen } from "../terminal/screen.ts";
 import { environmentSecrets, urlPasswords } from "../secrets.ts";
 import { UsageError } from "../usage-error.ts";
+import { withCopyLostHint } from "./closed-session.ts";
 import { CommandHints } from "./command-hints.ts";
 import { noticeToMessage, openLog, parseLogTarget, type LogTarget } from "./log-target.ts";
 
@@ -63,7 +64,7 @@ export const sessionCommand = ({
           throw unknownSessionError(id, { target, hints });
         if (error instanceof LogError && error.code === "LogExists" && options.includes("to"))
           throw nameTakenError();
-        throw error;
+        throw await withCopyLostHint(error, { log: at.log, id, hints, options: given, host }, "archive");
       }
     });
   },
