@@ -154,7 +154,9 @@ describe("a page that answers a question of a chat which was decided elsewhere",
     await untilPasses(() => expect(askedIn(chat)).toHaveLength(1));
     await (await elsewhere(scene)).decide({ approve: { cents: 22 } });
     const changed = { input: { cents: 22 }, approval: { approved: true } };
-    await untilPasses(() => expect(partsOf(chat)[1]).toMatchObject({ state: "approval-responded", ...changed }));
+    await untilPasses(() =>
+      expect(partsOf(chat)[1]).toMatchObject({ state: "approval-responded", ...changed }),
+    );
     gates.pay.resolve("paid");
     gates.wait.resolve("waited");
     await sent;

@@ -1,3 +1,4 @@
+import { isSameJson } from "@moora/agent/internal";
 import * as z from "zod/mini";
 import type { AnswerDraft } from "../live/answer-draft.ts";
 import { draftContents, messageContents, type AgUiContents, type AgUiMessage } from "./ag-ui-contents.ts";
@@ -97,7 +98,7 @@ export class AgUiClient {
   }
 }
 
-/** Whether a message has a call that was taken back, or from whose arguments the client was cut off. */
+/** Whether a message has a call that was taken back, from whose arguments the client was cut off, or whose arguments were changed. */
 function areCallsOutdated(
   { id: messageId, toolCalls = [] }: AgUiMessage,
   log: AgUiContents,
@@ -107,8 +108,8 @@ function areCallsOutdated(
     const draft = drafted.calls.get(id);
     if (draft !== undefined) return !draft.startsWith(text);
     const logged = log.calls.get(id);
-    // A client may have the arguments in another form, or those from before a reviewer has changed them.
-    if (logged !== undefined) return text !== logged && valueOf(text) === text;
+    // A client may have the arguments in another form.
+    if (logged !== undefined) return text !== logged && !isSameJson(valueOf(text), valueOf(logged));
     return isOfServer(messageId);
   });
 }
