@@ -288,3 +288,28 @@ describe("an answer that the page asks for once more", () => {
     expect(texts(chat)).toEqual(["First", "One.", "Second", "Two.", "Third", "Three."]);
   });
 });
+
+describe("a message that the page edits", () => {
+  it("is shown as it was, with its answer, because the edit is refused", async () => {
+    await using scene = new HookScene(agentOf([answers("Paid 5."), answers("Hello.")]));
+    const chat = await scene.open(page);
+    await chat.sendMessage({ text: "pay 5" });
+    await chat.sendMessage({ text: "pay 500", messageId: chat.messages[0]?.id ?? "" });
+    await scene.rests(chat);
+    expect(chat.error?.message).toContain("Messages cannot be edited.");
+    expect(steps(chat)).toEqual([
+      ["user", "pay 5"],
+      ["loop_1", "Paid 5."],
+    ]);
+    await chat.sendMessage({ text: "Hi" });
+    await scene.rests(chat);
+    const { messages } = await page.readChat("chat-1");
+    expect(messages.map(({ id }) => id)).toEqual(chat.messages.map(({ id }) => id));
+    expect(steps(chat)).toEqual([
+      ["user", "pay 5"],
+      ["loop_1", "Paid 5."],
+      ["user", "Hi"],
+      ["loop_2", "Hello."],
+    ]);
+  });
+});

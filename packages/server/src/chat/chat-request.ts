@@ -110,7 +110,8 @@ export interface AnsweredQuestion {
 
 /**
  * The answers to open questions that a message of the assistant contains: approvals, and outputs of tools that ask a human. Throws
- * `refused` for an answer to an approval that is neither true nor false, and for an output without a value.
+ * `refused` for an answer to an approval that is neither true nor false or that belongs to another call, and for an output without a
+ * value.
  */
 export const answersOf = ({ parts }: ChatMessage, open: readonly Question[]): readonly AnsweredQuestion[] =>
   parts.flatMap((part) => approvalIn(part, open) ?? outputIn(part, open) ?? []);
@@ -122,7 +123,9 @@ function approvalIn(part: ChatPart, open: readonly Question[]): AnsweredQuestion
   if (!parsed.success) throw invalidAnswer(invalidApproval);
   const { id, approved, reason } = parsed.data.approval;
   const question = open.find(({ digest }) => digest === id);
-  return question && { question, decision: approvalOf(question, approved, reason) };
+  if (question === undefined) return undefined;
+  if (partIdOf(question) !== part["toolCallId"]) throw invalidAnswer(otherCall);
+  return { question, decision: approvalOf(question, approved, reason) };
 }
 
 /** The output in a part of a tool that asks a human; undefined if it has none, or of no open question. */
@@ -149,6 +152,8 @@ function outputIn(part: ChatPart, open: readonly Question[]): AnsweredQuestion |
 
 const invalidApproval =
   "An answer to an approval must have approved: true or false, and its reason must be a text.";
+
+const otherCall = "The id of an answer to an approval must be that of the question about its tool call.";
 
 const invalidAnswer = (detail: string): HttpProblem =>
   new HttpProblem("refused", detail, { path: "messages" });
