@@ -313,3 +313,34 @@ describe("a message that the page edits", () => {
     ]);
   });
 });
+
+describe("a page of a chat that was removed elsewhere", () => {
+  const remove = async ({ scene }: HookScene): Promise<void> => {
+    const ada = scene.as("ada");
+    const [{ id }] = (await ada.get("/sessions")).body.sessions;
+    expect((await ada.delete(`/sessions/${id}`)).status).toBe(204);
+  };
+
+  it.each(["sendMessage", "regenerate"])("gets an error, and no new session: %s", async (post) => {
+    await using scene = new HookScene(agentOf([answers("One."), answers("Two."), answers("Three.")]));
+    const chat = await scene.open(page);
+    await chat.sendMessage({ text: "First" });
+    await chat.sendMessage({ text: "Second" });
+    await remove(scene);
+    await (post === "regenerate" ? chat.regenerate() : chat.sendMessage({ text: "Third" }));
+    await scene.rests(chat);
+    expect(chat.error?.message).toContain("it was removed. Load the chat again.");
+    expect(steps(chat)).toEqual([
+      ["user", "First"],
+      ["loop_1", "One."],
+      ["user", "Second"],
+      ...(post === "regenerate"
+        ? []
+        : [
+            ["loop_2", "Two."],
+            ["user", "Third"],
+          ]),
+    ]);
+    expect(await page.readChat("chat-1")).toEqual({ session: null, messages: [] });
+  });
+});

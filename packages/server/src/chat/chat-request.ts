@@ -1,7 +1,7 @@
 import type { AgentAttachment, Decision, Question } from "@moora/agent";
 import * as z from "zod/mini";
 import { HttpProblem } from "../problem.ts";
-import { checkedUserMessageId } from "./reserved-ids.ts";
+import { checkedUserMessageId, isOfServer } from "./reserved-ids.ts";
 import { questionPartId } from "./sub-agent-questions.ts";
 
 const partSchema = z.looseObject({ type: z.string() });
@@ -28,6 +28,10 @@ type ChatBody = z.infer<typeof chatBodySchema>;
 /** Whether a page asks for an answer once more. It has removed the one that it had. */
 export const isRegenerated = ({ trigger }: Pick<ChatBody, "trigger">): boolean =>
   trigger === "regenerate-message";
+
+/** Whether a body has the id of an answer of this server: its page shows a chat that exists, or existed. */
+export const showsAnswer = ({ messages }: Pick<ChatBody, "messages">): boolean =>
+  messages.some(({ id, role }) => role === "assistant" && isOfServer(id));
 
 /**
  * The message that a body posts: the one that it names, by default the last one; that of the user before an answer that is asked for once
