@@ -329,7 +329,7 @@ describe("a page of a chat that was removed elsewhere", () => {
     await remove(scene);
     await (post === "regenerate" ? chat.regenerate() : chat.sendMessage({ text: "Third" }));
     await scene.rests(chat);
-    expect(chat.error?.message).toContain("it was removed. Load the chat again.");
+    expect(chat.error?.message).toContain("was removed. Load it again.");
     expect(steps(chat)).toEqual([
       ["user", "First"],
       ["loop_1", "One."],

@@ -44,7 +44,7 @@ describe("a chat of the AI SDK", () => {
     await ada.delete(`/sessions/${id}`);
     await chat.sendMessage({ text: "Hi again" });
     expect(scene.responses.at(-1)?.status).toBe(404);
-    expect(chat.error?.message).toContain("it was removed. Load the chat again.");
+    expect(chat.error?.message).toContain("was removed. Load it again.");
     expect((await ada.get("/sessions")).body.sessions).toEqual([]);
     const anew = scene.chat();
     await anew.sendMessage({ text: "Hi again" });

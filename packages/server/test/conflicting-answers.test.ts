@@ -149,7 +149,7 @@ describe("an approval in a chat with the id of the question about another call",
     const answered = { ...one, state: "approval-responded", approval: { ...two?.approval, approved } };
     const { status, text } = await chat.send([answered, two]);
     expect([status, JSON.parse(text)]).toMatchObject([422, { code: "refused", path: "messages" }]);
-    expect(text).toContain("that of the question about its tool call");
+    expect(text).toContain("must have the id of the question about its call");
     expect(chat.paid).toEqual([]);
     await chat.send([one, { ...two, state: "approval-responded", approval: { ...two?.approval, approved } }]);
     expect(chat.paid).toEqual(approved ? [{ cents: 2 }] : []);

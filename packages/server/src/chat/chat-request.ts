@@ -128,7 +128,8 @@ function approvalIn(part: ChatPart, open: readonly Question[]): AnsweredQuestion
   const { id, approved, reason } = parsed.data.approval;
   const question = open.find(({ digest }) => digest === id);
   if (question === undefined) return undefined;
-  if (partIdOf(question) !== part["toolCallId"]) throw invalidAnswer(otherCall);
+  if (partIdOf(question) !== part["toolCallId"])
+    throw invalidAnswer("An answer to an approval must have the id of the question about its call.");
   return { question, decision: approvalOf(question, approved, reason) };
 }
 
@@ -156,8 +157,6 @@ function outputIn(part: ChatPart, open: readonly Question[]): AnsweredQuestion |
 
 const invalidApproval =
   "An answer to an approval must have approved: true or false, and its reason must be a text.";
-
-const otherCall = "The id of an answer to an approval must be that of the question about its tool call.";
 
 const invalidAnswer = (detail: string): HttpProblem =>
   new HttpProblem("refused", detail, { path: "messages" });

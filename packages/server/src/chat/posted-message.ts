@@ -9,7 +9,6 @@ import type { UiChunk } from "./ui-chunk.ts";
 const callSchema = z.looseObject({
   toolCallId: z.string(),
   state: z.string(),
-  input: z.optional(z.unknown()),
   output: z.optional(z.unknown()),
   errorText: z.optional(z.string()),
   approval: z.optional(
@@ -71,7 +70,7 @@ export class PostedMessage {
 
   /** Whether a client has other arguments of a call, in its last step: it finds only such a call again to replace it. */
   hasOtherInput(id: string, input: unknown): boolean {
-    const shown = this.#calls.get(id)?.input;
+    const shown = this.#calls.get(id)?.["input"];
     return shown !== undefined && this.#newestStep.has(id) && !isSameJson(shown, input);
   }
 

@@ -29,7 +29,7 @@ export const postChat: Route = async (call) => {
   const isUser = posted.role === "user";
   // The answers in a new session would have the ids of those that the page shows.
   if (isUser && showsAnswer(body) && (await findChat(call, body.id, "read")) === undefined)
-    throw new HttpProblem("not-found", removedChat);
+    throw new HttpProblem("not-found", "The chat that the page shows was removed. Load it again.");
   const ref = await chatSession(call, body.id, isUser ? "post" : "read");
   // A page that answers has read the part of the loop before its question.
   const onWhole = (loop: number): void =>
@@ -46,9 +46,6 @@ export const postChat: Route = async (call) => {
     );
   });
 };
-
-const removedChat =
-  "The page shows answers of a chat that does not exist: it was removed. Load the chat again.";
 
 /** Reads the messages of a chat, as a page shows them. A chat without a session has none: a page asks before it has sent its first one. */
 export const readChat: Route = async (call) => {
