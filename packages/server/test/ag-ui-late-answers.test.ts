@@ -2,6 +2,7 @@ import type { HttpAgent } from "@ag-ui/client";
 import { askHuman, defineTool, toolAsks } from "@moora/agent";
 import { memoryLog, MemoryStorage } from "@moora/event-log";
 import { answers, callsTools, type MockScript } from "@moora/llm/testing";
+import { untilPasses } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { AgUiScene, say } from "./ag-ui-scene.ts";
@@ -249,6 +250,27 @@ describe("arguments that a reviewer has changed", () => {
     await say(second, "Hi", "more");
     expect(argumentsOf(second)).toEqual([changed]);
     expect(await shownAnew(scene)).toEqual(shown(second));
+    expect(scene.failures).toEqual([]);
+  });
+
+  it("are shown by a window whose run is open meanwhile", async () => {
+    const waiting = Promise.withResolvers<string>();
+    const wait = toolOf("wait", () => waiting.promise);
+    const calls = [{ name: "pay", arguments: { cents: 2 } }, { name: "wait" }];
+    const agent = agentOf([callsTools(calls), answers("Done.")], { tools: [pay(), wait] });
+    await using scene = new AgUiScene(agent);
+    const client = scene.client();
+    const run = say(client, "Pay");
+    await untilPasses(() => expect(argumentsOf(client)).toEqual([JSON.stringify({ cents: 2 }), "{}"]));
+    const [id = ""] = await scene.sessionIds();
+    const ada = scene.scene.as("ada");
+    const [{ toolCallId, digest }] = (await ada.get(`/sessions/${id}`)).body.questions;
+    const decision = { approve: { cents: 22 } };
+    await ada.post(`/sessions/${id}/decisions`, { toolCallId, digest, decision });
+    await untilPasses(() => expect(argumentsOf(client)).toEqual([changed, "{}"]));
+    waiting.resolve("waited");
+    await run;
+    expect(await shownAnew(scene)).toEqual(shown(client));
     expect(scene.failures).toEqual([]);
   });
 });

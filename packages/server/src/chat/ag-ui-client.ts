@@ -44,6 +44,11 @@ export class AgUiClient {
     return this.#messages.some(({ id }) => id === messageId);
   }
 
+  /** Whether the client has a call: it has posted it, or this run has sent it. */
+  hasCall(toolCallId: string): boolean {
+    return this.#known.has(toolCallId);
+  }
+
   /** Takes reasoning that this run begins to send. */
   addReasoning(id: string): void {
     this.#reasonings.add(id);

@@ -72,7 +72,7 @@ class AgUiTranslator implements ChatTranslator {
       case "tool-output-denied":
         return this.#calls.eventsOf(chunk);
       case "tool-input-changed":
-        return [this.#snapshot()];
+        return this.#client.hasCall(chunk.toolCallId) ? [this.#snapshot()] : [];
       case "tool-question":
       case "tool-approval-request":
       case "tool-approval-response":

@@ -52,10 +52,10 @@ export class CallWriter {
   }
 
   #continueCall(state: AgentState, id: string, posted: PostedMessage): void {
-    const { result = null, parameters = "" } = state.toolCalls[id] ?? {};
+    const { result = null, parameters = "", decision } = state.toolCalls[id] ?? {};
     const call = posted.call(id);
     if (call === undefined) return this.write(state, id);
-    const hasInput = !posted.hasOtherInput(id, valueOf(parameters));
+    const hasInput = decision?.type !== "modified" || !posted.hasOtherInput(id, valueOf(parameters));
     this.#calls.set(id, hasInput ? parameters : "");
     this.#approvals.posted(call);
     if (result !== null && hasInput && posted.hasResult(resultChunk(id, result))) this.#results.add(id);
