@@ -1,17 +1,21 @@
 import type { HttpAgent } from "@ag-ui/client";
-import { askHuman } from "@moora/agent";
+import { askHuman, defineTool, toolAsks } from "@moora/agent";
+import { memoryLog, MemoryStorage } from "@moora/event-log";
 import { answers, callsTools, type MockScript } from "@moora/llm/testing";
+import { untilPasses } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
 import { AgUiScene, say } from "@moora/testbed/server/ag-ui-scene";
+import { z } from "zod";
+import { shown, shownAnew } from "./ag-ui-shown.ts";
 import { pay } from "./chat-scene.ts";
-import { agentOf } from "./support.ts";
+import { agentOf, toolOf } from "./support.ts";
 
 type Payload = Readonly<Record<string, unknown>>;
 
 /** A thread with two windows that show the same interrupts, and what its tool has paid. */
 async function twoWindows(script: MockScript = [callsTools([{ name: "pay" }]), answers("Done.")]) {
   const paid: unknown[] = [];
-  const scene = new AgUiScene(agentOf(script, { tools: [pay(paid), askHuman()] }));
+  const scene = new AgUiScene(agentOf(script, { tools: [pay(paid), askHuman(), seat] }));
   const first = scene.client();
   await say(first, "Pay");
   const second = scene.client();
@@ -33,6 +37,14 @@ const resume = (client: HttpAgent, given: Readonly<Record<string, Payload>>) =>
     .catch(() => undefined);
 
 const last = ({ events }: AgUiScene): object => ({ ...events.at(-1) });
+
+const seat = defineTool({
+  name: "seat",
+  description: "Books a seat.",
+  input: z.object({}),
+  execute: (_, { asked }) =>
+    asked === undefined ? toolAsks({ question: "Which seat?" }) : JSON.stringify(asked.reply),
+});
 
 const roles = ({ messages }: HttpAgent): readonly string[] => messages.map(({ role }) => role);
 
@@ -74,12 +86,48 @@ describe("an answer to an interrupt that another window has answered", () => {
       [callsTools([{ name: "ask_human", arguments: { question: "Which?" } }]), answers("Done.")],
       { answer: "red" },
     ],
-  ])("succeeds if it is the same, as one that is sent again: %s", async (_, script, given) => {
+    ["an answer to a tool", [callsTools([{ name: "seat" }]), answers("Done.")], { answer: "12A" }],
+  ])("gets what followed if it is the same, as one that is sent again: %s", async (_, script, given) => {
     await using windows = await twoWindows(script);
     const { scene, first, second, ids } = windows;
     await resume(first, { [ids[0] ?? ""]: given });
     await resume(second, { [ids[0] ?? ""]: given });
     expect(scene.outcome).toEqual({ type: "success" });
+    expect(scene.failures).toEqual([]);
+    expect(roles(first)).toEqual(["user", "assistant", "tool", "assistant"]);
+    expect(shown(second)).toEqual(shown(first));
+    expect(await shownAnew(scene)).toEqual(shown(first));
+  });
+
+  it("gets the next interrupt with its call, and a message keeps both", async () => {
+    const script = [1, 2].map((cents) => callsTools([{ name: "pay", arguments: { cents } }]));
+    await using windows = await twoWindows([...script, answers("Done.")]);
+    const { scene, first, second, ids } = windows;
+    await resume(first, { [ids[0] ?? ""]: { approved: true } });
+    await resume(second, { [ids[0] ?? ""]: { approved: true } });
+    const [next = { id: "", toolCallId: "" }] = scene.interrupts;
+    expect(shown(second)).toEqual(shown(first));
+    expect(JSON.stringify(shown(second))).toContain(next.toolCallId);
+    second.addMessage({ id: "more", role: "user", content: "And then?" });
+    await resume(second, { [next.id]: { approved: true } });
+    expect(roles(second).filter((role) => role === "tool")).toHaveLength(2);
+    expect(await shownAnew(scene)).toEqual(shown(second));
+  });
+
+  it("gets what followed together with the answer to its new message", async () => {
+    await using windows = await twoWindows([
+      callsTools([{ name: "pay" }]),
+      answers("Done."),
+      answers("Hello."),
+    ]);
+    const { scene, first, second, ids } = windows;
+    await resume(first, { [ids[0] ?? ""]: { approved: true } });
+    second.addMessage({ id: "more", role: "user", content: "Hi" });
+    await resume(second, { [ids[0] ?? ""]: { approved: true } });
+    expect(second.messages.map(({ content }) => content)).toEqual(
+      expect.arrayContaining(["Done.", "Hi", "Hello.", '{"paid":true}']),
+    );
+    expect(await shownAnew(scene)).toEqual(shown(second));
     expect(scene.failures).toEqual([]);
   });
 
@@ -124,5 +172,105 @@ describe("an answer to an interrupt whose loop was canceled", () => {
     await resume(first, { [ids[0] ?? ""]: { approved } });
     expect(last(scene)).toMatchObject(approved ? { type, code: "not-open" } : { type });
     expect(paid).toEqual([]);
+  });
+});
+
+describe("an answer that a client sends again after it was cut off", () => {
+  it("gets the result and the text, which ended meanwhile", async () => {
+    const paying = Promise.withResolvers<string>();
+    const slow = toolOf("pay", () => paying.promise, { approval: "always" });
+    const script = [callsTools([{ name: "pay" }]), answers("Done.")];
+    await using scene = new AgUiScene(agentOf(script, { tools: [slow] }));
+    const client = scene.client();
+    await say(client, "Pay");
+    const { pendingInterrupts } = client;
+    const approval = { [pendingInterrupts[0]?.id ?? ""]: { approved: true } };
+    const run = resume(client, approval);
+    const [id = ""] = await scene.sessionIds();
+    await expect
+      .poll(async () => JSON.stringify((await scene.stateOf(id)).reActContext.control))
+      .toContain('"started":true');
+    client.abortRun();
+    await run;
+    paying.resolve("paid");
+    await expect.poll(async () => (await scene.stateOf(id)).reActContext.control.type).toBe("Done");
+    client.pendingInterrupts = [...pendingInterrupts];
+    await resume(client, approval);
+    expect(scene.outcome).toEqual({ type: "success" });
+    expect(roles(client)).toEqual(["user", "assistant", "tool", "assistant"]);
+    expect(await shownAnew(scene)).toEqual(shown(client));
+  });
+
+  it("gets the result of a call with an unknown outcome that runs again", async () => {
+    const storage = new MemoryStorage();
+    const isRunning = Promise.withResolvers<void>();
+    let runs = 0;
+    const execute = () => {
+      runs += 1;
+      isRunning.resolve();
+      return runs === 1 ? new Promise(() => undefined) : "paid";
+    };
+    const tool = toolOf("pay", execute, { replay: "once", onUnknown: "ask" });
+    const before = new AgUiScene(agentOf([callsTools([{ name: "pay" }])], { tools: [tool] }), {
+      log: memoryLog(storage),
+    });
+    const left = say(before.client(), "Pay").catch(() => undefined);
+    await isRunning.promise;
+    await before[Symbol.asyncDispose]();
+    await left;
+    await using scene = new AgUiScene(agentOf([answers("Done.")], { tools: [tool] }), {
+      log: memoryLog(storage),
+    });
+    const [first, second] = [scene.client(), scene.client()];
+    for (const client of [first, second]) await client.runAgent();
+    const approval = { [scene.interrupts[0]?.id ?? ""]: { approved: true } };
+    for (const client of [first, second]) await resume(client, approval);
+    expect(runs).toBe(2);
+    expect(roles(second)).toEqual(["user", "assistant", "tool", "assistant"]);
+    expect(shown(second)).toEqual(shown(first));
+  });
+});
+
+describe("arguments that a reviewer has changed", () => {
+  const changed = JSON.stringify({ cents: 22 });
+  const argumentsOf = ({ messages }: HttpAgent): readonly string[] =>
+    messages.flatMap((message) =>
+      "toolCalls" in message ? (message.toolCalls ?? []).map((call) => call.function.arguments) : [],
+    );
+
+  it("are shown by the window that has changed them, and by one that posts its next message", async () => {
+    const call = callsTools([{ name: "pay", arguments: { cents: 2 } }]);
+    await using windows = await twoWindows([call, answers("Done."), answers("Hello.")]);
+    const { scene, first, second, ids, paid } = windows;
+    await resume(first, { [ids[0] ?? ""]: { approved: true, editedArgs: { cents: 22 } } });
+    expect(paid).toEqual([{ cents: 22 }]);
+    expect(argumentsOf(first)).toEqual([changed]);
+    expect(await shownAnew(scene)).toEqual(shown(first));
+    second.pendingInterrupts = [];
+    await say(second, "Hi", "more");
+    expect(argumentsOf(second)).toEqual([changed]);
+    expect(await shownAnew(scene)).toEqual(shown(second));
+    expect(scene.failures).toEqual([]);
+  });
+
+  it("are shown by a window whose run is open meanwhile", async () => {
+    const waiting = Promise.withResolvers<string>();
+    const wait = toolOf("wait", () => waiting.promise);
+    const calls = [{ name: "pay", arguments: { cents: 2 } }, { name: "wait" }];
+    const agent = agentOf([callsTools(calls), answers("Done.")], { tools: [pay(), wait] });
+    await using scene = new AgUiScene(agent);
+    const client = scene.client();
+    const run = say(client, "Pay");
+    await untilPasses(() => expect(argumentsOf(client)).toEqual([JSON.stringify({ cents: 2 }), "{}"]));
+    const [id = ""] = await scene.sessionIds();
+    const ada = scene.scene.as("ada");
+    const [{ toolCallId, digest }] = (await ada.get(`/sessions/${id}`)).body.questions;
+    const decision = { approve: { cents: 22 } };
+    await ada.post(`/sessions/${id}/decisions`, { toolCallId, digest, decision });
+    await untilPasses(() => expect(argumentsOf(client)).toEqual([changed, "{}"]));
+    waiting.resolve("waited");
+    await run;
+    expect(await shownAnew(scene)).toEqual(shown(client));
+    expect(scene.failures).toEqual([]);
   });
 });

@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { anything, dataOf, posts, refusalOf, run } from "./ag-ui-data.ts";
 import { AgUiScene } from "@moora/testbed/server/ag-ui-scene";
+import { shown, shownAnew } from "./ag-ui-shown.ts";
 import { agentOf, toolOf } from "./support.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -198,6 +199,8 @@ describe("two windows that show the same interrupt", () => {
           expect(await dataOf(scene)).toEqual(data);
           expect(window.client.state).toEqual(data);
           open = window.interrupts;
+          // It lacks nothing of what another window has caused.
+          if (isLate) expect(shown(window.client)).toEqual(await shownAnew(scene));
           // The messages do not show a run that has posted no answer.
           window.base = isLate ? (window.client.state as Fields) : undefined;
         }

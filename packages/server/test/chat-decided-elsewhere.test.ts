@@ -47,6 +47,12 @@ async function elsewhere({ scene }: ChatScene): Promise<{
   };
 }
 
+/** The parts of the last message as a page reads them after a reload. */
+async function reloaded(scene: ChatScene): Promise<readonly object[]> {
+  const { body } = await scene.scene.as("ada").get("/agents/helper/chat/chat-1");
+  return partsOf(scene.chat("chat-1", "ada", body.messages as UIMessage[]));
+}
+
 /** Waits until the loop of the chat has ended. */
 const ended = async ({ ada, path }: { readonly ada: Client; readonly path: string }): Promise<void> =>
   await expect
@@ -114,6 +120,52 @@ describe("a page that answers a question of a chat which was decided elsewhere",
     await untilPasses(() => expect(textOf(chat)).toBe("Done."));
     await rests(scene, chat, 2);
     expect(partsOf(chat)[1]).toMatchObject({ state: "output-available", output: "paid" });
+    expect(scene.errors).toEqual([]);
+  });
+
+  it.each(["dynamic", "static"] as const)(
+    "shows the arguments that the reviewer has changed, as after a reload: %s parts",
+    async (toolParts) => {
+      const ran: unknown[] = [];
+      await using scene = new ChatScene(payer(ran), { toolParts });
+      const chat = scene.chat();
+      await chat.sendMessage({ text: "Pay" });
+      const other = await elsewhere(scene);
+      await other.decide({ approve: { cents: 22 } });
+      await ended(other);
+      await chat.addToolApprovalResponse({ id: askedIn(chat)[0]?.approval.id ?? "", approved: true });
+      await untilPasses(() => expect(textOf(chat)).toBe("Done."));
+      await rests(scene, chat, 2);
+      expect(partsOf(chat)[1]).toMatchObject({ state: "output-available", input: { cents: 22 } });
+      expect(await reloaded(scene)).toEqual(partsOf(chat));
+      expect(ran).toEqual([{ cents: 22 }]);
+      expect(scene.errors).toEqual([]);
+    },
+  );
+
+  it("shows changed arguments while its stream is open, before the result", async () => {
+    const gates = { pay: Promise.withResolvers<string>(), wait: Promise.withResolvers<string>() };
+    const tools = [
+      toolOf("pay", () => gates.pay.promise, { approval: "always" }),
+      toolOf("wait", () => gates.wait.promise),
+    ];
+    const calls = [{ name: "pay", arguments: { cents: 5 } }, { name: "wait" }];
+    await using scene = new ChatScene(agentOf([callsTools(calls), answers("Done.")], { tools }));
+    const chat = scene.chat();
+    const sent = chat.sendMessage({ text: "Pay" });
+    await untilPasses(() => expect(askedIn(chat)).toHaveLength(1));
+    await (await elsewhere(scene)).decide({ approve: { cents: 22 } });
+    const changed = { input: { cents: 22 }, approval: { approved: true } };
+    await untilPasses(() =>
+      expect(partsOf(chat)[1]).toMatchObject({ state: "approval-responded", ...changed }),
+    );
+    gates.pay.resolve("paid");
+    gates.wait.resolve("waited");
+    await sent;
+    await rests(scene, chat, 1);
+    expect(partsOf(chat)[1]).toMatchObject({ state: "output-available", output: "paid", ...changed });
+    expect(partsOf(chat)).toHaveLength(5);
+    expect(await reloaded(scene)).toEqual(partsOf(chat));
     expect(scene.errors).toEqual([]);
   });
 

@@ -288,3 +288,59 @@ describe("an answer that the page asks for once more", () => {
     expect(texts(chat)).toEqual(["First", "One.", "Second", "Two.", "Third", "Three."]);
   });
 });
+
+describe("a message that the page edits", () => {
+  it("is shown as it was, with its answer, because the edit is refused", async () => {
+    await using scene = new HookScene(agentOf([answers("Paid 5."), answers("Hello.")]));
+    const chat = await scene.open(page);
+    await chat.sendMessage({ text: "pay 5" });
+    await chat.sendMessage({ text: "pay 500", messageId: chat.messages[0]?.id ?? "" });
+    await scene.rests(chat);
+    expect(chat.error?.message).toContain("Messages cannot be edited.");
+    expect(steps(chat)).toEqual([
+      ["user", "pay 5"],
+      ["loop_1", "Paid 5."],
+    ]);
+    await chat.sendMessage({ text: "Hi" });
+    await scene.rests(chat);
+    const { messages } = await page.readChat("chat-1");
+    expect(messages.map(({ id }) => id)).toEqual(chat.messages.map(({ id }) => id));
+    expect(steps(chat)).toEqual([
+      ["user", "pay 5"],
+      ["loop_1", "Paid 5."],
+      ["user", "Hi"],
+      ["loop_2", "Hello."],
+    ]);
+  });
+});
+
+describe("a page of a chat that was removed elsewhere", () => {
+  const remove = async ({ scene }: HookScene): Promise<void> => {
+    const ada = scene.as("ada");
+    const [{ id }] = (await ada.get("/sessions")).body.sessions;
+    expect((await ada.delete(`/sessions/${id}`)).status).toBe(204);
+  };
+
+  it.each(["sendMessage", "regenerate"])("gets an error, and no new session: %s", async (post) => {
+    await using scene = new HookScene(agentOf([answers("One."), answers("Two."), answers("Three.")]));
+    const chat = await scene.open(page);
+    await chat.sendMessage({ text: "First" });
+    await chat.sendMessage({ text: "Second" });
+    await remove(scene);
+    await (post === "regenerate" ? chat.regenerate() : chat.sendMessage({ text: "Third" }));
+    await scene.rests(chat);
+    expect(chat.error?.message).toContain("was removed. Load it again.");
+    expect(steps(chat)).toEqual([
+      ["user", "First"],
+      ["loop_1", "One."],
+      ["user", "Second"],
+      ...(post === "regenerate"
+        ? []
+        : [
+            ["loop_2", "Two."],
+            ["user", "Third"],
+          ]),
+    ]);
+    expect(await page.readChat("chat-1")).toEqual({ session: null, messages: [] });
+  });
+});

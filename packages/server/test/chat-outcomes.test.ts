@@ -17,6 +17,8 @@ const questions = fc.record({
   tool: fc.constantFrom("pay", "ask_human"),
   end: fc.constantFrom(...ends),
   approves: fc.boolean(),
+  /** Whether a reviewer approves other arguments. */
+  changes: fc.boolean(),
   reason: fc.option(fc.constantFrom("Because."), { nil: undefined }),
   /** What the page answers, also if the question has ended before. */
   answer: fc.record({
@@ -72,7 +74,7 @@ async function answerIn(chat: Chat, { tool, answer: { approved, reason } }: Ques
 }
 
 async function endElsewhere(scene: ChatScene, clock: TestClock, question: Question): Promise<void> {
-  const { tool, end, approves, reason } = question;
+  const { tool, end, approves, changes, reason } = question;
   if (end === "page") return;
   const ada = scene.scene.as("ada");
   const [{ id }] = (await ada.get("/sessions")).body.sessions;
@@ -81,7 +83,8 @@ async function endElsewhere(scene: ChatScene, clock: TestClock, question: Questi
   else if (end === "canceled") await ada.post(`${path}/cancel`);
   else {
     const [{ toolCallId, digest }] = (await ada.get(path)).body.questions;
-    const yes = tool === "pay" ? "approve" : { answer: "blue" };
+    const approval = changes ? { approve: { cents: 22 } } : "approve";
+    const yes = tool === "pay" ? approval : { answer: "blue" };
     const decision = approves ? yes : { reject: reason ?? "No." };
     const { body } = await scene.scene.as(end).post(`${path}/decisions`, { toolCallId, digest, decision });
     expect(body).toMatchObject({ status: "accepted" });

@@ -266,6 +266,45 @@ describe("a chat that a page reads after a reload", () => {
     expect(scene.errors).toEqual([]);
   });
 
+  it("has nothing of a text that a message with the interjection restart has cut off", async () => {
+    const model = new HandModel();
+    await using scene = new ChatScene(agentOf(model, { config: { interjection: "restart" } }));
+    const [first, second] = [scene.chat(), scene.chat()];
+    const sent = first.sendMessage({ text: "First" });
+    (await model.attempt(1)).write("Half an ");
+    await untilPasses(() => expect(textOf(first)).toBe("Half an "));
+    const other = second.sendMessage({ text: "Second" });
+    const attempt = await model.attempt(2);
+    attempt.write("A whole answer.");
+    attempt.end();
+    await Promise.all([sent, other]);
+    expect(textOf(first)).toBe("Half an ");
+    const { messages } = await read(scene);
+    expect(messages.map(({ role, id }) => (role === "user" ? role : id))).toEqual(["user", "user", "loop_2"]);
+    expect(scene.errors).toEqual([]);
+  });
+
+  it("has the rest of a stream that was cut off, which another page has read before it resumes", async () => {
+    const model = new HandModel();
+    await using scene = new ChatScene(agentOf(model));
+    const chat = scene.chat();
+    const sent = chat.sendMessage({ text: "Count" });
+    const attempt = await model.attempt(1);
+    attempt.write("one ");
+    await untilPasses(() => expect(textOf(chat)).toBe("one "));
+    await chat.stop();
+    await sent;
+    const other = await reload(scene);
+    const resumed = other.resumeStream();
+    attempt.write("two");
+    attempt.end();
+    await resumed;
+    await chat.resumeStream();
+    expect(scene.responses.at(-1)?.status).toBe(204);
+    expect(textOf(chat)).toBe("one ");
+    expect(textOf(await reload(scene))).toBe("one two");
+  });
+
   it("has an answer to its end that was completed at another server", async () => {
     const storage = new MemoryStorage();
     await using scene = new ChatScene(agentOf([answers("One two.")]), { log: memoryLog(storage) });

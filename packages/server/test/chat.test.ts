@@ -36,6 +36,22 @@ describe("a chat of the AI SDK", () => {
     expect(scene.errors).toEqual([]);
   });
 
+  it("refuses the message of a page whose chat was removed, and takes it after the chat was loaded again", async () => {
+    await using scene = new ChatScene(agentOf(() => answers("Hello.")));
+    const chat = scene.chat();
+    await chat.sendMessage({ text: "Hi" });
+    const ada = scene.scene.as("ada");
+    const [{ id }] = (await ada.get("/sessions")).body.sessions;
+    await ada.delete(`/sessions/${id}`);
+    await chat.sendMessage({ text: "Hi again" });
+    expect(scene.responses.at(-1)?.status).toBe(404);
+    expect(chat.error?.message).toContain("was removed. Load it again.");
+    expect((await ada.get("/sessions")).body.sessions).toEqual([]);
+    const anew = scene.chat();
+    await anew.sendMessage({ text: "Hi again" });
+    expect(textOf(anew)).toBe("Hello.");
+  });
+
   it.each([true, false])("shows the approval that a sub-agent asks for: approved %s", async (approved) => {
     const ran: unknown[] = [];
     await using scene = new ChatScene(delegating("pay", ran));

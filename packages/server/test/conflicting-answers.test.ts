@@ -86,12 +86,17 @@ describe("two equal answers of one run to an interrupt", () => {
   });
 });
 
+interface Part {
+  readonly toolCallId?: string;
+  readonly approval: { readonly id: string };
+}
+
 interface ChatAnswer {
   readonly approved?: boolean;
   readonly output?: string;
 }
 
-/** A chat with one open question. `answer` posts the message with the question once for each answer. */
+/** A chat with open questions. `answer` posts the message with the last one once for each answer, `send` posts it with these parts. */
 async function askedChat(call = callsTools([{ name: "pay" }])) {
   const paid: unknown[] = [];
   const scene = new Scene(asking(paid, call));
@@ -104,6 +109,7 @@ async function askedChat(call = callsTools([{ name: "pay" }])) {
   };
   await post({ id: "m1", role: "user", parts: [{ type: "text", text: "Pay" }] });
   const message = (await ada.get("/agents/helper/chat/chat-1")).body.messages.at(-1);
+  const parts = message.parts.filter(({ toolCallId }: Part) => toolCallId !== undefined) as readonly Part[];
   const part = message.parts.at(-1);
   const partOf = ({ approved, output }: ChatAnswer) =>
     approved === undefined
@@ -111,6 +117,8 @@ async function askedChat(call = callsTools([{ name: "pay" }])) {
       : { ...part, state: "approval-responded", approval: { ...part.approval, approved } };
   return {
     paid,
+    parts,
+    send: (given: readonly unknown[]) => post({ ...message, parts: given }),
     answer: (...given: readonly ChatAnswer[]) => post({ ...message, parts: given.map(partOf) }),
     [Symbol.asyncDispose]: () => scene[Symbol.asyncDispose](),
   };
@@ -131,5 +139,20 @@ describe("two different answers in one message of a chat", () => {
     await using chat = await askedChat(question);
     expect((await chat.answer({ output: "red" }, { output: "blue" })).status).toBe(422);
     expect((await chat.answer({ output: "red" })).text).toContain("Done.");
+  });
+});
+
+describe("an approval in a chat with the id of the question about another call", () => {
+  it.each([true, false])("is refused, and both questions stay open: approved %s", async (approved) => {
+    const calls = [1, 2].map((cents) => ({ name: "pay", arguments: { cents } }));
+    await using chat = await askedChat(callsTools(calls));
+    const [one, two] = chat.parts;
+    const answered = { ...one, state: "approval-responded", approval: { ...two?.approval, approved } };
+    const { status, text } = await chat.send([answered, two]);
+    expect([status, JSON.parse(text)]).toMatchObject([422, { code: "refused", path: "messages" }]);
+    expect(text).toContain("must have the id of the question about its call");
+    expect(chat.paid).toEqual([]);
+    await chat.send([one, { ...two, state: "approval-responded", approval: { ...two?.approval, approved } }]);
+    expect(chat.paid).toEqual(approved ? [{ cents: 2 }] : []);
   });
 });

@@ -1,3 +1,4 @@
+import { isSameJson } from "@moora/agent/internal";
 import * as z from "zod/mini";
 import type { AnswerDraft } from "../live/answer-draft.ts";
 import { draftContents, messageContents, type AgUiContents, type AgUiMessage } from "./ag-ui-contents.ts";
@@ -41,6 +42,11 @@ export class AgUiClient {
 
   has(messageId: string): boolean {
     return this.#messages.some(({ id }) => id === messageId);
+  }
+
+  /** Whether the client has a call: it has posted it, or this run has sent it. */
+  hasCall(toolCallId: string): boolean {
+    return this.#known.has(toolCallId);
   }
 
   /** Takes reasoning that this run begins to send. */
@@ -97,7 +103,7 @@ export class AgUiClient {
   }
 }
 
-/** Whether a message has a call that was taken back, or from whose arguments the client was cut off. */
+/** Whether a message has a call that was taken back, from whose arguments the client was cut off, or whose arguments were changed. */
 function areCallsOutdated(
   { id: messageId, toolCalls = [] }: AgUiMessage,
   log: AgUiContents,
@@ -107,8 +113,8 @@ function areCallsOutdated(
     const draft = drafted.calls.get(id);
     if (draft !== undefined) return !draft.startsWith(text);
     const logged = log.calls.get(id);
-    // A client may have the arguments in another form, or those from before a reviewer has changed them.
-    if (logged !== undefined) return text !== logged && valueOf(text) === text;
+    // A client may have the arguments in another form.
+    if (logged !== undefined) return text !== logged && !isSameJson(valueOf(text), valueOf(logged));
     return isOfServer(messageId);
   });
 }

@@ -71,6 +71,8 @@ class AgUiTranslator implements ChatTranslator {
       case "tool-output-error":
       case "tool-output-denied":
         return this.#calls.eventsOf(chunk);
+      case "tool-input-changed":
+        return this.#client.hasCall(chunk.toolCallId) ? [this.#snapshot()] : [];
       case "tool-question":
       case "tool-approval-request":
       case "tool-approval-response":

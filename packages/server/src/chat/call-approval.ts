@@ -63,6 +63,11 @@ export class CallApprovals {
     if (approval !== undefined) this.#shown.set(toolCallId, approval);
   }
 
+  /** Takes back what the client shows of a call: its input is written again, and its approval with the digest of that. */
+  forget(toolCallId: string): void {
+    this.#shown.delete(toolCallId);
+  }
+
   /** Writes an open question. */
   ask(toolCallId: string, id: string): void {
     this.#shown.set(toolCallId, { id });

@@ -17,7 +17,8 @@ interface CallWriterOptions {
 /** The calls of one message. Writes each call, the questions about it, what was decided, and its result, as far as the client lacks them. */
 export class CallWriter {
   readonly #options: CallWriterOptions;
-  readonly #calls = new Set<string>();
+  /** The calls that the client has, with the text of their arguments: "" for others than those of the state. */
+  readonly #calls = new Map<string, string>();
   readonly #results = new Set<string>();
   /** The digests of the questions that the client has. */
   readonly #questions = new Set<string>();
@@ -36,8 +37,9 @@ export class CallWriter {
   /** Marks calls as written with the results that a state has, and its open questions: the client has them. */
   skip(state: AgentState, ids: readonly string[]): void {
     for (const id of ids) {
-      this.#calls.add(id);
-      if ((state.toolCalls[id]?.result ?? null) !== null) this.#results.add(id);
+      const call = state.toolCalls[id];
+      this.#calls.set(id, call?.parameters ?? "");
+      if ((call?.result ?? null) !== null) this.#results.add(id);
     }
     for (const { digest } of askingCalls(state)) this.#questions.add(digest);
   }
@@ -50,21 +52,28 @@ export class CallWriter {
   }
 
   #continueCall(state: AgentState, id: string, posted: PostedMessage): void {
-    const result = state.toolCalls[id]?.result ?? null;
+    const { result = null, parameters = "", decision } = state.toolCalls[id] ?? {};
     const call = posted.call(id);
     if (call === undefined) return this.write(state, id);
-    this.#calls.add(id);
+    const hasInput = decision?.type !== "modified" || !posted.hasOtherInput(id, valueOf(parameters));
+    this.#calls.set(id, hasInput ? parameters : "");
     this.#approvals.posted(call);
-    if (result !== null && posted.hasResult(resultChunk(id, result))) this.#results.add(id);
+    if (result !== null && hasInput && posted.hasResult(resultChunk(id, result))) this.#results.add(id);
   }
 
   write({ toolCalls }: AgentState, toolCallId: string): void {
     const call = toolCalls[toolCallId];
     if (call === undefined) return;
-    this.#calls.add(toolCallId);
-    const input = valueOf(call.parameters);
-    const { write } = this.#options;
-    write({ type: "tool-input-available", toolCallId, toolName: call.name, input });
+    this.#writeInput("tool-input-available", toolCallId, call);
+  }
+
+  #writeInput(
+    type: "tool-input-available" | "tool-input-changed",
+    toolCallId: string,
+    { name: toolName, parameters }: AgentState["toolCalls"][string],
+  ): void {
+    this.#calls.set(toolCallId, parameters);
+    this.#options.write({ type, toolCallId, toolName, input: valueOf(parameters) });
   }
 
   /** Writes the open questions about calls that are written. */
@@ -82,7 +91,7 @@ export class CallWriter {
   /** Writes what became of the calls that have no open question, in the order of their results. */
   writeOutcomes(state: AgentState): void {
     const open = new Set(askingCalls(state).map(({ id }) => id));
-    const ids = [...this.#calls].filter((id) => !open.has(id) && !this.#results.has(id));
+    const ids = [...this.#calls.keys()].filter((id) => !open.has(id) && !this.#results.has(id));
     for (const id of byResultTime(state, ids)) this.#writeOutcome(state, id);
   }
 
@@ -90,6 +99,11 @@ export class CallWriter {
   #writeOutcome({ toolCalls }: AgentState, toolCallId: string): void {
     const record = toolCalls[toolCallId];
     if (record === undefined) return;
+    if (record.parameters !== this.#calls.get(toolCallId)) {
+      // A reviewer has changed the arguments.
+      this.#approvals.forget(toolCallId);
+      this.#writeInput("tool-input-changed", toolCallId, record);
+    }
     this.#approvals.update(toolCallId, record);
     if (record.result !== null) this.#writeResult(toolCallId, record.result);
   }

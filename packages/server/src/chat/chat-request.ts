@@ -1,7 +1,7 @@
 import type { AgentAttachment, Decision, Question } from "@moora/agent";
 import * as z from "zod/mini";
 import { HttpProblem } from "../problem.ts";
-import { checkedUserMessageId } from "./reserved-ids.ts";
+import { checkedUserMessageId, isOfServer } from "./reserved-ids.ts";
 import { questionPartId } from "./sub-agent-questions.ts";
 
 const partSchema = z.looseObject({ type: z.string() });
@@ -28,6 +28,10 @@ type ChatBody = z.infer<typeof chatBodySchema>;
 /** Whether a page asks for an answer once more. It has removed the one that it had. */
 export const isRegenerated = ({ trigger }: Pick<ChatBody, "trigger">): boolean =>
   trigger === "regenerate-message";
+
+/** Whether a body has the id of an answer of this server: its page shows a chat that exists, or existed. */
+export const showsAnswer = ({ messages }: Pick<ChatBody, "messages">): boolean =>
+  messages.some(({ id, role }) => role === "assistant" && isOfServer(id));
 
 /**
  * The message that a body posts: the one that it names, by default the last one; that of the user before an answer that is asked for once
@@ -110,7 +114,8 @@ export interface AnsweredQuestion {
 
 /**
  * The answers to open questions that a message of the assistant contains: approvals, and outputs of tools that ask a human. Throws
- * `refused` for an answer to an approval that is neither true nor false, and for an output without a value.
+ * `refused` for an answer to an approval that is neither true nor false or that belongs to another call, and for an output without a
+ * value.
  */
 export const answersOf = ({ parts }: ChatMessage, open: readonly Question[]): readonly AnsweredQuestion[] =>
   parts.flatMap((part) => approvalIn(part, open) ?? outputIn(part, open) ?? []);
@@ -122,7 +127,10 @@ function approvalIn(part: ChatPart, open: readonly Question[]): AnsweredQuestion
   if (!parsed.success) throw invalidAnswer(invalidApproval);
   const { id, approved, reason } = parsed.data.approval;
   const question = open.find(({ digest }) => digest === id);
-  return question && { question, decision: approvalOf(question, approved, reason) };
+  if (question === undefined) return undefined;
+  if (partIdOf(question) !== part["toolCallId"])
+    throw invalidAnswer("An answer to an approval must have the id of the question about its call.");
+  return { question, decision: approvalOf(question, approved, reason) };
 }
 
 /** The output in a part of a tool that asks a human; undefined if it has none, or of no open question. */

@@ -6,8 +6,11 @@ export type ChatStart =
   | { readonly type: "replay"; readonly loop?: number | undefined; readonly refusal?: string | undefined }
   /** The newest loop up to now, or what it has posted of a loop. */
   | { readonly type: "continue"; readonly posted?: PostedMessage | undefined }
-  /** Nothing that is certain: the conversation of the log replaces what it shows, and the newest loop continues. */
-  | { readonly type: "rest" }
+  /**
+   * Nothing that is certain: the conversation of the log replaces what it shows, and the newest loop continues. `isHeld`: the stream does
+   * not end before it is released.
+   */
+  | { readonly type: "rest"; readonly isHeld?: boolean }
   /** Everything before this message. `isHeld`: the stream does not end before it is released. */
   | { readonly type: "message"; readonly messageId: string; readonly isHeld?: boolean };
 

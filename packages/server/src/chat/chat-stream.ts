@@ -81,7 +81,7 @@ export class ChatStream {
     }
     this.#output.uncounted(() => {
       if (start.type === "replay") this.#replay(view, start);
-      else if (start.type === "rest") this.#continueRest(view);
+      else if (start.type === "rest") this.#continueRest(view, start.isHeld === true);
       else this.#continue(view, start.posted);
     });
     this.#output.available();
@@ -111,12 +111,14 @@ export class ChatStream {
     else writer.continueFrom(view, this.#live.stream, posted);
   }
 
-  #continueRest(view: AgentState): void {
+  #continueRest(view: AgentState, isHeld: boolean): void {
+    this.#isHeld = isHeld;
     const { questions, draft } = this.#live.stream;
     const writer = this.#newWriter(view.reActContext.loop);
     this.#send(this.#translator.conversation?.() ?? []);
     writer.skip(view, questions);
-    writer.resume(view, questions, draft);
+    writer.update(view, questions, !isHeld);
+    writer.follow(view, draft);
   }
 
   /** Ends the stream with the reason why a request is refused; after the conversation of the log, if `withConversation`. */

@@ -1,4 +1,5 @@
 import type { AgentState, Question } from "@moora/agent";
+import { isSameJson } from "@moora/agent/internal";
 import * as z from "zod/mini";
 import type { ChatMessage } from "./chat-request.ts";
 import type { Turn } from "./loop-turns.ts";
@@ -30,6 +31,8 @@ export class PostedMessage {
   /** The loop that it shows; undefined for a message with an id of the client. */
   readonly loop: number | undefined;
   readonly #calls = new Map<string, PostedCall>();
+  /** The ids of the calls of the last step. */
+  readonly #newestStep = new Set<string>();
   /** The texts after the last call. */
   readonly #texts = new Set<string>();
 
@@ -37,10 +40,12 @@ export class PostedMessage {
     const [, loop] = /^loop_(\d{1,15})$/.exec(id) ?? [];
     this.loop = loop === undefined ? undefined : Number(loop);
     for (const part of parts) {
+      if (part.type === "step-start") this.#newestStep.clear();
       const call = callSchema.safeParse(part);
       const text = textSchema.safeParse(part);
       if (call.success) {
         this.#calls.set(call.data.toolCallId, call.data);
+        this.#newestStep.add(call.data.toolCallId);
         this.#texts.clear();
       } else if (text.success) this.#texts.add(text.data.text);
     }
@@ -61,6 +66,12 @@ export class PostedMessage {
   /** Whether the client has a text after the last call. */
   hasText(text: string): boolean {
     return this.#texts.has(text);
+  }
+
+  /** Whether a client has other arguments of a call, in its last step: it finds only such a call again to replace it. */
+  hasOtherInput(id: string, input: unknown): boolean {
+    const shown = this.#calls.get(id)?.["input"];
+    return shown !== undefined && this.#newestStep.has(id) && !isSameJson(shown, input);
   }
 
   /** How many turns of its loop the client has, from the first one on. */

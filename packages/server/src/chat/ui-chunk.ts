@@ -23,6 +23,14 @@ export type UiChunk =
       /** The question that waits for the output: its digest, and its text if it is not the call itself. */
       readonly toolMetadata?: { readonly digest: string; readonly question?: string };
     }
+  /** A reviewer has changed the input of a call that was sent. What was decided about the call follows. Formats translate it. */
+  | {
+      readonly type: "tool-input-changed";
+      readonly toolCallId: string;
+      readonly toolName: string;
+      readonly input: unknown;
+      readonly dynamic?: true;
+    }
   /** A call waits for the answer to a question, or for an approval, which follows. It has no output until then. Formats translate it. */
   | {
       readonly type: "tool-question";

@@ -1,4 +1,5 @@
 import type { ChatFormat, ChatTranslator } from "./chat-format.ts";
+import { isQuestionPart } from "./sub-agent-questions.ts";
 import type { UiChunk } from "./ui-chunk.ts";
 
 /**
@@ -14,7 +15,7 @@ export interface UiMetadata {
 
 /** A chunk of the AI SDK. */
 export type UiStreamChunk =
-  | Exclude<UiChunk, { readonly type: "tool-question" | "start" | "error" }>
+  | Exclude<UiChunk, { readonly type: "tool-question" | "tool-input-changed" | "start" | "error" }>
   | { readonly type: "error"; readonly errorText: string }
   | { readonly type: "start"; readonly messageId: string; readonly messageMetadata: UiMetadata }
   | { readonly type: "message-metadata"; readonly messageMetadata: UiMetadata };
@@ -28,6 +29,8 @@ export class UiMessageTranslator implements ChatTranslator {
   readonly #toolParts: ToolParts;
   /** Whether the last step may have calls. A client that continues has steps already. */
   #hasCalls = true;
+  /** Whether the last step has the questions of sub-agents. */
+  #isOfSubAgent = false;
 
   constructor(session: string, toolParts: ToolParts) {
     this.#messageMetadata = { session };
@@ -38,7 +41,11 @@ export class UiMessageTranslator implements ChatTranslator {
     const chunk = this.#toolParts === "dynamic" ? withDynamicTool(given) : given;
     const messageMetadata = this.#messageMetadata;
     if (chunk.type === "start") return [{ ...chunk, messageMetadata }];
-    if (chunk.type === "start-step") this.#hasCalls = false;
+    // A page replaces the call if it is in its last step, and otherwise adds another one.
+    if (chunk.type === "tool-input-changed")
+      return this.#isOfSubAgent ? [] : [{ ...chunk, type: "tool-input-available" }];
+    if ("toolCallId" in chunk) this.#isOfSubAgent ||= isQuestionPart(chunk.toolCallId);
+    if (chunk.type === "start-step") this.#isOfSubAgent = this.#hasCalls = false;
     else if (chunk.type === "tool-input-available") this.#hasCalls = true;
     else if (chunk.type === "tool-question") {
       const { type: _, digest, question, ...call } = chunk;
@@ -60,6 +67,7 @@ type ToolChunk = Extract<
     readonly type:
       | "tool-input-start"
       | "tool-input-available"
+      | "tool-input-changed"
       | "tool-question"
       | "tool-output-available"
       | "tool-output-error";

@@ -95,9 +95,11 @@ interface ResumePost extends ChatPost {
 /** Answers interrupts. One that was decided meanwhile ends the run with an error, unless its answer is the same. */
 async function resumeRun(call: RouteCall, post: ResumePost, input: RunInput): Promise<void> {
   const { stream, live } = post;
+  const { resume = [] } = input;
+  const digests = resume.map(({ interruptId }) => interruptId);
   const answersOf = (open: readonly Question[]): readonly AnsweredQuestion[] => resumedAnswersOf(input, open);
-  await postAnswers(call, post, answersOf, async (decided) => {
-    const others = (input.resume ?? []).filter(({ interruptId }) => !decided.has(interruptId));
+  await postAnswers(call, { ...post, digests }, answersOf, async (decided) => {
+    const others = resume.filter(({ interruptId }) => !decided.has(interruptId));
     const late = await lateAnswers(live, others);
     if (late !== undefined) stream.refuse(late.message, late.code);
   });

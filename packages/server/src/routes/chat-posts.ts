@@ -77,18 +77,24 @@ async function recordMessage(
   return false;
 }
 
-/** Records a message before the answers that come with it. Begins the stream, which does not end before it is released. */
+/**
+ * Records the message that comes with answers, before them. Begins the stream, which does not end before it is released: with the
+ * conversation of the log if some of the answers are `late`.
+ */
 async function beginWithMessage(
   call: RouteCall,
   { stream, live }: ChatPost,
-  message: UserMessage,
+  { message, isLate }: { readonly message: UserMessage; readonly isLate: boolean },
 ): Promise<void> {
-  stream.begin({ type: "message", messageId: message.messageId, isHeld: true });
+  if (!isLate) stream.begin({ type: "message", messageId: message.messageId, isHeld: true });
   await recordMessage(call, live, message);
   // Another process may have recorded it.
   await live.refresh();
-  if (!stream.hasBegun) stream.begin({ type: "continue" });
+  if (!stream.hasBegun) stream.begin(isLate ? rest : { type: "continue" });
 }
+
+/** The client lacks what became of its answers: nothing shows which results it has. */
+const rest = { type: "rest", isHeld: true } as const;
 
 /** The loop that a message has begun, or that was running when it came; undefined for the newest one. */
 export async function loopOf(
@@ -105,21 +111,25 @@ export async function loopOf(
   return (await stateAt(log, ref.id, posted.seq)).state.reActContext.loop;
 }
 
-/** A post of answers: what the client has of the loop that it answers, and the message that comes with the answers. */
+/** A post of answers, with the message that comes with them. */
 interface AnswersPost extends ChatPost {
+  /** What the client has of the loop that it answers; undefined for a format that does not show it. */
   readonly posted?: PostedMessage;
+  /** The digests of the questions that a client without `posted` answers. */
+  readonly digests?: readonly string[];
   readonly message?: UserMessage | undefined;
 }
 
 /**
- * Answers questions, and continues the stream of their loop after what the client has `posted`. A `message` is recorded before, so that
- * the model reads it together with the answers. Throws `refused` for the answer to a call that the session does not have, for two
+ * Answers questions, and continues the stream of their loop after what the client has `posted`. If one of the `digests` is not that of an
+ * open question, the stream begins with the conversation of the log. A `message` is recorded before, so that the model reads it together
+ * with the answers. Throws `refused` for the answer to a call that the session does not have, for two
  * different answers to one question, and for a message that the session ignores. `onDecided` gets the digests of the questions that these
  * answers have decided, before the stream may end.
  */
 export async function postAnswers(
   call: RouteCall,
-  { stream, live, posted, message }: AnswersPost,
+  { stream, live, posted, digests = [], message }: AnswersPost,
   answersOf: (open: readonly Question[]) => readonly AnsweredQuestion[],
   onDecided: (digests: ReadonlySet<string>) => Promise<void> = () => Promise.resolve(),
 ): Promise<true> {
@@ -133,8 +143,10 @@ export async function postAnswers(
   const answers = answersOf(live.stream.questions);
   const conflict = conflictingAnswers(answers);
   if (conflict !== undefined) throw new HttpProblem("refused", conflict.message, { path: "messages" });
-  if (message === undefined) stream.begin({ type: "continue", posted });
-  else await beginWithMessage(call, { stream, live }, message);
+  const open = new Set(answers.map(({ question }) => question.digest));
+  const isLate = digests.some((digest) => !open.has(digest));
+  if (message !== undefined) await beginWithMessage(call, { stream, live }, { message, isLate });
+  else stream.begin(isLate ? rest : { type: "continue", posted });
   const decided = new Set<string>();
   for (const answer of answers) {
     const { status } = await decide(call, live, answer);

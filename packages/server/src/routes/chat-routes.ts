@@ -6,12 +6,14 @@ import {
   chatBodySchema,
   isRegenerated,
   postedMessageOf,
+  showsAnswer,
   userMessageOf,
 } from "../chat/chat-request.ts";
 import { chatMessagesOf } from "../chat/chat-messages.ts";
 import { isResumable } from "../chat/loop-end.ts";
 import { PostedMessage } from "../chat/posted-message.ts";
 import { uiMessageFormat as format } from "../chat/ui-message-format.ts";
+import { HttpProblem } from "../problem.ts";
 import type { LiveSession } from "../sessions/live-session.ts";
 import { awaitQuestions } from "./awaited-questions.ts";
 import { postAnswers, postUserMessage } from "./chat-posts.ts";
@@ -25,6 +27,9 @@ export const postChat: Route = async (call) => {
   const body = await readBody(request, chatBodySchema, parts.context);
   const posted = postedMessageOf(body);
   const isUser = posted.role === "user";
+  // The answers in a new session would have the ids of those that the page shows.
+  if (isUser && showsAnswer(body) && (await findChat(call, body.id, "read")) === undefined)
+    throw new HttpProblem("not-found", "The chat that the page shows was removed. Load it again.");
   const ref = await chatSession(call, body.id, isUser ? "post" : "read");
   // A page that answers has read the part of the loop before its question.
   const onWhole = (loop: number): void =>
