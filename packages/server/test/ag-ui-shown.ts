@@ -1,5 +1,5 @@
 import type { HttpAgent } from "@ag-ui/client";
-import type { AgUiScene } from "./ag-ui-scene.ts";
+import type { AgUiScene } from "@moora/testbed/server/ag-ui-scene";
 
 /** What a window shows, in the order of the ids: a client puts what it lacked behind its own new message. */
 export const shown = ({ messages }: HttpAgent): readonly unknown[] =>
