@@ -168,7 +168,7 @@ function childThatAsks(children: readonly ChildSession[], asked: QuestionRef): C
 }
 
 /** A question of the sub-agent of a call, as its caller shows it. */
-const below = <Asked extends Question>(toolCallId: string, question: Asked): Asked => ({
+export const below = <Asked extends Question>(toolCallId: string, question: Asked): Asked => ({
   ...question,
   path: [toolCallId, ...(question.path ?? [])],
 });

@@ -9,7 +9,6 @@ import type { ChatReader, ChatStart } from "./chat-start.ts";
 import { patchesOf } from "./data-patches.ts";
 import { LoopWriter } from "./loop-writer.ts";
 import { endOf, isResumable } from "./loop-end.ts";
-import type { PostedMessage } from "./posted-message.ts";
 import { showsQuestions } from "./sub-agent-questions.ts";
 import type { UiChunk } from "./ui-chunk.ts";
 
@@ -82,7 +81,7 @@ export class ChatStream {
     this.#output.uncounted(() => {
       if (start.type === "replay") this.#replay(view, start);
       else if (start.type === "rest") this.#continueRest(view);
-      else this.#continue(view, start.posted);
+      else this.#continue(view, start);
     });
     this.#output.available();
   }
@@ -103,12 +102,15 @@ export class ChatStream {
     writer.resume(view, questions, draft);
   }
 
-  #continue(view: AgentState, posted: PostedMessage | undefined): void {
+  #continue(view: AgentState, { posted, logged = [] }: Extract<ChatStart, { type: "continue" }>): void {
     this.#isHeld = true;
     const { loop } = view.reActContext;
     const writer = this.#newWriter(Math.min(posted?.loop ?? loop, loop));
     if (posted === undefined) this.#join(writer, view);
-    else writer.continueFrom(view, this.#live.stream, posted);
+    else {
+      const { questions, draft } = this.#live.stream;
+      writer.continueFrom(view, { questions: [...questions, ...logged], draft }, posted);
+    }
   }
 
   #continueRest(view: AgentState): void {

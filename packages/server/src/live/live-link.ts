@@ -1,5 +1,6 @@
 import type { AgentEvent, DurableSession, Question, SessionView } from "@moora/agent";
 import { liveKeyOf } from "@moora/agent/internal";
+import { questionKey } from "@moora/agent-webui-protocol";
 import { DraftKeeper, type AnswerDraft } from "./answer-draft.ts";
 import { LiveFeed } from "./live-feed.ts";
 import type { LiveHub } from "./live-hub.ts";
@@ -11,6 +12,8 @@ export class LiveLink {
   readonly #maxHeld: number;
   readonly #drafts = new DraftKeeper();
   readonly #listeners = new Set<(event: AgentEvent<unknown>) => void>();
+  /** The questions of sub-agents that were decided here, by their calls, until the owner of the session shows that it has read the decision. */
+  readonly #decided = new Map<string, string>();
   #session: DurableSession<unknown> | undefined;
   /** What the viewers have, also if the session is opened again meanwhile. */
   #messages: ReceivedMessages | undefined;
@@ -43,18 +46,37 @@ export class LiveLink {
 
   /** The open questions, with those of sub-agents that viewers are shown. */
   get questions(): readonly Question[] {
-    return [...(this.#session?.questions() ?? []), ...(this.#feed?.questions ?? [])];
+    const shown = (this.#feed?.questions ?? []).filter(
+      (question) => this.#decided.get(questionKey(question)) !== signatureOf(question),
+    );
+    return [...(this.#session?.questions() ?? []), ...shown];
+  }
+
+  /** Whether `questions` has all that are open. At another server than that of the session it has none before the owner has sent them. */
+  get hasQuestions(): boolean {
+    return this.#session?.info().access === "run" || this.#feed?.hasBegun === true;
+  }
+
+  /** Takes a question out of `questions` that was decided here. The owner of the session may not have read the decision yet. */
+  closeQuestion(question: Question): void {
+    if (question.path !== undefined && this.#feed !== undefined)
+      this.#decided.set(questionKey(question), signatureOf(question));
   }
 
   /** Begins with another `DurableSession`. */
   adopt(session: DurableSession<unknown>): void {
     this.close();
+    this.#decided.clear();
     this.#session = session;
     if (session.info().access === "run") this.#drafts.begin(session.current().streaming);
     // Before all viewers, which read the draft when an event has made it grow.
     const stops = [
       session.onEvent((event) => this.#drafts.add(event)),
-      session.onInput((_input, state) => this.#drafts.follow(state)),
+      session.onInput(({ type }, state) => {
+        // Another owner has read all decisions.
+        if (type === "session-opened") this.#decided.clear();
+        this.#drafts.follow(state);
+      }),
     ];
     this.#stopListening = () => {
       for (const stop of stops) stop();
@@ -82,6 +104,12 @@ export class LiveLink {
     this.#closeFeed();
   }
 
+  #noteClosed(event: AgentEvent<unknown>): void {
+    if (event.type !== "SubAgentEvent" || event.event.type === "ApprovalRequested") return;
+    if ("toolCallId" in event.event)
+      this.#decided.delete(questionKey({ path: event.path, toolCallId: event.event.toolCallId }));
+  }
+
   #closeFeed(): void {
     this.#stop?.();
     this.#stop = undefined;
@@ -101,6 +129,7 @@ export class LiveLink {
     if (this.#viewers === 0) return;
     const emit = (event: AgentEvent<unknown>): void => {
       this.#drafts.add(event);
+      this.#noteClosed(event);
       for (const listener of this.#listeners) listener(event);
     };
     const ask = (): void => hub.ask(key);
@@ -110,3 +139,6 @@ export class LiveLink {
     this.#stop = hub.follow(key, this.#feed);
   }
 }
+
+/** What distinguishes a question from another one about the same call. */
+const signatureOf = ({ digest, about }: Question): string => `${about} ${digest}`;

@@ -5,7 +5,7 @@ import type { ChatStream } from "../chat/chat-stream.ts";
 import { conflictingAnswers } from "../chat/conflicting-answers.ts";
 import type { PostedMessage } from "../chat/posted-message.ts";
 import { checkAttachments } from "../files/files-of-session.ts";
-import { HttpProblem } from "../problem.ts";
+import { HttpProblem, unavailable } from "../problem.ts";
 import type { ServerContext } from "../server-options.ts";
 import type { LiveSession } from "../sessions/live-session.ts";
 import type { RouteCall } from "./route.ts";
@@ -108,6 +108,8 @@ export async function loopOf(
 /** A post of answers: what the client has of the loop that it answers, and the message that comes with the answers. */
 interface AnswersPost extends ChatPost {
   readonly posted?: PostedMessage;
+  /** The questions that only the logs of sub-agents have. */
+  readonly logged: readonly Question[];
   readonly message?: UserMessage | undefined;
 }
 
@@ -119,7 +121,7 @@ interface AnswersPost extends ChatPost {
  */
 export async function postAnswers(
   call: RouteCall,
-  { stream, live, posted, message }: AnswersPost,
+  { stream, live, posted, logged, message }: AnswersPost,
   answersOf: (open: readonly Question[]) => readonly AnsweredQuestion[],
   onDecided: (digests: ReadonlySet<string>) => Promise<void> = () => Promise.resolve(),
 ): Promise<true> {
@@ -130,15 +132,18 @@ export async function postAnswers(
     const detail = `The message has an answer to the tool call ${JSON.stringify(unknown)}, which is not of this chat.`;
     throw new HttpProblem("refused", detail, { path: "messages" });
   }
-  const answers = answersOf(live.stream.questions);
+  const answers = answersOf([...live.stream.questions, ...logged]);
   const conflict = conflictingAnswers(answers);
   if (conflict !== undefined) throw new HttpProblem("refused", conflict.message, { path: "messages" });
-  if (message === undefined) stream.begin({ type: "continue", posted });
+  if (message === undefined) stream.begin({ type: "continue", posted, logged });
   else await beginWithMessage(call, { stream, live }, message);
   const decided = new Set<string>();
   for (const answer of answers) {
-    const { status } = await decide(call, live, answer);
-    if (status === "accepted") decided.add(answer.question.digest);
+    const { question } = answer;
+    const receipt = await decide(call, live, answer);
+    if (receipt.status === "accepted") decided.add(question.digest);
+    else if (receipt.reason === "no-sub-agent" && !live.isOwner) throw unavailable(onlyInMemory(question));
+    live.stream.closeQuestion(question);
   }
   await onDecided(decided);
   stream.release();
@@ -155,6 +160,9 @@ async function decide(
     live.post((session) => session.decide(question, decision, access.user)),
   );
 }
+
+const onlyInMemory = ({ digest }: Question): string =>
+  `The question ${JSON.stringify(digest)} is one of a sub-agent without a log. Send the answer to the server that runs the session.`;
 
 const refused = (receipt: Extract<Receipt, { status: "ignored" }>): HttpProblem =>
   new HttpProblem("refused", `The message was ignored: ${receipt.reason}.`);

@@ -1,19 +1,23 @@
+import type { Question } from "@moora/agent";
 import type { ChatView } from "@moora/agent-webui-protocol";
 import { readBody } from "../body.ts";
 import {
-  answeredDigests,
   answersOf,
+  approvalDigests,
   chatBodySchema,
   isRegenerated,
+  outputDigests,
   postedMessageOf,
   userMessageOf,
+  type ChatMessage,
 } from "../chat/chat-request.ts";
 import { chatMessagesOf } from "../chat/chat-messages.ts";
 import { isResumable } from "../chat/loop-end.ts";
 import { PostedMessage } from "../chat/posted-message.ts";
 import { uiMessageFormat as format } from "../chat/ui-message-format.ts";
 import type { LiveSession } from "../sessions/live-session.ts";
-import { awaitQuestions } from "./awaited-questions.ts";
+import type { ServerContext } from "../server-options.ts";
+import { requireQuestions } from "./awaited-questions.ts";
 import { postAnswers, postUserMessage } from "./chat-posts.ts";
 import { chatSession, findChat, withSessionHeader, nothingToResume, withStream } from "./chat-session.ts";
 import { regenerateAnswer } from "./regenerated-answer.ts";
@@ -35,12 +39,25 @@ export const postChat: Route = async (call) => {
       const answer = isRegenerated(body) ? regenerateAnswer : postUserMessage;
       return await answer(call, { stream, live }, userMessageOf(posted));
     }
-    await awaitQuestions(parts.context, live, answeredDigests(posted));
-    return await postAnswers(call, { stream, live, posted: new PostedMessage(posted) }, (questions) =>
+    const logged = await loggedIn(parts.context, live, posted);
+    return await postAnswers(call, { stream, live, posted: new PostedMessage(posted), logged }, (questions) =>
       answersOf(posted, questions),
     );
   });
 };
+
+/** The questions that a message answers and that only the logs of sub-agents have. Throws `unavailable` if one of them may be open. */
+async function loggedIn(
+  context: ServerContext,
+  live: LiveSession,
+  posted: ChatMessage,
+): Promise<readonly Question[]> {
+  const [approvals, outputs] = [approvalDigests(posted), outputDigests(posted)];
+  // What is not asked where the session runs has ended. An output may be a result as well as an answer.
+  return live.isOwner
+    ? await requireQuestions(context, live, [], [...approvals, ...outputs])
+    : await requireQuestions(context, live, approvals, outputs);
+}
 
 /** Reads the messages of a chat, as a page shows them. A chat without a session has none: a page asks before it has sent its first one. */
 export const readChat: Route = async (call) => {
