@@ -10,6 +10,7 @@ import type { AgentMachine } from "./machine.ts";
 import { messageSender, type MessageMethods } from "./messages.ts";
 import { checkAccess, type OutsideInputs } from "./outside-inputs.ts";
 import { parseOrRefuse } from "./parse-or-refuse.ts";
+import { registerChildren } from "./calls-at-work.ts";
 import { questionsAt } from "./questions.ts";
 import { SerialQueue } from "./serial-queue.ts";
 import {
@@ -94,6 +95,7 @@ export function sessionMethods<Answer>(
     close,
     [Symbol.asyncDispose]: close,
   };
+  registerChildren(session.questions, () => subAgents.children);
   return { session, ask: messages.ask };
 }
 

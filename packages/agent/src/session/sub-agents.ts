@@ -121,6 +121,11 @@ export class SubAgents {
     else this.#caller.watch();
   }
 
+  /** The sessions of the sub-agents in this process, by the calls that run them. */
+  get children(): ReadonlyMap<string, ReadonlySet<ChildSession>> {
+    return this.#children;
+  }
+
   /** The open questions of all sub-agents. */
   questions(): readonly Question[] {
     return [...this.#children].flatMap(([toolCallId, children]) =>

@@ -160,7 +160,8 @@ export class ChatStream {
     if (input.type === "user-message-received" && input.messageId === this.#messageId)
       this.#output.uncounted(() => this.#answer(state));
     // The end of a loop is not missed: a later state does not show how it ended.
-    if (this.#output.isBehind && endOf(state, this.#live.stream.questions) !== undefined)
+    const { questions, working } = this.#live.stream;
+    if (this.#output.isBehind && endOf(state, questions, working) !== undefined)
       this.#output.catchUp(() => this.#writeMissing(state));
     // Before the rest, which may end the stream.
     this.#dataChanged(state, patchesOf(input));
@@ -206,7 +207,8 @@ export class ChatStream {
   }
 
   #newWriter(loop: number): LoopWriter {
-    this.#writer = new LoopWriter(loop, this.#reader.user, (chunk) => this.#push(chunk));
+    const working = (): ReadonlySet<string> => this.#live.stream.working;
+    this.#writer = new LoopWriter(loop, this.#reader.user, working, (chunk) => this.#push(chunk));
     return this.#writer;
   }
 

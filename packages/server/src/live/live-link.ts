@@ -1,5 +1,5 @@
 import type { AgentEvent, DurableSession, Question, SessionView } from "@moora/agent";
-import { liveKeyOf } from "@moora/agent/internal";
+import { callsAtWork, liveKeyOf } from "@moora/agent/internal";
 import { questionKey } from "@moora/agent-webui-protocol";
 import { DraftKeeper, type AnswerDraft } from "./answer-draft.ts";
 import { LiveFeed } from "./live-feed.ts";
@@ -50,6 +50,11 @@ export class LiveLink {
       (question) => this.#decided.get(questionKey(question)) !== signatureOf(question),
     );
     return [...(this.#session?.questions() ?? []), ...shown];
+  }
+
+  /** The calls whose sub-agents do more than wait for a human, if this server runs the session. Another server does not know them. */
+  get working(): ReadonlySet<string> {
+    return this.#session === undefined ? new Set() : callsAtWork(this.#session);
   }
 
   /** Whether `questions` has all that are open. At another server than that of the session it has none before the owner has sent them. */
