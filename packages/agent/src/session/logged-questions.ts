@@ -8,7 +8,7 @@ import { codeAt } from "../team/member-at.ts";
 import { openToPost } from "./post-to-sub-agent.ts";
 import { below } from "./sub-agents.ts";
 
-/** What the logs of the sub-agents of a session have of their questions. */
+/** The questions of a session and of its sub-agents, as the logs have them. */
 export interface LoggedQuestions {
   readonly open: readonly Question[];
   /** The digests of questions that were decided. A call may ask again under its digest, which is open then. */
@@ -16,42 +16,30 @@ export interface LoggedQuestions {
 }
 
 /**
- * Reads the questions of the sub-agents of the open calls of a session, at any depth, from their logs, whichever process runs them. Those of a
- * sub-agent in memory are not among them.
+ * Reads the questions of a session, and those of the sub-agents of its open calls, at any depth, from their logs, whichever process runs
+ * them. Those of a sub-agent in memory are not among them.
  */
 export async function loggedQuestions(
   agent: Agent<unknown>,
   session: DurableSession<unknown>,
 ): Promise<LoggedQuestions> {
   const state = session.current();
-  const identity = identityOf(session.id, session.header);
-  const found = await Promise.all(
-    openCallsOf(state.reActContext.control).map(async ({ id }) => {
-      const tool = toolNamed(codeAt(agent, state).parts.tools, recordOf(state, id)?.name ?? "");
-      const idempotencyKey = callIdempotencyKey(identity, id);
-      const called = tool === undefined ? undefined : await openToPost(tool, { idempotencyKey });
-      if (called === undefined) return noQuestions;
-      try {
-        const { open, decided } = await questionsOf(called.agent, called.session);
-        return { open: open.map((question) => below(id, question)), decided };
-      } finally {
-        await called.session.close();
-      }
-    }),
-  );
-  return { open: found.flatMap(({ open }) => open), decided: found.flatMap(({ decided }) => decided) };
-}
-
-const noQuestions: LoggedQuestions = { open: [], decided: [] };
-
-/** The questions of the session of a sub-agent, and of those below it. */
-async function questionsOf(
-  agent: Agent<unknown>,
-  session: DurableSession<unknown>,
-): Promise<LoggedQuestions> {
-  const lower = await loggedQuestions(agent, session);
+  const open: Question[] = [...session.questions()];
   const decided = (await session.history()).flatMap(({ input }) =>
     input.type === "tool-call-decided" ? [input.digest] : [],
   );
-  return { open: [...session.questions(), ...lower.open], decided: [...decided, ...lower.decided] };
+  for (const { id } of openCallsOf(state.reActContext.control)) {
+    const tool = toolNamed(codeAt(agent, state).parts.tools, recordOf(state, id)?.name ?? "");
+    const idempotencyKey = callIdempotencyKey(identityOf(session.id, session.header), id);
+    const called = tool && (await openToPost(tool, { idempotencyKey }));
+    if (called === undefined) continue;
+    try {
+      const lower = await loggedQuestions(called.agent, called.session);
+      open.push(...lower.open.map((question) => below(id, question)));
+      decided.push(...lower.decided);
+    } finally {
+      await called.session.close();
+    }
+  }
+  return { open, decided };
 }

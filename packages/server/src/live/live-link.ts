@@ -1,6 +1,5 @@
 import type { AgentEvent, DurableSession, Question, SessionView } from "@moora/agent";
 import { callsAtWork, liveKeyOf } from "@moora/agent/internal";
-import { questionKey } from "@moora/agent-webui-protocol";
 import { DraftKeeper, type AnswerDraft } from "./answer-draft.ts";
 import { LiveFeed } from "./live-feed.ts";
 import type { LiveHub } from "./live-hub.ts";
@@ -12,8 +11,8 @@ export class LiveLink {
   readonly #maxHeld: number;
   readonly #drafts = new DraftKeeper();
   readonly #listeners = new Set<(event: AgentEvent<unknown>) => void>();
-  /** The questions of sub-agents that were decided here, by their calls, until the owner of the session shows that it has read the decision. */
-  readonly #decided = new Map<string, string>();
+  /** The questions of sub-agents that were decided here, while another server runs the session: it may not have read the decision. */
+  readonly #decided = new Set<string>();
   #session: DurableSession<unknown> | undefined;
   /** What the viewers have, also if the session is opened again meanwhile. */
   #messages: ReceivedMessages | undefined;
@@ -46,9 +45,7 @@ export class LiveLink {
 
   /** The open questions, with those of sub-agents that viewers are shown. */
   get questions(): readonly Question[] {
-    const shown = (this.#feed?.questions ?? []).filter(
-      (question) => this.#decided.get(questionKey(question)) !== signatureOf(question),
-    );
+    const shown = (this.#feed?.questions ?? []).filter((question) => !this.#decided.has(keyOf(question)));
     return [...(this.#session?.questions() ?? []), ...shown];
   }
 
@@ -64,8 +61,7 @@ export class LiveLink {
 
   /** Takes a question out of `questions` that was decided here. The owner of the session may not have read the decision yet. */
   closeQuestion(question: Question): void {
-    if (question.path !== undefined && this.#feed !== undefined)
-      this.#decided.set(questionKey(question), signatureOf(question));
+    if (this.#feed !== undefined) this.#decided.add(keyOf(question));
   }
 
   /** Begins with another `DurableSession`. */
@@ -109,12 +105,6 @@ export class LiveLink {
     this.#closeFeed();
   }
 
-  #noteClosed(event: AgentEvent<unknown>): void {
-    if (event.type !== "SubAgentEvent" || event.event.type === "ApprovalRequested") return;
-    if ("toolCallId" in event.event)
-      this.#decided.delete(questionKey({ path: event.path, toolCallId: event.event.toolCallId }));
-  }
-
   #closeFeed(): void {
     this.#stop?.();
     this.#stop = undefined;
@@ -134,7 +124,6 @@ export class LiveLink {
     if (this.#viewers === 0) return;
     const emit = (event: AgentEvent<unknown>): void => {
       this.#drafts.add(event);
-      this.#noteClosed(event);
       for (const listener of this.#listeners) listener(event);
     };
     const ask = (): void => hub.ask(key);
@@ -145,5 +134,5 @@ export class LiveLink {
   }
 }
 
-/** What distinguishes a question from another one about the same call. */
-const signatureOf = ({ digest, about }: Question): string => `${about} ${digest}`;
+/** What distinguishes a question from others, also from one about the same call. */
+const keyOf = ({ digest, about }: Question): string => `${about} ${digest}`;

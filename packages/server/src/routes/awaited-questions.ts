@@ -27,43 +27,36 @@ export async function awaitQuestions(
 ): Promise<AwaitedQuestions> {
   const unknown = unknownIn(live, digests);
   if (unknown.length === 0) return { logged: [], missing: [] };
-  const [own, below] = await Promise.all([live.session.history(), loggedQuestions(live.agent, live.session)]);
-  const open = below.open.filter(({ digest }) => unknown.includes(digest));
-  const closed = new Set(
-    own
-      .flatMap(({ input }) => (input.type === "tool-call-decided" ? [input.digest] : []))
-      .concat(below.decided),
+  const { open, decided } = await loggedQuestions(live.agent, live.session);
+  const logged = new Set(open.map(({ digest }) => digest));
+  const unlogged = unknown.filter((digest) => !logged.has(digest) && !decided.includes(digest));
+  // Where the session runs, its sub-agents ask again by themselves.
+  const awaited = unknown.filter(
+    (digest) => unlogged.includes(digest) || (live.isOwner && logged.has(digest)),
   );
-  const isOpen = (digest: string): boolean => open.some((question) => question.digest === digest);
-  const wanted = unknown.filter((digest) => isOpen(digest) || !closed.has(digest));
-  // Here its sub-agent asks again by itself.
-  const awaited = live.isOwner ? wanted : wanted.filter((digest) => !isOpen(digest));
   await changeOf(clock, live, () => missingIn(live, awaited).length === 0);
-  const left = unknownIn(live, wanted);
+  const left = unknownIn(live, unknown);
   return {
     logged: open.filter(({ digest }) => left.includes(digest)),
-    missing: missingIn(
-      live,
-      wanted.filter((digest) => !isOpen(digest)),
-    ),
+    missing: missingIn(live, unlogged),
   };
 }
 
 /**
  * Waits for the questions of answers. Returns those that the logs of sub-agents have. Throws `unavailable` if it is not known in time
- * whether one of them is open; not for those of `others`.
+ * whether one of those that are `required` is open. Default: all.
  */
 export async function requireQuestions(
   context: Pick<ServerContext, "clock">,
   live: LiveSession,
   digests: readonly string[],
-  others: readonly string[] = [],
+  required: readonly string[] = digests,
 ): Promise<readonly Question[]> {
-  const { logged, missing: all } = await awaitQuestions(context, live, [...digests, ...others]);
-  const missing = all.find((digest) => digests.includes(digest));
-  if (missing === undefined) return logged;
+  const { logged, missing } = await awaitQuestions(context, live, digests);
+  const unclear = missing.find((digest) => required.includes(digest));
+  if (unclear === undefined) return logged;
   throw unavailable(
-    `The question ${JSON.stringify(missing)} is not open. The call that may ask it is running. Retry.`,
+    `The question ${JSON.stringify(unclear)} is not open. The call that may ask it is running. Retry.`,
   );
 }
 

@@ -137,17 +137,27 @@ export async function postAnswers(
   if (conflict !== undefined) throw new HttpProblem("refused", conflict.message, { path: "messages" });
   if (message === undefined) stream.begin({ type: "continue", posted, logged });
   else await beginWithMessage(call, { stream, live }, message);
+  await onDecided(await decideAll(call, live, answers));
+  stream.release();
+  return true;
+}
+
+/** Records answers. Returns the digests of the questions that they have decided. Throws `unavailable` for one that this server cannot pass on. */
+async function decideAll(
+  call: RouteCall,
+  live: LiveSession,
+  answers: readonly AnsweredQuestion[],
+): Promise<ReadonlySet<string>> {
   const decided = new Set<string>();
   for (const answer of answers) {
     const { question } = answer;
     const receipt = await decide(call, live, answer);
     if (receipt.status === "accepted") decided.add(question.digest);
-    else if (receipt.reason === "no-sub-agent" && !live.isOwner) throw unavailable(onlyInMemory(question));
+    else if (receipt.reason === "no-sub-agent" && !live.isOwner)
+      throw unavailable("The sub-agent has no log. Send its answer to the server that runs the session.");
     live.stream.closeQuestion(question);
   }
-  await onDecided(decided);
-  stream.release();
-  return true;
+  return decided;
 }
 
 async function decide(
@@ -160,9 +170,6 @@ async function decide(
     live.post((session) => session.decide(question, decision, access.user)),
   );
 }
-
-const onlyInMemory = ({ digest }: Question): string =>
-  `The question ${JSON.stringify(digest)} is one of a sub-agent without a log. Send the answer to the server that runs the session.`;
 
 const refused = (receipt: Extract<Receipt, { status: "ignored" }>): HttpProblem =>
   new HttpProblem("refused", `The message was ignored: ${receipt.reason}.`);

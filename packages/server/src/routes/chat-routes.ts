@@ -1,4 +1,3 @@
-import type { Question } from "@moora/agent";
 import type { ChatView } from "@moora/agent-webui-protocol";
 import { readBody } from "../body.ts";
 import {
@@ -9,14 +8,12 @@ import {
   outputDigests,
   postedMessageOf,
   userMessageOf,
-  type ChatMessage,
 } from "../chat/chat-request.ts";
 import { chatMessagesOf } from "../chat/chat-messages.ts";
 import { isResumable } from "../chat/loop-end.ts";
 import { PostedMessage } from "../chat/posted-message.ts";
 import { uiMessageFormat as format } from "../chat/ui-message-format.ts";
 import type { LiveSession } from "../sessions/live-session.ts";
-import type { ServerContext } from "../server-options.ts";
 import { requireQuestions } from "./awaited-questions.ts";
 import { postAnswers, postUserMessage } from "./chat-posts.ts";
 import { chatSession, findChat, withSessionHeader, nothingToResume, withStream } from "./chat-session.ts";
@@ -39,25 +36,16 @@ export const postChat: Route = async (call) => {
       const answer = isRegenerated(body) ? regenerateAnswer : postUserMessage;
       return await answer(call, { stream, live }, userMessageOf(posted));
     }
-    const logged = await loggedIn(parts.context, live, posted);
+    const approvals = approvalDigests(posted);
+    // An output may be a result as well as an answer. What is not asked where the session runs has ended.
+    const required = live.isOwner ? [] : approvals;
+    const digests = [...approvals, ...outputDigests(posted)];
+    const logged = await requireQuestions(parts.context, live, digests, required);
     return await postAnswers(call, { stream, live, posted: new PostedMessage(posted), logged }, (questions) =>
       answersOf(posted, questions),
     );
   });
 };
-
-/** The questions that a message answers and that only the logs of sub-agents have. Throws `unavailable` if one of them may be open. */
-async function loggedIn(
-  context: ServerContext,
-  live: LiveSession,
-  posted: ChatMessage,
-): Promise<readonly Question[]> {
-  const [approvals, outputs] = [approvalDigests(posted), outputDigests(posted)];
-  // What is not asked where the session runs has ended. An output may be a result as well as an answer.
-  return live.isOwner
-    ? await requireQuestions(context, live, [], [...approvals, ...outputs])
-    : await requireQuestions(context, live, approvals, outputs);
-}
 
 /** Reads the messages of a chat, as a page shows them. A chat without a session has none: a page asks before it has sent its first one. */
 export const readChat: Route = async (call) => {
