@@ -1,11 +1,13 @@
+import { agentTool } from "@moora/agent";
 import { postgresLog } from "@moora/event-log-postgres";
 import type { EventLog } from "@moora/event-log";
 import { failOnDriverWarnings } from "@moora/testbed/postgres/driver-warnings";
 import { poolOn, PostgresServer } from "@moora/testbed/postgres/server";
 import type { LlmCaller } from "@moora/llm";
-import { answers } from "@moora/llm/testing";
+import { answers, callsTools } from "@moora/llm/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { agentOf, Scene, type EventReader } from "./support.ts";
+import { ChatScene, textOf } from "./chat-scene.ts";
+import { agentOf, Scene, toolOf, type EventReader } from "./support.ts";
 
 let postgres: PostgresServer;
 let admin: ReturnType<typeof poolOn>;
@@ -102,5 +104,40 @@ describe("two servers on one PostgreSQL", () => {
     }
     expect(heard).not.toContain("stranger");
     for (const stop of stops) stop?.();
+  });
+
+  it("take the answer of a page at the one to the sub-agent of the other", async () => {
+    const ran: unknown[] = [];
+    const log = postgresLog(postgres.url);
+    const tools = [toolOf("pay", (input) => (ran.push(input), "paid"), { approval: "always" })];
+    const payingAgent = () => {
+      const cashier = agentOf(
+        [callsTools([{ name: "pay", arguments: { cents: 5 } }]), answers("It is paid.")],
+        {
+          name: "cashier",
+          tools,
+        },
+      );
+      const asTool = agentTool(cashier, { name: "cashier", description: "Pays.", log });
+      const script = [callsTools([{ name: "cashier", arguments: { task: "Pay" } }]), answers("Done.")];
+      return agentOf(script, { tools: [asTool] });
+    };
+    await using near = new ChatScene(payingAgent(), { log: postgresLog(postgres.url) });
+    await using far = new ChatScene(payingAgent(), { log: postgresLog(postgres.url) });
+    const first = near.chat();
+    await first.sendMessage({ text: "Pay" });
+    const page = far.chat();
+    await page.resumeStream();
+    await far.rests(page);
+    const parts = page.lastMessage?.parts as unknown as readonly { approval?: { id: string } }[];
+    const id = parts.find(({ approval }) => approval)?.approval?.id ?? "";
+    await page.addToolApprovalResponse({ id, approved: true });
+    await far.rests(page);
+    expect(textOf(page)).toBe("Done.");
+    expect(ran).toEqual([{ cents: 5 }]);
+    expect(JSON.stringify(page.messages)).not.toContain("no longer open");
+    expect(far.responses).toHaveLength(2);
+    expect([...near.errors, ...far.errors]).toEqual([]);
+    await log.close();
   });
 });

@@ -1,6 +1,6 @@
 import { agentTool, type Tool } from "@moora/agent";
 import { answers, callsTools } from "@moora/llm/testing";
-import { turn, untilPasses } from "@moora/testbed/test-clock";
+import { TestClock, turn, untilPasses } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
 import { AgUiScene, say } from "./ag-ui-scene.ts";
 import { ChatScene, pay, textOf } from "./chat-scene.ts";
@@ -96,5 +96,36 @@ describe("a sub-agent that works while a question of a sub-agent is open", () =>
     const answer = { status: "resolved", payload: { approved: true } } as const;
     await client.runAgent({ resume: scene.interrupts.map(({ id }) => ({ interruptId: id, ...answer })) });
     expect(scene.outcome).toEqual({ type: "success" });
+  });
+});
+
+describe("a call that waits for its next attempt", () => {
+  it("keeps a run of AG-UI open although a question is open beside it", async () => {
+    let attempts = 0;
+    const flaky = toolOf(
+      "flaky",
+      () => {
+        attempts += 1;
+        if (attempts === 1) throw new Error("Try later.");
+        return "ok";
+      },
+      { retries: 2, replay: "safe" },
+    );
+    const calls = [{ name: "pay" }, { name: "flaky" }];
+    const clock = new TestClock();
+    const agent = agentOf([callsTools(calls), answers("Done.")], { tools: [pay(), flaky] });
+    await using scene = new AgUiScene(agent, { clock });
+    const said = say(scene.client(), "Pay");
+    const statuses = async () => {
+      const [id = ""] = await scene.sessionIds();
+      return JSON.stringify((await scene.stateOf(id)).reActContext.control);
+    };
+    await expect.poll(statuses).toContain("retrying");
+    for (let turns = 0; turns < 20; turns += 1) await turn();
+    expect(scene.types).not.toContain("RUN_FINISHED");
+    await clock.advanceAsync(600_000);
+    await said;
+    expect(attempts).toBe(2);
+    expect(scene.interrupts).toHaveLength(1);
   });
 });
