@@ -105,8 +105,10 @@ describe("two servers on one PostgreSQL", () => {
     expect(heard).not.toContain("stranger");
     for (const stop of stops) stop?.();
   });
+});
 
-  it("take the answer of a page at the one to the sub-agent of the other", async () => {
+describe("two servers on one PostgreSQL, one of which runs a sub-agent", () => {
+  it("take the answer of a page at the other one", async () => {
     const ran: unknown[] = [];
     const log = postgresLog(postgres.url);
     const tools = [toolOf("pay", (input) => (ran.push(input), "paid"), { approval: "always" })];
