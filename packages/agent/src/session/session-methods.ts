@@ -10,7 +10,6 @@ import type { AgentMachine } from "./machine.ts";
 import { messageSender, type MessageMethods } from "./messages.ts";
 import { checkAccess, type OutsideInputs } from "./outside-inputs.ts";
 import { parseOrRefuse } from "./parse-or-refuse.ts";
-import { registerChildren } from "./calls-at-work.ts";
 import { questionsAt } from "./questions.ts";
 import { SerialQueue } from "./serial-queue.ts";
 import {
@@ -95,7 +94,6 @@ export function sessionMethods<Answer>(
     close,
     [Symbol.asyncDispose]: close,
   };
-  registerChildren(session.questions, () => subAgents.children);
   return { session, ask: messages.ask };
 }
 
