@@ -43,6 +43,8 @@ export { RunControl } from "./run-control.ts";
 export { safeErrorListener } from "./safe-error-listener.ts";
 export { noticeToEvent } from "./session/events.ts";
 export { lateOutputLogger, logIgnored, logRetry } from "./session/log-inputs.ts";
+export { callsAtWork, waitsForHuman } from "./session/calls-at-work.ts";
+export { loggedQuestions } from "./session/logged-questions.ts";
 export { messageAsker, type AskHost } from "./session/messages.ts";
 export { parseOrRefuse, parsePosted } from "./session/parse-or-refuse.ts";
 export { questionsAt } from "./session/questions.ts";

@@ -470,7 +470,7 @@ describe("the state that a client of AG-UI posts", () => {
     expect(await dataOf(scene)).toEqual({ items: [], status: "" });
   });
 
-  it("is posted unchanged with an answer to an interrupt after which another call was tried again", async () => {
+  it("is posted unchanged with an answer to an interrupt that comes when another call was tried again", async () => {
     const clock = new TestClock();
     const data = anything({ items: [] });
     let attempts = 0;
@@ -492,11 +492,20 @@ describe("the state that a client of AG-UI posts", () => {
     const script = [callsTools([{ name: "pay" }, { name: "fetch" }]), answers("Done.")];
     await using scene = new AgUiScene(agentOf(script, { data, tools: [pay, fetching] }), { clock });
     const client = scene.client();
-    await say(client, "Pay");
-    const [interrupt] = scene.interrupts;
-    expect({ state: client.state as unknown, attempts }).toEqual({ state: { items: [] }, attempts: 1 });
+    const saying = say(client, "Pay");
+    await expect
+      .poll(async () => {
+        const [id = ""] = await scene.sessionIds();
+        return JSON.stringify((await scene.stateOf(id)).reActContext.control);
+      })
+      .toContain("retrying");
     await clock.advanceAsync(60_000);
-    await expect.poll(() => dataOf(scene)).toEqual({ items: [], fetched: 1 });
+    await saying;
+    const [interrupt] = scene.interrupts;
+    expect({ state: client.state as unknown, attempts }).toEqual({
+      state: { items: [], fetched: 1 },
+      attempts: 2,
+    });
     const resume = [
       { interruptId: interrupt?.id ?? "", status: "resolved", payload: { approved: true } } as const,
     ];

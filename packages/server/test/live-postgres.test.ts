@@ -1,13 +1,15 @@
+import { agentTool } from "@moora/agent";
 import { postgresLog } from "@moora/event-log-postgres";
 import type { EventLog } from "@moora/event-log";
 import { failOnDriverWarnings } from "@moora/testbed/postgres/driver-warnings";
 import { poolOn, PostgresServer } from "@moora/testbed/postgres/server";
 import type { LlmCaller } from "@moora/llm";
-import { answers } from "@moora/llm/testing";
+import { answers, callsTools } from "@moora/llm/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { EventReader } from "@moora/testbed/server/event-reader";
+import { ChatScene, textOf } from "@moora/testbed/server/chat-scene";
 import { Scene } from "@moora/testbed/server/scene";
-import { agentOf } from "./support.ts";
+import { agentOf, toolOf } from "./support.ts";
 
 let postgres: PostgresServer;
 let admin: ReturnType<typeof poolOn>;
@@ -104,5 +106,40 @@ describe("two servers on one PostgreSQL", () => {
     }
     expect(heard).not.toContain("stranger");
     for (const stop of stops) stop?.();
+  });
+});
+
+describe("two servers on one PostgreSQL, one of which runs a sub-agent", () => {
+  it("take the answer of a page at the other one", async () => {
+    const ran: unknown[] = [];
+    const log = postgresLog(postgres.url);
+    const tools = [toolOf("pay", (input) => (ran.push(input), "paid"), { approval: "always" })];
+    const payingAgent = () => {
+      const cashier = agentOf(
+        [callsTools([{ name: "pay", arguments: { cents: 5 } }]), answers("It is paid.")],
+        {
+          name: "cashier",
+          tools,
+        },
+      );
+      const asTool = agentTool(cashier, { name: "cashier", description: "Pays.", log });
+      const script = [callsTools([{ name: "cashier", arguments: { task: "Pay" } }]), answers("Done.")];
+      return agentOf(script, { tools: [asTool] });
+    };
+    await using near = new ChatScene(payingAgent(), { log: postgresLog(postgres.url) });
+    await using far = new ChatScene(payingAgent(), { log: postgresLog(postgres.url) });
+    const first = near.chat();
+    await first.sendMessage({ text: "Pay" });
+    const page = far.chat();
+    await page.resumeStream();
+    const parts = page.lastMessage?.parts as unknown as readonly { approval?: { id: string } }[];
+    const id = parts.find(({ approval }) => approval)?.approval?.id ?? "";
+    await page.addToolApprovalResponse({ id, approved: true });
+    await expect.poll(() => textOf(page), { timeout: 30_000 }).toBe("Done.");
+    expect(ran).toEqual([{ cents: 5 }]);
+    expect(JSON.stringify(page.messages)).not.toContain("no longer open");
+    expect(far.responses).toHaveLength(2);
+    expect([...near.errors, ...far.errors]).toEqual([]);
+    await log.close();
   });
 });

@@ -9,6 +9,7 @@ import type { Agent } from "../define-agent.ts";
 import type { ErrorListener, ErrorReport } from "../error-reports.ts";
 import type { LogListener } from "../logger.ts";
 import { loopBreaker } from "./broken-loop.ts";
+import { registerChildren } from "./calls-at-work.ts";
 import { Decisions } from "./decisions.ts";
 import { hostApprovals, type ApprovalHost, type OnApproval } from "./host-approvals.ts";
 import {
@@ -124,6 +125,7 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
     },
   );
   const methods = sessionMethods(agent, { base, output, machine, outside, decisions, subAgents, stop });
+  registerChildren(methods.session.questions, () => subAgents.children);
   isCreated = true;
   if (base.onEvent !== undefined) methods.session.onEvent(base.onEvent);
   return {

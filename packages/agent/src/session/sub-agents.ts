@@ -121,6 +121,11 @@ export class SubAgents {
     else this.#caller.watch();
   }
 
+  /** The sessions of the sub-agents in this process, by the calls that run them. */
+  get children(): ReadonlyMap<string, ReadonlySet<ChildSession>> {
+    return this.#children;
+  }
+
   /** The open questions of all sub-agents. */
   questions(): readonly Question[] {
     return [...this.#children].flatMap(([toolCallId, children]) =>
@@ -168,7 +173,7 @@ function childThatAsks(children: readonly ChildSession[], asked: QuestionRef): C
 }
 
 /** A question of the sub-agent of a call, as its caller shows it. */
-const below = <Asked extends Question>(toolCallId: string, question: Asked): Asked => ({
+export const below = <Asked extends Question>(toolCallId: string, question: Asked): Asked => ({
   ...question,
   path: [toolCallId, ...(question.path ?? [])],
 });

@@ -88,7 +88,8 @@ class ChatMessages {
     const isNewest = loop === this.#state.reActContext.loop;
     const translator = new UiMessageTranslator(this.#live.ref.id, this.#live.toolParts);
     const message = new UiMessage(`loop_${loop}`, { session: this.#live.ref.id });
-    const writer = new LoopWriter(loop, this.#viewer, (chunk) => {
+    const working = (): ReadonlySet<string> => this.#live.stream.working;
+    const writer = new LoopWriter(loop, this.#viewer, working, (chunk) => {
       const shown = chunk.type === "file" ? { ...chunk, url: this.#live.viewerUrl(chunk.url) } : chunk;
       for (const event of translator.eventsOf(shown)) message.write(event);
     });

@@ -161,11 +161,19 @@ const invalidApproval =
 const invalidAnswer = (detail: string): HttpProblem =>
   new HttpProblem("refused", detail, { path: "messages" });
 
-/** The digests of the questions of calls that a message answers, as far as it has them. */
-export const answeredDigests = ({ parts }: ChatMessage): readonly string[] =>
+/** The digests of the questions about approvals and outcomes that a message answers. */
+export const approvalDigests = ({ parts }: ChatMessage): readonly string[] =>
   parts.flatMap((part) => {
     const approval = approvalPartSchema.safeParse(part);
     return approval.success ? [approval.data.approval.id] : [];
+  });
+
+/** The digests of the other questions of sub-agents that a message answers, and of those that have a result. */
+export const outputDigests = ({ parts }: ChatMessage): readonly string[] =>
+  parts.flatMap((part) => {
+    const output = outputPartSchema.safeParse(part);
+    const digest = output.success ? output.data.toolMetadata?.digest : undefined;
+    return digest !== undefined && output.data?.toolCallId === questionPartId({ digest }) ? [digest] : [];
   });
 
 /** The id of the part of a message that shows a question. */

@@ -9,7 +9,6 @@ import type { ChatReader, ChatStart } from "./chat-start.ts";
 import { patchesOf } from "./data-patches.ts";
 import { LoopWriter } from "./loop-writer.ts";
 import { endOf, isResumable } from "./loop-end.ts";
-import type { PostedMessage } from "./posted-message.ts";
 import { showsQuestions } from "./sub-agent-questions.ts";
 import type { UiChunk } from "./ui-chunk.ts";
 
@@ -82,7 +81,7 @@ export class ChatStream {
     this.#output.uncounted(() => {
       if (start.type === "replay") this.#replay(view, start);
       else if (start.type === "rest") this.#continueRest(view, start.isHeld === true);
-      else this.#continue(view, start.posted);
+      else this.#continue(view, start);
     });
     this.#output.available();
   }
@@ -103,12 +102,15 @@ export class ChatStream {
     writer.resume(view, questions, draft);
   }
 
-  #continue(view: AgentState, posted: PostedMessage | undefined): void {
+  #continue(view: AgentState, { posted, logged = [] }: Extract<ChatStart, { type: "continue" }>): void {
     this.#isHeld = true;
     const { loop } = view.reActContext;
     const writer = this.#newWriter(Math.min(posted?.loop ?? loop, loop));
     if (posted === undefined) this.#join(writer, view);
-    else writer.continueFrom(view, this.#live.stream, posted);
+    else {
+      const { questions, draft } = this.#live.stream;
+      writer.continueFrom(view, { questions: [...questions, ...logged], draft }, posted);
+    }
   }
 
   #continueRest(view: AgentState, isHeld: boolean): void {
@@ -160,7 +162,8 @@ export class ChatStream {
     if (input.type === "user-message-received" && input.messageId === this.#messageId)
       this.#output.uncounted(() => this.#answer(state));
     // The end of a loop is not missed: a later state does not show how it ended.
-    if (this.#output.isBehind && endOf(state, this.#live.stream.questions) !== undefined)
+    const { questions, working } = this.#live.stream;
+    if (this.#output.isBehind && endOf(state, questions, working) !== undefined)
       this.#output.catchUp(() => this.#writeMissing(state));
     // Before the rest, which may end the stream.
     this.#dataChanged(state, patchesOf(input));
@@ -206,7 +209,8 @@ export class ChatStream {
   }
 
   #newWriter(loop: number): LoopWriter {
-    this.#writer = new LoopWriter(loop, this.#reader.user, (chunk) => this.#push(chunk));
+    const working = (): ReadonlySet<string> => this.#live.stream.working;
+    this.#writer = new LoopWriter(loop, this.#reader.user, working, (chunk) => this.#push(chunk));
     return this.#writer;
   }
 

@@ -1,4 +1,4 @@
-import type { AgentInput, AgentState } from "@moora/agent";
+import type { AgentInput, AgentState, Question } from "@moora/agent";
 import { isSameJson } from "@moora/agent/internal";
 import type { LiveSession } from "../sessions/live-session.ts";
 import type { RunInput } from "./ag-ui-request.ts";
@@ -15,14 +15,15 @@ export interface LateRefusal {
 }
 
 /**
- * Why answers to interrupts are refused that are not open; undefined if none of them is, or the session has recorded the same answers, as
+ * Why answers to interrupts are refused that are not among the open `questions`; undefined if none of them is, or the session has recorded the same answers, as
  * it has those that a client sends again.
  */
 export async function lateAnswers(
-  { session, stream }: LiveSession,
+  { session }: Pick<LiveSession, "session">,
   resume: readonly Resumed[],
+  questions: readonly Question[],
 ): Promise<LateRefusal | undefined> {
-  const open = new Set(stream.questions.map(({ digest }) => digest));
+  const open = new Set(questions.map(({ digest }) => digest));
   const late = resume.filter(({ interruptId }) => !open.has(interruptId));
   if (late.length === 0) return undefined;
   const decided = (await session.history()).flatMap(({ input }) =>

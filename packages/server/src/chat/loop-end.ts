@@ -1,6 +1,5 @@
 import type { AgentState, Question } from "@moora/agent";
-import { openCallsOf } from "@moora/agent/internal";
-import { callsAsking } from "./sub-agent-questions.ts";
+import { openCallsOf, waitsForHuman } from "@moora/agent/internal";
 import type { UiChunk } from "./ui-chunk.ts";
 
 /** A call with an open question. */
@@ -17,11 +16,17 @@ export function askingCalls({ reActContext: { control } }: AgentState): readonly
   );
 }
 
-/** The end of a message at this state; undefined while work continues. */
+/**
+ * The end of a message at this state; undefined while work continues. `working` are the calls whose sub-agents do more than wait for a
+ * human, as far as this server knows.
+ */
 export function endOf(
-  { config, reActContext: { control } }: AgentState,
+  state: AgentState,
   questions: readonly Question[],
+  working: ReadonlySet<string> = new Set(),
 ): UiChunk | undefined {
+  const { config, reActContext } = state;
+  const { control } = reActContext;
   switch (control.type) {
     case "Done":
     case "Idle":
@@ -36,14 +41,10 @@ export function endOf(
         : undefined;
     case "WaitingForHuman":
     case "Acting":
-    case "ParallelActing": {
-      const asking = callsAsking(questions);
-      const isAsking = asking.size > 0 || control.calls.some(({ status }) => status.type === "asking");
-      const isWorking = control.calls.some(
-        ({ id, status }) => (status.type === "running" && !asking.has(id)) || status.type === "probing",
-      );
-      return isAsking && !isWorking ? { type: "finish", finishReason: "tool-calls" } : undefined;
-    }
+    case "ParallelActing":
+      return waitsForHuman(state, questions, working)
+        ? { type: "finish", finishReason: "tool-calls" }
+        : undefined;
     case "Planning":
     case "Observing":
     case "Reflecting":

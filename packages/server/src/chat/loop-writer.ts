@@ -29,6 +29,7 @@ const questionStep = -1;
  */
 export class LoopWriter {
   readonly #write: (chunk: UiChunk) => void;
+  readonly #working: () => ReadonlySet<string>;
   readonly #turns = new Set<string>();
   readonly #calls: CallWriter;
   readonly #subAgentQuestions: SubAgentQuestions;
@@ -42,9 +43,15 @@ export class LoopWriter {
   #refusal: UiChunk | undefined;
   isEnded = false;
 
-  /** `viewer` is the user who reads the message. */
-  constructor(loop: number, viewer: string, write: (chunk: UiChunk) => void) {
+  /** `viewer` is the user who reads the message, `working` returns the calls whose sub-agents do more than wait for a human. */
+  constructor(
+    loop: number,
+    viewer: string,
+    working: () => ReadonlySet<string>,
+    write: (chunk: UiChunk) => void,
+  ) {
     this.loop = loop;
+    this.#working = working;
     this.#write = (chunk) => {
       if (!this.isEnded) write(chunk);
     };
@@ -118,7 +125,7 @@ export class LoopWriter {
     // Before the step of the sub-agents: a page finds a call that asks only in its last step.
     this.#calls.ask(state);
     this.#subAgentQuestions.update(questions, () => this.#openStep(questionStep));
-    const end = mayEnd ? endOf(state, questions) : undefined;
+    const end = mayEnd ? endOf(state, questions, this.#working()) : undefined;
     if (end !== undefined) this.#endWith(state, end);
   }
 

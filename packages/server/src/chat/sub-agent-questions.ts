@@ -24,10 +24,6 @@ export const showsQuestions: ReadonlySet<AgentEvent["type"]> = new Set([
   "Error",
 ]);
 
-/** The calls of a session whose sub-agents wait for a human. */
-export const callsAsking = (questions: readonly Question[]): ReadonlySet<string> =>
-  new Set(questions.flatMap(({ path = [] }) => path.slice(0, 1)));
-
 /**
  * The questions of sub-agents in one message: each is shown as a call of its own, which ends with the call of the sub-agent, or
  * with the call of the session that leads to it.

@@ -81,6 +81,11 @@ export class LiveFeed {
     return control.type === "Planning" && control.messageId === messageId ? { messageId, text } : null;
   }
 
+  /** Whether the owner has sent the questions that are open. */
+  get hasBegun(): boolean {
+    return this.#hasBegun;
+  }
+
   /** The open questions of sub-agents. */
   get questions(): readonly Question[] {
     return [...this.#questions.values()].filter(({ path = [] }) => this.#isOpen(path[0]));

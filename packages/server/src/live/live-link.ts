@@ -1,5 +1,5 @@
 import type { AgentEvent, DurableSession, Question, SessionView } from "@moora/agent";
-import { liveKeyOf } from "@moora/agent/internal";
+import { callsAtWork, liveKeyOf } from "@moora/agent/internal";
 import { DraftKeeper, type AnswerDraft } from "./answer-draft.ts";
 import { LiveFeed } from "./live-feed.ts";
 import type { LiveHub } from "./live-hub.ts";
@@ -11,6 +11,8 @@ export class LiveLink {
   readonly #maxHeld: number;
   readonly #drafts = new DraftKeeper();
   readonly #listeners = new Set<(event: AgentEvent<unknown>) => void>();
+  /** The questions of sub-agents that were decided here, while another server runs the session: it may not have read the decision. */
+  readonly #decided = new Set<string>();
   #session: DurableSession<unknown> | undefined;
   /** What the viewers have, also if the session is opened again meanwhile. */
   #messages: ReceivedMessages | undefined;
@@ -43,18 +45,39 @@ export class LiveLink {
 
   /** The open questions, with those of sub-agents that viewers are shown. */
   get questions(): readonly Question[] {
-    return [...(this.#session?.questions() ?? []), ...(this.#feed?.questions ?? [])];
+    const shown = (this.#feed?.questions ?? []).filter((question) => !this.#decided.has(keyOf(question)));
+    return [...(this.#session?.questions() ?? []), ...shown];
+  }
+
+  /** The calls whose sub-agents do more than wait for a human, if this server runs the session. Another server does not know them. */
+  get working(): ReadonlySet<string> {
+    return this.#session === undefined ? new Set() : callsAtWork(this.#session);
+  }
+
+  /** Whether `questions` has all that are open. At another server than that of the session it has none before the owner has sent them. */
+  get hasQuestions(): boolean {
+    return this.#session?.info().access === "run" || this.#feed?.hasBegun === true;
+  }
+
+  /** Takes a question out of `questions` that was decided here. The owner of the session may not have read the decision yet. */
+  closeQuestion(question: Question): void {
+    if (this.#feed !== undefined) this.#decided.add(keyOf(question));
   }
 
   /** Begins with another `DurableSession`. */
   adopt(session: DurableSession<unknown>): void {
     this.close();
+    this.#decided.clear();
     this.#session = session;
     if (session.info().access === "run") this.#drafts.begin(session.current().streaming);
     // Before all viewers, which read the draft when an event has made it grow.
     const stops = [
       session.onEvent((event) => this.#drafts.add(event)),
-      session.onInput((_input, state) => this.#drafts.follow(state)),
+      session.onInput(({ type }, state) => {
+        // Another owner has read all decisions.
+        if (type === "session-opened") this.#decided.clear();
+        this.#drafts.follow(state);
+      }),
     ];
     this.#stopListening = () => {
       for (const stop of stops) stop();
@@ -110,3 +133,6 @@ export class LiveLink {
     this.#stop = hub.follow(key, this.#feed);
   }
 }
+
+/** What distinguishes a question from others, also from one about the same call. */
+const keyOf = ({ digest, about }: Question): string => `${about} ${digest}`;

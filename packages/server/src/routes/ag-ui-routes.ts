@@ -43,18 +43,20 @@ export const postAgUi: Route = async (call) => {
 
 /** Resumes an agent after its interrupts, with a new message if the run has one. */
 async function resumeThread(call: RouteCall, input: RunInput): Promise<Response> {
-  const { threadId, runId, messages } = input;
+  const { threadId, runId, messages, resume = [] } = input;
   // A client that resumes may end with a message that is not posted, such as a result of its own.
   const last = messages.at(-1)?.role === "user" ? newMessageOf(input) : undefined;
   const ref = await chatSession(call, threadId, "read");
   const format = agUiFormat({ threadId, runId }, messages);
   return await withStream(call, { ref, format }, async (stream, live) => {
     await live.refresh();
-    const answer = await answerRefusal(call, live, input);
+    const digests = resume.map(({ interruptId }) => interruptId);
+    const logged = await requireQuestions(call.parts.context, live, digests);
+    const answer = await answerRefusal(call, { live, logged }, input);
     const message = answer === undefined && last !== undefined ? await unsentOf(call, live, last) : undefined;
     const refusal = answer ?? (await stateRefusal(call, live, { input, message: undefined }));
     if (refusal !== undefined) stream.refuse(refusal.message, refusal.code, answer !== undefined);
-    else await resumeRun(call, { stream, live, message }, input);
+    else await resumeRun(call, { stream, live, logged, message }, input);
     return true;
   });
 }
@@ -77,18 +79,19 @@ async function unsentOf(
  */
 async function answerRefusal(
   call: RouteCall,
-  live: LiveSession,
+  { live, logged }: Pick<ResumePost, "live" | "logged">,
   input: RunInput,
 ): Promise<ConflictRefusal | LateRefusal | undefined> {
   const { resume = [] } = input;
-  const digests = resume.map(({ interruptId }) => interruptId);
-  await requireQuestions(call.parts.context, live, digests);
-  const answers = resumedAnswersOf(input, live.stream.questions);
+  const open = [...live.stream.questions, ...logged];
+  const answers = resumedAnswersOf(input, open);
   await checkAnswers(call, live, answers);
-  return conflictingAnswers(answers) ?? (await lateAnswers(live, resume));
+  return conflictingAnswers(answers) ?? (await lateAnswers(live, resume, open));
 }
 
 interface ResumePost extends ChatPost {
+  /** The questions that only the logs of sub-agents have. */
+  readonly logged: readonly Question[];
   readonly message: UserMessage | undefined;
 }
 
@@ -100,7 +103,7 @@ async function resumeRun(call: RouteCall, post: ResumePost, input: RunInput): Pr
   const answersOf = (open: readonly Question[]): readonly AnsweredQuestion[] => resumedAnswersOf(input, open);
   await postAnswers(call, { ...post, digests }, answersOf, async (decided) => {
     const others = resume.filter(({ interruptId }) => !decided.has(interruptId));
-    const late = await lateAnswers(live, others);
+    const late = await lateAnswers(live, others, live.stream.questions);
     if (late !== undefined) stream.refuse(late.message, late.code);
   });
 }

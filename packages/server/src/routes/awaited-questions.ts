@@ -1,4 +1,5 @@
-import { openCallsOf } from "@moora/agent/internal";
+import type { Question } from "@moora/agent";
+import { loggedQuestions, openCallsOf } from "@moora/agent/internal";
 import { unavailable } from "../problem.ts";
 import type { ServerContext } from "../server-options.ts";
 import type { LiveSession } from "../sessions/live-session.ts";
@@ -6,36 +7,56 @@ import type { LiveSession } from "../sessions/live-session.ts";
 /** How long an answer waits for its question, in milliseconds. */
 const questionWaitMs = 5_000;
 
+/** The questions of answers that a session does not show as open. */
+interface AwaitedQuestions {
+  /** Those that the logs of sub-agents have as open, and that can be answered there. */
+  readonly logged: readonly Question[];
+  /** The digests of those of which it is not known whether they are open: a sub-agent may still ask them. */
+  readonly missing: readonly string[];
+}
+
 /**
  * Waits until the questions with these digests are open, as far as a sub-agent may still ask them: one whose server was restarted has to
- * run again first. Returns the digests that it has waited for in vain. A question that was open before is closed, and not waited for.
+ * run again first, and the server that runs the session has to send what its sub-agents ask. A question that was open before is closed,
+ * and not waited for.
  */
 export async function awaitQuestions(
   { clock }: Pick<ServerContext, "clock">,
   live: LiveSession,
   digests: readonly string[],
-): Promise<readonly string[]> {
-  if (missingIn(live, digests).length === 0) return [];
-  const decided = new Set(
-    (await live.session.history()).flatMap(({ input }) =>
-      input.type === "tool-call-decided" ? [input.digest] : [],
-    ),
+): Promise<AwaitedQuestions> {
+  const unknown = unknownIn(live, digests);
+  if (unknown.length === 0) return { logged: [], missing: [] };
+  const { open, decided } = await loggedQuestions(live.agent, live.session);
+  const logged = new Set(open.map(({ digest }) => digest));
+  const unlogged = unknown.filter((digest) => !logged.has(digest) && !decided.includes(digest));
+  // Where the session runs, its sub-agents ask again by themselves.
+  const awaited = unknown.filter(
+    (digest) => unlogged.includes(digest) || (live.isOwner && logged.has(digest)),
   );
-  const wanted = digests.filter((digest) => !decided.has(digest));
-  await changeOf(clock, live, () => missingIn(live, wanted).length === 0);
-  return missingIn(live, wanted);
+  await changeOf(clock, live, () => missingIn(live, awaited).length === 0);
+  const left = unknownIn(live, unknown);
+  return {
+    logged: open.filter(({ digest }) => left.includes(digest)),
+    missing: missingIn(live, unlogged),
+  };
 }
 
-/** Waits for the questions of answers. Throws `unavailable` if one of them is not asked in time. */
+/**
+ * Waits for the questions of answers. Returns those that the logs of sub-agents have. Throws `unavailable` if it is not known in time
+ * whether one of those that are `required` is open. Default: all.
+ */
 export async function requireQuestions(
   context: Pick<ServerContext, "clock">,
   live: LiveSession,
   digests: readonly string[],
-): Promise<void> {
-  const [missing] = await awaitQuestions(context, live, digests);
-  if (missing === undefined) return;
+  required: readonly string[] = digests,
+): Promise<readonly Question[]> {
+  const { logged, missing } = await awaitQuestions(context, live, digests);
+  const unclear = missing.find((digest) => required.includes(digest));
+  if (unclear === undefined) return logged;
   throw unavailable(
-    `The question ${JSON.stringify(missing)} is not open. The call that may ask it is running. Retry.`,
+    `The question ${JSON.stringify(unclear)} is not open. The call that may ask it is running. Retry.`,
   );
 }
 
@@ -72,11 +93,15 @@ async function changeOf(
   }
 }
 
-/** Those that are not open, were not open before, and may still be asked. */
-function missingIn(live: LiveSession, digests: readonly string[]): readonly string[] {
+/** Those that may be open: a call is running that may ask them, and they are not shown as open. */
+function unknownIn(live: LiveSession, digests: readonly string[]): readonly string[] {
   const { control } = live.session.current().reActContext;
   if (!openCallsOf(control).some(({ status }) => status.type === "running" || status.type === "queued"))
     return [];
   const open = new Set(live.stream.questions.map(({ digest }) => digest));
-  return digests.filter((digest) => !open.has(digest) && !live.hasAsked(digest));
+  return digests.filter((digest) => !open.has(digest) && !(live.isOwner && live.hasAsked(digest)));
 }
+
+/** Those that are not open, were not open before, and may still be asked. */
+const missingIn = (live: LiveSession, digests: readonly string[]): readonly string[] =>
+  unknownIn(live, digests).filter((digest) => !live.hasAsked(digest));

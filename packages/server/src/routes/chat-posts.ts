@@ -5,7 +5,7 @@ import type { ChatStream } from "../chat/chat-stream.ts";
 import { conflictingAnswers } from "../chat/conflicting-answers.ts";
 import type { PostedMessage } from "../chat/posted-message.ts";
 import { checkAttachments } from "../files/files-of-session.ts";
-import { HttpProblem } from "../problem.ts";
+import { HttpProblem, unavailable } from "../problem.ts";
 import type { ServerContext } from "../server-options.ts";
 import type { LiveSession } from "../sessions/live-session.ts";
 import type { RouteCall } from "./route.ts";
@@ -117,6 +117,8 @@ interface AnswersPost extends ChatPost {
   readonly posted?: PostedMessage;
   /** The digests of the questions that a client without `posted` answers. */
   readonly digests?: readonly string[];
+  /** The questions that only the logs of sub-agents have. */
+  readonly logged: readonly Question[];
   readonly message?: UserMessage | undefined;
 }
 
@@ -129,7 +131,7 @@ interface AnswersPost extends ChatPost {
  */
 export async function postAnswers(
   call: RouteCall,
-  { stream, live, posted, digests = [], message }: AnswersPost,
+  { stream, live, posted, digests = [], logged, message }: AnswersPost,
   answersOf: (open: readonly Question[]) => readonly AnsweredQuestion[],
   onDecided: (digests: ReadonlySet<string>) => Promise<void> = () => Promise.resolve(),
 ): Promise<true> {
@@ -140,21 +142,34 @@ export async function postAnswers(
     const detail = `The message has an answer to the tool call ${JSON.stringify(unknown)}, which is not of this chat.`;
     throw new HttpProblem("refused", detail, { path: "messages" });
   }
-  const answers = answersOf(live.stream.questions);
+  const answers = answersOf([...live.stream.questions, ...logged]);
   const conflict = conflictingAnswers(answers);
   if (conflict !== undefined) throw new HttpProblem("refused", conflict.message, { path: "messages" });
   const open = new Set(answers.map(({ question }) => question.digest));
   const isLate = digests.some((digest) => !open.has(digest));
   if (message !== undefined) await beginWithMessage(call, { stream, live }, { message, isLate });
-  else stream.begin(isLate ? rest : { type: "continue", posted });
-  const decided = new Set<string>();
-  for (const answer of answers) {
-    const { status } = await decide(call, live, answer);
-    if (status === "accepted") decided.add(answer.question.digest);
-  }
-  await onDecided(decided);
+  else stream.begin(isLate ? rest : { type: "continue", posted, logged });
+  await onDecided(await decideAll(call, live, answers));
   stream.release();
   return true;
+}
+
+/** Records answers. Returns the digests of the questions that they have decided. Throws `unavailable` for one that this server cannot pass on. */
+async function decideAll(
+  call: RouteCall,
+  live: LiveSession,
+  answers: readonly AnsweredQuestion[],
+): Promise<ReadonlySet<string>> {
+  const decided = new Set<string>();
+  for (const answer of answers) {
+    const { question } = answer;
+    const receipt = await decide(call, live, answer);
+    if (receipt.status === "accepted") decided.add(question.digest);
+    else if (receipt.reason === "no-sub-agent" && !live.isOwner)
+      throw unavailable("The sub-agent has no log. Send its answer to the server that runs the session.");
+    live.stream.closeQuestion(question);
+  }
+  return decided;
 }
 
 async function decide(

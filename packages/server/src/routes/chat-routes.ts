@@ -1,10 +1,11 @@
 import type { ChatView } from "@moora/agent-webui-protocol";
 import { readBody } from "../body.ts";
 import {
-  answeredDigests,
   answersOf,
+  approvalDigests,
   chatBodySchema,
   isRegenerated,
+  outputDigests,
   postedMessageOf,
   showsAnswer,
   userMessageOf,
@@ -15,7 +16,7 @@ import { PostedMessage } from "../chat/posted-message.ts";
 import { uiMessageFormat as format } from "../chat/ui-message-format.ts";
 import { HttpProblem } from "../problem.ts";
 import type { LiveSession } from "../sessions/live-session.ts";
-import { awaitQuestions } from "./awaited-questions.ts";
+import { requireQuestions } from "./awaited-questions.ts";
 import { postAnswers, postUserMessage } from "./chat-posts.ts";
 import { chatSession, findChat, withSessionHeader, nothingToResume, withStream } from "./chat-session.ts";
 import { regenerateAnswer } from "./regenerated-answer.ts";
@@ -40,8 +41,12 @@ export const postChat: Route = async (call) => {
       const answer = isRegenerated(body) ? regenerateAnswer : postUserMessage;
       return await answer(call, { stream, live }, userMessageOf(posted));
     }
-    await awaitQuestions(parts.context, live, answeredDigests(posted));
-    return await postAnswers(call, { stream, live, posted: new PostedMessage(posted) }, (questions) =>
+    const approvals = approvalDigests(posted);
+    // An output may be a result as well as an answer. What is not asked where the session runs has ended.
+    const required = live.isOwner ? [] : approvals;
+    const digests = [...approvals, ...outputDigests(posted)];
+    const logged = await requireQuestions(parts.context, live, digests, required);
+    return await postAnswers(call, { stream, live, posted: new PostedMessage(posted), logged }, (questions) =>
       answersOf(posted, questions),
     );
   });

@@ -100,19 +100,19 @@ export const postDecision: Route = postRoute({
     const isOwn = session
       .questions()
       .some(({ path, toolCallId }) => !path && toolCallId === question.toolCallId);
-    if (question.path === undefined && !isOwn) await awaitQuestions(context, live, [question.digest]);
-    return await session.decide(questionOf(session, question), decision, user, id.text);
+    const isBelow = question.path === undefined && !isOwn;
+    const { logged } = isBelow ? await awaitQuestions(context, live, [question.digest]) : { logged: [] };
+    const asked = questionOf([...session.questions(), ...logged], question);
+    return await session.decide(asked, decision, user, id.text);
   },
 });
 
 type QuestionRef = Pick<Question, "toolCallId" | "digest" | "path">;
 
 /** The question that a decision is about: its digest names it, also that of a sub-agent whose path is not given. */
-const questionOf = (session: DurableSession<unknown>, given: QuestionRef): QuestionRef =>
+const questionOf = (open: readonly Question[], given: QuestionRef): QuestionRef =>
   given.path === undefined
-    ? (session
-        .questions()
-        .find(({ toolCallId, digest }) => toolCallId === given.toolCallId && digest === given.digest) ??
+    ? (open.find(({ toolCallId, digest }) => toolCallId === given.toolCallId && digest === given.digest) ??
       given)
     : given;
 

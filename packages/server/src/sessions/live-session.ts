@@ -4,6 +4,7 @@ import {
   type AgentEvent,
   type DurableSession,
   type ErrorReport,
+  type Question,
 } from "@moora/agent";
 import type { SessionRef } from "../access/authorization.ts";
 import { LiveLink } from "../live/live-link.ts";
@@ -38,8 +39,8 @@ export class LiveSession {
   /** Whether it is the session of a sub-agent, which the process runs that runs its caller. */
   #isOfSubAgent = false;
   #isEnded = false;
-  /** The digests of the questions that were open since this session is behind. */
-  #asked = new Set<string>();
+  /** The questions that were shown since this session is behind, by their digests. */
+  #asked = new Map<string, Pick<Question, "path">>();
 
   private constructor(context: ServerContext, agent: Agent<unknown>, ref: SessionRef) {
     this.#context = context;
@@ -95,9 +96,10 @@ export class LiveSession {
     return this.#isEnded;
   }
 
-  /** Whether a question was open in this process: if it is not any more, it is closed. */
+  /** Whether a question was shown in this process: if it is not open any more, it is closed. */
   hasAsked(digest: string): boolean {
-    return this.#asked.has(digest);
+    const asked = this.#asked.get(digest);
+    return asked !== undefined && (asked.path === undefined || this.stream.hasQuestions);
   }
 
   /** Calls back when another `DurableSession` is behind this one. Returns a function that unsubscribes. */
@@ -183,7 +185,7 @@ export class LiveSession {
     const { lastError } = session.info();
     this.#onlyReads = lastError instanceof SessionError && lastError.code === "UnsupportedVersion";
     // Questions are shown by this server: without a listener they count as unseen.
-    this.#asked = new Set(session.questions().map(({ digest }) => digest));
+    this.#asked = new Map(session.questions().map((question) => [question.digest, question]));
     session.onEvent((event) => this.#noteQuestion(event));
     this.stream.adopt(session);
     DataPosition.of(session);
@@ -202,7 +204,7 @@ export class LiveSession {
 
   #noteQuestion(event: AgentEvent<unknown>): void {
     const asked = event.type === "SubAgentEvent" ? event.event : event;
-    if (asked.type === "ApprovalRequested") this.#asked.add(asked.digest);
+    if (asked.type === "ApprovalRequested") this.#asked.set(asked.digest, asked);
   }
 
   #failed({ error }: ErrorReport): void {
