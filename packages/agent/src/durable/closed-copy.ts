@@ -10,6 +10,17 @@ export const unfinishedMove: string = "an unfinished move##";
 /** A holder that closes a new copy. */
 export const newCopyHolder = (): string => `${unfinishedMove}${randomId("move")}`;
 
+const ofOpenCopy = "/found-open";
+
+/**
+ * A holder that closes a copy which a move has found open. It is the mark of a mover that was overtaken, if the first log has no original:
+ * the copy has all records then.
+ */
+export const newOpenCopyHolder = (): string => `${newCopyHolder()}${ofOpenCopy}`;
+
+/** Whether a holder closes a copy that was open before. */
+export const wasOpen = (holder: string): boolean => closesSession(holder) && holder.endsWith(ofOpenCopy);
+
 /** The holder that closes the original of a copy: no other move continues with it. */
 export const originalHolder = (copyHolder: string): string => `${copyHolder}/original`;
 
@@ -33,6 +44,13 @@ export const closedBy = (lease: Lease | undefined): string | undefined =>
 export const closesOriginal = (holder: string): boolean =>
   closesSession(holder) && holder.endsWith("/original");
 
+/** Whether a lease closes an original, also one that stays. */
+export const isOfOriginal = ({ owner }: Lease): boolean => closesOriginal(owner) || closesKept(owner);
+
+/** Whether a holder closes a copy that may lack records. */
+export const closesCopy = (holder: string): boolean =>
+  closesSession(holder) && !wasOpen(holder) && !closesOriginal(holder) && !closesKept(holder);
+
 type Stage = "incomplete" | "complete";
 
 const yearMs = 365 * 86_400_000;
@@ -40,11 +58,18 @@ const yearMs = 365 * 86_400_000;
 /** How long the lease of a closed session lasts: longer than any process, and longest for a copy that has all records. */
 export const leaseMs: Readonly<Record<Stage, number>> = { incomplete: 100 * yearMs, complete: 200 * yearMs };
 
-/** The claim with which a move closes a session, and marks a copy that has all records. */
-export const closingClaim = (owner: string, now: number, stage: Stage): LeaseClaim => ({
+/** The claim with which a move closes a session. */
+export const closingClaim = (owner: string, now: number): LeaseClaim => ({
   owner,
   now,
-  ttlMs: leaseMs[stage],
+  ttlMs: leaseMs.incomplete,
+});
+
+/** The claim that marks a closed copy as one that has all records. It takes no lease of another holder, also not one that has ended. */
+export const completeClaim = (owner: string, now: number): LeaseClaim => ({
+  owner,
+  now: 0,
+  ttlMs: now + leaseMs.complete,
 });
 
 /**
@@ -61,3 +86,7 @@ export const replacingClaim = (
 /** Whether a lease is that of a closed copy that has all records. */
 export const isOfCompleteCopy = ({ owner, until }: Lease, now: number): boolean =>
   closesSession(owner) && until - now > (leaseMs.incomplete + leaseMs.complete) / 2;
+
+/** Whether a lease is that of a closed copy which is the session itself, if its original does not exist. */
+export const isOfWholeCopy = (lease: Lease, now: number): boolean =>
+  isOfCompleteCopy(lease, now) || wasOpen(lease.owner);

@@ -2,11 +2,13 @@ import type { Clock } from "@moora/agent-core-effects";
 import { LogError, type EventLog, type LogRecord, type SessionLog } from "@moora/event-log";
 import {
   closedBy,
-  closesKept,
-  closesOriginal,
   closingClaim,
+  isOfOriginal,
   newCopyHolder,
+  newOpenCopyHolder,
+  originalHolder,
   replacingClaim,
+  wasOpen,
 } from "../durable/closed-copy.ts";
 import { closedError } from "../durable/closed-session.ts";
 import { isDead } from "../durable/lease-holder.ts";
@@ -53,8 +55,7 @@ export async function checkTarget(
     throw heldError(id, lease);
   }
   // An original is not opened as a copy: it prevents that another move opens its copy.
-  if (lease !== undefined && (closesOriginal(lease.owner) || closesKept(lease.owner)))
-    throw closedError(id, lease);
+  if (lease !== undefined && isOfOriginal(lease)) throw closedError(id, lease);
   if (target.header !== header) throw existsError(id);
   checkIsSame(id, records, await target.read());
   if (lease !== undefined && closedBy(lease) === undefined && (await isInForce(lease, clock)))
@@ -68,7 +69,7 @@ export async function checkTarget(
 export async function copySessions(move: Move, sources: readonly HeldSession[]): Promise<readonly Copied[]> {
   // The caller is first: if another process has created its session meanwhile, the log gets none of the family.
   const targets = new Map<HeldSession, ClosedCopy>();
-  for (const source of sources.toReversed()) targets.set(source, await closedCopy(source.session, move));
+  for (const source of sources.toReversed()) targets.set(source, await closedCopy(source, move));
   const copies: Copied[] = [];
   for (const [source, target] of [...targets].toReversed())
     copies.push(await copySession(move, source, target));
@@ -93,20 +94,49 @@ async function copySession(
 }
 
 /** The copy of a session in the other log, without a moment in which a process can open it. Creates it if it is missing. */
-async function closedCopy(source: SessionLog, { to, clock }: Move): Promise<ClosedCopy> {
-  const { id, header } = source;
+async function closedCopy(source: HeldSession, move: Move): Promise<ClosedCopy> {
+  const { to, clock, renew } = move;
+  const { id, header } = source.session;
   await removeInterruptedWrite(to, id);
-  const present = await to.open(id);
-  const closing = await present?.currentLease();
-  if (closing !== undefined && isOfWrite(closing)) throw heldError(id, closing);
-  const holder = closedBy(closing) ?? newCopyHolder();
-  const claim = closingClaim(holder, clock.now(), "incomplete");
-  const target = present ?? (await to.create(id, header, claim));
+  await renew();
+  const target = (await to.open(id)) ?? (await createCopy(to, source.session, clock));
   if (target.header !== header) throw existsError(id);
-  // Also after `create`: a log of your own may ignore the claim there.
-  let lease = await target.lease(claim);
-  if (await isDead(lease)) lease = await target.lease(replacingClaim(lease, holder, clock.now()));
-  if (lease.owner !== holder) throw heldError(id, lease);
+  const closing = await target.currentLease();
+  const closer = closedBy(closing);
+  if (closing === undefined || closer === undefined) return await closeOpenCopy(source, target, clock);
+  if (isOfWrite(closing) || isOfOriginal(closing)) throw heldError(id, closing);
+  // What is closed stays so without a claim: another mover may have opened the session meanwhile, and a claim would close it again.
+  const isOwn = !wasOpen(closer) || source.holder === originalHolder(closer);
+  return isOwn ? { target, holder: closer } : await closeOpenCopy(source, target, clock);
+}
+
+/** Creates a closed copy, or opens the one that another mover has created meanwhile. */
+async function createCopy(to: EventLog, { id, header }: SessionLog, clock: Clock): Promise<SessionLog> {
+  try {
+    return await to.create(id, header, closingClaim(newCopyHolder(), clock.now()));
+  } catch (error) {
+    const present = error instanceof LogError && error.code === "LogExists" ? await to.open(id) : undefined;
+    if (present === undefined) throw error;
+    return present;
+  }
+}
+
+/**
+ * Closes a copy that is open, or that another mover has found open. A mover that was overtaken opens it again: without the original,
+ * the copy is the session. A copy without records is that of a log which ignores the claim of `create`.
+ */
+async function closeOpenCopy(source: HeldSession, target: SessionLog, clock: Clock): Promise<ClosedCopy> {
+  const holder = (await target.head()) === 0 ? newCopyHolder() : newOpenCopyHolder();
+  let lease = await target.lease(closingClaim(holder, clock.now()));
+  if (wasOpen(lease.owner) || (await isDead(lease)))
+    lease = await target.lease(replacingClaim(lease, holder, clock.now()));
+  if (lease.owner !== holder) throw heldError(target.id, lease);
+  try {
+    await source.renew();
+  } catch (error) {
+    if (wasOpen(holder)) await target.release(holder);
+    throw error;
+  }
   return { target, holder };
 }
 

@@ -1,7 +1,7 @@
 import type { Clock } from "@moora/agent-core-effects";
 import type { EventLog, Lease, LeaseClaim, SessionLog } from "@moora/event-log";
 import { busyError } from "../durable/busy-error.ts";
-import { closesSession, closingClaim, replacingClaim } from "../durable/closed-copy.ts";
+import { closesSession, closingClaim, replacingClaim, wasOpen } from "../durable/closed-copy.ts";
 import { unfinishedMoveError } from "../durable/closed-session.ts";
 import { engineClaim } from "../durable/engine-lease.ts";
 import { leaseIn } from "../durable/lease-in.ts";
@@ -25,8 +25,6 @@ export interface HeldSession {
    * has taken meanwhile.
    */
   close(closer: string): Promise<void>;
-  /** Undoes `close`. */
-  reopen(): Promise<void>;
   /** Keeps the lease after its release, without time left: it shows that the move of the session has not ended. */
   keepMark(): void;
   /** Releases the lease of a session that is not closed. */
@@ -53,7 +51,7 @@ export const isInForce = async (lease: Lease | undefined, clock: Clock): Promise
 /** How sessions are held. */
 interface Holding {
   readonly clock: Clock;
-  /** Whether a closed session may be held by its closer. Default: none. */
+  /** Whether a closed session may be held: by its closer, or instead of the mark of a mover that was overtaken. Default: none. */
   readonly mayContinue?: (id: string, closer: string) => boolean | Promise<boolean>;
   /** The id of the session that is moved, with those that it calls. Default: none. */
   readonly movedId?: string | undefined;
@@ -84,7 +82,6 @@ export async function holdSession(
     removeAt: async (seq) => (await session.removeAt?.(seq)) === true,
     renew: async () => await lease.renew(),
     close: async (closer) => await lease.close(closer),
-    reopen: async () => await lease.reopen(),
     keepMark: () => lease.keepMark(),
     release: async () => await lease.release(),
   };
@@ -98,8 +95,7 @@ class HeldLease {
   readonly #session: SessionLog;
   readonly #clock: Clock;
   readonly #isMoved: boolean;
-  /** The holder while the session is open: an engine, or this process. */
-  #opener: string;
+  /** An engine, this process, or what closes the session. */
   #holder: string;
   #isMarkKept = false;
 
@@ -108,8 +104,7 @@ class HeldLease {
     this.#clock = clock;
     this.#isMoved = isMoved;
     const owner = localProcess()?.name ?? randomId("retention");
-    this.#opener = isMoved ? holderOfMove(owner) : holderOf(owner);
-    this.#holder = this.#opener;
+    this.#holder = isMoved ? holderOfMove(owner) : holderOf(owner);
   }
 
   get holder(): string {
@@ -129,10 +124,10 @@ class HeldLease {
     this.#isMarkKept = isMarked;
     const lease = await session.lease(this.#claim());
     if (lease.owner === this.#holder) return;
-    if (engineOf(lease.owner) !== undefined) this.#opener = this.#holder = lease.owner;
-    else if (closesSession(lease.owner) && (await mayContinue(session.id, lease.owner)))
+    const mayTake = closesSession(lease.owner) && (await mayContinue(session.id, lease.owner));
+    if (engineOf(lease.owner) !== undefined || (mayTake && !wasOpen(lease.owner)))
       this.#holder = lease.owner;
-    else if (await isDead(lease)) await this.#replace(lease, this.#holder);
+    else if (mayTake || (await isDead(lease))) await this.#replace(lease, this.#holder);
     await this.renew();
   }
 
@@ -142,14 +137,9 @@ class HeldLease {
   }
 
   async close(closer: string): Promise<void> {
-    if (this.#holder === closer) return;
     // Records that another process adds in between are copied: the session is removed only at its last one.
-    await this.#become(closer);
+    if (this.#holder !== closer) await this.#become(closer);
     await this.renew();
-  }
-
-  async reopen(): Promise<void> {
-    if (closesSession(this.#holder)) await this.#become(this.#opener);
   }
 
   async release(): Promise<void> {
@@ -178,7 +168,7 @@ class HeldLease {
     const now = this.#clock.now();
     const engine = engineOf(owner);
     if (engine !== undefined) return engineClaim(engine, now);
-    return closesSession(owner) ? closingClaim(owner, now, "incomplete") : { owner, now, ttlMs: leaseMs };
+    return closesSession(owner) ? closingClaim(owner, now) : { owner, now, ttlMs: leaseMs };
   }
 }
 

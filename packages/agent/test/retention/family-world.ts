@@ -4,7 +4,9 @@ import {
   agentTool,
   defineAgent,
   defineTool,
+  LogError,
   openSession,
+  SessionError,
   type Agent,
   type AgentState,
   type DurableSession,
@@ -85,6 +87,30 @@ export class World {
     await session.close();
     this.clock.advance(60_000);
   }
+}
+
+/** Returns undefined for work that is refused. */
+export async function unlessRefused<Value>(work: Promise<Value>): Promise<Value | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof SessionError || error instanceof LogError) return undefined;
+    throw error;
+  }
+}
+
+/** The logs in which the session can be opened. Looks without taking a lease. */
+export async function readableIn(world: World, logs: readonly EventLog[]): Promise<readonly EventLog[]> {
+  const { clock } = world;
+  const readable: EventLog[] = [];
+  for (const log of logs) {
+    if ((await log.open("ada")) === undefined) continue;
+    const { ada } = world.agentsOn(log);
+    const session = await unlessRefused(openSession(ada, { log, id: "ada", clock, access: "read" }));
+    if (session !== undefined) readable.push(log);
+    await session?.close();
+  }
+  return readable;
 }
 
 const isDone = ({ reActContext }: AgentState): boolean => reActContext.control.type === "Done";
