@@ -10,17 +10,6 @@ export const unfinishedMove: string = "an unfinished move##";
 /** A holder that closes a new copy. */
 export const newCopyHolder = (): string => `${unfinishedMove}${randomId("move")}`;
 
-const ofOpenCopy = "/found-open";
-
-/**
- * A holder that closes a copy which a move has found open. It is the mark of a mover that was overtaken, if the first log has no original:
- * the copy has all records then.
- */
-export const newOpenCopyHolder = (): string => `${newCopyHolder()}${ofOpenCopy}`;
-
-/** Whether a holder closes a copy that was open before. */
-export const wasOpen = (holder: string): boolean => closesSession(holder) && holder.endsWith(ofOpenCopy);
-
 /** The holder that closes the original of a copy: no other move continues with it. */
 export const originalHolder = (copyHolder: string): string => `${copyHolder}/original`;
 
@@ -46,10 +35,6 @@ export const closesOriginal = (holder: string): boolean =>
 
 /** Whether a lease closes an original, also one that stays. */
 export const isOfOriginal = ({ owner }: Lease): boolean => closesOriginal(owner) || closesKept(owner);
-
-/** Whether a holder closes a copy that may lack records. */
-export const closesCopy = (holder: string): boolean =>
-  closesSession(holder) && !wasOpen(holder) && !closesOriginal(holder) && !closesKept(holder);
 
 type Stage = "incomplete" | "complete";
 
@@ -86,7 +71,3 @@ export const replacingClaim = (
 /** Whether a lease is that of a closed copy that has all records. */
 export const isOfCompleteCopy = ({ owner, until }: Lease, now: number): boolean =>
   closesSession(owner) && until - now > (leaseMs.incomplete + leaseMs.complete) / 2;
-
-/** Whether a lease is that of a closed copy which is the session itself, if its original does not exist. */
-export const isOfWholeCopy = (lease: Lease, now: number): boolean =>
-  isOfCompleteCopy(lease, now) || wasOpen(lease.owner);

@@ -1,13 +1,5 @@
 import type { EventLog } from "@moora/event-log";
-import {
-  closedBy,
-  closesCopy,
-  closesKept,
-  closesOriginal,
-  keptHolder,
-  originalHolder,
-  wasOpen,
-} from "../durable/closed-copy.ts";
+import { closedBy, closesKept, closesOriginal, keptHolder, originalHolder } from "../durable/closed-copy.ts";
 import { leaseIn } from "../durable/lease-in.ts";
 import type { Copied } from "./copy-sessions.ts";
 
@@ -38,8 +30,6 @@ export class ClosedOriginals {
   async mayContinue(id: string, closer: string): Promise<boolean> {
     const copyHolder = await closerIn(this.#to, id);
     if (copyHolder !== undefined && closer === originalHolder(copyHolder)) return true;
-    // The mark of a mover that was overtaken, on a session that is moved away.
-    if (wasOpen(closer)) return copyHolder !== undefined && closesCopy(copyHolder);
     const kept = copyHolder === undefined ? undefined : keptHolder(copyHolder);
     const wasKept = kept !== undefined && (closer === kept || closer === originalHolder(kept));
     if (!wasKept && !(this.#isCopyLost && closesOriginal(closer))) return false;
@@ -53,10 +43,10 @@ export async function keepOriginals(copies: readonly Copied[]): Promise<void> {
   for (const { source, holder } of copies) await source.close(keptHolder(holder));
 }
 
-/** Whether an original is kept whose copy is still closed: the complete one, or the session that it became, which a mover has closed again. */
+/** Whether an original is kept whose complete copy is still closed. */
 export async function isKept(from: EventLog, id: string, to: EventLog): Promise<boolean> {
   const closer = await closerIn(from, id);
   if (closer === undefined || !closesKept(closer)) return false;
   const copyHolder = await closerIn(to, id);
-  return copyHolder !== undefined && (closer === keptHolder(copyHolder) || wasOpen(copyHolder));
+  return copyHolder !== undefined && closer === keptHolder(copyHolder);
 }

@@ -5,17 +5,14 @@ import {
   closingClaim,
   isOfOriginal,
   newCopyHolder,
-  newOpenCopyHolder,
-  originalHolder,
   replacingClaim,
-  wasOpen,
 } from "../durable/closed-copy.ts";
 import { closedError } from "../durable/closed-session.ts";
 import { isDead } from "../durable/lease-holder.ts";
 import { isOfInterruptedWrite, isOfWrite, removeInterruptedWrite } from "../durable/unfinished-write.ts";
 import { copyBlobs } from "../time-travel/copy-blobs.ts";
 import { batchesOf } from "../time-travel/write-session.ts";
-import { heldError, isInForce, type HeldSession } from "./hold-sessions.ts";
+import { heldError, isInForce, newHoldingClaim, type HeldSession } from "./hold-sessions.ts";
 import { sameLogError } from "./same-log.ts";
 
 /** Two logs, and a function that renews the leases in the first one. */
@@ -105,9 +102,8 @@ async function closedCopy(source: HeldSession, move: Move): Promise<ClosedCopy> 
   const closer = closedBy(closing);
   if (closing === undefined || closer === undefined) return await closeOpenCopy(source, target, clock);
   if (isOfWrite(closing) || isOfOriginal(closing)) throw heldError(id, closing);
-  // What is closed stays so without a claim: another mover may have opened the session meanwhile, and a claim would close it again.
-  const isOwn = !wasOpen(closer) || source.holder === originalHolder(closer);
-  return isOwn ? { target, holder: closer } : await closeOpenCopy(source, target, clock);
+  // Without a claim: another mover may have opened the session meanwhile, which a claim would close again.
+  return { target, holder: closer };
 }
 
 /** Creates a closed copy, or opens the one that another mover has created meanwhile. */
@@ -122,21 +118,24 @@ async function createCopy(to: EventLog, { id, header }: SessionLog, clock: Clock
 }
 
 /**
- * Closes a copy that is open, or that another mover has found open. A mover that was overtaken opens it again: without the original,
- * the copy is the session. A copy without records is that of a log which ignores the claim of `create`.
+ * Closes a copy that is open. It may be the session, moved by another mover meanwhile: the claim ends on its own until it is known that
+ * the original is there.
  */
 async function closeOpenCopy(source: HeldSession, target: SessionLog, clock: Clock): Promise<ClosedCopy> {
-  const holder = (await target.head()) === 0 ? newCopyHolder() : newOpenCopyHolder();
-  let lease = await target.lease(closingClaim(holder, clock.now()));
-  if (wasOpen(lease.owner) || (await isDead(lease)))
-    lease = await target.lease(replacingClaim(lease, holder, clock.now()));
-  if (lease.owner !== holder) throw heldError(target.id, lease);
+  const holding = newHoldingClaim(clock.now());
+  let lease = await target.lease(holding);
+  if (await isDead(lease))
+    lease = await target.lease(replacingClaim(lease, holding.owner, clock.now(), holding.ttlMs));
+  if (lease.owner !== holding.owner) throw heldError(target.id, lease);
   try {
     await source.renew();
   } catch (error) {
-    if (wasOpen(holder)) await target.release(holder);
+    await target.release(holding.owner);
     throw error;
   }
+  const holder = newCopyHolder();
+  const closing = await target.lease(replacingClaim(lease, holder, clock.now()));
+  if (closing.owner !== holder) throw heldError(target.id, closing);
   return { target, holder };
 }
 

@@ -1,7 +1,7 @@
 import type { Clock } from "@moora/agent-core-effects";
 import type { EventLog, Lease, LeaseClaim, SessionLog } from "@moora/event-log";
 import { busyError } from "../durable/busy-error.ts";
-import { closesSession, closingClaim, replacingClaim, wasOpen } from "../durable/closed-copy.ts";
+import { closesSession, closingClaim, replacingClaim } from "../durable/closed-copy.ts";
 import { unfinishedMoveError } from "../durable/closed-session.ts";
 import { engineClaim } from "../durable/engine-lease.ts";
 import { leaseIn } from "../durable/lease-in.ts";
@@ -44,6 +44,15 @@ export async function isLeased(log: EventLog, id: string, clock: Clock): Promise
   return isOfMove(lease.owner) || (await isInForce(lease, clock));
 }
 
+/** A claim to the lease of a session, for as long as a process holds one that it does not renew. */
+export const newHoldingClaim = (now: number): LeaseClaim => ({
+  owner: holderOf(ownerHere()),
+  now,
+  ttlMs: leaseMs,
+});
+
+const ownerHere = (): string => localProcess()?.name ?? randomId("retention");
+
 /** Whether a lease has not ended, and neither has its owner as far as is known. */
 export const isInForce = async (lease: Lease | undefined, clock: Clock): Promise<boolean> =>
   lease !== undefined && lease.until > clock.now() && !(await isDead(lease));
@@ -51,7 +60,7 @@ export const isInForce = async (lease: Lease | undefined, clock: Clock): Promise
 /** How sessions are held. */
 interface Holding {
   readonly clock: Clock;
-  /** Whether a closed session may be held: by its closer, or instead of the mark of a mover that was overtaken. Default: none. */
+  /** Whether a closed session may be held by its closer. Default: none. */
   readonly mayContinue?: (id: string, closer: string) => boolean | Promise<boolean>;
   /** The id of the session that is moved, with those that it calls. Default: none. */
   readonly movedId?: string | undefined;
@@ -103,8 +112,7 @@ class HeldLease {
     this.#session = session;
     this.#clock = clock;
     this.#isMoved = isMoved;
-    const owner = localProcess()?.name ?? randomId("retention");
-    this.#holder = isMoved ? holderOfMove(owner) : holderOf(owner);
+    this.#holder = isMoved ? holderOfMove(ownerHere()) : holderOf(ownerHere());
   }
 
   get holder(): string {
@@ -124,10 +132,10 @@ class HeldLease {
     this.#isMarkKept = isMarked;
     const lease = await session.lease(this.#claim());
     if (lease.owner === this.#holder) return;
-    const mayTake = closesSession(lease.owner) && (await mayContinue(session.id, lease.owner));
-    if (engineOf(lease.owner) !== undefined || (mayTake && !wasOpen(lease.owner)))
+    if (engineOf(lease.owner) !== undefined) this.#holder = lease.owner;
+    else if (closesSession(lease.owner) && (await mayContinue(session.id, lease.owner)))
       this.#holder = lease.owner;
-    else if (mayTake || (await isDead(lease))) await this.#replace(lease, this.#holder);
+    else if (await isDead(lease)) await this.#replace(lease, this.#holder);
     await this.renew();
   }
 

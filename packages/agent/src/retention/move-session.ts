@@ -3,12 +3,7 @@ import type { EventLog } from "@moora/event-log";
 import { checkIsId, checkIsLog } from "../check-arguments.ts";
 import { checkLogOptions, type OptionForms } from "../check-options.ts";
 import { systemClock } from "../clock.ts";
-import {
-  closedBy,
-  completeClaim,
-  keptHolder,
-  originalHolder,
-} from "../durable/closed-copy.ts";
+import { closedBy, completeClaim, keptHolder, originalHolder } from "../durable/closed-copy.ts";
 import { closedError } from "../durable/closed-session.ts";
 import { leaseIn } from "../durable/lease-in.ts";
 import { SessionError } from "../durable/session-error.ts";
@@ -116,11 +111,11 @@ async function moveMembers(
     }
     await closeOriginals(copies, closed.areKept);
     try {
-      for (const copied of copies) await completeCopy(copied, clock);
+      for (const copied of copies.toReversed()) await completeCopy(copied, clock);
       if (closed.areKept) await keepOriginals(copies);
       else await removeOriginals(copies, renewed, move.renew);
     } catch (error) {
-      // Another process may have completed the move, or is completing it.
+      // Another process may have completed the move.
       if (!(await areGone(copies))) throw error;
     }
     for (const { target, holder } of copies) await target.release(holder);
@@ -140,18 +135,19 @@ async function closeOriginals(copies: readonly Copied[], areKept: boolean): Prom
     await source.close(originalHolder(areKept ? keptHolder(holder) : holder));
 }
 
-/** Marks a copy as one that has all records. */
-async function completeCopy({ target, holder }: Copied, clock: Clock): Promise<void> {
+/** Marks a copy as one that has all records, unless its original is gone: then another mover has marked it, and may have opened it. */
+async function completeCopy({ source, target, holder }: Copied, clock: Clock): Promise<void> {
+  if (await isGone(source)) return;
   const lease = await target.lease(completeClaim(holder, clock.now()));
   if (lease.owner !== holder) throw heldError(target.id, lease);
 }
 
-/** Whether the originals of all copies were removed. */
+/** Whether a held session was removed. */
+const isGone = async ({ session }: HeldSession): Promise<boolean> =>
+  (await unlessRemoved(async () => await session.head(), undefined)) === undefined;
+
 async function areGone(copies: readonly Copied[]): Promise<boolean> {
-  for (const { source } of copies) {
-    const isThere = async (): Promise<boolean> => (await source.session.head()) >= 0;
-    if (await unlessRemoved(isThere, false)) return false;
-  }
+  for (const { source } of copies) if (!(await isGone(source))) return false;
   return true;
 }
 
@@ -165,6 +161,10 @@ async function removeOriginals(
   renew: () => Promise<void>,
 ): Promise<void> {
   for (const { copy, source, seq } of copies.toReversed()) {
+    if (await isGone(source)) {
+      renewed.delete(source);
+      continue;
+    }
     await renew();
     await source.renew();
     // Another process may have posted to the session meanwhile.
@@ -213,7 +213,8 @@ async function checkIsNotEmpty(log: EventLog, id: string): Promise<void> {
   if (lease !== undefined && closedBy(lease) !== undefined) throw closedError(id, lease);
   // After the lease was read: a copy that was opened meanwhile has records.
   const head = session && (await unlessRemoved(async () => await session.head(), undefined));
-  if (head === 0) throw new SessionError("InvalidOption", `Session "${id}" has no records. Remove it instead.`);
+  if (head === 0)
+    throw new SessionError("InvalidOption", `Session "${id}" has no records. Remove it instead.`);
 }
 
 const calledError = (id: string, callerId: string): SessionError =>

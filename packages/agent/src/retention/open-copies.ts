@@ -1,6 +1,6 @@
 import type { Clock } from "@moora/agent-core-effects";
 import type { Lease } from "@moora/event-log";
-import { closedBy, isOfOriginal, isOfWholeCopy } from "../durable/closed-copy.ts";
+import { closedBy, isOfCompleteCopy, isOfOriginal } from "../durable/closed-copy.ts";
 import { closedError } from "../durable/closed-session.ts";
 import { leaseIn } from "../durable/lease-in.ts";
 import { SessionError } from "../durable/session-error.ts";
@@ -9,7 +9,7 @@ import { isKept } from "./closed-originals.ts";
 import type { Move } from "./copy-sessions.ts";
 import type { ListedSession } from "./session-family.ts";
 
-/** Opens the closed copies that are the sessions themselves, callers last: their calls find open sessions. Returns their ids. */
+/** Opens the closed copies that have all records, callers last: their calls find open sessions. Returns their ids. */
 export async function openCopies(
   { from, to, clock }: Pick<Move, "from" | "to" | "clock">,
   copies: readonly ListedSession[],
@@ -18,7 +18,7 @@ export async function openCopies(
   for (const { id } of copies) {
     const session = await to.open(id);
     const lease = await leaseIn(to, id);
-    if (lease === undefined || !isOfWholeCopy(lease, clock.now())) continue;
+    if (lease === undefined || !isOfCompleteCopy(lease, clock.now())) continue;
     // After the lease was read: another process may have moved the session back, and there again.
     if ((await from.open(id)) !== undefined && !(await isKept(from, id, to))) continue;
     await session?.release(lease.owner);
@@ -27,9 +27,9 @@ export async function openCopies(
   return opened;
 }
 
-/** The error for a closed session that is no whole copy, where the first log does not have the session; undefined for any other one. */
+/** The error for a closed session that is no complete copy, where the first log does not have the session; undefined for any other one. */
 export function refusalOf(id: string, lease: Lease, clock: Clock): SessionError | undefined {
-  if (closedBy(lease) === undefined || isOfWholeCopy(lease, clock.now())) return undefined;
+  if (closedBy(lease) === undefined || isOfCompleteCopy(lease, clock.now())) return undefined;
   return isOfWrite(lease) || isOfOriginal(lease) ? closedError(id, lease) : incompleteError(id);
 }
 

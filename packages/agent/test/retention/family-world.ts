@@ -20,6 +20,12 @@ export class World {
   readonly archive: EventLog = memoryLog();
   readonly clock: TestClock = new TestClock();
   readonly begun: string[] = [];
+  readonly #isAlone: boolean;
+
+  /** With `isAlone`, the agent has no sub-agents: it mails and pays itself. */
+  constructor({ isAlone = false }: { readonly isAlone?: boolean } = {}) {
+    this.#isAlone = isAlone;
+  }
 
   /** An agent, its sub-agent, and the sub-agent of that, which mails, and then pays when that is approved. */
   agentsOn(log: EventLog): Readonly<Record<"ada" | "lead" | "worker", Agent>> {
@@ -39,6 +45,7 @@ export class World {
       llm: callsThenAnswers({ name: "mail", arguments: {} }, { name: "pay", arguments: {} }),
       tools: [tool("mail", "never"), tool("pay", "always")],
     });
+    if (this.#isAlone) return { ada: worker, lead: worker, worker };
     const { clock } = this;
     const lead = defineAgent({
       name: "lead",
