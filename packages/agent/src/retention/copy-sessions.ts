@@ -82,10 +82,17 @@ async function copySession(
 ): Promise<Copied> {
   const copy = async (): Promise<number> => {
     await renew();
-    return await copyRecords(source.session, target, async (records) => {
-      await copyBlobs(from, to, records);
-      await renew();
-    });
+    try {
+      return await copyRecords(source.session, target, async (records) => {
+        await copyBlobs(from, to, records);
+        await renew();
+      });
+    } catch (error) {
+      if (!(error instanceof LogError) || error.code !== "Conflict") throw error;
+      // Another mover has copied records meanwhile. This one continues only if it still holds the original.
+      await source.renew();
+      return await copy();
+    }
   };
   return { source, target, holder, copy, seq: await copy() };
 }

@@ -1,5 +1,5 @@
 import type { Clock } from "@moora/agent-core-effects";
-import type { EventLog } from "@moora/event-log";
+import { LogError, type EventLog } from "@moora/event-log";
 import { checkIsId, checkIsLog } from "../check-arguments.ts";
 import { checkLogOptions, type OptionForms } from "../check-options.ts";
 import { systemClock } from "../clock.ts";
@@ -52,7 +52,13 @@ export async function moveSession(
   checkIsOther(from, to);
   const { clock = systemClock, isCopyLost = false } = options;
   checkLogOptions("moveSession", options, forms);
-  return await moveFamily({ from, to, clock, isCopyLost }, id);
+  try {
+    return await moveFamily({ from, to, clock, isCopyLost }, id);
+  } catch (error) {
+    const isMoved =
+      error instanceof LogError && error.code === "LogRemoved" && (await from.open(id)) === undefined;
+    throw isMoved ? unknownError(id) : error;
+  }
 }
 
 async function moveFamily(logs: Logs, id: string): Promise<readonly string[]> {
@@ -191,7 +197,7 @@ async function completeMove(logs: Logs, id: string): Promise<readonly string[]> 
   const isBack = (await from.open(id)) !== undefined;
   if (isBack || (error !== undefined && (await leaseIn(to, id))?.owner !== lease?.owner))
     return await moveFamily(logs, id);
-  throw error ?? new SessionError("SessionUnknown", `Session "${id}" not found.`);
+  throw error ?? unknownError(id);
 }
 
 /** The originals that an interrupted move has left of these copies. */
@@ -216,6 +222,9 @@ async function checkIsNotEmpty(log: EventLog, id: string): Promise<void> {
   if (head === 0)
     throw new SessionError("InvalidOption", `Session "${id}" has no records. Remove it instead.`);
 }
+
+const unknownError = (id: string): SessionError =>
+  new SessionError("SessionUnknown", `Session "${id}" not found.`);
 
 const calledError = (id: string, callerId: string): SessionError =>
   new SessionError(
