@@ -24,15 +24,15 @@ class PausedMove {
     return [this.world.log, this.world.archive, this.third];
   }
 
-  /** Whether the move pauses; otherwise it has ended. */
-  async begin(): Promise<boolean> {
+  /** Begins a session and its move. Returns whether the move pauses; otherwise it has ended. */
+  async begin(ms = pauseMs): Promise<boolean> {
     await this.world.begin();
     const { log, archive, clock } = this.world;
     const [from, to] = [log, archive].map((each) => paused(interrupted(each, this.#writes), this.#pause));
     if (from === undefined || to === undefined) throw new Error("A log is missing.");
     this.#end = endOf(moveSession(from, "ada", to, { clock }));
-    const isPaused = await Promise.race([this.#pause.reached.then(() => true), this.#end.then(() => false)]);
-    this.world.clock.advance(pauseMs);
+    const isPaused = await pauses(this.#pause, this.#end);
+    this.world.clock.advance(ms);
     return isPaused;
   }
 
@@ -50,6 +50,10 @@ class PausedMove {
     this.world.clock.advance(pauseMs);
   }
 }
+
+/** Whether a move pauses; otherwise it has ended. */
+const pauses = async (pause: Pause, end: Promise<unknown>): Promise<boolean> =>
+  await Promise.race([pause.reached.then(() => true), end.then(() => false)]);
 
 /** Waits for the end of a move. Any error must be one of a move that is refused or of a process that has ended. */
 async function endOf(move: Promise<unknown>): Promise<void> {
@@ -133,4 +137,40 @@ describe("a move that pauses before any request, and whose process ends after an
       expect(ends).toBeGreaterThan(20);
     },
   );
+});
+
+/** The errors of moves in one direction that pause before one of their requests until the move from the log to the archive has ended. */
+async function errorsDuring(direction: "there" | "back", at: number): Promise<readonly unknown[]> {
+  const errors: unknown[] = [];
+  for (let first = 1; ; first += 1) {
+    const move = new PausedMove(first, new World({ isAlone: true }));
+    if (!(await move.begin(0))) return errors;
+    const { log, archive, clock } = move.world;
+    const pause = new Pause(at);
+    const [from, to] = direction === "there" ? [log, archive] : [archive, log];
+    const second = moveSession(paused(from, pause), "ada", to, { clock }).catch((error: unknown) => {
+      errors.push(error);
+    });
+    await pauses(pause, second);
+    await move.resume();
+    pause.resume();
+    await second;
+    await checkOutcome(move, `after a pause before request ${first}`);
+  }
+}
+
+const reported = /^(?:MoveUnfinished|SessionBusy|SessionUnknown)$/;
+
+describe("a move of a session that another process moves", () => {
+  it.each(["there", "back"] as const)("does not advise to remove it: %s", async (direction) => {
+    const errors: unknown[] = [];
+    for (let at = 1; at <= 8; at += 1) errors.push(...(await errorsDuring(direction, at)));
+    expect(errors.length).toBeGreaterThan(8);
+    for (const error of errors) {
+      expect(error).toMatchObject({
+        code: expect.stringMatching(reported),
+        message: expect.not.stringMatching(/remove/i),
+      });
+    }
+  });
 });
