@@ -1,5 +1,12 @@
 import type { Clock } from "@moora/agent-core-effects";
-import { LogError, type EventLog, type LogRecord, type SessionLog } from "@moora/event-log";
+import {
+  LogError,
+  type EventLog,
+  type Lease,
+  type LeaseClaim,
+  type LogRecord,
+  type SessionLog,
+} from "@moora/event-log";
 import {
   closedBy,
   closingClaim,
@@ -124,26 +131,39 @@ async function createCopy(to: EventLog, { id, header }: SessionLog, clock: Clock
   }
 }
 
-/**
- * Closes a copy that is open. It may be the session, moved by another mover meanwhile: the claim ends on its own until it is known that
- * the original is there.
- */
+/** Closes a copy that is open. One without records is that of a log which ignores the claim of `create`. */
 async function closeOpenCopy(source: HeldSession, target: SessionLog, clock: Clock): Promise<ClosedCopy> {
-  const holding = newHoldingClaim(clock.now());
-  let lease = await target.lease(holding);
-  if (await isDead(lease))
-    lease = await target.lease(replacingClaim(lease, holding.owner, clock.now(), holding.ttlMs));
-  if (lease.owner !== holding.owner) throw heldError(target.id, lease);
+  const holder = newCopyHolder();
+  if ((await target.head()) === 0) await take(target, closingClaim(holder, clock.now()));
+  else {
+    const lease = await holdOpenCopy(source, target, clock);
+    await take(target, replacingClaim(lease, holder, clock.now()));
+  }
+  return { target, holder };
+}
+
+/**
+ * Takes the lease of a copy that is open. It may be the session, moved by another mover meanwhile: this lease ends on its own, until it
+ * is known that the original is there.
+ */
+async function holdOpenCopy(source: HeldSession, target: SessionLog, clock: Clock): Promise<Lease> {
+  const lease = await take(target, newHoldingClaim(clock.now()));
   try {
     await source.renew();
   } catch (error) {
-    await target.release(holding.owner);
+    await target.release(lease.owner);
     throw error;
   }
-  const holder = newCopyHolder();
-  const closing = await target.lease(replacingClaim(lease, holder, clock.now()));
-  if (closing.owner !== holder) throw heldError(target.id, closing);
-  return { target, holder };
+  return lease;
+}
+
+/** Takes the lease of a copy that no process runs. */
+async function take(target: SessionLog, claim: LeaseClaim): Promise<Lease> {
+  const { owner, now, ttlMs } = claim;
+  let lease = await target.lease(claim);
+  if (await isDead(lease)) lease = await target.lease(replacingClaim(lease, owner, now, ttlMs));
+  if (lease.owner !== owner) throw heldError(target.id, lease);
+  return lease;
 }
 
 /** Copies the records that the other log does not have, and before them their files. Returns the last sequence number. */

@@ -35,8 +35,8 @@ const forms: OptionForms<MoveOptions> = { clock: "clock", isCopyLost: "boolean" 
  * the other one has the last records of all of them, callers first; bytes stay. A sub-agent without records is not copied, only
  * removed. The copies cannot be opened before the originals are removed, or with `isCopyLost` closed for good, nor the originals when the copies are complete. A move that
  * is refused changes neither log. One that was interrupted is completed by the next one with the same logs, also where the first log
- * has only sub-agents left, or no session. Returns the ids of the moved sessions. Rejects with `SessionUnknown`, with `SessionBusy` if
- * a process runs one of them, with `MoveUnfinished` for a session of which another move has not ended, with `LogExists` if the other log has a different session of the same id, with
+ * has only sub-agents left, or no session. Returns the ids of the moved sessions. Rejects with `SessionUnknown`, also if
+ * another process has moved the session meanwhile, with `SessionBusy` if a process runs or moves one of them, with `MoveUnfinished` for a session of which another move has not ended, with `LogExists` if the other log has a different session of the same id, with
  * `LogCorrupt` for a damaged one, and with `InvalidOption` for a session without records, for that of a sub-agent whose caller is in
  * the same log, for a log whose sessions have no `removeAt`, and if both logs are the same.
  */
@@ -148,10 +148,11 @@ async function completeCopy({ source, target, holder }: Copied, clock: Clock): P
   if (lease.owner !== holder) throw heldError(target.id, lease);
 }
 
-/** Whether a held session was removed. */
+/** Whether the session of a mover was removed. */
 const isGone = async ({ session }: HeldSession): Promise<boolean> =>
   (await unlessRemoved(async () => await session.head(), undefined)) === undefined;
 
+/** Whether all originals were removed. They were closed: only a move does that, and their copies are the sessions. */
 async function areGone(copies: readonly Copied[]): Promise<boolean> {
   for (const { source } of copies) if (!(await isGone(source))) return false;
   return true;

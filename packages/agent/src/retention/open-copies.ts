@@ -27,7 +27,7 @@ export async function openCopies(
   return opened;
 }
 
-/** The error for a closed session that is no complete copy, where the first log does not have the session; undefined for any other one. */
+/** The error for a closed session that is not a complete copy, where the first log does not have the session; undefined for any other one. */
 export function refusalOf(id: string, lease: Lease, clock: Clock): SessionError | undefined {
   if (closedBy(lease) === undefined || isOfCompleteCopy(lease, clock.now())) return undefined;
   return isOfWrite(lease) || isOfOriginal(lease) ? closedError(id, lease) : incompleteError(id);

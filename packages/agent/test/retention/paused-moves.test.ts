@@ -31,7 +31,7 @@ class PausedMove {
     const [from, to] = [log, archive].map((each) => paused(interrupted(each, this.#writes), this.#pause));
     if (from === undefined || to === undefined) throw new Error("A log is missing.");
     this.#end = endOf(moveSession(from, "ada", to, { clock }));
-    const isPaused = await pauses(this.#pause, this.#end);
+    const isPaused = await doesPause(this.#pause, this.#end);
     this.world.clock.advance(ms);
     return isPaused;
   }
@@ -52,7 +52,7 @@ class PausedMove {
 }
 
 /** Whether a move pauses; otherwise it has ended. */
-const pauses = async (pause: Pause, end: Promise<unknown>): Promise<boolean> =>
+const doesPause = async (pause: Pause, end: Promise<unknown>): Promise<boolean> =>
   await Promise.race([pause.reached.then(() => true), end.then(() => false)]);
 
 /** Waits for the end of a move. Any error must be one of a move that is refused or of a process that has ended. */
@@ -64,11 +64,11 @@ async function endOf(move: Promise<unknown>): Promise<void> {
   }
 }
 
-type Meanwhile = (paused: PausedMove) => Promise<void>;
+type Meanwhile = (move: PausedMove) => Promise<void>;
 
-const there: Meanwhile = (paused) => paused.move(paused.world.log, paused.world.archive);
-const back: Meanwhile = (paused) => paused.move(paused.world.archive, paused.world.log);
-const elsewhere: Meanwhile = (paused) => paused.move(paused.world.log, paused.third);
+const there: Meanwhile = (move) => move.move(move.world.log, move.world.archive);
+const back: Meanwhile = (move) => move.move(move.world.archive, move.world.log);
+const elsewhere: Meanwhile = (move) => move.move(move.world.log, move.third);
 
 /** Runs the session of a log, if it has one that is open. */
 async function runIn(world: World, log: EventLog): Promise<void> {
@@ -86,11 +86,11 @@ const meanwhile = {
 } satisfies Readonly<Record<string, readonly Meanwhile[]>>;
 
 /** Checks that one log at most has an open session, and that a repetition with the same logs opens one where there is none. */
-async function checkOutcome(paused: PausedMove, moment: string): Promise<void> {
-  const { world, logs } = paused;
+async function checkOutcome(move: PausedMove, moment: string): Promise<void> {
+  const { world, logs } = move;
   expect((await readableIn(world, logs)).length, moment).toBeLessThanOrEqual(1);
-  for (const move of [there, back, elsewhere])
-    if ((await readableIn(world, logs)).length === 0) await move(paused);
+  for (const repeat of [there, back, elsewhere])
+    if ((await readableIn(world, logs)).length === 0) await repeat(move);
   const [open, ...others] = await readableIn(world, logs);
   expect(others, moment).toEqual([]);
   if (open === undefined) throw new Error(`No log has an open session ${moment}.`);
@@ -151,7 +151,7 @@ async function errorsDuring(direction: "there" | "back", at: number): Promise<re
     const second = moveSession(paused(from, pause), "ada", to, { clock }).catch((error: unknown) => {
       errors.push(error);
     });
-    await pauses(pause, second);
+    await doesPause(pause, second);
     await move.resume();
     pause.resume();
     await second;
