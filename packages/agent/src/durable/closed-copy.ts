@@ -33,6 +33,9 @@ export const closedBy = (lease: Lease | undefined): string | undefined =>
 export const closesOriginal = (holder: string): boolean =>
   closesSession(holder) && holder.endsWith("/original");
 
+/** Whether a lease closes an original, also one that stays. */
+export const isOfOriginal = ({ owner }: Lease): boolean => closesOriginal(owner) || closesKept(owner);
+
 type Stage = "incomplete" | "complete";
 
 const yearMs = 365 * 86_400_000;
@@ -40,11 +43,18 @@ const yearMs = 365 * 86_400_000;
 /** How long the lease of a closed session lasts: longer than any process, and longest for a copy that has all records. */
 export const leaseMs: Readonly<Record<Stage, number>> = { incomplete: 100 * yearMs, complete: 200 * yearMs };
 
-/** The claim with which a move closes a session, and marks a copy that has all records. */
-export const closingClaim = (owner: string, now: number, stage: Stage): LeaseClaim => ({
+/** The claim with which a move closes a session. */
+export const closingClaim = (owner: string, now: number): LeaseClaim => ({
   owner,
   now,
-  ttlMs: leaseMs[stage],
+  ttlMs: leaseMs.incomplete,
+});
+
+/** The claim that marks a closed copy as one that has all records. It takes no lease of another holder, also not one that has ended. */
+export const completeClaim = (owner: string, now: number): LeaseClaim => ({
+  owner,
+  now: 0,
+  ttlMs: now + leaseMs.complete,
 });
 
 /**

@@ -1,10 +1,16 @@
 import type { Clock } from "@moora/agent-core-effects";
-import { LogError, type EventLog, type LogRecord, type SessionLog } from "@moora/event-log";
+import {
+  LogError,
+  type EventLog,
+  type Lease,
+  type LeaseClaim,
+  type LogRecord,
+  type SessionLog,
+} from "@moora/event-log";
 import {
   closedBy,
-  closesKept,
-  closesOriginal,
   closingClaim,
+  isOfOriginal,
   newCopyHolder,
   replacingClaim,
 } from "../durable/closed-copy.ts";
@@ -13,7 +19,7 @@ import { isDead } from "../durable/lease-holder.ts";
 import { isOfInterruptedWrite, isOfWrite, removeInterruptedWrite } from "../durable/unfinished-write.ts";
 import { copyBlobs } from "../time-travel/copy-blobs.ts";
 import { batchesOf } from "../time-travel/write-session.ts";
-import { heldError, isInForce, type HeldSession } from "./hold-sessions.ts";
+import { heldError, isInForce, newHoldingClaim, type HeldSession } from "./hold-sessions.ts";
 import { sameLogError } from "./same-log.ts";
 
 /** Two logs, and a function that renews the leases in the first one. */
@@ -53,8 +59,7 @@ export async function checkTarget(
     throw heldError(id, lease);
   }
   // An original is not opened as a copy: it prevents that another move opens its copy.
-  if (lease !== undefined && (closesOriginal(lease.owner) || closesKept(lease.owner)))
-    throw closedError(id, lease);
+  if (lease !== undefined && isOfOriginal(lease)) throw closedError(id, lease);
   if (target.header !== header) throw existsError(id);
   checkIsSame(id, records, await target.read());
   if (lease !== undefined && closedBy(lease) === undefined && (await isInForce(lease, clock)))
@@ -68,7 +73,7 @@ export async function checkTarget(
 export async function copySessions(move: Move, sources: readonly HeldSession[]): Promise<readonly Copied[]> {
   // The caller is first: if another process has created its session meanwhile, the log gets none of the family.
   const targets = new Map<HeldSession, ClosedCopy>();
-  for (const source of sources.toReversed()) targets.set(source, await closedCopy(source.session, move));
+  for (const source of sources.toReversed()) targets.set(source, await closedCopy(source, move));
   const copies: Copied[] = [];
   for (const [source, target] of [...targets].toReversed())
     copies.push(await copySession(move, source, target));
@@ -84,30 +89,81 @@ async function copySession(
 ): Promise<Copied> {
   const copy = async (): Promise<number> => {
     await renew();
-    return await copyRecords(source.session, target, async (records) => {
-      await copyBlobs(from, to, records);
-      await renew();
-    });
+    try {
+      return await copyRecords(source.session, target, async (records) => {
+        await copyBlobs(from, to, records);
+        await renew();
+      });
+    } catch (error) {
+      if (!(error instanceof LogError) || error.code !== "Conflict") throw error;
+      // Another mover has copied records meanwhile. This one continues only if it still holds the original.
+      await source.renew();
+      return await copy();
+    }
   };
   return { source, target, holder, copy, seq: await copy() };
 }
 
 /** The copy of a session in the other log, without a moment in which a process can open it. Creates it if it is missing. */
-async function closedCopy(source: SessionLog, { to, clock }: Move): Promise<ClosedCopy> {
-  const { id, header } = source;
+async function closedCopy(source: HeldSession, move: Move): Promise<ClosedCopy> {
+  const { to, clock, renew } = move;
+  const { id, header } = source.session;
   await removeInterruptedWrite(to, id);
-  const present = await to.open(id);
-  const closing = await present?.currentLease();
-  if (closing !== undefined && isOfWrite(closing)) throw heldError(id, closing);
-  const holder = closedBy(closing) ?? newCopyHolder();
-  const claim = closingClaim(holder, clock.now(), "incomplete");
-  const target = present ?? (await to.create(id, header, claim));
+  await renew();
+  const target = (await to.open(id)) ?? (await createCopy(to, source.session, clock));
   if (target.header !== header) throw existsError(id);
-  // Also after `create`: a log of your own may ignore the claim there.
-  let lease = await target.lease(claim);
-  if (await isDead(lease)) lease = await target.lease(replacingClaim(lease, holder, clock.now()));
-  if (lease.owner !== holder) throw heldError(id, lease);
+  const closing = await target.currentLease();
+  const closer = closedBy(closing);
+  if (closing === undefined || closer === undefined) return await closeOpenCopy(source, target, clock);
+  if (isOfWrite(closing) || isOfOriginal(closing)) throw heldError(id, closing);
+  // Without a claim: another mover may have opened the session meanwhile, which a claim would close again.
+  return { target, holder: closer };
+}
+
+/** Creates a closed copy, or opens the one that another mover has created meanwhile. */
+async function createCopy(to: EventLog, { id, header }: SessionLog, clock: Clock): Promise<SessionLog> {
+  try {
+    return await to.create(id, header, closingClaim(newCopyHolder(), clock.now()));
+  } catch (error) {
+    const present = error instanceof LogError && error.code === "LogExists" ? await to.open(id) : undefined;
+    if (present === undefined) throw error;
+    return present;
+  }
+}
+
+/** Closes a copy that is open. One without records is that of a log which ignores the claim of `create`. */
+async function closeOpenCopy(source: HeldSession, target: SessionLog, clock: Clock): Promise<ClosedCopy> {
+  const holder = newCopyHolder();
+  if ((await target.head()) === 0) await take(target, closingClaim(holder, clock.now()));
+  else {
+    const lease = await holdOpenCopy(source, target, clock);
+    await take(target, replacingClaim(lease, holder, clock.now()));
+  }
   return { target, holder };
+}
+
+/**
+ * Takes the lease of a copy that is open. It may be the session, moved by another mover meanwhile: this lease ends on its own, until it
+ * is known that the original is there.
+ */
+async function holdOpenCopy(source: HeldSession, target: SessionLog, clock: Clock): Promise<Lease> {
+  const lease = await take(target, newHoldingClaim(clock.now()));
+  try {
+    await source.renew();
+  } catch (error) {
+    await target.release(lease.owner);
+    throw error;
+  }
+  return lease;
+}
+
+/** Takes the lease of a copy that no process runs. */
+async function take(target: SessionLog, claim: LeaseClaim): Promise<Lease> {
+  const { owner, now, ttlMs } = claim;
+  let lease = await target.lease(claim);
+  if (await isDead(lease)) lease = await target.lease(replacingClaim(lease, owner, now, ttlMs));
+  if (lease.owner !== owner) throw heldError(target.id, lease);
+  return lease;
 }
 
 /** Copies the records that the other log does not have, and before them their files. Returns the last sequence number. */

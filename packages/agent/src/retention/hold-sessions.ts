@@ -25,8 +25,6 @@ export interface HeldSession {
    * has taken meanwhile.
    */
   close(closer: string): Promise<void>;
-  /** Undoes `close`. */
-  reopen(): Promise<void>;
   /** Keeps the lease after its release, without time left: it shows that the move of the session has not ended. */
   keepMark(): void;
   /** Releases the lease of a session that is not closed. */
@@ -45,6 +43,15 @@ export async function isLeased(log: EventLog, id: string, clock: Clock): Promise
   if (lease === undefined || engineOf(lease.owner) !== undefined) return false;
   return isOfMove(lease.owner) || (await isInForce(lease, clock));
 }
+
+/** A claim to the lease of a session, for as long as a process holds one that it does not renew. */
+export const newHoldingClaim = (now: number): LeaseClaim => ({
+  owner: holderOf(ownerHere()),
+  now,
+  ttlMs: leaseMs,
+});
+
+const ownerHere = (): string => localProcess()?.name ?? randomId("retention");
 
 /** Whether a lease has not ended, and neither has its owner as far as is known. */
 export const isInForce = async (lease: Lease | undefined, clock: Clock): Promise<boolean> =>
@@ -84,7 +91,6 @@ export async function holdSession(
     removeAt: async (seq) => (await session.removeAt?.(seq)) === true,
     renew: async () => await lease.renew(),
     close: async (closer) => await lease.close(closer),
-    reopen: async () => await lease.reopen(),
     keepMark: () => lease.keepMark(),
     release: async () => await lease.release(),
   };
@@ -98,8 +104,7 @@ class HeldLease {
   readonly #session: SessionLog;
   readonly #clock: Clock;
   readonly #isMoved: boolean;
-  /** The holder while the session is open: an engine, or this process. */
-  #opener: string;
+  /** An engine, this process, or what closes the session. */
   #holder: string;
   #isMarkKept = false;
 
@@ -107,9 +112,7 @@ class HeldLease {
     this.#session = session;
     this.#clock = clock;
     this.#isMoved = isMoved;
-    const owner = localProcess()?.name ?? randomId("retention");
-    this.#opener = isMoved ? holderOfMove(owner) : holderOf(owner);
-    this.#holder = this.#opener;
+    this.#holder = isMoved ? holderOfMove(ownerHere()) : holderOf(ownerHere());
   }
 
   get holder(): string {
@@ -129,7 +132,7 @@ class HeldLease {
     this.#isMarkKept = isMarked;
     const lease = await session.lease(this.#claim());
     if (lease.owner === this.#holder) return;
-    if (engineOf(lease.owner) !== undefined) this.#opener = this.#holder = lease.owner;
+    if (engineOf(lease.owner) !== undefined) this.#holder = lease.owner;
     else if (closesSession(lease.owner) && (await mayContinue(session.id, lease.owner)))
       this.#holder = lease.owner;
     else if (await isDead(lease)) await this.#replace(lease, this.#holder);
@@ -142,14 +145,9 @@ class HeldLease {
   }
 
   async close(closer: string): Promise<void> {
-    if (this.#holder === closer) return;
     // Records that another process adds in between are copied: the session is removed only at its last one.
-    await this.#become(closer);
+    if (this.#holder !== closer) await this.#become(closer);
     await this.renew();
-  }
-
-  async reopen(): Promise<void> {
-    if (closesSession(this.#holder)) await this.#become(this.#opener);
   }
 
   async release(): Promise<void> {
@@ -178,7 +176,7 @@ class HeldLease {
     const now = this.#clock.now();
     const engine = engineOf(owner);
     if (engine !== undefined) return engineClaim(engine, now);
-    return closesSession(owner) ? closingClaim(owner, now, "incomplete") : { owner, now, ttlMs: leaseMs };
+    return closesSession(owner) ? closingClaim(owner, now) : { owner, now, ttlMs: leaseMs };
   }
 }
 

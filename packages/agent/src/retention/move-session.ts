@@ -1,22 +1,17 @@
 import type { Clock } from "@moora/agent-core-effects";
-import type { EventLog } from "@moora/event-log";
+import { LogError, type EventLog } from "@moora/event-log";
 import { checkIsId, checkIsLog } from "../check-arguments.ts";
 import { checkLogOptions, type OptionForms } from "../check-options.ts";
 import { systemClock } from "../clock.ts";
-import {
-  closedBy,
-  closingClaim,
-  isOfCompleteCopy,
-  keptHolder,
-  originalHolder,
-} from "../durable/closed-copy.ts";
+import { closedBy, completeClaim, keptHolder, originalHolder } from "../durable/closed-copy.ts";
 import { closedError } from "../durable/closed-session.ts";
 import { leaseIn } from "../durable/lease-in.ts";
-import { isOfWrite } from "../durable/unfinished-write.ts";
 import { SessionError } from "../durable/session-error.ts";
 import { checkTarget, copySessions, type Copied } from "./copy-sessions.ts";
-import { removeEmpty, renewalOf, withHeld, type HeldSession } from "./hold-sessions.ts";
+import { unlessRemoved } from "../durable/unless-removed.ts";
+import { heldError, removeEmpty, renewalOf, withHeld, type HeldSession } from "./hold-sessions.ts";
 import { ClosedOriginals, isKept, keepOriginals } from "./closed-originals.ts";
+import { openCopies, refusalOf } from "./open-copies.ts";
 import { checkIsOther } from "./same-log.ts";
 import { callerIdOf, findFamily, idsOf, type ListedSession } from "./session-family.ts";
 
@@ -40,8 +35,8 @@ const forms: OptionForms<MoveOptions> = { clock: "clock", isCopyLost: "boolean" 
  * the other one has the last records of all of them, callers first; bytes stay. A sub-agent without records is not copied, only
  * removed. The copies cannot be opened before the originals are removed, or with `isCopyLost` closed for good, nor the originals when the copies are complete. A move that
  * is refused changes neither log. One that was interrupted is completed by the next one with the same logs, also where the first log
- * has only sub-agents left, or no session. Returns the ids of the moved sessions. Rejects with `SessionUnknown`, with `SessionBusy` if
- * a process runs one of them, with `MoveUnfinished` for a session of which another move has not ended, with `LogExists` if the other log has a different session of the same id, with
+ * has only sub-agents left, or no session. Returns the ids of the moved sessions. Rejects with `SessionUnknown`, also if
+ * another process has moved the session meanwhile, with `SessionBusy` if a process runs or moves one of them, with `MoveUnfinished` for a session of which another move has not ended, with `LogExists` if the other log has a different session of the same id, with
  * `LogCorrupt` for a damaged one, and with `InvalidOption` for a session without records, for that of a sub-agent whose caller is in
  * the same log, for a log whose sessions have no `removeAt`, and if both logs are the same.
  */
@@ -57,8 +52,18 @@ export async function moveSession(
   checkIsOther(from, to);
   const { clock = systemClock, isCopyLost = false } = options;
   checkLogOptions("moveSession", options, forms);
+  try {
+    return await moveFamily({ from, to, clock, isCopyLost }, id);
+  } catch (error) {
+    const isMoved =
+      error instanceof LogError && error.code === "LogRemoved" && (await from.open(id)) === undefined;
+    throw isMoved ? unknownError(id) : error;
+  }
+}
+
+async function moveFamily(logs: Logs, id: string): Promise<readonly string[]> {
+  const { from, to } = logs;
   const members = await membersOf(from, id);
-  const logs = { from, to, clock, isCopyLost };
   if (await isKept(from, id, to)) return await openCopies(logs, (await findFamily(to, id))?.members ?? []);
   return members === undefined ? await completeMove(logs, id) : await moveMembers(logs, members, id);
 }
@@ -71,7 +76,11 @@ export const idsToMove = (family: readonly ListedSession[]): readonly string[] =
 async function membersOf(from: EventLog, id: string): Promise<readonly ListedSession[] | undefined> {
   const family = await findFamily(from, id);
   if (family === undefined) return undefined;
-  if (family.session.head === 0) throw await emptyError(from, id);
+  if (family.session.head === 0) {
+    await checkIsNotEmpty(from, id);
+    // Another mover has copied the session here meanwhile, or has removed it.
+    return await membersOf(from, id);
+  }
   const callerId = await callerIdOf(from, family.session);
   if (callerId !== undefined) throw calledError(id, callerId);
   return family.members;
@@ -107,10 +116,14 @@ async function moveMembers(
       else copies.unshift(...(await copySessions(move, [empty])));
     }
     await closeOriginals(copies, closed.areKept);
-    for (const { target, holder } of copies)
-      await target.lease(closingClaim(holder, clock.now(), "complete"));
-    if (closed.areKept) await keepOriginals(copies);
-    else await removeOriginals(copies, renewed, move.renew);
+    try {
+      for (const copied of copies.toReversed()) await completeCopy(copied, clock);
+      if (closed.areKept) await keepOriginals(copies);
+      else await removeOriginals(copies, renewed, move.renew);
+    } catch (error) {
+      // Another process may have completed the move.
+      if (!(await areGone(copies))) throw error;
+    }
     for (const { target, holder } of copies) await target.release(holder);
     return copies.map(({ source }) => source.session.id);
   });
@@ -121,14 +134,28 @@ async function moveMembers(
  * has its last record. They stay closed if the process ends here. Callers are first: one that runs finds its sub-agents.
  */
 async function closeOriginals(copies: readonly Copied[], areKept: boolean): Promise<void> {
-  try {
-    for (const { source, holder } of copies.toReversed())
-      await source.close(originalHolder(areKept ? keptHolder(holder) : holder));
-  } catch (error) {
-    // The lost copy of an original that was closed before would be opened beside it.
-    if (!areKept) for (const { source } of copies) await source.reopen();
-    throw error;
-  }
+  // None is closed if another process has taken one of them.
+  for (const { source } of copies) await source.renew();
+  // What was closed stays closed: another process may continue with it.
+  for (const { source, holder } of copies.toReversed())
+    await source.close(originalHolder(areKept ? keptHolder(holder) : holder));
+}
+
+/** Marks a copy as one that has all records, unless its original is gone: then another mover has marked it, and may have opened it. */
+async function completeCopy({ source, target, holder }: Copied, clock: Clock): Promise<void> {
+  if (await isGone(source)) return;
+  const lease = await target.lease(completeClaim(holder, clock.now()));
+  if (lease.owner !== holder) throw heldError(target.id, lease);
+}
+
+/** Whether the session of a mover was removed. */
+const isGone = async ({ session }: HeldSession): Promise<boolean> =>
+  (await unlessRemoved(async () => await session.head(), undefined)) === undefined;
+
+/** Whether all originals were removed. They were closed: only a move does that, and their copies are the sessions. */
+async function areGone(copies: readonly Copied[]): Promise<boolean> {
+  for (const { source } of copies) if (!(await isGone(source))) return false;
+  return true;
 }
 
 /**
@@ -141,6 +168,10 @@ async function removeOriginals(
   renew: () => Promise<void>,
 ): Promise<void> {
   for (const { copy, source, seq } of copies.toReversed()) {
+    if (await isGone(source)) {
+      renewed.delete(source);
+      continue;
+    }
     await renew();
     await source.renew();
     // Another process may have posted to the session meanwhile.
@@ -157,9 +188,21 @@ async function completeMove(logs: Logs, id: string): Promise<readonly string[]> 
   const { from, to, clock } = logs;
   const copies = (await findFamily(to, id))?.members ?? [];
   const lease = await leaseIn(to, id);
-  const isClosed = closedBy(lease) !== undefined;
-  if (lease !== undefined && isClosed && !isOfCompleteCopy(lease, clock.now()))
-    throw isOfWrite(lease) ? closedError(id, lease) : incompleteError(id);
+  const error = lease && refusalOf(id, lease, clock);
+  if (error === undefined) {
+    const left = await moveMembers(logs, await leftOf(from, copies));
+    const moved = new Set([...left, ...(await openCopies(logs, copies))]);
+    if (moved.size > 0) return idsOf(copies).filter((each) => moved.has(each));
+  }
+  // Another process may have moved the session to this log meanwhile, or have completed its copy.
+  const isBack = (await from.open(id)) !== undefined;
+  if (isBack || (error !== undefined && (await leaseIn(to, id))?.owner !== lease?.owner))
+    return await moveFamily(logs, id);
+  throw error ?? unknownError(id);
+}
+
+/** The originals that an interrupted move has left of these copies. */
+async function leftOf(from: EventLog, copies: readonly ListedSession[]): Promise<readonly ListedSession[]> {
   const left: ListedSession[] = [];
   for (const copy of copies) {
     const session = await from.open(copy.id);
@@ -167,36 +210,22 @@ async function completeMove(logs: Logs, id: string): Promise<readonly string[]> 
     const head = await session.head();
     if (head > 0) left.push({ ...copy, head });
   }
-  const moved = new Set([...(await moveMembers(logs, left)), ...(await openCopies(logs, copies))]);
-  if (moved.size === 0) throw new SessionError("SessionUnknown", `Session "${id}" not found.`);
-  return idsOf(copies).filter((each) => moved.has(each));
+  return left;
 }
 
-/** Opens the closed copies that have all records, callers last: their calls find open sessions. Returns their ids. */
-async function openCopies({ to, clock }: Logs, copies: readonly ListedSession[]): Promise<readonly string[]> {
-  const opened: string[] = [];
-  for (const { id } of copies) {
-    const session = await to.open(id);
-    const lease = await session?.currentLease();
-    if (lease === undefined || !isOfCompleteCopy(lease, clock.now())) continue;
-    await session?.release(lease.owner);
-    opened.push(id);
-  }
-  return opened;
+/** Throws for a session without records: it may be a closed one, whose records are in another log, or not written yet. */
+async function checkIsNotEmpty(log: EventLog, id: string): Promise<void> {
+  const session = await log.open(id);
+  const lease = session && (await unlessRemoved(async () => await session.currentLease(), undefined));
+  if (lease !== undefined && closedBy(lease) !== undefined) throw closedError(id, lease);
+  // After the lease was read: a copy that was opened meanwhile has records.
+  const head = session && (await unlessRemoved(async () => await session.head(), undefined));
+  if (head === 0)
+    throw new SessionError("InvalidOption", `Session "${id}" has no records. Remove it instead.`);
 }
 
-/** The error for a session without records: it may be a closed one, whose records are in another log, or not written yet. */
-async function emptyError(log: EventLog, id: string): Promise<SessionError> {
-  const lease = await leaseIn(log, id);
-  if (lease !== undefined && closedBy(lease) !== undefined) return closedError(id, lease);
-  return new SessionError("InvalidOption", `Session "${id}" has no records. Remove it instead.`);
-}
-
-const incompleteError = (id: string): SessionError =>
-  new SessionError(
-    "MoveUnfinished",
-    `The copy of the session ${id} may lack records, and the first log does not have the session. Repeat the move from the log that has it, or remove the copy.`,
-  );
+const unknownError = (id: string): SessionError =>
+  new SessionError("SessionUnknown", `Session "${id}" not found.`);
 
 const calledError = (id: string, callerId: string): SessionError =>
   new SessionError(

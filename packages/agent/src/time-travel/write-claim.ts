@@ -24,7 +24,7 @@ export class WriteClaim {
   /** Creates a session with the claim. Rejects with `LogExists`. */
   static async create(log: EventLog, id: string, header: string): Promise<WriteClaim> {
     const holder = newWriteHolder();
-    const claim = closingClaim(holder, systemClock.now(), "incomplete");
+    const claim = closingClaim(holder, systemClock.now());
     return new WriteClaim(log, await log.create(id, header, claim), holder);
   }
 
@@ -70,7 +70,7 @@ export class WriteClaim {
 
   async #renew(): Promise<void> {
     const now = systemClock.now();
-    const { owner } = await this.#session.lease(closingClaim(this.#holder, now, "incomplete"));
+    const { owner } = await this.#session.lease(closingClaim(this.#holder, now));
     if (owner !== this.#holder) throw claimLostError(this.#session.id);
     this.#renewedAt = now;
   }

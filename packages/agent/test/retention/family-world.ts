@@ -4,7 +4,9 @@ import {
   agentTool,
   defineAgent,
   defineTool,
+  LogError,
   openSession,
+  SessionError,
   type Agent,
   type AgentState,
   type DurableSession,
@@ -18,6 +20,12 @@ export class World {
   readonly archive: EventLog = memoryLog();
   readonly clock: TestClock = new TestClock();
   readonly begun: string[] = [];
+  readonly #isAlone: boolean;
+
+  /** With `isAlone`, the agent has no sub-agents: it mails and pays itself. */
+  constructor({ isAlone = false }: { readonly isAlone?: boolean } = {}) {
+    this.#isAlone = isAlone;
+  }
 
   /** An agent, its sub-agent, and the sub-agent of that, which mails, and then pays when that is approved. */
   agentsOn(log: EventLog): Readonly<Record<"ada" | "lead" | "worker", Agent>> {
@@ -37,6 +45,7 @@ export class World {
       llm: callsThenAnswers({ name: "mail", arguments: {} }, { name: "pay", arguments: {} }),
       tools: [tool("mail", "never"), tool("pay", "always")],
     });
+    if (this.#isAlone) return { ada: worker, lead: worker, worker };
     const { clock } = this;
     const lead = defineAgent({
       name: "lead",
@@ -85,6 +94,30 @@ export class World {
     await session.close();
     this.clock.advance(60_000);
   }
+}
+
+/** Returns undefined for work that is refused. */
+export async function unlessRefused<Value>(work: Promise<Value>): Promise<Value | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof SessionError || error instanceof LogError) return undefined;
+    throw error;
+  }
+}
+
+/** The logs in which the session can be opened. Looks without taking a lease. */
+export async function readableIn(world: World, logs: readonly EventLog[]): Promise<readonly EventLog[]> {
+  const { clock } = world;
+  const readable: EventLog[] = [];
+  for (const log of logs) {
+    if ((await log.open("ada")) === undefined) continue;
+    const { ada } = world.agentsOn(log);
+    const session = await unlessRefused(openSession(ada, { log, id: "ada", clock, access: "read" }));
+    if (session !== undefined) readable.push(log);
+    await session?.close();
+  }
+  return readable;
 }
 
 const isDone = ({ reActContext }: AgentState): boolean => reActContext.control.type === "Done";

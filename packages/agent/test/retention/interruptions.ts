@@ -44,3 +44,55 @@ export function interrupted(log: EventLog, writes: Writes): EventLog {
     changes,
   );
 }
+
+/** The pause of a process: before one of its requests to its logs, the first is 1, it waits until it is resumed. */
+export class Pause {
+  #requests = 0;
+  readonly #at: number;
+  readonly #reached = Promise.withResolvers<void>();
+  readonly #resumed = Promise.withResolvers<void>();
+
+  constructor(at: number) {
+    this.#at = at;
+  }
+
+  /** Resolves when the process waits. */
+  get reached(): Promise<void> {
+    return this.#reached.promise;
+  }
+
+  resume(): void {
+    this.#resumed.resolve();
+  }
+
+  async before<Value>(request: () => Value | Promise<Value>): Promise<Value> {
+    this.#requests += 1;
+    if (this.#requests === this.#at) {
+      this.#reached.resolve();
+      await this.#resumed.promise;
+    }
+    return await request();
+  }
+}
+
+/** A log of a process that pauses. */
+export const paused = (log: EventLog, pause: Pause): EventLog =>
+  withSessions(
+    log,
+    (session) => ({
+      append: (seq, records) => pause.before(() => session.append(seq, records)),
+      read: (afterSeq, limit) => pause.before(() => session.read(afterSeq, limit)),
+      inspect: () => pause.before(() => session.inspect()),
+      head: () => pause.before(() => session.head()),
+      lease: (claim) => pause.before(() => session.lease(claim)),
+      currentLease: () => pause.before(() => session.currentLease()),
+      release: (owner) => pause.before(() => session.release(owner)),
+      removeAt: (seq) => pause.before(() => session.removeAt?.(seq) ?? false),
+    }),
+    {
+      create: (id, header, claim) => pause.before(() => log.create(id, header, claim)),
+      open: (id) => pause.before(() => log.open(id)),
+      remove: (id) => pause.before(() => log.remove(id)),
+      called: (prefix) => pause.before(() => log.called?.(prefix) ?? []),
+    },
+  );

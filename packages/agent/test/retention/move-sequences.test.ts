@@ -1,26 +1,20 @@
 import { memoryLog, type EventLog } from "@moora/event-log";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import {
-  LogError,
-  moveSession,
-  openSession,
-  pruneSessions,
-  removeSession,
-  SessionError,
-} from "../../src/index.ts";
+import { moveSession, pruneSessions, removeSession } from "../../src/index.ts";
 import { closedBy } from "../../src/durable/closed-copy.ts";
 import { isOfMove } from "../../src/durable/lease-holder.ts";
 import { leaseIn } from "../../src/durable/lease-in.ts";
-import { World } from "./family-world.ts";
-import { Interrupted, interrupted } from "./interruptions.ts";
+import { readableIn, unlessRefused, World } from "./family-world.ts";
+import { Interrupted, interrupted, Pause, paused } from "./interruptions.ts";
 
 type Place = 0 | 1 | 2;
 
 type Step =
   /**
    * A move that ends after some writes. With `isCopyLost`, the log that it does not use is away meanwhile, and comes back. With
-   * `isRetriedElsewhere`, a move to a log with a different session of this id follows, which is refused.
+   * `isRetriedElsewhere`, a move to a log with a different session of this id follows, which is refused. With `pausedAt`, it pauses before
+   * that request, until it is resumed.
    */
   | {
       readonly type: "move";
@@ -29,21 +23,20 @@ type Step =
       readonly left: number;
       readonly isCopyLost: boolean;
       readonly isRetriedElsewhere?: boolean;
+      readonly pausedAt?: number | undefined;
     }
   | { readonly type: "prune" | "remove"; readonly from: Place }
-  | { readonly type: "run" };
+  /** `resume`: all moves that pause continue at once. */
+  | { readonly type: "run" | "resume" };
 
 /** Returns undefined for work that is refused, or interrupted. */
-async function unlessRefused<Value>(work: Promise<Value>): Promise<Value | undefined> {
-  try {
-    return await work;
-  } catch (error) {
-    const isExpected =
-      error instanceof SessionError || error instanceof LogError || error instanceof Interrupted;
-    if (isExpected) return undefined;
-    throw error;
-  }
-}
+const unlessEnded = async <Value>(work: Promise<Value>): Promise<Value | undefined> =>
+  await unlessRefused(
+    work.catch((error: unknown) => {
+      if (!(error instanceof Interrupted)) throw error;
+      return undefined;
+    }),
+  );
 
 /** Whether a log has the mark of a move of the session that has not ended. */
 async function isMarked(log: EventLog): Promise<boolean> {
@@ -58,6 +51,8 @@ class Logs {
   isRemoved = false;
   /** Whether a move that is refused has moved the session, or has changed its mark. */
   hasRefusalChanged = false;
+  /** The moves that pause. */
+  readonly #paused = new Map<Pause, Promise<unknown>>();
   /** The pairs of logs between which moves have begun. */
   readonly #begun = new Set<string>();
 
@@ -65,18 +60,9 @@ class Logs {
     return this.logs[place] ?? this.world.log;
   }
 
-  /** The logs in which the session can be opened. Looks without taking a lease. */
+  /** The logs in which the session can be opened. */
   async open(): Promise<readonly EventLog[]> {
-    const open: EventLog[] = [];
-    for (const log of this.logs) {
-      if ((await log.open("ada")) === undefined) continue;
-      const { ada } = this.world.agentsOn(log);
-      const { clock } = this.world;
-      const session = await unlessRefused(openSession(ada, { log, id: "ada", clock, access: "read" }));
-      if (session !== undefined) open.push(log);
-      await session?.close();
-    }
-    return open;
+    return await readableIn(this.world, this.logs);
   }
 
   async do(step: Step): Promise<void> {
@@ -88,19 +74,35 @@ class Logs {
       const { pruned } = await pruneSessions(this.log(step.from), { before: 1e12, clock });
       this.isRemoved ||= pruned.includes("ada");
     } else if (step.type === "remove") await this.#remove(this.log(step.from));
+    else if (step.type === "resume") await this.resume();
     else for (const log of await this.open()) await this.world.finish(log);
     clock.advance(60_000);
   }
 
-  /** A move from a log without the session is the repetition of one that began there: its logs are the same. */
-  async #move({ from, to, left, isCopyLost }: Step & { readonly type: "move" }): Promise<void> {
+  /** Resumes the moves that pause, and waits for their ends. */
+  async resume(): Promise<void> {
+    const moves = [...this.#paused];
+    this.#paused.clear();
+    for (const [pause] of moves) pause.resume();
+    for (const [, move] of moves) await move;
+  }
+
+  /**
+   * A move from a log without the session is the repetition of one that began there: its logs are the same. No log is lost while a
+   * mover that pauses may use it.
+   */
+  async #move({ from, to, left, isCopyLost, pausedAt }: Step & { readonly type: "move" }): Promise<void> {
     const logs = `${from} ${to}`;
     if ((await this.log(from).open("ada")) !== undefined) this.#begun.add(logs);
-    if (!this.#begun.has(logs)) return;
+    if (!this.#begun.has(logs) || (isCopyLost && this.#paused.size > 0)) return;
     const writes = { left };
-    const [source, target] = [from, to].map((place) => interrupted(this.log(place), writes));
+    const pause = new Pause(pausedAt ?? 0);
+    const [source, target] = [from, to].map((place) => paused(interrupted(this.log(place), writes), pause));
     if (source === undefined || target === undefined) return;
-    await unlessRefused(moveSession(source, "ada", target, { clock: this.world.clock, isCopyLost }));
+    const { clock } = this.world;
+    const move = unlessEnded(moveSession(source, "ada", target, { clock, isCopyLost }));
+    const isPaused = await Promise.race([pause.reached.then(() => true), move.then(() => false)]);
+    if (isPaused) this.#paused.set(pause, move);
   }
 
   /** A move that is refused. The mark of a move that has not ended stays. */
@@ -109,14 +111,14 @@ class Logs {
     await other.create("ada", "another session");
     this.world.clock.advance(60_000);
     const wasMarked = await isMarked(log);
-    const moved = await unlessRefused(moveSession(log, "ada", other, { clock: this.world.clock }));
+    const moved = await unlessEnded(moveSession(log, "ada", other, { clock: this.world.clock }));
     this.hasRefusalChanged ||= moved !== undefined || (await isMarked(log)) !== wasMarked;
   }
 
   /** Removes a session that is not closed: a closed one is removed only where the other log is lost for good. */
   async #remove(log: EventLog): Promise<void> {
     if (closedBy(await (await log.open("ada"))?.currentLease()) !== undefined) return;
-    const removed = await unlessRefused(removeSession(log, "ada"));
+    const removed = await unlessEnded(removeSession(log, "ada"));
     this.isRemoved ||= removed?.includes("ada") === true;
   }
 
@@ -131,6 +133,7 @@ class Logs {
   }
 }
 
+const whole = { left: Infinity, isCopyLost: false } as const;
 const places = [0, 1, 2] as const;
 const pairs = places.flatMap((from) => places.filter((to) => to !== from).map((to) => ({ from, to })));
 
@@ -143,19 +146,31 @@ const move = fc
   })
   .map(({ pair, ...rest }): Step => ({ type: "move", ...pair, ...rest }));
 
+const run = fc.constant<Step>({ type: "run" });
+
+const removal = fc.record({
+  type: fc.constantFrom("prune" as const, "remove" as const),
+  from: fc.constantFrom(...places),
+});
+
 const steps = fc.array(
-  fc.oneof(
-    { weight: 6, arbitrary: move },
-    { weight: 1, arbitrary: fc.record({ type: fc.constant("run" as const) }) },
-    {
-      weight: 1,
-      arbitrary: fc.record({
-        type: fc.constantFrom("prune" as const, "remove" as const),
-        from: fc.constantFrom(...places),
-      }),
-    },
-  ),
+  fc.oneof({ weight: 6, arbitrary: move }, { weight: 1, arbitrary: run }, { weight: 1, arbitrary: removal }),
   { minLength: 2, maxLength: 8 },
+);
+
+const pausedMove = fc
+  .record({ pair: fc.constantFrom(...pairs), pausedAt: fc.integer({ min: 1, max: 110 }) })
+  .map(({ pair, pausedAt }): Step => ({ type: "move", ...pair, ...whole, pausedAt }));
+
+const stepsWithPauses = fc.array(
+  fc.oneof(
+    { weight: 3, arbitrary: move },
+    { weight: 4, arbitrary: pausedMove },
+    { weight: 3, arbitrary: fc.constant<Step>({ type: "resume" }) },
+    { weight: 1, arbitrary: run },
+    { weight: 1, arbitrary: removal },
+  ),
+  { minLength: 3, maxLength: 8 },
 );
 
 /** Takes the steps, after each of which at most one log has a session that can be opened, and none one that was removed. */
@@ -167,6 +182,8 @@ async function check(sequence: readonly Step[]): Promise<void> {
     expect(logs.hasRefusalChanged).toBe(false);
     expect((await logs.open()).length).toBeLessThanOrEqual(logs.isRemoved ? 0 : 1);
   }
+  await logs.resume();
+  expect((await logs.open()).length).toBeLessThanOrEqual(logs.isRemoved ? 0 : 1);
   await logs.repair();
   const open = await logs.open();
   expect(open.length).toBe(logs.isRemoved ? 0 : 1);
@@ -177,6 +194,10 @@ async function check(sequence: readonly Step[]): Promise<void> {
 
 it("runs a session in one log only, and each tool once, in every sequence of interrupted moves, losses and removals", async () => {
   await fc.assert(fc.asyncProperty(steps, check), { seed: 7, numRuns: 60 });
+});
+
+it("runs a session in one log only, and each tool once, in every sequence of moves that pause", async () => {
+  await fc.assert(fc.asyncProperty(stepsWithPauses, check), { seed: 7, numRuns: 60 });
 });
 
 /** The move from the first log to the second that ends as late as it can, with the originals still in the first log, and closed. */
@@ -190,8 +211,6 @@ async function moveThatCloses(): Promise<Step> {
     if ((await logs.open()).length === 0) last = step;
   }
 }
-
-const whole = { left: Infinity, isCopyLost: false } as const;
 
 it("opens no copy that was lost after the session was moved back to the first log and left it in any way", async () => {
   const closing = await moveThatCloses();
