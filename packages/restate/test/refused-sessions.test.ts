@@ -1,0 +1,158 @@
+import {
+  answerTextAt,
+  defineAgent,
+  defineData,
+  defineTool,
+  userMessage,
+  type Agent,
+  type AgentState,
+  type DataDefinition,
+} from "@moora/agent";
+import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
+import { Scene } from "@moora/testbed/server/scene";
+import { z } from "zod";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { restateLog, RestateFailure, restateSession, type RestateSession } from "../src/index.ts";
+import { serveLocally, type LocalService } from "./local-service.ts";
+import { newId } from "./log-scene.ts";
+import { RestateServer } from "./restate-server.ts";
+
+let server: RestateServer;
+
+beforeAll(async () => {
+  server = await RestateServer.start();
+});
+
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+});
+
+const numbers = defineData({ schema: z.object({ n: z.number() }), initial: { n: 0 } });
+
+const texts = defineData({
+  schema: z.object({ n: z.string() }),
+  initial: { n: "0" },
+  version: 2,
+  migrate: (stored) => ({ n: String(Reflect.get(Object(stored), "n")) }),
+});
+
+/** Its version is that of `texts`, whose data do not fit it. */
+const lists = defineData({
+  schema: z.object({ list: z.array(z.string()) }),
+  initial: { list: [] },
+  version: 2,
+  migrate: () => ({ list: [] }),
+});
+
+/** Resolves when the tool has begun, and what its end waits for. */
+class Hold {
+  readonly begun = Promise.withResolvers<void>();
+  readonly released = Promise.withResolvers<void>();
+}
+
+interface Release {
+  readonly version: string;
+  readonly data: DataDefinition;
+  readonly hold?: Hold;
+}
+
+/** An agent that answers with the name of its release; "wait" calls a tool first. */
+const agentOf = ({ version, data, hold }: Release): Agent<unknown> =>
+  defineAgent({
+    name: "clerk",
+    version,
+    data,
+    tools: [
+      defineTool({
+        name: "wait",
+        description: "Waits.",
+        input: z.object({}),
+        async execute() {
+          hold?.begun.resolve();
+          await hold?.released.promise;
+          return "waited";
+        },
+      }),
+    ],
+    llm: new MockLlmCaller(({ messages }) => {
+      const last = messages.findLast(({ role }) => role === "user" || role === "assistant");
+      const isCall = last?.role === "user" && JSON.stringify(last.content).includes("wait");
+      return isCall ? callsTools([{ name: "wait", arguments: {} }]) : answers(`By ${version}.`);
+    }),
+  });
+
+const deploy = async (release: Release): Promise<LocalService> =>
+  await serveLocally(server, agentOf(release));
+
+const open = (id: string): RestateSession =>
+  restateSession({ ingressUrl: server.ingressUrl, agent: "clerk", id });
+
+const isDone = ({ reActContext: { control } }: AgentState): boolean => control.type === "Done";
+
+describe("a release that cannot use the data of a session", () => {
+  it.each([
+    ["of a newer version", numbers, "it has version 2, and this agent has version 1."],
+    ["that do not fit its schema", lists, "increase version and give migrate"],
+  ])(
+    "refuses posts to a session with data %s, and the next release continues it",
+    async (_, data, reason) => {
+      const session = open(newId());
+      await using _first = await deploy({ version: "1", data: numbers });
+      await session.ask("first");
+      await using _second = await deploy({ version: "2", data: texts });
+      expect((await session.ask("second")).text).toBe("By 2.");
+      const before = await session.current();
+      expect(before?.state).toMatchObject({ data: { n: "0" }, dataStatus: { version: 2 } });
+
+      await using _back = await deploy({ version: "back", data });
+      const refusal = { status: 409, message: expect.stringContaining(reason) };
+      await expect(session.send("third")).rejects.toBeInstanceOf(RestateFailure);
+      await expect(session.send("third")).rejects.toMatchObject(refusal);
+      await expect(session.cancel()).rejects.toMatchObject(refusal);
+      await expect(session.ask("third")).rejects.toMatchObject({ kind: "MemoryError", cause: refusal });
+      const question = { toolCallId: "call_1", digest: "none" };
+      await expect(session.decide(question, "approve")).rejects.toMatchObject(refusal);
+      expect(await session.current()).toEqual(before);
+
+      await using _next = await deploy({ version: "next", data: texts });
+      expect((await session.ask("fourth")).text).toBe("By next.");
+    },
+  );
+
+  it("refuses posts of a server as unavailable, and its log reports the reason", async () => {
+    const id = newId();
+    await using _first = await deploy({ version: "1", data: texts });
+    await using log = restateLog({ ingressUrl: server.ingressUrl, agent: "clerk" });
+    await using scene = new Scene(agentOf({ version: "1", data: texts }), { log });
+    const ada = scene.as("ada");
+    await ada.post(`/sessions/${id}/messages`, { content: "first" });
+    await open(id).waitFor(isDone);
+
+    await using _back = await deploy({ version: "back", data: numbers });
+    const { status, body } = await ada.post(`/sessions/${id}/messages`, { content: "second" });
+    console.log(status, body, scene.errors);
+    expect(status).toBe(503);
+    await using _next = await deploy({ version: "next", data: texts });
+    console.log(await ada.post(`/sessions/${id}/messages`, { content: "third" }));
+  });
+
+  it("keeps what a tool reports meanwhile, and the newest deployment continues with it", async () => {
+    const session = open(newId());
+    const hold = new Hold();
+    await using _first = await deploy({ version: "1", data: texts, hold });
+    await session.send("wait");
+    await hold.begun.promise;
+    await using _back = await deploy({ version: "back", data: numbers });
+    hold.released.resolve();
+    const repeated = `SELECT id FROM sys_invocation WHERE target_handler_name = 'report' AND status = 'backing-off'`;
+    while ((await server.query(repeated)).length === 0);
+
+    await using _next = await deploy({ version: "next", data: texts });
+    await server.resumeOnNewest("clerk-session");
+    const state = await session.waitFor(isDone);
+    expect(Object.values(state.toolCalls)).toMatchObject([
+      { result: { isSuccess: true, content: "waited" } },
+    ]);
+    expect(answerTextAt(state)).toBe("By next.");
+  });
+});
