@@ -3,11 +3,14 @@ import {
   defineAgent,
   defineData,
   defineTool,
+  foldHeader,
+  newSessionHeader,
   userMessage,
   type Agent,
   type AgentState,
   type DataDefinition,
 } from "@moora/agent";
+import { digestOf, recordAfter } from "@moora/event-log";
 import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
 import { Scene } from "@moora/testbed/server/scene";
 import { z } from "zod";
@@ -119,21 +122,51 @@ describe("a release that cannot use the data of a session", () => {
     },
   );
 
-  it("refuses posts of a server as unavailable, and its log reports the reason", async () => {
+  it("refuses posts to a session with a record of a later release of this library", async () => {
     const id = newId();
+    const agent = agentOf({ version: "1", data: numbers });
+    await using _ = await serveLocally(server, agent);
+    const header = newSessionHeader(agent, "one");
+    const snapshot = foldHeader(header);
+    const record = recordAfter(
+      snapshot.head,
+      JSON.stringify({ ...userMessage("first"), v: 1_000 }),
+      digestOf("{}"),
+    );
+    const { seq, digest } = record;
+    const about = { seq: 0, bytes: 1, stateVersion: snapshot.state.version };
+    await server.setState("clerk-session", id, {
+      header,
+      session: { snapshot },
+      "log/1": record,
+      head: { seq, digest, release: "2", snapshot: about, tailBytes: 1 },
+    });
+    await using log = restateLog({ ingressUrl: server.ingressUrl, agent: "clerk" });
+    while ((await log.open(id)) === undefined);
+    await expect(open(id).send("second")).rejects.toMatchObject({
+      status: 409,
+      message: expect.stringContaining("version 1000"),
+    });
+  });
+
+  it("refuses posts of a server as unavailable, with the reason for its operator", async () => {
     await using _first = await deploy({ version: "1", data: texts });
     await using log = restateLog({ ingressUrl: server.ingressUrl, agent: "clerk" });
     await using scene = new Scene(agentOf({ version: "1", data: texts }), { log });
     const ada = scene.as("ada");
-    await ada.post(`/sessions/${id}/messages`, { content: "first" });
+    const id = await ada.create("clerk");
+    const post = (content: string, key: string) =>
+      ada.post(`/sessions/${id}/messages`, { content }, { "idempotency-key": key });
+    await post("first", "one");
     await open(id).waitFor(isDone);
 
     await using _back = await deploy({ version: "back", data: numbers });
-    const { status, body } = await ada.post(`/sessions/${id}/messages`, { content: "second" });
-    console.log(status, body, scene.errors);
-    expect(status).toBe(503);
+    expect(await post("second", "two")).toMatchObject({ status: 503, body: { code: "unavailable" } });
+    expect(scene.errors).toMatchObject([{ code: "LogWrite", cause: { status: 409 } }]);
     await using _next = await deploy({ version: "next", data: texts });
-    console.log(await ada.post(`/sessions/${id}/messages`, { content: "third" }));
+    expect(await post("second", "two")).toMatchObject({ status: 200, body: { status: "accepted" } });
+    const { messages } = await open(id).waitFor(isDone);
+    expect(messages.filter(({ role }) => role === "user")).toHaveLength(2);
   });
 
   it("keeps what a tool reports meanwhile, and the newest deployment continues with it", async () => {
