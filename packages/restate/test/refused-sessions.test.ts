@@ -11,12 +11,12 @@ import {
   type DataDefinition,
 } from "@moora/agent";
 import { digestOf, recordAfter } from "@moora/event-log";
+import type { JsonObject } from "@moora/llm";
 import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
 import { Scene } from "@moora/testbed/server/scene";
-import { z } from "zod";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { restateLog, RestateFailure, restateSession, type RestateSession } from "../src/index.ts";
-import { serveLocally, type LocalService } from "./local-service.ts";
+import { serveLocally } from "./local-service.ts";
 import { newId } from "./log-scene.ts";
 import { RestateServer } from "./restate-server.ts";
 
@@ -30,21 +30,27 @@ afterAll(async () => {
   await server[Symbol.asyncDispose]();
 });
 
-const numbers = defineData({ schema: z.object({ n: z.number() }), initial: { n: 0 } });
+const schemaOf = (type: string): JsonObject => ({
+  type: "object",
+  properties: { n: { type } },
+  required: ["n"],
+});
+
+const numbers = defineData({ schema: schemaOf("number"), initial: { n: 0 } });
 
 const texts = defineData({
-  schema: z.object({ n: z.string() }),
+  schema: schemaOf("string"),
   initial: { n: "0" },
   version: 2,
   migrate: (stored) => ({ n: String(Reflect.get(Object(stored), "n")) }),
 });
 
 /** Its version is that of `texts`, whose data do not fit it. */
-const lists = defineData({
-  schema: z.object({ list: z.array(z.string()) }),
-  initial: { list: [] },
+const flags = defineData({
+  schema: schemaOf("boolean"),
+  initial: { n: false },
   version: 2,
-  migrate: () => ({ list: [] }),
+  migrate: () => ({ n: false }),
 });
 
 /** Resolves when the tool has begun, and what its end waits for. */
@@ -55,7 +61,7 @@ class Hold {
 
 interface Release {
   readonly version: string;
-  readonly data: DataDefinition;
+  readonly data: DataDefinition<JsonObject>;
   readonly hold?: Hold;
 }
 
@@ -69,7 +75,7 @@ const agentOf = ({ version, data, hold }: Release): Agent<unknown> =>
       defineTool({
         name: "wait",
         description: "Waits.",
-        input: z.object({}),
+        input: { type: "object" },
         async execute() {
           hold?.begun.resolve();
           await hold?.released.promise;
@@ -84,8 +90,13 @@ const agentOf = ({ version, data, hold }: Release): Agent<unknown> =>
     }),
   });
 
-const deploy = async (release: Release): Promise<LocalService> =>
-  await serveLocally(server, agentOf(release));
+/** Makes an agent the newest deployment until the test has ended. */
+async function deployAgent(agent: Agent<unknown>): Promise<void> {
+  const service = await serveLocally(server, agent);
+  onTestFinished(() => service[Symbol.asyncDispose]());
+}
+
+const deploy = (release: Release): Promise<void> => deployAgent(agentOf(release));
 
 const open = (id: string): RestateSession =>
   restateSession({ ingressUrl: server.ingressUrl, agent: "clerk", id });
@@ -95,19 +106,19 @@ const isDone = ({ reActContext: { control } }: AgentState): boolean => control.t
 describe("a release that cannot use the data of a session", () => {
   it.each([
     ["of a newer version", numbers, "it has version 2, and this agent has version 1."],
-    ["that do not fit its schema", lists, "increase version and give migrate"],
+    ["that do not fit its schema", flags, "increase version and give migrate"],
   ])(
     "refuses posts to a session with data %s, and the next release continues it",
     async (_, data, reason) => {
       const session = open(newId());
-      await using _first = await deploy({ version: "1", data: numbers });
+      await deploy({ version: "1", data: numbers });
       await session.ask("first");
-      await using _second = await deploy({ version: "2", data: texts });
+      await deploy({ version: "2", data: texts });
       expect((await session.ask("second")).text).toBe("By 2.");
       const before = await session.current();
       expect(before?.state).toMatchObject({ data: { n: "0" }, dataStatus: { version: 2 } });
 
-      await using _back = await deploy({ version: "back", data });
+      await deploy({ version: "back", data });
       const refusal = { status: 409, message: expect.stringContaining(reason) };
       await expect(session.send("third")).rejects.toBeInstanceOf(RestateFailure);
       await expect(session.send("third")).rejects.toMatchObject(refusal);
@@ -117,7 +128,7 @@ describe("a release that cannot use the data of a session", () => {
       await expect(session.decide(question, "approve")).rejects.toMatchObject(refusal);
       expect(await session.current()).toEqual(before);
 
-      await using _next = await deploy({ version: "next", data: texts });
+      await deploy({ version: "next", data: texts });
       expect((await session.ask("fourth")).text).toBe("By next.");
     },
   );
@@ -125,7 +136,7 @@ describe("a release that cannot use the data of a session", () => {
   it("refuses posts to a session with a record of a later release of this library", async () => {
     const id = newId();
     const agent = agentOf({ version: "1", data: numbers });
-    await using _ = await serveLocally(server, agent);
+    await deployAgent(agent);
     const header = newSessionHeader(agent, "one");
     const snapshot = foldHeader(header);
     const record = recordAfter(
@@ -150,7 +161,7 @@ describe("a release that cannot use the data of a session", () => {
   });
 
   it("refuses posts of a server as unavailable, with the reason for its operator", async () => {
-    await using _first = await deploy({ version: "1", data: texts });
+    await deploy({ version: "1", data: texts });
     await using log = restateLog({ ingressUrl: server.ingressUrl, agent: "clerk" });
     await using scene = new Scene(agentOf({ version: "1", data: texts }), { log });
     const ada = scene.as("ada");
@@ -160,10 +171,10 @@ describe("a release that cannot use the data of a session", () => {
     await post("first", "one");
     await open(id).waitFor(isDone);
 
-    await using _back = await deploy({ version: "back", data: numbers });
+    await deploy({ version: "back", data: numbers });
     expect(await post("second", "two")).toMatchObject({ status: 503, body: { code: "unavailable" } });
-    expect(scene.errors).toMatchObject([{ code: "LogWrite", cause: { status: 409 } }]);
-    await using _next = await deploy({ version: "next", data: texts });
+    expect(scene.errors[0]).toMatchObject({ code: "LogWrite", cause: { status: 409 } });
+    await deploy({ version: "next", data: texts });
     expect(await post("second", "two")).toMatchObject({ status: 200, body: { status: "accepted" } });
     const { messages } = await open(id).waitFor(isDone);
     expect(messages.filter(({ role }) => role === "user")).toHaveLength(2);
@@ -172,15 +183,15 @@ describe("a release that cannot use the data of a session", () => {
   it("keeps what a tool reports meanwhile, and the newest deployment continues with it", async () => {
     const session = open(newId());
     const hold = new Hold();
-    await using _first = await deploy({ version: "1", data: texts, hold });
+    await deploy({ version: "1", data: texts, hold });
     await session.send("wait");
     await hold.begun.promise;
-    await using _back = await deploy({ version: "back", data: numbers });
+    await deploy({ version: "back", data: numbers });
     hold.released.resolve();
     const repeated = `SELECT id FROM sys_invocation WHERE target_handler_name = 'report' AND status = 'backing-off'`;
     while ((await server.query(repeated)).length === 0);
 
-    await using _next = await deploy({ version: "next", data: texts });
+    await deploy({ version: "next", data: texts });
     await server.resumeOnNewest("clerk-session");
     const state = await session.waitFor(isDone);
     expect(Object.values(state.toolCalls)).toMatchObject([
