@@ -11,6 +11,7 @@ import { ignoredReason } from "@moora/agent/internal";
 import { digestOf, type LogRecord } from "@moora/event-log";
 import * as restate from "@restatedev/restate-sdk";
 import { isTooLong, longestMessageBytes } from "./message-limits.ts";
+import { ReleaseRefusal } from "./release-refusal.ts";
 import { startAndStop } from "./running-effects.ts";
 import type { SessionCache } from "./session-cache.ts";
 import type { Posted, PostedResult } from "./session-messages.ts";
@@ -45,13 +46,19 @@ export async function apply(parts: SessionParts, ctx: Context, posted: Posted): 
 const isOfRemoved = (opened: OpenedSession, { from, header }: Posted): boolean =>
   from !== undefined && (opened.isNew || (header !== undefined && header !== digestOf(opened.header)));
 
-/** The inputs that bring a session to the release of this process. */
-export const inputsOfRelease = (
+/** The inputs that bring a session to the release of this process. Throws `ReleaseRefusal` if it cannot continue the session. */
+export function inputsOfRelease(
   { agent }: SessionParts,
   { release, session: { state } }: OpenedSession,
   now: number,
-): readonly AgentInput[] =>
-  release === agent.version && state.dataStatus !== null ? [] : releaseInputs(agent, state, now);
+): readonly AgentInput[] {
+  if (release === agent.version && state.dataStatus !== null) return [];
+  try {
+    return releaseInputs(agent, state, now);
+  } catch (error) {
+    throw new ReleaseRefusal(error);
+  }
+}
 
 interface Made {
   readonly opened: OpenedSession;

@@ -3,6 +3,7 @@ import { apply, type SessionParts } from "./apply-inputs.ts";
 import { append, create, readLogHead, remove } from "./log-handlers.ts";
 import { checkedPosted, checkedReport, decidedInput } from "./posted-inputs.ts";
 import { checkId, checkedAfter, checkedDeadline, checkedPart, checkedRecordsQuery } from "./queries.ts";
+import { orRefuse } from "./release-refusal.ts";
 import { retentionOptions, serviceNames, type RestateOptions } from "./options.ts";
 import type { SessionCache } from "./session-cache.ts";
 import type {
@@ -69,19 +70,15 @@ export function sessionObject(parts: SessionParts, options: RestateOptions): Ses
     handlers: {
       post: async (ctx: Context, posted: Posted) => {
         checkId(ctx.key);
-        return await apply(parts, ctx, checkedPosted(posted));
+        return await orRefuse(() => apply(parts, ctx, checkedPosted(posted)));
       },
-      decide: async (ctx: Context, decided: Decided) => {
-        const { header, session } = await openSession(agent, ctx, cache);
-        const timestamp = await ctx.date.now();
-        const about = { id: ctx.key, header, state: session.state, timestamp };
-        return await apply(parts, ctx, { inputs: [await decidedInput(agent, about, decided)] });
-      },
+      decide: async (ctx: Context, decided: Decided) => await orRefuse(() => decide(parts, ctx, decided)),
       create: async (ctx: Context, given: { readonly header: string }) => {
         checkId(ctx.key);
         return await create(parts, ctx, given);
       },
-      append: async (ctx: Context, appended: SessionAppend) => await append(parts, ctx, appended),
+      append: async (ctx: Context, appended: SessionAppend) =>
+        await orRefuse(() => append(parts, ctx, appended)),
       remove: async (ctx: Context) => await remove(ctx),
       report: async (ctx: Context, posted: Posted) => await apply(parts, ctx, checkedReport(posted)),
       expire: restate.handlers.object.exclusive(
@@ -95,6 +92,14 @@ export function sessionObject(parts: SessionParts, options: RestateOptions): Ses
       ...readHandlers(cache),
     },
   });
+}
+
+async function decide(parts: SessionParts, ctx: Context, decided: Decided): Promise<PostedResult> {
+  const { agent, cache } = parts;
+  const { header, session } = await openSession(agent, ctx, cache);
+  const timestamp = await ctx.date.now();
+  const about = { id: ctx.key, header, state: session.state, timestamp };
+  return await apply(parts, ctx, { inputs: [await decidedInput(agent, about, decided)] });
 }
 
 /** The handlers that read. A caller that gives up does not end its read. */
