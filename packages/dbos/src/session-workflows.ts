@@ -3,9 +3,7 @@ import { DBOS, type WorkflowHandle } from "@dbos-inc/dbos-sdk";
 import {
   BuildError,
   effectsAt,
-  LogError,
   releaseInputs,
-  SessionError,
   systemClock,
   type Agent,
   type AgentInput,
@@ -23,6 +21,7 @@ import { withPostId } from "./recorded-posts.ts";
 import { registerQueue } from "./register-queue.ts";
 import { registerWorkflow } from "./register-workflow.ts";
 import { registerTakeOver } from "./register-take-over.ts";
+import { isDataRefusal, isTransient, retries, retryOfEffect } from "./step-retries.ts";
 import { TakeOver } from "./take-over.ts";
 import { workflowIdAt } from "./workflow-id.ts";
 
@@ -42,7 +41,7 @@ type PostResult = boolean | "removed";
 /** What the workflow of an effect gets. */
 interface EffectWork extends SessionRef {
   readonly effect: WorkflowEffect;
-  /** The process whose configuration the session had when it wanted the effect; undefined in a workflow of an earlier release. */
+  /** The process whose step wanted the effect; undefined in a workflow of an earlier release. */
   readonly process?: string;
 }
 
@@ -50,28 +49,6 @@ const workflowIdOf = (work: EffectWork): string => workflowIdAt(work, work.effec
 
 /** A part of the work on a session, in a step of a workflow. */
 type SessionWork<Result> = (session: HostedSession) => Promise<Result>;
-
-/**
- * A step is retried while the log is busy or unreachable, and while another process runs the session (a session from before DBOS held
- * leases).
- */
-const retries = {
-  retriesAllowed: true,
-  intervalSeconds: 1,
-  backoffRate: 1,
-  maxAttempts: Number.MAX_SAFE_INTEGER,
-};
-
-const isTransient = (error: unknown): boolean =>
-  (error instanceof LogError && (error.code === "LogBusy" || error.code === "LogWrite")) ||
-  (error instanceof SessionError && error.code === "SessionBusy");
-
-/** Whether an error says that the release of this process cannot use the data or the team of the session. */
-const isOfRelease = (error: unknown): boolean =>
-  isDataRefusal(error) || (error instanceof SessionError && error.code === "WrongAgent");
-
-/** Whether a post was refused for the data of its session. The error of another process has only its name. */
-const isDataRefusal = (error: unknown): boolean => error instanceof Error && error.name === "DataRefused";
 
 /** The workflows of the sessions of one agent. */
 export class SessionWorkflows {
@@ -209,18 +186,11 @@ export class SessionWorkflows {
    * process whose release cannot use the session keeps its effects until it ends, for one that can.
    */
   async #inEffect(name: string, work: EffectWork, run: SessionWork<unknown>): Promise<void> {
-    let isReported = false;
-    const shouldRetry = (error: unknown): boolean => {
-      if (isTransient(error)) return true;
-      if (!isOfRelease(error)) return false;
-      if (!isReported) this.#onError(error);
-      return (isReported = true);
-    };
     const continued: SessionWork<unknown> = async (session) => {
       if (work.process !== this.#process) await session.configure();
       return await run(session);
     };
-    await this.#inStep(name, work, continued, shouldRetry);
+    await this.#inStep(name, work, continued, retryOfEffect(this.#onError));
   }
 
   /** Starts a workflow for each effect. One that was started before is not started again. */
