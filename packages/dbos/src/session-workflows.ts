@@ -225,7 +225,11 @@ export class SessionWorkflows {
       const result = await work(session);
       return { result, wanted: await this.#wantedWork(id, session) };
     };
-    const { result, wanted } = await DBOS.runStep(() => run().catch(nothingIfRemoved), { name, shouldRetry, ...retries });
+    const { result, wanted } = await DBOS.runStep(() => run().catch(nothingIfRemoved), {
+      name,
+      shouldRetry,
+      ...retries,
+    });
     await this.#start(wanted);
     return result;
   }

@@ -24,7 +24,8 @@ export function retryOfEffect(onError: (error: unknown) => void): (error: unknow
   let isReported = false;
   return (error) => {
     if (isTransient(error)) return true;
-    if (!isDataRefusal(error) && !(error instanceof SessionError && error.code === "WrongAgent")) return false;
+    if (!isDataRefusal(error) && !(error instanceof SessionError && error.code === "WrongAgent"))
+      return false;
     if (!isReported) onError(error);
     isReported = true;
     return true;

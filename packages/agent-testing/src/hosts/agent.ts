@@ -47,10 +47,13 @@ const countData = defineData({ schema: countSchema, initial: { count: 0 }, jsonS
 
 type CountData = typeof countData;
 
+/** The release of the agent that differs in more than its instructions: it forbids what the others allow, and converts their data. */
+export const strictRelease = 100;
+
 /** What `convertedData` adds to the count of earlier data. */
 export const convertedCount = 100;
 
-/** The data of the release that differs in more than its instructions. */
+/** The data of `strictRelease`. */
 const convertedData: CountData = defineData({
   schema: countSchema,
   initial: { count: 0 },
@@ -63,23 +66,23 @@ const convertedData: CountData = defineData({
  * The agent of the suite. Its model does what the last message of the user says, from the request alone, so that it continues in
  * the same way in another process: "call read pay" calls these tools at once, "fail" fails at the first call of this process,
  * "spend 900" uses that many tokens, and all other messages are answered with their own words. `release`: which of the
- * releases of the agent this is (default: 1); they differ in their instructions. Release 3 has another version of the data, to which `migrate`
- * adds 100; there `read` runs `once`, and `write` is not allowed.
+ * releases of the agent this is (default: 1); they differ in their instructions. Release 100 also has another version of the data, to which
+ * `migrate` adds 100; there `read` runs `once`, and `write` is not allowed.
  *
  * `read` is `safe`, `write` is `keyed`, `pay` runs `once`, `transfer` needs an approval, and `count` adds 1 to the data with its
  * result, and `claim` before it. `break` fails, which leads to the custom state `Repairing`: its handler is `keyed`, calls `read`, and adds 1 to
  * the data.
  */
 export function conformanceAgent(world: HostWorld, release = 1): Agent {
-  const isThird = release === 3;
-  const data = isThird ? convertedData : countData;
+  const isStrict = release === strictRelease;
+  const data = isStrict ? convertedData : countData;
   return defineAgent({
     name: "conformance",
     version: String(release),
     systemPrompt: `Release ${release}.`,
     llm: newModel(world),
     tools: [
-      newTool(world, { name: "read", replay: isThird ? "once" : "safe" }),
+      newTool(world, { name: "read", replay: isStrict ? "once" : "safe" }),
       newTool(world, { name: "write", replay: "keyed" }),
       newTool(world, { name: "pay", replay: "once" }),
       newTool(world, { name: "transfer", replay: "once", approval: "always" }),
@@ -97,7 +100,7 @@ export function conformanceAgent(world: HostWorld, release = 1): Agent {
       },
       retries: { delayMs: retryDelayMs },
       budget: { maxTotalTokens },
-      toolCalls: { blacklist: isThird ? ["write"] : [] },
+      toolCalls: { blacklist: isStrict ? ["write"] : [] },
       approval: { policy: "never", expiresAfterMs: questionExpiresAfterMs },
     },
   });

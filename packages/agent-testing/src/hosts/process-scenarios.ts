@@ -1,4 +1,4 @@
-import { convertedCount } from "./agent.ts";
+import { convertedCount, strictRelease } from "./agent.ts";
 import type { HostScenario } from "./host-case.ts";
 import { ask, decide, end, group, hold, question, reach, releaseAll, restart } from "./scenario-rows.ts";
 
@@ -69,7 +69,7 @@ const owners = group("take-over", {
       ask("call read write"),
       reach("read"),
       reach("write"),
-      { type: "restart", release: 3 },
+      { type: "restart", release: strictRelease },
       releaseAll,
       end,
     ],
@@ -81,7 +81,14 @@ const owners = group("take-over", {
   },
   "a tool of a later release sees the data of an earlier one as the later one has it": {
     needs: ["release", "kill"],
-    steps: [hold("count"), ask("call count"), reach("count"), { type: "restart", release: 3 }, releaseAll, end],
+    steps: [
+      hold("count"),
+      ask("call count"),
+      reach("count"),
+      { type: "restart", release: strictRelease },
+      releaseAll,
+      end,
+    ],
     expects: { control: "Done", moments: { begin: { count: 2 } }, count: convertedCount + 1 },
   },
 });
