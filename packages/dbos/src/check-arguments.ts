@@ -38,9 +38,7 @@ export function checkArguments(agent: Agent<unknown>, options: DbosHostOptions):
   if (options.takeOver !== undefined && typeof options.takeOver.connect !== "function")
     throw new BuildError("takeOver must be a pool of pg. Give one: new pg.Pool({ connectionString }).");
   if (options.takeOverPollMs !== undefined && options.takeOver === undefined)
-    throw new BuildError(
-      "takeOverPollMs needs takeOver: without it no process is looked for. Give both or neither.",
-    );
+    throw new BuildError("takeOverPollMs needs takeOver, which looks for processes. Give both or neither.");
   checkContext("dbosHost", agent, options.context);
   checkSubAgentQuestions("dbosHost", agent);
   if (DBOS.isInitialized())

@@ -109,16 +109,17 @@ describe("several deployments at once", () => {
   it("a tool of an older one does not change data that a newer one has converted, also where its result is the first input", async () => {
     const world = new HoldingWorld("count");
     const session = await host.prepare({ world });
-    await using _older = await host.deploy(5);
+    const older = await host.deploy(5);
     await session.post("", userMessage("call count"));
     await world.reached;
 
-    await using _newer = await host.deploy(converting);
+    await using _ = await host.deploy(converting);
     world.release();
     const state = await session.waitFor("", isDone);
     expect(resultOf(state, "count")).toMatchObject({ code: "data-refused" });
     // The failure leads to a handler, which runs in the newer deployment and adds 1.
     expect(state.data).toEqual({ count: 101 });
+    await older[Symbol.asyncDispose]();
     await session.dispose();
   });
 });

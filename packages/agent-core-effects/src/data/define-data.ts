@@ -7,7 +7,7 @@ import { optionHint } from "@moora/llm/internal";
 import { isPromise } from "../is-promise.ts";
 import { schemaCheckOf } from "../tool/schema-check.ts";
 import { isStandardSchema, type OutputOf, type StandardSchema } from "../tool/standard-schema.ts";
-import { dataAt, type DataState } from "./data-at.ts";
+import { dataAt } from "./data-at.ts";
 import { dataCopy } from "./data-copy.ts";
 import { DataRefused } from "./data-refused.ts";
 import { RecipeRunner } from "./recipe-runner.ts";
