@@ -4,10 +4,16 @@ import { checkContext, checkSubAgentQuestions } from "@moora/agent/internal";
 import { checkAgent, checkOptions, shownValue, type OptionForms } from "@moora/agent-core-effects/internal";
 import type { DbosHostOptions } from "./dbos-host.ts";
 
+/** The longest time of a timer, in milliseconds. */
+const longestMs = 2 ** 31 - 1;
+
 const forms: OptionForms<DbosHostOptions> = {
   log: "any",
   takeOver: "any",
-  takeOverPollMs: "positive",
+  takeOverPollMs: {
+    expectation: `a positive number of milliseconds up to ${longestMs}`,
+    fits: (value) => typeof value === "number" && value > 0 && value <= longestMs,
+  },
   context: "any",
   onProgress: "function",
   onError: "function",
@@ -31,6 +37,8 @@ export function checkArguments(agent: Agent<unknown>, options: DbosHostOptions):
   }
   if (options.takeOver !== undefined && typeof options.takeOver.connect !== "function")
     throw new BuildError("takeOver must be a pool of pg. Give one: new pg.Pool({ connectionString }).");
+  if (options.takeOverPollMs !== undefined && options.takeOver === undefined)
+    throw new BuildError("takeOverPollMs needs takeOver, which looks for processes. Give both or neither.");
   checkContext("dbosHost", agent, options.context);
   checkSubAgentQuestions("dbosHost", agent);
   if (DBOS.isInitialized())

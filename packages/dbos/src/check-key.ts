@@ -2,15 +2,16 @@ import type { WorkflowHandle } from "@dbos-inc/dbos-sdk";
 import { InputRefused, type AgentInput } from "@moora/agent";
 import { isSameJson } from "@moora/agent/internal";
 
-/** Rejects with `InputRefused`, code `key-reused`, if the workflow of a key posts another input. */
-export async function checkKey(
+/** The input that the workflow of a key posts. Rejects with `InputRefused`, code `key-reused`, if it is another one. */
+export async function recordedInput(
   workflow: Pick<WorkflowHandle<unknown>, "getStatus">,
   input: AgentInput,
   key: string,
-): Promise<void> {
+): Promise<AgentInput> {
   const [work] = (await workflow.getStatus())?.input ?? [];
-  const first: unknown = Reflect.get(Object(work), "input");
-  if (first === undefined || isSamePost(Object(first), input)) return;
+  const { input: first }: { readonly input?: AgentInput } = Object(work);
+  if (first === undefined) return input;
+  if (isSamePost(first, input)) return first;
   const message = `The key ${JSON.stringify(key)} belongs to a post of another input. Give each input a key of its own.`;
   throw new InputRefused({ code: "key-reused", path: "", message });
 }

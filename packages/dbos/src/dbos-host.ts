@@ -15,7 +15,7 @@ export interface DbosHostOptions {
    * DBOS continues the workflows of a process when one with its `executorID` is launched again.
    */
   readonly takeOver?: LockPool;
-  /** How often processes that have ended are looked for, in milliseconds. Default: 1,000. */
+  /** How often processes that have ended are looked for, in milliseconds, at most 2^31 - 1. Only with `takeOver`. Default: 1,000. */
   readonly takeOverPollMs?: number;
   /** What the tools and handlers of the agent need of this process. Default: none. */
   readonly context?: unknown;
@@ -47,7 +47,8 @@ export interface DbosHost {
    * Posts an input to a session, which is created if there is none of this id. Resolves with whether it applied, after it is
    * durable. Rejects with `InputRefused` for an input that is invalid, or that only the workflows may dispatch, and, code `key-reused`, for
    * the key of another input, with `BuildError` for an unknown or invalid option and before `DBOS.launch()`, and with `LogError`,
-   * code `InvalidId`, for an id that the log cannot store. Nothing is done then.
+   * code `InvalidId`, for an id that the log cannot store. Nothing is done then. Rejects with `DataRefused` for a session whose data this
+   * release cannot use: a process of another release can make the post with the same key.
    */
   post(id: string, input: AgentInput, options?: DbosPostOptions): Promise<boolean>;
   /** The newest state of a session, which is created if there is none of this id. */

@@ -53,8 +53,9 @@ export class RecordedPosts {
   async append(input: AgentInput, isFirst: boolean): Promise<boolean> {
     await this.#read();
     const isRepeated = (): boolean => !isFirst && this.#has(input);
-    if (isRepeated()) return true;
+    // Also for a post that the log contains: another release may have appended it, and what it starts follows the rules of this one.
     await this.#session.configure();
+    if (isRepeated()) return true;
     // The reducer ignores a message that it knows.
     const isIgnored = input.type === "user-message-received";
     try {

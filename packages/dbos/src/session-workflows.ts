@@ -1,10 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { DBOS } from "@dbos-inc/dbos-sdk";
+import { DBOS, type WorkflowHandle } from "@dbos-inc/dbos-sdk";
 import {
   BuildError,
   effectsAt,
-  LogError,
-  SessionError,
+  releaseInputs,
   systemClock,
   type Agent,
   type AgentInput,
@@ -12,7 +11,7 @@ import {
 } from "@moora/agent";
 import { safeErrorListener } from "@moora/agent/internal";
 import { appendRecords, type AppendResult, type AppendWork } from "./append-records.ts";
-import { checkKey } from "./check-key.ts";
+import { recordedInput } from "./check-key.ts";
 import type { DbosHostOptions, DbosPostOptions } from "./dbos-host.ts";
 import { EffectPerformer, type WorkflowEffect } from "./effect-performer.ts";
 import { namesOf } from "./engine.ts";
@@ -22,6 +21,7 @@ import { withPostId } from "./recorded-posts.ts";
 import { registerQueue } from "./register-queue.ts";
 import { registerWorkflow } from "./register-workflow.ts";
 import { registerTakeOver } from "./register-take-over.ts";
+import { isDataRefusal, isTransient, retries, retryOfEffect } from "./step-retries.ts";
 import { TakeOver } from "./take-over.ts";
 import { workflowIdAt } from "./workflow-id.ts";
 
@@ -31,7 +31,7 @@ type SessionRef = Pick<AppendWork, "id" | "identity">;
 /** What the workflow of a post gets. */
 interface PostWork extends SessionRef {
   readonly input: AgentInput;
-  /** Names the start of the workflow by one process; undefined in a workflow of an earlier release. */
+  /** Names the start of the workflow by one process; undefined for a post that was refused before, and in a workflow of an earlier release. */
   readonly start?: string;
 }
 
@@ -41,23 +41,14 @@ type PostResult = boolean | "removed";
 /** What the workflow of an effect gets. */
 interface EffectWork extends SessionRef {
   readonly effect: WorkflowEffect;
+  /** The process whose step wanted the effect; undefined in a workflow of an earlier release. */
+  readonly process?: string;
 }
 
 const workflowIdOf = (work: EffectWork): string => workflowIdAt(work, work.effect.key);
 
-/**
- * A step is retried while the log is busy or unreachable, and while another process runs the session (a session from before DBOS held
- * leases).
- */
-const retries = {
-  retriesAllowed: true,
-  intervalSeconds: 1,
-  backoffRate: 1,
-  maxAttempts: Number.MAX_SAFE_INTEGER,
-  shouldRetry: (error: unknown): boolean =>
-    (error instanceof LogError && (error.code === "LogBusy" || error.code === "LogWrite")) ||
-    (error instanceof SessionError && error.code === "SessionBusy"),
-};
+/** A part of the work on a session, in a step of a workflow. */
+type SessionWork<Result> = (session: HostedSession) => Promise<Result>;
 
 /** The workflows of the sessions of one agent. */
 export class SessionWorkflows {
@@ -69,11 +60,17 @@ export class SessionWorkflows {
   readonly #starts = new Set<string>();
   /** The workflows of effects that run in this process. */
   readonly #running = new Set<string>();
+  readonly #agent: Agent<unknown>;
+  readonly #onError: (error: unknown) => void;
+  /** Names this process in the effects that its steps want. */
+  readonly #process = randomUUID();
   #hasLaunched = false;
 
   constructor(agent: Agent<unknown>, options: DbosHostOptions) {
     const { log, takeOver, takeOverPollMs: pollMs = 1_000, onLog } = options;
     const onError = safeErrorListener(options.onError);
+    this.#agent = agent;
+    this.#onError = onError;
     this.#performer = new EffectPerformer(agent, options);
     this.sessions = new HostedSessions({
       agent,
@@ -108,16 +105,45 @@ export class SessionWorkflows {
   }
 
   async #postTo(session: SessionRef, input: AgentInput, key: string | undefined): Promise<PostResult> {
-    const workflowID = workflowIdAt(session, `post/${key ?? randomUUID()}`);
+    const name = key ?? randomUUID();
+    const workflowID = workflowIdAt(session, `post/${name}`);
     const start = randomUUID();
     this.#starts.add(start);
     try {
       const work = { ...session, input: withPostId(input, workflowID), start };
       const workflow = await DBOS.startWorkflow(this.#postWorkflow, { workflowID })(work);
-      if (key !== undefined) await checkKey(workflow, work.input, key);
-      return await workflow.getResult();
+      const recorded = key === undefined ? work.input : await recordedInput(workflow, work.input, key);
+      return (await this.#resultOf(session, workflow)) ?? (await this.#postAgain(session, recorded, name));
     } finally {
       this.#starts.delete(start);
+    }
+  }
+
+  /** Makes a post again that other processes have refused. It is the same post, which may be in the log. */
+  async #postAgain(session: SessionRef, input: AgentInput, name: string): Promise<PostResult> {
+    for (let time = 2; ; time += 1) {
+      const workflowID = workflowIdAt(session, `post-again/${time}/${name}`);
+      const workflow = await DBOS.startWorkflow(this.#postWorkflow, { workflowID })({ ...session, input });
+      const result = await this.#resultOf(session, workflow);
+      if (result !== undefined) return result;
+    }
+  }
+
+  /**
+   * The result of a post. Undefined for one that a process of another release has refused, because it cannot use the data of the session:
+   * that is not the answer of its key. Rejects with `DataRefused` if this process cannot use the data either.
+   */
+  async #resultOf(
+    { id, identity }: SessionRef,
+    workflow: Pick<WorkflowHandle<PostResult>, "getResult">,
+  ): Promise<PostResult | undefined> {
+    try {
+      return await workflow.getResult();
+    } catch (error) {
+      if (!isDataRefusal(error)) throw error;
+      const session = await this.sessions.find(id);
+      if (session?.identity === identity) releaseInputs(this.#agent, session.current(), systemClock.now());
+      return undefined;
     }
   }
 
@@ -148,11 +174,23 @@ export class SessionWorkflows {
       if (effect.type === "wait-until") {
         await DBOS.sleep(Math.max(0, effect.due - (await DBOS.now())));
         const passed = { type: "deadline-passed", key: effect.key, timestamp: effect.due } as const;
-        await this.#inStep("deadline", work, async (session) => (await session.append([passed])).applied);
-      } else await this.#inStep("perform", work, (session) => this.#performer.perform(session, effect));
+        await this.#inEffect("deadline", work, async (session) => (await session.append([passed])).applied);
+      } else await this.#inEffect("perform", work, (session) => this.#performer.perform(session, effect));
     } finally {
       this.#running.delete(workflowID);
     }
+  }
+
+  /**
+   * Runs the step of an effect. One that another process wanted is continued under the rules of this release, which are recorded first. A
+   * process whose release cannot use the session keeps its effects until it ends, for one that can.
+   */
+  async #inEffect(name: string, work: EffectWork, run: SessionWork<unknown>): Promise<void> {
+    const continued: SessionWork<unknown> = async (session) => {
+      if (work.process !== this.#process) await session.configure();
+      return await run(session);
+    };
+    await this.#inStep(name, work, continued, retryOfEffect(this.#onError));
   }
 
   /** Starts a workflow for each effect. One that was started before is not started again. */
@@ -165,7 +203,9 @@ export class SessionWorkflows {
   async #wantedWork(id: string, session: HostedSession): Promise<readonly EffectWork[]> {
     const { identity } = session;
     return Object.values(effectsAt(await session.refresh()))
-      .flatMap((effect) => (effect.type === "ask-human" ? [] : [{ id, identity, effect }]))
+      .flatMap((effect) =>
+        effect.type === "ask-human" ? [] : [{ id, identity, effect, process: this.#process }],
+      )
       .filter((work) => !this.#running.has(workflowIdOf(work)));
   }
 
@@ -176,7 +216,8 @@ export class SessionWorkflows {
   async #inStep<Result>(
     name: string,
     { id, identity }: SessionRef,
-    work: (session: HostedSession) => Promise<Result>,
+    work: SessionWork<Result>,
+    shouldRetry = isTransient,
   ): Promise<Result | undefined> {
     const run = async (): Promise<StepResult<Result>> => {
       const session = await this.sessions.find(id);
@@ -184,7 +225,11 @@ export class SessionWorkflows {
       const result = await work(session);
       return { result, wanted: await this.#wantedWork(id, session) };
     };
-    const { result, wanted } = await DBOS.runStep(() => run().catch(nothingIfRemoved), { name, ...retries });
+    const { result, wanted } = await DBOS.runStep(() => run().catch(nothingIfRemoved), {
+      name,
+      shouldRetry,
+      ...retries,
+    });
     await this.#start(wanted);
     return result;
   }

@@ -1,5 +1,5 @@
 import { BuildError, defineAgent, defineContext, defineTool, type Agent } from "@moora/agent";
-import { dbosHost, type DbosHost } from "@moora/dbos";
+import { dbosHost, type DbosHost, type DbosHostOptions } from "@moora/dbos";
 import { memoryLog } from "@moora/event-log";
 import { MockLlmCaller } from "@moora/llm/testing";
 import {
@@ -37,6 +37,20 @@ describe("dbosHost", () => {
     });
     const agent = defineAgent({ name: "reader", llm: new MockLlmCaller([]), tools: [tool] });
     expect(() => hostOf(agent)).toThrow("The tool read needs a context. Give dbosHost the option context.");
+  });
+
+  const pool = { connect: () => Promise.reject(new Error("There is no database.")) };
+  const pollTimes: readonly (readonly [string, Partial<DbosHostOptions>, string])[] = [
+    ["longer than a timer", { takeOver: pool, takeOverPollMs: 3e9 }, "up to 2147483647, got 3000000000"],
+    ["without end", { takeOver: pool, takeOverPollMs: Infinity }, "up to 2147483647, got Infinity"],
+    ["without takeOver", { takeOverPollMs: 100 }, "takeOverPollMs needs takeOver"],
+  ];
+
+  it.each(pollTimes)("refuses a takeOverPollMs %s", (_, options, problem) => {
+    const agent = defineAgent({ name: "polling", llm: new MockLlmCaller([]) });
+    const host = () => dbosHost(agent, { log: memoryLog(), ...options });
+    expect(host).toThrow(BuildError);
+    expect(host).toThrow(problem);
   });
 
   it("refuses a second host of one name in a process", () => {

@@ -35,6 +35,11 @@ export async function apply(parts: SessionParts, ctx: Context, posted: Posted): 
   const { session: before } = opened;
   if (after !== undefined && after !== before.head.seq) return {};
   const released = recordInputs(before, inputsOfRelease(parts, opened, now));
+  if (after !== undefined && released.records.length > 0) {
+    // The inputs were computed for the state before: they are computed again, for data that the release may have converted.
+    await store(parts, ctx, { opened, made: released, from });
+    return {};
+  }
   const { records, ignored, reasons, state, head } = recordEach(released, inputs);
   const all = [...released.records, ...records];
   if (!opened.isNew && all.length === 0) return { applied: 0, ignored, reasons };

@@ -64,6 +64,9 @@ class HoldingWorld implements HostWorld {
   }
 }
 
+/** The release that converts the data of the others: it adds 100. */
+const converting = 100;
+
 describe("several deployments at once", () => {
   it("a newer one takes over the open sessions, and the older one ends what it has begun", async () => {
     const world = new HoldingWorld("read");
@@ -101,6 +104,22 @@ describe("several deployments at once", () => {
     expect(resultOf(state, "pay")).toMatchObject({ code: "outcome-unknown" });
     expect(world.timesOf("pay")).toBe(1);
     expect(state.config?.systemPrompt).toBe("Release 4.");
+    await session.dispose();
+  });
+  it("a tool of an older one does not change data that a newer one has converted, also where its result is the first input", async () => {
+    const world = new HoldingWorld("count");
+    const session = await host.prepare({ world });
+    const older = await host.deploy(5);
+    await session.post("", userMessage("call count"));
+    await world.reached;
+
+    await using _ = await host.deploy(converting);
+    world.release();
+    const state = await session.waitFor("", isDone);
+    expect(resultOf(state, "count")).toMatchObject({ code: "data-refused" });
+    // The failure leads to a handler, which runs in the newer deployment and adds 1.
+    expect(state.data).toEqual({ count: 101 });
+    await older[Symbol.asyncDispose]();
     await session.dispose();
   });
 });

@@ -1,5 +1,6 @@
 import type { Immutable, Json } from "@moora/agent-core-state-machine";
 import { keepResult } from "@moora/agent-core-state-machine/internal";
+import { dataAt, type DataState } from "./data-at.ts";
 import { DataRefused } from "./data-refused.ts";
 import type { AnyData, DataChange, Recipe } from "./define-data.ts";
 
@@ -111,8 +112,12 @@ export class DataUpdates {
     return this.#commits.size === 0 ? undefined : Promise.allSettled(this.#commits);
   }
 
-  /** The change of all recipes that wait, in order, for this data. Throws what a recipe throws, and `DataRefused`. */
-  changeOf(data: Json): DataChange {
+  /** The change of all recipes that wait, in order, for the data of a state. Throws what a recipe throws, and `DataRefused`. */
+  changeAt(state: DataState): DataChange {
+    return this.#changeOf(dataAt(state, this.#definition));
+  }
+
+  #changeOf(data: Json): DataChange {
     return changeOfAll(this.#definition, data, this.#recipes);
   }
 
@@ -145,7 +150,7 @@ export class DataUpdates {
   /** The committed data with the recipes that wait. One that no longer fits is refused with the result. */
   #withWaiting(): Json {
     try {
-      return this.changeOf(this.#committed).data;
+      return this.#changeOf(this.#committed).data;
     } catch {
       return this.#committed;
     }

@@ -7,6 +7,7 @@ import { optionHint } from "@moora/llm/internal";
 import { isPromise } from "../is-promise.ts";
 import { schemaCheckOf } from "../tool/schema-check.ts";
 import { isStandardSchema, type OutputOf, type StandardSchema } from "../tool/standard-schema.ts";
+import { dataAt } from "./data-at.ts";
 import { dataCopy } from "./data-copy.ts";
 import { DataRefused } from "./data-refused.ts";
 import { RecipeRunner } from "./recipe-runner.ts";
@@ -103,12 +104,9 @@ export function defineData<const Schema extends StandardSchema | JsonObject>(
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     change: (data, recipe) => runner.change(data, (draft) => recipe(draft as OutputOf<Schema>, data)),
     read(state) {
-      const found = state.dataStatus?.version;
-      if (found !== version)
-        throw new DataRefused(`it has version ${found ?? "none"}, and this agent has version ${version}.`);
       // Data of this version was checked by this schema.
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-      return state.data as Immutable<OutputOf<Schema>>;
+      return dataAt(state, { version }) as Immutable<OutputOf<Schema>>;
     },
     open(stored, storedVersion) {
       if (storedVersion === version) return withHint(() => checked(stored));

@@ -1,6 +1,7 @@
 import type { AgentState, ToolCallAskedInput } from "@moora/agent-core-state-machine";
-import { dataOf, openCallOf, recordOf, wording } from "@moora/agent-core-state-machine/internal";
+import { openCallOf, recordOf, wording } from "@moora/agent-core-state-machine/internal";
 import type { CallToolEffect } from "../effect.ts";
+import { dataAt } from "../data/data-at.ts";
 import { DataUpdates } from "../data/data-updates.ts";
 import { isPromise } from "../is-promise.ts";
 import { invalid, type Tool } from "../tool/define-tool.ts";
@@ -33,7 +34,12 @@ export function* callTool(effect: CallToolEffect, state: AgentState, host: Effec
   }
   const intended = yield* dispatchIntent(effect, state, host);
   if (!intended || isAborted(host)) return;
-  const updates = updatesOf(tool, effect, state, host);
+  let updates: DataUpdates | undefined;
+  try {
+    updates = updatesOf(tool, effect, state, host);
+  } catch (error) {
+    return yield* dispatchResult(effect, thrownToOutcome(error), host);
+  }
   const running = toolOutcome(tool, { effect, updates }, state, host);
   const settled = isPromise(running) ? yield* waitFor(running) : running;
   let outcome = mayHaveRunBefore(tool, effect, state) ? withoutDenial(settled) : settled;
@@ -76,7 +82,7 @@ function outcomeToStore(
   return storedFiles(outcome.files, store).then((files) => ({ ...outcome, files }));
 }
 
-/** The updates of a call; undefined for a tool without data. */
+/** The updates of a call; undefined for a tool without data. Throws `DataRefused` for data of another version. */
 function updatesOf(
   tool: Tool,
   { name, toolCallId }: CallToolEffect,
@@ -86,7 +92,7 @@ function updatesOf(
   const { data } = tool;
   if (data === undefined) return undefined;
   const commit = refusalOfTool(tool) ?? commitOf(host, data, { by: name, toolCallId });
-  return new DataUpdates(data, dataOf(host.current?.() ?? state), commit);
+  return new DataUpdates(data, dataAt(host.current?.() ?? state, data), commit);
 }
 
 /** The question of a call. Updates of data by an attempt that asks are dropped: the attempt with the reply makes them. */

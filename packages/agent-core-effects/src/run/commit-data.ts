@@ -1,5 +1,5 @@
 import type { AgentInput, InputOf, Json } from "@moora/agent-core-state-machine";
-import { dataOf } from "@moora/agent-core-state-machine/internal";
+import { dataAt } from "../data/data-at.ts";
 import { callIsOver, changeOfAll, type CommitRecipes } from "../data/data-updates.ts";
 import { DataRefused } from "../data/data-refused.ts";
 import type { AnyData } from "../data/define-data.ts";
@@ -21,7 +21,7 @@ export function commitOf(host: EffectHost, definition: AnyData, author: DataAuth
     const hasApplied = await dispatchAtOnce((state): AgentInput => {
       const input = { type: "data-changed", ...author, timestamp: clock.now() } as const;
       try {
-        const { data, patches } = changeOfAll(definition, dataOf(state), recipes);
+        const { data, patches } = changeOfAll(definition, dataAt(state, definition), recipes);
         bound = { data, isEmpty: patches.length === 0 };
         return { ...input, patches };
       } catch (error) {

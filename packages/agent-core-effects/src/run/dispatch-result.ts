@@ -1,5 +1,5 @@
-import type { DataPatch, Json, ToolCallResult, ToolCallResultInput } from "@moora/agent-core-state-machine";
-import { dataOf } from "@moora/agent-core-state-machine/internal";
+import type { DataPatch, ToolCallResult, ToolCallResultInput } from "@moora/agent-core-state-machine";
+import type { DataState } from "../data/data-at.ts";
 import type { DataUpdates } from "../data/data-updates.ts";
 import type { CallToolEffect, ProbeToolEffect } from "../effect.ts";
 import { errorText } from "../error-text.ts";
@@ -34,7 +34,7 @@ export function* dispatchWithUpdates(
 ): EffectProgram<void> {
   const input = checkedFiles(outcomeToInput(effect, outcome, host));
   yield* dispatch((state) => {
-    const patches = patchesOf(updates, dataOf(state));
+    const patches = patchesOf(updates, state);
     if (typeof patches !== "string") return { ...input, patches };
     const error = `${patches}${patches.endsWith(".") ? "" : "."} The call ran and may have had its effect, but the data was not changed.`;
     const { receivedAt } = input.result;
@@ -42,10 +42,13 @@ export function* dispatchWithUpdates(
   });
 }
 
-/** The patches of updates, or why they are refused: another update was first, and a recipe no longer fits. */
-function patchesOf(updates: DataUpdates, data: Json): readonly DataPatch[] | string {
+/**
+ * The patches of updates, or why they are refused: another update was first, and a recipe no longer fits, or another release has
+ * converted the data.
+ */
+function patchesOf(updates: DataUpdates, state: DataState): readonly DataPatch[] | string {
   try {
-    return updates.changeOf(data).patches;
+    return updates.changeAt(state).patches;
   } catch (error) {
     return errorText(error);
   }

@@ -1,11 +1,12 @@
 import type { AgentInput, AgentState, InputOf, TraceNote } from "@moora/agent-core-state-machine";
-import { addAgentUsage, dataOf } from "@moora/agent-core-state-machine/internal";
+import { addAgentUsage } from "@moora/agent-core-state-machine/internal";
 import type { RunStateEffect } from "../effect.ts";
 import { errorText } from "../error-text.ts";
 import { shownValue } from "../field-problem.ts";
 import { isAborted } from "./abort.ts";
 import { assertLoggable } from "./assert-loggable.ts";
 import { NotSynchronous, dispatch, waitFor, type EffectProgram } from "./effect-program.ts";
+import { dataAt } from "../data/data-at.ts";
 import { DataUpdates, noData } from "../data/data-updates.ts";
 import { callToolOfHandler, type HandlerWork } from "./handler-tool-call.ts";
 import { commitOf } from "./commit-data.ts";
@@ -22,7 +23,13 @@ export function* runState(effect: RunStateEffect, state: AgentState, host: Effec
   const intended = yield* dispatchIntent(effect, state, host);
   if (!intended || isAborted(host)) return;
   const spending = handlerSpending(state);
-  const updates = updatesOf(effect, state, host);
+  let updates: DataUpdates | undefined;
+  try {
+    updates = updatesOf(effect, state, host);
+  } catch (error) {
+    yield* dispatch({ type: "state-handled", key, timestamp: clock.now(), ...handlerFailed(error) });
+    return;
+  }
   const decision = yield* stateDecision(effect, state, host, { spending, updates });
   const commits = updates?.close();
   if (commits !== undefined) yield* waitFor(commits);
@@ -44,7 +51,7 @@ export function* runState(effect: RunStateEffect, state: AgentState, host: Effec
   else yield* dispatch((at) => withPatches(input, base, updates, at));
 }
 
-/** The updates of a handler; undefined for an agent without data. */
+/** The updates of a handler; undefined for an agent without data. Throws `DataRefused` for data of another version. */
 function updatesOf(
   { key, name }: RunStateEffect,
   state: AgentState,
@@ -52,7 +59,8 @@ function updatesOf(
 ): DataUpdates | undefined {
   const { data } = host.parts;
   if (data === undefined) return undefined;
-  return new DataUpdates(data, dataOf(host.current?.() ?? state), commitOf(host, data, { by: name, key }));
+  const started = dataAt(host.current?.() ?? state, data);
+  return new DataUpdates(data, started, commitOf(host, data, { by: name, key }));
 }
 
 /** A decision with its updates, computed at its turn. One whose updates are refused counts as a failure of the handler. */
@@ -63,7 +71,7 @@ function withPatches(
   state: AgentState,
 ): AgentInput {
   try {
-    return { ...input, patches: updates.changeOf(dataOf(state)).patches };
+    return { ...input, patches: updates.changeAt(state).patches };
   } catch (error) {
     return { ...base, ...handlerFailed(error) };
   }

@@ -37,39 +37,61 @@ const countSchema: StandardSchema<{ count: number }> = {
 const isCount = (value: unknown): value is { count: number } =>
   typeof value === "object" && value !== null && "count" in value && typeof value.count === "number";
 
-const countData = defineData({
+const jsonSchema: JsonObject = {
+  type: "object",
+  properties: { count: { type: "number" } },
+  required: ["count"],
+};
+
+const countData = defineData({ schema: countSchema, initial: { count: 0 }, jsonSchema });
+
+type CountData = typeof countData;
+
+/** The release of the agent that differs in more than its instructions: it forbids what the others allow, and converts their data. */
+export const strictRelease = 100;
+
+/** What `convertedData` adds to the count of earlier data. */
+export const convertedCount = 100;
+
+/** The data of `strictRelease`. */
+const convertedData: CountData = defineData({
   schema: countSchema,
   initial: { count: 0 },
-  jsonSchema: { type: "object", properties: { count: { type: "number" } }, required: ["count"] },
+  jsonSchema,
+  version: 2,
+  migrate: (stored) => ({ count: convertedCount + (isCount(stored) ? stored.count : 0) }),
 });
 
 /**
  * The agent of the suite. Its model does what the last message of the user says, from the request alone, so that it continues in
  * the same way in another process: "call read pay" calls these tools at once, "fail" fails at the first call of this process,
  * "spend 900" uses that many tokens, and all other messages are answered with their own words. `release`: which of the
- * releases of the agent this is (default: 1); they differ in their instructions.
+ * releases of the agent this is (default: 1); they differ in their instructions. Release 100 also has another version of the data, to which
+ * `migrate` adds 100; there `read` runs `once`, and `write` is not allowed.
  *
  * `read` is `safe`, `write` is `keyed`, `pay` runs `once`, `transfer` needs an approval, and `count` adds 1 to the data with its
  * result, and `claim` before it. `break` fails, which leads to the custom state `Repairing`: its handler is `keyed`, calls `read`, and adds 1 to
  * the data.
  */
 export function conformanceAgent(world: HostWorld, release = 1): Agent {
+  const isStrict = release === strictRelease;
+  const data = isStrict ? convertedData : countData;
   return defineAgent({
     name: "conformance",
     version: String(release),
     systemPrompt: `Release ${release}.`,
     llm: newModel(world),
     tools: [
-      newTool(world, { name: "read", replay: "safe" }),
+      newTool(world, { name: "read", replay: isStrict ? "once" : "safe" }),
       newTool(world, { name: "write", replay: "keyed" }),
       newTool(world, { name: "pay", replay: "once" }),
       newTool(world, { name: "transfer", replay: "once", approval: "always" }),
-      countTool(world),
-      claimTool(world),
+      countTool(world, data),
+      claimTool(world, data),
       breakTool(world),
     ],
     states: { Repairing: repairing(world) },
-    data: countData,
+    data,
     config: {
       graph: {
         states: ["Repairing"],
@@ -78,6 +100,7 @@ export function conformanceAgent(world: HostWorld, release = 1): Agent {
       },
       retries: { delayMs: retryDelayMs },
       budget: { maxTotalTokens },
+      toolCalls: { blacklist: isStrict ? ["write"] : [] },
       approval: { policy: "never", expiresAfterMs: questionExpiresAfterMs },
     },
   });
@@ -98,13 +121,13 @@ function newTool(world: HostWorld, definition: Definition): Tool {
   });
 }
 
-const countTool = (world: HostWorld): Tool =>
+const countTool = (world: HostWorld, data: CountData): Tool =>
   defineTool({
     name: "count",
     description: "Adds 1 to the count.",
     input: noArguments,
     replay: "safe",
-    data: countData,
+    data,
     async execute(_, { idempotencyKey, signal, update }) {
       await work(world, "count", idempotencyKey, signal);
       update((draft) => {
@@ -115,13 +138,13 @@ const countTool = (world: HostWorld): Tool =>
   });
 
 /** A tool that does not end on an abort. `aborted`: its host refused its change of the data. */
-const claimTool = (world: HostWorld): Tool =>
+const claimTool = (world: HostWorld, data: CountData): Tool =>
   defineTool({
     name: "claim",
     description: "Adds 1 to the count at once.",
     input: noArguments,
     replay: "safe",
-    data: countData,
+    data,
     async execute(_, { idempotencyKey: key, update }) {
       await world.reach({ work: "claim", moment: "begin", key });
       const change = update.now((draft) => {

@@ -1,3 +1,4 @@
+import { convertedCount, strictRelease } from "./agent.ts";
 import type { HostScenario } from "./host-case.ts";
 import { ask, decide, end, group, hold, question, reach, releaseAll, restart } from "./scenario-rows.ts";
 
@@ -59,6 +60,36 @@ const owners = group("take-over", {
       end,
     ],
     expects: { control: "Done", systemPrompt: "Release 2.", results: { transfer: "success" } },
+  },
+  "a later release that forbids what an earlier one has begun is obeyed": {
+    needs: ["release", "kill"],
+    steps: [
+      hold("read"),
+      hold("write"),
+      ask("call read write"),
+      reach("read"),
+      reach("write"),
+      { type: "restart", release: strictRelease },
+      releaseAll,
+      end,
+    ],
+    expects: {
+      control: "Done",
+      moments: { begin: { read: 1, write: 1 } },
+      results: { read: "outcome-unknown", write: "outcome-unknown" },
+    },
+  },
+  "a tool of a later release sees the data of an earlier one as the later one has it": {
+    needs: ["release", "kill"],
+    steps: [
+      hold("count"),
+      ask("call count"),
+      reach("count"),
+      { type: "restart", release: strictRelease },
+      releaseAll,
+      end,
+    ],
+    expects: { control: "Done", moments: { begin: { count: 2 } }, count: convertedCount + 1 },
   },
 });
 

@@ -27,15 +27,18 @@ export type Command =
 export interface LaunchOrders {
   readonly url: string;
   readonly executor: string;
+  /** Default: "1". */
+  readonly applicationVersion?: string;
   /** The queues that it looks at. Default: all. */
   readonly listenQueues?: string[];
 }
 
-export async function launchDbos({ url, executor, listenQueues }: LaunchOrders): Promise<void> {
+export async function launchDbos(orders: LaunchOrders): Promise<void> {
+  const { url, executor, applicationVersion = "1", listenQueues } = orders;
   DBOS.setConfig({
     name: "moora",
     systemDatabaseUrl: url,
-    applicationVersion: "1",
+    applicationVersion,
     executorID: executor,
     logLevel: "error",
     ...(listenQueues === undefined ? {} : { listenQueues }),
