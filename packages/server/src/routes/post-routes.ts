@@ -102,7 +102,7 @@ export const postDecision: Route = postRoute({
       .some(({ path, toolCallId }) => !path && toolCallId === question.toolCallId);
     const isBelow = question.path === undefined && !isOwn;
     const { logged } = isBelow ? await awaitQuestions(context, live, [question.digest]) : { logged: [] };
-    const asked = questionOf([...session.questions(), ...logged], question);
+    const asked = questionOf([...session.questions(), ...live.stream.questions, ...logged], question);
     return await session.decide(asked, decision, user, id.text);
   },
 });
