@@ -1,7 +1,9 @@
 import { LogError, SessionError } from "@moora/agent";
 
 /** How often a step of a workflow is retried, as `shouldRetry` says. */
-export const retries = {
+export const retries: Readonly<
+  Record<"intervalSeconds" | "backoffRate" | "maxAttempts", number> & { retriesAllowed: true }
+> = {
   retriesAllowed: true,
   intervalSeconds: 1,
   backoffRate: 1,

@@ -285,9 +285,10 @@ describe("a decision on the question of a sub-agent at another server than the o
     const { near, far, page } = pair;
     const ada = far.scene.as("ada");
     const [{ id }] = (await ada.get("/sessions")).body.sessions;
-    await using _stream = await ada.events(id);
-    await untilPasses(async () => expect(await openQuestions(far)).toHaveLength(1));
+    await using stream = await ada.events(id);
+    await expect.poll(async () => (await openQuestions(far)).length).toBe(1);
     const [{ toolCallId, digest }] = await openQuestions(far);
+    expect(stream.inputs).toEqual([]);
     const receipt = await ada.post(`/sessions/${id}/decisions`, { toolCallId, digest, decision: "approve" });
     expect(receipt.body.status).toBe("accepted");
     await page.resumeStream();
