@@ -11,7 +11,7 @@ import {
 } from "@moora/agent";
 import { safeErrorListener } from "@moora/agent/internal";
 import { appendRecords, type AppendResult, type AppendWork } from "./append-records.ts";
-import { recordedInput } from "./check-key.ts";
+import { recordedInput } from "./recorded-input.ts";
 import type { DbosHostOptions, DbosPostOptions } from "./dbos-host.ts";
 import { EffectPerformer, type WorkflowEffect } from "./effect-performer.ts";
 import { namesOf } from "./engine.ts";

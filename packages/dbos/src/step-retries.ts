@@ -1,9 +1,8 @@
+import type { StepConfig } from "@dbos-inc/dbos-sdk";
 import { LogError, SessionError } from "@moora/agent";
 
 /** How often a step of a workflow is retried, as `shouldRetry` says. */
-export const retries: Readonly<
-  Record<"intervalSeconds" | "backoffRate" | "maxAttempts", number> & { retriesAllowed: true }
-> = {
+export const retries: Readonly<StepConfig> = {
   retriesAllowed: true,
   intervalSeconds: 1,
   backoffRate: 1,
