@@ -50,6 +50,22 @@ function reports(): { readonly codes: string[]; readonly onError: (error: unknow
   return { codes, onError: (error) => void codes.push((error as SessionError).code) };
 }
 
+/** A server with an agent that has answered a call, and the session of that call. */
+async function talkedWith(connect: (typeof connections)[keyof typeof connections]) {
+  const log = memoryLog();
+  const agent = defineAgent({ name: "talker", llm: new MockLlmCaller(() => answers("Hello.")) });
+  const { codes, onError } = reports();
+  const server = mcpServer([agent], { log, onError });
+  const client = await connect(server);
+  await client.callTool({ name: "talker", arguments: { task: "Talk." } });
+  const [{ id: session } = { id: "" }] = await log.list();
+  const close = async (): Promise<void> => {
+    await client.close();
+    await server[Symbol.asyncDispose]();
+  };
+  return { agent, log, codes, client, session, [Symbol.asyncDispose]: close };
+}
+
 describe.each(Object.entries(connections))("a session of another process, over %s", (_, connect) => {
   it("fails the call with what the client can do, and without the name of the process", async () => {
     const { agent, begun, release } = slowAgent();
@@ -91,13 +107,8 @@ describe.each(Object.entries(connections))("a session of another process, over %
   });
 
   it("that is being moved to this log fails the call, without words for the operator", async () => {
-    const log = memoryLog();
-    const agent = defineAgent({ name: "talker", llm: new MockLlmCaller(() => answers("Hello.")) });
-    const { codes, onError } = reports();
-    await using server = mcpServer([agent], { log, onError });
-    const client = await connect(server);
-    await client.callTool({ name: "talker", arguments: { task: "Talk." } });
-    const [{ id: session } = { id: "" }] = await log.list();
+    await using scene = await talkedWith(connect);
+    const { log, codes, client, session } = scene;
     const lease = { owner: unfinishedMove, now: Date.now(), ttlMs: 1e12 };
     await (await log.open(session))?.lease(lease);
     const refused = await client.callTool({ name: "talker", arguments: { session, task: "More." } });
@@ -106,23 +117,16 @@ describe.each(Object.entries(connections))("a session of another process, over %
       `The session ${session} is closed: a move, a fork or an import of it has not ended. Start another session, or ask the operator.`,
     );
     expect(codes).toEqual(["MoveUnfinished"]);
-    await client.close();
   });
 
   it("whose engine runs it fails the call with the name of the engine, and without advice to call again", async () => {
-    const log = memoryLog();
-    const agent = defineAgent({ name: "talker", llm: new MockLlmCaller(() => answers("Hello.")) });
-    const { codes, onError } = reports();
-    await using server = mcpServer([agent], { log, onError });
-    const client = await connect(server);
-    await client.callTool({ name: "talker", arguments: { task: "Talk." } });
-    const [{ id: session } = { id: "" }] = await log.list();
+    await using scene = await talkedWith(connect);
+    const { agent, log, codes, client, session } = scene;
     await openSharedSession(agent, { log, id: session, engine: "Engine" });
     const refused = await client.callTool({ name: "talker", arguments: { session, task: "More." } });
     expect(refused.isError).toBe(true);
     expect(textOf(refused)).toBe(`The session ${session} is run by Engine and cannot be used here.`);
     expect(codes).toEqual(["SessionBusy"]);
-    await client.close();
   });
 });
 
