@@ -33,12 +33,13 @@ const forms: OptionForms<MoveOptions> = { clock: "clock", isCopyLost: "boolean" 
  * Moves a session to another log, with the sessions of its sub-agents: to an archive, and back from it. The records are copied
  * unchanged, with the bytes of their files if both logs have a store for them. The sessions are removed from the first log when
  * the other one has the last records of all of them, callers first; bytes stay. A sub-agent without records is not copied, only
- * removed. The copies cannot be opened before the originals are removed, or with `isCopyLost` closed for good, nor the originals when the copies are complete. A move that
- * is refused changes neither log. One that was interrupted is completed by the next one with the same logs, also where the first log
- * has only sub-agents left, or no session. Returns the ids of the moved sessions. Rejects with `SessionUnknown`, also if
- * another process has moved the session meanwhile, with `SessionBusy` if a process runs or moves one of them, with `MoveUnfinished` for a session of which another move has not ended, with `LogExists` if the other log has a different session of the same id, with
- * `LogCorrupt` for a damaged one, and with `InvalidOption` for a session without records, for that of a sub-agent whose caller is in
- * the same log, for a log whose sessions have no `removeAt`, and if both logs are the same.
+ * removed. The copies cannot be opened before the originals are removed, or with `isCopyLost` closed for good, nor the originals when
+ * the copies are complete. A move that is refused changes neither log. One that was interrupted is completed by the next one with the
+ * same logs, also where the first log has only sub-agents left, or no session. Returns the ids of the moved sessions. Rejects with
+ * `SessionUnknown`, also if another process has moved the session meanwhile, with `SessionBusy` if a process runs or moves one of them,
+ * with `MoveUnfinished` for a session of which another move has not ended, with `LogExists` if the other log has a different session of
+ * the same id, with `LogCorrupt` for a damaged one, and with `InvalidOption` for a session without records, for that of a sub-agent
+ * whose caller is in the same log, for a log whose sessions have no `removeAt`, and if both logs are the same.
  */
 export async function moveSession(
   from: EventLog,

@@ -15,8 +15,8 @@ export interface LateRefusal {
 }
 
 /**
- * Why answers to interrupts are refused that are not among the open `questions`; undefined if none of them is, or the session has recorded the same answers, as
- * it has those that a client sends again.
+ * Why answers to interrupts are refused that are not among the open `questions`; undefined if none of them is, or the session has recorded
+ * the same answers, as it has those that a client sends again.
  */
 export async function lateAnswers(
   { session }: Pick<LiveSession, "session">,
