@@ -31,6 +31,12 @@ const projects: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     ...installed("packages/dbos", "@dbos-inc/dbos-sdk", "pg"),
     ...installed(".", "@types/node"),
   },
+  /** A page with a chat of the AI SDK. */
+  chat: {
+    "@moora/react": "*",
+    ...installed("packages/react", "@ai-sdk/react", "@types/react", "ai"),
+    ...installed(".", "react"),
+  },
   /** Everything. */
   full: {
     ...Object.fromEntries(published.map((name) => [name, "*"])),
@@ -43,6 +49,7 @@ const projects: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     ...installed("packages/otel", "@opentelemetry/api"),
     ...installed("packages/restate", "@restatedev/restate-sdk"),
     ...installed("packages/dbos", "@dbos-inc/dbos-sdk"),
+    ...installed("packages/react", "@ai-sdk/react", "ai"),
     ...installed(".", "@types/node", "@types/react", "react", "zod"),
   },
 };

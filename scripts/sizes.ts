@@ -98,6 +98,12 @@ const budgets: readonly Budget[] = [
     mostKb: 49.5,
   },
   {
+    what: "a chat of the AI SDK, without the SDK and React",
+    source: `export * from "@moora/react/ai-sdk";`,
+    without: ["react", "ai", "@ai-sdk/react"],
+    mostKb: 2,
+  },
+  {
     what: "the page of the inspector",
     source: `export { inspectorFile } from "@moora/inspector";`,
     mostKb: 120,

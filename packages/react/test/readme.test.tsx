@@ -26,11 +26,12 @@ beforeAll(async () => {
   writeFileSync(file, page.block("tsx"));
   writeFileSync(join(folder, "types.tsx"), page.block("tsx types"));
   writeFileSync(join(folder, "connect.tsx"), page.block("tsx connect"));
+  writeFileSync(join(folder, "ai-sdk.tsx"), page.block("tsx ai-sdk"));
   writeFileSync(
     join(folder, "tsconfig.json"),
     JSON.stringify({
       extends: "../../tsconfig.json",
-      files: ["app.tsx", "types.tsx", "connect.tsx"],
+      files: ["app.tsx", "types.tsx", "connect.tsx", "ai-sdk.tsx"],
       include: [],
     }),
   );
@@ -54,7 +55,7 @@ const shows = (screen: Screen, text: string) =>
   act(() => untilPasses(() => expect(screen.text).toContain(text)));
 
 describe("the program of the README", () => {
-  it("compiles, and so do those about connecting and types", () => {
+  it("compiles, and so do the others of the page", () => {
     const tsc = join(import.meta.dirname, "../../../node_modules/.bin/tsc");
     const { stdout, status } = spawnSync(tsc, ["-p", folder, "--noEmit"], { encoding: "utf8" });
     expect(status, stdout).toBe(0);

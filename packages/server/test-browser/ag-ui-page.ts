@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-/** A page with the official client of AG-UI, which verifies the events of each run, opened as `docs/server.md` says. */
+/** A page with the official client of AG-UI, which verifies the events of each run, opened as `docs/ag-ui.md` says. */
 import type { BaseEvent, HttpAgent, RunAgentParameters } from "@ag-ui/client";
 
 /** What the client shows. JSON. */

@@ -69,7 +69,7 @@ let page: Page;
 beforeAll(async () => {
   const folder = mkdtempSync(join(import.meta.dirname, ".fences-"));
   try {
-    writeFileSync(join(folder, "ag-ui.ts"), new Documentation("docs/server.md").block("ts file=ag-ui.ts"));
+    writeFileSync(join(folder, "ag-ui.ts"), new Documentation("docs/ag-ui.md").block("ts file=ag-ui.ts"));
     const entry = `import * as thread from "./ag-ui.ts"; import { pageWith } from "../ag-ui-page.ts"; pageWith(thread);`;
     writeFileSync(join(folder, "entry.ts"), entry);
     browser = await TestBrowser.start({ scripts: { page: join(folder, "entry.ts") } });

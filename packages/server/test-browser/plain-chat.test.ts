@@ -8,8 +8,8 @@ import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createAgentServer } from "../src/index.ts";
 import { serve, type ServedAgents } from "../src/node.ts";
-import { HandModel } from "../test/hand-model.ts";
-import { add, paid, pay } from "./paying-tools.ts";
+import { HandModel } from "@moora/testbed/server/hand-model";
+import { add, paid, pay } from "@moora/testbed/server/paying-tools";
 
 const picture = { mediaType: "image/gif", data: "R0lGODlhAQABAAAAACwAAAAAAQABAAA=" };
 

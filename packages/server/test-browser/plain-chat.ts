@@ -6,11 +6,11 @@ import {
   lastAssistantMessageIsCompleteWithApprovalResponses,
   type UIMessage,
 } from "ai";
-import { pageWith } from "./page.ts";
+import { showChatWith } from "@moora/testbed/server/chat-page";
 
 const api = "/agents/helper/chat";
 
-pageWith({
+showChatWith({
   async readChat(id) {
     return (await (await fetch(`${api}/${id}`)).json()) as { messages: UIMessage[] };
   },

@@ -6,7 +6,7 @@ import { TestBrowser } from "@moora/testbed/browser";
 import { expect, it } from "vitest";
 import { createAgentServer } from "../src/index.ts";
 import { serve } from "../src/node.ts";
-import { paid, pay } from "./paying-tools.ts";
+import { paid, pay } from "@moora/testbed/server/paying-tools";
 
 it("a page with useChat shows a static tool, with its approval and its output, also after a reload", async () => {
   await using browser = await TestBrowser.start({

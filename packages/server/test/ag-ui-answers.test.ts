@@ -4,8 +4,9 @@ import { answers, callsTools } from "@moora/llm/testing";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { AgUiScene, say } from "@moora/testbed/server/ag-ui-scene";
+import { agentOf } from "@moora/testbed/server/agent-of";
 import { Scene } from "@moora/testbed/server/scene";
-import { agentOf, toolOf } from "./support.ts";
+import { toolOf } from "./support.ts";
 
 interface Given {
   readonly status: "resolved" | "cancelled";

@@ -7,9 +7,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { createAgentServer } from "../src/index.ts";
 import { serve, type ServedAgents } from "../src/node.ts";
 import { say } from "@moora/testbed/server/ag-ui-scene";
-import { HandModel } from "./hand-model.ts";
+import { HandModel } from "@moora/testbed/server/hand-model";
+import { agentOf } from "@moora/testbed/server/agent-of";
 import { Client } from "@moora/testbed/server/scene";
-import { agentOf } from "./support.ts";
 
 /** The function of the documentation. */
 interface Documented {
@@ -28,7 +28,7 @@ let served: ServedAgents;
 beforeAll(async () => {
   folder = mkdtempSync(join(import.meta.dirname, ".fences-"));
   const file = join(folder, "ag-ui.ts");
-  writeFileSync(file, new Page("docs/server.md").block("ts file=ag-ui.ts"));
+  writeFileSync(file, new Page("docs/ag-ui.md").block("ts file=ag-ui.ts"));
   // The module exports what the page says.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   page = (await import(/* @vite-ignore */ file)) as Documented;

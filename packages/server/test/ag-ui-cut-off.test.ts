@@ -3,8 +3,9 @@ import { TestClock, untilPasses } from "@moora/testbed/test-clock";
 import { memoryLog, MemoryStorage } from "@moora/event-log";
 import { describe, expect, it } from "vitest";
 import { AgUiScene, say } from "@moora/testbed/server/ag-ui-scene";
-import { HandModel } from "./hand-model.ts";
-import { agentOf, toolOf } from "./support.ts";
+import { HandModel } from "@moora/testbed/server/hand-model";
+import { agentOf } from "@moora/testbed/server/agent-of";
+import { toolOf } from "./support.ts";
 
 interface Shown {
   readonly id: string;

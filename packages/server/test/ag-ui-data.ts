@@ -4,7 +4,7 @@ import { answers, callsTools, type MockScript } from "@moora/llm/testing";
 import fc from "fast-check";
 import { expect } from "vitest";
 import type { AgUiScene } from "@moora/testbed/server/ag-ui-scene";
-import { agentOf } from "./support.ts";
+import { agentOf } from "@moora/testbed/server/agent-of";
 
 /** Data of any shape, in which nothing is known of the schema. */
 export const anything = (

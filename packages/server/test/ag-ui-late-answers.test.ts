@@ -5,10 +5,11 @@ import { answers, callsTools, type MockScript } from "@moora/llm/testing";
 import { untilPasses } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
 import { AgUiScene, say } from "@moora/testbed/server/ag-ui-scene";
+import { agentOf } from "@moora/testbed/server/agent-of";
 import { z } from "zod";
 import { shown, shownAnew } from "./ag-ui-shown.ts";
 import { pay } from "./chat-scene.ts";
-import { agentOf, toolOf } from "./support.ts";
+import { toolOf } from "./support.ts";
 
 type Payload = Readonly<Record<string, unknown>>;
 

@@ -6,8 +6,9 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { anything, becomes, changeData, dataOf, posts, refusalOf, refused, run } from "./ag-ui-data.ts";
 import { AgUiScene, say } from "@moora/testbed/server/ag-ui-scene";
+import { agentOf } from "@moora/testbed/server/agent-of";
 import { byName } from "@moora/testbed/server/scene";
-import { agentOf, toolOf } from "./support.ts";
+import { toolOf } from "./support.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 

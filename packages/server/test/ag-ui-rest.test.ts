@@ -3,9 +3,10 @@ import { answers, callsTools, fails } from "@moora/llm/testing";
 import { untilPasses } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
 import { AgUiScene, say } from "@moora/testbed/server/ag-ui-scene";
+import { HandModel } from "@moora/testbed/server/hand-model";
+import { agentOf } from "@moora/testbed/server/agent-of";
 import { pay } from "./chat-scene.ts";
-import { HandModel } from "./hand-model.ts";
-import { agentOf, toolOf } from "./support.ts";
+import { toolOf } from "./support.ts";
 
 const shown = ({ messages }: HttpAgent): readonly unknown[] =>
   messages.map(({ role, content }) => [role, content ?? ""]);

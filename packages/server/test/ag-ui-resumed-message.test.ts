@@ -4,9 +4,9 @@ import type { LlmMessage } from "@moora/llm";
 import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
 import { AgUiScene, say } from "@moora/testbed/server/ag-ui-scene";
+import { agentOf } from "@moora/testbed/server/agent-of";
 import { pay } from "./chat-scene.ts";
 import { byName, type SceneOptions } from "@moora/testbed/server/scene";
-import { agentOf } from "./support.ts";
 
 const textOf = ({ content }: Extract<LlmMessage, { readonly role: "user" }>): string =>
   content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("");

@@ -15,7 +15,7 @@ import {
   type Draft,
 } from "./ag-ui-data.ts";
 import { AgUiScene, say } from "@moora/testbed/server/ag-ui-scene";
-import { agentOf } from "./support.ts";
+import { agentOf } from "@moora/testbed/server/agent-of";
 
 describe("the state of a client of AG-UI", () => {
   it("is the whole data at the beginning, and nothing more if nothing changes", async () => {

@@ -4,8 +4,9 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { anything, dataOf, posts, refusalOf, run } from "./ag-ui-data.ts";
 import { AgUiScene } from "@moora/testbed/server/ag-ui-scene";
+import { agentOf } from "@moora/testbed/server/agent-of";
 import { shown, shownAnew } from "./ag-ui-shown.ts";
-import { agentOf, toolOf } from "./support.ts";
+import { toolOf } from "./support.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 

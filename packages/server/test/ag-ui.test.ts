@@ -7,7 +7,8 @@ import { TestClock, untilPasses } from "@moora/testbed/test-clock";
 import { z } from "zod";
 import { describe, expect, it } from "vitest";
 import { AgUiScene, say } from "@moora/testbed/server/ag-ui-scene";
-import { agentOf, draftingLlm, toolOf } from "./support.ts";
+import { agentOf } from "@moora/testbed/server/agent-of";
+import { draftingLlm, toolOf } from "./support.ts";
 
 const textsOf = (client: HttpAgent): readonly unknown[] =>
   client.messages.map(

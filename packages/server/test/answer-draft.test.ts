@@ -1,9 +1,9 @@
 import { startSession, type AgentEvent } from "@moora/agent";
 import { hangs } from "@moora/llm/testing";
+import { agentOf } from "@moora/testbed/server/agent-of";
 import { untilPasses } from "@moora/testbed/test-clock";
 import { expect, it } from "vitest";
 import { DraftKeeper } from "../src/live/answer-draft.ts";
-import { agentOf } from "./support.ts";
 
 /** A session whose model writes its first answer, `msg_1_1`. */
 async function writingSession() {

@@ -1,7 +1,7 @@
 import { answers } from "@moora/llm/testing";
+import { agentOf } from "@moora/testbed/server/agent-of";
 import { describe, expect, it } from "vitest";
 import { Scene } from "@moora/testbed/server/scene";
-import { agentOf } from "./support.ts";
 
 const decisions =
   '"approve" | { reject: string } | { approve: any } | { answer: any } | { outcome: "run-again" } | ' +

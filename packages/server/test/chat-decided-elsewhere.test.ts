@@ -2,6 +2,7 @@ import { agentTool, defineTool, toolAsks, type Decision, type Question } from "@
 import { memoryLog, MemoryStorage } from "@moora/event-log";
 import type { LlmCaller } from "@moora/llm";
 import { answers, callsTools, hangs, MockLlmCaller } from "@moora/llm/testing";
+import { agentOf } from "@moora/testbed/server/agent-of";
 import { TestClock, untilPasses } from "@moora/testbed/test-clock";
 import type { UIMessage } from "ai";
 import { describe, expect, it } from "vitest";
@@ -9,7 +10,7 @@ import { z } from "zod";
 import { ChatScene, textOf } from "@moora/testbed/server/chat-scene";
 import { delegating, partsOf, pay } from "./chat-scene.ts";
 import type { Client } from "@moora/testbed/server/scene";
-import { agentOf, toolOf } from "./support.ts";
+import { toolOf } from "./support.ts";
 
 type Chat = ReturnType<ChatScene["chat"]>;
 

@@ -1,12 +1,12 @@
 import { askHuman } from "@moora/agent";
 import { answers, callsTools } from "@moora/llm/testing";
+import { agentOf } from "@moora/testbed/server/agent-of";
 import { TestClock } from "@moora/testbed/test-clock";
 import type { UIMessage } from "ai";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ChatScene } from "@moora/testbed/server/chat-scene";
 import { pay } from "./chat-scene.ts";
-import { agentOf } from "./support.ts";
 
 type Chat = ReturnType<ChatScene["chat"]>;
 

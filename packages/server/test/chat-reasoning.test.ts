@@ -1,10 +1,11 @@
 import { memoryLog, MemoryStorage } from "@moora/event-log";
+import { HandModel } from "@moora/testbed/server/hand-model";
+import { agentOf } from "@moora/testbed/server/agent-of";
 import { TestClock, untilPasses } from "@moora/testbed/test-clock";
 import type { UIMessage } from "ai";
 import { describe, expect, it } from "vitest";
 import { ChatScene } from "@moora/testbed/server/chat-scene";
-import { HandModel } from "./hand-model.ts";
-import { agentOf, pollsUntil, toolOf } from "./support.ts";
+import { pollsUntil, toolOf } from "./support.ts";
 
 /** A chat whose model a test writes, at a server. */
 class Page extends ChatScene {

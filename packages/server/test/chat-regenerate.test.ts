@@ -1,11 +1,11 @@
 import { answers, callsTools, fails } from "@moora/llm/testing";
+import { HandModel } from "@moora/testbed/server/hand-model";
+import { agentOf } from "@moora/testbed/server/agent-of";
 import { untilPasses } from "@moora/testbed/test-clock";
 import type { UIMessage } from "ai";
 import { describe, expect, it } from "vitest";
 import { ChatScene } from "@moora/testbed/server/chat-scene";
 import { pay } from "./chat-scene.ts";
-import { HandModel } from "./hand-model.ts";
-import { agentOf } from "./support.ts";
 
 type Chat = ReturnType<ChatScene["chat"]>;
 

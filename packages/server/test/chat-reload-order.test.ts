@@ -1,11 +1,12 @@
 import { toolReply } from "@moora/agent";
 import { answers, callsTools, fails, hangs, type MockStep } from "@moora/llm/testing";
+import { agentOf } from "@moora/testbed/server/agent-of";
 import { TestClock, untilPasses } from "@moora/testbed/test-clock";
 import type { UIMessage } from "ai";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ChatScene, textOf } from "@moora/testbed/server/chat-scene";
-import { agentOf, pollsUntil, toolOf } from "./support.ts";
+import { pollsUntil, toolOf } from "./support.ts";
 
 type Chat = ReturnType<ChatScene["chat"]>;
 

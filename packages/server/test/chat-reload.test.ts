@@ -3,13 +3,14 @@ import { chatViewSchema, type ChatView } from "@moora/agent-webui-protocol";
 import { memoryLog, MemoryStorage } from "@moora/event-log";
 import type { LlmOutcome } from "@moora/llm";
 import { answers, callsTools, fails, hangs } from "@moora/llm/testing";
+import { HandModel } from "@moora/testbed/server/hand-model";
+import { agentOf } from "@moora/testbed/server/agent-of";
 import { untilPasses } from "@moora/testbed/test-clock";
 import { lastAssistantMessageIsCompleteWithApprovalResponses, type UIMessage } from "ai";
 import { describe, expect, it } from "vitest";
 import { ChatScene, isReady, textOf } from "@moora/testbed/server/chat-scene";
 import { delegating, pay } from "./chat-scene.ts";
-import { HandModel } from "./hand-model.ts";
-import { agentOf, toolOf } from "./support.ts";
+import { toolOf } from "./support.ts";
 
 /** The chat as a page reads it before it shows anything. */
 async function read({ scene }: ChatScene, id = "chat-1", user = "ada"): Promise<ChatView> {

@@ -1,8 +1,9 @@
 import { answers, callsTools } from "@moora/llm/testing";
+import { agentOf } from "@moora/testbed/server/agent-of";
 import { describe, expect, it } from "vitest";
 import type { Grant } from "../src/index.ts";
 import { byName, Scene, type Answer, type Client } from "@moora/testbed/server/scene";
-import { agentOf, toolOf } from "./support.ts";
+import { toolOf } from "./support.ts";
 
 type Face = "chat" | "ag-ui";
 

@@ -1,8 +1,9 @@
 import type { Chat } from "@ai-sdk/react";
 import { agentTool, askHuman } from "@moora/agent";
 import { answers, callsTools } from "@moora/llm/testing";
+import { agentOf } from "@moora/testbed/server/agent-of";
 import type { UIMessage } from "ai";
-import { agentOf, toolOf } from "./support.ts";
+import { toolOf } from "./support.ts";
 
 /** An agent whose sub-agent asks before it pays, or asks its user something. */
 export function delegating(call: "pay" | "ask_human", ran: unknown[] = []) {

@@ -7,9 +7,9 @@ import type { UIMessage } from "ai";
 import { describe, expect, expectTypeOf, it } from "vitest";
 import { createAgentServer } from "../src/index.ts";
 import { memoryLog } from "@moora/event-log";
+import { agentOf } from "@moora/testbed/server/agent-of";
 import { delegating, pay } from "./chat-scene.ts";
 import { ChatScene } from "@moora/testbed/server/chat-scene";
-import { agentOf } from "./support.ts";
 
 /** The tools as the page knows them. */
 type ShopTools = {

@@ -1,11 +1,12 @@
 import { agentTool } from "@moora/agent";
 import { memoryLog, MemoryStorage } from "@moora/event-log";
 import { answers, callsTools } from "@moora/llm/testing";
+import { agentOf } from "@moora/testbed/server/agent-of";
 import { untilPasses } from "@moora/testbed/test-clock";
 import { isToolUIPart, type UIMessage } from "ai";
 import { describe, expect, it } from "vitest";
 import { ChatScene, textOf } from "@moora/testbed/server/chat-scene";
-import { agentOf, toolOf } from "./support.ts";
+import { toolOf } from "./support.ts";
 
 const question = "The outcome of this call is unknown: it may have run. If you approve it, it runs again.";
 

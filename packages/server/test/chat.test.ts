@@ -2,11 +2,12 @@ import { askHuman } from "@moora/agent";
 import { memoryLog, MemoryStorage } from "@moora/event-log";
 import type { LlmOutcome } from "@moora/llm";
 import { answers, callsTools, fails, hangs } from "@moora/llm/testing";
+import { agentOf } from "@moora/testbed/server/agent-of";
 import { TestClock, untilPasses } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
 import { ChatScene, isReady, textOf } from "@moora/testbed/server/chat-scene";
 import { delegating, partsOf, pay } from "./chat-scene.ts";
-import { agentOf, draftingLlm, toolOf } from "./support.ts";
+import { draftingLlm, toolOf } from "./support.ts";
 
 describe("a chat of the AI SDK", () => {
   it("shows text, reasoning and tools, and continues the conversation", async () => {

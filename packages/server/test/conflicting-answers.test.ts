@@ -2,9 +2,9 @@ import { askHuman } from "@moora/agent";
 import { answers, callsTools } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
 import { AgUiScene, say } from "@moora/testbed/server/ag-ui-scene";
+import { agentOf } from "@moora/testbed/server/agent-of";
 import { pay } from "./chat-scene.ts";
 import { Scene } from "@moora/testbed/server/scene";
-import { agentOf } from "./support.ts";
 
 /** An answer in a run of AG-UI. */
 interface Given {

@@ -2,10 +2,11 @@ import { defineData, defineTool, openSession, removeSession, type Agent } from "
 import { memoryLog, MemoryStorage } from "@moora/event-log";
 import { answers, callsTools } from "@moora/llm/testing";
 import { Gates, remoteLog } from "@moora/testbed/durable/remote-log";
+import { agentOf } from "@moora/testbed/server/agent-of";
 import { TestClock, turn } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
 import { Scene, type Answer, type Client } from "@moora/testbed/server/scene";
-import { agentOf, pollsUntil } from "./support.ts";
+import { pollsUntil } from "./support.ts";
 
 const data = defineData({ schema: { type: "object" }, initial: { list: [] } });
 

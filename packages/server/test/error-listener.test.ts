@@ -1,7 +1,7 @@
 import { answers } from "@moora/llm/testing";
+import { agentOf } from "@moora/testbed/server/agent-of";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { Scene } from "@moora/testbed/server/scene";
-import { agentOf } from "./support.ts";
 
 const thrown = new Error("The reporter failed.");
 const cause = new Error("No such user directory.");

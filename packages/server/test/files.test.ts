@@ -2,10 +2,11 @@ import { defineAgent, defineContext, defineTool, toolReply, type AgentState } fr
 import { blobUrl, memoryLog, type BlobStore } from "@moora/event-log";
 import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
 import { createAgentServer } from "@moora/server";
+import { agentOf } from "@moora/testbed/server/agent-of";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { Scene, type Answer, type Client } from "@moora/testbed/server/scene";
-import { agentOf, toolOf } from "./support.ts";
+import { toolOf } from "./support.ts";
 
 const bytes = Uint8Array.from({ length: 70_000 }, (_, index) => index % 256);
 const dataUrl = `data:image/png;base64,${Buffer.from(bytes).toString("base64")}`;

@@ -1,8 +1,9 @@
 import { defineData } from "@moora/agent";
 import { answers, callsTools } from "@moora/llm/testing";
+import { agentOf } from "@moora/testbed/server/agent-of";
 import { describe, expect, it } from "vitest";
 import { Scene, type Client } from "@moora/testbed/server/scene";
-import { agentOf, toolOf } from "./support.ts";
+import { toolOf } from "./support.ts";
 
 /** An agent with data that calls a tool for each message. */
 const helper = () =>

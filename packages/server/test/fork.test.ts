@@ -2,11 +2,12 @@ import { agentTool, readHeader, stateAt } from "@moora/agent";
 import { LogError, memoryLog, type EventLog, type SessionLog } from "@moora/event-log";
 import { withSessions } from "@moora/event-log/testing";
 import { answers, callsTools } from "@moora/llm/testing";
+import { agentOf } from "@moora/testbed/server/agent-of";
 import { turn } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
 import type { Grant } from "../src/index.ts";
 import { byName, Scene, type Client, type SceneOptions } from "@moora/testbed/server/scene";
-import { agentOf, toolOf } from "./support.ts";
+import { toolOf } from "./support.ts";
 
 const talker = () => agentOf(() => answers("Hello."));
 

@@ -1,8 +1,8 @@
 import { parsePortable } from "@moora/agent";
 import { answers } from "@moora/llm/testing";
+import { agentOf } from "@moora/testbed/server/agent-of";
 import { describe, expect, it } from "vitest";
 import { Scene } from "@moora/testbed/server/scene";
-import { agentOf } from "./support.ts";
 
 const page = { html: "<!doctype html><title>page</title>", contentSecurityPolicy: "default-src 'none'" };
 const inspector = async () => page;

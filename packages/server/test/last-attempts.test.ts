@@ -1,10 +1,11 @@
 import { openSession, stateAt, type EventLog } from "@moora/agent";
 import { memoryLog } from "@moora/event-log";
 import { answers, callsTools } from "@moora/llm/testing";
+import { agentOf } from "@moora/testbed/server/agent-of";
 import { TestClock, turn } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
 import { Scene } from "@moora/testbed/server/scene";
-import { agentOf, pollsUntil, toolOf } from "./support.ts";
+import { pollsUntil, toolOf } from "./support.ts";
 
 /** An agent whose tool waits for `until`, and calls `onBegin` before. */
 const searcher = (until: Promise<void>, onBegin: () => void = () => undefined) =>

@@ -5,11 +5,12 @@ import { failOnDriverWarnings } from "@moora/testbed/postgres/driver-warnings";
 import { poolOn, PostgresServer } from "@moora/testbed/postgres/server";
 import type { LlmCaller } from "@moora/llm";
 import { answers, callsTools } from "@moora/llm/testing";
+import { agentOf } from "@moora/testbed/server/agent-of";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { EventReader } from "@moora/testbed/server/event-reader";
 import { ChatScene, textOf } from "@moora/testbed/server/chat-scene";
 import { Scene } from "@moora/testbed/server/scene";
-import { agentOf, toolOf } from "./support.ts";
+import { toolOf } from "./support.ts";
 
 let postgres: PostgresServer;
 let admin: ReturnType<typeof poolOn>;

@@ -4,11 +4,12 @@ import { memoryLog, MemoryStorage, type EventLog, type LiveChannel } from "@moor
 import type { LlmCaller } from "@moora/llm";
 import { answers, callsTools, hangs } from "@moora/llm/testing";
 import { remoteLog } from "@moora/testbed/durable/remote-log";
+import { agentOf } from "@moora/testbed/server/agent-of";
 import { TestClock, turn } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
 import type { EventReader } from "@moora/testbed/server/event-reader";
 import { Scene } from "@moora/testbed/server/scene";
-import { agentOf, toolOf } from "./support.ts";
+import { toolOf } from "./support.ts";
 
 /** A model whose chunks a test writes. Its answer is all that was written. */
 class HandWriter implements LlmCaller {

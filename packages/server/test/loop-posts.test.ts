@@ -1,8 +1,8 @@
 import { memoryLog, MemoryStorage } from "@moora/event-log";
 import { answers, fails } from "@moora/llm/testing";
+import { agentOf } from "@moora/testbed/server/agent-of";
 import { describe, expect, it } from "vitest";
 import { Scene } from "@moora/testbed/server/scene";
-import { agentOf } from "./support.ts";
 
 const failing = () => agentOf([fails("auth"), answers("It works again.")]);
 

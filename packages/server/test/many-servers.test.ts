@@ -2,10 +2,11 @@ import { defineData, openSession } from "@moora/agent";
 import { memoryLog, MemoryStorage } from "@moora/event-log";
 import { answers, callsTools, hangs } from "@moora/llm/testing";
 import { Gates, remoteLog } from "@moora/testbed/durable/remote-log";
+import { agentOf } from "@moora/testbed/server/agent-of";
 import { TestClock, turn, untilPasses } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
 import { range, Scene } from "@moora/testbed/server/scene";
-import { agentOf, toolOf } from "./support.ts";
+import { toolOf } from "./support.ts";
 
 const talker = () => agentOf(() => answers("Hello."));
 

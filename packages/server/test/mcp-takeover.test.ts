@@ -3,10 +3,10 @@ import { memoryLog, MemoryStorage } from "@moora/event-log";
 import { hangs } from "@moora/llm/testing";
 import { mcpOfServer } from "@moora/mcp";
 import { Gates, remoteLog } from "@moora/testbed/durable/remote-log";
+import { agentOf } from "@moora/testbed/server/agent-of";
 import { TestClock, turn } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
 import { byName, Scene } from "@moora/testbed/server/scene";
-import { agentOf } from "./support.ts";
 
 const waiter = () => agentOf(() => hangs("Hm"));
 

@@ -3,11 +3,12 @@ import { agentTool, readHeader, type Agent } from "@moora/agent";
 import { memoryLog } from "@moora/event-log";
 import { answers, callsTools, hangs } from "@moora/llm/testing";
 import { mcpOfServer } from "@moora/mcp";
+import { agentOf } from "@moora/testbed/server/agent-of";
 import { describe, expect, it } from "vitest";
 import type { Grant } from "../src/index.ts";
 import { serve, type ServedAgents } from "../src/node.ts";
 import { byName, Client, Scene, type SceneOptions } from "@moora/testbed/server/scene";
-import { agentOf, toolOf } from "./support.ts";
+import { toolOf } from "./support.ts";
 
 type Era = "legacy" | "modern";
 type Asked = (message: string) => boolean;

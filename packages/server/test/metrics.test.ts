@@ -1,8 +1,9 @@
 import { answers } from "@moora/llm/testing";
+import { agentOf } from "@moora/testbed/server/agent-of";
 import { TestClock } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
 import { byName, Scene, type Client } from "@moora/testbed/server/scene";
-import { agentOf, pollsUntil } from "./support.ts";
+import { pollsUntil } from "./support.ts";
 
 const talker = () => agentOf(() => answers("Hello."));
 

@@ -2,11 +2,11 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { BuildError } from "@moora/agent";
 import { answers } from "@moora/llm/testing";
+import { agentOf } from "@moora/testbed/server/agent-of";
 import { TestClock, turn } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
 import { serve, type ServedAgents } from "../src/node.ts";
 import { Client, range, Scene } from "@moora/testbed/server/scene";
-import { agentOf } from "./support.ts";
 
 /** A server that listens, with a client. */
 class Served implements AsyncDisposable {

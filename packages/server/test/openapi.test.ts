@@ -1,11 +1,12 @@
 import { answers, callsTools } from "@moora/llm/testing";
 import { mcpOfServer } from "@moora/mcp";
 import { Validator as JsonSchemaValidator } from "@cfworker/json-schema";
+import { agentOf } from "@moora/testbed/server/agent-of";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { describe, expect, it } from "vitest";
 import { routesOfReadme } from "./readme-routes.ts";
 import { Scene, type Answer } from "@moora/testbed/server/scene";
-import { agentOf, toolOf } from "./support.ts";
+import { toolOf } from "./support.ts";
 
 const talker = () => agentOf(() => answers("Hello."));
 

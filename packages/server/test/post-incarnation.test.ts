@@ -1,10 +1,10 @@
 import { defineData } from "@moora/agent";
 import { memoryLog, MemoryStorage } from "@moora/event-log";
 import { answers } from "@moora/llm/testing";
+import { agentOf } from "@moora/testbed/server/agent-of";
 import { TestClock } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
 import { Scene, type Client } from "@moora/testbed/server/scene";
-import { agentOf } from "./support.ts";
 
 const agent = () =>
   agentOf(() => answers("Yes."), { data: defineData({ schema: { type: "object" }, initial: {} }) });

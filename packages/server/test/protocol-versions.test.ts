@@ -1,7 +1,7 @@
 import { answers } from "@moora/llm/testing";
+import { agentOf } from "@moora/testbed/server/agent-of";
 import { describe, expect, it } from "vitest";
 import { Scene } from "@moora/testbed/server/scene";
-import { agentOf } from "./support.ts";
 
 describe("a client of a version of the protocol", () => {
   it.each(["0", "2", "1.0", "one", "1, 2"])(

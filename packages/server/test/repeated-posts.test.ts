@@ -1,9 +1,10 @@
 import { defineData } from "@moora/agent";
 import { memoryLog, MemoryStorage } from "@moora/event-log";
 import { answers, callsTools, hangs } from "@moora/llm/testing";
+import { agentOf } from "@moora/testbed/server/agent-of";
 import { describe, expect, it } from "vitest";
 import { Scene } from "@moora/testbed/server/scene";
-import { agentOf, toolOf } from "./support.ts";
+import { toolOf } from "./support.ts";
 
 const counter = () =>
   agentOf(() => answers("Yes."), {

@@ -1,7 +1,7 @@
 import { answers } from "@moora/llm/testing";
+import { agentOf } from "@moora/testbed/server/agent-of";
 import { describe, expect, it } from "vitest";
 import { Scene } from "@moora/testbed/server/scene";
-import { agentOf } from "./support.ts";
 
 const reserved = ["loop_1", "msg_1_1", "reasoning_1_1", "reasoning_1_1_1", "calls_call_1", "result_call_1"];
 

@@ -5,8 +5,9 @@ import { TestClock } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
 import { anything, dataOf } from "./ag-ui-data.ts";
 import { AgUiScene, say } from "@moora/testbed/server/ag-ui-scene";
+import { agentOf } from "@moora/testbed/server/agent-of";
 import type { SceneOptions } from "@moora/testbed/server/scene";
-import { agentOf, toolOf } from "./support.ts";
+import { toolOf } from "./support.ts";
 
 /** A shop whose two sub-agents, one below the other, ask before they pay. Its servers have one storage. */
 class Shop {

@@ -1,10 +1,11 @@
 import { openSession } from "@moora/agent";
 import { memoryLog, MemoryStorage } from "@moora/event-log";
 import { answers, callsTools } from "@moora/llm/testing";
+import { agentOf } from "@moora/testbed/server/agent-of";
 import { TestClock } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
 import { Scene, type SceneOptions } from "@moora/testbed/server/scene";
-import { agentOf, pollsUntil, toolOf } from "./support.ts";
+import { pollsUntil, toolOf } from "./support.ts";
 
 const talker = () => agentOf(() => answers("Yes."));
 

@@ -1,4 +1,5 @@
 import { answers, callsTools } from "@moora/llm/testing";
+import { agentOf } from "@moora/testbed/server/agent-of";
 import { TestClock, turn } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
 import type { Connection, Grant } from "../src/index.ts";
@@ -11,7 +12,7 @@ import {
   type RouteRequest,
 } from "./every-route.ts";
 import { byName, Scene } from "@moora/testbed/server/scene";
-import { agentOf, toolOf } from "./support.ts";
+import { toolOf } from "./support.ts";
 
 const talker = () => agentOf(() => answers("Hello."));
 

@@ -2,10 +2,11 @@ import { memoryLog, type EventLog } from "@moora/event-log";
 import { openSession, readSession } from "@moora/agent";
 import { unfinishedMove } from "@moora/agent/internal";
 import { answers, callsTools, hangs } from "@moora/llm/testing";
+import { agentOf } from "@moora/testbed/server/agent-of";
 import { TestClock, turn, untilPasses } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
 import { Scene } from "@moora/testbed/server/scene";
-import { agentOf, toolOf } from "./support.ts";
+import { toolOf } from "./support.ts";
 
 const talker = () => agentOf(() => answers("Hello."));
 

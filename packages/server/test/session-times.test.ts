@@ -8,10 +8,10 @@ import { jsonlLog } from "@moora/event-log/jsonl";
 import { sqliteLog } from "@moora/event-log/sqlite";
 import { withSessions } from "@moora/event-log/testing";
 import { answers } from "@moora/llm/testing";
+import { agentOf } from "@moora/testbed/server/agent-of";
 import { TestClock } from "@moora/testbed/test-clock";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Scene, type Client } from "@moora/testbed/server/scene";
-import { agentOf } from "./support.ts";
 
 const talker = () => agentOf(() => answers("Hello."));
 

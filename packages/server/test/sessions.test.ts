@@ -2,9 +2,10 @@ import { defineData } from "@moora/agent";
 import { memoryLog, type EventLog } from "@moora/event-log";
 import { withSessions } from "@moora/event-log/testing";
 import { answers, callsTools, hangs } from "@moora/llm/testing";
+import { agentOf } from "@moora/testbed/server/agent-of";
 import { describe, expect, it } from "vitest";
 import { byName, Scene } from "@moora/testbed/server/scene";
-import { agentOf, toolOf } from "./support.ts";
+import { toolOf } from "./support.ts";
 
 const talker = () => agentOf(() => answers("Hello there."));
 

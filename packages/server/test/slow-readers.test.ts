@@ -1,12 +1,13 @@
 import { Chat } from "@ai-sdk/react";
 import { HttpAgent } from "@ag-ui/client";
 import type { LogEntry } from "@moora/agent";
+import { HandModel } from "@moora/testbed/server/hand-model";
+import { agentOf } from "@moora/testbed/server/agent-of";
 import { TestClock, turn, untilPasses } from "@moora/testbed/test-clock";
 import { DefaultChatTransport, type UIMessage } from "ai";
 import { describe, expect, it } from "vitest";
-import { HandModel } from "./hand-model.ts";
 import { Scene } from "@moora/testbed/server/scene";
-import { agentOf, toolOf } from "./support.ts";
+import { toolOf } from "./support.ts";
 
 /** A reader of a response that takes nothing while it is paused. */
 class Reader {

@@ -1,8 +1,8 @@
 import { answers, hangs } from "@moora/llm/testing";
+import { agentOf } from "@moora/testbed/server/agent-of";
 import { TestClock, turn, untilPasses } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
 import { range, Scene } from "@moora/testbed/server/scene";
-import { agentOf } from "./support.ts";
 
 const talker = () => agentOf(() => answers("Hello there, friend."));
 

@@ -3,13 +3,14 @@ import { agentTool, askHuman, type Question, type Tool } from "@moora/agent";
 import { memoryLog, MemoryStorage, type EventLog } from "@moora/event-log";
 import { answers, callsTools, type MockStep } from "@moora/llm/testing";
 import { AgUiScene, say } from "@moora/testbed/server/ag-ui-scene";
+import { agentOf } from "@moora/testbed/server/agent-of";
 import { ChatScene, textOf } from "@moora/testbed/server/chat-scene";
 import type { SceneOptions } from "@moora/testbed/server/scene";
 import { TestClock, untilPasses } from "@moora/testbed/test-clock";
 import type { UIMessage } from "ai";
 import { describe, expect, it } from "vitest";
 import { pay } from "./chat-scene.ts";
-import { agentOf, pollsUntil, toolOf } from "./support.ts";
+import { pollsUntil, toolOf } from "./support.ts";
 
 /** How the sub-agent asks, and what servers know of each other. */
 interface Shape {

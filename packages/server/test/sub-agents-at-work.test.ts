@@ -1,11 +1,12 @@
 import { agentTool, type Tool } from "@moora/agent";
 import { answers, callsTools } from "@moora/llm/testing";
 import { AgUiScene, say } from "@moora/testbed/server/ag-ui-scene";
+import { agentOf } from "@moora/testbed/server/agent-of";
 import { ChatScene, textOf } from "@moora/testbed/server/chat-scene";
 import { TestClock, turn, untilPasses } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
 import { pay } from "./chat-scene.ts";
-import { agentOf, toolOf } from "./support.ts";
+import { toolOf } from "./support.ts";
 
 /** A sub-agent, as a tool, that calls these tools at once and is done when it has their results. */
 function subAgent(name: string, tools: readonly Tool[]): Tool {

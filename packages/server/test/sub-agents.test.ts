@@ -2,10 +2,11 @@ import { agentTool, askHuman, defineTeam, readSession } from "@moora/agent";
 import { chunkToQuestion } from "@moora/agent-webui-protocol";
 import { memoryLog } from "@moora/event-log";
 import { answers, callsTools } from "@moora/llm/testing";
+import { agentOf } from "@moora/testbed/server/agent-of";
 import { untilPasses } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
 import { Scene, type SceneOptions } from "@moora/testbed/server/scene";
-import { agentOf, toolOf } from "./support.ts";
+import { toolOf } from "./support.ts";
 
 /** An agent whose sub-agent pays, and asks before. */
 function payingScene(options: SceneOptions = {}) {

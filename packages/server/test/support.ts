@@ -1,12 +1,4 @@
-import {
-  defineAgent,
-  defineTool,
-  type Agent,
-  type AgentConfigChange,
-  type AnyData,
-  type DataDefinition,
-  type Tool,
-} from "@moora/agent";
+import { defineTool, type Tool } from "@moora/agent";
 import type { LlmCaller } from "@moora/llm";
 import { answers, callsTools, fails, hangs, MockLlmCaller, type MockScript } from "@moora/llm/testing";
 import { turn, type TestClock } from "@moora/testbed/test-clock";
@@ -39,21 +31,6 @@ export function draftingLlm(end: "fails" | "hangs" | "differs" | "answers", scri
     },
   };
 }
-
-export const agentOf = (
-  script: MockScript | LlmCaller,
-  more: {
-    readonly name?: string;
-    readonly tools?: readonly Tool[];
-    readonly config?: AgentConfigChange;
-    readonly data?: AnyData;
-  } = {},
-): Agent =>
-  defineAgent({
-    llm: typeof script === "object" && "call" in script ? script : new MockLlmCaller(script),
-    name: "helper",
-    ...(more as { data?: DataDefinition }),
-  });
 
 /** Moves the clock second by second until the assertion passes. */
 export async function pollsUntil(clock: TestClock, assertion: () => Promise<void>): Promise<void> {

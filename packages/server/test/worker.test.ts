@@ -3,11 +3,12 @@ import { chainStart, memoryLog, MemoryStorage, recordAfter, type EventLog } from
 import { jsonlLog } from "@moora/event-log/jsonl";
 import { answers, callsTools, fails, hangs } from "@moora/llm/testing";
 import { Place } from "@moora/testbed/durable/places";
+import { agentOf } from "@moora/testbed/server/agent-of";
 import { TestClock, turn } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
 import { createAgentServer } from "../src/index.ts";
 import { Scene } from "@moora/testbed/server/scene";
-import { agentOf, pollsUntil, toolOf } from "./support.ts";
+import { pollsUntil, toolOf } from "./support.ts";
 
 const talker = (name = "helper") => agentOf(() => answers("Hello."), { name });
 

@@ -1,8 +1,9 @@
 import { askHuman, defineData, type Agent } from "@moora/agent";
 import { answers, callsTools, fails } from "@moora/llm/testing";
+import { agentOf } from "@moora/testbed/server/agent-of";
 import { TestClock } from "@moora/testbed/test-clock";
 import { Scene } from "@moora/testbed/server/scene";
-import { agentOf, toolOf } from "../support.ts";
+import { toolOf } from "../support.ts";
 import type { Recorder } from "./recorder.ts";
 
 /** A conversation of a client: the agent at the other end, and what the client sends. Recorded ones stay as they are. */

@@ -1,16 +1,14 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { askHuman, defineAgent } from "@moora/agent";
 import { memoryLog } from "@moora/event-log";
 import type { LlmOutcome } from "@moora/llm";
 import { answers, callsTools, fails, hangs, MockLlmCaller } from "@moora/llm/testing";
 import { TestBrowser } from "@moora/testbed/browser";
-import { Page as Documentation } from "@moora/testbed/page";
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { createAgentServer } from "../src/index.ts";
-import { serve, type ServedAgents } from "../src/node.ts";
-import { add, paid, pay } from "./paying-tools.ts";
+import { createAgentServer } from "@moora/server";
+import { serve, type ServedAgents } from "@moora/server/node";
+import { add, paid, pay } from "@moora/testbed/server/paying-tools";
 
 /** The answer with a picture of the model. */
 function drawn(): LlmOutcome {
@@ -45,15 +43,7 @@ let browser: TestBrowser;
 let served: ServedAgents;
 
 beforeAll(async () => {
-  const folder = mkdtempSync(join(import.meta.dirname, ".fences-"));
-  try {
-    writeFileSync(join(folder, "chat.tsx"), new Documentation("docs/server.md").block("tsx"));
-    const entry = `import * as chat from "./chat.tsx"; import { pageWith } from "../page.ts"; pageWith(chat);`;
-    writeFileSync(join(folder, "entry.ts"), entry);
-    browser = await TestBrowser.start({ scripts: { page: join(folder, "entry.ts") } });
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  browser = await TestBrowser.start({ scripts: { page: join(import.meta.dirname, "agent-chat.ts") } });
 });
 
 beforeEach(async () => {
@@ -119,7 +109,7 @@ async function ready(page: Page): Promise<void> {
   expect(await page.locator("output").textContent()).toBe("ready");
 }
 
-describe("a page with useChat", () => {
+describe("a page with useAgentChat", () => {
   it("asks for an approval, and shows what follows in the same message", async () => {
     const page = await chat();
     await ready(page);

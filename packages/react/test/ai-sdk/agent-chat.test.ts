@@ -1,11 +1,13 @@
 import { askHuman } from "@moora/agent";
 import { answers, callsTools, fails } from "@moora/llm/testing";
+import { readAgentChat, useAgentChat } from "@moora/react/ai-sdk";
+import { agentOf } from "@moora/testbed/server/agent-of";
+import { HandModel } from "@moora/testbed/server/hand-model";
+import { toolOf } from "@moora/testbed/tool-of";
 import { untilPasses } from "@moora/testbed/test-clock";
 import type { ChatInit, UIMessage } from "ai";
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import { decide, HookScene, loadHook, PageChat, send, type Documented } from "./chat-hook-scene.ts";
-import { HandModel } from "./hand-model.ts";
-import { agentOf, toolOf } from "./support.ts";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { address, decide, HookScene, PageChat, send } from "./agent-chat-scene.ts";
 
 vi.mock("@ai-sdk/react", async (original) => ({
   ...(await original<object>()),
@@ -18,20 +20,8 @@ vi.mock("react", async (original) => ({
   useRef: (current: unknown) => ({ current }),
 }));
 
-let hook: Awaited<ReturnType<typeof loadHook>>;
-let page: Documented;
-
-beforeAll(async () => {
-  hook = await loadHook();
-  page = hook.page;
-});
-
 afterEach(() => {
   vi.unstubAllGlobals();
-});
-
-afterAll(() => {
-  hook.remove();
 });
 
 interface Part {
@@ -64,7 +54,7 @@ const payer = () =>
 describe("a question of an older message that was decided elsewhere", () => {
   it("shows what became of it after the next message", async () => {
     await using scene = new HookScene(payer());
-    const chat = await scene.open(page);
+    const chat = await scene.open();
     await chat.sendMessage({ text: "Pay" });
     await decide(scene, { reject: "No." });
     await chat.sendMessage({ text: "Hello" });
@@ -80,7 +70,7 @@ describe("a question of an older message that was decided elsewhere", () => {
 
   it("shows what became of it if it is answered while the next message is sent", async () => {
     await using scene = new HookScene(payer());
-    const chat = await scene.open(page);
+    const chat = await scene.open();
     await chat.sendMessage({ text: "Pay" });
     await decide(scene, { reject: "No." });
     await send(scene, chat, async () => {
@@ -96,7 +86,7 @@ describe("a question of an older message that was decided elsewhere", () => {
     "shows what became of it if it is answered and the next message is %s",
     async (end) => {
       await using scene = new HookScene(payer());
-      const chat = await scene.open(page);
+      const chat = await scene.open();
       await chat.sendMessage({ text: "Pay" });
       await decide(scene, { reject: "No." });
       let stopped: Promise<void> | undefined;
@@ -118,7 +108,7 @@ describe("a question of an older message that was decided elsewhere", () => {
 
   it("shows what became of it after an answer, if it could not be read before", async () => {
     await using scene = new HookScene(payer());
-    const chat = await scene.open(page);
+    const chat = await scene.open();
     await chat.sendMessage({ text: "Pay" });
     await decide(scene, { reject: "No." });
     const { fetch: online } = globalThis;
@@ -142,7 +132,7 @@ describe("a question of an older message that was decided elsewhere", () => {
       tools: [askHuman({ name: "ask" })],
     });
     await using scene = new HookScene(agent);
-    const chat = await scene.open(page);
+    const chat = await scene.open();
     await chat.sendMessage({ text: "Pay" });
     await decide(scene, { reject: "No." });
     await send(scene, chat, async () => {
@@ -156,7 +146,7 @@ describe("a question of an older message that was decided elsewhere", () => {
 describe("a question of the newest message", () => {
   it("stays open behind a message that waits for it, and can be answered", async () => {
     await using scene = new HookScene(payer());
-    const chat = await scene.open(page);
+    const chat = await scene.open();
     await chat.sendMessage({ text: "Pay" });
     await chat.sendMessage({ text: "Hurry" });
     await scene.rests(chat);
@@ -172,7 +162,7 @@ describe("a question of the newest message", () => {
     const schema = { type: "string", enum: ["S", "M"] };
     const agent = agentOf([ask, answers("Ordered.")], { tools: [askHuman({ name: "ask", answer: schema })] });
     await using scene = new HookScene(agent);
-    const chat = await scene.open(page);
+    const chat = await scene.open();
     await chat.sendMessage({ text: "Order" });
     const answer = async (output: string): Promise<void> => {
       await chat.addToolOutput({ tool: "ask" as never, toolCallId: callOf(chat).toolCallId, output });
@@ -195,7 +185,7 @@ describe("a message whose stream was cut off", () => {
     "before %s is shown as a whole after the next message",
     async (event) => {
       await using scene = new HookScene(agentOf([answers("One two three."), answers("Hello.")]));
-      const chat = await scene.open(page);
+      const chat = await scene.open();
       scene.cutsNext(event);
       await chat.sendMessage({ text: "Count" });
       await scene.rests(chat);
@@ -216,7 +206,7 @@ describe("a page whose server is closed in the middle of an answer", () => {
   it("shows an error, and the whole answer when it resumes at the next server", async () => {
     const [first, second] = [new HandModel(), new HandModel()];
     await using scene = new HookScene(agentOf(first));
-    const chat = await scene.open(page);
+    const chat = await scene.open();
     const sent = chat.sendMessage({ text: "Hi" });
     (await first.attempt(1)).write("Half an ");
     await untilPasses(() =>
@@ -245,7 +235,7 @@ describe("a page whose server is closed in the middle of an answer", () => {
 
   it("shows the rest of an answer that ended before it read the message again", async () => {
     await using scene = new HookScene(agentOf([answers("Once upon a time.")]));
-    const chat = await scene.open(page);
+    const chat = await scene.open();
     scene.cutsNext("time");
     await chat.sendMessage({ text: "Hi" });
     await scene.rests(chat);
@@ -263,7 +253,7 @@ describe("an answer that the page asks for once more", () => {
   it("is written after a failed loop", async () => {
     const agent = agentOf([answers("One."), fails("auth"), answers("Two.")]);
     await using scene = new HookScene(agent);
-    const chat = await scene.open(page);
+    const chat = await scene.open();
     await chat.sendMessage({ text: "First" });
     await chat.sendMessage({ text: "Second" });
     await scene.rests(chat);
@@ -276,7 +266,7 @@ describe("an answer that the page asks for once more", () => {
 
   it("stays with everything behind it if it is an older one", async () => {
     await using scene = new HookScene(agentOf([answers("One."), answers("Two."), answers("Three.")]));
-    const chat = await scene.open(page);
+    const chat = await scene.open();
     await chat.sendMessage({ text: "First" });
     await chat.sendMessage({ text: "Second" });
     await chat.regenerate({ messageId: "loop_1" });
@@ -292,7 +282,7 @@ describe("an answer that the page asks for once more", () => {
 describe("a message that the page edits", () => {
   it("is shown as it was, with its answer, because the edit is refused", async () => {
     await using scene = new HookScene(agentOf([answers("Paid 5."), answers("Hello.")]));
-    const chat = await scene.open(page);
+    const chat = await scene.open();
     await chat.sendMessage({ text: "pay 5" });
     await chat.sendMessage({ text: "pay 500", messageId: chat.messages[0]?.id ?? "" });
     await scene.rests(chat);
@@ -303,7 +293,7 @@ describe("a message that the page edits", () => {
     ]);
     await chat.sendMessage({ text: "Hi" });
     await scene.rests(chat);
-    const { messages } = await page.readChat("chat-1");
+    const { messages } = await readAgentChat(address);
     expect(messages.map(({ id }) => id)).toEqual(chat.messages.map(({ id }) => id));
     expect(steps(chat)).toEqual([
       ["user", "pay 5"],
@@ -323,7 +313,7 @@ describe("a page of a chat that was removed elsewhere", () => {
 
   it.each(["sendMessage", "regenerate"])("gets an error, and no new session: %s", async (post) => {
     await using scene = new HookScene(agentOf([answers("One."), answers("Two."), answers("Three.")]));
-    const chat = await scene.open(page);
+    const chat = await scene.open();
     await chat.sendMessage({ text: "First" });
     await chat.sendMessage({ text: "Second" });
     await remove(scene);
@@ -341,6 +331,54 @@ describe("a page of a chat that was removed elsewhere", () => {
             ["user", "Third"],
           ]),
     ]);
-    expect(await page.readChat("chat-1")).toEqual({ session: null, messages: [] });
+    expect(await readAgentChat(address)).toEqual({ session: null, messages: [] });
   });
+});
+
+describe("the options of the hook", () => {
+  it("calls the callbacks of the page, and makes every request with its fetch", async () => {
+    await using scene = new HookScene(agentOf([answers("Hello.")]));
+    const { fetch } = globalThis;
+    const given = vi.fn(fetch);
+    vi.stubGlobal("fetch", () => expect.unreachable("The page has given another one."));
+    const onFinish = vi.fn<(end: { readonly isError: boolean }) => void>();
+    const { messages } = await readAgentChat({ ...address, fetch: given });
+    const chat = useAgentChat({ ...address, messages, fetch: given, onFinish });
+    await (chat as unknown as PageChat).sendMessage({ text: "Hi" });
+    await scene.rests(chat as unknown as PageChat);
+    expect(onFinish).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ isError: false }));
+    expect(given.mock.calls.map(([path]) => path)).toEqual([
+      "/agents/helper/chat/chat-1",
+      "/agents/helper/chat",
+    ]);
+  });
+});
+
+describe("a chat that cannot be read", () => {
+  const read = (response: Response): Promise<unknown> =>
+    readAgentChat({ ...address, fetch: () => Promise.resolve(response) });
+
+  it("rejects with the problem of the server", async () => {
+    await using scene = new HookScene(agentOf([]));
+    const api = "http://localhost/agents/helper/chat";
+    const { fetch } = scene.scene.server;
+    const refused = readAgentChat({ api, id: "1", fetch: async (url) => await fetch(new Request(url)) });
+    await expect(refused).rejects.toMatchObject({
+      name: "AgentChatError",
+      status: 401,
+      code: "unauthorized",
+      message: expect.stringMatching(/^The chat cannot be read: .+\.$/),
+    });
+  });
+
+  it.each(["<html>Bad gateway</html>", "null", "7", '"text"', '{"detail":7}', ""])(
+    "rejects with the status where something else has answered: %s",
+    async (body) => {
+      await expect(read(new Response(body, { status: 502 }))).rejects.toMatchObject({
+        status: 502,
+        code: undefined,
+        message: "The chat cannot be read: status 502.",
+      });
+    },
+  );
 });

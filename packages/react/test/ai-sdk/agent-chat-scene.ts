@@ -1,14 +1,12 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { Chat } from "@ai-sdk/react";
-import { Page } from "@moora/testbed/page";
 import { OpenRequests } from "@moora/testbed/server/open-requests";
 import { untilPasses } from "@moora/testbed/test-clock";
 import { memoryLog, MemoryStorage } from "@moora/event-log";
 import type { UIMessage } from "ai";
 import { expect, vi } from "vitest";
+import type { Agent } from "@moora/agent";
 import { Scene } from "@moora/testbed/server/scene";
-import type { agentOf } from "./support.ts";
+import { readAgentChat, useAgentChat } from "@moora/react/ai-sdk";
 
 /** What a page has of a chat, without the rendering of React. */
 export class PageChat extends Chat<UIMessage> {
@@ -17,27 +15,12 @@ export class PageChat extends Chat<UIMessage> {
   };
 }
 
-/** The functions of the documentation. */
-export interface Documented {
-  readonly readChat: (id: string) => Promise<{ readonly messages: UIMessage[] }>;
-  readonly useAgentChat: (id: string, initial: UIMessage[]) => PageChat;
-}
-
-/** The hook of the documentation as a module, until it is removed. */
-export async function loadHook(): Promise<{ readonly page: Documented; readonly remove: () => void }> {
-  const folder = mkdtempSync(join(import.meta.dirname, ".fences-"));
-  const file = join(folder, "chat.tsx");
-  writeFileSync(file, new Page("docs/server.md").block("tsx"));
-  // The module exports what the page says.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  const page = (await import(/* @vite-ignore */ file)) as Documented;
-  return { page, remove: () => rmSync(folder, { recursive: true }) };
-}
+export const address = { api: "/agents/helper/chat", id: "chat-1" };
 
 /** How many posts arrive. A page that posts without end fails then. */
 const maxPosts = 50;
 
-/** A page with the hook of the documentation, at a server. */
+/** A page with `useAgentChat`, at a server. */
 export class HookScene implements AsyncDisposable {
   scene: Scene;
   readonly #storage = new MemoryStorage();
@@ -47,7 +30,7 @@ export class HookScene implements AsyncDisposable {
   #sending: Promise<void> | undefined;
   #cutBefore: string | undefined;
 
-  constructor(agent: ReturnType<typeof agentOf>) {
+  constructor(agent: Agent) {
     this.scene = this.#sceneOf(agent);
     vi.stubGlobal("fetch", async (path: string, init?: RequestInit) => {
       const request = new Request(`http://localhost${path}`, init);
@@ -56,12 +39,12 @@ export class HookScene implements AsyncDisposable {
     });
   }
 
-  #sceneOf(agent: ReturnType<typeof agentOf>): Scene {
+  #sceneOf(agent: Agent): Scene {
     return new Scene(agent, { log: memoryLog(this.#storage) });
   }
 
   /** Closes the server. Another one with this agent has its address and its log from then on. */
-  async restart(agent: ReturnType<typeof agentOf>): Promise<void> {
+  async restart(agent: Agent): Promise<void> {
     const before = this.scene;
     this.scene = this.#sceneOf(agent);
     await before[Symbol.asyncDispose]();
@@ -99,8 +82,10 @@ export class HookScene implements AsyncDisposable {
     return new Response(body, response);
   }
 
-  async open({ readChat, useAgentChat }: Documented): Promise<PageChat> {
-    return useAgentChat("chat-1", (await readChat("chat-1")).messages);
+  async open(): Promise<PageChat> {
+    const { messages } = await readAgentChat(address);
+    // The test replaces `useChat` by this class.
+    return useAgentChat({ ...address, messages }) as unknown as PageChat;
   }
 
   get posts(): number {

@@ -5,9 +5,9 @@ import { sqliteLog } from "@moora/event-log/sqlite";
 import { answers } from "@moora/llm/testing";
 import { Child } from "@moora/testbed/child";
 import { Place } from "@moora/testbed/durable/places";
+import { agentOf } from "@moora/testbed/server/agent-of";
 import { describe, expect, it } from "vitest";
 import { Client, Scene } from "@moora/testbed/server/scene";
-import { agentOf } from "./support.ts";
 import { describedRoutes, requestsTo } from "./every-route.ts";
 
 const program = join(import.meta.dirname, "children/forking-server.ts");

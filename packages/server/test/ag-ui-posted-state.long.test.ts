@@ -22,8 +22,9 @@ import {
   working,
 } from "./ag-ui-data.ts";
 import { AgUiScene, say } from "@moora/testbed/server/ag-ui-scene";
+import { agentOf } from "@moora/testbed/server/agent-of";
 import { byName } from "@moora/testbed/server/scene";
-import { agentOf, toolOf } from "./support.ts";
+import { toolOf } from "./support.ts";
 
 const isSame = (one: unknown, other: unknown): boolean =>
   (one === undefined) === (other === undefined) && canonicalJson(one) === canonicalJson(other);

@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-/** A page with the hook of `docs/server.md`, as an application has it. It knows nothing of Moora. */
+/** A page with `useChat`, as an application has it. */
 import type { useChat } from "@ai-sdk/react";
 import { isToolUIPart, type FileUIPart, type UIMessage } from "ai";
 import { createElement, type ReactElement } from "react";
@@ -10,8 +10,8 @@ declare global {
   var showChat: (server: string) => Promise<void>;
 }
 
-/** The functions of the documentation. */
-export interface Documented {
+/** How a page reads a chat of the agent `helper`, and what it shows. */
+export interface ChatFunctions {
   readonly readChat: (id: string) => Promise<{ readonly messages: UIMessage[] }>;
   readonly useAgentChat: (id: string, initial: UIMessage[]) => ReturnType<typeof useChat>;
 }
@@ -62,7 +62,7 @@ const dot: FileUIPart = {
   url: "data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA=",
 };
 
-interface ChatProps extends Pick<Documented, "useAgentChat"> {
+interface ChatProps extends Pick<ChatFunctions, "useAgentChat"> {
   readonly initial: UIMessage[];
 }
 
@@ -84,7 +84,7 @@ function Chat({ useAgentChat, initial }: ChatProps): ReactElement {
 }
 
 /** Makes a page that shows a chat with these functions. The server has another origin than the page. */
-export function pageWith({ readChat, useAgentChat }: Documented): void {
+export function showChatWith({ readChat, useAgentChat }: ChatFunctions): void {
   globalThis.showChat = async (server) => {
     const { fetch: given } = globalThis;
     globalThis.fetch = (input, init) => given(typeof input === "string" ? `${server}${input}` : input, init);

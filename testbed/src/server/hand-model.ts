@@ -1,6 +1,6 @@
 import type { Json, LlmCaller, LlmChunk, LlmOutcome } from "@moora/llm";
 import { answers, callsTools, fails } from "@moora/llm/testing";
-import { turn, untilPasses, type TestClock } from "@moora/testbed/test-clock";
+import { turn, untilPasses, type TestClock } from "../test-clock.ts";
 
 /** A model whose chunks and outcomes a test writes, one attempt after the other. */
 export class HandModel implements LlmCaller {

@@ -1,11 +1,11 @@
 import { agentTool, askHuman, toolAsks, type Tool } from "@moora/agent";
 import { answers, callsTools, type MockStep } from "@moora/llm/testing";
+import { agentOf } from "@moora/testbed/server/agent-of";
+import { toolOf } from "@moora/testbed/tool-of";
 import { isToolUIPart, type ChatInit, type UIMessage } from "ai";
 import fc from "fast-check";
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import { decideQuestion, HookScene, loadHook, PageChat, type Documented } from "./chat-hook-scene.ts";
-import { pay } from "./chat-scene.ts";
-import { agentOf, toolOf } from "./support.ts";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { decideQuestion, HookScene, PageChat } from "./agent-chat-scene.ts";
 
 vi.mock("@ai-sdk/react", async (original) => ({
   ...(await original<object>()),
@@ -18,21 +18,11 @@ vi.mock("react", async (original) => ({
   useRef: (current: unknown) => ({ current }),
 }));
 
-let hook: Awaited<ReturnType<typeof loadHook>>;
-let page: Documented;
-
-beforeAll(async () => {
-  hook = await loadHook();
-  page = hook.page;
-});
-
 afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-afterAll(() => {
-  hook.remove();
-});
+const pay = () => toolOf("pay", () => ({ paid: true }), { approval: "always" });
 
 /** A tool that asks two questions in one call. */
 const twice = toolOf("twice", (_input, { asked }) =>
@@ -69,7 +59,7 @@ async function open(names: readonly string[]) {
   const calls = used.map(({ tool: { name }, arguments: given }) => ({ name, arguments: given }));
   const tools = used.map(({ tool }) => tool);
   const scene = new HookScene(agentOf([callsTools(calls), answers("Done.")], { tools }));
-  const chat = await scene.open(page);
+  const chat = await scene.open();
   await chat.sendMessage({ text: "Begin" });
   await scene.rests(chat);
   return { scene, chat, [Symbol.asyncDispose]: () => scene[Symbol.asyncDispose]() };
@@ -154,7 +144,7 @@ describe("a page with several open questions", () => {
     await using asker = await open(["pay", "ask_human"]);
     const { scene, chat } = asker;
     await decideQuestion(scene, partOf(chat, "pay")?.approval?.id ?? "", { reject: "No." });
-    const loaded = await scene.open(page);
+    const loaded = await scene.open();
     await answer(scene, loaded, partOf(loaded, "ask_human"));
     isDone(loaded);
     expect(scene.posts).toBe(2);
@@ -213,7 +203,7 @@ describe("a page with several open questions", () => {
           const part = shown[place % Math.max(1, shown.length)];
           if (part === undefined) break;
           reached.add(how);
-          if (how === "reload") chat = await scene.open(page);
+          if (how === "reload") chat = await scene.open();
           else if (how === "elsewhere") await decideElsewhere(scene, part, approved);
           else {
             answered += 1;

@@ -1,0 +1,71 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { askHuman, defineAgent } from "@moora/agent";
+import { memoryLog } from "@moora/event-log";
+import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
+import { createAgentServer } from "@moora/server";
+import { serve } from "@moora/server/node";
+import { TestBrowser } from "@moora/testbed/browser";
+import { Page as Documentation } from "@moora/testbed/page";
+import { paid, pay } from "@moora/testbed/server/paying-tools";
+import { expect, it } from "vitest";
+
+declare global {
+  /** Begins the page of the documentation, at the server with this URL. */
+  var begin: (server: string) => Promise<unknown>;
+}
+
+const entry = `globalThis.begin = (server) => {
+  const { fetch } = globalThis;
+  globalThis.fetch = (path, init) => fetch(server + path, init);
+  return import("./chat.tsx");
+};`;
+
+async function startBrowser(): Promise<TestBrowser> {
+  const folder = mkdtempSync(join(import.meta.dirname, ".fences-"));
+  try {
+    writeFileSync(join(folder, "chat.tsx"), new Documentation("docs/chats.md").block("tsx"));
+    writeFileSync(join(folder, "entry.ts"), entry);
+    return await TestBrowser.start({ scripts: { page: join(folder, "entry.ts") } });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+it("the page of the documentation asks for an approval and for an answer, and shows a chat again", async () => {
+  await using browser = await startBrowser();
+  const script = [
+    callsTools([{ name: "pay", arguments: { cents: 5 } }]),
+    callsTools([{ name: "ask", arguments: { question: "Which color?" } }]),
+    answers("It is paid, and red."),
+  ];
+  const server = createAgentServer({
+    agents: [
+      defineAgent({
+        name: "helper",
+        llm: new MockLlmCaller(script),
+        tools: [pay, askHuman({ name: "ask" })],
+      }),
+    ],
+    log: memoryLog(),
+    allowedOrigins: [new URL(browser.url).origin],
+  });
+  const { url, close } = await serve(server, { port: 0 });
+  const page = await browser.open();
+  const show = (): Promise<unknown> => page.evaluate((address) => begin(address).then(() => undefined), url);
+  await show();
+  await page.getByLabel("Message").fill("Pay");
+  await page.getByRole("button", { name: "Send" }).click();
+  await page.getByRole("button", { name: "Approve" }).click();
+  await page.getByText("Which color?").waitFor();
+  await page.locator("input[name=answer]").fill("red");
+  await page.getByRole("button", { name: "Answer" }).click();
+  await page.getByText("It is paid, and red.").waitFor();
+  await page.reload();
+  await show();
+  await page.getByText("It is paid, and red.").waitFor();
+  expect(await page.getByText('pay {"cents":5}: output-available').count()).toBe(1);
+  expect(paid).toEqual([{ cents: 5 }]);
+  await page.close();
+  await close();
+});
