@@ -14,9 +14,9 @@ const tests = [
   "packages/agent-core-{state-machine,effects}/test/**/*.test.ts",
   "packages/agent/test/{restarts,session}/**/*.test.ts",
   "packages/agent/test/{agent-error,agent-tool,answers,arguments,budgets,define-agent}.test.ts",
-  "packages/agent-testing/test/{cancel-anywhere,effects-at,guards,laws,llm-request}.test.ts",
-  "packages/agent-testing/test/{rare-transcripts,request-memo,transcripts}.test.ts",
-  "packages/event-log/test/{arguments,degenerate,validation,codec,conformance,digest,jsonl-damage,jsonl-tails}.test.ts",
+  "packages/agent-testing/test/{cancel-anywhere,effects-at,guards,laws.long,llm-request.long}.test.ts",
+  "packages/agent-testing/test/{rare-transcripts,request-memo.long,transcripts}.test.ts",
+  "packages/event-log/test/{arguments,degenerate,validation,codec,conformance.long,digest,jsonl-damage.long,jsonl-tails}.test.ts",
 ];
 
 const { projects: _, ...test } = base.test ?? {};

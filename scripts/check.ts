@@ -1,10 +1,10 @@
 /**
  * Everything that has to hold before a change may land.
  *
- *   check.ts [--rest | --changed [COMMIT]]
+ *   check.ts [--rest | --short | --changed [COMMIT]]
  *
- * `--rest` leaves out the tests. `--changed` runs the tests that the changes since COMMIT reach (without it: what is not
- * committed), and no check that needs packed packages or a browser.
+ * `--rest` leaves out the tests. The other two leave out what needs packed packages or a browser: `--short` runs no long test,
+ * `--changed` the tests that the changes since COMMIT reach (without it: what is not committed).
  */
 import { runSteps, type Step } from "./run-steps.ts";
 
@@ -20,7 +20,8 @@ const looks = ["typecheck", "lint", "format:check", "unused", "links", "language
 const builds = ["packages", "sizes", "consumers", "api", "prove --short"].map(pnpm);
 
 const [mode, commit] = process.argv.slice(2);
-if (mode === "--changed") {
+if (mode === "--short") await runSteps([...looks, pnpm("test:short")]);
+else if (mode === "--changed") {
   await runSteps([
     ...looks,
     pnpm(`test --passWithNoTests --changed${commit === undefined ? "" : `=${commit}`}`),

@@ -5,7 +5,7 @@ const transcripts = ["packages/agent-testing/test/transcripts.test.ts"];
 const longConversation = ["packages/agent-core-state-machine/test/long-conversation.test.ts"];
 const guards = ["packages/agent-testing/test/guards.test.ts"];
 const approvals = ["packages/agent/test/session/approvals.test.ts"];
-const largeTurns = ["packages/agent-testing/test/large-turns.test.ts"];
+const largeTurns = ["packages/agent-testing/test/large-turns.long.test.ts"];
 const limits = ["packages/agent/test/session/limits.test.ts"];
 const toolQuestions = ["packages/agent/test/session/tool-questions.test.ts"];
 const toolRetries = ["packages/agent/test/session/tool-retries.test.ts"];
@@ -126,7 +126,7 @@ export const coreFaults: readonly Fault[] = [
       text: "this.updatedAt = this.timestamp;",
       replacement: "this.updatedAt = Date.now();",
     },
-    ["packages/agent-testing/test/purity.test.ts"],
+    ["packages/agent-testing/test/purity.long.test.ts"],
     /the world.* is not asked/,
   ),
   fault(
@@ -255,7 +255,7 @@ export const coreFaults: readonly Fault[] = [
       text: 'if (kind === "refusal" || kind === "content-filter") withholdLoop(edit);',
       replacement: "",
     },
-    [...transcripts, "packages/agent-testing/test/llm-request.test.ts"],
+    [...transcripts, "packages/agent-testing/test/llm-request.long.test.ts"],
     /withholds what was refused|is a loop that was refused/,
   ),
   fault(
@@ -388,7 +388,7 @@ export const coreFaults: readonly Fault[] = [
       text: "...(hasUsage(last.usage) ? { usage: noAgentUsage } : {}),",
       replacement: "usage: noAgentUsage,",
     },
-    ["packages/agent-testing/test/laws.test.ts"],
+    ["packages/agent-testing/test/laws.long.test.ts"],
     /inputs drawn from the state > keep every law at every step/,
   ),
   fault(

@@ -126,7 +126,7 @@ export const dataFaults: readonly Fault[] = [
       text: "if (checks.length > 0) return undefined;",
       replacement: "",
     },
-    ["packages/agent-core-effects/test/data/checks.test.ts"],
+    ["packages/agent-core-effects/test/data/checks.long.test.ts"],
     /with the whole where a refinement looks at the whole|refused as the whole would be/,
   ),
   fault(
@@ -137,7 +137,7 @@ export const dataFaults: readonly Fault[] = [
       text: "items: size.items + growth.items",
       replacement: "items: size.items",
     },
-    ["packages/agent-core-effects/test/data/checks.test.ts"],
+    ["packages/agent-core-effects/test/data/checks.long.test.ts"],
     /the limits count all that is there/,
   ),
 ];

@@ -70,7 +70,7 @@ export const effectFaults: readonly Fault[] = [
       replacement:
         'value = JSON.parse(text.trim().replaceAll("\'", \'"\').replaceAll(/,\\s*(?=[}\\]])/g, ""));',
     },
-    [`${tests}/tool/parse-arguments.test.ts`],
+    [`${tests}/tool/parse-arguments.long.test.ts`],
     /malformed arguments.* do not run/,
   ),
   fault(
@@ -147,7 +147,7 @@ export const effectFaults: readonly Fault[] = [
       text: "if (keys.has(key)) return { key, offset };",
       replacement: "",
     },
-    [`${tests}/tool/parse-arguments.test.ts`],
+    [`${tests}/tool/parse-arguments.long.test.ts`],
     /malformed arguments.* say where a key occurs for the second time/,
   ),
   fault(
@@ -158,7 +158,7 @@ export const effectFaults: readonly Fault[] = [
       text: '(entry.type === "message" ||\n    hidden.every(',
       replacement: '(entry.type !== "summary" &&\n    hidden.every(',
     },
-    ["packages/agent-testing/test/llm-request.test.ts"],
+    ["packages/agent-testing/test/llm-request.long.test.ts"],
     /leaves out what a summary replaces; user messages stay/,
   ),
   fault(
@@ -169,7 +169,7 @@ export const effectFaults: readonly Fault[] = [
       text: "hasSameCalls(known.of, state, known.callIds) &&",
       replacement: "",
     },
-    ["packages/agent-testing/test/request-memo.test.ts"],
+    ["packages/agent-testing/test/request-memo.long.test.ts"],
     /where two branches of one state differ in a result only|where a host edits a state by hand/,
   ),
   fault(

@@ -3,7 +3,7 @@ import { fault, type Fault } from "./fault.ts";
 const jsonl = "packages/event-log/src/jsonl";
 const sqlite = "packages/event-log/src/sqlite";
 const tests = "packages/event-log/test";
-const conformance = `${tests}/conformance.test.ts`;
+const conformance = `${tests}/conformance.long.test.ts`;
 
 /** Faults of the logs: what is acknowledged would not be durable, or not be what was written. */
 export const logFaults: readonly Fault[] = [
@@ -48,7 +48,7 @@ export const logFaults: readonly Fault[] = [
       text: "records.length = complete.count;\n      return { records, head: complete.head, length: complete.length, badLine: { start, seq: last.seq + 1 } };",
       replacement: "start = end + 1;\n      continue;",
     },
-    [`${tests}/jsonl-damage.test.ts`],
+    [`${tests}/jsonl-damage.long.test.ts`],
     /a log of one megabyte, damaged outside its last record.* names the record/,
   ),
   fault(
@@ -81,7 +81,7 @@ export const logFaults: readonly Fault[] = [
       text: "this.#failure = error;",
       replacement: "",
     },
-    [`${tests}/jsonl-faults.test.ts`],
+    [`${tests}/jsonl-faults.long.test.ts`],
     /after a sync that failed once.* no later one on the same handle until it is opened again/,
   ),
   fault(
@@ -92,7 +92,7 @@ export const logFaults: readonly Fault[] = [
       text: "this.#directory.truncateFailedAppend(this.generation.generation, fd, { offset, bytes });",
       replacement: "",
     },
-    [`${tests}/jsonl-faults.test.ts`],
+    [`${tests}/jsonl-faults.long.test.ts`],
     /a write that fails > leaves no bytes|after a sync that failed once/,
   ),
   fault(
@@ -103,7 +103,7 @@ export const logFaults: readonly Fault[] = [
       text: "this.#lock.tryHold(name, use)",
       replacement: "({ value: use() })",
     },
-    [`${tests}/processes.test.ts`],
+    [`${tests}/processes.long.test.ts`],
     /of a jsonl log .*that each append 1,000 records: one winner for each number/,
   ),
   fault(

@@ -2,7 +2,7 @@ import { fault, type Fault } from "./fault.ts";
 
 const pauses = ["packages/agent/test/session/pause.test.ts"];
 
-const simulatedPauses = ["packages/agent-testing/test/simulation/pauses.test.ts"];
+const simulatedPauses = ["packages/agent-testing/test/simulation/pauses.long.test.ts"];
 
 /** Faults of pauses: what starts in one, and who may end it. */
 export const pauseFaults: readonly Fault[] = [

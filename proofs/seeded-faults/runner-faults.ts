@@ -157,7 +157,7 @@ export const runnerFaults: readonly Fault[] = [
       text: "if (parts.length > 1) markUnacknowledged();",
       replacement: "",
     },
-    [`${durableTests}/long-records.test.ts`],
+    [`${durableTests}/long-records.long.test.ts`],
     /become part of the session once each where another process writes between their appends/,
   ),
   fault(
@@ -168,7 +168,7 @@ export const runnerFaults: readonly Fault[] = [
       text: "if (length > longest) {",
       replacement: "if (length === Number.POSITIVE_INFINITY) {",
     },
-    [`${durableTests}/long-records.test.ts`],
+    [`${durableTests}/long-records.long.test.ts`],
     /inputs that are longer together than one append may be > are appended in turn/,
   ),
   fault(

@@ -148,7 +148,7 @@ export const sessionFaults: readonly Fault[] = [
       text: "if (stepped.state !== state) this.#base.ledger?.check(pending);",
       replacement: "",
     },
-    [`${tests}/durable/long-records.test.ts`],
+    [`${tests}/durable/long-records.long.test.ts`],
     /an input whose record no log takes .* is refused to its sender alone/,
   ),
   fault(

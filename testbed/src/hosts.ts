@@ -8,7 +8,7 @@ export type KnownHost = Pick<ConformanceHost, "name" | "cannot"> & {
   readonly page: string;
 };
 
-const logs = "packages/agent-testing/test/hosts/hosts.test.ts";
+const logs = "packages/agent-testing/test/hosts/hosts.long.test.ts";
 
 /** What Restate cannot do. */
 export const restateCannot: ConformanceHost["cannot"] = {
@@ -35,13 +35,13 @@ export const knownHosts: readonly KnownHost[] = [
   {
     name: "Restate",
     cannot: restateCannot,
-    test: "packages/restate/test/conformance.test.ts",
+    test: "packages/restate/test/conformance.long.test.ts",
     page: "packages/restate/README.md",
   },
   {
     name: "DBOS",
     cannot: dbosCannot,
-    test: "packages/dbos/test/conformance.test.ts",
+    test: "packages/dbos/test/conformance.long.test.ts",
     page: "packages/dbos/README.md",
   },
   {
@@ -53,7 +53,7 @@ export const knownHosts: readonly KnownHost[] = [
   {
     name: "Cloudflare",
     cannot: cloudflareCannot,
-    test: "packages/cloudflare/test/host-conformance.test.ts",
+    test: "packages/cloudflare/test/host-conformance.long.test.ts",
     page: "packages/cloudflare/README.md",
   },
 ];

@@ -360,6 +360,7 @@ describe("the reference of errors", () => {
       import("@moora/moorex"),
       import("@moora/otel"),
       import("@moora/planner"),
+      import("@moora/react/ai-sdk"),
       import("@moora/restate"),
       import("@moora/tools"),
       import("moora"),
