@@ -19,23 +19,15 @@ export const isUnfinished = (message: UIMessage): boolean =>
   message.parts.at(-1)?.type === "step-start" ||
   newestStep(message).some((part) => isToolUIPart(part) || ("state" in part && part.state === "streaming"));
 
-/**
- * The answers of the user that the model has not read, as text; "" if there is none, and while the newest message of the
- * assistant has an open question. A part that asks for an output has `toolMetadata`.
- */
-export function answersIn(messages: readonly UIMessage[]): string {
+/** The ids of the questions of the newest step that have an answer: that of the approval, or that of the call. */
+export function answersIn(messages: readonly UIMessage[]): readonly string[] {
   const newest = messages.findLast(isOfAssistant);
-  if (newest === undefined || newest.parts.some(asks)) return "";
-  const answers = newestStep(newest).filter(isAnswered);
-  return answers.length === 0 ? "" : JSON.stringify([newest.metadata, answers]);
+  return newest === undefined ? [] : newestStep(newest).flatMap(answeredBy);
 }
 
-const asks = (part: Part): boolean =>
-  isToolUIPart(part) &&
-  (part.state === "approval-requested" ||
-    (part.state === "input-available" && part.toolMetadata !== undefined));
-
-const isAnswered = (part: Part): boolean =>
-  isToolUIPart(part) &&
-  (part.state === "approval-responded" ||
-    (part.state.startsWith("output-") && part.toolMetadata !== undefined));
+/** A part that asks for an output has `toolMetadata`. */
+function answeredBy(part: Part): readonly string[] {
+  if (!isToolUIPart(part)) return [];
+  if (part.state === "approval-responded") return [part.approval.id];
+  return part.state.startsWith("output-") && part.toolMetadata !== undefined ? [part.toolCallId] : [];
+}

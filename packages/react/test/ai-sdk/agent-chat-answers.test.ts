@@ -104,11 +104,11 @@ describe("a page with several open questions", () => {
     await using asker = await open(["pay", "twice"]);
     const { scene, chat } = asker;
     await answer(scene, chat, partOf(chat, "pay"), false);
-    expect(scene.posts).toBe(1);
+    expect(scene.posts).toBe(2);
     await answer(scene, chat, partOf(chat, "twice"));
     await answer(scene, chat, partOf(chat, "twice"));
     isDone(chat);
-    expect(scene.posts).toBe(3);
+    expect(scene.posts).toBe(4);
   });
 
   it.each(["pay", "ask_human"])(
@@ -122,22 +122,30 @@ describe("a page with several open questions", () => {
         openParts(chat).find(({ toolCallId }) => toolCallId.startsWith("question_")),
         false,
       );
-      expect(scene.posts).toBe(1);
+      expect(scene.posts).toBe(2);
       await answer(scene, chat, partOf(chat, name));
       isDone(chat);
-      expect(scene.posts).toBe(2);
+      expect(scene.posts).toBe(3);
     },
   );
 
-  it("posts nothing while a question of a step before is open", async () => {
-    await using asker = await open(["pay", "cashier"]);
+  it("shows the result of an answer while another question is open", async () => {
+    await using asker = await open(["pay", "ask_human"]);
     const { scene, chat } = asker;
-    await answer(
-      scene,
-      chat,
-      openParts(chat).find(({ toolCallId }) => toolCallId.startsWith("question_")),
-    );
-    expect(scene.posts).toBe(1);
+    await answer(scene, chat, partOf(chat, "pay"));
+    expect(JSON.stringify(chat.messages)).toContain('"output":{"paid":true}');
+    expect(openParts(chat)).toHaveLength(1);
+    expect(scene.posts).toBe(2);
+  });
+
+  it("ends with the answer if each of two windows answers one of them", async () => {
+    await using asker = await open(["pay", "ask_human"]);
+    const { scene, chat } = asker;
+    const other = await scene.open();
+    await answer(scene, chat, partOf(chat, "pay"));
+    await answer(scene, other, partOf(other, "ask_human"));
+    isDone(other);
+    expect(JSON.stringify(other.messages)).toContain('"output":{"paid":true}');
   });
 
   it("sends the answer after a reviewer has rejected another question, and the page was loaded again", async () => {

@@ -8,8 +8,21 @@ import type { Agent } from "@moora/agent";
 import { Scene } from "@moora/testbed/server/scene";
 import { readAgentChat, useAgentChat } from "@moora/react/ai-sdk";
 
-/** What a page has of a chat, without the rendering of React. */
+/** What a page has of a chat, without the rendering of React. A test replaces `useChat` by it. */
 export class PageChat extends Chat<UIMessage> {
+  static #newest: PageChat;
+
+  constructor(options: ConstructorParameters<typeof Chat<UIMessage>>[0]) {
+    super(options);
+    PageChat.#newest = this;
+  }
+
+  /** The chat of a hook, with what the hook has changed. */
+  static of(hook: () => Pick<Chat<UIMessage>, "addToolApprovalResponse" | "addToolOutput">): PageChat {
+    const { addToolApprovalResponse, addToolOutput } = hook();
+    return Object.assign(PageChat.#newest, { addToolApprovalResponse, addToolOutput });
+  }
+
   readonly setMessages = (change: (messages: UIMessage[]) => UIMessage[]): void => {
     this.messages = change(this.messages);
   };
@@ -84,8 +97,7 @@ export class HookScene implements AsyncDisposable {
 
   async open(): Promise<PageChat> {
     const { messages } = await readAgentChat(address);
-    // The test replaces `useChat` by this class.
-    return useAgentChat({ ...address, messages }) as unknown as PageChat;
+    return PageChat.of(() => useAgentChat({ ...address, messages }));
   }
 
   get posts(): number {

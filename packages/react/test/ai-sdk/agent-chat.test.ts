@@ -79,7 +79,7 @@ describe("a question of an older message that was decided elsewhere", () => {
     });
     expect(callOf(chat).state).toBe("output-denied");
     expect(steps(chat)).toEqual(ended);
-    expect(scene.posts).toBe(2);
+    expect(scene.posts).toBe(3);
   });
 
   it.each(["stopped", "failed"])(
@@ -335,6 +335,87 @@ describe("a page of a chat that was removed elsewhere", () => {
   });
 });
 
+describe("an answer that is given while the page reads a stream", () => {
+  /** An agent that pays if it may, beside a tool that ends when the test says so. */
+  function busy() {
+    const { promise, resolve } = Promise.withResolvers<string>();
+    const tools = [
+      toolOf("pay", () => "paid", { approval: "always" }),
+      toolOf("work", () => promise, { timeoutMs: 600_000 }),
+    ];
+    const script = [callsTools([{ name: "work" }, { name: "pay" }]), answers("Done."), answers("Hurried.")];
+    return { agent: agentOf(script, { tools }), finish: () => resolve("worked") };
+  }
+
+  /** A page that shows the question about the payment, while the other tool works. */
+  async function open() {
+    const { agent, finish } = busy();
+    const scene = new HookScene(agent);
+    const chat = await scene.open();
+    void chat.sendMessage({ text: "Pay" });
+    await untilPasses(() => expect(payment(chat).state).toBe("approval-requested"));
+    const approve = async (): Promise<void> =>
+      await chat.addToolApprovalResponse({ id: payment(chat).approval?.id ?? "", approved: true });
+    return { scene, chat, finish, approve, [Symbol.asyncDispose]: () => scene[Symbol.asyncDispose]() };
+  }
+
+  const payment = (chat: PageChat): Part =>
+    (chat.messages[1]?.parts.find((part) => "toolName" in part && part.toolName === "pay") ?? {}) as Part;
+
+  it("is posted at once, and only once", async () => {
+    await using page = await open();
+    await page.approve();
+    await untilPasses(() => expect(payment(page.chat).state).toBe("output-available"));
+    expect(page.chat.status).toBe("streaming");
+    page.finish();
+    await page.scene.rests(page.chat);
+    expect(steps(page.chat).at(-1)).toEqual(["loop_1", "Done."]);
+    expect(page.scene.posts).toBe(2);
+  });
+
+  it("is posted when the stream has ended, if it could not be posted before", async () => {
+    await using page = await open();
+    page.scene.isOffline = true;
+    await page.approve();
+    await untilPasses(() => expect(page.scene.posts).toBe(2));
+    page.scene.isOffline = false;
+    page.finish();
+    await untilPasses(() => expect(steps(page.chat).at(-1)).toEqual(["loop_1", "Done."]));
+    await page.scene.rests(page.chat);
+    expect(payment(page.chat).state).toBe("output-available");
+    expect(page.scene.posts).toBe(3);
+  });
+
+  it("is posted and followed after the page has stopped the stream", async () => {
+    await using page = await open();
+    await page.chat.stop();
+    await page.approve();
+    page.finish();
+    await untilPasses(() => expect(steps(page.chat).at(-1)).toEqual(["loop_1", "Done."]));
+    expect(page.scene.posts).toBe(2);
+  });
+
+  it("is posted beside a message that is on its way", async () => {
+    await using page = await open();
+    page.finish();
+    await page.scene.rests(page.chat);
+    await send(page.scene, page.chat, page.approve);
+    const read = await readAgentChat(address);
+    expect(JSON.stringify(read.messages)).toContain('"output":"paid"');
+  });
+});
+
+describe("a request that is refused", () => {
+  it("is an error with the text and the code of the server", async () => {
+    await using scene = new HookScene(agentOf([answers("Hello.")]));
+    const chat = await scene.open();
+    await chat.sendMessage({ text: "" });
+    await scene.rests(chat);
+    expect(chat.error).toMatchObject({ name: "AgentChatError", status: 422, code: "refused" });
+    expect(chat.error?.message).toMatch(/^[A-Z].*\.$/);
+  });
+});
+
 describe("the options of the hook", () => {
   it("calls the callbacks of the page, and makes every request with its fetch", async () => {
     await using scene = new HookScene(agentOf([answers("Hello.")]));
@@ -343,9 +424,9 @@ describe("the options of the hook", () => {
     vi.stubGlobal("fetch", () => expect.unreachable("The page has given another one."));
     const onFinish = vi.fn<(end: { readonly isError: boolean }) => void>();
     const { messages } = await readAgentChat({ ...address, fetch: given });
-    const chat = useAgentChat({ ...address, messages, fetch: given, onFinish });
-    await (chat as unknown as PageChat).sendMessage({ text: "Hi" });
-    await scene.rests(chat as unknown as PageChat);
+    const chat = PageChat.of(() => useAgentChat({ ...address, messages, fetch: given, onFinish }));
+    await chat.sendMessage({ text: "Hi" });
+    await scene.rests(chat);
     expect(onFinish).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ isError: false }));
     expect(given.mock.calls.map(([path]) => path)).toEqual([
       "/agents/helper/chat/chat-1",
@@ -367,9 +448,20 @@ describe("a chat that cannot be read", () => {
       name: "AgentChatError",
       status: 401,
       code: "unauthorized",
-      message: expect.stringMatching(/^The chat cannot be read: .+\.$/),
+      message: expect.stringContaining("Authentication is required"),
     });
   });
+
+  it.each(["<html>", "null", '{"hello":1}', '{"messages":{}}', ""])(
+    "rejects where something that answers has no chats: %s",
+    async (body) => {
+      await expect(read(new Response(body))).rejects.toMatchObject({
+        status: 200,
+        code: undefined,
+        message: "What /agents/helper/chat/chat-1 has answered is not a chat.",
+      });
+    },
+  );
 
   it.each(["<html>Bad gateway</html>", "null", "7", '"text"', '{"detail":7}', ""])(
     "rejects with the status where something else has answered: %s",
@@ -377,7 +469,7 @@ describe("a chat that cannot be read", () => {
       await expect(read(new Response(body, { status: 502 }))).rejects.toMatchObject({
         status: 502,
         code: undefined,
-        message: "The chat cannot be read: status 502.",
+        message: "The request was answered with the status 502.",
       });
     },
   );

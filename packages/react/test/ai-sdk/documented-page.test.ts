@@ -12,7 +12,9 @@ it("the programs of the page about chats compile", () => {
     const page = new Page("docs/chats.md");
     writeFileSync(join(folder, "chat.tsx"), page.block("tsx"));
     writeFileSync(join(folder, "alone.tsx"), page.block("tsx alone"));
-    const config = { extends: "../../../tsconfig.json", files: ["chat.tsx", "alone.tsx"], include: [] };
+    writeFileSync(join(folder, "server.ts"), page.block("ts file=server.ts"));
+    const files = ["chat.tsx", "alone.tsx", "server.ts"];
+    const config = { extends: "../../../tsconfig.json", files, include: [] };
     writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(config));
     const { stdout } = spawnSync(join(root, "node_modules/.bin/tsc"), ["-p", folder, "--noEmit"], {
       encoding: "utf8",

@@ -1,0 +1,82 @@
+import type { UseChatHelpers } from "@ai-sdk/react";
+import type { UIMessage } from "ai";
+import { isOfAssistant, isUnfinished } from "./answers.ts";
+import { postAnswers, type AgentChatAddress } from "./chat-requests.ts";
+import type { PendingAnswers } from "./pending-answers.ts";
+import { readAgentChat } from "./read-agent-chat.ts";
+
+/** What a page does beside `useChat`: it posts answers that `useChat` does not post, and reads what others have decided. */
+export class ChatPage<Message extends UIMessage> {
+  readonly #address: AgentChatAddress;
+  readonly #answers: PendingAnswers;
+  readonly #chat: () => UseChatHelpers<Message>;
+
+  constructor(address: AgentChatAddress, answers: PendingAnswers, chat: () => UseChatHelpers<Message>) {
+    this.#address = address;
+    this.#answers = answers;
+    this.#chat = chat;
+  }
+
+  /** Adds an answer to a question. `useChat` posts it only where the page reads no stream and has not stopped the message. */
+  async give(id: string, add: () => void | PromiseLike<void>): Promise<void> {
+    await this.#answers.give(id, add);
+    this.#chat().setMessages((messages) => {
+      void this.#postBeside(messages);
+      return messages;
+    });
+  }
+
+  /** Whether `useChat` posts answers: after an answer of the user, or at the end of a stream that was not stopped and has not failed. */
+  posts(messages: readonly Message[]): boolean {
+    void this.#update(messages.filter(isOfAssistant).slice(0, -1));
+    const newest = messages.at(-1);
+    if (this.#answers.isAdding || (newest && isOfAssistant(newest))) return this.#answers.claim(messages);
+    // At the end of a stream, `useChat` would post the newest message, which has no answers.
+    void this.#postBeside(messages);
+    return false;
+  }
+
+  /** A stream has ended. */
+  ended(messages: readonly Message[], { isAbort, isError }: { isAbort: boolean; isError: boolean }): void {
+    this.#answers.end(isError);
+    if (isAbort) void this.#postBeside(messages);
+    // After an error, the newest one as well: its stream was cut off, or its answer was refused and its question is open. A refused
+    // regenerate() or edit has removed messages.
+    if (isAbort || isError) void this.#update(isError ? messages : messages.slice(0, -1), isError);
+  }
+
+  /** Posts the answers that `useChat` does not post, and follows them where the page reads no stream. */
+  async #postBeside(messages: readonly Message[]): Promise<void> {
+    if (!this.#answers.claim(messages)) return;
+    this.#answers.begin(messages.findLast(isOfAssistant), messages);
+    const isPosted = await postAnswers(this.#address, messages).then(
+      () => true,
+      () => false,
+    );
+    this.#answers.end(!isPosted);
+    if (isPosted && this.#chat().status === "ready") await this.#chat().resumeStream();
+  }
+
+  /** Reads what became of messages: their questions may have been decided elsewhere. `mayLack`: the page may have removed or edited others. */
+  async #update(given: readonly Message[], mayLack = false): Promise<void> {
+    const ids = new Set(given.filter(isUnfinished).map((message) => message.id));
+    if (ids.size === 0 && !mayLack) return;
+    const read = await readAgentChat<Message>(this.#address).catch(() => ({ messages: [] }));
+    this.#chat().setMessages((shown) => updated(shown, read.messages, { ids, mayLack }));
+  }
+}
+
+/** What a page shows after the messages of these ids were read again. */
+function updated<Message extends UIMessage>(
+  shown: readonly Message[],
+  read: readonly Message[],
+  { ids, mayLack }: { readonly ids: ReadonlySet<string>; readonly mayLack: boolean },
+): Message[] {
+  const byId = new Map(read.map((message) => [message.id, message]));
+  const current = shown.map((message) => (ids.has(message.id) ? (byId.get(message.id) ?? message) : message));
+  if (!mayLack) return current;
+  // An edited message was refused: those of the user are shown as the server has them.
+  const own = new Map(current.filter(isOfAssistant).map((message) => [message.id, message]));
+  const others = current.filter((message) => !byId.has(message.id));
+  return [...read.map((message) => own.get(message.id) ?? message), ...others];
+}
