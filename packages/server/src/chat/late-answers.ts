@@ -26,23 +26,39 @@ export async function lateAnswers(
   const open = new Set(questions.map(({ digest }) => digest));
   const late = resume.filter(({ interruptId }) => !open.has(interruptId));
   if (late.length === 0) return undefined;
-  const decided = (await session.history()).flatMap(({ input }) =>
-    input.type === "tool-call-decided" ? [input] : [],
-  );
+  const inputs = (await session.history()).map(({ input }) => input);
+  const decided = inputs.flatMap((input) => (input.type === "tool-call-decided" ? [input] : []));
   for (const answer of late) {
     const recorded = decided.findLast(({ digest }) => digest === answer.interruptId);
     const isDone =
       recorded === undefined
-        ? isRejection(answer) && isCancelled(session.current())
+        ? isRejection(answer) && isCancelled(session.current(), inputs, answer.interruptId)
         : isSameAnswer(answer, recorded);
     if (!isDone) return refusalOf(answer, recorded);
   }
   return undefined;
 }
 
-/** Whether the newest loop was canceled: a call that was not decided has not run, as its rejection asks. */
-const isCancelled = ({ reActContext: { control } }: AgentState): boolean =>
-  control.type === "Error" && control.failure.kind === "Cancelled";
+/**
+ * Whether the call of a question was canceled with its loop: one that was not decided has not run, as its rejection asks. For a question of
+ * a sub-agent, whether the newest loop was canceled.
+ */
+function isCancelled(
+  { reActContext: { control }, toolCalls }: AgentState,
+  inputs: readonly AgentInput[],
+  question: string,
+): boolean {
+  if (control.type === "Error" && control.failure.kind === "Cancelled") return true;
+  const asking = inputs.find((input) => input.type === "tool-call-asked" && input.digest === question);
+  // A later question about the same call has a number after the digest.
+  const [bound] = question.split("#");
+  return Object.entries(toolCalls).some(
+    ([id, { digest, result }]) =>
+      (digest === bound || (asking?.type === "tool-call-asked" && asking.toolCallId === id)) &&
+      result?.isSuccess === false &&
+      result.code?.startsWith("cancelled") === true,
+  );
+}
 
 const isRejection = ({ status, payload }: Resumed): boolean =>
   status === "cancelled" || payload?.approved === false;
