@@ -128,3 +128,27 @@ describe("a rejection that comes with a new message after its loop was canceled"
     expect(await thread.posts()).toEqual(["Pay", "Next"]);
   });
 });
+
+describe("a new message that comes with answers which are refused", () => {
+  it.each<[string, string]>([
+    ["already-decided", "Read 5."],
+    ["not-open", "Read 4."],
+    ["conflicting-answers", ""],
+  ])("stays the last one of the client, which then posts it: %s", async (code) => {
+    await using thread = await new Thread().ask();
+    const { client, other, id, scene } = thread;
+    if (code === "already-decided") await run(other, { resume: [resumeOf(id, "reject")] });
+    if (code === "not-open") await thread.cancel();
+    const before = await thread.posts();
+    expect(
+      await thread.send(code === "conflicting-answers" ? ["approve", "reject"] : ["approve"], "Next"),
+    ).toBe(code);
+    expect(lastText(client)).toBe("Next");
+    expect(await thread.posts()).toEqual(before);
+    client.pendingInterrupts = [];
+    await client.runAgent();
+    expect(await thread.posts()).toEqual([...before, "Next"]);
+    expect(shown(client)).toEqual(await shownAnew(scene));
+    expect(scene.failures).toEqual([]);
+  });
+});
