@@ -3,8 +3,9 @@ import { agentTool, readSession, type AgentConfigChange } from "@moora/agent";
 import { answers, callsTools } from "@moora/llm/testing";
 import { AgUiScene, say } from "@moora/testbed/server/ag-ui-scene";
 import { agentOf } from "@moora/testbed/server/agent-of";
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { anything, run } from "./ag-ui-data.ts";
+import { anything, dataOf, run } from "./ag-ui-data.ts";
 import { shown, shownAnew } from "./ag-ui-shown.ts";
 import { pay } from "./chat-scene.ts";
 
@@ -150,5 +151,64 @@ describe("a new message that comes with answers which are refused", () => {
     expect(await thread.posts()).toEqual([...before, "Next"]);
     expect(shown(client)).toEqual(await shownAnew(scene));
     expect(scene.failures).toEqual([]);
+  });
+});
+
+describe("a run with answers", () => {
+  it("records all that it posts, or nothing if it is refused", async () => {
+    const drawn = fc.record({
+      interjection: fc.constantFrom("queue" as const, "restart" as const, "reject" as const),
+      before: fc.constantFrom("nothing", "nothing", "nothing", "approve", "reject", "canceled", "written"),
+      given: fc.array(fc.constantFrom<Given>("approve", "change", "reject", "cancel"), {
+        minLength: 1,
+        maxLength: 2,
+      }),
+      hasMessage: fc.boolean(),
+      hasState: fc.boolean(),
+    });
+    const ends = new Set<string>();
+    await fc.assert(
+      fc.asyncProperty(drawn, async ({ interjection, before, given, hasMessage, hasState }) => {
+        await using thread = await new Thread(payer({ interjection })).ask();
+        const { client, other, id, scene } = thread;
+        if (before === "approve" || before === "reject") await run(other, { resume: [resumeOf(id, before)] });
+        else if (before !== "nothing") await thread.cancel();
+        if (before === "written") await say(other, "Theirs", "user_2");
+        const posted = await thread.posts();
+        const data = await dataOf(scene);
+        if (hasState) client.setState({ n: 1 });
+        scene.failures.length = 0;
+        const end = await thread.send(
+          given,
+          hasMessage ? "Next" : undefined,
+          hasState ? { n: 0 } : undefined,
+        );
+        // A response with a status is not an event.
+        const isRefused = end !== "RUN_FINISHED" || scene.failures.length > 0;
+        ends.add(scene.failures.length > 0 ? "failed" : end);
+        const now = await thread.posts();
+        if (isRefused) {
+          expect([now, await dataOf(scene)]).toEqual([posted, data]);
+          if (hasMessage) expect(lastText(client)).toBe("Next");
+          // An agent that refuses messages while it waits refuses the next run as well.
+          if (interjection === "reject") return;
+          client.pendingInterrupts = [];
+          await run(client);
+          expect(thread.end).toBe("RUN_FINISHED");
+          const messages = (await thread.posts()).filter((text) => text !== "data");
+          expect(messages).toEqual([...posted, ...(hasMessage ? ["Next"] : [])]);
+          // The run of a new message does not show what became of a loop that the message has ended.
+          if (interjection === "queue") expect(shown(client)).toEqual(await shownAnew(scene));
+          return;
+        }
+        expect(now.filter((text) => text === "Next")).toHaveLength(Number(hasMessage));
+        expect(now.filter((text) => text === "data")).toHaveLength(Number(hasState));
+        expect(shown(client)).toEqual(await shownAnew(scene));
+      }),
+      { numRuns: 100 },
+    );
+    expect(ends).toEqual(
+      new Set(["RUN_FINISHED", "already-decided", "conflicting-answers", "not-open", "failed"]),
+    );
   });
 });

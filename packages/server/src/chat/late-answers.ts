@@ -60,7 +60,7 @@ function isCancelled(
   );
 }
 
-const isRejection = ({ status, payload }: Resumed): boolean =>
+export const isRejection = ({ status, payload }: Resumed): boolean =>
   status === "cancelled" || payload?.approved === false;
 
 function refusalOf({ interruptId }: Resumed, recorded: RecordedDecision | undefined): LateRefusal {

@@ -11,7 +11,8 @@ import {
 } from "../chat/ag-ui-request.ts";
 import type { AnsweredQuestion, UserMessage } from "../chat/chat-request.ts";
 import { conflictingAnswers, type ConflictRefusal } from "../chat/conflicting-answers.ts";
-import { lateAnswers, type LateRefusal } from "../chat/late-answers.ts";
+import { isRejection, lateAnswers, type LateRefusal } from "../chat/late-answers.ts";
+import { HttpProblem } from "../problem.ts";
 import type { LiveSession } from "../sessions/live-session.ts";
 import { requireQuestions } from "./awaited-questions.ts";
 import { checkAnswers } from "./checked-answers.ts";
@@ -55,9 +56,11 @@ async function resumeThread(call: RouteCall, input: RunInput): Promise<Response>
     const open = [...live.stream.questions, ...logged];
     const answer = await answerRefusal(call, { live, open }, input);
     const message = answer === undefined && last !== undefined ? await unsentOf(call, live, last) : undefined;
+    const endsLoop = message !== undefined && live.session.current().config.interjection === "restart";
+    if (endsLoop) checkRejections(input, open);
     const refusal = answer ?? (await stateRefusal(call, live, { input, message: undefined }));
     if (refusal !== undefined) stream.refuse(refusal.message, refusal.code, answer !== undefined);
-    else await resumeRun(call, { stream, live, logged, open, message }, input);
+    else await resumeRun(call, { stream, live, logged, open: endsLoop ? [] : open, message }, input);
     return true;
   });
 }
@@ -72,6 +75,17 @@ async function unsentOf(
   if (live.session.current().messages.some(({ id }) => id === message.messageId)) return undefined;
   await permitted(call.access, live.ref, ["post"]);
   return message;
+}
+
+/** Throws `refused` for an approval or an answer that comes with a message which ends its loop: the question is canceled. */
+function checkRejections({ resume = [] }: RunInput, open: readonly Question[]): void {
+  const index = resume.findIndex(
+    (answer) => !isRejection(answer) && open.some(({ digest }) => digest === answer.interruptId),
+  );
+  if (index === -1) return;
+  const detail =
+    "The new message ends the loop that waits for this answer. Send the message with rejections, or after the answers.";
+  throw new HttpProblem("refused", detail, { path: `resume.${index}` });
 }
 
 /**
@@ -92,7 +106,7 @@ async function answerRefusal(
 interface ResumePost extends ChatPost {
   /** The questions that only the logs of sub-agents have. */
   readonly logged: readonly Question[];
-  /** The questions that were open when the answers were checked. */
+  /** The questions that were open when the answers were checked, and that the message does not cancel. */
   readonly open: readonly Question[];
   readonly message: UserMessage | undefined;
 }
