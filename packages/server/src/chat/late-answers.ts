@@ -32,7 +32,7 @@ export async function lateAnswers(
     const recorded = decided.findLast(({ digest }) => digest === answer.interruptId);
     const isDone =
       recorded === undefined
-        ? isRejection(answer) && isCancelled(session.current(), inputs, answer.interruptId)
+        ? isRejection(answer) && isRefused(session.current(), inputs, answer.interruptId)
         : isSameAnswer(answer, recorded);
     if (!isDone) return refusalOf(answer, recorded);
   }
@@ -40,10 +40,10 @@ export async function lateAnswers(
 }
 
 /**
- * Whether the call of a question was canceled with its loop: one that was not decided has not run, as its rejection asks. For a question of
- * a sub-agent, whether the newest loop was canceled.
+ * Whether a question that was not decided counts as rejected: its call was canceled with its loop, or it has expired. For a question of a
+ * sub-agent, whether the newest loop was canceled.
  */
-function isCancelled(
+function isRefused(
   { reActContext: { control }, toolCalls }: AgentState,
   inputs: readonly AgentInput[],
   question: string,
@@ -53,12 +53,19 @@ function isCancelled(
   // A later question about the same call has a number after the digest.
   const [bound] = question.split("#");
   return Object.entries(toolCalls).some(
-    ([id, { digest, result }]) =>
-      (digest === bound || (asking?.type === "tool-call-asked" && asking.toolCallId === id)) &&
-      result?.isSuccess === false &&
-      result.code?.startsWith("cancelled") === true,
+    ([id, call]) =>
+      (call.digest === bound || (asking?.type === "tool-call-asked" && asking.toolCallId === id)) &&
+      (wasCanceled(call) || hasExpired(call)),
   );
 }
+
+type CallRecord = AgentState["toolCalls"][string];
+
+const wasCanceled = ({ result }: CallRecord): boolean =>
+  result?.isSuccess === false && result.code?.startsWith("cancelled") === true;
+
+const hasExpired = ({ decision, asked }: CallRecord): boolean =>
+  decision?.type === "expired" || asked?.reply?.by === "deadline";
 
 export const isRejection = ({ status, payload }: Resumed): boolean =>
   status === "cancelled" || payload?.approved === false;
