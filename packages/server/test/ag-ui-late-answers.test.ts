@@ -2,7 +2,7 @@ import type { HttpAgent } from "@ag-ui/client";
 import { askHuman, defineTool, toolAsks } from "@moora/agent";
 import { memoryLog, MemoryStorage } from "@moora/event-log";
 import { answers, callsTools, type MockScript } from "@moora/llm/testing";
-import { untilPasses } from "@moora/testbed/test-clock";
+import { TestClock, untilPasses } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
 import { AgUiScene, say } from "@moora/testbed/server/ag-ui-scene";
 import { agentOf } from "@moora/testbed/server/agent-of";
@@ -173,6 +173,30 @@ describe("an answer to an interrupt whose loop was canceled", () => {
     await resume(first, { [ids[0] ?? ""]: { approved } });
     expect(last(scene)).toMatchObject(approved ? { type, code: "not-open" } : { type });
     expect(paid).toEqual([]);
+  });
+});
+
+describe("an answer to an interrupt that has expired", () => {
+  it.each<[string, string, "resolved" | "cancelled", string]>([
+    ["pay", "a rejection", "cancelled", "RUN_FINISHED"],
+    ["pay", "an approval", "resolved", "not-open"],
+    ["seat", "a rejection", "cancelled", "RUN_FINISHED"],
+  ])("succeeds only as a rejection, which the client requires: of %s, %s", async (name, _, status, end) => {
+    const clock = new TestClock();
+    const config = { approval: { policy: "never", expiresAfterMs: 60_000 } } as const;
+    const agent = agentOf([callsTools([{ name }]), answers("Done.")], { tools: [pay(), seat], config });
+    await using scene = new AgUiScene(agent, { clock });
+    const client = scene.client();
+    await say(client, "Pay");
+    const payload = status === "cancelled" ? {} : { approved: true };
+    const given = scene.interrupts.map(({ id }) => ({ interruptId: id, status, payload }));
+    await clock.advanceAsync(60_000);
+    // The client itself refuses an approval that comes too late.
+    if (status === "resolved") await expect(client.runAgent({ resume: given })).rejects.toThrow("expired");
+    await (status === "resolved" ? scene.client() : client).runAgent({ resume: given });
+    const { type, code = type } = last(scene) as { readonly type: string; readonly code?: string };
+    expect(code).toBe(end);
+    if (status === "cancelled") expect(await shownAnew(scene)).toEqual(shown(client));
   });
 });
 

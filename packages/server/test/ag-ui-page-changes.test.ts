@@ -241,6 +241,24 @@ describe("what a page changes", () => {
     expect(await dataOf(scene)).toEqual({});
   });
 
+  it.each(["x", 1, true])(
+    "is refused if the page names a base that is neither an object nor an array: %j",
+    async (base) => {
+      await using scene = new PageScene({ x: 1 });
+      const client = scene.client();
+      await say(client, "Hi");
+      client.setState({ x: 2 });
+      client.addMessage({ id: "message-2", role: "user", content: "More" });
+      await run(client, { forwardedProps: { "moora.base-state": base } });
+      expect(refusalOf(scene)).toEqual({
+        types: refused,
+        code: "state-refused",
+        message: "The moora.base-state must be an object or an array.",
+      });
+      expect(await posts(scene)).toEqual(["Hi"]);
+    },
+  );
+
   it.each([
     { why: "does not fit", size: "XL", may: () => true, status: "422" },
     { why: "is forbidden", size: "M", may: (action: string) => action !== "decide", status: "403" },

@@ -262,6 +262,24 @@ describe("a client of AG-UI that answers the question of a sub-agent at another 
     expect(far.events.at(-1)).toMatchObject({ type: "RUN_ERROR", code: "not-open" });
     expect(servers.ran).toHaveLength(1);
   });
+
+  it("is refused if the sub-agent has no log, and its new message is not recorded", async () => {
+    const servers = new Servers({ isInMemory: true });
+    await using near = servers.agUi();
+    await using far = servers.agUi();
+    const [first, client] = [near.client(), far.client()];
+    await say(first, "Pay");
+    await client.runAgent();
+    expect(far.interrupts).toEqual(near.interrupts);
+    client.addMessage({ id: "user_2", role: "user", content: "Thanks" });
+    const resume = near.interrupts.map(resolved);
+    await expect(client.runAgent({ resume })).rejects.toThrow("The sub-agent has no log.");
+    const [id = ""] = await near.sessionIds();
+    expect((await near.stateOf(id)).messages.map(({ content }) => content)).not.toContain("Thanks");
+    await first.runAgent({ resume });
+    expect(near.outcome).toEqual({ type: "success" });
+    expect(servers.ran).toEqual([{ cents: 5 }]);
+  });
 });
 
 describe("a decision on the question of a sub-agent at another server than the one that runs the session", () => {

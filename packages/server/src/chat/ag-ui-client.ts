@@ -22,6 +22,8 @@ const isOfServer = (id: string): boolean => placeOf(id) !== undefined || id.star
 export class AgUiClient {
   /** Messages for the model, which only the client has. */
   readonly own: readonly AgUiMessage[];
+  /** The message of the user that the run ends with, as a list. */
+  readonly newest: readonly AgUiMessage[];
   #messages: readonly AgUiMessage[];
   readonly #reasonings = new Set<string>();
   /** What the client has beyond what this run has sent, by the id of the message or of the call. */
@@ -30,6 +32,7 @@ export class AgUiClient {
   constructor(posted: readonly unknown[]) {
     this.#messages = posted.flatMap((message) => messageSchema.safeParse(message).data ?? []);
     this.own = this.#messages.filter(({ role }) => role === "system" || role === "developer");
+    this.newest = this.#messages.slice(-1).filter(({ role }) => role === "user");
     this.#read();
   }
 

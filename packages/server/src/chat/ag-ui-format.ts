@@ -2,6 +2,7 @@ import type { AgentState, DataPatch } from "@moora/agent";
 import type { LiveSession } from "../sessions/live-session.ts";
 import { AgUiCalls } from "./ag-ui-calls.ts";
 import { AgUiClient } from "./ag-ui-client.ts";
+import type { AgUiMessage } from "./ag-ui-contents.ts";
 import { messagesOf } from "./ag-ui-messages.ts";
 import { questionToInterrupt } from "./ag-ui-interrupts.ts";
 import { AgUiPassages } from "./ag-ui-passages.ts";
@@ -95,7 +96,10 @@ class AgUiTranslator implements ChatTranslator {
   }
 
   conversation(): readonly AgUiEvent[] {
-    return [this.#snapshot()];
+    const isLogged = (id: string): boolean => this.#state.messages.some((message) => message.id === id);
+    const unsent = this.#client.newest.filter(({ id }) => !isLogged(id));
+    // A message that is kept keeps its place in the client, before those that the client lacks. To be the last one, it is added again.
+    return [this.#snapshot(), ...(unsent.length === 0 ? [] : [this.#snapshot(unsent)])];
   }
 
   correction(): readonly AgUiEvent[] {
@@ -131,12 +135,13 @@ class AgUiTranslator implements ChatTranslator {
     return this.#calls.takeFile() ? [] : [custom("moora.file", { mediaType, url })];
   }
 
-  #snapshot(): AgUiEvent {
+  /** The conversation, and after it `more` messages, which only the client has. */
+  #snapshot(more: readonly AgUiMessage[] = []): AgUiEvent {
     // Reasoning that was taken back is written again under the same id.
     const emptied = this.#client
       .reasoningsOf(this.#turnId)
       .map((id) => ({ id, role: "reasoning", content: "" }));
-    const messages = [...this.#client.own, ...this.#messages, ...emptied];
+    const messages = [...this.#client.own, ...this.#messages, ...emptied, ...more];
     this.#client.replace(messages);
     return { type: "MESSAGES_SNAPSHOT", messages };
   }

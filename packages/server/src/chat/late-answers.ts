@@ -26,25 +26,48 @@ export async function lateAnswers(
   const open = new Set(questions.map(({ digest }) => digest));
   const late = resume.filter(({ interruptId }) => !open.has(interruptId));
   if (late.length === 0) return undefined;
-  const decided = (await session.history()).flatMap(({ input }) =>
-    input.type === "tool-call-decided" ? [input] : [],
-  );
+  const inputs = (await session.history()).map(({ input }) => input);
+  const decided = inputs.flatMap((input) => (input.type === "tool-call-decided" ? [input] : []));
   for (const answer of late) {
     const recorded = decided.findLast(({ digest }) => digest === answer.interruptId);
     const isDone =
       recorded === undefined
-        ? isRejection(answer) && isCancelled(session.current())
+        ? isRejection(answer) && isRefused(session.current(), inputs, answer.interruptId)
         : isSameAnswer(answer, recorded);
     if (!isDone) return refusalOf(answer, recorded);
   }
   return undefined;
 }
 
-/** Whether the newest loop was canceled: a call that was not decided has not run, as its rejection asks. */
-const isCancelled = ({ reActContext: { control } }: AgentState): boolean =>
-  control.type === "Error" && control.failure.kind === "Cancelled";
+/**
+ * Whether a question that was not decided counts as rejected: its call was canceled with its loop, or it has expired. For a question of a
+ * sub-agent, whether the newest loop was canceled.
+ */
+function isRefused(
+  { reActContext: { control }, toolCalls }: AgentState,
+  inputs: readonly AgentInput[],
+  question: string,
+): boolean {
+  if (control.type === "Error" && control.failure.kind === "Cancelled") return true;
+  const asking = inputs.find((input) => input.type === "tool-call-asked" && input.digest === question);
+  // A later question about the same call has a number after the digest.
+  const [bound] = question.split("#");
+  return Object.entries(toolCalls).some(
+    ([id, call]) =>
+      (call.digest === bound || (asking?.type === "tool-call-asked" && asking.toolCallId === id)) &&
+      (wasCanceled(call) || hasExpired(call)),
+  );
+}
 
-const isRejection = ({ status, payload }: Resumed): boolean =>
+type CallRecord = AgentState["toolCalls"][string];
+
+const wasCanceled = ({ result }: CallRecord): boolean =>
+  result?.isSuccess === false && result.code?.startsWith("cancelled") === true;
+
+const hasExpired = ({ decision, asked }: CallRecord): boolean =>
+  decision?.type === "expired" || asked?.reply?.by === "deadline";
+
+export const isRejection = ({ status, payload }: Resumed): boolean =>
   status === "cancelled" || payload?.approved === false;
 
 function refusalOf({ interruptId }: Resumed, recorded: RecordedDecision | undefined): LateRefusal {

@@ -11,7 +11,8 @@ import {
 } from "../chat/ag-ui-request.ts";
 import type { AnsweredQuestion, UserMessage } from "../chat/chat-request.ts";
 import { conflictingAnswers, type ConflictRefusal } from "../chat/conflicting-answers.ts";
-import { lateAnswers, type LateRefusal } from "../chat/late-answers.ts";
+import { isRejection, lateAnswers, type LateRefusal } from "../chat/late-answers.ts";
+import { HttpProblem } from "../problem.ts";
 import type { LiveSession } from "../sessions/live-session.ts";
 import { requireQuestions } from "./awaited-questions.ts";
 import { checkAnswers } from "./checked-answers.ts";
@@ -52,11 +53,14 @@ async function resumeThread(call: RouteCall, input: RunInput): Promise<Response>
     await live.refresh();
     const digests = resume.map(({ interruptId }) => interruptId);
     const logged = await requireQuestions(call.parts.context, live, digests);
-    const answer = await answerRefusal(call, { live, logged }, input);
+    const open = [...live.stream.questions, ...logged];
+    const answer = await answerRefusal(call, { live, open }, input);
     const message = answer === undefined && last !== undefined ? await unsentOf(call, live, last) : undefined;
+    const endsLoop = message !== undefined && live.session.current().config.interjection === "restart";
+    if (endsLoop) checkRejections(input, open);
     const refusal = answer ?? (await stateRefusal(call, live, { input, message: undefined }));
     if (refusal !== undefined) stream.refuse(refusal.message, refusal.code, answer !== undefined);
-    else await resumeRun(call, { stream, live, logged, message }, input);
+    else await resumeRun(call, { stream, live, logged, open: endsLoop ? [] : open, message }, input);
     return true;
   });
 }
@@ -73,17 +77,27 @@ async function unsentOf(
   return message;
 }
 
+/** Throws `refused` for an approval or an answer that comes with a message which ends its loop: the question is canceled. */
+function checkRejections({ resume = [] }: RunInput, open: readonly Question[]): void {
+  const index = resume.findIndex(
+    (answer) => !isRejection(answer) && open.some(({ digest }) => digest === answer.interruptId),
+  );
+  if (index === -1) return;
+  const detail =
+    "The new message ends the loop that waits for this answer. Send the message with rejections, or after the answers.";
+  throw new HttpProblem("refused", detail, { path: `resume.${index}` });
+}
+
 /**
  * Checks the answers to interrupts: those that the session does not accept leave the data as it is. Returns why they are refused: two of
  * them differ, or they come too late.
  */
 async function answerRefusal(
   call: RouteCall,
-  { live, logged }: Pick<ResumePost, "live" | "logged">,
+  { live, open }: Pick<ResumePost, "live" | "open">,
   input: RunInput,
 ): Promise<ConflictRefusal | LateRefusal | undefined> {
   const { resume = [] } = input;
-  const open = [...live.stream.questions, ...logged];
   const answers = resumedAnswersOf(input, open);
   await checkAnswers(call, live, answers);
   return conflictingAnswers(answers) ?? (await lateAnswers(live, resume, open));
@@ -92,17 +106,27 @@ async function answerRefusal(
 interface ResumePost extends ChatPost {
   /** The questions that only the logs of sub-agents have. */
   readonly logged: readonly Question[];
+  /** The questions that were open when the answers were checked, and that the message does not cancel. */
+  readonly open: readonly Question[];
   readonly message: UserMessage | undefined;
 }
 
-/** Answers interrupts. One that was decided meanwhile ends the run with an error, unless its answer is the same. */
+/**
+ * Answers interrupts. One that was decided since they were checked ends the run with an error, unless its answer is the same. Those that were
+ * not open then are not checked again: a message may have begun another loop.
+ */
 async function resumeRun(call: RouteCall, post: ResumePost, input: RunInput): Promise<void> {
-  const { stream, live } = post;
+  const { stream, live, open } = post;
   const { resume = [] } = input;
   const digests = resume.map(({ interruptId }) => interruptId);
-  const answersOf = (open: readonly Question[]): readonly AnsweredQuestion[] => resumedAnswersOf(input, open);
+  const wasOpen = (id: string): boolean => open.some(({ digest }) => digest === id);
+  const answersOf = (now: readonly Question[]): readonly AnsweredQuestion[] =>
+    resumedAnswersOf(
+      input,
+      now.filter(({ digest }) => wasOpen(digest)),
+    );
   await postAnswers(call, { ...post, digests }, answersOf, async (decided) => {
-    const others = resume.filter(({ interruptId }) => !decided.has(interruptId));
+    const others = resume.filter(({ interruptId: id }) => wasOpen(id) && !decided.has(id));
     const late = await lateAnswers(live, others, live.stream.questions);
     if (late !== undefined) stream.refuse(late.message, late.code);
   });

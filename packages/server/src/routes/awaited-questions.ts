@@ -1,6 +1,6 @@
 import type { Question } from "@moora/agent";
 import { loggedQuestions, openCallsOf } from "@moora/agent/internal";
-import { unavailable } from "../problem.ts";
+import { unavailable, type HttpProblem } from "../problem.ts";
 import type { ServerContext } from "../server-options.ts";
 import type { LiveSession } from "../sessions/live-session.ts";
 
@@ -59,6 +59,21 @@ export async function requireQuestions(
     `The question ${JSON.stringify(unclear)} is not open. The call that may ask it is running. Retry.`,
   );
 }
+
+/** Throws `unavailable` for a question of a sub-agent without a log, which only the server can pass on that runs the session. */
+export async function checkPassable(live: LiveSession, questions: readonly Question[]): Promise<void> {
+  const below = questions.filter(({ path }) => path !== undefined);
+  if (live.isOwner || below.length === 0) return;
+  const { open, decided } = await loggedQuestions(live.agent, live.session);
+  const logged = new Set([...decided, ...open.map(({ digest }) => digest)]);
+  const calls = openCallsOf(live.session.current().reActContext.control);
+  const isPassable = ({ digest, path = [] }: Question): boolean =>
+    logged.has(digest) || !calls.some(({ id }) => id === path[0]);
+  if (!below.every(isPassable)) throw subAgentUnlogged();
+}
+
+export const subAgentUnlogged = (): HttpProblem =>
+  unavailable("The sub-agent has no log. Send its answer to the server that runs the session.");
 
 /** Resolves when a condition is met, when the session ends, or when the time is over. */
 async function changeOf(

@@ -5,9 +5,10 @@ import type { ChatStream } from "../chat/chat-stream.ts";
 import { conflictingAnswers } from "../chat/conflicting-answers.ts";
 import type { PostedMessage } from "../chat/posted-message.ts";
 import { checkAttachments } from "../files/files-of-session.ts";
-import { HttpProblem, unavailable } from "../problem.ts";
+import { HttpProblem } from "../problem.ts";
 import type { ServerContext } from "../server-options.ts";
 import type { LiveSession } from "../sessions/live-session.ts";
+import { subAgentUnlogged } from "./awaited-questions.ts";
 import type { RouteCall } from "./route.ts";
 
 /** A post to a chat, and the stream that answers it. */
@@ -165,8 +166,7 @@ async function decideAll(
     const { question } = answer;
     const receipt = await decide(call, live, answer);
     if (receipt.status === "accepted") decided.add(question.digest);
-    else if (receipt.reason === "no-sub-agent" && !live.isOwner)
-      throw unavailable("The sub-agent has no log. Send its answer to the server that runs the session.");
+    else if (receipt.reason === "no-sub-agent" && !live.isOwner) throw subAgentUnlogged();
     live.stream.closeQuestion(question);
   }
   return decided;

@@ -3,17 +3,19 @@ import { schemaCheckOf } from "@moora/agent-core-effects/internal";
 import type { AnsweredQuestion } from "../chat/chat-request.ts";
 import { HttpProblem } from "../problem.ts";
 import type { LiveSession } from "../sessions/live-session.ts";
+import { checkPassable } from "./awaited-questions.ts";
 import type { RouteCall } from "./route.ts";
 
 /**
- * Throws for answers that the session would refuse now: `forbidden`, or `InputRefused` for one that does not fit. Changed arguments of
- * a call of a sub-agent are checked only when they are decided.
+ * Throws for answers that the session would refuse now: `forbidden`, `InputRefused` for one that does not fit, or `unavailable` for one
+ * that this server cannot pass on. Changed arguments of a call of a sub-agent are checked only when they are decided.
  */
 export async function checkAnswers(
   { access }: RouteCall,
-  { agent, ref, session }: LiveSession,
+  live: LiveSession,
   answers: readonly AnsweredQuestion[],
 ): Promise<void> {
+  const { agent, ref, session } = live;
   if (answers.length > 0 && !(await access.may("decide", ref)))
     throw new HttpProblem("forbidden", "You may not decide.");
   const state = session.current();
@@ -29,4 +31,8 @@ export async function checkAnswers(
     }),
   );
   for (const problem of problems) if (problem !== undefined) throw new InputRefused(problem);
+  await checkPassable(
+    live,
+    answers.map(({ question }) => question),
+  );
 }

@@ -41,8 +41,10 @@ export async function postState(
     return { code: "state-refused", message: "The agent has no data, so that its state cannot be changed." };
   }
   if (isSameJson(live.session.current().data, state)) return undefined;
-  if (!isContainer(state))
-    return { code: "state-refused", message: "The state must be an object or an array." };
+  if (!isContainer(state) || (base !== undefined && !isContainer(base))) {
+    const name = isContainer(state) ? "moora.base-state" : "state";
+    return { code: "state-refused", message: `The ${name} must be an object or an array.` };
+  }
   return await refusalOf(async () => {
     try {
       await record(call, live, { ...posted, state });
