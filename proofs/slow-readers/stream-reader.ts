@@ -11,6 +11,8 @@ export class StreamReader implements AsyncDisposable {
   length = 0;
   /** The text that was streamed for the newest message. */
   text = "";
+  /** The data of the last record. */
+  record = "";
   readonly problems: string[] = [];
 
   private constructor(body: ReadableStream<Uint8Array<ArrayBuffer>>, after: number) {
@@ -41,14 +43,15 @@ export class StreamReader implements AsyncDisposable {
   #take(event: string): void {
     const [, id] = /^id: (\d+)$/m.exec(event) ?? [];
     const [, data = "{}"] = /^data: (.*)$/m.exec(event) ?? [];
-    if (id !== undefined) return this.#takeRecord(Number(id));
+    if (id !== undefined) return this.#takeRecord(Number(id), data);
     const chunk = JSON.parse(data) as { type?: string; offset: number; text: string };
     if (chunk.type !== "text") return;
     if (chunk.offset > this.text.length) this.problems.push(`The text before ${chunk.offset} is missing.`);
     this.text = this.text.slice(0, chunk.offset) + chunk.text;
   }
 
-  #takeRecord(seq: number): void {
+  #takeRecord(seq: number, data: string): void {
+    this.record = data;
     if (seq !== this.last + 1) this.problems.push(`Record ${seq} follows record ${this.last}.`);
     this.last = seq;
   }
