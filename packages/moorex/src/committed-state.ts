@@ -39,6 +39,11 @@ export class CommittedState<State, Input, Effect, Detail, Position> {
     return this.#hasChanged;
   }
 
+  /** The key of an effect that the state wants and that has not begun; undefined if there is none. */
+  get unstartedKey(): string | undefined {
+    return Object.keys(this.wantedAt(this.#state) ?? {}).find((key) => !this.#runs.isStarted(key));
+  }
+
   /** Publishes the steps of a committed draft one by one, and settles its batches. `positions` are those of the steps. */
   publish(
     { outcomes, intents, after }: Draft<State, Input, Effect, Detail>,

@@ -202,8 +202,9 @@ export class Machine<State, Input, Effect, Detail, Position> {
         key ??= batch.run.key;
       }
     }
-    // The committed state may want effects whose intents were not stored.
-    if (this.#committed.hasChanged && !this.#isStopped) key ??= intents?.firstKey;
+    // The committed state may want effects that have not begun: their intents were not stored, or it was reached by foreign inputs.
+    if (this.#committed.hasChanged && !this.#isStopped)
+      key ??= intents?.firstKey ?? this.#committed.unstartedKey;
     this.#notices.error("commit", error, key);
     for (const batch of group) this.#report(batch);
   }

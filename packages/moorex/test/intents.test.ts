@@ -221,6 +221,20 @@ describe("I5: intents and a commit", () => {
     ]);
   });
 
+  it("that fails after foreign inputs is reported with the key of an effect that they make wanted, which an empty dispatch starts", async () => {
+    const results: (() => CommitResult<Input>)[] = [
+      () => ({ before: [{ input: { want: ["free"] } }] }),
+      () => {
+        throw new Error("disk full");
+      },
+    ];
+    const { moorex, transcript } = machine({ commit: () => results.shift()?.() });
+    await expect(moorex.dispatch({ want: [] })).rejects.toThrow("disk full");
+    expect(transcript).toEqual(["commit want ", "commit want ", "error commit free"]);
+    await moorex.dispatch();
+    expect(transcript.slice(3)).toEqual(["start free without an intent"]);
+  });
+
   it("that fails for the committed state are reported with the key of their effect, and made again by an empty dispatch", async () => {
     let isBroken = true;
     const { moorex, transcript } = machine({

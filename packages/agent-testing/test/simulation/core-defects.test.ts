@@ -29,6 +29,27 @@ const failureOf = async (
   setup: object = {},
 ): Promise<string> => failureToLine((await simulateActions(agent, { ...setup, actions })).failure);
 
+describe("a result whose append was not confirmed, and which the append of a pause finds in the log", () => {
+  it("continues the session although the pause cannot be stored", async () => {
+    const result: SimAction = {
+      type: "tool-answers",
+      answer: { kind: "success", outcome: { isSuccess: true, content: "paid" } },
+    };
+    const fails = (how: "busy" | "unconfirmed"): SimAction => ({ type: "write-fails", how });
+    const actions: readonly SimAction[] = [
+      message,
+      pay,
+      fails("busy"),
+      result,
+      fails("unconfirmed"),
+      message,
+      fails("busy"),
+      { type: "pause" },
+    ];
+    expect(await failureOf(payingAgent("keyed"), actions)).toBe("none");
+  });
+});
+
 describe("a call that had begun to run is never reported as one that did not run", () => {
   it.each(["keyed", "safe"] as const)(
     "when the next release changes the description of a %s tool",
