@@ -201,7 +201,7 @@ export type MoorexNotice<State, Input, Effect, Detail = undefined, Position = un
       readonly error: unknown;
       /**
        * The effect that threw or that dispatched the input. After a failed commit: an effect whose input is kept, or a wanted effect
-       * whose intent was not stored; the next dispatch, such as an empty one, commits them again. Absent if all inputs came
+       * that has not begun; the next dispatch, such as an empty one, commits them again. Absent if all inputs came
        * from outside: their dispatches reject.
        */
       readonly key?: string;

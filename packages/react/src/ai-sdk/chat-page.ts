@@ -17,9 +17,11 @@ export class ChatPage<Message extends UIMessage> {
     this.#chat = chat;
   }
 
-  /** Adds an answer to a question. `useChat` posts it only where the page reads no stream and has not stopped the message. */
+  /** Adds an answer to a question. `useChat` posts it only where the page makes no request and has not stopped the message. */
   async give(id: string, add: () => void | PromiseLike<void>): Promise<void> {
     await this.#answers.give(id, add);
+    // A post of `useChat` has begun by then.
+    await new Promise((resolve) => setTimeout(resolve));
     this.#chat().setMessages((messages) => {
       void this.#postBeside(messages);
       return messages;
@@ -30,31 +32,49 @@ export class ChatPage<Message extends UIMessage> {
   posts(messages: readonly Message[]): boolean {
     void this.#update(messages.filter(isOfAssistant).slice(0, -1));
     const newest = messages.at(-1);
-    if (this.#answers.isAdding || (newest && isOfAssistant(newest))) return this.#answers.claim(messages);
+    if (this.#answers.isAdding || (newest && isOfAssistant(newest)))
+      return this.#answers.openIn(messages).length > 0;
     // At the end of a stream, `useChat` would post the newest message, which has no answers.
     void this.#postBeside(messages);
     return false;
   }
 
-  /** A stream has ended. */
+  /** A request of `useChat` has ended, with its stream. */
   ended(messages: readonly Message[], { isAbort, isError }: { isAbort: boolean; isError: boolean }): void {
-    this.#answers.end(isError);
+    this.#answers.isReading = false;
+    this.#answers.end(isError || isAbort);
     if (isAbort) void this.#postBeside(messages);
     // After an error, the newest one as well: its stream was cut off, or its answer was refused and its question is open. A refused
     // regenerate() or edit has removed messages.
     if (isAbort || isError) void this.#update(isError ? messages : messages.slice(0, -1), isError);
+    else void this.#catchUp();
   }
 
-  /** Posts the answers that `useChat` does not post, and follows them where the page reads no stream. */
+  /** Posts the answers that `useChat` does not post, and shows what follows. */
   async #postBeside(messages: readonly Message[]): Promise<void> {
-    if (!this.#answers.claim(messages)) return;
+    if (this.#answers.openIn(messages).length === 0) return;
     this.#answers.begin(messages.findLast(isOfAssistant), messages);
     const isPosted = await postAnswers(this.#address, messages).then(
       () => true,
       () => false,
     );
     this.#answers.end(!isPosted);
-    if (isPosted && this.#chat().status === "ready") await this.#chat().resumeStream();
+    this.#answers.isBehind ||= isPosted;
+    await this.#catchUp();
+  }
+
+  /** Shows what follows answers that were posted beside a stream, as soon as the page reads none. */
+  async #catchUp(): Promise<void> {
+    // `useChat` is ready after the end of its stream.
+    await new Promise((resolve) => setTimeout(resolve));
+    if (!this.#answers.isBehind || this.#answers.isReading) return;
+    this.#answers.isBehind = false;
+    let shown: readonly Message[] = [];
+    this.#chat().setMessages((messages) => [...(shown = messages)]);
+    const newest = shown.at(-1);
+    if (newest && isOfAssistant(newest)) await this.#chat().resumeStream();
+    // The stream has nothing of an answer whose end another page has read.
+    await this.#update(shown.filter(isOfAssistant).slice(-1));
   }
 
   /** Reads what became of messages: their questions may have been decided elsewhere. `mayLack`: the page may have removed or edited others. */

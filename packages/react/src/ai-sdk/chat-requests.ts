@@ -38,26 +38,56 @@ function bodyWith(
   return { id, messages: [...known, posted], trigger };
 }
 
-/** The posts and streams of `useChat`. Calls back with each message that is posted. */
+/** What is called for the requests of `useChat`. */
+export interface RequestListener {
+  /** A message is posted. */
+  posts(posted: UIMessage | undefined, messages: readonly UIMessage[]): void;
+  /** A request begins, or has ended without a stream. */
+  reads(isReading: boolean): void;
+}
+
+/** The posts and streams of `useChat`. */
 export const transportTo = <Message extends UIMessage>(
   address: AgentChatAddress,
-  onPost: (posted: UIMessage | undefined, messages: readonly UIMessage[]) => void,
+  listener: RequestListener,
 ): ChatTransport<Message> =>
   new DefaultChatTransport<Message>({
     api: address.api,
-    fetch: (...given) => request(address, ...given),
+    async fetch(...given) {
+      listener.reads(true);
+      try {
+        const response = await requestStream(address, ...given);
+        if (response.status === 204) listener.reads(false);
+        return response;
+      } catch (error) {
+        listener.reads(false);
+        throw error;
+      }
+    },
     prepareSendMessagesRequest: ({ id, messages, messageId, trigger }) => {
       const newest = messages.findLast(({ role }) => trigger === "submit-message" || role === "user");
       const posted = messages.find((message) => message.id === messageId) ?? newest;
-      onPost(posted, messages);
+      listener.posts(posted, messages);
       return { body: bodyWith(id, posted, messages, trigger) };
     },
   });
 
+/** Makes a request for a stream, which only a page without an open answer does not get (204). */
+async function requestStream(
+  address: AgentChatAddress,
+  ...[url, init]: Parameters<typeof globalThis.fetch>
+): Promise<Response> {
+  const response = await request(address, url, init);
+  const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
+  if (isStream || (response.status === 204 && init?.method !== "POST")) return response;
+  const detail = `What ${url instanceof Request ? url.url : String(url)} has answered is not the stream of a chat.`;
+  throw new AgentChatError(response.status, { detail });
+}
+
 /** Posts the newest message of the assistant, with the answers in it, and leaves the stream that follows to others. */
 export async function postAnswers(address: AgentChatAddress, messages: readonly UIMessage[]): Promise<void> {
   const body = bodyWith(address.id, messages.findLast(isOfAssistant), messages, "submit-message");
-  const response = await request(address, address.api, {
+  const response = await requestStream(address, address.api, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify(body),

@@ -1,15 +1,16 @@
 import type { UIMessage } from "ai";
 import { answersIn, isOfAssistant } from "./answers.ts";
 
-/** The answers of the user that a page has not posted yet, by the ids of their parts. */
+/** The answers of the user that a page has not posted yet, by the ids of their parts, and what the page reads meanwhile. */
 export class PendingAnswers {
   #given: readonly string[] = [];
-  /** Those of them that `useChat` is about to post. */
-  #claimed: readonly string[] = [];
   /** Those whose post has begun. */
   #posting: readonly string[] = [];
-
   #adding = 0;
+  /** Whether `useChat` makes a request, or reads its stream. */
+  isReading = false;
+  /** Whether an answer was posted beside the stream of `useChat`, so that what follows may not be in that stream. */
+  isBehind = false;
 
   /** Whether an answer is being added to the messages. */
   get isAdding(): boolean {
@@ -19,7 +20,6 @@ export class PendingAnswers {
   /** Adds an answer of the user to the messages: the id is that of its approval or of its call. */
   async give(id: string, add: () => void | PromiseLike<void>): Promise<void> {
     this.#given = [...this.#given.filter((given) => given !== id), id];
-    this.#claimed = this.#claimed.filter((claimed) => claimed !== id);
     this.#adding += 1;
     try {
       await add();
@@ -28,24 +28,21 @@ export class PendingAnswers {
     }
   }
 
-  /** Takes the answers for a post. Returns whether one of them was not taken yet. */
-  claim(messages: readonly UIMessage[]): boolean {
+  /** The answers in these messages whose post has not begun. */
+  openIn(messages: readonly UIMessage[]): readonly string[] {
     const shown = answersIn(messages);
-    const open = this.#given.filter((id) => shown.includes(id));
-    const isNew = open.some((id) => !this.#claimed.includes(id));
-    this.#claimed = open;
-    return isNew;
+    return this.#given.filter((id) => shown.includes(id));
   }
 
-  /** The post of a message begins. What was taken for one of another message is open again. */
+  /** The post of a message begins, with the answers in it. */
   begin(posted: UIMessage | undefined, messages: readonly UIMessage[]): void {
-    this.#claimed = [];
     if (posted !== messages.findLast(isOfAssistant)) return;
-    this.#posting = [...this.#posting, ...this.#given];
-    this.#given = [];
+    const begun = this.openIn(messages);
+    this.#posting = [...this.#posting, ...begun];
+    this.#given = this.#given.filter((id) => !begun.includes(id));
   }
 
-  /** The posts that have begun were taken, or have failed: then their answers are open again. */
+  /** The posts that have begun were taken, or may have failed: then their answers are open again. */
   end(isFailed: boolean): void {
     if (isFailed) this.#given = [...new Set([...this.#posting, ...this.#given])];
     this.#posting = [];

@@ -36,7 +36,10 @@ export function useAgentChat<Message extends UIMessage = UIMessage>(
   const chat: UseChatHelpers<Message> = useChat<Message>({
     ...others,
     resume: true,
-    transport: transportTo(options, (posted, messages) => answers.begin(posted, messages)),
+    transport: transportTo(options, {
+      posts: (posted, messages) => answers.begin(posted, messages),
+      reads: (isReading) => void (answers.isReading = isReading),
+    }),
     sendAutomaticallyWhen: ({ messages }) => page.posts(messages),
     onFinish: (end) => {
       page.ended(end.messages, end);

@@ -2,6 +2,7 @@ import { agentTool, askHuman, toolAsks, type Tool } from "@moora/agent";
 import { answers, callsTools, type MockStep } from "@moora/llm/testing";
 import { agentOf } from "@moora/testbed/server/agent-of";
 import { toolOf } from "@moora/testbed/tool-of";
+import { untilPasses } from "@moora/testbed/test-clock";
 import { isToolUIPart, type ChatInit, type UIMessage } from "ai";
 import fc from "fast-check";
 import { afterEach, describe, expect, it, vi } from "vitest";
@@ -136,6 +137,47 @@ describe("a page with several open questions", () => {
     expect(JSON.stringify(chat.messages)).toContain('"output":{"paid":true}');
     expect(openParts(chat)).toHaveLength(1);
     expect(scene.posts).toBe(2);
+  });
+
+  it.each([
+    ["pay", "ask_human"],
+    ["ask_human", "pay"],
+    ["pay", "cashier"],
+  ])("posts all answers that are given at once: to %s and to %s", async (...names) => {
+    await using asker = await open(names);
+    const { scene, chat } = asker;
+    for (const { toolCallId, approval } of openParts(chat)) {
+      if (approval !== undefined) void chat.addToolApprovalResponse({ id: approval.id, approved: true });
+      else void chat.addToolOutput({ tool: "ask" as never, toolCallId, output: "red" });
+    }
+    await untilPasses(() => isDone(chat));
+    await scene.rests(chat);
+    expect(chat.status).toBe("ready");
+    expect(scene.posts).toBe(3);
+  });
+
+  it("posts an answer although the page is stopped at once", async () => {
+    await using asker = await open(["pay"]);
+    const { scene, chat } = asker;
+    void chat.addToolApprovalResponse({ id: partOf(chat, "pay")?.approval?.id ?? "", approved: true });
+    void chat.stop();
+    await untilPasses(() => isDone(chat));
+    await scene.rests(chat);
+  });
+
+  it("shows what follows an answer that was given while the post of another one was under way", async () => {
+    await using asker = await open(["pay", "ask_human"]);
+    const { scene, chat } = asker;
+    const release = scene.hold();
+    void chat.addToolApprovalResponse({ id: partOf(chat, "pay")?.approval?.id ?? "", approved: true });
+    await untilPasses(() => expect(scene.posts).toBe(2));
+    const { toolCallId = "" } = partOf(chat, "ask_human") ?? {};
+    void chat.addToolOutput({ tool: "ask" as never, toolCallId, output: "red" });
+    await untilPasses(() => expect(scene.posts).toBe(3));
+    release();
+    await untilPasses(() => isDone(chat));
+    await scene.rests(chat);
+    expect(chat.status).toBe("ready");
   });
 
   it("ends with the answer if each of two windows answers one of them", async () => {

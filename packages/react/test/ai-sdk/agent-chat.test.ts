@@ -39,6 +39,8 @@ const textsOf = ({ parts }: UIMessage): readonly string[] =>
 const steps = (chat: PageChat): readonly unknown[] =>
   chat.messages.map((message) => [message.role === "user" ? message.role : message.id, ...textsOf(message)]);
 
+const texts = (chat: PageChat): readonly string[] => chat.messages.flatMap(textsOf);
+
 const ended = [
   ["user", "Pay"],
   ["loop_1", "Not paid."],
@@ -248,8 +250,6 @@ describe("a page whose server is closed in the middle of an answer", () => {
 });
 
 describe("an answer that the page asks for once more", () => {
-  const texts = (chat: PageChat): readonly string[] => chat.messages.flatMap(textsOf);
-
   it("is written after a failed loop", async () => {
     const agent = agentOf([answers("One."), fails("auth"), answers("Two.")]);
     await using scene = new HookScene(agent);
@@ -402,6 +402,52 @@ describe("an answer that is given while the page reads a stream", () => {
     await send(page.scene, page.chat, page.approve);
     const read = await readAgentChat(address);
     expect(JSON.stringify(read.messages)).toContain('"output":"paid"');
+  });
+});
+
+describe("an answer that is given while a message is on its way", () => {
+  it("is shown with what follows it", async () => {
+    await using scene = new HookScene(payer());
+    const chat = await scene.open();
+    await chat.sendMessage({ text: "Pay" });
+    const release = scene.hold();
+    const sent = chat.sendMessage({ text: "Hello" });
+    await untilPasses(() => expect(scene.posts).toBe(2));
+    void chat.addToolApprovalResponse({ id: callOf(chat).approval?.id ?? "", approved: true });
+    await untilPasses(() => expect(scene.posts).toBe(3));
+    release();
+    await sent;
+    await untilPasses(() => expect(callOf(chat).state).toBe("output-available"));
+    await scene.rests(chat);
+    expect(chat.status).toBe("ready");
+    expect(texts(chat)).toContain("Not paid.");
+  });
+});
+
+describe("a post that something else than the server answers", () => {
+  const login = () => new Response("<html>Log in</html>", { headers: { "content-type": "text/html" } });
+
+  it("is an error: the message was not sent", async () => {
+    await using scene = new HookScene(agentOf([answers("Hello.")]));
+    const chat = await scene.open();
+    vi.stubGlobal("fetch", () => Promise.resolve(login()));
+    await chat.sendMessage({ text: "Hi" });
+    expect(chat.status).toBe("error");
+    expect(chat.error).toMatchObject({ name: "AgentChatError", status: 200 });
+    expect(chat.error?.message).toBe("What /agents/helper/chat has answered is not the stream of a chat.");
+  });
+
+  it("is an error: the question is open", async () => {
+    await using scene = new HookScene(payer());
+    const chat = await scene.open();
+    await chat.sendMessage({ text: "Pay" });
+    const { fetch } = globalThis;
+    vi.stubGlobal("fetch", async (path: string, init?: RequestInit) =>
+      init?.method === "POST" ? login() : await fetch(path, init),
+    );
+    await chat.addToolApprovalResponse({ id: callOf(chat).approval?.id ?? "", approved: true });
+    await untilPasses(() => expect(chat.status).toBe("error"));
+    await untilPasses(() => expect(callOf(chat).state).toBe("approval-requested"));
   });
 });
 
