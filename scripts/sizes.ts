@@ -101,7 +101,7 @@ const budgets: readonly Budget[] = [
     what: "a chat of the AI SDK, without the SDK and React",
     source: `export * from "@moora/react/ai-sdk";`,
     without: ["react", "ai", "@ai-sdk/react"],
-    mostKb: 2,
+    mostKb: 2.5,
   },
   {
     what: "the page of the inspector",
