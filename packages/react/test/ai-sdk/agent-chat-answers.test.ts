@@ -163,6 +163,7 @@ describe("a page with several open questions", () => {
     void chat.stop();
     await untilPasses(() => isDone(chat));
     await scene.rests(chat);
+    expect(chat.status).toBe("ready");
   });
 
   it("shows what follows an answer that was given while the post of another one was under way", async () => {
