@@ -55,7 +55,12 @@ export interface Ended {
 
 /** A folder of programs, in which each one runs as a process of its own. */
 export class Programs implements Disposable {
-  readonly path: string = mkdtempSync(join(root, ".fences-pages-"));
+  readonly path: string;
+
+  /** `parent` is the folder whose packages the programs see. Default: the root of the repository. */
+  constructor(parent: string = root) {
+    this.path = mkdtempSync(join(parent, ".fences-pages-"));
+  }
 
   write(file: string, text: string): void {
     writeFileSync(join(this.path, file), text);
@@ -103,7 +108,7 @@ export default {
 export function typeErrors(
   programs: Programs,
   files: readonly string[],
-  project: object = { extends: "../tsconfig.json" },
+  project: object = { extends: join(root, "tsconfig.json") },
 ): string {
   programs.write("tsconfig.json", JSON.stringify({ ...project, files, include: [] }));
   const { stdout } = spawnSync(join(root, "node_modules/.bin/tsc"), ["-p", programs.path], {

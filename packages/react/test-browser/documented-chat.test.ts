@@ -1,4 +1,3 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { askHuman, defineAgent } from "@moora/agent";
 import { memoryLog } from "@moora/event-log";
@@ -6,7 +5,7 @@ import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
 import { createAgentServer } from "@moora/server";
 import { serve } from "@moora/server/node";
 import { TestBrowser } from "@moora/testbed/browser";
-import { Page as Documentation } from "@moora/testbed/page";
+import { Page as Documentation, Programs } from "@moora/testbed/page";
 import { paid, pay } from "@moora/testbed/server/paying-tools";
 import { expect, it } from "vitest";
 
@@ -22,14 +21,10 @@ const entry = `globalThis.begin = (server) => {
 };`;
 
 async function startBrowser(): Promise<TestBrowser> {
-  const folder = mkdtempSync(join(import.meta.dirname, ".fences-"));
-  try {
-    writeFileSync(join(folder, "chat.tsx"), new Documentation("docs/chats.md").block("tsx"));
-    writeFileSync(join(folder, "entry.ts"), entry);
-    return await TestBrowser.start({ scripts: { page: join(folder, "entry.ts") } });
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  using programs = new Programs(import.meta.dirname);
+  programs.write("chat.tsx", new Documentation("docs/chats.md").block("tsx"));
+  programs.write("entry.ts", entry);
+  return await TestBrowser.start({ scripts: { page: join(programs.path, "entry.ts") } });
 }
 
 it("the page of the documentation asks for an approval and for an answer, and shows a chat again", async () => {

@@ -1,42 +1,35 @@
-import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import type { Agent } from "@moora/agent";
 import { memoryLog } from "@moora/event-log";
 import { answers, callsTools, fails } from "@moora/llm/testing";
-import { Page } from "@moora/testbed/page";
+import { Page, Programs, typeErrors } from "@moora/testbed/page";
 import { agentOf } from "@moora/testbed/server/agent-of";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { createAgentServer } from "../src/index.ts";
 import { serve } from "../src/node.ts";
 import { pay } from "./chat-scene.ts";
 
-const root = resolve(import.meta.dirname, "../../..");
 const documentation = new Page("docs/ag-ui.md");
 const files = ["ag-ui.ts", "run.ts", "answer.ts"];
 
-let folder: string;
+let programs: Programs;
 
 beforeAll(() => {
-  folder = mkdtempSync(join(import.meta.dirname, ".fences-"));
-  for (const file of files) writeFileSync(join(folder, file), documentation.block(`ts file=${file}`));
+  programs = new Programs(import.meta.dirname);
+  for (const file of files) programs.write(file, documentation.block(`ts file=${file}`));
 });
 
 afterAll(() => {
-  rmSync(folder, { recursive: true });
+  programs[Symbol.dispose]();
 });
 
 describe("the programs of the page about AG-UI", () => {
   it("compile", () => {
-    const config = {
-      extends: "../../tsconfig.json",
+    const project = {
+      extends: join(import.meta.dirname, "../tsconfig.json"),
       compilerOptions: { lib: ["es2024", "dom", "esnext.disposable"] },
-      files,
-      include: [],
     };
-    writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(config));
-    const { stdout } = spawnSync(join(root, "node_modules/.bin/tsc"), ["-p", folder], { encoding: "utf8" });
-    expect(stdout).toBe("");
+    expect(typeErrors(programs, files, project)).toBe("");
   });
 
   it("run an agent", async () => {
@@ -67,9 +60,9 @@ async function run(name: string, agent: Agent): Promise<readonly unknown[]> {
     vi.spyOn(console, method).mockImplementation((value) => void logged.push(value)),
   );
   try {
-    const file = join(folder, `${crypto.randomUUID()}.ts`);
-    writeFileSync(file, documentation.block(`ts file=${name}`).replace("http://localhost:8080", url));
-    await import(/* @vite-ignore */ file);
+    const file = `${crypto.randomUUID()}.ts`;
+    programs.write(file, documentation.block(`ts file=${name}`).replace("http://localhost:8080", url));
+    await import(/* @vite-ignore */ join(programs.path, file));
     return logged;
   } finally {
     for (const method of methods) method.mockRestore();
