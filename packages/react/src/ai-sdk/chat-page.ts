@@ -21,7 +21,7 @@ export class ChatPage<Message extends UIMessage> {
   async give(id: string, add: () => void | PromiseLike<void>): Promise<void> {
     await this.#answers.give(id, add);
     // A post of `useChat` has begun by then.
-    await new Promise((resolve) => setTimeout(resolve));
+    await nextTask();
     this.#chat().setMessages((messages) => {
       void this.#postBeside(messages);
       return messages;
@@ -66,13 +66,12 @@ export class ChatPage<Message extends UIMessage> {
   /** Shows what follows answers that were posted beside a stream, as soon as the page reads none. */
   async #catchUp(): Promise<void> {
     // `useChat` is ready after the end of its stream.
-    await new Promise((resolve) => setTimeout(resolve));
+    await nextTask();
     if (!this.#answers.isBehind || this.#answers.isReading) return;
     this.#answers.isBehind = false;
     let shown: readonly Message[] = [];
     this.#chat().setMessages((messages) => [...(shown = messages)]);
-    const newest = shown.at(-1);
-    if (newest && isOfAssistant(newest)) await this.#chat().resumeStream();
+    await this.#chat().resumeStream();
     // The stream has nothing of an answer whose end another page has read.
     await this.#update(shown.filter(isOfAssistant).slice(-1));
   }
@@ -85,6 +84,9 @@ export class ChatPage<Message extends UIMessage> {
     this.#chat().setMessages((shown) => updated(shown, read.messages, { ids, mayLack }));
   }
 }
+
+/** Waits until everything that is due now has run. */
+const nextTask = (): Promise<void> => new Promise((resolve) => setTimeout(resolve));
 
 /** What a page shows after the messages of these ids were read again. */
 function updated<Message extends UIMessage>(

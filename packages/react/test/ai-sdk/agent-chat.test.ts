@@ -421,6 +421,42 @@ describe("an answer that is given while a message is on its way", () => {
     await scene.rests(chat);
     expect(chat.status).toBe("ready");
     expect(texts(chat)).toContain("Not paid.");
+    const ids = chat.messages.map(({ id }) => id);
+    expect(ids).toEqual([...new Set(ids)]);
+  });
+});
+
+describe("an answer that is given while a message is on its way, in a loop that continues", () => {
+  it("is shown to its end, each message once", async () => {
+    const model = new HandModel();
+    await using scene = new HookScene(
+      agentOf(model, { tools: [toolOf("pay", () => "paid", { approval: "always" })] }),
+    );
+    const chat = await scene.open();
+    const asked = chat.sendMessage({ text: "Pay" });
+    const asking = await model.attempt(1);
+    asking.begin("pay", "{}");
+    asking.end();
+    await asked;
+    const release = scene.hold();
+    const sent = chat.sendMessage({ text: "Hello" });
+    await untilPasses(() => expect(scene.posts).toBe(2));
+    // The message ends its stream before the answer arrives.
+    const releaseAnswer = scene.hold();
+    void chat.addToolApprovalResponse({ id: callOf(chat).approval?.id ?? "", approved: true });
+    await untilPasses(() => expect(scene.posts).toBe(3));
+    release();
+    await sent;
+    releaseAnswer();
+    const answering = await model.attempt(2);
+    answering.write("One ");
+    await untilPasses(() => expect(texts(chat)).toContain("One "));
+    answering.write("two.");
+    answering.end();
+    await untilPasses(() => expect(texts(chat)).toContain("One two."));
+    await scene.rests(chat);
+    const ids = chat.messages.map(({ id }) => id);
+    expect(ids).toEqual([...new Set(ids)]);
   });
 });
 
