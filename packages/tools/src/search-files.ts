@@ -1,6 +1,6 @@
 import { defineTool, type Tool } from "@moora/agent-core-effects";
 import { fileText } from "./files/file-text.ts";
-import { patternMatcher, PatternTooSlow, textMatcher, type LineMatcher } from "./files/line-matcher.ts";
+import { patternMatcher, textMatcher, type LineMatcher } from "./files/line-matcher.ts";
 import { matchesNamePattern } from "./files/name-pattern.ts";
 import { refusedToReply } from "./files/refused-to-reply.ts";
 import { PathRefused, type RootFolder } from "./files/root-folder.ts";
@@ -11,8 +11,6 @@ const maxMatches = 200;
 const maxFiles = 10_000;
 const maxFileBytes = 2_000_000;
 const shownLineLength = 300;
-/** The time limit for regular expression matching in one search. Matching blocks the event loop. */
-const matchingMs = 1_000;
 
 /** Creates `search_files` for a root folder. */
 export const searchFilesTool = (root: RootFolder): Tool =>
@@ -33,7 +31,7 @@ export const searchFilesTool = (root: RootFolder): Tool =>
         },
         regex: {
           type: "boolean",
-          description: "Whether the query is a regular expression, for single lines.",
+          description: "Whether the query is a regular expression of RE2, for single lines.",
         },
         ignore_case: { type: "boolean", description: "Whether to ignore case." },
       },
@@ -48,7 +46,7 @@ export const searchFilesTool = (root: RootFolder): Tool =>
         const query = textAt(input, "query");
         const ignoresCase = flagAt(input, "ignore_case");
         const matcher = flagAt(input, "regex")
-          ? patternMatcher(query, ignoresCase, matchingMs)
+          ? await patternMatcher(query, ignoresCase)
           : textMatcher(query, ignoresCase);
         const search = new FileSearch(root, matcher, signal);
         await search.run(textAt(input, "path", "."), textAt(input, "name"));
@@ -73,16 +71,11 @@ class FileSearch {
   }
 
   async run(path: string, name: string): Promise<void> {
-    try {
-      for await (const file of this.#files(path)) {
-        if (name !== "" && !matchesNamePattern(name, file)) continue;
-        if (this.#searched === maxFiles) this.#cut = `only ${maxFiles} files were searched`;
-        if (this.#cut !== "") return;
-        await this.#searchFile(file);
-      }
-    } catch (error) {
-      if (!(error instanceof PatternTooSlow)) throw error;
-      this.#cut = "the expression takes too long to match; use a simpler one";
+    for await (const file of this.#files(path)) {
+      if (name !== "" && !matchesNamePattern(name, file)) continue;
+      if (this.#searched === maxFiles) this.#cut = `only ${maxFiles} files were searched`;
+      if (this.#cut !== "") return;
+      await this.#searchFile(file);
     }
   }
 
@@ -117,13 +110,13 @@ class FileSearch {
       return;
     }
     this.#searched += 1;
-    const lines = file.text.split(/\r?\n/);
-    for (const index of this.#matcher.matches(lines)) {
+    for (const [index, line] of file.text.split(/\r?\n/).entries()) {
+      if (!this.#matcher(line)) continue;
       if (this.#found.length === maxMatches) {
         this.#cut = `the first ${maxMatches} lines are shown`;
         return;
       }
-      this.#found.push(`${path}:${index + 1}: ${shownLine(lines[index] ?? "")}`);
+      this.#found.push(`${path}:${index + 1}: ${shownLine(line)}`);
     }
   }
 
