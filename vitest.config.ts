@@ -1,25 +1,44 @@
 import { defaultClientConditions, defaultServerConditions } from "vite";
 import { defineConfig } from "vitest/config";
-import projects from "./vitest.workspace.ts";
 
 const source = "@moora/source";
 
-/** The file for the counts of a run, so that a script can add them up. */
-const report = process.env["MOORA_TEST_REPORT"];
+/** The folder for the counts of each run, so that a script can add them up. */
+const reports = process.env["MOORA_TEST_REPORTS"];
+
+const tests = ["packages/*/test/**/*.test.{ts,tsx}", "test/**/*.test.{ts,tsx}"];
+const longTests = tests.map((pattern) => pattern.replace(".test.", ".long.test."));
 
 export default defineConfig({
   resolve: { conditions: [source, ...defaultClientConditions] },
   ssr: { resolve: { conditions: [source, ...defaultServerConditions] } },
   test: {
-    projects,
+    projects: [
+      // What needs no database and no engine, and takes less than five seconds a file: `pnpm run test`.
+      { extends: true, test: { name: "short", include: tests, exclude: ["**/node_modules/**", ...longTests] } },
+      {
+        extends: true,
+        test: {
+          name: "long",
+          include: longTests,
+          globalSetup: ["testbed/src/postgres/server-of-the-run.ts"],
+        },
+      },
+    ],
+    // The files of a worker share their modules: most of the time of a file was spent in importing them anew.
+    isolate: false,
     // Limits for what hangs: a loaded machine takes several times what a test needs.
     testTimeout: 120_000,
     hookTimeout: 180_000,
     // Many tests wait for other processes: one worker a core, where the default leaves a core to the terminal.
     maxWorkers: "100%",
+    // What a test that passes prints, such as an error that it expects, is not shown.
+    silent: "passed-only",
     // The names of a suite's cases say what is kept: they are shown as a whole.
     taskTitleValueFormatTruncate: 200,
-    ...(report === undefined ? {} : { reporters: ["default", ["json", { outputFile: report }]] }),
+    ...(reports === undefined
+      ? {}
+      : { reporters: ["default", ["json", { outputFile: `${reports}/${process.pid}.json` }]] }),
     execArgv: [`--conditions=${source}`],
     coverage: { provider: "v8", include: ["**/src/**"], reporter: ["text", "json-summary"] },
   },

@@ -1,10 +1,10 @@
 /**
  * Everything that has to hold before a change may land.
  *
- *   check.ts [--rest | --short | --changed [COMMIT]]
+ *   check.ts [--rest | --changed [COMMIT]]
  *
- * `--rest` leaves out the tests. The other two leave out what needs packed packages or a browser: `--short` runs no long test,
- * `--changed` the tests that the changes since COMMIT reach (without it: what is not committed).
+ * `--rest` leaves out `pnpm run test`. `--changed` leaves out what needs packed packages, a database, an engine or a browser, and
+ * runs the tests that the changes since COMMIT reach (without it: what is not committed).
  */
 import { runSteps, type Step } from "./run-steps.ts";
 
@@ -20,15 +20,12 @@ const looks = ["typecheck", "lint", "format:check", "unused", "links", "language
 const builds = ["packages", "sizes", "consumers", "api", "prove --short"].map(pnpm);
 
 const [mode, commit] = process.argv.slice(2);
-if (mode === "--short") await runSteps([...looks, pnpm("test:short")]);
-else if (mode === "--changed") {
-  await runSteps([
-    ...looks,
-    pnpm(`test --passWithNoTests --changed${commit === undefined ? "" : `=${commit}`}`),
-  ]);
+if (mode === "--changed") {
+  const since = commit === undefined ? "" : `=${commit}`;
+  await runSteps(looks, [pnpm(`test --passWithNoTests --changed${since}`)]);
 } else {
   if (mode !== "--rest") await runSteps([pnpm("test")]);
   const passed = process.exitCode !== 1;
-  await runSteps([...looks, pnpm("test:browser")], builds);
+  await runSteps([...looks, pnpm("test:browser"), pnpm("test:long")], builds);
   if (!passed) process.exitCode = 1;
 }

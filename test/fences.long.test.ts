@@ -2,8 +2,8 @@ import { spawn, spawnSync } from "node:child_process";
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { LLMock } from "@copilotkit/aimock";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { PostgresServer } from "@moora/testbed/postgres/server";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { createDatabase } from "@moora/testbed/postgres/database";
 import { graphToMermaid } from "@moora/agent-core-state-machine";
 import { root } from "../scripts/workspace.ts";
 
@@ -30,7 +30,7 @@ const fences: readonly Fence[] = pages.flatMap((page) =>
 );
 
 let provider: LLMock;
-let postgres: PostgresServer;
+let databaseUrl: string;
 
 beforeAll(async () => {
   for (const { file, code } of fences) writeFileSync(file, `${code}\nexport {};\n`);
@@ -39,13 +39,12 @@ beforeAll(async () => {
     JSON.stringify({ extends: "../tsconfig.json", files: fences.map(({ file }) => file) }),
   );
   provider = await LLMock.create({ port: 0 });
-  postgres = await PostgresServer.start();
+  databaseUrl = await createDatabase(inject("postgresUrl"));
   provider.on({ predicate: () => true }, { content: "Hello from the model." });
 });
 
 afterAll(async () => {
   await provider.stop();
-  await postgres[Symbol.asyncDispose]();
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -101,7 +100,7 @@ const run = (file: string): Promise<{ code: number | null; output: string }> =>
       cwd: folder,
       env: {
         ...process.env,
-        DATABASE_URL: postgres.url,
+        DATABASE_URL: databaseUrl,
         OPENAI_BASE_URL: `${provider.url}/v1`,
         OPENAI_API_KEY: "none",
         ANTHROPIC_BASE_URL: provider.url,

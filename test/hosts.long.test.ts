@@ -6,8 +6,8 @@ import { userMessage } from "@moora/agent";
 import { restateSession } from "@moora/restate";
 import { knownHosts } from "@moora/testbed/hosts";
 import { freePort } from "@moora/testbed/ports";
-import { PostgresServer } from "@moora/testbed/postgres/server";
-import { describe, expect, it } from "vitest";
+import { createDatabase } from "@moora/testbed/postgres/database";
+import { describe, expect, inject, it } from "vitest";
 import { readHostResults, suiteOf, withRuns } from "../scripts/host-results.ts";
 import { hostTables } from "../scripts/host-tables.ts";
 import { runByHost } from "../proofs/hosts/run-by-host.ts";
@@ -149,8 +149,7 @@ describe("one agent on every host", () => {
   const answer = "It is -3 degrees in Oslo.";
 
   it("gives the same answer in memory, in SQLite, in PostgreSQL and on DBOS", async () => {
-    await using server = await PostgresServer.start();
-    const env = { DATABASE_URL: server.url };
+    const env = { DATABASE_URL: await createDatabase(inject("postgresUrl")) };
     const answers = [run("memory.ts"), run("sqlite.ts"), run("postgres.ts", env), run("dbos.ts", env)];
     // DBOS prints lines of its own.
     for (const text of answers) expect(text.split("\n")).toContain(answer);

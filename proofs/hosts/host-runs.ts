@@ -14,7 +14,6 @@ import { postgresStorage } from "@moora/testbed/postgres/storage";
 import { jsonlStorage, sqliteStorage } from "@moora/testbed/stores";
 import { workerdHost } from "../../packages/cloudflare/test/workerd-host.ts";
 import { dbosConformanceHost } from "../../packages/dbos/test/conformance-host.ts";
-import { prepareDatabases } from "../../packages/dbos/test/databases.ts";
 import { RestateHost, type RestateHostOptions } from "../../packages/restate/test/restate-host.ts";
 import { root } from "../../scripts/workspace.ts";
 import { countKills, type Kills } from "./count-kills.ts";
@@ -60,7 +59,6 @@ const dbosRun: HostRun = {
   host: "DBOS",
   async run(runCases, kills) {
     await using server = await PostgresServer.start();
-    await prepareDatabases(server.url);
     await runCases(suite(dbosConformanceHost(server.url), kills));
   },
 };

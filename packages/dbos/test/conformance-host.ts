@@ -14,14 +14,14 @@ import type { EventLog } from "@moora/event-log";
 import { postgresLog } from "@moora/event-log-postgres";
 import { dbosCannot } from "@moora/testbed/hosts";
 import type { ConformanceOrders } from "./children/conformance.ts";
-import { createDatabase } from "./databases.ts";
+import { createPreparedDatabase } from "./databases.ts";
 import { HostProcess } from "./host-process.ts";
 
-/** Sessions on DBOS, each process a real one. Each case has a database of its own, on a server with `prepareDatabases`. */
+/** Sessions on DBOS, each process a real one. Each case has a database of its own. */
 export const dbosConformanceHost = (serverUrl: string): ConformanceHost => ({
   name: "DBOS",
   cannot: dbosCannot,
-  prepare: async ({ world }) => await DbosProcesses.prepare(world, await createDatabase(serverUrl)),
+  prepare: async ({ world }) => await DbosProcesses.prepare(world, await createPreparedDatabase(serverUrl)),
 });
 
 /** The world of a case behind a server, for the processes. */

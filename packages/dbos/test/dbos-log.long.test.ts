@@ -11,10 +11,10 @@ import {
 import { dbosHost, dbosLog } from "@moora/dbos";
 import { memoryLog } from "@moora/event-log";
 import { createAgentServer } from "@moora/server";
+import { createDatabase } from "@moora/testbed/postgres/database";
 import type { EventReader } from "@moora/testbed/server/event-reader";
 import { range, Scene as Servers } from "@moora/testbed/server/scene";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { withoutTables } from "./databases.ts";
 import { postedRecords, servedAgent } from "./server-scene.ts";
 import { isDone, Scene } from "./support.ts";
 
@@ -161,7 +161,7 @@ describe("dbosLog", { timeout: 240_000 }, () => {
   });
 
   it("rejects an append in a database in which DBOS was never launched", async () => {
-    await using fresh = await Scene.start(withoutTables);
+    await using fresh = await Scene.start(createDatabase);
     const early = await DBOSClient.create({ systemDatabaseUrl: fresh.url });
     const log = dbosLog({ log: fresh.log, client: early });
     const session = await log.create("early", newSessionHeader(agent, "early"));

@@ -12,9 +12,9 @@ import { defaultRunLimits } from "@moora/agent-core-effects";
 import { postgresLog } from "@moora/event-log-postgres";
 import { thirtyDays } from "@moora/testbed/asking-agent";
 import { poolOn } from "@moora/testbed/postgres/server";
+import { createDatabase } from "@moora/testbed/postgres/database";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import type { DeadlineOrders } from "./children/deadlines.ts";
-import { createDatabase, withoutTables } from "./databases.ts";
 import { HostProcess } from "./host-process.ts";
 import { message } from "./support.ts";
 
@@ -28,7 +28,7 @@ let log: EventLog;
 let pool: ReturnType<typeof poolOn>;
 
 beforeAll(async () => {
-  url = await createDatabase(inject("postgresUrl"), withoutTables);
+  url = await createDatabase(inject("postgresUrl"));
   log = postgresLog(url);
   pool = poolOn(url);
 });

@@ -2,7 +2,7 @@ import { stateAt, type AgentInput, type AgentState } from "@moora/agent";
 import { postgresLog } from "@moora/event-log-postgres";
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from "vitest";
 import type { KeyedPostOrders } from "./children/keyed-posts.ts";
-import { createDatabase } from "./databases.ts";
+import { createPreparedDatabase } from "./databases.ts";
 import { HostProcess } from "./host-process.ts";
 import { message } from "./support.ts";
 
@@ -13,7 +13,7 @@ let sessions = 0;
 let id = "";
 
 beforeAll(async () => {
-  url = await createDatabase(inject("postgresUrl"));
+  url = await createPreparedDatabase(inject("postgresUrl"));
   log = postgresLog(url);
   other = await launch({ executor: "other" });
 }, 60_000);

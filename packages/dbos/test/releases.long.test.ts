@@ -4,7 +4,7 @@ import { postgresLog } from "@moora/event-log-postgres";
 import { poolOn } from "@moora/testbed/postgres/server";
 import { afterEach, beforeEach, describe, expect, inject, it } from "vitest";
 import type { ReleaseOrders } from "./children/releases.ts";
-import { createDatabase } from "./databases.ts";
+import { createPreparedDatabase } from "./databases.ts";
 import { HostProcess } from "./host-process.ts";
 import { isDone, message } from "./support.ts";
 
@@ -15,7 +15,7 @@ let log: ReturnType<typeof postgresLog>;
 let processes: HostProcess[] = [];
 
 beforeEach(async () => {
-  url = await createDatabase(inject("postgresUrl"));
+  url = await createPreparedDatabase(inject("postgresUrl"));
   log = postgresLog(url);
 });
 

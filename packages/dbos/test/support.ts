@@ -5,7 +5,7 @@ import { postgresLog } from "@moora/event-log-postgres";
 import { Place } from "@moora/testbed/durable/places";
 import { inject } from "vitest";
 import type { Orders } from "./children/host.ts";
-import { createDatabase } from "./databases.ts";
+import { createPreparedDatabase } from "./databases.ts";
 import { HostProcess } from "./host-process.ts";
 
 /** A database, and what the tools of all processes have done. */
@@ -22,9 +22,9 @@ export class Scene implements AsyncDisposable {
     writeFileSync(this.#file, "");
   }
 
-  /** `template`: the database that is copied. Default: one with the tables of DBOS. */
-  static async start(template?: string): Promise<Scene> {
-    return new Scene(await createDatabase(inject("postgresUrl"), template));
+  /** `create`: creates the database. Default: one with the tables of DBOS. */
+  static async start(create: typeof createPreparedDatabase = createPreparedDatabase): Promise<Scene> {
+    return new Scene(await create(inject("postgresUrl")));
   }
 
   async launch(orders: Partial<Orders> = {}): Promise<HostProcess> {

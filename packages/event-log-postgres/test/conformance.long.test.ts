@@ -1,26 +1,26 @@
 import { type LogCase, logConformance } from "@moora/event-log/testing";
 import type pg from "pg";
-import { afterAll, beforeAll, describe, it } from "vitest";
+import { afterAll, beforeAll, describe, inject, it } from "vitest";
 import { failOnDriverWarnings } from "@moora/testbed/postgres/driver-warnings";
-import { poolOn, PostgresServer } from "@moora/testbed/postgres/server";
+import { createDatabase } from "@moora/testbed/postgres/database";
+import { poolOn } from "@moora/testbed/postgres/server";
 import { postgresStorage } from "@moora/testbed/postgres/storage";
 
-let server: PostgresServer;
+let url: string;
 let pool: pg.Pool;
 
 beforeAll(async () => {
   failOnDriverWarnings();
-  server = await PostgresServer.start();
-  pool = poolOn(server.url);
+  url = await createDatabase(inject("postgresUrl"));
+  pool = poolOn(url);
 });
 
 afterAll(async () => {
   await pool.end();
-  await server[Symbol.asyncDispose]();
 });
 
 async function checkCase({ run }: LogCase): Promise<void> {
-  const storage = postgresStorage(pool, server.url);
+  const storage = postgresStorage(pool, url);
   try {
     await run(storage);
   } finally {

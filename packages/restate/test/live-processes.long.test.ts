@@ -3,8 +3,8 @@ import { defineAgent } from "@moora/agent";
 import { postgresLog } from "@moora/event-log-postgres";
 import { MockLlmCaller } from "@moora/llm/testing";
 import { freePort } from "@moora/testbed/ports";
-import { PostgresServer } from "@moora/testbed/postgres/server";
-import { describe, expect, it } from "vitest";
+import { createDatabase } from "@moora/testbed/postgres/database";
+import { describe, expect, inject, it } from "vitest";
 import { Child } from "@moora/testbed/child";
 import { range, Scene } from "@moora/testbed/server/scene";
 import { restateLog } from "../src/index.ts";
@@ -16,16 +16,16 @@ const agent = defineAgent({ name: "writer", llm: new MockLlmCaller([]) });
 
 describe("a model call in another process than the server of its viewers", () => {
   it("is shown while it streams, and anew when its process was killed", async () => {
-    await using postgres = await PostgresServer.start();
+    const url = await createDatabase(inject("postgresUrl"));
     await using restate = await RestateServer.start();
     const { ingressUrl } = restate;
     const port = String(await freePort());
     // They end after the servers, which wait for their calls at the end.
     await using children = new AsyncDisposableStack();
-    const killed = children.use(new Child(program, port, ingressUrl, postgres.url, "hang"));
+    const killed = children.use(new Child(program, port, ingressUrl, url, "hang"));
     await killed.printed(/listening/);
     await restate.register(`http://127.0.0.1:${port}`);
-    await using channel = postgresLog(postgres.url);
+    await using channel = postgresLog(url);
     const { live } = channel;
     if (live === undefined) throw new Error("The log has no live channel.");
     const serve = (): Scene => new Scene(agent, { log: restateLog({ ingressUrl, agent: "writer", live }) });
@@ -38,7 +38,7 @@ describe("a model call in another process than the server of its viewers", () =>
     await using late = await other.as("ada").events(id);
     await untilShown(late, "one two three");
     await killed.kill();
-    const next = children.use(new Child(program, port, ingressUrl, postgres.url, "answer"));
+    const next = children.use(new Child(program, port, ingressUrl, url, "answer"));
     await next.printed(/listening/);
     for (const reader of [stream, late]) {
       const { seq, input } = await reader.until("re-act-observed");

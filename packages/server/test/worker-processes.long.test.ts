@@ -5,8 +5,8 @@ import { postgresLog } from "@moora/event-log-postgres";
 import { MockLlmCaller } from "@moora/llm/testing";
 import { Child } from "@moora/testbed/child";
 import { Place } from "@moora/testbed/durable/places";
-import { PostgresServer } from "@moora/testbed/postgres/server";
-import { describe, expect, it } from "vitest";
+import { createDatabase } from "@moora/testbed/postgres/database";
+import { describe, expect, inject, it } from "vitest";
 
 const pay = defineTool({
   name: "pay",
@@ -24,8 +24,8 @@ describe("workers in several processes on PostgreSQL", () => {
     { timeout: 120_000 },
     async () => {
       using place = new Place();
-      await using postgres = await PostgresServer.start();
-      await using log = postgresLog(postgres.url);
+      const url = await createDatabase(inject("postgresUrl"));
+      await using log = postgresLog(url);
       const ids = Array.from({ length: 60 }, (_, index) => `session ${index}`);
       for (const id of ids) {
         await (await openSession(agent, { log, id })).close();
@@ -35,7 +35,7 @@ describe("workers in several processes on PostgreSQL", () => {
       }
       const effects = place.file("effects");
       writeFileSync(effects, "");
-      const start = () => new Child(program, postgres.url, effects);
+      const start = () => new Child(program, url, effects);
       const linesOf = () => readFileSync(effects, "utf8").split("\n").slice(0, -1);
       const workers = [start(), start(), start()];
       try {

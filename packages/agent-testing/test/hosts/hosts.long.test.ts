@@ -1,10 +1,11 @@
 import type { AgentInput } from "@moora/agent";
 import { memoryLog } from "@moora/event-log";
 import { memoryLogStorage } from "@moora/event-log/testing";
-import { poolOn, PostgresServer } from "@moora/testbed/postgres/server";
+import { createDatabase } from "@moora/testbed/postgres/database";
+import { poolOn } from "@moora/testbed/postgres/server";
 import { postgresStorage } from "@moora/testbed/postgres/storage";
 import { jsonlStorage, sqliteStorage } from "@moora/testbed/stores";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import {
   hostConformance,
   HostNotConforming,
@@ -17,17 +18,16 @@ import {
   type PreparedHost,
 } from "../../src/hosts.ts";
 
-let server: PostgresServer;
+let url: string;
 let pool: ReturnType<typeof poolOn>;
 
 beforeAll(async () => {
-  server = await PostgresServer.start();
-  pool = poolOn(server.url);
+  url = await createDatabase(inject("postgresUrl"));
+  pool = poolOn(url);
 });
 
 afterAll(async () => {
   await pool.end();
-  await server[Symbol.asyncDispose]();
 });
 
 const hosts = [
@@ -35,7 +35,7 @@ const hosts = [
   logHost("memory log", () => memoryLogStorage()),
   logHost("JSONL", () => jsonlStorage({ durability: "relaxed" })),
   logHost("SQLite", () => sqliteStorage({ durability: "relaxed" })),
-  logHost("PostgreSQL", () => postgresStorage(pool, server.url)),
+  logHost("PostgreSQL", () => postgresStorage(pool, url)),
 ];
 
 const isRun = ({ reason }: HostCase): boolean => reason === undefined;

@@ -5,8 +5,8 @@ import { newWriteHolder } from "@moora/agent/internal";
 import { sqliteLog } from "@moora/event-log/sqlite";
 import { withSessions } from "@moora/event-log/testing";
 import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { PostgresServer } from "@moora/testbed/postgres/server";
+import { afterEach, beforeEach, describe, expect, inject, it, vi } from "vitest";
+import { createDatabase } from "@moora/testbed/postgres/database";
 import { parseLogTarget } from "../../src/cli/session/log-target.ts";
 import { TemporaryFolder } from "./temporary-folder.ts";
 import { TestHost } from "./test-host.ts";
@@ -518,9 +518,9 @@ describe("a session that another process takes over", () => {
 
 describe("sessions in PostgreSQL", () => {
   it("work as in other logs, with a URL from the environment", async () => {
-    await using server = await PostgresServer.start();
+    const url = await createDatabase(inject("postgresUrl"));
     const cli = async (...args: readonly string[]): Promise<string> => {
-      const host = new TestHost({ cwd: place.path, env: { MOORA_LOG: server.url } });
+      const host = new TestHost({ cwd: place.path, env: { MOORA_LOG: url } });
       expect(await host.run(args, ""), host.stderr.text).toBe(0);
       return host.stdout.text;
     };

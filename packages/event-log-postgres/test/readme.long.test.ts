@@ -3,20 +3,20 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { expect, it } from "vitest";
-import { PostgresServer } from "@moora/testbed/postgres/server";
+import { expect, inject, it } from "vitest";
+import { createDatabase } from "@moora/testbed/postgres/database";
 
 const readme = readFileSync(join(import.meta.dirname, "../README.md"), "utf8");
 const fences = [...readme.matchAll(/^```ts\n([^]*?)^```$/gm)].map(([, code = ""]) => code);
 
 it("the example of the README appends a record and is notified of it", async () => {
-  await using server = await PostgresServer.start();
+  const url = await createDatabase(inject("postgresUrl"));
   const child = spawn(
     process.execPath,
     ["--conditions=@moora/source", "--input-type=module-typescript", "--eval", fences[0] ?? ""],
     {
       cwd: join(import.meta.dirname, ".."),
-      env: { ...process.env, DATABASE_URL: server.url },
+      env: { ...process.env, DATABASE_URL: url },
       stdio: ["ignore", "pipe", "inherit"],
     },
   );

@@ -2,28 +2,28 @@ import { agentTool } from "@moora/agent";
 import { postgresLog } from "@moora/event-log-postgres";
 import type { EventLog } from "@moora/event-log";
 import { failOnDriverWarnings } from "@moora/testbed/postgres/driver-warnings";
-import { poolOn, PostgresServer } from "@moora/testbed/postgres/server";
+import { createDatabase } from "@moora/testbed/postgres/database";
+import { poolOn } from "@moora/testbed/postgres/server";
 import type { LlmCaller } from "@moora/llm";
 import { answers, callsTools } from "@moora/llm/testing";
 import { agentOf } from "@moora/testbed/server/agent-of";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import type { EventReader } from "@moora/testbed/server/event-reader";
 import { ChatScene, textOf } from "@moora/testbed/server/chat-scene";
 import { Scene } from "@moora/testbed/server/scene";
 import { toolOf } from "./support.ts";
 
-let postgres: PostgresServer;
+let url: string;
 let admin: ReturnType<typeof poolOn>;
 
 beforeAll(async () => {
   failOnDriverWarnings();
-  postgres = await PostgresServer.start();
-  admin = poolOn(postgres.url, 2);
+  url = await createDatabase(inject("postgresUrl"));
+  admin = poolOn(url, 2);
 });
 
 afterAll(async () => {
   await admin.end();
-  await postgres[Symbol.asyncDispose]();
 });
 
 /** A model that writes one word after the other until it is ended. */
@@ -68,7 +68,7 @@ async function untilLonger(reader: EventReader, length: number): Promise<string>
 
 describe("two servers on one PostgreSQL", () => {
   it("show the tokens of the one to the viewers of the other, also after its listening connection was killed", async () => {
-    const open = (): EventLog => postgresLog(postgres.url);
+    const open = (): EventLog => postgresLog(url);
     const writer = new Writer();
     await using near = new Scene(agentOf(writer), { log: open() });
     await using far = new Scene(agentOf(writer), { log: open() });
@@ -92,14 +92,14 @@ describe("two servers on one PostgreSQL", () => {
   it("send tokens only between servers of one log: one in another schema has its own channels", async () => {
     const writer = new Writer();
     const heard: string[] = [];
-    await using stranger = postgresLog(postgres.url, { schema: "other" });
-    await using neighbor = postgresLog(postgres.url);
+    await using stranger = postgresLog(url, { schema: "other" });
+    await using neighbor = postgresLog(url);
     await stranger.list();
     const stops = [stranger, neighbor].map((log, index) =>
       log.live?.subscribe("viewers/1", () => void heard.push(["stranger", "neighbor"][index] ?? "")),
     );
-    await using near = new Scene(agentOf(writer), { log: postgresLog(postgres.url) });
-    await using far = new Scene(agentOf(writer), { log: postgresLog(postgres.url) });
+    await using near = new Scene(agentOf(writer), { log: postgresLog(url) });
+    await using far = new Scene(agentOf(writer), { log: postgresLog(url) });
     const id = await near.as("ada").create();
     while (!heard.includes("neighbor")) {
       await using viewer = await far.as("ada").events(id);
@@ -113,7 +113,7 @@ describe("two servers on one PostgreSQL", () => {
 describe("two servers on one PostgreSQL, one of which runs a sub-agent", () => {
   it("take the answer of a page at the other one", async () => {
     const ran: unknown[] = [];
-    const log = postgresLog(postgres.url);
+    const log = postgresLog(url);
     const tools = [toolOf("pay", (input) => (ran.push(input), "paid"), { approval: "always" })];
     const payingAgent = () => {
       const cashier = agentOf(
@@ -127,8 +127,8 @@ describe("two servers on one PostgreSQL, one of which runs a sub-agent", () => {
       const script = [callsTools([{ name: "cashier", arguments: { task: "Pay" } }]), answers("Done.")];
       return agentOf(script, { tools: [asTool] });
     };
-    await using near = new ChatScene(payingAgent(), { log: postgresLog(postgres.url) });
-    await using far = new ChatScene(payingAgent(), { log: postgresLog(postgres.url) });
+    await using near = new ChatScene(payingAgent(), { log: postgresLog(url) });
+    await using far = new ChatScene(payingAgent(), { log: postgresLog(url) });
     const first = near.chat();
     await first.sendMessage({ text: "Pay" });
     const page = far.chat();

@@ -1,21 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, inject, it } from "vitest";
 import type { DisposableLog, LiveChannel, SessionLog } from "@moora/event-log";
 import { appendBodies } from "@moora/event-log/testing";
 import { postgresLog } from "../src/index.ts";
 import { failOnDriverWarnings } from "@moora/testbed/postgres/driver-warnings";
-import { poolOn, PostgresServer } from "@moora/testbed/postgres/server";
+import { createDatabase } from "@moora/testbed/postgres/database";
+import { poolOn } from "@moora/testbed/postgres/server";
 import { optionalPartsOf } from "@moora/testbed/stores";
 import { altered, type Send } from "./altered-pool.ts";
 
-let server: PostgresServer;
+let url: string;
 
 beforeAll(async () => {
   failOnDriverWarnings();
-  server = await PostgresServer.start();
-});
-
-afterAll(async () => {
-  await server[Symbol.asyncDispose]();
+  url = await createDatabase(inject("postgresUrl"));
 });
 
 const liveOf = ({ live }: DisposableLog): LiveChannel => {
@@ -36,7 +33,7 @@ async function untilHeard(live: LiveChannel, topic: string, texts: readonly stri
 
 /** A log whose statements that begin or end to listen are passed to a function, which may reject them. */
 async function listeningLog(onListen: (statement: string) => void) {
-  const pool = poolOn(server.url);
+  const pool = poolOn(url);
   const source = altered(pool, async (query, statement, values) => {
     if (typeof statement !== "string") return query(statement.text, statement.values);
     if (/^(UN)?LISTEN/.test(statement)) onListen(statement);
@@ -55,8 +52,8 @@ async function listeningLog(onListen: (statement: string) => void) {
 
 describe("the option live", () => {
   it("leaves the live channel out if it is false", async () => {
-    await using log = postgresLog(server.url);
-    await using silent = postgresLog(server.url, { live: false });
+    await using log = postgresLog(url);
+    await using silent = postgresLog(url, { live: false });
     const storable = ["page", "called", "due", "blobs"];
     expect(optionalPartsOf(log)).toEqual([...storable, "live"]);
     expect(optionalPartsOf(silent)).toEqual(storable);
@@ -126,7 +123,7 @@ function overlapsOf(pool: ReturnType<typeof poolOn>) {
 
 describe("a connection", () => {
   it("gets one statement at a time, also while topics come and go", async () => {
-    const pool = poolOn(server.url, 3);
+    const pool = poolOn(url, 3);
     const { source, count } = overlapsOf(pool);
     const log = postgresLog(source);
     const live = liveOf(log);

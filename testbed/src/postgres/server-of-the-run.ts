@@ -1,18 +1,16 @@
-import { PostgresServer } from "@moora/testbed/postgres/server";
 import type { TestProject } from "vitest/node";
-import { prepareDatabases } from "./databases.ts";
+import { PostgresServer } from "./server.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** The address of the server on which each test creates its database. */
+    /** The address of the server of PostgreSQL that the long tests of a run share: each creates databases of its own. */
     readonly postgresUrl: string;
   }
 }
 
-/** Starts one server of PostgreSQL for all tests of this package. Resolves with what stops it. */
+/** Starts that server. Resolves with what stops it. */
 export default async function startPostgres(project: TestProject): Promise<() => Promise<void>> {
   const server = await PostgresServer.start();
-  await prepareDatabases(server.url);
   project.provide("postgresUrl", server.url);
   return async () => await server[Symbol.asyncDispose]();
 }
