@@ -15,7 +15,10 @@ export default defineConfig({
   test: {
     projects: [
       // What needs no database and no engine, and takes less than five seconds a file: `pnpm run test`.
-      { extends: true, test: { name: "short", include: tests, exclude: ["**/node_modules/**", ...longTests] } },
+      {
+        extends: true,
+        test: { name: "short", include: tests, exclude: ["**/node_modules/**", ...longTests] },
+      },
       {
         extends: true,
         test: {
