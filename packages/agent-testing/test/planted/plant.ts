@@ -10,7 +10,7 @@ export type Transition = (input: AgentInput, state: AgentState) => AgentStep;
 export type Plant = (input: AgentInput, state: AgentState, transition: Transition) => AgentStep;
 
 /**
- * The package of the reducer with a defect planted in it, for `vi.mock`: every function that applies inputs has it, so
+ * The package of the reducer with a defect planted in it, for `vi.doMock`: every function that applies inputs has it, so
  * that live and replayed states stay equal and only the defect can be noticed.
  */
 export function withPlanted(original: Core, plant: Plant): Core {

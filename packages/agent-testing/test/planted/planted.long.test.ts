@@ -1,23 +1,31 @@
 import { changeConfig } from "@moora/agent-core-state-machine/internal";
-import { beforeEach, describe, expect, it, vi } from "vitest";
-import { simulate } from "../../src/index.ts";
-import { payingAgent } from "../paying-agent.ts";
-import { shopAgent } from "../shop-agent.ts";
+import { afterAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { deniesCancelledRun, takesForgedDecision, takesLateResult } from "./defects.ts";
-import { transitionWith, type Plant } from "./plant.ts";
+import { transitionWith, withPlanted, type Plant } from "./plant.ts";
+
+const core = "@moora/agent-core-state-machine";
 
 /** The defect that the reducer has at present. */
-const planted = vi.hoisted((): { plant: Plant | undefined } => ({ plant: undefined }));
+let planted: Plant | undefined;
 
-vi.mock("@moora/agent-core-state-machine", async (importOriginal) => {
-  const { withPlanted } = await import("./plant.ts");
-  return withPlanted(await importOriginal(), (input, state, transition) =>
-    planted.plant === undefined ? transition(input, state) : planted.plant(input, state, transition),
-  );
+// The modules are evaluated anew around a reducer with the defect, and once more without it for the files that follow.
+vi.resetModules();
+vi.doMock(core, async (importOriginal) =>
+  withPlanted(await importOriginal(), (input, state, transition) =>
+    planted === undefined ? transition(input, state) : planted(input, state, transition),
+  ),
+);
+const { simulate } = await import("../../src/index.ts");
+const { payingAgent } = await import("../paying-agent.ts");
+const { shopAgent } = await import("../shop-agent.ts");
+
+afterAll(() => {
+  vi.doUnmock(core);
+  vi.resetModules();
 });
 
 beforeEach(() => {
-  planted.plant = undefined;
+  planted = undefined;
 });
 
 /** Faults that the reducer survives without a defect. */
@@ -70,7 +78,7 @@ describe("a simulation finds a defect that is planted in the reducer", () => {
       found: /V4.*runs once/,
     },
   ])("$defect: in at most 15 actions", async ({ plant, agent, found }) => {
-    planted.plant = plant;
+    planted = plant;
     const { failure } = await simulate(agent, { runs: 2_000, faults });
     expect(String(failure?.failure)).toMatch(found);
     expect(failure?.shrunk.session.actions.length).toBeLessThanOrEqual(15);
