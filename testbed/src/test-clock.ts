@@ -69,17 +69,17 @@ export class TestClock extends VirtualClock {
 export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /**
- * Waits until an assertion passes, one turn of the event loop after the other, however long these take. Throws what the
- * assertion throws after `turns` turns. Default: 1,000.
+ * Waits until an assertion passes: one turn of the event loop after the other, and after many turns a hundredth of a second each, since
+ * what it waits for may need another thread or process. Throws what the assertion throws if it never passes.
  */
-export async function untilPasses(assertion: () => void, turns = 1_000): Promise<void> {
-  for (let count = 0; count < turns; count += 1) {
+export async function untilPasses(assertion: () => void): Promise<void> {
+  for (let count = 0; count < 4_000; count += 1) {
     try {
       return assertion();
     } catch {
       // Checked again after the next turn.
     }
-    await turn();
+    await (count < 1_000 ? turn() : new Promise((resolve) => setTimeout(resolve, 10)));
   }
   assertion();
 }

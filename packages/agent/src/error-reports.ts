@@ -48,8 +48,8 @@ export interface ErrorReports {
 
 /** The number of different errors that one process prints at most. */
 const maxPrinted = 1_000;
-/** The sources and messages of the errors that this process has printed, of all sessions. */
-const printed = new Set<string>();
+/** The sources and messages of the errors that this process has printed, of all sessions, by the `console.error` that printed them. */
+const printed = new WeakMap<typeof console.error, Set<string>>();
 
 /**
  * Passes reports to the logger and to the listeners. If there is no listener at the end of the current turn of the event loop, an error
@@ -121,8 +121,10 @@ const nameOf = (sessionId: string, about: string): string =>
 function print(source: string, error: unknown, text: string): void {
   const message = errorText(error);
   const name = `${source}: ${message}`;
-  if (printed.has(name) || printed.size >= maxPrinted) return;
-  printed.add(name);
+  const names = printed.get(console.error) ?? new Set();
+  printed.set(console.error, names);
+  if (names.has(name) || names.size >= maxPrinted) return;
+  names.add(name);
   try {
     console.error(text, error);
   } catch {
