@@ -3,7 +3,7 @@ import { defineConfig } from "vitest/config";
 
 const source = "@moora/source";
 
-/** The folder for the counts of each run, so that a script can add them up. */
+/** The folder for the counts of a run, in a file named for its script, so that another script can add them up. */
 const reports = process.env["MOORA_TEST_REPORTS"];
 
 const tests = ["packages/*/test/**/*.test.{ts,tsx}", "test/**/*.test.{ts,tsx}"];
@@ -28,7 +28,7 @@ export default defineConfig({
         },
       },
     ],
-    // The files of a worker share their modules: most of the time of a file was spent in importing them anew.
+    // The files of a worker share their modules, so that it imports each of them once. No test may leave a module changed.
     isolate: false,
     // Limits for what hangs: a loaded machine takes several times what a test needs.
     testTimeout: 120_000,
@@ -41,7 +41,7 @@ export default defineConfig({
     taskTitleValueFormatTruncate: 200,
     ...(reports === undefined
       ? {}
-      : { reporters: ["default", ["json", { outputFile: `${reports}/${process.pid}.json` }]] }),
+      : { reporters: ["default", ["json", { outputFile: `${reports}/${process.env["npm_lifecycle_event"]}.json` }]] }),
     execArgv: [`--conditions=${source}`],
     coverage: { provider: "v8", include: ["**/src/**"], reporter: ["text", "json-summary"] },
   },
