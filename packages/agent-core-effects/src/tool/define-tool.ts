@@ -134,8 +134,9 @@ export interface ToolOptions<
    */
   readonly formerNames?: readonly string[];
   /**
-   * Converts arguments that do not fit `input` because they were made for an earlier release. It must be pure; arguments that it
-   * cannot convert, it throws about or returns unchanged. What it returns is checked against `input`. Default: such a call fails.
+   * Converts the arguments of a recorded call that do not fit `input`, because an earlier release accepted them. It must be pure; arguments
+   * that it cannot convert, it throws about or returns unchanged. What it returns is checked against `input`. New calls of a model and
+   * changes of a reviewer must fit `input` as they are. Default: such a call fails.
    */
   readonly upcast?: (former: JsonObject) => JsonObject;
 }

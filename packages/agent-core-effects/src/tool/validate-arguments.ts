@@ -14,8 +14,10 @@ type MaybeChecked<Input> = CheckedValue<Input> | Promise<CheckedValue<Input>>;
 const maxCached = 256;
 
 /**
- * Validates the arguments of calls. `checked` caches its result for the next `taken` with the same text, because a call is
- * usually run soon after its check. `taken` returns a cached result only once, so that two runs do not share an object.
+ * Validates the arguments of calls. `checked` is for new ones, of a model or of a reviewer: they must fit the schema as it is. `taken` is
+ * for recorded ones, which run: those of an earlier release are converted by `upcast`. `checked` caches what fits for the next `taken` with the
+ * same text, because a call is usually run soon after its check. `taken` returns a cached result only once, so that two runs do not
+ * share an object.
  */
 export function argumentsOf<Input>(
   schema: SchemaCheck<unknown>,
@@ -27,9 +29,9 @@ export function argumentsOf<Input>(
   const cache = new Map<string, CheckedValue<Input>>();
   return {
     checked(parameters) {
-      const it = checkedArguments<Input>(schema, parameters, upcast);
+      const it = checkedArguments<Input>(schema, parameters);
       if (cache.size >= maxCached) cache.clear();
-      if (!isPromise(it)) cache.set(parameters, it);
+      if (!isPromise(it) && it.ok) cache.set(parameters, it);
       return it;
     },
     taken(parameters) {
@@ -44,7 +46,7 @@ export function argumentsOf<Input>(
 function checkedArguments<Input>(
   schema: SchemaCheck<unknown>,
   parameters: string,
-  upcast: Upcast | undefined,
+  upcast?: Upcast,
 ): MaybeChecked<Input> {
   const parsed = parseArguments(parameters);
   if (!parsed.ok) return parsed;

@@ -200,13 +200,29 @@ describe("a tool that takes other arguments than before", () => {
     expect(await verifySession(world.log, "ada")).toMatchObject({ ok: true });
   });
 
-  it("runs a call with the former ones, which a model repeats", async () => {
+  it("fails a call with the former ones, which a model makes anew", async () => {
     const ran: string[] = [];
     const session = await new Restarts().open(agentWith([pay(ran, inCents)]));
     session.ask("go").then(undefined, () => undefined);
     await turns();
-    expect(ran.map((line) => line.split(" ")[0])).toEqual(['{"cents":700}']);
+    expect(ran).toEqual([]);
+    expect(resultOf(session.current())).toMatchObject({ code: "invalid-arguments" });
     await session.close();
+  });
+
+  it("refuses the former ones as changes of a reviewer, and keeps the question open", async () => {
+    const ran: string[] = [];
+    const world = new Restarts();
+    await world.crash(agentWith([pay(ran)], { approval: { policy: "always" } }));
+    const next = await world.open(agentWith([pay(ran, inCents)], { approval: { policy: "always" } }));
+    const question = questionOf(next);
+    await expect(next.decide(question, { approve: { amount: 5 } })).rejects.toMatchObject({
+      code: "invalid-arguments",
+    });
+    expect(await next.decide(question, { approve: { cents: 500 } })).toMatchObject({ status: "accepted" });
+    await turns();
+    expect(ran.map((line) => line.split(" ")[0])).toEqual(['{"cents":500}']);
+    await next.close();
   });
 
   it.each([
