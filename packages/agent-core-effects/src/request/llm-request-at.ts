@@ -52,7 +52,7 @@ function offeredTools(state: AgentState, cache?: LlmRequestCache): readonly LlmT
 function toolChoiceOf(state: AgentState): LlmToolChoice {
   const { toolChoice } = state.config;
   const { step, stepLimit } = state.reActContext;
-  if (step === stepLimit) return "none";
+  if (step >= stepLimit) return "none";
   if (toolChoice === "auto" || toolChoice === "none") return toolChoice;
   const isOffered = toolsAt(state).some(({ name }) => toolChoice === "required" || name === toolChoice.name);
   return step === 1 && isOffered ? toolChoice : "auto";

@@ -22,7 +22,10 @@ export function openLoop(edit: StateEdit, entry: ContextEntry): void {
   startLoop(edit, {
     contextWindowSize: edit.config.window.initialSize,
     toolCallIds: [],
+    step: 0,
     stepLimit: 0,
+    // A state that was read from JSON has another object: what changed must not depend on it.
+    ...(hasUsage(edit.reActContext.usage) ? { usage: noAgentUsage } : {}),
     loopStart: transcriptOf(edit).length,
     queued: [...queued, entry],
   });
@@ -35,31 +38,36 @@ export function mayRetryLoop(state: AgentState): boolean {
   return task !== undefined && task.withheld !== true;
 }
 
-/** Starts the next loop with the entries of the failed one, and with the limits and the budget of a new one. */
+/**
+ * Starts the next loop with the entries of the failed one, and with what it has spent: its usage, and the steps that the model has
+ * answered.
+ */
 export function retryLoop(edit: StateEdit): void {
-  const { contextWindowSize, toolCallIds, loopStart, queued } = edit.reActContext;
-  const last = loopEntries(edit).at(-1);
+  const { contextWindowSize, toolCallIds, stepLimit, loopStart, queued } = edit.reActContext;
+  const entries = loopEntries(edit);
+  const last = entries.at(-1);
+  const step = entries.findLast((entry) => entry.type === "turn")?.step ?? 0;
   // Providers read a turn at the end of a request as the beginning of the answer.
   if (last?.type === "turn" && callIdsOf(last).length === 0)
     edit.addEntry({ type: "note", text: wording.triedAgain });
-  const stepLimit = edit.config.limits.maxSteps;
-  startLoop(edit, { contextWindowSize, toolCallIds, stepLimit, loopStart, queued });
+  startLoop(edit, { contextWindowSize, toolCallIds, step, stepLimit, loopStart, queued });
 }
 
-type NewLoop = Pick<ReActContext, "contextWindowSize" | "toolCallIds" | "stepLimit" | "loopStart" | "queued">;
+type NewLoop = Pick<
+  ReActContext,
+  "contextWindowSize" | "toolCallIds" | "step" | "stepLimit" | "loopStart" | "queued"
+> &
+  Partial<Pick<ReActContext, "usage">>;
 
 function startLoop(edit: StateEdit, given: NewLoop): void {
   const { reActContext: last, timestamp } = edit;
   edit.setContext({
     ...given,
     loop: last.loop + 1,
-    step: 0,
     retryCount: 0,
     truncatedCount: 0,
     summariesFailed: 0,
     confidence: null,
-    // A state that was read from JSON has another object: what changed must not depend on it.
-    ...(hasUsage(last.usage) ? { usage: noAgentUsage } : {}),
     inputTokens: 0,
     widen: false,
     entries: 0,

@@ -89,12 +89,24 @@ export const agentConfigured: InputHandler<AgentConfiguredInput> = (state, input
 /** Replaces the configuration and the tools, and applies them to the open work. */
 export function configure(edit: StateEdit, after: Configuration): void {
   const before: Configuration = { config: edit.config, tools: edit.tools };
+  const wasLastStep = isLastStep(edit);
   edit.set(after);
-  if (changesRequest(before, after)) replaceLlmCall(edit);
+  moveStepLimit(edit, after.config.limits.maxSteps - before.config.limits.maxSteps);
+  if (changesRequest(before, after) || isLastStep(edit) !== wasLastStep) replaceLlmCall(edit);
   for (const { id } of openCallsOf(edit.reActContext.control).slice()) reconsiderCall(edit, id, before.tools);
   applyPolicy(edit);
   advanceBatch(edit);
   leaveState(edit, reconsiderState(edit, before.config));
+}
+
+/** Whether the model is asked to answer without tools. */
+const isLastStep = ({ reActContext: { step, stepLimit } }: AgentState): boolean => step >= stepLimit;
+
+/** A loop that runs, or that may be tried again, has as many steps more, or fewer, as its limit was changed by. */
+function moveStepLimit(edit: StateEdit, by: number): void {
+  const { control, stepLimit } = edit.reActContext;
+  const isOfLoop = isLoopRunning(edit) || control.type === "Error";
+  if (isOfLoop && by !== 0) edit.setContext({ stepLimit: stepLimit + by });
 }
 
 function leaveState(edit: StateEdit, fired: FiredEvent<"Custom"> | undefined): void {

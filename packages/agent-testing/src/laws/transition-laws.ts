@@ -145,7 +145,7 @@ const isResumable = (state: AgentState, id: string): boolean =>
 export function checkLimits(before: AgentState, state: AgentState): void {
   const { config, reActContext: context } = state;
   assertLaw(
-    context.step === 0 || context.step <= context.stepLimit,
+    context.step <= context.stepLimit || context.step <= before.reActContext.step,
     "L11",
     () => "the step limit is exceeded",
   );

@@ -130,8 +130,8 @@ export interface Session<
   /** Continues a paused session. Ignored as `not-paused` in any other. `requestId` is recorded with it. */
   resume(requestId?: string): Promise<Receipt>;
   /**
-   * Tries a failed or canceled loop again, after a fix of the configuration, a key, or a budget. The next loop has the same task
-   * and all that was done so far, and the limits of a new one; `running()` returns its run. Ignored as `not-failed` without
+   * Continues a failed or canceled loop, after a fix of a key, or with a higher limit. The next loop has the same task, all that was
+   * done so far, and the steps, tokens and cost that were spent; `running()` returns its run. Ignored as `not-failed` without
    * a failed loop, and after a refusal of the provider, which withholds the task. `requestId` is recorded with the retry, for
    * callers that recognize repeated requests by it.
    */

@@ -1,7 +1,7 @@
 import { answers, callsTools, fails, hangs, MockLlmCaller } from "@moora/llm/testing";
 import { untilPasses } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
-import { defineAgent, type SessionView } from "../../src/index.ts";
+import { defineAgent, type AgentConfigChange, type Session, type SessionView } from "../../src/index.ts";
 import { Restarts, turns } from "../restarts/restarts.ts";
 import { failureOf, scene, toolOf } from "../support.ts";
 
@@ -22,16 +22,52 @@ describe("a failed loop that is tried again", () => {
     expect(session.current().messages.filter(({ role }) => role === "user")).toHaveLength(1);
   });
 
-  it("has the limits and the budget of a new loop, and the configuration of now", async () => {
-    const { session } = scene(
-      ({ system }) => (system === "Answer." ? answers("Done.") : callsTools([{ name: "look" }])),
-      { tools: [toolOf("look")], config: { limits: { maxSteps: 2 } } },
-    );
+  /** A model that calls a tool without an end, for 500 tokens a call. */
+  const endless = (config: AgentConfigChange) =>
+    scene(() => ({ ...callsTools([{ name: "look" }]), usage: { inputTokens: 400, outputTokens: 100 } }), {
+      tools: [toolOf("look")],
+      config,
+    });
+
+  const ended = (session: Session): Promise<void> =>
+    untilPasses(() => expect(session.current().reActContext.control.type).toBe("Error"));
+
+  it("spends nothing more while the limit that it has reached stays as it is", async () => {
+    const { session, llm } = endless({ limits: { maxSteps: 3 }, budget: { maxTokens: 2_000 } });
     expect(await failureOf(session.ask("Go."))).toMatchObject({ reason: "MaxSteps" });
-    await session.configure({ systemPrompt: "Answer." });
+    await session.retry();
+    await ended(session);
+    expect(session.current().reActContext).toMatchObject({ loop: 2, step: 3 });
+    expect(llm.callCount).toBe(3);
+  });
+
+  it("has as many steps more as its limit was raised by, and what is left of its budget", async () => {
+    const { session, llm } = endless({ limits: { maxSteps: 2 }, budget: { maxTokens: 2_000 } });
+    expect(await failureOf(session.ask("Go."))).toMatchObject({ reason: "MaxSteps" });
+    await session.configure({ limits: { maxSteps: 3 } });
+    await session.retry();
+    await ended(session);
+    expect(llm.callCount).toBe(3);
+    await session.configure({ limits: { maxSteps: 50 } });
+    await session.retry();
+    await ended(session);
+    expect(session.current().reActContext.control).toMatchObject({ failure: { kind: "BudgetExceeded" } });
+    expect(session.current().reActContext.usage).toMatchObject({ inputTokens: 1_600, outputTokens: 400 });
+    await session.configure({ budget: { maxTokens: 3_000 } });
+    await session.retry();
+    await ended(session);
+    expect(session.current().usage).toMatchObject({ inputTokens: 2_400, outputTokens: 600 });
+  });
+
+  it("makes the last step again whose model call has failed", async () => {
+    const { session } = scene([callsTools([{ name: "look" }]), refusedKey, answers("Done.")], {
+      tools: [toolOf("look")],
+      config: { limits: { maxSteps: 2 } },
+    });
+    await failureOf(session.ask("Go."));
     await session.retry();
     expect((await session.running())?.text).toBe("Done.");
-    expect(session.current().reActContext).toMatchObject({ loop: 2, step: 1, stepLimit: 2 });
+    expect(session.current().reActContext).toMatchObject({ loop: 2, step: 2, stepLimit: 2 });
   });
 
   it("contains a note after an answer that did not fit, so that the request does not end with a turn of the model", async () => {
