@@ -42,6 +42,17 @@ const approvals: ReadonlySet<ToolCallDecision["type"]> = new Set(["approved", "m
 const isApproved = ({ decision }: ToolCallRecord): boolean =>
   decision !== undefined && approvals.has(decision.type);
 
+/**
+ * Takes back what was approved of a call whose tool has become riskier, since a decision holds for what was shown: a person is asked anew
+ * before the next attempt.
+ */
+export function withdrawApproval(edit: StateEdit, call: OpenCall, record: ToolCallRecord): void {
+  const { decision: _, ...undecided } = record;
+  if (isApproved(record)) edit.putCall(call.id, undecided);
+  if (call.status.type === "asking" && call.status.about !== "answer")
+    edit.putOpenCall(withQuestion(edit, call, call.status.about));
+}
+
 function applyPolicyTo(edit: StateEdit, call: OpenCall): void {
   const record = recordOf(edit, call.id);
   if (record === undefined) return;

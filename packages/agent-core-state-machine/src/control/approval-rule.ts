@@ -70,6 +70,10 @@ export function questionReasonOf(
   }
 }
 
+/** Whether a tool has a greater risk than before. */
+export const isRiskier = (before: ToolDefinition, now: ToolDefinition): boolean =>
+  risks.indexOf(now.risk ?? "low") > risks.indexOf(before.risk ?? "low");
+
 /** The risk of a call, by the definition of its tool; undefined if the agent does not have the tool. */
 export function riskOf(state: Pick<AgentState, "tools">, name: string): Risk | undefined {
   const tool = toolOf(state, name);

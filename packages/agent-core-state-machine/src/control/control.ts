@@ -45,6 +45,8 @@ const openCallSchema = z.object({
   asked: z.exactOptional(z.number()),
   /** The number of questions asked about this call so far. */
   questions: z.number(),
+  /** JSON text of the schema that its arguments were made for; absent if that is the schema of its tool. */
+  madeFor: z.exactOptional(z.string()),
   status: openCallStatusSchema,
 });
 

@@ -1,5 +1,12 @@
 import { changeConfig } from "../agent-config.ts";
-import { applyPolicy, isBlacklisted, refuseBlacklisted, waitsForStart } from "../control/admission.ts";
+import {
+  applyPolicy,
+  isBlacklisted,
+  refuseBlacklisted,
+  waitsForStart,
+  withdrawApproval,
+} from "../control/admission.ts";
+import { isRiskier } from "../control/approval-rule.ts";
 import { recordOf } from "../collections/state-lists.ts";
 import { openCallOf, openCallsOf } from "../collections/open-call-list.ts";
 import { failAsUnknown, failCall, toolOf } from "../control/calls.ts";
@@ -154,21 +161,32 @@ const changesRequest = (before: Configuration, after: Configuration): boolean =>
   !sameJson(requestPart(before), requestPart(after));
 
 /**
- * Applies a changed tool to a call that is not running. A call cannot run if its tool was removed or accepts other
- * arguments. A call that the new replay policy does not allow to run again gets an unknown outcome.
+ * Applies a changed tool to an open call. One that is not running cannot run if its tool was removed or accepts other arguments, and gets an
+ * unknown outcome if the new replay policy does not allow it to run again. An approval does not hold for a greater risk.
  */
 function reconsiderCall(edit: StateEdit, id: string, before: Readonly<Record<string, ToolDefinition>>): void {
   const call = openCallOf(edit.reActContext.control, id);
   const record = recordOf(edit, id);
-  if (call === undefined || record === undefined || !mayStillRun(call)) return;
+  if (call === undefined || record === undefined) return;
   const tool = toolOf(edit, record.name);
   const old = toolOf({ tools: before }, record.name);
-  if (isOtherTool(old, tool)) {
+  if (old !== undefined && tool !== undefined && isRiskier(old, tool)) withdrawApproval(edit, call, record);
+  if (!mayStillRun(call)) return;
+  if (isOtherTool(old, tool, call.madeFor)) {
     if (call.mayHaveRun) failAsUnknown(edit, id, wording.toolChanged);
     else failCall(edit, id, "tool-changed", wording.notRun(wording.toolChanged));
   } else if (call.status.type === "asking" && isBlacklisted(edit, record))
     refuseBlacklisted(edit, call, record);
   else if (call.mayHaveRun && mustNotRunAnymore(old, tool)) settleUnknown(edit, call);
+  else keepSchema(edit, id, old);
+}
+
+/** Keeps the schema that the arguments of a call were made for, so that the call survives a return to it. */
+function keepSchema(edit: StateEdit, id: string, old: ToolDefinition | undefined): void {
+  const call = openCallOf(edit.reActContext.control, id);
+  const tool = toolOf(edit, recordOf(edit, id)?.name ?? "");
+  if (call !== undefined && call.madeFor === undefined && old !== undefined && old.schema !== tool?.schema)
+    edit.putOpenCall({ ...call, madeFor: old.schema });
 }
 
 const mustNotRunAnymore = (old: ToolDefinition | undefined, tool: ToolDefinition | undefined): boolean =>
@@ -179,11 +197,15 @@ const mayStillRun = ({ status }: OpenCall): boolean =>
   waitsForStart(status) || (status.type === "asking" && status.about !== "outcome");
 
 /**
- * Whether the new tool cannot run calls of the old one: it was removed, or its input has changed and it does not convert
- * earlier arguments.
+ * Whether the new tool cannot run calls of the old one, with arguments for the schema `madeFor`: it was removed, or its input is another one
+ * and it does not convert earlier arguments.
  */
-function isOtherTool(old: ToolDefinition | undefined, tool: ToolDefinition | undefined): boolean {
+function isOtherTool(
+  old: ToolDefinition | undefined,
+  tool: ToolDefinition | undefined,
+  madeFor = old?.schema,
+): boolean {
   if (old === undefined || tool === undefined) return old !== tool;
-  const isOtherInput = old.schema !== tool.schema && tool.upcasts !== true;
+  const isOtherInput = madeFor !== tool.schema && tool.upcasts !== true;
   return isOtherInput || (old.asksHuman ?? false) !== (tool.asksHuman ?? false);
 }

@@ -71,7 +71,7 @@ function decide(edit: StateEdit, call: OpenCall, record: ToolCallRecord, input: 
     case "approved":
     case "modified":
       if (isBlacklisted(edit, record)) return refuseBlacklisted(edit, call, record);
-      return edit.putOpenCall({ ...call, status: { type: "queued" } });
+      return edit.putOpenCall({ ...madeBy(decision, call), status: { type: "queued" } });
     case "run-again":
       return runAgain(edit, call);
     case "rejected":
@@ -88,6 +88,12 @@ function decide(edit: StateEdit, call: OpenCall, record: ToolCallRecord, input: 
         receivedAt: edit.timestamp,
       });
   }
+}
+
+/** The call after a decision: the arguments of a reviewer are made for the tool as it is. */
+function madeBy({ type }: Decision, call: OpenCall): OpenCall {
+  const { madeFor: _, ...ofReviewer } = call;
+  return type === "modified" ? ofReviewer : call;
 }
 
 /** A fork rejects nothing: it gives the call up. */

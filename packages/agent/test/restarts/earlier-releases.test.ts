@@ -254,6 +254,94 @@ describe("a tool that takes other arguments than before", () => {
   });
 });
 
+describe("a tool whose input changes and changes back", () => {
+  const asks: AgentConfigChange = { approval: { policy: "always" } };
+
+  it("runs a call with the arguments that the first release has recorded", async () => {
+    const ran: string[] = [];
+    const world = new Restarts();
+    await world.crash(agentWith([pay(ran)], asks));
+    await world.open(agentWith([pay(ran, inCents)], asks));
+    const back = await world.open(agentWith([pay(ran)], asks));
+    await back.decide(questionOf(back), "approve");
+    await turns();
+    expect(ran.map((line) => line.split(" ")[0])).toEqual(['{"amount":7}']);
+    await back.close();
+    expect(await verifySession(world.log, "ada")).toMatchObject({ ok: true });
+  });
+
+  it("fails a call with arguments that a reviewer has made for the release between", async () => {
+    const ran: string[] = [];
+    const once = { replay: "once" };
+    const held = defineTool({ name: "hold", description: "Holds.", input: z.object({}), execute: never });
+    const one: AgentConfigChange = { ...asks, toolCalls: { maxParallel: 1 } };
+    const agentOf = (more: object): Agent =>
+      defineAgent({
+        llm: callsThenAnswers({ name: "hold" }, call),
+        tools: [held, pay(ran, { ...once, ...more })],
+        config: one,
+      });
+    const world = new Restarts();
+    await world.crash(agentOf({}));
+    const next = await world.open(agentOf(inCents));
+    const questions = next.questions();
+    for (const question of questions) {
+      const isPay = question.name === "pay";
+      await next.decide(question, isPay ? { approve: { cents: 5 } } : "approve");
+    }
+    await turns();
+    const back = await world.open(agentOf({}));
+    expect(resultOf(back.current(), "call_2")).toMatchObject({ code: "tool-changed" });
+    expect(ran).toEqual([]);
+    await back.close();
+  });
+});
+
+describe("a tool that becomes riskier", () => {
+  const asks: AgentConfigChange = { approval: { policy: "always" } };
+  const critical = { risk: "critical" };
+
+  it("takes no decision on the question that was asked before, and asks anew", async () => {
+    const ran: string[] = [];
+    const world = new Restarts();
+    await world.crash(agentWith([pay(ran)], asks));
+    const first = await world.open(agentWith([pay(ran)], asks));
+    const shown = questionOf(first);
+    const next = await world.open(agentWith([pay(ran, critical)], asks));
+    expect(await next.decide(shown, "approve")).toEqual({ status: "ignored", reason: "digest-mismatch" });
+    expect(questionOf(next)).toMatchObject({ risk: "critical" });
+    await next.decide(questionOf(next), "approve");
+    await turns();
+    expect(ran).toHaveLength(1);
+    await next.close();
+  });
+
+  it("asks again about a call that was approved and may run again", async () => {
+    const ran: string[] = [];
+    const world = new Restarts();
+    const first = await world.open(agentWith([pay(ran)], asks));
+    first.ask("go").then(undefined, () => undefined);
+    await turns();
+    await first.decide(questionOf(first), "approve");
+    await turns();
+    expect(ran).toHaveLength(1);
+    const next = await world.open(agentWith([pay(ran, critical)], asks));
+    await turns();
+    expect(ran).toHaveLength(1);
+    expect(questionOf(next)).toMatchObject({ risk: "critical" });
+    await next.close();
+  });
+
+  it("keeps the question of a call if the risk falls or stays", async () => {
+    const world = new Restarts();
+    await world.crash(agentWith([pay([], critical)], asks));
+    const first = questionOf(await world.open(agentWith([pay([], critical)], asks)));
+    const next = await world.open(agentWith([pay([], { risk: "low", description: "Pays now." })], asks));
+    expect(questionOf(next).digest).toBe(first.digest);
+    await next.close();
+  });
+});
+
 describe("a tool that was retired", () => {
   const other = defineTool({ name: "other", description: "x", input: z.object({}), execute: () => "ok" });
 
