@@ -2,7 +2,7 @@ import { AgentError, type CheckedValue, type StandardSchema } from "@moora/agent
 import { after, schemaCheckOf } from "@moora/agent-core-effects/internal";
 import { maxJsonItems } from "@moora/agent-core-state-machine/internal";
 import type { JsonObject } from "@moora/llm";
-import { hasMoreItemsThan, isJsonObject } from "@moora/llm/internal";
+import { hasMoreItemsThan, isJsonObject, lostNumber, lostNumberText } from "@moora/llm/internal";
 import { answerInvalidText, answerProblemText, lastAnswerText } from "./answer-failure.ts";
 import { answerSchemaOf } from "./answer-schema.ts";
 
@@ -64,11 +64,14 @@ function textToValue(text: string): { readonly value: unknown } | { readonly pro
   const json = withoutFence(text.trim());
   if (hasMoreItemsThan(json, maxJsonItems))
     return { problem: `The answer has more than ${maxJsonItems} keys and items.` };
+  let value: unknown;
   try {
-    return { value: JSON.parse(json) };
+    value = JSON.parse(json);
   } catch {
     return { problem: "The answer is not JSON." };
   }
+  const lost = lostNumber(json);
+  return lost === undefined ? { value } : { problem: lostNumberText(lost) };
 }
 
 const fence = "```";

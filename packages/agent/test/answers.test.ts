@@ -139,6 +139,13 @@ describe("an answer that does not fit", () => {
     expect(message.length).toBeLessThan(600);
   });
 
+  it("does not fit if a double cannot hold one of its numbers", async () => {
+    const llm = new MockLlmCaller([answers('{"order":9007199254740993}'), answers('{"order":7}')]);
+    const agent = defineAgent({ llm, answer: z.object({ order: z.number() }) });
+    expect((await runTask(agent, "Which?")).answer).toEqual({ order: 7 });
+    expect(note(llm, 1)).toContain("at order cannot be kept: it would become 9007199254740992. Send it as");
+  });
+
   it("may stand in a code fence", async () => {
     const llm = new MockLlmCaller([answers('```json\n{"celsius":20}\n```\n')]);
     const { answer, text } = await runTask(defineAgent({ llm, answer: weather }), "q");

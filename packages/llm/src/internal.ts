@@ -1,6 +1,7 @@
 /** Helpers that other packages of Moora share. Not a public API: anything here may change in any release. */
 export { base64OfUrl, base64ToBytes } from "./data-url.ts";
 export { fileToUrl, urlToFile } from "./file-to-text.ts";
+export { lostNumber, lostNumberText } from "./json-numbers.ts";
 export { endOfJsonString, hasMoreItemsThan, isJsonObject, textToJson, withWellFormedText } from "./json.ts";
 export { isMissing } from "./load-sdk.ts";
 export { didYouMean, nearest, optionHint } from "./nearest.ts";

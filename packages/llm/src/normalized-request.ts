@@ -9,6 +9,7 @@ import {
   type Json,
   type JsonObject,
 } from "./json.ts";
+import { lostNumber } from "./json-numbers.ts";
 import { urlToFile } from "./file-to-text.ts";
 import type {
   LlmContent,
@@ -200,11 +201,12 @@ function normalizePart(
   return [toCall({ type: "tool-call", id, name, ...argumentsToInput(part.arguments), ...raw })];
 }
 
-/** The arguments as an object without lone surrogates; an empty one if they are invalid, too deep or too large. */
+/** The arguments as an object without lone surrogates; an empty one if they are invalid, too deep or too large, or have a number that it would change. */
 function argumentsToInput(argumentsText: string): Pick<NormalizedCall, "arguments" | "input"> {
   if (hasMoreItemsThan(argumentsText, maxArgumentItems)) return { arguments: "{}", input: {} };
   const parsed = textToJson(argumentsText);
   if (!isJsonObject(parsed) || isTooDeep(parsed)) return { arguments: "{}", input: {} };
+  if (lostNumber(argumentsText) !== undefined) return { arguments: argumentsText, input: {} };
   const input = withWellFormedText(parsed);
   const isIntact = JSON.stringify(input) === JSON.stringify(parsed);
   return { arguments: isIntact ? argumentsText : JSON.stringify(input), input };

@@ -1,4 +1,5 @@
 import type { Clock } from "@moora/agent";
+import { lostNumber } from "@moora/agent-core-effects/internal";
 import type * as z from "zod/mini";
 import { acceptedForm } from "./accepted-form.ts";
 import { HttpProblem } from "./problem.ts";
@@ -67,6 +68,11 @@ function textToJson(text: string): unknown {
     value = JSON.parse(text);
   } catch {
     throw new HttpProblem("invalid-request", "The body must be valid JSON.");
+  }
+  const lost = lostNumber(text);
+  if (lost !== undefined) {
+    const detail = "A number of the body has more digits than can be kept. Send it as a string.";
+    throw new HttpProblem("invalid-request", detail, { path: lost.path });
   }
   if (isDeeperThan(value, maxDepth))
     throw new HttpProblem("invalid-request", `The body must have at most ${maxDepth} levels.`);

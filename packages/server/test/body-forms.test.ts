@@ -57,4 +57,17 @@ describe("a body of another form", () => {
     expect(detail).toContain(`: ${form}`);
     expect(detail).not.toContain(secret);
   });
+
+  it("is refused with the place of a number that cannot be kept", async () => {
+    await using scene = new Scene(agentOf([answers("Hi.")]));
+    const ada = scene.as("ada");
+    const id = await ada.create();
+    const refused = await ada.send(`/sessions/${id}/decisions`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: '{"toolCallId":"call_1","digest":"d","decision":{"approve":{"order":9007199254740993}}}',
+    });
+    expect(refused.status).toBe(400);
+    expect(await refused.json()).toMatchObject({ code: "invalid-request", path: "decision.approve.order" });
+  });
 });

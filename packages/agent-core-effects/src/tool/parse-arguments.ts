@@ -1,6 +1,12 @@
 import { isStorable, jsonCopy, maxJsonItems, maxJsonLength } from "@moora/agent-core-state-machine/internal";
 import type { JsonObject } from "@moora/llm";
-import { endOfJsonString, hasMoreItemsThan, isJsonObject } from "@moora/llm/internal";
+import {
+  endOfJsonString,
+  hasMoreItemsThan,
+  isJsonObject,
+  lostNumber,
+  lostNumberText,
+} from "@moora/llm/internal";
 import { errorText } from "../error-text.ts";
 import { truncated, truncatedToBytes } from "../truncate.ts";
 
@@ -27,6 +33,8 @@ export function parseArguments(text: string): ParsedArguments {
   const copied = text.length <= maxJsonLength && isStorable(value) ? undefined : jsonCopy(value);
   if (copied !== undefined && "problem" in copied)
     return wrong(`The arguments cannot be used: ${copied.problem.message}`, text);
+  const lost = lostNumber(text);
+  if (lost !== undefined) return wrong(lostNumberText(lost), text);
   if (!isJsonObject(value)) return wrong("The arguments are not a JSON object.", text);
   const twice = repeatedKey(text);
   return twice === undefined

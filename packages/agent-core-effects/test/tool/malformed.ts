@@ -86,6 +86,8 @@ const wholes: readonly Malformed[] = [
   { what: "the key __proto__", text: '{"__proto__":{"polluted":true}}' },
   { what: "the key __proto__ within", text: '{"a":[{"__proto__":1}]}' },
   { what: "the key __proto__, escaped", text: '{"\\u005f_proto__":1}' },
+  { what: "an integer that a double cannot hold", text: '{"order":[9007199254740993]}' },
+  { what: "a decimal that a double cannot hold", text: '{"euros":123456789012345.678}' },
   { what: "a lone surrogate", text: '{"city":"\\ud800"}' },
   { what: "a lone surrogate in a key", text: '{"\\udc00":1}' },
 ];

@@ -167,6 +167,7 @@ describe("a question", () => {
   it.each<[string, unknown, string]>([
     ["arguments that do not fit the tool", { approve: { to: "a", sum: 101 } }, "invalid-arguments"],
     ["arguments that are not JSON text", { approve: "{bad" }, "invalid-arguments"],
+    ["a number that is not kept", { approve: '{"to":"a","sum":9.0000000000000001}' }, "invalid-arguments"],
     ["arguments in a circle", { approve: circle }, "cyclic"],
     ["no arguments", { approve: undefined }, "not-json"],
     ["arguments with a bigint", { approve: { to: "a", sum: 1n } }, "not-json"],

@@ -1,5 +1,5 @@
 import type { Json } from "@moora/llm";
-import { textToJson } from "@moora/llm/internal";
+import { lostNumber, lostNumberText, textToJson } from "@moora/llm/internal";
 import type { Command } from "../command.ts";
 import type { GivenOptions } from "../options.ts";
 import { decideCommand } from "../session/decide-command.ts";
@@ -18,7 +18,10 @@ export const approveCommand: Command = decideCommand({
 });
 
 function givenArguments(options: GivenOptions): Json {
-  const json = textToJson(options.text("args") ?? "");
+  const text = options.text("args") ?? "";
+  const json = textToJson(text);
   if (json === undefined) throw new UsageError("--args must be JSON.", 'Use --args \'{"name": "value"}\'.');
+  const lost = lostNumber(text);
+  if (lost !== undefined) throw new UsageError(`--args: ${lostNumberText(lost)}`);
   return json;
 }
