@@ -6,7 +6,8 @@ import type {
   ToolCallRecord,
   ToolDefinition,
 } from "@moora/agent-core-state-machine";
-import { openCallOf, openCallsOf, recordOf } from "@moora/agent-core-state-machine/internal";
+import { isPromise, schemaCheckOf } from "@moora/agent-core-effects/internal";
+import { openCallOf, openCallsOf, recordOf, toolOf } from "@moora/agent-core-state-machine/internal";
 import { check } from "./invariant-broken.ts";
 import type { ToolRun } from "./pending.ts";
 
@@ -33,6 +34,10 @@ export class CallLedger {
   /** Calls that had begun to run when they were settled without a result of the tool, newest last. */
   readonly abandoned: string[] = [];
   readonly #permissions = new Map<string, number>();
+  /** The risk of the tool of a call when a person let it run. */
+  readonly #approvedRisks = new Map<string, Risk>();
+  /** The schema that the arguments of a call were made for. */
+  readonly #schemas = new Map<string, string | undefined>();
 
   hasRun(toolCallId: string): boolean {
     return this.runs.some((run) => run.toolCallId === toolCallId);
@@ -46,7 +51,23 @@ export class CallLedger {
     const record = recordOf(view.state, run.toolCallId);
     if (!isOfHandler(run.toolCallId)) checkRecorded(run, record, view);
     checkPolicy(run, record, view);
+    this.#checkRisk(run, record, view);
     this.#checkRepeats(run, before, shared);
+  }
+
+  /** V16: an approval holds for the risk that was shown. */
+  #checkRisk(
+    { toolCallId: id, name }: ToolRun,
+    record: ToolCallRecord | undefined,
+    { tools }: BeginView,
+  ): void {
+    const shown = record?.decision === undefined ? undefined : this.#approvedRisks.get(id);
+    if (shown === undefined) return;
+    check(
+      risks.indexOf(riskIn(tools, name)) <= risks.indexOf(shown),
+      "V16",
+      () => `call ${id} of ${name} ran with a greater risk than the one it was approved for`,
+    );
   }
 
   /** V4: one key for each call, one run for each attempt, and `once` means once. */
@@ -78,6 +99,8 @@ export class CallLedger {
   /** An input was applied: counts permissions to run a call again, and checks what the model reads (V15). */
   follow(input: AgentInput, before: AgentState, next: AgentState): void {
     this.#countPermission(input);
+    this.#followDecision(input, before);
+    this.#followSchemas(before, next);
     for (const { id, status } of openCallsOf(before.reActContext.control)) {
       if (status.type === "asking" && isReplied(id, before, next)) this.#allowAgain(id);
       const record = recordOf(next, id);
@@ -85,6 +108,39 @@ export class CallLedger {
       if (!this.hasRun(id)) continue;
       if (input.type !== "tool-call-completed") this.abandoned.push(id);
       checkWords(id, record);
+    }
+  }
+
+  /** V9: what a person changes fits the tool as it is. */
+  #followDecision(input: AgentInput, before: AgentState): void {
+    if (input.type !== "tool-call-decided" || !approvals.has(input.decision.type)) return;
+    const { toolCallId: id, decision } = input;
+    const name = recordOf(before, id)?.name ?? "";
+    const tool = toolOf(before, name);
+    this.#approvedRisks.set(id, riskIn(before.tools, name));
+    if (decision.type !== "modified" || tool === undefined) return;
+    this.#schemas.set(id, tool.schema);
+    const found = schemaCheckOf(JSON.parse(tool.schema), undefined).check(JSON.parse(decision.parameters));
+    check(
+      isPromise(found) || found.ok,
+      "V9",
+      () => `the changed arguments of call ${id} do not fit: ${decision.parameters}`,
+    );
+  }
+
+  /** V22: a release closes no call whose arguments were made for the tool that it has. */
+  #followSchemas(before: AgentState, next: AgentState): void {
+    for (const { id } of openCallsOf(next.reActContext.control))
+      if (!this.#schemas.has(id)) this.#schemas.set(id, toolOf(next, recordOf(next, id)?.name ?? "")?.schema);
+    for (const { id } of openCallsOf(before.reActContext.control)) {
+      const { result, name } = recordOf(next, id) ?? {};
+      if (result == null || result.isSuccess || result.code !== "tool-changed") continue;
+      const tool = toolOf(next, name ?? "");
+      check(
+        tool === undefined || tool.schema !== this.#schemas.get(id),
+        "V22",
+        () => `call ${id} was closed as made for another tool, although its arguments were made for this one`,
+      );
     }
   }
 
@@ -174,6 +230,9 @@ function checkPolicy(run: ToolRun, record: ToolCallRecord | undefined, { config,
 const approvals: ReadonlySet<string> = new Set(["approved", "modified", "run-again"]);
 
 const risks: readonly Risk[] = ["low", "medium", "high", "critical"];
+
+const riskIn = (tools: Readonly<Record<string, ToolDefinition>>, name: string): Risk =>
+  toolOf({ tools }, name)?.risk ?? "low";
 
 /** Whether a list has a tool by its name or a former one. */
 const isListed = (
