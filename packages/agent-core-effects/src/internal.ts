@@ -7,6 +7,7 @@ export {
   isObject,
   oneOf,
   optionsProblem,
+  unquoted,
   valuesProblem,
   withMethods,
   type OptionForm,

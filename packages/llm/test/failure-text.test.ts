@@ -25,6 +25,10 @@ describe("a redacted text", () => {
     expect(redactSecrets(text, [secret])).toBe('a [secret] b [secret] c {"secret":"[secret]"}');
   });
 
+  it("contains no secret of a URL as a server decodes it", () => {
+    expect(redactSecrets("a%2Fb%20c is a/b c", ["a%2Fb%20c"])).toBe("[secret] is [secret]");
+  });
+
   it("contains no secret in base64, wherever it begins and whatever follows", () => {
     const bytesAround = fc.uint8Array({ maxLength: 6 });
     fc.assert(

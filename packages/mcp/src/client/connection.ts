@@ -18,12 +18,14 @@ import {
 import type { ServerLink } from "./open-link.ts";
 import type { ToolList } from "./read-tools.ts";
 import { Reconnector } from "./reconnector.ts";
+import { SecretMask } from "./secret-mask.ts";
 import type { McpServerAddress } from "./server-address.ts";
 
 /** A connection that lasts longer than its links: after the end of one, the next call opens another. */
 export class Connection implements McpConnection {
   readonly name: string;
   readonly #options: McpConnectOptions;
+  readonly #mask: SecretMask;
   readonly #links: Reconnector;
   readonly #openCalls = new Set<Pick<SendOptions, "repeated">>();
   readonly #listeners = new Set<(tools: readonly Tool[]) => void>();
@@ -41,6 +43,7 @@ export class Connection implements McpConnection {
   private constructor(address: McpServerAddress, options: McpConnectOptions) {
     this.name = options.name;
     this.#options = options;
+    this.#mask = new SecretMask(address);
     const { maxResultBytes = defaultMaxResultBytes, onElicitation } = options;
     this.#links = new Reconnector(address, {
       name: options.name,
@@ -48,6 +51,7 @@ export class Connection implements McpConnection {
       maxReconnects: options.maxReconnects ?? 3,
       // The same content can take more bytes in a message than in JSON of ours, and the list of tools has to fit as well.
       maxMessageBytes: 2 * Math.max(maxResultBytes, 1024 * 1024),
+      mask: this.#mask,
       onElicitation:
         onElicitation === undefined ? (question) => this.#answer(question) : orCancel(onElicitation),
       elicitsInOlderProtocol:
@@ -91,7 +95,7 @@ export class Connection implements McpConnection {
 
   #listChanged(error: unknown, list: ToolList | undefined): void {
     try {
-      if (list === undefined) throw errorToMcpError(`${this.name} (list of tools)`, error);
+      if (list === undefined) throw errorToMcpError(`${this.name} (list of tools)`, this.#mask.error(error));
       this.#use(list);
       this.#report();
     } catch (problem) {
@@ -156,7 +160,7 @@ export class Connection implements McpConnection {
       } catch (error) {
         if (attempt === 1 && this.#links.wasNotSent(error)) continue;
         this.#links.closeIfUnknown(link, error);
-        throw this.#failure(tool, link, error, options.signal);
+        throw this.#failure(tool, link, this.#mask.error(error), options.signal);
       } finally {
         link.openCalls -= 1;
       }

@@ -1,3 +1,4 @@
+import type { SecretMask } from "./secret-mask.ts";
 import type { HttpServer } from "./server-address.ts";
 
 type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
@@ -7,6 +8,8 @@ export interface WireLimit {
   readonly maxBytes: number;
   /** Called with the body of the request before its response fails. */
   readonly onExceeded: (request: unknown) => void;
+  /** Gets the headers of each request. */
+  readonly mask: SecretMask;
 }
 
 /**
@@ -17,6 +20,7 @@ export const limitedFetch =
   ({ headers }: HttpServer, limit: WireLimit): Fetch =>
   async (url, init = {}) => {
     const own = typeof headers === "function" ? await headers() : (headers ?? {});
+    limit.mask.addHeaders(own);
     const all = new Headers(init.headers);
     for (const [name, value] of Object.entries(own)) if (!all.has(name)) all.set(name, value);
     const onExceeded = (): void => limit.onExceeded(init.body);

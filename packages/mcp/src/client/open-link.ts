@@ -4,6 +4,7 @@ import { McpError } from "../mcp-error.ts";
 import { causeText } from "./cause-text.ts";
 import { hideElicitation, openTransport } from "./open-transport.ts";
 import { readTools, type ToolList } from "./read-tools.ts";
+import type { SecretMask } from "./secret-mask.ts";
 import { sdkClient, type ClientListeners, type ProtocolMode } from "./sdk-client.ts";
 import { isHttp, type McpServerAddress, type StdioServer } from "./server-address.ts";
 import { spawnProblem } from "./spawn-problem.ts";
@@ -13,6 +14,8 @@ export interface LinkOptions extends ClientListeners {
   readonly connectTimeoutMs: number;
   /** The maximum size of one message of the server, in bytes. */
   readonly maxMessageBytes: number;
+  /** Masks what the server sends, and the errors of the connection. */
+  readonly mask: SecretMask;
 }
 
 /** One connection to a server, from its handshake to its end. */
@@ -57,7 +60,11 @@ async function connect(
   const client = await sdkClient(options, mode);
   const status = { isClosed: false, openCalls: 0 };
   const broken = new AbortController();
-  const { transport, lastOutput, endSession } = await openTransport(address, options.maxMessageBytes);
+  const { transport, lastOutput, endSession } = await openTransport(
+    address,
+    options.maxMessageBytes,
+    options.mask,
+  );
   if (!options.elicitsInOlderProtocol) hideElicitation(transport);
   Object.assign(client, {
     onclose() {
@@ -86,7 +93,7 @@ async function connect(
     return Object.assign(status, { client, list, broken: broken.signal, close });
   } catch (error) {
     await transport.close().catch(() => undefined);
-    throw await connectError(address, options, error, lastOutput());
+    throw await connectError(address, options, options.mask.error(error), lastOutput());
   }
 }
 

@@ -2,6 +2,7 @@ import type { StreamableHTTPClientTransport, Transport } from "@modelcontextprot
 import { loadSdk } from "../load-sdk.ts";
 import { textToJson, isJsonObject } from "@moora/llm/internal";
 import { limitedFetch } from "./limited-fetch.ts";
+import type { SecretMask } from "./secret-mask.ts";
 import { isHttp, type HttpServer, type McpServerAddress, type StdioServer } from "./server-address.ts";
 import { stderrTail } from "./stderr-tail.ts";
 
@@ -14,13 +15,34 @@ export interface OpenedTransport {
   readonly endSession?: () => Promise<void>;
 }
 
-/** Opens the transport to an address. A message of the server has at most `maxBytes`. */
-export const openTransport = (address: McpServerAddress, maxBytes: number): Promise<OpenedTransport> =>
-  isHttp(address) ? openHttp(address, maxBytes) : openStdio(address, maxBytes);
+/** Opens the transport to an address. A message of the server has at most `maxBytes`, and what it contains in secrets is masked. */
+export async function openTransport(
+  address: McpServerAddress,
+  maxBytes: number,
+  mask: SecretMask,
+): Promise<OpenedTransport> {
+  const opened = await (isHttp(address)
+    ? openHttp(address, maxBytes, mask)
+    : openStdio(address, maxBytes, mask));
+  maskMessages(opened.transport, mask);
+  return opened;
+}
+
+/** Masks each message of the server before the client reads it. */
+function maskMessages(transport: Transport, mask: SecretMask): void {
+  let onmessage: Transport["onmessage"];
+  Object.defineProperty(transport, "onmessage", {
+    get: () => onmessage,
+    set(listener: Transport["onmessage"]) {
+      onmessage = listener && ((message, extra) => listener(mask.content(message), extra));
+    },
+  });
+}
 
 async function openStdio(
   { command, args = [], env = {}, cwd }: StdioServer,
   maxBytes: number,
+  mask: SecretMask,
 ): Promise<OpenedTransport> {
   const { StdioClientTransport } = await loadSdk(
     "@modelcontextprotocol/client",
@@ -34,19 +56,19 @@ async function openStdio(
     stderr: "pipe",
     maxBufferSize: maxBytes,
   });
-  return { transport, lastOutput: stderrTail(transport.stderr) };
+  return { transport, lastOutput: stderrTail(transport.stderr, mask) };
 }
 
 /** How long the end of a session may take before the connection is closed without it. */
 const endSessionMs = 1_000;
 
-async function openHttp(address: HttpServer, maxBytes: number): Promise<OpenedTransport> {
+async function openHttp(address: HttpServer, maxBytes: number, mask: SecretMask): Promise<OpenedTransport> {
   const sdk = await loadSdk("@modelcontextprotocol/client", () => import("@modelcontextprotocol/client"));
   /** The ids of the requests whose responses were over the limit. */
   const tooLarge = new Set<unknown>();
   const onExceeded = (request: unknown): void => void tooLarge.add(requestId(request));
   const transport = new sdk.StreamableHTTPClientTransport(new URL(address.url), {
-    fetch: limitedFetch(address, { maxBytes, onExceeded }),
+    fetch: limitedFetch(address, { maxBytes, onExceeded, mask }),
     // A redirect may be answered after a call has run, and following it would send the call again.
     requestInit: { redirect: "manual" },
   });

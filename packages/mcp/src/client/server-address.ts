@@ -2,7 +2,7 @@ import {
   checkOptions,
   isObject,
   refuse,
-  shownValue,
+  unquoted,
   type OptionForm,
   type OptionForms,
 } from "@moora/agent-core-effects/internal";
@@ -41,19 +41,29 @@ const commandForm: OptionForm = {
 
 const stdioForms: OptionForms<StdioServer> = {
   command: commandForm,
-  args: "texts",
-  env: { expectation: "an object whose values are strings", fits: isObjectOfTexts },
+  args: {
+    expectation: "a list of strings",
+    fits: (value) => Array.isArray(value) && value.every((item) => typeof item === "string"),
+    isSecret: true,
+  },
+  env: { expectation: "an object whose values are strings", fits: isObjectOfTexts, isSecret: true },
   cwd: "string",
 };
 
 const httpForms: OptionForms<HttpServer> = {
   url: {
-    expectation: "a URL that begins with http:// or https://",
-    fits: (value) => /^https?:$/.test(URL.parse(String(value))?.protocol ?? ""),
+    expectation:
+      "a URL that begins with http:// or https:// and has no user and no password, which belong in headers",
+    fits(value) {
+      const { protocol = "", username, password } = URL.parse(String(value)) ?? {};
+      return /^https?:$/.test(protocol) && username === "" && password === "";
+    },
+    isSecret: true,
   },
   headers: {
     expectation: "an object whose values are strings, or a function that returns one",
     fits: (value) => typeof value === "function" || isObjectOfTexts(value),
+    isSecret: true,
   },
 };
 
@@ -63,7 +73,7 @@ export const isHttp = (address: McpServerAddress): address is HttpServer => "url
 export function checkAddress(address: McpServerAddress): void {
   if (!isObject(address) || (address["url"] === undefined && address["command"] === undefined)) {
     return refuse(
-      `connectMcp needs { command, args } or { url, headers } as its first argument, got ${shownValue(address)}.`,
+      `connectMcp needs { command, args } or { url, headers } as its first argument, got ${unquoted(address)}.`,
     );
   }
   if ("url" in address) checkOptions("a server at a URL", address, httpForms);

@@ -47,7 +47,7 @@ describe("options", () => {
     [
       "a token in place of headers",
       { url: "https://a.example", headers: "Bearer x" },
-      'headers must be an object whose values are strings, or a function that returns one, got "Bearer x".',
+      "headers must be an object whose values are strings, or a function that returns one, got a string.",
     ],
     [
       "two kinds",
