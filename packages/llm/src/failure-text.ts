@@ -36,10 +36,10 @@ export function redactor(secrets: readonly string[]): (text: string) => string {
 /** Replaces every secret in a text by `[secret]`. */
 export const redactSecrets = (text: string, secrets: readonly string[]): string => redactor(secrets)(text);
 
-/** A text without percent-encoding; the text itself where it is not valid. */
+/** A text without the encoding of a URL; the text itself where it is not valid. */
 function decoded(text: string): string {
   try {
-    return decodeURIComponent(text);
+    return decodeURIComponent(text.replaceAll("+", " "));
   } catch {
     return text;
   }

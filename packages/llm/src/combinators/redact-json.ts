@@ -7,35 +7,29 @@ const knownSecrets =
 /** Copies a value of JSON with every secret in its texts replaced by `[secret]`: the given ones, and those of known formats. */
 export function redactJson<Value>(value: Value, secrets: readonly string[]): Value {
   const redact = redactor(secrets);
-  // The value keeps its shape: only the characters of its strings may change.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  return mapTexts(value, (text) => redact(text).replaceAll(knownSecrets, "[secret]")) as Value;
+  return mapTexts(value, (text) => redact(text).replaceAll(knownSecrets, "[secret]"));
 }
 
 /**
  * A copy of a value of JSON with each of its texts changed. An error stays the same object: its fields and its causes are changed in
- * place. Other objects are not looked into. `done` has the copies of what was met before, since causes may be circular.
+ * place. Other objects are not looked into.
  */
-export function mapTexts(
-  value: unknown,
-  change: (text: string) => string,
-  done: Map<unknown, unknown> = new Map(),
-): unknown {
-  if (typeof value === "string") return change(value);
-  if (typeof value !== "object" || done.has(value)) return done.get(value) ?? value;
-  done.set(value, value);
-  const copy = copyOf(value, (item) => mapTexts(item, change, done));
-  done.set(value, copy);
-  return copy;
-}
-
-function copyOf(value: object | null, change: (item: unknown) => unknown): unknown {
-  if (Array.isArray(value)) return value.map(change);
-  if (value instanceof Error) {
-    for (const name of Object.getOwnPropertyNames(value))
-      Reflect.set(value, name, change(Reflect.get(value, name)));
-    return value;
-  }
-  if (value === null || Object.getPrototypeOf(value) !== Object.prototype) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, change(field)]));
+export function mapTexts<Value>(value: Value, change: (text: string) => string): Value {
+  /** The copies of what was met before: causes may be circular. */
+  const copies = new Map<unknown, unknown>();
+  const copyOf = (item: unknown): unknown => {
+    if (typeof item === "string") return change(item);
+    if (typeof item !== "object" || item === null || copies.has(item)) return copies.get(item) ?? item;
+    copies.set(item, item);
+    if (item instanceof Error)
+      for (const name of Object.getOwnPropertyNames(item))
+        Reflect.set(item, name, copyOf(Reflect.get(item, name)));
+    if (Array.isArray(item)) copies.set(item, item.map(copyOf));
+    if (Object.getPrototypeOf(item) === Object.prototype)
+      copies.set(item, Object.fromEntries(Object.entries(item).map(([key, field]) => [key, copyOf(field)])));
+    return copies.get(item);
+  };
+  // The value keeps its shape: only the characters of its strings may change.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return copyOf(value) as Value;
 }

@@ -12,6 +12,7 @@ import {
   type CallSender,
   type McpCallOptions,
   type McpCallParams,
+  type McpProgress,
   type McpTool,
   type SendOptions,
 } from "./mcp-client.ts";
@@ -45,6 +46,7 @@ export class Connection implements McpConnection {
     this.#options = options;
     this.#mask = new SecretMask(address);
     const { maxResultBytes = defaultMaxResultBytes, onElicitation } = options;
+    const answer = onElicitation === undefined ? this.#answer.bind(this) : orCancel(onElicitation);
     this.#links = new Reconnector(address, {
       name: options.name,
       connectTimeoutMs: options.connectTimeoutMs ?? 30_000,
@@ -52,8 +54,7 @@ export class Connection implements McpConnection {
       // The same content can take more bytes in a message than in JSON of ours, and the list of tools has to fit as well.
       maxMessageBytes: 2 * Math.max(maxResultBytes, 1024 * 1024),
       mask: this.#mask,
-      onElicitation:
-        onElicitation === undefined ? (question) => this.#answer(question) : orCancel(onElicitation),
+      onElicitation: (question) => answer(this.#mask.content(question)),
       elicitsInOlderProtocol:
         onElicitation !== undefined || options.trust === true || options.rule !== undefined,
       onListChanged: (error, list) => this.#listChanged(error, list),
@@ -86,7 +87,7 @@ export class Connection implements McpConnection {
 
   /** Uses a new link. A server that was started again may be another release, with other tools. */
   #adopt({ client, list }: ServerLink): void {
-    this.#instructions = client.getInstructions();
+    this.#instructions = this.#mask.content(client.getInstructions());
     const isFirst = this.#listed.size === 0;
     const before = this.#listed;
     this.#use(list);
@@ -103,8 +104,9 @@ export class Connection implements McpConnection {
     }
   }
 
-  #use(list: ToolList): void {
+  #use(received: ToolList): void {
     const asksPerson = this.#options.onElicitation === undefined;
+    const list = this.#mask.content(received);
     this.#tools = listedTools(list, this.#options, { send: this.#send, asksPerson });
     this.#listed = new Map(list.tools.map((tool) => [tool.name, usedPart(tool)]));
   }
@@ -153,10 +155,14 @@ export class Connection implements McpConnection {
       this.#checkListed(tool);
       try {
         const signal = AbortSignal.any([options.signal, link.broken]);
+        const onprogress = (progress: McpProgress): void => options.onprogress(this.#mask.content(progress));
         link.openCalls += 1;
-        const result = await link.client.callTool(params, withDefinition(tool, { ...options, signal }));
+        const result = await link.client.callTool(
+          params,
+          withDefinition(tool, { ...options, signal, onprogress }),
+        );
         this.#links.answered();
-        return result;
+        return this.#mask.content(result);
       } catch (error) {
         if (attempt === 1 && this.#links.wasNotSent(error)) continue;
         this.#links.closeIfUnknown(link, error);

@@ -15,29 +15,13 @@ export interface OpenedTransport {
   readonly endSession?: () => Promise<void>;
 }
 
-/** Opens the transport to an address. A message of the server has at most `maxBytes`, and what it contains in secrets is masked. */
-export async function openTransport(
+/** Opens the transport to an address. A message of the server has at most `maxBytes`. */
+export const openTransport = (
   address: McpServerAddress,
   maxBytes: number,
   mask: SecretMask,
-): Promise<OpenedTransport> {
-  const opened = await (isHttp(address)
-    ? openHttp(address, maxBytes, mask)
-    : openStdio(address, maxBytes, mask));
-  maskMessages(opened.transport, mask);
-  return opened;
-}
-
-/** Masks each message of the server before the client reads it. */
-function maskMessages(transport: Transport, mask: SecretMask): void {
-  let onmessage: Transport["onmessage"];
-  Object.defineProperty(transport, "onmessage", {
-    get: () => onmessage,
-    set(listener: Transport["onmessage"]) {
-      onmessage = listener && ((message, extra) => listener(mask.content(message), extra));
-    },
-  });
-}
+): Promise<OpenedTransport> =>
+  isHttp(address) ? openHttp(address, maxBytes, mask) : openStdio(address, maxBytes, mask);
 
 async function openStdio(
   { command, args = [], env = {}, cwd }: StdioServer,

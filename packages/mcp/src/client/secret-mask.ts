@@ -7,8 +7,6 @@ interface GivenText {
   readonly isSecret: boolean;
 }
 
-type Redactor = (text: string) => string;
-
 /** The names of secrets: of headers, environment variables, flags and parameters of a query. */
 const secretName =
   /key|token|secret|pass|pwd|auth(?!or)|credential|cookie|signature|(?<![a-z])(?:pat|sig)(?![a-z])/i;
@@ -16,8 +14,8 @@ const secretName =
 /** Shorter texts could be parts of words: of these, errors are without those of a secret name only. */
 const minLength = 8;
 
-/** How many texts of headers that a function returns are known: a server may quote those of an earlier request. */
-const maxLatest = 100;
+/** The headers of how many requests are known: a server may quote those of an earlier one. */
+const maxHeaders = 8;
 
 /**
  * Replaces what was given to connect to a server by `[secret]`: in errors all of it, since a server may quote any of it; in what the
@@ -25,43 +23,36 @@ const maxLatest = 100;
  */
 export class SecretMask {
   readonly #fixed: readonly GivenText[];
-  #latest: readonly GivenText[] = [];
-  #inErrors: Redactor = (text) => text;
-  #inContent: Redactor = (text) => text;
+  #headers: readonly ServerHeaders[] = [];
 
   constructor(address: McpServerAddress) {
     this.#fixed = [...addressTexts(address)];
-    this.#use([]);
   }
 
   /** Adds the headers of a request. */
   addHeaders(headers: ServerHeaders): void {
-    const texts = [...namedTexts(headers)];
-    const known = new Set([...this.#latest, ...this.#fixed].map(({ text }) => text));
-    if (!texts.every(({ text }) => known.has(text))) this.#use([...texts, ...this.#latest]);
+    this.#headers = [headers, ...this.#headers].slice(0, maxHeaders);
   }
 
   /** Masks a text for people, or an error: in place, with its causes. */
   error<Failure>(failure: Failure): Failure {
-    // Only the characters of its texts change.
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-    return mapTexts(failure, this.#inErrors) as Failure;
+    return mapTexts(
+      failure,
+      this.#redactor(({ text, isSecret }) => isSecret || text.length >= minLength),
+    );
   }
 
-  /** A copy of a message of the server. */
-  content<Message>(message: Message): Message {
-    // Only the characters of its texts change.
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-    return mapTexts(message, this.#inContent) as Message;
+  /** A copy of what a server has sent. */
+  content<Content>(content: Content): Content {
+    return mapTexts(
+      content,
+      this.#redactor(({ text, isSecret }) => isSecret && text.length >= minLength),
+    );
   }
 
-  #use(latest: readonly GivenText[]): void {
-    this.#latest = latest.slice(0, maxLatest);
-    const all = [...this.#fixed, ...this.#latest];
-    const redactorOf = (isRedacted: (given: GivenText) => boolean): Redactor =>
-      redactor(all.filter(isRedacted).map(({ text }) => text));
-    this.#inErrors = redactorOf(({ text, isSecret }) => isSecret || text.length >= minLength);
-    this.#inContent = redactorOf(({ text, isSecret }) => isSecret && text.length >= minLength);
+  #redactor(isHidden: (given: GivenText) => boolean): (text: string) => string {
+    const given = [...this.#fixed, ...this.#headers.flatMap((headers) => [...namedTexts(headers)])];
+    return redactor(given.filter(isHidden).map(({ text }) => text));
   }
 }
 
@@ -78,19 +69,18 @@ function* addressTexts(address: McpServerAddress): Iterable<GivenText> {
 }
 
 function* namedTexts(values: Readonly<Record<string, string>>): Iterable<GivenText> {
-  for (const [name, value] of Object.entries(values)) yield* valueTexts(name, value);
+  for (const [name, value] of Object.entries(values)) yield* valueTexts(name, value.trim());
 }
 
 /** The texts of a value: the parts of a URL, and otherwise the whole, also without the scheme in front of credentials. */
 function* valueTexts(name: string, value: string): Iterable<GivenText> {
   const isSecret = secretName.test(name);
   const { host = "", username = "", password = "", pathname = "", search = "" } = URL.parse(value) ?? {};
-  if (isSecret || host === "")
-    for (const text of [value.trim(), withoutScheme(value.trim())]) yield { text, isSecret };
-  for (const text of [password, password === "" ? username : ""]) yield { text, isSecret: true };
+  if (isSecret || host === "") for (const text of [value, withoutScheme(value)]) yield { text, isSecret };
+  yield { text: password === "" ? username : password, isSecret: true };
   for (const text of pathname.split("/")) yield { text, isSecret: false };
   for (const part of search.slice(1).split("&")) {
-    const [, key = "", given = part] = /^([^=]*)=(.*)$/.exec(part) ?? [];
-    for (const text of [given, given.replaceAll("+", " ")]) yield { text, isSecret: secretName.test(key) };
+    const at = part.indexOf("=");
+    yield { text: part.slice(at + 1), isSecret: secretName.test(part.slice(0, Math.max(at, 0))) };
   }
 }

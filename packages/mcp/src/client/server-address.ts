@@ -34,37 +34,35 @@ export type McpServerAddress = StdioServer | HttpServer;
 const isObjectOfTexts = (value: unknown): boolean =>
   isObject(value) && Object.values(value).every((text) => typeof text === "string");
 
-const commandForm: OptionForm = {
-  expectation: "the name of a program",
-  fits: (value) => typeof value === "string" && value !== "",
-};
+const isListOfTexts = (value: unknown): boolean =>
+  Array.isArray(value) && value.every((text) => typeof text === "string");
+
+/** A form whose values no message quotes. */
+const secret = (expectation: string, fits: OptionForm["fits"]): OptionForm => ({
+  expectation,
+  fits,
+  isSecret: true,
+});
 
 const stdioForms: OptionForms<StdioServer> = {
-  command: commandForm,
-  args: {
-    expectation: "a list of strings",
-    fits: (value) => Array.isArray(value) && value.every((item) => typeof item === "string"),
-    isSecret: true,
+  command: {
+    expectation: "the name of a program",
+    fits: (value) => typeof value === "string" && value !== "",
   },
-  env: { expectation: "an object whose values are strings", fits: isObjectOfTexts, isSecret: true },
+  args: secret("a list of strings", isListOfTexts),
+  env: secret("an object whose values are strings", isObjectOfTexts),
   cwd: "string",
 };
 
 const httpForms: OptionForms<HttpServer> = {
-  url: {
-    expectation:
-      "a URL that begins with http:// or https:// and has no user and no password, which belong in headers",
-    fits(value) {
-      const { protocol = "", username, password } = URL.parse(String(value)) ?? {};
-      return /^https?:$/.test(protocol) && username === "" && password === "";
-    },
-    isSecret: true,
-  },
-  headers: {
-    expectation: "an object whose values are strings, or a function that returns one",
-    fits: (value) => typeof value === "function" || isObjectOfTexts(value),
-    isSecret: true,
-  },
+  url: secret(
+    "a URL that begins with http:// or https:// and has no user and no password, which belong in headers",
+    (value) => /^https?:\/\/(?![^/]*@)/.test(URL.parse(String(value))?.href ?? ""),
+  ),
+  headers: secret(
+    "an object whose values are strings, or a function that returns one",
+    (value) => typeof value === "function" || isObjectOfTexts(value),
+  ),
 };
 
 export const isHttp = (address: McpServerAddress): address is HttpServer => "url" in address;
