@@ -4,20 +4,15 @@ import { messageTooLarge, streamEnded } from "./open-transport.ts";
 
 const mayHaveRun = "The call may have had its effect.";
 
-/** The codes of the SDK's errors that this package has codes of its own for. */
+/** The codes of the SDK's errors that this package has codes of its own for; any other is `connection-lost`. */
 const codes: Readonly<Record<string, CallCode>> = {
   CLIENT_HTTP_AUTHENTICATION: "unauthorized",
-  CLIENT_HTTP_FAILED_TO_OPEN_STREAM: "connection-lost",
   CLIENT_HTTP_FORBIDDEN: "unauthorized",
-  CLIENT_HTTP_NOT_IMPLEMENTED: "connection-lost",
   CLIENT_HTTP_UNEXPECTED_CONTENT: "invalid-result",
-  CONNECTION_CLOSED: "connection-lost",
   INPUT_REQUIRED_ROUNDS_EXCEEDED: "input-required",
   CAPABILITY_NOT_SUPPORTED: "input-required",
   INVALID_RESULT: "invalid-result",
-  NOT_CONNECTED: "connection-lost",
   REQUEST_TIMEOUT: "timeout",
-  SEND_FAILED: "connection-lost",
   UNSUPPORTED_RESULT_TYPE: "input-required",
 };
 

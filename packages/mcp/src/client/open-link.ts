@@ -1,4 +1,4 @@
-import type { Client, ListToolsResult } from "@modelcontextprotocol/client";
+import type { Client } from "@modelcontextprotocol/client";
 import { isJsonObject } from "@moora/llm/internal";
 import { McpError } from "../mcp-error.ts";
 import { causeText } from "./cause-text.ts";
@@ -78,13 +78,11 @@ async function connect(
     },
   });
   try {
-    const timeout = { timeout: options.connectTimeoutMs };
-    await client.connect(transport, timeout);
-    // The SDK prints a line to standard output where it is asked for tools that the server does not have.
+    const timeout = options.connectTimeoutMs;
+    await client.connect(transport, { timeout });
+    // Not every server answers a request for tools that it does not have.
     const hasTools = client.getServerCapabilities()?.tools !== undefined;
-    const read = (): Promise<ListToolsResult> =>
-      client.listTools(undefined, { ...timeout, cacheMode: "refresh" });
-    const list = hasTools ? await readTools(options.name, client, read) : { tools: [], skipped: [] };
+    const list = hasTools ? await readTools(options.name, client, timeout) : { tools: [], skipped: [] };
     const close = async (): Promise<void> => {
       status.isClosed = true;
       await endSession?.();
