@@ -7,8 +7,6 @@ export interface OptionForm {
   /** The end of a message: `a string`, as in `owner must be a string`. */
   readonly expectation: string;
   readonly fits: (value: unknown) => boolean;
-  /** Whether a message must not quote the value. Default: false. */
-  readonly isSecret?: boolean;
 }
 
 /** Whether a value is an object with fields, and not a list. */
@@ -116,14 +114,10 @@ export function valuesProblem(
   placeOf: (name: string) => string = (name) => name,
 ): string | undefined {
   for (const [name, given] of Object.entries(forms)) {
-    const { expectation, fits, isSecret = false } = typeof given === "string" ? commonForms[given] : given;
+    const { expectation, fits } = typeof given === "string" ? commonForms[given] : given;
     const value = options[name];
     if (value !== undefined && !fits(value))
-      return `${placeOf(name)} must be ${expectation}, got ${isSecret ? unquoted(value) : shownValue(value)}.`;
+      return `${placeOf(name)} must be ${expectation}, got ${shownValue(value)}.`;
   }
   return undefined;
 }
-
-/** A value that may be secret, for an error message: its kind. */
-export const unquoted = (value: unknown): string =>
-  typeof value === "string" ? "a string" : shownValue(value);

@@ -7,7 +7,6 @@ export {
   isObject,
   oneOf,
   optionsProblem,
-  unquoted,
   valuesProblem,
   withMethods,
   type OptionForm,

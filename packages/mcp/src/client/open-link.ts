@@ -41,7 +41,7 @@ const unsupportedVersion = -32_022;
 
 /** Connects and lists the tools. Rejects with `connect-failed`, `unauthorized` or `not-installed`. */
 export async function openLink(address: McpServerAddress, options: LinkOptions): Promise<ServerLink> {
-  // A local server is asked in the newer protocol only if it refuses the older one: the SDK would start it twice to find out.
+  // A local server is asked in the newer protocol only if it refuses the older one: some end at a question before the handshake.
   if (isHttp(address)) return await connect(address, options, "auto");
   try {
     return await connect(address, options, "legacy");

@@ -1,6 +1,7 @@
 import type { StreamableHTTPClientTransport, Transport } from "@modelcontextprotocol/client";
 import { loadSdk } from "../load-sdk.ts";
 import { textToJson, isJsonObject } from "@moora/llm/internal";
+import { closeTree } from "./close-tree.ts";
 import { limitedFetch } from "./limited-fetch.ts";
 import type { SecretMask } from "./secret-mask.ts";
 import { isHttp, type HttpServer, type McpServerAddress, type StdioServer } from "./server-address.ts";
@@ -32,7 +33,13 @@ async function openStdio(
     "@modelcontextprotocol/client",
     () => import("@modelcontextprotocol/client/stdio"),
   );
-  const transport = new StdioClientTransport({
+  class ProcessTransport extends StdioClientTransport {
+    override async close(): Promise<void> {
+      const close = async (): Promise<void> => await super.close();
+      await (this.pid === null ? close() : closeTree(this.pid, close));
+    }
+  }
+  const transport = new ProcessTransport({
     command,
     args: [...args],
     env: { ...env },
