@@ -28,6 +28,9 @@ type CallCode = Extract<
   | "cancelled"
 >;
 
+/** The errors of the protocol with which a call has not run: no JSON, no request, no such method. */
+const notRun: ReadonlySet<unknown> = new Set([-32_700, -32_600, -32_601]);
+
 /** The error of the protocol that is not a refusal: the client lacks a capability. */
 const missingCapability = -32_021;
 
@@ -37,8 +40,18 @@ export function errorToMcpError(tool: string, error: unknown, signal?: AbortSign
   const reason = mcpErrorIn(error);
   if (reason !== undefined) return reason;
   const code = signal?.aborted === true ? "cancelled" : codeOf(error);
-  return new McpError(code, messages[code](tool, causeText(error)), { cause: error });
+  const text = causeText(error);
+  const message =
+    code === "refused" && mayFollowHandler(tool, error, text)
+      ? `The MCP server answered the call of ${tool} with an error: ${text} ${mayHaveRun}`
+      : messages[code](tool, text);
+  return new McpError(code, message, { cause: error });
 }
+
+/** Whether an error of the protocol may have come after the tool ran, as that of a server which checks its own results. */
+const mayFollowHandler = (tool: string, error: unknown, text: string): boolean =>
+  !notRun.has(fieldOf(error, "code")) &&
+  ![`Tool ${tool} not found.`, `Unknown tool: ${tool}.`].some((known) => text.endsWith(known));
 
 /** Whether a call failed because its response was larger than a message may be. */
 export const isTooLarge = (error: unknown): boolean => fieldOf(error, "code") === messageTooLarge;

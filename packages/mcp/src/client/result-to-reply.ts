@@ -1,6 +1,6 @@
 import { canonicalJson } from "@moora/agent";
 import { toolReply, type ToolReply } from "@moora/agent-core-effects";
-import { errorText, truncated } from "@moora/agent-core-effects/internal";
+import { truncated } from "@moora/agent-core-effects/internal";
 import { isJsonObject, textToJson } from "@moora/llm/internal";
 import { McpError } from "../mcp-error.ts";
 import type { ReceivedCheck } from "./received-schema.ts";
@@ -50,13 +50,13 @@ function outputProblem(structured: unknown, check: ReceivedCheck | undefined): s
   return `its structured content does not fit the output schema of the tool: ${truncated(problem, maxProblemLength)}`;
 }
 
-/** What the check finds. A schema whose references cannot be resolved makes it throw. */
+/** What the check finds: nothing where it throws, as for a schema whose references cannot be resolved. */
 function problemOf(value: unknown, check: ReceivedCheck): string | undefined {
   try {
     const found = check(value);
     return found.ok ? undefined : found.problem;
-  } catch (error) {
-    return errorText(error);
+  } catch {
+    return undefined;
   }
 }
 
@@ -85,24 +85,33 @@ function resourceBlock(tool: string, resource: unknown): ReadBlock {
 
 /** A file of a data URL. Its media type is one without parameters, so that it ends where it should. */
 function binaryBlock(tool: string, data: unknown, mimeType: unknown, name: string | undefined): ReadBlock {
-  if (typeof data !== "string" || !/^[A-Za-z0-9+/]*={0,2}$/.test(data))
-    throw invalid(tool, "binary content of it is not base64");
+  // Many encoders break lines.
+  const base64 = typeof data === "string" ? data.replaceAll(/\s+/g, "") : "?";
+  if (!/^[A-Za-z0-9+/]*={0,2}$/.test(base64)) throw invalid(tool, "binary content of it is not base64");
   const isPlain = typeof mimeType === "string" && /^[\w.+-]+\/[\w.+-]+$/.test(mimeType);
   const mediaType = isPlain ? mimeType : "application/octet-stream";
-  const url = `data:${mediaType};base64,${data}`;
+  const url = `data:${mediaType};base64,${base64}`;
   return { file: { mediaType, url, ...(name === undefined ? {} : { name }) } };
 }
 
-/** The JSON text of structured content; undefined if there is none, or if a text is the same JSON. */
+/**
+ * The JSON text of the fields of structured content that no text contains: as its JSON, or as the same string. Undefined if there are none,
+ * as for the many servers that send a result as text and as structured content.
+ */
 function structuredText(structured: unknown, texts: readonly string[]): string | undefined {
   if (structured === undefined) return undefined;
-  const text = JSON.stringify(structured);
-  const canonical = canonicalJson(textToJson(text));
-  const isThere = texts.some((other) => {
-    const json = textToJson(other);
-    return json !== undefined && canonicalJson(json) === canonical;
-  });
-  return isThere ? undefined : text;
+  const said = new Set(
+    [...texts, texts.join("\n")].flatMap((text) => [
+      canonicalJson(text),
+      canonicalJson(textToJson(text) ?? text),
+    ]),
+  );
+  const isSaid = (value: unknown): boolean =>
+    said.has(canonicalJson(value)) || (Array.isArray(value) && value.length > 0 && value.every(isSaid));
+  if (isSaid(structured)) return undefined;
+  if (!isRecord(structured)) return JSON.stringify(structured);
+  const rest = Object.entries(structured).filter(([, value]) => !isSaid(value));
+  return rest.length === 0 ? undefined : JSON.stringify(Object.fromEntries(rest));
 }
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> => isJsonObject(value);
