@@ -33,17 +33,9 @@ export function redactor(secrets: readonly string[]): (text: string) => string {
     forms.reduce((pieces, form) => pieces.flatMap((piece) => piece.split(form)), [text]).join("[secret]");
 }
 
-/** Replaces every secret in a text by `[secret]`. */
-export const redactSecrets = (text: string, secrets: readonly string[]): string => redactor(secrets)(text);
-
-/** A text without the encoding of a URL; the text itself where it is not valid. */
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text.replaceAll("+", " "));
-  } catch {
-    return text;
-  }
-}
+/** A text without the encoding of a URL. */
+const decoded = (text: string): string =>
+  new URLSearchParams(`text=${text.replaceAll("&", "%26")}`).get("text") ?? text;
 
 /** Shorter forms could be parts of words. */
 const minBase64Length = 8;

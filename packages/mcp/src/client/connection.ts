@@ -21,6 +21,7 @@ import type { ToolList } from "./read-tools.ts";
 import { Reconnector } from "./reconnector.ts";
 import { SecretMask } from "./secret-mask.ts";
 import type { McpServerAddress } from "./server-address.ts";
+import type { McpToolsOptions, SkippedTool } from "./tools-options.ts";
 
 /** A connection that lasts longer than its links: after the end of one, the next call opens another. */
 export class Connection implements McpConnection {
@@ -43,7 +44,7 @@ export class Connection implements McpConnection {
 
   private constructor(address: McpServerAddress, options: McpConnectOptions) {
     this.name = options.name;
-    this.#options = options;
+    this.#options = { ...options, onSkipped: onceEach(options.onSkipped) };
     this.#mask = new SecretMask(address);
     const { maxResultBytes = defaultMaxResultBytes, onElicitation } = options;
     const answer = onElicitation === undefined ? this.#answer.bind(this) : orCancel(onElicitation);
@@ -200,6 +201,16 @@ export class Connection implements McpConnection {
     if (!link.broken.aborted && !isTooLarge(error)) return failure;
     return resultTooLarge(tool.name, this.#options.maxResultBytes ?? defaultMaxResultBytes);
   }
+}
+
+/** Reports each tool once for each reason: a list is read again when it changes, and for each link. */
+function onceEach(onSkipped: McpToolsOptions["onSkipped"]): (tool: SkippedTool) => void {
+  const reported = new Set<string>();
+  return (tool) => {
+    const key = JSON.stringify(tool);
+    if (!reported.has(key)) onSkipped?.(tool);
+    reported.add(key);
+  };
 }
 
 /** A rejection counts as no answer. */

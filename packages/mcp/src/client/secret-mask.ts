@@ -1,11 +1,8 @@
 import { mapTexts, redactor, withoutScheme } from "@moora/llm/internal";
-import { isHttp, type McpServerAddress, type ServerHeaders } from "./server-address.ts";
+import { isHttp, type McpServerAddress, type ServerHeaders, type StdioServer } from "./server-address.ts";
 
 /** A text of an address, and whether its name says that it is secret. */
-interface GivenText {
-  readonly text: string;
-  readonly isSecret: boolean;
-}
+type GivenText = readonly [text: string, isSecret: boolean];
 
 /** The names of secrets: of headers, environment variables, flags and parameters of a query. */
 const secretName =
@@ -26,7 +23,7 @@ export class SecretMask {
   #headers: readonly ServerHeaders[] = [];
 
   constructor(address: McpServerAddress) {
-    this.#fixed = [...addressTexts(address)];
+    this.#fixed = isHttp(address) ? valueTexts("url", String(address.url)) : commandTexts(address);
   }
 
   /** Adds the headers of a request. */
@@ -38,7 +35,7 @@ export class SecretMask {
   error<Failure>(failure: Failure): Failure {
     return mapTexts(
       failure,
-      this.#redactor(({ text, isSecret }) => isSecret || text.length >= minLength),
+      this.#redactor(([text, isSecret]) => isSecret || text.length >= minLength),
     );
   }
 
@@ -46,41 +43,39 @@ export class SecretMask {
   content<Content>(content: Content): Content {
     return mapTexts(
       content,
-      this.#redactor(({ text, isSecret }) => isSecret && text.length >= minLength),
+      this.#redactor(([text, isSecret]) => isSecret && text.length >= minLength),
     );
   }
 
   #redactor(isHidden: (given: GivenText) => boolean): (text: string) => string {
-    const given = [...this.#fixed, ...this.#headers.flatMap((headers) => [...namedTexts(headers)])];
-    return redactor(given.filter(isHidden).map(({ text }) => text));
+    const given = [...this.#fixed, ...this.#headers.flatMap(namedTexts)];
+    return redactor(given.filter(isHidden).map(([text]) => text));
   }
 }
 
-function* addressTexts(address: McpServerAddress): Iterable<GivenText> {
-  if (isHttp(address)) return yield* valueTexts("url", String(address.url));
-  yield* namedTexts(address.env ?? {});
-  let flag = "";
-  for (const arg of address.args ?? []) {
+function commandTexts({ args = [], env = {} }: StdioServer): readonly GivenText[] {
+  const ofArgs = args.map((arg, index) => {
     // `--token TEXT`, `--token=TEXT`, `TOKEN=TEXT` and `--header "Authorization: TEXT"`.
-    const [, name = flag, value = arg] = /^([\w-]+)[=:]\s*(?!\/\/)(.*)$/s.exec(arg) ?? [];
-    if (secretName.test(name) || URL.canParse(arg)) yield* valueTexts(name, value);
-    flag = arg.startsWith("-") ? arg : "";
-  }
+    const flag = /^-.*/.exec(args[index - 1] ?? "")?.[0];
+    const [, name = flag ?? "", value = arg] = /^([\w-]+)[=:]\s*(?!\/\/)(.*)$/s.exec(arg) ?? [];
+    return secretName.test(name) || URL.canParse(arg) ? valueTexts(name, value) : [];
+  });
+  return [...ofArgs.flat(), ...namedTexts(env)];
 }
 
-function* namedTexts(values: Readonly<Record<string, string>>): Iterable<GivenText> {
-  for (const [name, value] of Object.entries(values)) yield* valueTexts(name, value.trim());
-}
+const namedTexts = (values: Readonly<Record<string, string>>): readonly GivenText[] =>
+  Object.entries(values).flatMap(([name, value]) => valueTexts(name, value.trim()));
 
 /** The texts of a value: the parts of a URL, and otherwise the whole, also without the scheme in front of credentials. */
-function* valueTexts(name: string, value: string): Iterable<GivenText> {
+function valueTexts(name: string, value: string): readonly GivenText[] {
   const isSecret = secretName.test(name);
   const { host = "", username = "", password = "", pathname = "", search = "" } = URL.parse(value) ?? {};
-  if (isSecret || host === "") for (const text of [value, withoutScheme(value)]) yield { text, isSecret };
-  yield { text: password === "" ? username : password, isSecret: true };
-  for (const text of pathname.split("/")) yield { text, isSecret: false };
-  for (const part of search.slice(1).split("&")) {
-    const at = part.indexOf("=");
-    yield { text: part.slice(at + 1), isSecret: secretName.test(part.slice(0, Math.max(at, 0))) };
-  }
+  const whole = isSecret || host === "" ? [value, withoutScheme(value)] : [];
+  return [
+    [password === "" ? username : password, true],
+    ...[...whole, ...pathname.split("/")].map((text): GivenText => [text, isSecret]),
+    ...search
+      .split(/[?&]/)
+      .map((part): GivenText => [part.slice(part.indexOf("=") + 1), secretName.test(part)]),
+  ];
 }

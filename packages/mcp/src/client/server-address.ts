@@ -1,8 +1,8 @@
 import {
-  checkOptions,
   isObject,
+  optionsProblem,
   refuse,
-  unquoted,
+  shownValue,
   type OptionForm,
   type OptionForms,
 } from "@moora/agent-core-effects/internal";
@@ -34,46 +34,42 @@ export type McpServerAddress = StdioServer | HttpServer;
 const isObjectOfTexts = (value: unknown): boolean =>
   isObject(value) && Object.values(value).every((text) => typeof text === "string");
 
-const isListOfTexts = (value: unknown): boolean =>
-  Array.isArray(value) && value.every((text) => typeof text === "string");
-
-/** A form whose values no message quotes. */
-const secret = (expectation: string, fits: OptionForm["fits"]): OptionForm => ({
-  expectation,
-  fits,
-  isSecret: true,
-});
+const commandForm: OptionForm = {
+  expectation: "the name of a program",
+  fits: (value) => typeof value === "string" && value !== "",
+};
 
 const stdioForms: OptionForms<StdioServer> = {
-  command: {
-    expectation: "the name of a program",
-    fits: (value) => typeof value === "string" && value !== "",
-  },
-  args: secret("a list of strings", isListOfTexts),
-  env: secret("an object whose values are strings", isObjectOfTexts),
+  command: commandForm,
+  args: "texts",
+  env: { expectation: "an object whose values are strings", fits: isObjectOfTexts },
   cwd: "string",
 };
 
 const httpForms: OptionForms<HttpServer> = {
-  url: secret(
-    "a URL that begins with http:// or https:// and has no user and no password, which belong in headers",
-    (value) => /^https?:\/\/(?![^/]*@)/.test(URL.parse(String(value))?.href ?? ""),
-  ),
-  headers: secret(
-    "an object whose values are strings, or a function that returns one",
-    (value) => typeof value === "function" || isObjectOfTexts(value),
-  ),
+  url: {
+    expectation:
+      "a URL that begins with http:// or https:// and has no user and no password, which belong in headers",
+    fits: (value) => /^https?:\/\/(?![^/]*@)/.test(URL.parse(String(value))?.href ?? ""),
+  },
+  headers: {
+    expectation: "an object whose values are strings, or a function that returns one",
+    fits: (value) => typeof value === "function" || isObjectOfTexts(value),
+  },
 };
 
 export const isHttp = (address: McpServerAddress): address is HttpServer => "url" in address;
 
-/** Throws `BuildError` for a value that is not the address of a server. */
+/** Throws `BuildError` for a value that is not the address of a server. The message quotes no text of it, which may be secret. */
 export function checkAddress(address: McpServerAddress): void {
-  if (!isObject(address) || (address["url"] === undefined && address["command"] === undefined)) {
-    return refuse(
-      `connectMcp needs { command, args } or { url, headers } as its first argument, got ${unquoted(address)}.`,
-    );
-  }
-  if ("url" in address) checkOptions("a server at a URL", address, httpForms);
-  else checkOptions("a server with a command", address, stdioForms);
+  const problem = addressProblem(address);
+  if (problem !== undefined) refuse(problem.replace(/got ".*/s, "got a string."));
+}
+
+function addressProblem(address: McpServerAddress): string | undefined {
+  if (!isObject(address) || (address["url"] === undefined && address["command"] === undefined))
+    return `connectMcp needs { command, args } or { url, headers } as its first argument, got ${shownValue(address)}.`;
+  return "url" in address
+    ? optionsProblem("a server at a URL", address, httpForms)
+    : optionsProblem("a server with a command", address, stdioForms);
 }
