@@ -21,9 +21,10 @@ export function mapTexts<Value>(value: Value, change: (text: string) => string):
     if (typeof item === "string") return change(item);
     if (typeof item !== "object" || item === null || copies.has(item)) return copies.get(item) ?? item;
     copies.set(item, item);
-    if (item instanceof Error)
+    if (item instanceof Error) {
       for (const name of Object.getOwnPropertyNames(item))
         Reflect.set(item, name, copyOf(Reflect.get(item, name)));
+    }
     if (Array.isArray(item)) copies.set(item, item.map(copyOf));
     if (Object.getPrototypeOf(item) === Object.prototype)
       copies.set(item, Object.fromEntries(Object.entries(item).map(([key, field]) => [key, copyOf(field)])));

@@ -21,7 +21,7 @@ import type { ToolList } from "./read-tools.ts";
 import { Reconnector } from "./reconnector.ts";
 import { SecretMask } from "./secret-mask.ts";
 import type { McpServerAddress } from "./server-address.ts";
-import type { McpToolsOptions, SkippedTool } from "./tools-options.ts";
+import type { SkippedTool } from "./tools-options.ts";
 
 /** A connection that lasts longer than its links: after the end of one, the next call opens another. */
 export class Connection implements McpConnection {
@@ -31,6 +31,8 @@ export class Connection implements McpConnection {
   readonly #links: Reconnector;
   readonly #openCalls = new Set<Pick<SendOptions, "repeated">>();
   readonly #listeners = new Set<(tools: readonly Tool[]) => void>();
+  /** What was reported: a list is read again when it changes, and for each link. */
+  readonly #skipped = new Set<string>();
   #tools: readonly Tool[] = [];
   #instructions: string | undefined;
   /** What the server lists now: the part of each tool that its use depends on, by its name. */
@@ -44,7 +46,7 @@ export class Connection implements McpConnection {
 
   private constructor(address: McpServerAddress, options: McpConnectOptions) {
     this.name = options.name;
-    this.#options = { ...options, onSkipped: onceEach(options.onSkipped) };
+    this.#options = options;
     this.#mask = new SecretMask(address);
     const { maxResultBytes = defaultMaxResultBytes, onElicitation } = options;
     const answer = onElicitation === undefined ? this.#answer.bind(this) : orCancel(onElicitation);
@@ -108,7 +110,11 @@ export class Connection implements McpConnection {
   #use(received: ToolList): void {
     const asksPerson = this.#options.onElicitation === undefined;
     const list = this.#mask.content(received);
-    this.#tools = listedTools(list, this.#options, { send: this.#send, asksPerson });
+    const skipped = this.#skipped;
+    const onSkipped = (tool: SkippedTool): void => {
+      if (skipped.size !== skipped.add(JSON.stringify(tool)).size) this.#options.onSkipped?.(tool);
+    };
+    this.#tools = listedTools(list, { ...this.#options, onSkipped }, { send: this.#send, asksPerson });
     this.#listed = new Map(list.tools.map((tool) => [tool.name, usedPart(tool)]));
   }
 
@@ -201,16 +207,6 @@ export class Connection implements McpConnection {
     if (!link.broken.aborted && !isTooLarge(error)) return failure;
     return resultTooLarge(tool.name, this.#options.maxResultBytes ?? defaultMaxResultBytes);
   }
-}
-
-/** Reports each tool once for each reason: a list is read again when it changes, and for each link. */
-function onceEach(onSkipped: McpToolsOptions["onSkipped"]): (tool: SkippedTool) => void {
-  const reported = new Set<string>();
-  return (tool) => {
-    const key = JSON.stringify(tool);
-    if (!reported.has(key)) onSkipped?.(tool);
-    reported.add(key);
-  };
 }
 
 /** A rejection counts as no answer. */

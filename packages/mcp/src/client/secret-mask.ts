@@ -54,13 +54,14 @@ export class SecretMask {
 }
 
 function commandTexts({ args = [], env = {} }: StdioServer): readonly GivenText[] {
-  const ofArgs = args.map((arg, index) => {
-    // `--token TEXT`, `--token=TEXT`, `TOKEN=TEXT` and `--header "Authorization: TEXT"`.
-    const flag = /^-.*/.exec(args[index - 1] ?? "")?.[0];
-    const [, name = flag ?? "", value = arg] = /^([\w-]+)[=:]\s*(?!\/\/)(.*)$/s.exec(arg) ?? [];
-    return secretName.test(name) || URL.canParse(arg) ? valueTexts(name, value) : [];
+  const ofArgs = args.flatMap((arg, index) => {
+    // `--token=TEXT`, `TOKEN=TEXT`, `--header "Authorization: TEXT"` and `--token TEXT`.
+    const flag = /^-.*/.exec(args[index - 1] ?? "")?.[0] ?? "";
+    const [, name = "", value = ""] = /^([\w-]+)[=:] *(.*)$/s.exec(arg) ?? ["", flag, arg];
+    if (secretName.test(name)) return valueTexts(name, value);
+    return URL.parse(arg)?.host ? valueTexts("", arg) : [];
   });
-  return [...ofArgs.flat(), ...namedTexts(env)];
+  return [...ofArgs, ...namedTexts(env)];
 }
 
 const namedTexts = (values: Readonly<Record<string, string>>): readonly GivenText[] =>
