@@ -6,8 +6,6 @@ const mayHaveRun = "The call may have had its effect.";
 
 /** The codes of the SDK's errors that this package has codes of its own for; any other is `connection-lost`. */
 const codes: Readonly<Record<string, CallCode>> = {
-  CLIENT_HTTP_AUTHENTICATION: "unauthorized",
-  CLIENT_HTTP_FORBIDDEN: "unauthorized",
   CLIENT_HTTP_UNEXPECTED_CONTENT: "invalid-result",
   INPUT_REQUIRED_ROUNDS_EXCEEDED: "input-required",
   CAPABILITY_NOT_SUPPORTED: "input-required",
@@ -71,11 +69,14 @@ function mcpErrorIn(error: unknown): McpError | undefined {
   return undefined;
 }
 
+/** Whether a server asks for credentials, or refuses the given ones. */
+export const isUnauthorized = (error: unknown): boolean =>
+  [401, 403].some((status) => fieldOf(error, "status") === status) ||
+  fieldOf(error, "name") === "UnauthorizedError";
+
 function codeOf(error: unknown): CallCode {
   const code = fieldOf(error, "code");
-  const status = fieldOf(error, "status");
-  if (status === 401 || status === 403 || fieldOf(error, "name") === "UnauthorizedError")
-    return "unauthorized";
+  if (isUnauthorized(error)) return "unauthorized";
   if (code === missingCapability) return "input-required";
   if (code === streamEnded || code === messageTooLarge) return "connection-lost";
   if (typeof code === "number") return "refused";

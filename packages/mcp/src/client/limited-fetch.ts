@@ -23,20 +23,15 @@ export const limitedFetch =
     limit.mask.addHeaders(own);
     const all = new Headers(init.headers);
     for (const [name, value] of Object.entries(own)) if (!all.has(name)) all.set(name, value);
-    const onExceeded = (): void => limit.onExceeded(init.body);
-    return limitedResponse(await fetch(url, { ...init, headers: all }), { ...limit, onExceeded });
+    const response = await fetch(url, { ...init, headers: all });
+    return limitedResponse(response, limit.maxBytes, () => limit.onExceeded(init.body));
   };
 
-interface ResponseLimit {
-  readonly maxBytes: number;
-  readonly onExceeded: () => void;
-}
-
-function limitedResponse(response: Response, limit: ResponseLimit): Response {
+function limitedResponse(response: Response, maxBytes: number, onExceeded: () => void): Response {
   const { body, headers, status, statusText } = response;
   if (body === null) return response;
   const isEventStream = headers.get("content-type")?.startsWith("text/event-stream") === true;
-  const limited = body.pipeThrough(byteLimit(limit, isEventStream));
+  const limited = body.pipeThrough(byteLimit(maxBytes, onExceeded, isEventStream));
   return new Response(limited, { headers, status, statusText });
 }
 
@@ -44,7 +39,8 @@ const newline = 10;
 const carriageReturn = 13;
 
 function byteLimit(
-  { maxBytes, onExceeded }: ResponseLimit,
+  maxBytes: number,
+  onExceeded: () => void,
   isEventStream: boolean,
 ): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> {
   let size = 0;

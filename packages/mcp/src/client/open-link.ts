@@ -2,6 +2,7 @@ import type { Client } from "@modelcontextprotocol/client";
 import { isJsonObject } from "@moora/llm/internal";
 import { McpError } from "../mcp-error.ts";
 import { causeText } from "./cause-text.ts";
+import { isUnauthorized } from "./error-to-mcp-error.ts";
 import { hideElicitation, openTransport } from "./open-transport.ts";
 import { readTools, type ToolList } from "./read-tools.ts";
 import type { SecretMask } from "./secret-mask.ts";
@@ -105,8 +106,7 @@ async function connectError(
   if (error instanceof McpError) return error;
   const problem = isHttp(address) ? undefined : await spawnProblem(address, error);
   const where = isHttp(address) ? new URL(address.url).origin : shownCommand(address, problem);
-  const status = isJsonObject(error) ? error["status"] : undefined;
-  if (status === 401 || status === 403 || (error instanceof Error && error.name === "UnauthorizedError")) {
+  if (isUnauthorized(error)) {
     return new McpError(
       "unauthorized",
       `The MCP server ${name} at ${where} asks for credentials, or refuses the given ones. Set them in headers.`,
