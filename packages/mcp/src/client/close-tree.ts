@@ -22,12 +22,12 @@ export async function closeTree(pid: number, close: () => Promise<void>): Promis
   await closing;
 }
 
-/** The processes that a process has started, and those that these have started. On Windows, `taskkill` knows them. */
+/** The processes that a process has started, and those that these have started. Windows has no `ps`: `taskkill` knows them. */
 async function startedBy(pid: number): Promise<readonly number[]> {
-  const rows = process.platform === "win32" ? "" : await processRows();
   // The id of a process, its name and its state in `/proc`, and the id of its parent.
-  const all = Array.from(rows.matchAll(/^ *(\d+)(?: \(.*\) \S)? +(\d+)/gm), ([, id, parent]) =>
-    [id, parent].map(Number),
+  const all = Array.from(
+    (await processRows()).matchAll(/^ *(\d+)(?: \(.*\) \S)? +(\d+)/gm),
+    ([, id, parent]) => [id, parent].map(Number),
   );
   const tree = [pid];
   // It grows while it is read.

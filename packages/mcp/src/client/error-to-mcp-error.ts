@@ -14,18 +14,6 @@ const codes: Readonly<Record<string, CallCode>> = {
   UNSUPPORTED_RESULT_TYPE: "input-required",
 };
 
-/** The codes with which a call ends by an error of the client of the protocol. */
-type CallCode = Extract<
-  McpErrorCode,
-  | "connection-lost"
-  | "unauthorized"
-  | "refused"
-  | "input-required"
-  | "invalid-result"
-  | "timeout"
-  | "cancelled"
->;
-
 /** The errors of the protocol with which a call has not run: no JSON, no request, no such method. */
 const notRun: ReadonlySet<unknown> = new Set([-32_700, -32_600, -32_601]);
 
@@ -84,7 +72,8 @@ function codeOf(error: unknown): CallCode {
   return known ?? "connection-lost";
 }
 
-const messages: Readonly<Record<CallCode, (tool: string, text: string) => string>> = {
+/** The texts of the codes with which a call ends by an error of the client of the protocol. */
+const messages = {
   "connection-lost": (tool, text) =>
     `The connection to the MCP server of ${tool} was lost: ${text} ${mayHaveRun} The next call connects again.`,
   unauthorized: (tool, text) => `The MCP server of ${tool} refused the credentials: ${text}`,
@@ -94,7 +83,9 @@ const messages: Readonly<Record<CallCode, (tool: string, text: string) => string
   "invalid-result": (tool, text) => `The result of the MCP tool ${tool} is invalid: ${text} ${mayHaveRun}`,
   timeout: (tool) => `The MCP tool ${tool} did not answer in time. ${mayHaveRun}`,
   cancelled: (tool) => `The call of the MCP tool ${tool} was cancelled. ${mayHaveRun}`,
-};
+} satisfies Partial<Record<McpErrorCode, (tool: string, text: string) => string>>;
+
+type CallCode = keyof typeof messages;
 
 const fieldOf = (value: unknown, name: string): unknown =>
   typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;

@@ -48,17 +48,16 @@ export function listedTool(
   });
 }
 
-/**
- * The check of structured content, without the regular expressions of the server; undefined if the tool promises none, or with a schema that
- * cannot be used.
- */
-function outputCheck({ outputSchema }: McpTool): ReceivedCheck | undefined {
-  try {
-    return outputSchema && receivedSchemaCheck(checkedSize(outputSchema));
-  } catch {
-    return undefined;
-  }
-}
+/** The check of structured content, without the regular expressions of the server. A schema that cannot be used fits everything. */
+const outputCheck =
+  ({ outputSchema }: McpTool): ReceivedCheck =>
+  (value) => {
+    try {
+      return outputSchema ? receivedSchemaCheck(checkedSize(outputSchema))(value) : { ok: true };
+    } catch {
+      return { ok: true };
+    }
+  };
 
 /** The reply of one call, or a question of the server to a person. A failure of the connection is the error of the call. */
 async function callToReply(

@@ -104,6 +104,7 @@ async function connectError(
   lastOutput: string,
 ): Promise<McpError> {
   if (error instanceof McpError) return error;
+  if (error instanceof Error) Reflect.deleteProperty(error, "spawnargs");
   const problem = isHttp(address) ? undefined : await spawnProblem(address, error);
   const where = isHttp(address) ? new URL(address.url).origin : shownCommand(address, problem);
   if (isUnauthorized(error)) {

@@ -89,32 +89,19 @@ async function checkedList(server: string, items: readonly unknown[]): Promise<T
   const tools: McpTool[] = [];
   const skipped: SkippedTool[] = [];
   for (const [index, item] of items.entries()) {
-    const found = checkedTool(item, (value) => specTypeSchemas.Tool["~standard"].validate(value));
-    if ("problem" in found) skipped.push({ name: nameOf(item, index), reason: reasonOf(found.problem) });
-    else tools.push(found);
+    const skip = (problem: string): void =>
+      void skipped.push({ name: nameOf(item, index), reason: reasonOf(problem) });
+    try {
+      const { issues, ...checked } = specTypeSchemas.Tool["~standard"].validate(item);
+      const [{ message, path = [] } = { message: "" }] = issues ?? [];
+      const keys = path.map((part) => String(typeof part === "object" ? part.key : part));
+      if ("value" in checked) tools.push(checked.value);
+      else skip(`${keys.join(".")}: ${message}`);
+    } catch (error) {
+      skip(errorText(error));
+    }
   }
   return { tools, skipped };
-}
-
-interface Checked {
-  readonly value?: McpTool;
-  readonly issues?:
-    | readonly { readonly message: string; readonly path?: readonly unknown[] | undefined }[]
-    | undefined;
-}
-
-function checkedTool(
-  item: unknown,
-  validate: (value: unknown) => Checked,
-): McpTool | { readonly problem: string } {
-  try {
-    const { value, issues = [] } = validate(item);
-    const [issue] = issues;
-    if (issue === undefined && value !== undefined) return value;
-    return { problem: `${issue?.path?.join(".") ?? ""}: ${issue?.message ?? "it is not a tool"}` };
-  } catch (error) {
-    return { problem: errorText(error) };
-  }
 }
 
 const nameOf = (item: unknown, index: number): string => {

@@ -16,11 +16,7 @@ interface ReadBlock {
  * URLs, links and embedded resources become text. Structured content is added as JSON if no text contains it already.
  * Throws `McpError` for a result that does not follow the protocol or the output schema of its tool, which `checkOutput` checks.
  */
-export function resultToReply(
-  tool: string,
-  result: unknown,
-  checkOutput: ReceivedCheck | undefined,
-): ToolReply {
+export function resultToReply(tool: string, result: unknown, checkOutput: ReceivedCheck): ToolReply {
   if (!isRecord(result) || !Array.isArray(result["content"] ?? []))
     throw invalid(tool, "it is not the result of a call");
   const problem =
@@ -40,24 +36,14 @@ export function resultToReply(
 /** The maximum length of what a check finds, which quotes the names of a server. */
 const maxProblemLength = 1_000;
 
-/** Why structured content does not fit the output schema; undefined if it fits or there is no schema. */
-function outputProblem(structured: unknown, check: ReceivedCheck | undefined): string | undefined {
-  if (check === undefined) return undefined;
+/** Why structured content does not fit the output schema; undefined if it fits. */
+function outputProblem(structured: unknown, check: ReceivedCheck): string | undefined {
+  const found = check(structured ?? null);
+  if (found.ok) return undefined;
   if (structured === undefined)
     return "it has no structured content, which the output schema of the tool promises";
-  const problem = problemOf(structured, check)?.replace(/\.$/, "");
-  if (problem === undefined) return undefined;
-  return `its structured content does not fit the output schema of the tool: ${truncated(problem, maxProblemLength)}`;
-}
-
-/** What the check finds: nothing where it throws, as for a schema whose references cannot be resolved. */
-function problemOf(value: unknown, check: ReceivedCheck): string | undefined {
-  try {
-    const found = check(value);
-    return found.ok ? undefined : found.problem;
-  } catch {
-    return undefined;
-  }
+  const problem = truncated(found.problem.replace(/\.$/, ""), maxProblemLength);
+  return `its structured content does not fit the output schema of the tool: ${problem}`;
 }
 
 function readBlock(tool: string, block: unknown): ReadBlock {
@@ -100,17 +86,17 @@ function binaryBlock(tool: string, data: unknown, mimeType: unknown, name: strin
  */
 function structuredText(structured: unknown, texts: readonly string[]): string | undefined {
   if (structured === undefined) return undefined;
-  const said = new Set(
+  const inTexts = new Set(
     [...texts, texts.join("\n")].flatMap((text) => [
       canonicalJson(text),
       canonicalJson(textToJson(text) ?? text),
     ]),
   );
-  const isSaid = (value: unknown): boolean =>
-    said.has(canonicalJson(value)) || (Array.isArray(value) && value.length > 0 && value.every(isSaid));
-  if (isSaid(structured)) return undefined;
+  const isInText = (value: unknown): boolean =>
+    inTexts.has(canonicalJson(value)) || (Array.isArray(value) && value.length > 0 && value.every(isInText));
+  if (isInText(structured)) return undefined;
   if (!isRecord(structured)) return JSON.stringify(structured);
-  const rest = Object.entries(structured).filter(([, value]) => !isSaid(value));
+  const rest = Object.entries(structured).filter(([, value]) => !isInText(value));
   return rest.length === 0 ? undefined : JSON.stringify(Object.fromEntries(rest));
 }
 

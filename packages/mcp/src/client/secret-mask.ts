@@ -33,23 +33,20 @@ export class SecretMask {
 
   /** Masks a text for people, or an error: in place, with its causes. */
   error<Failure>(failure: Failure): Failure {
-    return mapTexts(
-      failure,
-      this.#redactor(([text, isSecret]) => isSecret || text.length >= minLength),
-    );
+    return mapTexts(failure, this.#redactor(false));
   }
 
   /** A copy of what a server has sent. */
   content<Content>(content: Content): Content {
-    return mapTexts(
-      content,
-      this.#redactor(([text, isSecret]) => isSecret && text.length >= minLength),
-    );
+    return mapTexts(content, this.#redactor(true));
   }
 
-  #redactor(isHidden: (given: GivenText) => boolean): (text: string) => string {
+  #redactor(isContent: boolean): (text: string) => string {
     const given = [...this.#fixed, ...this.#headers.flatMap(namedTexts)];
-    return redactor(given.filter(isHidden).map(([text]) => text));
+    const hidden = given.filter(([text, isSecret]) =>
+      text.length < minLength ? isSecret && !isContent : isSecret || !isContent,
+    );
+    return redactor(hidden.map(([text]) => text));
   }
 }
 

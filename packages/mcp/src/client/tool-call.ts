@@ -21,7 +21,7 @@ export const defaultMaxResultBytes: number = 4 * 1024 * 1024;
 /** What a call needs besides its tool and its input. */
 export interface CallParts {
   readonly options: McpToolsOptions;
-  readonly checkOutput: ReceivedCheck | undefined;
+  readonly checkOutput: ReceivedCheck;
   readonly sender: CallSender;
   /** Whether the call may be made again, so that a person can answer in between. */
   readonly mayRepeat: boolean;
