@@ -6,7 +6,7 @@ type GivenText = readonly [text: string, isSecret: boolean];
 
 /** The names of secrets: of headers, environment variables, flags and parameters of a query. */
 const secretName =
-  /key|token|secret|pass|pwd|auth(?!or)|credential|cookie|signature|(?<![a-z])(?:pat|sig)(?![a-z])/i;
+  /keys?(?![a-z])|token(?!iz)|secret|pass(?!ive|age)|pwd|auth(?!or)|credential|cookie|signature|(?<![a-z])(?:pat|sig)(?![a-z])/i;
 
 /** Shorter texts could be parts of words: of these, errors are without those of a secret name only. */
 const minLength = 8;

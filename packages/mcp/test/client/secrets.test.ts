@@ -88,13 +88,30 @@ describe("a secret of an address", () => {
           request,
         ),
       fail: (response) => void response.writeHead(502).end("The key is canary-7f3a."),
+      refuse: (response, id) => {
+        const error = { code: -32_603, message: "No such key: canary-7f3a in /data/project" };
+        response.writeHead(200, { "content-type": "application/json" });
+        response.end(JSON.stringify({ jsonrpc: "2.0", id, error }));
+      },
+      explain: (response, id) => {
+        const result = { isError: true, content: [{ type: "text", text: "GET /?key=canary-7f3a: 500" }] };
+        response.writeHead(200, { "content-type": "application/json" });
+        response.end(JSON.stringify({ jsonrpc: "2.0", id, result }));
+      },
     });
     const headers = { "x-api-key": "canary-7f3a", "x-folder": "/data/project" };
     await using connection = await connectMcp({ url: server.url, headers }, { name: "web" });
     expect(await runTool(connection.tools, "web_quote")).toMatchObject({
       content: "[secret] in /data/project",
     });
-    const failed = await runTool(connection.tools, "web_fail");
-    expect(failed).toMatchObject({ error: expect.stringContaining("The key is [secret].") });
+    expect(await runTool(connection.tools, "web_fail")).toMatchObject({
+      error: expect.stringContaining("The key is [secret]."),
+    });
+    expect(await runTool(connection.tools, "web_refuse")).toMatchObject({
+      error: expect.stringContaining("No such key: [secret] in [secret]."),
+    });
+    expect(await runTool(connection.tools, "web_explain")).toMatchObject({
+      error: "GET /?key=[secret]: 500",
+    });
   });
 });
