@@ -1,7 +1,7 @@
 /** How long processes may take to end after their input was closed, and again after a signal. */
 const graceMs = 1_500;
 
-/** How long a process may take to end before the one that has started it gets the signal as well: then nothing is left that nobody waits for. */
+/** How long a process may take to end before the process that has started it gets the signal as well: an end that its parent does not see leaves a zombie. */
 const reapMs = 250;
 
 /**
