@@ -40,3 +40,4 @@ export { oneLine, resultSummary } from "./one-line.ts";
 export { checkToolName } from "./tool/tool-definition.ts";
 export { toolNamed } from "./tool/tool-named.ts";
 export { truncated } from "./truncate.ts";
+export { textToJson } from "@moora/llm/internal";

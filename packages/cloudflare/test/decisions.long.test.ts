@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { decisionToInput, userMessage, type AgentState, type Decision, type Question } from "@moora/agent";
 import { describe, expect, it } from "vitest";
 import { useWorkerd } from "./workerd.ts";
@@ -153,5 +154,13 @@ describe("the object of a session", () => {
       status: 200,
       body: { status: "ignored", reason: "already-decided", decidedBy: "ada" },
     });
+  });
+});
+
+describe("the line of the README", () => {
+  it("sends a message", async () => {
+    const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8");
+    const [, body = ""] = /curl -d '(.+)' http:/.exec(readme) ?? [];
+    expect(await post("readme", JSON.parse(body))).toMatchObject(accepted);
   });
 });

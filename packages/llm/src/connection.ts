@@ -38,14 +38,17 @@ export function resolveApiKey(configured: string | undefined, variable: string |
 }
 
 /**
- * The texts that messages of failures must not contain: the key, the values of headers, the user and the password of
- * the URL.
+ * The texts that messages of failures must not contain: the key, the values of headers, also without the scheme in front of credentials,
+ * the user and the password of the URL.
  */
 export function secretsOf(options: ConnectionOptions, key: string): readonly string[] {
   const url = URL.parse(options.baseURL ?? "");
-  const secrets = [key, ...Object.values(options.headers ?? {}), url?.username, url?.password];
-  return secrets.filter((secret) => secret !== undefined);
+  const values = Object.values(options.headers ?? {}).flatMap((value) => [value, withoutScheme(value)]);
+  return [key, ...new Set(values), url?.username ?? "", url?.password ?? ""];
 }
+
+/** The credentials of a header without their scheme: a server may quote them without it. */
+export const withoutScheme = (value: string): string => value.replace(/^\w+:?\s+/, "");
 
 /** Why a base URL is invalid; undefined for a valid one. The message contains no user, password and query. */
 export function baseUrlProblem(baseURL: string): string | undefined {

@@ -10,21 +10,32 @@ export function truncatedToBytes(text: string, limitBytes: number = maxMessageBy
 }
 
 /**
- * Replaces every secret in a text by `[secret]`, in its plain form and as it is encoded in a URL, a JSON string or base64, such as a
- * header of basic authentication. Secrets of up to three characters are left in: they would match parts of words.
+ * The forms of secrets in a text, the longest first: as they are, as they are decoded from a URL, encoded in a URL or a JSON string, and in
+ * base64, such as in a header of basic authentication. Those of up to three characters are left out: they would match parts of words.
  */
-export const redactSecrets = (text: string, secrets: readonly string[]): string =>
-  secrets
+export function secretForms(secrets: readonly string[]): readonly string[] {
+  const forms = secrets
+    .flatMap((secret) => [secret, decoded(secret)])
     .filter((secret) => secret.length > 3)
     .flatMap((secret) => [
       secret,
       encodeURIComponent(secret.toWellFormed()),
       JSON.stringify(secret).slice(1, -1),
       ...[0, 1, 2].flatMap((shift) => base64Forms(secret, shift)),
-    ])
-    .toSorted((a, b) => b.length - a.length)
-    .reduce((pieces, secret) => pieces.flatMap((piece) => piece.split(secret)), [text])
-    .join("[secret]");
+    ]);
+  return [...new Set(forms)].toSorted((a, b) => b.length - a.length);
+}
+
+/** Returns a function that replaces every secret in a text by `[secret]`, in each of its forms. */
+export function redactor(secrets: readonly string[]): (text: string) => string {
+  const forms = secretForms(secrets);
+  return (text) =>
+    forms.reduce((pieces, form) => pieces.flatMap((piece) => piece.split(form)), [text]).join("[secret]");
+}
+
+/** A text without the encoding of a URL. */
+const decoded = (text: string): string =>
+  new URLSearchParams(`text=${text.replaceAll("&", "%26")}`).get("text") ?? text;
 
 /** Shorter forms could be parts of words. */
 const minBase64Length = 8;
@@ -35,5 +46,6 @@ function base64Forms(secret: string, shift: number): readonly string[] {
   const text = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
   const form = text.slice(Math.ceil((shift * 8) / 6), Math.floor((bytes.length * 8) / 6));
   if (form.length < minBase64Length) return [];
-  return [form, form.replaceAll("+", "-").replaceAll("/", "_")];
+  const forms = shift === 0 ? [form, text.replace(/=+$/, "")] : [form];
+  return forms.flatMap((found) => [found, found.replaceAll("+", "-").replaceAll("/", "_")]);
 }

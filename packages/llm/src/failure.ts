@@ -1,4 +1,4 @@
-import { truncatedToBytes, redactSecrets } from "./failure-text.ts";
+import { redactor, truncatedToBytes } from "./failure-text.ts";
 import type { LlmFailure, LlmFailureKind, LlmOutcome, LlmUsage } from "./outcome.ts";
 
 /** Whether the same request may succeed later, unless the failure has its own `retryable`. */
@@ -41,9 +41,10 @@ export const redactedFailureOf =
   (secrets: readonly string[]): FailureOf =>
   (kind, message, details = {}) => {
     const { raw, ...rest } = details;
-    return failureOf(kind, redactSecrets(message, secrets), {
+    const redact = redactor(secrets);
+    return failureOf(kind, redact(message), {
       ...rest,
-      ...(raw !== undefined && { raw: truncatedToBytes(redactSecrets(raw, secrets)) }),
+      ...(raw !== undefined && { raw: truncatedToBytes(redact(raw)) }),
     });
   };
 

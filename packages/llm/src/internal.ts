@@ -1,5 +1,9 @@
 /** Helpers that other packages of Moora share. Not a public API: anything here may change in any release. */
 export { base64OfUrl, base64ToBytes } from "./data-url.ts";
+export { mapTexts } from "./combinators/redact-json.ts";
+export { untilAborted } from "./combinators/until-aborted.ts";
+export { withoutScheme } from "./connection.ts";
+export { redactor, secretForms } from "./failure-text.ts";
 export { fileToUrl, urlToFile } from "./file-to-text.ts";
 export { lostNumber, lostNumberText } from "./json-numbers.ts";
 export { endOfJsonString, hasMoreItemsThan, isJsonObject, textToJson, withWellFormedText } from "./json.ts";

@@ -43,6 +43,10 @@ describe("the secrets of a connection", () => {
     const options = { baseURL: "https://ada:pass@toy.test/v1", headers: { "x-api-key": "header-key" } };
     expect(secretsOf(options, "some-key")).toEqual(["some-key", "header-key", "ada", "pass"]);
   });
+
+  it("are also the credentials of a header without their scheme", () => {
+    expect(secretsOf({ headers: { authorization: "Bearer token-1" } }, "")).toContain("token-1");
+  });
 });
 
 describe("a header value", () => {

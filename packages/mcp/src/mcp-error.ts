@@ -6,7 +6,7 @@ import { MooraError } from "@moora/agent-core-effects";
  * - `connect-failed`: the server cannot be started or reached, or it does not answer in time.
  * - `connection-lost`: the connection ended during the call, which may have had its effect.
  * - `unauthorized`: the server asks for credentials, or refuses the given ones.
- * - `refused`: the server answered with an error of the protocol.
+ * - `refused`: the server answered with an error of the protocol. Its message says whether the call may have had its effect.
  * - `input-required`: the server needs an answer that no person can be asked for, or asks without an end.
  * - `invalid-result`: the answer does not follow the protocol or the output schema of its tool. The call ran.
  * - `result-too-large`: the answer has more than `maxResultBytes`.

@@ -1,12 +1,13 @@
 import type { Attributes } from "@opentelemetry/api";
 import { llmRequestAt } from "@moora/agent-core-effects";
+import { textToJson } from "@moora/agent-core-effects/internal";
 import type {
   AgentState,
   ReActObservedInput,
   ToolCallRecord,
   TraceNote,
 } from "@moora/agent-core-state-machine";
-import { contentAttribute } from "./names.ts";
+import { contentAttribute, finishReason } from "./names.ts";
 
 /**
  * Whether spans contain what was said: messages, instructions, arguments and results, the names of reviewers, and the trace
@@ -50,7 +51,11 @@ export class Content {
       if (part.type === "call") return [callPart(part.toolCallId, calls[part.toolCallId])];
       return [];
     });
-    const message = { role: "assistant", parts, finish_reason: finish?.unified ?? "stop" };
+    const message = {
+      role: "assistant",
+      parts,
+      finish_reason: finish === undefined ? "stop" : finishReason(finish),
+    };
     return this.#one(contentAttribute.outputMessages, JSON.stringify([message]));
   }
 
@@ -110,7 +115,7 @@ const callPart = (
   type: "tool_call",
   id,
   name: call?.name ?? "",
-  arguments: call?.parameters ?? "",
+  arguments: textToJson(call?.parameters ?? "") ?? call?.parameters,
 });
 
 type RequestMessage = NonNullable<ReturnType<typeof llmRequestAt>>["messages"][number];

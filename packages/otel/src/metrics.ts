@@ -23,7 +23,7 @@ export class SessionMetrics {
   readonly #toolCalls: Counter;
   readonly #retries: Counter;
 
-  constructor(meter: Meter = metrics.getMeter(scope.name, scope.version)) {
+  constructor(meter: Meter = metrics.getMeter(scope.name, scope.version, scope)) {
     const duration = (name: string, description: string, boundaries = secondBoundaries): Histogram =>
       meter.createHistogram(name, {
         description,

@@ -1,3 +1,5 @@
+import type { ReActObservedInput } from "@moora/agent-core-state-machine";
+
 /**
  * The names of spans, attributes and metrics: those of the GenAI semantic conventions, which are in development, as
  * instrumentations send them now, and those of this package, which begin with `moora.`.
@@ -97,8 +99,16 @@ export const endedEarly = {
   replaced: "replaced",
 } as const;
 
-/** The instrumentation scope of all spans and metrics. */
-export const scope = { name: "@moora/otel", version: "0.1.0" } as const;
+/** The instrumentation scope of all spans and metrics. Its schema is the last one before the conventions for GenAI moved elsewhere. */
+export const scope = {
+  name: "@moora/otel",
+  version: "0.1.0",
+  schemaUrl: "https://opentelemetry.io/schemas/1.41.0",
+} as const;
+
+/** The reason for which a model has stopped, in the words of the conventions; in those of the provider if they have none. */
+export const finishReason = ({ unified, raw }: NonNullable<ReActObservedInput["finish"]>): string =>
+  unified === "tool-calls" ? "tool_call" : unified === "other" ? raw.replaceAll("-", "_") : unified;
 
 /** Providers whose name in the conventions is not the first part of the origin of a turn. */
 const providers: Readonly<Record<string, string>> = {

@@ -20,7 +20,7 @@ import {
   type SpanResource,
 } from "./session-span.ts";
 import { msToHrTime } from "./time.ts";
-import { answerEnd, endOf, usageAttributes, type WorkEnd } from "./work-end.ts";
+import { answerEnd, endOf, totalAttributes, type WorkEnd } from "./work-end.ts";
 import { untriedCallsOf, workAt } from "./work.ts";
 
 /** What the spans of a session are computed from, besides its inputs. */
@@ -268,13 +268,13 @@ const isRefused = ({ work }: OpenSpan): boolean => work.type === "tool-call" && 
 
 /** The end of the loop of a state. */
 function rootEnd({ reActContext: { control, usage } }: AgentState): WorkEnd {
-  const attributes = usageAttributes(usage);
+  const attributes = totalAttributes(usage);
   if (control.type !== "Error") return { attributes };
   return { attributes, errorType: control.failure.kind, message: control.failure.message };
 }
 
 /** The end of a loop that the next one replaced. */
 const cancelledRoot = ({ reActContext: { usage } }: AgentState): WorkEnd => ({
-  attributes: usageAttributes(usage),
+  attributes: totalAttributes(usage),
   errorType: "Cancelled",
 });

@@ -52,7 +52,11 @@ export interface SessionSpan {
   readonly links: Link[];
   readonly events: SpanEvent[];
   readonly resource: SpanResource;
-  readonly instrumentationScope: { readonly name: string; readonly version?: string };
+  readonly instrumentationScope: {
+    readonly name: string;
+    readonly version?: string;
+    readonly schemaUrl?: string;
+  };
   readonly droppedAttributesCount: number;
   readonly droppedEventsCount: number;
   readonly droppedLinksCount: number;

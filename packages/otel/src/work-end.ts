@@ -10,7 +10,7 @@ import {
 } from "@moora/agent-core-state-machine";
 import { recordOf } from "@moora/agent-core-state-machine/internal";
 import type { Content } from "./content.ts";
-import { attribute, endedEarly, providerName } from "./names.ts";
+import { attribute, endedEarly, finishReason, providerName } from "./names.ts";
 import type { Work } from "./work.ts";
 
 /** How work has ended: the attributes that it adds, and its failure. */
@@ -78,9 +78,6 @@ export const answerEnd = (input: ReActObservedInput, content: Content): WorkEnd 
   },
 });
 
-const finishReason = ({ unified, raw }: NonNullable<ReActObservedInput["finish"]>): string =>
-  unified === "other" ? raw : unified === "tool-calls" ? "tool_calls" : unified;
-
 /** The provider, the server and the model that the origin of a turn names. */
 export function originAttributes(origin: string | undefined): Attributes {
   const [provider, , host, ...model] = origin?.split("/") ?? [];
@@ -96,17 +93,21 @@ export function originAttributes(origin: string | undefined): Attributes {
 
 /** The attributes of a usage: only the amounts that were reported. */
 export function usageAttributes(usage: UsageReport | undefined): Attributes {
-  const attributes: Attributes = {};
-  const add = (name: string, amount: number | undefined): void => {
-    if (amount !== undefined) attributes[name] = amount;
+  const amounts = {
+    [attribute.inputTokens]: usage?.inputTokens,
+    [attribute.outputTokens]: usage?.outputTokens,
+    [attribute.cacheReadTokens]: usage?.cachedInputTokens,
+    [attribute.cacheCreationTokens]: usage?.cacheWriteTokens,
+    [attribute.reasoningTokens]: usage?.reasoningTokens,
+    [attribute.cost]: usage?.cost,
   };
-  add(attribute.inputTokens, usage?.inputTokens);
-  add(attribute.outputTokens, usage?.outputTokens);
-  add(attribute.cacheReadTokens, usage?.cachedInputTokens);
-  add(attribute.cacheCreationTokens, usage?.cacheWriteTokens);
-  add(attribute.reasoningTokens, usage?.reasoningTokens);
-  add(attribute.cost, usage?.cost);
-  return attributes;
+  return Object.fromEntries(Object.entries(amounts).filter(([, amount]) => amount !== undefined));
+}
+
+/** The attributes of the usage of a loop, with names of their own: viewers add those of the conventions up over the spans of a trace. */
+export function totalAttributes(usage: UsageReport): Attributes {
+  const own = Object.entries(usageAttributes(usage));
+  return Object.fromEntries(own.map(([name, amount]) => [name.replace(/^gen_ai/, "moora"), amount]));
 }
 
 function toolCallEnd(toolCallId: string, input: AgentInput, { state, content }: AfterInput): WorkEnd {

@@ -47,7 +47,7 @@ it("a collector receives one whole trace of a session that was killed and opened
     expect(spans.slice(0, -1).map(({ parentSpanId }) => parentSpanId)).toEqual(
       Array.from({ length: 4 }, () => root?.spanId),
     );
-    expect(root === undefined ? undefined : valueOf(root, "gen_ai.usage.input_tokens")).toBe(60);
+    expect(root === undefined ? undefined : valueOf(root, "moora.usage.input_tokens")).toBe(60);
     const [resource] = collector.bodies[0]?.resourceSpans ?? [];
     expect(resource?.resource.attributes).toEqual([
       { key: "service.name", value: { stringValue: "weather-service" } },

@@ -39,7 +39,7 @@ describe("the spans of a loop", () => {
       "gen_ai.request.model": "gpt-5.5",
       "gen_ai.request.max_tokens": 300,
       "gen_ai.request.temperature": 0.5,
-      "gen_ai.response.finish_reasons": ["tool_calls"],
+      "gen_ai.response.finish_reasons": ["tool_call"],
       "gen_ai.usage.input_tokens": 30,
       "gen_ai.usage.output_tokens": 10,
       "gen_ai.usage.cache_read.input_tokens": 20,
@@ -63,13 +63,19 @@ describe("the spans of a loop", () => {
         "moora.attempt": 1,
       },
     });
-    expect(spanOf(all, "invoke_agent agent").attributes).toMatchObject({
+    expect(spanOf(all, "invoke_agent agent").attributes).toEqual({
       ...common,
       "gen_ai.operation.name": "invoke_agent",
-      "gen_ai.usage.input_tokens": 60,
-      "gen_ai.usage.output_tokens": 20,
+      "moora.usage.input_tokens": 60,
+      "moora.usage.output_tokens": 20,
+      "moora.usage.cache_read.input_tokens": 40,
+      "moora.usage.cache_creation.input_tokens": 0,
+      "moora.usage.reasoning.output_tokens": 8,
+      "moora.usage.cost": 0,
       "moora.loop": 1,
     });
+    for (const { instrumentationScope } of all)
+      expect(instrumentationScope.schemaUrl).toBe("https://opentelemetry.io/schemas/1.41.0");
   });
 
   it("are one for each attempt of a call that is repeated, with the error of those that failed", async () => {
@@ -466,11 +472,15 @@ describe("captured content", () => {
     expect(messages("gen_ai.output.messages")).toEqual([
       { role: "assistant", parts: [{ type: "text", content: "Snow." }], finish_reason: "stop" },
     ]);
+    const first = all.find(({ name }) => name === "chat");
+    expect(JSON.parse(String(first?.attributes["gen_ai.output.messages"]))).toMatchObject([
+      { parts: [{ type: "tool_call", arguments: { city: "Oslo" } }], finish_reason: "tool_call" },
+    ]);
     expect(messages("gen_ai.input.messages")).toEqual([
       { role: "user", parts: [{ type: "text", content: "Weather in Oslo?" }] },
       {
         role: "assistant",
-        parts: [{ type: "tool_call", id: "call_1", name: "weather", arguments: '{"city":"Oslo"}' }],
+        parts: [{ type: "tool_call", id: "call_1", name: "weather", arguments: { city: "Oslo" } }],
       },
       { role: "tool", parts: [{ type: "tool_call_response", id: "call_1", response: "snow" }] },
     ]);

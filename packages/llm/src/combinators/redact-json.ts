@@ -1,18 +1,36 @@
-import { redactSecrets } from "../failure-text.ts";
+import { redactor } from "../failure-text.ts";
 
 /** Keys of well-known providers, and credentials of HTTP. */
 const knownSecrets =
   /\b(?:sk|rk|pk|gsk|xai|hf|ghp|gho)[-_][A-Za-z0-9_-]{16,}|\bAIza[A-Za-z0-9_-]{30,}|\bAKIA[A-Z0-9]{16}\b|(?<=\b(?:Bearer|Basic) )[A-Za-z0-9+/._~-]{8,}=*/g;
 
 /** Copies a value of JSON with every secret in its texts replaced by `[secret]`: the given ones, and those of known formats. */
-export const redactJson = <Value>(value: Value, secrets: readonly string[]): Value =>
+export function redactJson<Value>(value: Value, secrets: readonly string[]): Value {
+  const redact = redactor(secrets);
+  return mapTexts(value, (text) => redact(text).replaceAll(knownSecrets, "[secret]"));
+}
+
+/**
+ * A copy of a value of JSON with each of its texts changed. An error stays the same object: its fields and its causes are changed in
+ * place. Other objects are not looked into.
+ */
+export function mapTexts<Value>(value: Value, change: (text: string) => string): Value {
+  /** The copies of what was met before: causes may be circular. */
+  const copies = new Map<unknown, unknown>();
+  const copyOf = (item: unknown): unknown => {
+    if (typeof item === "string") return change(item);
+    if (typeof item !== "object" || item === null || copies.has(item)) return copies.get(item) ?? item;
+    copies.set(item, item);
+    if (item instanceof Error) {
+      for (const name of Object.getOwnPropertyNames(item))
+        Reflect.set(item, name, copyOf(Reflect.get(item, name)));
+    }
+    if (Array.isArray(item)) copies.set(item, item.map(copyOf));
+    if (Object.getPrototypeOf(item) === Object.prototype)
+      copies.set(item, Object.fromEntries(Object.entries(item).map(([key, field]) => [key, copyOf(field)])));
+    return copies.get(item);
+  };
   // The value keeps its shape: only the characters of its strings may change.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  redact(value, secrets) as Value;
-
-function redact(value: unknown, secrets: readonly string[]): unknown {
-  if (typeof value === "string") return redactSecrets(value, secrets).replaceAll(knownSecrets, "[secret]");
-  if (Array.isArray(value)) return value.map((item) => redact(item, secrets));
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, redact(field, secrets)]));
+  return copyOf(value) as Value;
 }

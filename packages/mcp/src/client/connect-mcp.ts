@@ -47,7 +47,10 @@ export interface McpConnection {
   readonly instructions: string | undefined;
   /** Calls the listener with the new tools when the server has changed them. Returns a function that unsubscribes. */
   onToolsChanged(listener: (tools: readonly Tool[]) => void): () => void;
-  /** Ends the connection, and with it a server that was started for it. Open calls fail with `closed`. */
+  /**
+   * Ends the connection, and with it a server that was started for it, and what this has started, such as the server behind npx. Open
+   * calls fail with `closed`.
+   */
   close(): Promise<void>;
   /** The same as `close`. */
   [Symbol.asyncDispose](): Promise<void>;

@@ -12,21 +12,27 @@ import {
   type CallSender,
   type McpCallOptions,
   type McpCallParams,
+  type McpProgress,
   type McpTool,
   type SendOptions,
 } from "./mcp-client.ts";
 import type { ServerLink } from "./open-link.ts";
 import type { ToolList } from "./read-tools.ts";
 import { Reconnector } from "./reconnector.ts";
+import { SecretMask } from "./secret-mask.ts";
 import type { McpServerAddress } from "./server-address.ts";
+import type { SkippedTool } from "./tools-options.ts";
 
 /** A connection that lasts longer than its links: after the end of one, the next call opens another. */
 export class Connection implements McpConnection {
   readonly name: string;
   readonly #options: McpConnectOptions;
+  readonly #mask: SecretMask;
   readonly #links: Reconnector;
   readonly #openCalls = new Set<Pick<SendOptions, "repeated">>();
   readonly #listeners = new Set<(tools: readonly Tool[]) => void>();
+  /** What was reported: a list is read again when it changes, and for each link. */
+  readonly #skipped = new Set<string>();
   #tools: readonly Tool[] = [];
   #instructions: string | undefined;
   /** What the server lists now: the part of each tool that its use depends on, by its name. */
@@ -41,15 +47,17 @@ export class Connection implements McpConnection {
   private constructor(address: McpServerAddress, options: McpConnectOptions) {
     this.name = options.name;
     this.#options = options;
+    this.#mask = new SecretMask(address);
     const { maxResultBytes = defaultMaxResultBytes, onElicitation } = options;
+    const answer = onElicitation === undefined ? this.#answer.bind(this) : orCancel(onElicitation);
     this.#links = new Reconnector(address, {
       name: options.name,
       connectTimeoutMs: options.connectTimeoutMs ?? 30_000,
       maxReconnects: options.maxReconnects ?? 3,
       // The same content can take more bytes in a message than in JSON of ours, and the list of tools has to fit as well.
       maxMessageBytes: 2 * Math.max(maxResultBytes, 1024 * 1024),
-      onElicitation:
-        onElicitation === undefined ? (question) => this.#answer(question) : orCancel(onElicitation),
+      mask: this.#mask,
+      onElicitation: (question) => answer(this.#mask.content(question)),
       elicitsInOlderProtocol:
         onElicitation !== undefined || options.trust === true || options.rule !== undefined,
       onListChanged: (error, list) => this.#listChanged(error, list),
@@ -82,7 +90,7 @@ export class Connection implements McpConnection {
 
   /** Uses a new link. A server that was started again may be another release, with other tools. */
   #adopt({ client, list }: ServerLink): void {
-    this.#instructions = client.getInstructions();
+    this.#instructions = this.#mask.content(client.getInstructions());
     const isFirst = this.#listed.size === 0;
     const before = this.#listed;
     this.#use(list);
@@ -91,7 +99,7 @@ export class Connection implements McpConnection {
 
   #listChanged(error: unknown, list: ToolList | undefined): void {
     try {
-      if (list === undefined) throw errorToMcpError(`${this.name} (list of tools)`, error);
+      if (list === undefined) throw errorToMcpError(`${this.name} (list of tools)`, this.#mask.error(error));
       this.#use(list);
       this.#report();
     } catch (problem) {
@@ -99,9 +107,14 @@ export class Connection implements McpConnection {
     }
   }
 
-  #use(list: ToolList): void {
+  #use(received: ToolList): void {
     const asksPerson = this.#options.onElicitation === undefined;
-    this.#tools = listedTools(list, this.#options, { send: this.#send, asksPerson });
+    const list = this.#mask.content(received);
+    const skipped = this.#skipped;
+    const onSkipped = (tool: SkippedTool): void => {
+      if (skipped.size !== skipped.add(JSON.stringify(tool)).size) this.#options.onSkipped?.(tool);
+    };
+    this.#tools = listedTools(list, { ...this.#options, onSkipped }, { send: this.#send, asksPerson });
     this.#listed = new Map(list.tools.map((tool) => [tool.name, usedPart(tool)]));
   }
 
@@ -149,14 +162,18 @@ export class Connection implements McpConnection {
       this.#checkListed(tool);
       try {
         const signal = AbortSignal.any([options.signal, link.broken]);
+        const onprogress = (progress: McpProgress): void => options.onprogress(this.#mask.content(progress));
         link.openCalls += 1;
-        const result = await link.client.callTool(params, withDefinition(tool, { ...options, signal }));
+        const result = await link.client.callTool(
+          params,
+          withDefinition(tool, { ...options, signal, onprogress }),
+        );
         this.#links.answered();
-        return result;
+        return this.#mask.content(result);
       } catch (error) {
         if (attempt === 1 && this.#links.wasNotSent(error)) continue;
         this.#links.closeIfUnknown(link, error);
-        throw this.#failure(tool, link, error, options.signal);
+        throw this.#failure(tool, link, this.#mask.error(error), options.signal);
       } finally {
         link.openCalls -= 1;
       }

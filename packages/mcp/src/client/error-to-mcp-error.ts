@@ -4,34 +4,18 @@ import { messageTooLarge, streamEnded } from "./open-transport.ts";
 
 const mayHaveRun = "The call may have had its effect.";
 
-/** The codes of the SDK's errors that this package has codes of its own for. */
+/** The codes of the SDK's errors that this package has codes of its own for; any other is `connection-lost`. */
 const codes: Readonly<Record<string, CallCode>> = {
-  CLIENT_HTTP_AUTHENTICATION: "unauthorized",
-  CLIENT_HTTP_FAILED_TO_OPEN_STREAM: "connection-lost",
-  CLIENT_HTTP_FORBIDDEN: "unauthorized",
-  CLIENT_HTTP_NOT_IMPLEMENTED: "connection-lost",
   CLIENT_HTTP_UNEXPECTED_CONTENT: "invalid-result",
-  CONNECTION_CLOSED: "connection-lost",
   INPUT_REQUIRED_ROUNDS_EXCEEDED: "input-required",
   CAPABILITY_NOT_SUPPORTED: "input-required",
   INVALID_RESULT: "invalid-result",
-  NOT_CONNECTED: "connection-lost",
   REQUEST_TIMEOUT: "timeout",
-  SEND_FAILED: "connection-lost",
   UNSUPPORTED_RESULT_TYPE: "input-required",
 };
 
-/** The codes with which a call ends by an error of the client of the protocol. */
-type CallCode = Extract<
-  McpErrorCode,
-  | "connection-lost"
-  | "unauthorized"
-  | "refused"
-  | "input-required"
-  | "invalid-result"
-  | "timeout"
-  | "cancelled"
->;
+/** The errors of the protocol with which a call has not run: no JSON, no request, no such method. */
+const notRun: ReadonlySet<unknown> = new Set([-32_700, -32_600, -32_601]);
 
 /** The error of the protocol that is not a refusal: the client lacks a capability. */
 const missingCapability = -32_021;
@@ -42,8 +26,18 @@ export function errorToMcpError(tool: string, error: unknown, signal?: AbortSign
   const reason = mcpErrorIn(error);
   if (reason !== undefined) return reason;
   const code = signal?.aborted === true ? "cancelled" : codeOf(error);
-  return new McpError(code, messages[code](tool, causeText(error)), { cause: error });
+  const text = causeText(error);
+  const message =
+    code === "refused" && mayFollowHandler(tool, error, text)
+      ? `The MCP server answered the call of ${tool} with an error: ${text} ${mayHaveRun}`
+      : messages[code](tool, text);
+  return new McpError(code, message, { cause: error });
 }
+
+/** Whether an error of the protocol may have come after the tool ran, as that of a server which checks its own results. */
+const mayFollowHandler = (tool: string, error: unknown, text: string): boolean =>
+  !notRun.has(fieldOf(error, "code")) &&
+  ![`Tool ${tool} not found.`, `Unknown tool: ${tool}.`].some((known) => text.endsWith(known));
 
 /** Whether a call failed because its response was larger than a message may be. */
 export const isTooLarge = (error: unknown): boolean => fieldOf(error, "code") === messageTooLarge;
@@ -63,11 +57,14 @@ function mcpErrorIn(error: unknown): McpError | undefined {
   return undefined;
 }
 
+/** Whether a server asks for credentials, or refuses the given ones. */
+export const isUnauthorized = (error: unknown): boolean =>
+  [401, 403].some((status) => fieldOf(error, "status") === status) ||
+  fieldOf(error, "name") === "UnauthorizedError";
+
 function codeOf(error: unknown): CallCode {
   const code = fieldOf(error, "code");
-  const status = fieldOf(error, "status");
-  if (status === 401 || status === 403 || fieldOf(error, "name") === "UnauthorizedError")
-    return "unauthorized";
+  if (isUnauthorized(error)) return "unauthorized";
   if (code === missingCapability) return "input-required";
   if (code === streamEnded || code === messageTooLarge) return "connection-lost";
   if (typeof code === "number") return "refused";
@@ -75,7 +72,8 @@ function codeOf(error: unknown): CallCode {
   return known ?? "connection-lost";
 }
 
-const messages: Readonly<Record<CallCode, (tool: string, text: string) => string>> = {
+/** The texts of the codes with which a call ends by an error of the client of the protocol. */
+const messages = {
   "connection-lost": (tool, text) =>
     `The connection to the MCP server of ${tool} was lost: ${text} ${mayHaveRun} The next call connects again.`,
   unauthorized: (tool, text) => `The MCP server of ${tool} refused the credentials: ${text}`,
@@ -85,7 +83,9 @@ const messages: Readonly<Record<CallCode, (tool: string, text: string) => string
   "invalid-result": (tool, text) => `The result of the MCP tool ${tool} is invalid: ${text} ${mayHaveRun}`,
   timeout: (tool) => `The MCP tool ${tool} did not answer in time. ${mayHaveRun}`,
   cancelled: (tool) => `The call of the MCP tool ${tool} was cancelled. ${mayHaveRun}`,
-};
+} satisfies Partial<Record<McpErrorCode, (tool: string, text: string) => string>>;
+
+type CallCode = keyof typeof messages;
 
 const fieldOf = (value: unknown, name: string): unknown =>
   typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;

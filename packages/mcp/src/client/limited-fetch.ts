@@ -1,3 +1,4 @@
+import type { SecretMask } from "./secret-mask.ts";
 import type { HttpServer } from "./server-address.ts";
 
 type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
@@ -7,6 +8,8 @@ export interface WireLimit {
   readonly maxBytes: number;
   /** Called with the body of the request before its response fails. */
   readonly onExceeded: (request: unknown) => void;
+  /** Gets the headers of each request. */
+  readonly mask: SecretMask;
 }
 
 /**
@@ -17,22 +20,18 @@ export const limitedFetch =
   ({ headers }: HttpServer, limit: WireLimit): Fetch =>
   async (url, init = {}) => {
     const own = typeof headers === "function" ? await headers() : (headers ?? {});
+    limit.mask.addHeaders(own);
     const all = new Headers(init.headers);
     for (const [name, value] of Object.entries(own)) if (!all.has(name)) all.set(name, value);
-    const onExceeded = (): void => limit.onExceeded(init.body);
-    return limitedResponse(await fetch(url, { ...init, headers: all }), { ...limit, onExceeded });
+    const response = await fetch(url, { ...init, headers: all });
+    return limitedResponse(response, limit.maxBytes, () => limit.onExceeded(init.body));
   };
 
-interface ResponseLimit {
-  readonly maxBytes: number;
-  readonly onExceeded: () => void;
-}
-
-function limitedResponse(response: Response, limit: ResponseLimit): Response {
+function limitedResponse(response: Response, maxBytes: number, onExceeded: () => void): Response {
   const { body, headers, status, statusText } = response;
   if (body === null) return response;
   const isEventStream = headers.get("content-type")?.startsWith("text/event-stream") === true;
-  const limited = body.pipeThrough(byteLimit(limit, isEventStream));
+  const limited = body.pipeThrough(byteLimit(maxBytes, onExceeded, isEventStream));
   return new Response(limited, { headers, status, statusText });
 }
 
@@ -40,7 +39,8 @@ const newline = 10;
 const carriageReturn = 13;
 
 function byteLimit(
-  { maxBytes, onExceeded }: ResponseLimit,
+  maxBytes: number,
+  onExceeded: () => void,
   isEventStream: boolean,
 ): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> {
   let size = 0;

@@ -32,7 +32,7 @@ export function listedTool(
   const annotated = annotatedPolicy(tool, options.trust === true);
   const { risk = annotated.risk, replay = annotated.replay } = rule;
   const timeoutMs = rule.timeoutMs ?? options.timeoutMs;
-  const schema = checkedSize(tool.inputSchema, "Its schema");
+  const schema = checkedSize(tool.inputSchema);
   const checkOutput = outputCheck(tool);
   return defineTool({
     name: rule.name ?? toolNameOf(options.name, tool.name),
@@ -48,11 +48,16 @@ export function listedTool(
   });
 }
 
-/** The check of structured content, without the regular expressions of the server; undefined if the tool promises none. */
-const outputCheck = ({ outputSchema }: McpTool): ReceivedCheck | undefined =>
-  outputSchema === undefined
-    ? undefined
-    : receivedSchemaCheck(checkedSize(outputSchema, "Its output schema"), "Its output schema");
+/** The check of structured content, without the regular expressions of the server. A schema that cannot be used fits everything. */
+const outputCheck =
+  ({ outputSchema }: McpTool): ReceivedCheck =>
+  (value) => {
+    try {
+      return outputSchema ? receivedSchemaCheck(checkedSize(outputSchema))(value) : { ok: true };
+    } catch {
+      return { ok: true };
+    }
+  };
 
 /** The reply of one call, or a question of the server to a person. A failure of the connection is the error of the call. */
 async function callToReply(
@@ -73,9 +78,10 @@ async function callToReply(
   }
 }
 
-function checkedSize(schema: object, place: string): JsonObject {
+function checkedSize(schema: object): JsonObject {
   const { length } = JSON.stringify(schema);
-  if (length > maxSchemaLength) refuse(`${place} has ${length} characters; the limit is ${maxSchemaLength}.`);
+  if (length > maxSchemaLength)
+    refuse(`Its schema has ${length} characters; the limit is ${maxSchemaLength}.`);
   // It was parsed from JSON, and a schema of a tool is an object.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return schema as JsonObject;

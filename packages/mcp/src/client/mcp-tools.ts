@@ -1,5 +1,5 @@
 import type { Tool } from "@moora/agent-core-effects";
-import { checkOptions, isObject, refuse, shownValue } from "@moora/agent-core-effects/internal";
+import { checkOptions, refuse, shownValue, withMethods } from "@moora/agent-core-effects/internal";
 import { errorToMcpError } from "./error-to-mcp-error.ts";
 import { listedTools } from "./listed-tools.ts";
 import { withDefinition, type CallSender, type McpClient } from "./mcp-client.ts";
@@ -29,13 +29,10 @@ export async function mcpTools(client: McpClient, options: McpToolsOptions): Pro
   return listedTools(list, options, { send, asksPerson: false });
 }
 
+const clientForm = withMethods("a connected client", "listTools", "callTool");
+
 function checkClient(client: unknown): void {
-  if (
-    isObject(client) &&
-    typeof client["listTools"] === "function" &&
-    typeof client["callTool"] === "function"
-  )
-    return;
+  if (clientForm.fits(client)) return;
   refuse(
     `mcpTools needs a connected client of @modelcontextprotocol/client, got ${shownValue(client)}. For an address, use connectMcp.`,
   );

@@ -1,9 +1,11 @@
-import type { Client, ListToolsResult } from "@modelcontextprotocol/client";
+import type { Client } from "@modelcontextprotocol/client";
 import { isJsonObject } from "@moora/llm/internal";
 import { McpError } from "../mcp-error.ts";
 import { causeText } from "./cause-text.ts";
+import { isUnauthorized } from "./error-to-mcp-error.ts";
 import { hideElicitation, openTransport } from "./open-transport.ts";
 import { readTools, type ToolList } from "./read-tools.ts";
+import type { SecretMask } from "./secret-mask.ts";
 import { sdkClient, type ClientListeners, type ProtocolMode } from "./sdk-client.ts";
 import { isHttp, type McpServerAddress, type StdioServer } from "./server-address.ts";
 import { spawnProblem } from "./spawn-problem.ts";
@@ -13,6 +15,8 @@ export interface LinkOptions extends ClientListeners {
   readonly connectTimeoutMs: number;
   /** The maximum size of one message of the server, in bytes. */
   readonly maxMessageBytes: number;
+  /** Masks what the server sends, and the errors of the connection. */
+  readonly mask: SecretMask;
 }
 
 /** One connection to a server, from its handshake to its end. */
@@ -38,7 +42,7 @@ const unsupportedVersion = -32_022;
 
 /** Connects and lists the tools. Rejects with `connect-failed`, `unauthorized` or `not-installed`. */
 export async function openLink(address: McpServerAddress, options: LinkOptions): Promise<ServerLink> {
-  // A local server is asked in the newer protocol only if it refuses the older one: the SDK would start it twice to find out.
+  // A local server is asked in the newer protocol only if it refuses the older one: some end at a question before the handshake.
   if (isHttp(address)) return await connect(address, options, "auto");
   try {
     return await connect(address, options, "legacy");
@@ -57,7 +61,11 @@ async function connect(
   const client = await sdkClient(options, mode);
   const status = { isClosed: false, openCalls: 0 };
   const broken = new AbortController();
-  const { transport, lastOutput, endSession } = await openTransport(address, options.maxMessageBytes);
+  const { transport, lastOutput, endSession } = await openTransport(
+    address,
+    options.maxMessageBytes,
+    options.mask,
+  );
   if (!options.elicitsInOlderProtocol) hideElicitation(transport);
   Object.assign(client, {
     onclose() {
@@ -71,13 +79,11 @@ async function connect(
     },
   });
   try {
-    const timeout = { timeout: options.connectTimeoutMs };
-    await client.connect(transport, timeout);
-    // The SDK prints a line to standard output where it is asked for tools that the server does not have.
+    const timeout = options.connectTimeoutMs;
+    await client.connect(transport, { timeout });
+    // Not every server answers a request for tools that it does not have.
     const hasTools = client.getServerCapabilities()?.tools !== undefined;
-    const read = (): Promise<ListToolsResult> =>
-      client.listTools(undefined, { ...timeout, cacheMode: "refresh" });
-    const list = hasTools ? await readTools(options.name, client, read) : { tools: [], skipped: [] };
+    const list = hasTools ? await readTools(options.name, client, timeout) : { tools: [], skipped: [] };
     const close = async (): Promise<void> => {
       status.isClosed = true;
       await endSession?.();
@@ -86,7 +92,7 @@ async function connect(
     return Object.assign(status, { client, list, broken: broken.signal, close });
   } catch (error) {
     await transport.close().catch(() => undefined);
-    throw await connectError(address, options, error, lastOutput());
+    throw await connectError(address, options, options.mask.error(error), lastOutput());
   }
 }
 
@@ -98,10 +104,10 @@ async function connectError(
   lastOutput: string,
 ): Promise<McpError> {
   if (error instanceof McpError) return error;
+  if (error instanceof Error) Reflect.deleteProperty(error, "spawnargs");
   const problem = isHttp(address) ? undefined : await spawnProblem(address, error);
   const where = isHttp(address) ? new URL(address.url).origin : shownCommand(address, problem);
-  const status = isJsonObject(error) ? error["status"] : undefined;
-  if (status === 401 || status === 403 || (error instanceof Error && error.name === "UnauthorizedError")) {
+  if (isUnauthorized(error)) {
     return new McpError(
       "unauthorized",
       `The MCP server ${name} at ${where} asks for credentials, or refuses the given ones. Set them in headers.`,

@@ -1,7 +1,9 @@
 import type { StreamableHTTPClientTransport, Transport } from "@modelcontextprotocol/client";
 import { loadSdk } from "../load-sdk.ts";
 import { textToJson, isJsonObject } from "@moora/llm/internal";
+import { closeTree } from "./close-tree.ts";
 import { limitedFetch } from "./limited-fetch.ts";
+import type { SecretMask } from "./secret-mask.ts";
 import { isHttp, type HttpServer, type McpServerAddress, type StdioServer } from "./server-address.ts";
 import { stderrTail } from "./stderr-tail.ts";
 
@@ -15,18 +17,29 @@ export interface OpenedTransport {
 }
 
 /** Opens the transport to an address. A message of the server has at most `maxBytes`. */
-export const openTransport = (address: McpServerAddress, maxBytes: number): Promise<OpenedTransport> =>
-  isHttp(address) ? openHttp(address, maxBytes) : openStdio(address, maxBytes);
+export const openTransport = (
+  address: McpServerAddress,
+  maxBytes: number,
+  mask: SecretMask,
+): Promise<OpenedTransport> =>
+  isHttp(address) ? openHttp(address, maxBytes, mask) : openStdio(address, maxBytes, mask);
 
 async function openStdio(
   { command, args = [], env = {}, cwd }: StdioServer,
   maxBytes: number,
+  mask: SecretMask,
 ): Promise<OpenedTransport> {
   const { StdioClientTransport } = await loadSdk(
     "@modelcontextprotocol/client",
     () => import("@modelcontextprotocol/client/stdio"),
   );
-  const transport = new StdioClientTransport({
+  class ProcessTransport extends StdioClientTransport {
+    override async close(): Promise<void> {
+      const close = async (): Promise<void> => await super.close();
+      await (this.pid === null ? close() : closeTree(this.pid, close));
+    }
+  }
+  const transport = new ProcessTransport({
     command,
     args: [...args],
     env: { ...env },
@@ -34,19 +47,19 @@ async function openStdio(
     stderr: "pipe",
     maxBufferSize: maxBytes,
   });
-  return { transport, lastOutput: stderrTail(transport.stderr) };
+  return { transport, lastOutput: stderrTail(transport.stderr, mask) };
 }
 
 /** How long the end of a session may take before the connection is closed without it. */
 const endSessionMs = 1_000;
 
-async function openHttp(address: HttpServer, maxBytes: number): Promise<OpenedTransport> {
+async function openHttp(address: HttpServer, maxBytes: number, mask: SecretMask): Promise<OpenedTransport> {
   const sdk = await loadSdk("@modelcontextprotocol/client", () => import("@modelcontextprotocol/client"));
   /** The ids of the requests whose responses were over the limit. */
   const tooLarge = new Set<unknown>();
   const onExceeded = (request: unknown): void => void tooLarge.add(requestId(request));
   const transport = new sdk.StreamableHTTPClientTransport(new URL(address.url), {
-    fetch: limitedFetch(address, { maxBytes, onExceeded }),
+    fetch: limitedFetch(address, { maxBytes, onExceeded, mask }),
     // A redirect may be answered after a call has run, and following it would send the call again.
     requestInit: { redirect: "manual" },
   });

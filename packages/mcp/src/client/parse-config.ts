@@ -1,7 +1,7 @@
 import { isJsonObject, textToJson } from "@moora/llm/internal";
 import type { JsonObject } from "@moora/llm";
 import { McpError } from "../mcp-error.ts";
-import type { McpServerAddress, ServerHeaders } from "./server-address.ts";
+import type { McpServerAddress } from "./server-address.ts";
 
 /** A server of a configuration file. */
 export interface ConfiguredServer {
@@ -27,7 +27,7 @@ export function parseMcpConfig(text: string, env: Environment = {}): readonly Co
   const found = Object.entries(servers).flatMap(([name, fields]) => {
     if (!isJsonObject(fields)) throw invalid(`mcpServers.${name} must be an object.`);
     if (fields["disabled"] === true) return [];
-    return [{ name: validName(name), server: addressOf(new Fields(`mcpServers.${name}`, fields, env)) }];
+    return [{ name: validName(name), server: addressOf(`mcpServers.${name}`, fields, env) }];
   });
   const names = found.map(({ name }) => name);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
@@ -41,70 +41,45 @@ function validName(name: string): string {
   throw invalid(`The name of a server must begin with a letter or digit, got ${JSON.stringify(name)}.`);
 }
 
-function addressOf(fields: Fields): McpServerAddress {
-  const type = fields.text("type");
-  if (type === "sse") {
+function addressOf(place: string, fields: JsonObject, env: Environment): McpServerAddress {
+  const text = (name: string): string | undefined =>
+    fields[name] === undefined ? undefined : expanded(`${place}.${name}`, fields[name], env);
+  if (text("type") === "sse") {
     throw invalid(
-      `${fields.place} uses the transport "sse", which the protocol has replaced. Use the URL for streamable HTTP.`,
+      `${place} uses the transport "sse", which the protocol has replaced. Use the URL for streamable HTTP.`,
     );
   }
-  const url = fields.text("url");
-  if (url !== undefined) {
-    const headers: ServerHeaders = fields.texts("headers");
-    return { url, headers };
-  }
-  const command = fields.text("command");
-  if (command === undefined) throw invalid(`${fields.place} needs command or url.`);
-  const cwd = fields.text("cwd");
+  const url = text("url");
+  if (url !== undefined) return { url, headers: textsOf(`${place}.headers`, fields["headers"], env) };
+  const command = text("command");
+  if (command === undefined) throw invalid(`${place} needs command or url.`);
+  const { args = [] } = fields;
+  if (!Array.isArray(args)) throw invalid(`${place}.args must be a list of strings.`);
+  const cwd = text("cwd");
   return {
     command,
-    args: fields.list("args"),
-    env: fields.texts("env"),
+    args: args.map((item) => expanded(`${place}.args`, item, env)),
+    env: textsOf(`${place}.env`, fields["env"], env),
     ...(cwd === undefined ? {} : { cwd }),
   };
 }
 
-/** The fields of one server, with environment variables in place of their names. */
-class Fields {
-  readonly place: string;
-  readonly #fields: JsonObject;
-  readonly #env: Environment;
+function textsOf(place: string, value: unknown = {}, env: Environment): Readonly<Record<string, string>> {
+  if (!isJsonObject(value)) throw invalid(`${place} must be an object of strings.`);
+  const texts = Object.entries(value).map(([key, item]) => [key, expanded(`${place}.${key}`, item, env)]);
+  return Object.fromEntries(texts);
+}
 
-  constructor(place: string, fields: JsonObject, env: Environment) {
-    this.place = place;
-    this.#fields = fields;
-    this.#env = env;
-  }
-
-  text(name: string): string | undefined {
-    const value = this.#fields[name];
-    return value === undefined ? undefined : this.#expanded(name, value);
-  }
-
-  list(name: string): readonly string[] {
-    const value = this.#fields[name] ?? [];
-    if (!Array.isArray(value)) throw invalid(`${this.place}.${name} must be a list of strings.`);
-    return value.map((item) => this.#expanded(name, item));
-  }
-
-  texts(name: string): Readonly<Record<string, string>> {
-    const value = this.#fields[name] ?? {};
-    if (!isJsonObject(value)) throw invalid(`${this.place}.${name} must be an object of strings.`);
-    const texts = Object.entries(value).map(([key, item]) => [key, this.#expanded(`${name}.${key}`, item)]);
-    return Object.fromEntries(texts);
-  }
-
-  #expanded(name: string, value: unknown): string {
-    if (typeof value !== "string") throw invalid(`${this.place}.${name} must be a string.`);
-    return value.replaceAll(/\$\{(\w+)(?::-([^}]*))?\}/g, (_, variable: string, otherwise?: string) => {
-      const found = this.#env[variable] ?? otherwise;
-      if (found !== undefined) return found;
-      throw invalid(
-        `${this.place}.${name} uses the environment variable ${variable}, which is not set. Set it, or give a default with ` +
-          `\${${variable}:-text}.`,
-      );
-    });
-  }
+/** A text with environment variables in place of their names. */
+function expanded(place: string, value: unknown, env: Environment): string {
+  if (typeof value !== "string") throw invalid(`${place} must be a string.`);
+  return value.replaceAll(/\$\{(\w+)(?::-([^}]*))?\}/g, (_, variable: string, otherwise?: string) => {
+    const found = env[variable] ?? otherwise;
+    if (found !== undefined) return found;
+    throw invalid(
+      `${place} uses the environment variable ${variable}, which is not set. Set it, or give a default with \${${variable}:-text}.`,
+    );
+  });
 }
 
 const invalid = (problem: string): McpError =>

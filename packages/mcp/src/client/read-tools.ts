@@ -19,28 +19,16 @@ const maxPages = 64;
 const maxReasonLength = 500;
 
 /**
- * Reads the whole list of tools of a server. `list` is the client's own way to read it, which rejects the whole list for one tool that
- * does not follow the protocol; then it is read again, and such tools are skipped. Rejects with `too-many-tools` for a list
- * without an end, and otherwise with the error of the client.
+ * Reads the whole list of tools of a server. The client's own way to read it would reject the whole list for one tool that does not follow
+ * the protocol, so it is used only where there is no other; here such tools are skipped. Rejects with `too-many-tools` for a list without an
+ * end, and otherwise with the error of the client.
  */
-export async function readTools(
-  server: string,
-  client: McpClient,
-  list: () => ReturnType<McpClient["listTools"]> = () => client.listTools(),
-): Promise<ToolList> {
-  try {
-    const { tools } = await list();
-    return { tools, skipped: [] };
-  } catch (error) {
-    const code = isJsonObject(error) ? error["code"] : undefined;
-    if (code === "LIST_PAGINATION_EXCEEDED") throw tooManyPages(server);
-    if (code !== "INVALID_RESULT") throw error;
-    // A client of the SDK has more methods than the part that this package needs.
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-    const requests = client as McpClient & RawRequests;
-    if (requests.request === undefined) throw error;
-    return await readPages(server, requests);
-  }
+export async function readTools(server: string, client: McpClient, timeout?: number): Promise<ToolList> {
+  // A client of the SDK has more methods than the part that this package needs.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  const requests = client as McpClient & RawRequests;
+  if (requests.request !== undefined) return await readPages(server, requests, timeout);
+  return { tools: (await client.listTools()).tools, skipped: [] };
 }
 
 /** The method of the SDK's client that sends a request and checks its result with a given schema. */
@@ -48,6 +36,7 @@ interface RawRequests {
   request?(
     request: { readonly method: "tools/list"; readonly params?: { readonly cursor: string } },
     resultSchema: typeof pageSchema,
+    options: { readonly timeout?: number },
   ): Promise<ToolPage>;
 }
 
@@ -69,7 +58,8 @@ const pageSchema = {
   },
 } as const;
 
-async function readPages(server: string, client: RawRequests): Promise<ToolList> {
+async function readPages(server: string, client: RawRequests, timeout?: number): Promise<ToolList> {
+  const options = timeout === undefined ? {} : { timeout };
   const items: unknown[] = [];
   let cursor: string | undefined;
   let previous: string | undefined;
@@ -78,7 +68,7 @@ async function readPages(server: string, client: RawRequests): Promise<ToolList>
     const params = cursor === undefined ? {} : { params: { cursor } };
     // The cursor of a page is in the page before it.
     // oxlint-disable-next-line no-await-in-loop
-    const page = await client.request?.({ method: "tools/list", ...params }, pageSchema);
+    const page = await client.request?.({ method: "tools/list", ...params }, pageSchema, options);
     const { tools = [], nextCursor } = page ?? {};
     const isRepeated = nextCursor === cursor && JSON.stringify(tools) === previous;
     if (!isRepeated) items.push(...tools);
@@ -99,32 +89,19 @@ async function checkedList(server: string, items: readonly unknown[]): Promise<T
   const tools: McpTool[] = [];
   const skipped: SkippedTool[] = [];
   for (const [index, item] of items.entries()) {
-    const found = checkedTool(item, (value) => specTypeSchemas.Tool["~standard"].validate(value));
-    if ("problem" in found) skipped.push({ name: nameOf(item, index), reason: reasonOf(found.problem) });
-    else tools.push(found);
+    const skip = (problem: string): void =>
+      void skipped.push({ name: nameOf(item, index), reason: reasonOf(problem) });
+    try {
+      const { issues, ...checked } = specTypeSchemas.Tool["~standard"].validate(item);
+      const [{ message, path = [] } = { message: "" }] = issues ?? [];
+      const keys = path.map((part) => String(typeof part === "object" ? part.key : part));
+      if ("value" in checked) tools.push(checked.value);
+      else skip(`${keys.join(".")}: ${message}`);
+    } catch (error) {
+      skip(errorText(error));
+    }
   }
   return { tools, skipped };
-}
-
-interface Checked {
-  readonly value?: McpTool;
-  readonly issues?:
-    | readonly { readonly message: string; readonly path?: readonly unknown[] | undefined }[]
-    | undefined;
-}
-
-function checkedTool(
-  item: unknown,
-  validate: (value: unknown) => Checked,
-): McpTool | { readonly problem: string } {
-  try {
-    const { value, issues = [] } = validate(item);
-    const [issue] = issues;
-    if (issue === undefined && value !== undefined) return value;
-    return { problem: `${issue?.path?.join(".") ?? ""}: ${issue?.message ?? "it is not a tool"}` };
-  } catch (error) {
-    return { problem: errorText(error) };
-  }
 }
 
 const nameOf = (item: unknown, index: number): string => {

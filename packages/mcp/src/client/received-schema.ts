@@ -40,11 +40,11 @@ export type ReceivedCheck = (
   value: unknown,
 ) => { readonly ok: true } | { readonly ok: false; readonly problem: string };
 
-/** The check of values by a received schema. Throws `BuildError` for an invalid schema, with `place` as its name. */
-export function receivedSchemaCheck(schema: object, place: string = "The schema"): ReceivedCheck {
+/** The check of values by a received schema. Throws `BuildError` for an invalid schema. */
+export function receivedSchemaCheck(schema: object): ReceivedCheck {
   // A copy of an object is an object; the check refuses one that is not a JSON Schema.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  const check = schemaCheckOf(withoutExpressions(schema) as JsonObject, undefined, place);
+  const check = schemaCheckOf(withoutExpressions(schema) as JsonObject, undefined);
   return (value) => {
     const found = check.check(value);
     if (found instanceof Promise) throw new TypeError("The check of a JSON Schema is synchronous.");

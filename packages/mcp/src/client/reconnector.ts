@@ -1,4 +1,4 @@
-import { isJsonObject } from "@moora/llm/internal";
+import { isJsonObject, untilAborted } from "@moora/llm/internal";
 import { McpError } from "../mcp-error.ts";
 import { openLink, type LinkOptions, type ServerLink } from "./open-link.ts";
 import type { McpServerAddress } from "./server-address.ts";
@@ -36,7 +36,9 @@ export class Reconnector {
     this.#opening ??= this.#open().finally(() => {
       this.#opening = undefined;
     });
-    return await (signal === undefined ? this.#opening : untilAborted(this.#opening, signal));
+    const link = await untilAborted(this.#opening, signal);
+    if (link === undefined) throw signal?.reason;
+    return link;
   }
 
   /** Reports that the server answered a call: it may be connected to again so often as at the beginning. */
@@ -88,18 +90,5 @@ export class Reconnector {
 
   #closedError(): McpError {
     return new McpError("closed", `The connection to the MCP server ${this.#options.name} is closed.`);
-  }
-}
-
-/** Waits for a promise, or rejects with the reason of the signal. */
-async function untilAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  const aborted = Promise.withResolvers<never>();
-  const abort = (): void => aborted.reject(signal.reason);
-  signal.addEventListener("abort", abort, { once: true });
-  if (signal.aborted) abort();
-  try {
-    return await Promise.race([promise, aborted.promise]);
-  } finally {
-    signal.removeEventListener("abort", abort);
   }
 }

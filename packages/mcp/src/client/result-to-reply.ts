@@ -1,6 +1,6 @@
 import { canonicalJson } from "@moora/agent";
 import { toolReply, type ToolReply } from "@moora/agent-core-effects";
-import { errorText, truncated } from "@moora/agent-core-effects/internal";
+import { truncated } from "@moora/agent-core-effects/internal";
 import { isJsonObject, textToJson } from "@moora/llm/internal";
 import { McpError } from "../mcp-error.ts";
 import type { ReceivedCheck } from "./received-schema.ts";
@@ -16,11 +16,7 @@ interface ReadBlock {
  * URLs, links and embedded resources become text. Structured content is added as JSON if no text contains it already.
  * Throws `McpError` for a result that does not follow the protocol or the output schema of its tool, which `checkOutput` checks.
  */
-export function resultToReply(
-  tool: string,
-  result: unknown,
-  checkOutput: ReceivedCheck | undefined,
-): ToolReply {
+export function resultToReply(tool: string, result: unknown, checkOutput: ReceivedCheck): ToolReply {
   if (!isRecord(result) || !Array.isArray(result["content"] ?? []))
     throw invalid(tool, "it is not the result of a call");
   const problem =
@@ -40,24 +36,14 @@ export function resultToReply(
 /** The maximum length of what a check finds, which quotes the names of a server. */
 const maxProblemLength = 1_000;
 
-/** Why structured content does not fit the output schema; undefined if it fits or there is no schema. */
-function outputProblem(structured: unknown, check: ReceivedCheck | undefined): string | undefined {
-  if (check === undefined) return undefined;
+/** Why structured content does not fit the output schema; undefined if it fits. */
+function outputProblem(structured: unknown, check: ReceivedCheck): string | undefined {
+  const found = check(structured ?? null);
+  if (found.ok) return undefined;
   if (structured === undefined)
     return "it has no structured content, which the output schema of the tool promises";
-  const problem = problemOf(structured, check)?.replace(/\.$/, "");
-  if (problem === undefined) return undefined;
-  return `its structured content does not fit the output schema of the tool: ${truncated(problem, maxProblemLength)}`;
-}
-
-/** What the check finds. A schema whose references cannot be resolved makes it throw. */
-function problemOf(value: unknown, check: ReceivedCheck): string | undefined {
-  try {
-    const found = check(value);
-    return found.ok ? undefined : found.problem;
-  } catch (error) {
-    return errorText(error);
-  }
+  const problem = truncated(found.problem.replace(/\.$/, ""), maxProblemLength);
+  return `its structured content does not fit the output schema of the tool: ${problem}`;
 }
 
 function readBlock(tool: string, block: unknown): ReadBlock {
@@ -85,24 +71,33 @@ function resourceBlock(tool: string, resource: unknown): ReadBlock {
 
 /** A file of a data URL. Its media type is one without parameters, so that it ends where it should. */
 function binaryBlock(tool: string, data: unknown, mimeType: unknown, name: string | undefined): ReadBlock {
-  if (typeof data !== "string" || !/^[A-Za-z0-9+/]*={0,2}$/.test(data))
-    throw invalid(tool, "binary content of it is not base64");
+  // Many encoders break lines.
+  const base64 = typeof data === "string" ? data.replaceAll(/\s+/g, "") : "?";
+  if (!/^[A-Za-z0-9+/]*={0,2}$/.test(base64)) throw invalid(tool, "binary content of it is not base64");
   const isPlain = typeof mimeType === "string" && /^[\w.+-]+\/[\w.+-]+$/.test(mimeType);
   const mediaType = isPlain ? mimeType : "application/octet-stream";
-  const url = `data:${mediaType};base64,${data}`;
+  const url = `data:${mediaType};base64,${base64}`;
   return { file: { mediaType, url, ...(name === undefined ? {} : { name }) } };
 }
 
-/** The JSON text of structured content; undefined if there is none, or if a text is the same JSON. */
+/**
+ * The JSON text of the fields of structured content that no text contains: as its JSON, or as the same string. Undefined if there are none,
+ * as for the many servers that send a result as text and as structured content.
+ */
 function structuredText(structured: unknown, texts: readonly string[]): string | undefined {
   if (structured === undefined) return undefined;
-  const text = JSON.stringify(structured);
-  const canonical = canonicalJson(textToJson(text));
-  const isThere = texts.some((other) => {
-    const json = textToJson(other);
-    return json !== undefined && canonicalJson(json) === canonical;
-  });
-  return isThere ? undefined : text;
+  const inTexts = new Set(
+    [...texts, texts.join("\n")].flatMap((text) => [
+      canonicalJson(text),
+      canonicalJson(textToJson(text) ?? text),
+    ]),
+  );
+  const isInText = (value: unknown): boolean =>
+    inTexts.has(canonicalJson(value)) || (Array.isArray(value) && value.length > 0 && value.every(isInText));
+  if (isInText(structured)) return undefined;
+  if (!isRecord(structured)) return JSON.stringify(structured);
+  const rest = Object.entries(structured).filter(([, value]) => !isInText(value));
+  return rest.length === 0 ? undefined : JSON.stringify(Object.fromEntries(rest));
 }
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> => isJsonObject(value);

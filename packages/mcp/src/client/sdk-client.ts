@@ -1,4 +1,4 @@
-import type { Client, ClientOptions, ListToolsResult } from "@modelcontextprotocol/client";
+import type { Client, ClientOptions } from "@modelcontextprotocol/client";
 import manifest from "../../package.json" with { type: "json" };
 import { loadSdk } from "../load-sdk.ts";
 import type { OnElicitation } from "./elicitation.ts";
@@ -26,8 +26,7 @@ export async function sdkClient(listeners: ClientListeners, mode: ProtocolMode):
   );
   const { name, onListChanged } = listeners;
   const refresh = async (): Promise<void> => {
-    const list = (): Promise<ListToolsResult> => client.listTools(undefined, { cacheMode: "refresh" });
-    await readTools(name, client, list).then(
+    await readTools(name, client).then(
       (read) => onListChanged(undefined, read),
       (error: unknown) => onListChanged(error, undefined),
     );

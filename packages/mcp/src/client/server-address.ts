@@ -1,6 +1,6 @@
 import {
-  checkOptions,
   isObject,
+  optionsProblem,
   refuse,
   shownValue,
   type OptionForm,
@@ -48,8 +48,9 @@ const stdioForms: OptionForms<StdioServer> = {
 
 const httpForms: OptionForms<HttpServer> = {
   url: {
-    expectation: "a URL that begins with http:// or https://",
-    fits: (value) => /^https?:$/.test(URL.parse(String(value))?.protocol ?? ""),
+    expectation:
+      "a URL that begins with http:// or https:// and has no user and no password, which belong in headers",
+    fits: (value) => /^https?:\/\/(?![^/]*@)/.test(URL.parse(String(value))?.href ?? ""),
   },
   headers: {
     expectation: "an object whose values are strings, or a function that returns one",
@@ -59,13 +60,16 @@ const httpForms: OptionForms<HttpServer> = {
 
 export const isHttp = (address: McpServerAddress): address is HttpServer => "url" in address;
 
-/** Throws `BuildError` for a value that is not the address of a server. */
+/** Throws `BuildError` for a value that is not the address of a server. The message quotes no text of it, which may be secret. */
 export function checkAddress(address: McpServerAddress): void {
-  if (!isObject(address) || (address["url"] === undefined && address["command"] === undefined)) {
-    return refuse(
-      `connectMcp needs { command, args } or { url, headers } as its first argument, got ${shownValue(address)}.`,
-    );
-  }
-  if ("url" in address) checkOptions("a server at a URL", address, httpForms);
-  else checkOptions("a server with a command", address, stdioForms);
+  const problem = addressProblem(address);
+  if (problem !== undefined) refuse(problem.replace(/got ".*/s, "got a string."));
+}
+
+function addressProblem(address: McpServerAddress): string | undefined {
+  if (!isObject(address) || (address["url"] === undefined && address["command"] === undefined))
+    return `connectMcp needs { command, args } or { url, headers } as its first argument, got ${shownValue(address)}.`;
+  return "url" in address
+    ? optionsProblem("a server at a URL", address, httpForms)
+    : optionsProblem("a server with a command", address, stdioForms);
 }

@@ -1,6 +1,7 @@
 import type { ToolContext } from "@moora/agent-core-effects";
 import { truncated } from "@moora/agent-core-effects/internal";
 import type { JsonObject } from "@moora/llm";
+import { untilAborted } from "@moora/llm/internal";
 import { McpError } from "../mcp-error.ts";
 import { afterInputRequired, inputParams, isInputRequired } from "./input-required.ts";
 import type { CallSender, McpProgress, McpTool } from "./mcp-client.ts";
@@ -20,7 +21,7 @@ export const defaultMaxResultBytes: number = 4 * 1024 * 1024;
 /** What a call needs besides its tool and its input. */
 export interface CallParts {
   readonly options: McpToolsOptions;
-  readonly checkOutput: ReceivedCheck | undefined;
+  readonly checkOutput: ReceivedCheck;
   readonly sender: CallSender;
   /** Whether the call may be made again, so that a person can answer in between. */
   readonly mayRepeat: boolean;
@@ -89,11 +90,8 @@ const pauseMs = 500;
 async function pause(ms: number, signal: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, ms);
-  const end = (): void => resolve();
-  signal.addEventListener("abort", end, { once: true });
-  await promise;
+  await untilAborted(promise, signal);
   clearTimeout(timer);
-  signal.removeEventListener("abort", end);
 }
 
 /** Throws `McpError` for a result that is larger than the limit. */

@@ -28,7 +28,7 @@ export interface McpToolsOptions {
   /** The maximum size of a result as JSON, in bytes. A larger one fails the call. Default: 4,194,304, which is 4 MiB. */
   readonly maxResultBytes?: number;
   /**
-   * Called for each tool that the agent does not have: its schema or its name cannot be used, it does not follow the protocol, or it
+   * Called once for each tool that the agent does not have: its schema or its name cannot be used, it does not follow the protocol, or it
    * works only as a task of the protocol. Default: nothing.
    */
   readonly onSkipped?: (tool: SkippedTool) => void;

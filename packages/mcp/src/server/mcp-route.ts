@@ -11,7 +11,7 @@ import type { FactoryParts } from "./server-factory.ts";
 export interface McpRouteOptions {
   /** The name of the server. Default: "moora". */
   readonly name?: string;
-  /** The release of the server. Default: "0". */
+  /** The release of the server. Default: that of `@moora/mcp`. */
   readonly version?: string;
   /** The key that signs what a client keeps while a person decides, as `secret` of `mcpServer`. Default: a random key. */
   readonly secret?: string | Uint8Array;

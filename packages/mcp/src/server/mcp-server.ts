@@ -19,7 +19,7 @@ export interface McpServerOptions {
   readonly log: EventLog;
   /** The name of the server. Default: "moora". */
   readonly name?: string;
-  /** The release of the server. Default: "0". */
+  /** The release of the server. Default: that of `@moora/mcp`. */
   readonly version?: string;
   /**
    * The key that signs what a client keeps while a person decides: at least 32 bytes, the same in each process that serves the

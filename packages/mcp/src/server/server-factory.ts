@@ -1,5 +1,6 @@
 import type { AuthInfo, McpServer, McpServerFactory, ServerContext } from "@modelcontextprotocol/server";
 import type { UserSessions } from "@moora/agent/internal";
+import manifest from "../../package.json" with { type: "json" };
 import { agentToolHandler, type WaitingCall } from "./agent-tool-handler.ts";
 import type { McpServerOptions } from "./mcp-server.ts";
 import type { CallRunner } from "./run-call.ts";
@@ -58,7 +59,11 @@ export type ServerFactory = (context: Parameters<McpServerFactory>[0], connectio
 const stateSeconds = 100 * 365 * 24 * 60 * 60;
 
 export function serverFactory({ agents, options, runner, sdk, sessionsOf }: FactoryParts): ServerFactory {
-  const { name = "moora", secret = crypto.getRandomValues(new Uint8Array(32)), version = "0" } = options;
+  const {
+    name = "moora",
+    secret = crypto.getRandomValues(new Uint8Array(32)),
+    version = manifest.version,
+  } = options;
   const codec = sdk.createRequestStateCodec<WaitingCall>({
     key: secret,
     ttlSeconds: stateSeconds,

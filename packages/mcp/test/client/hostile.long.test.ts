@@ -1,3 +1,6 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { connectMcp, type McpConnection } from "@moora/mcp";
 import { describe, expect, it } from "vitest";
 import { endlessServer, hostileServer, listed } from "../support/servers.ts";
@@ -65,6 +68,27 @@ describe("a server that hangs", () => {
       code: "connect-failed",
       message: expect.stringContaining("it did not answer within 50 ms."),
     });
+  });
+});
+
+describe("a server behind a launcher", () => {
+  it.each([
+    ["keeps running", ""],
+    ["ignores SIGTERM", "trap '' TERM; "],
+  ])("is closed with what the launcher has started, also if it %s", async (_, trap) => {
+    const folder = mkdtempSync(join(tmpdir(), "moora-launcher-"));
+    const file = join(folder, "pid");
+    const { command, args = [] } = hostileServer([listed("count")]);
+    const script = `${trap}sleep 600 & echo $! > "$0"; "$@"; wait`;
+    const connection = await connectMcp(
+      { command: "sh", args: ["-c", script, file, command, ...args] },
+      { name: "bad" },
+    );
+    const pid = Number(readFileSync(file, "utf8"));
+    rmSync(folder, { recursive: true });
+    expect(process.kill(pid, 0)).toBe(true);
+    await connection.close();
+    expect(() => process.kill(pid, 0)).toThrow("ESRCH");
   });
 });
 
@@ -169,7 +193,8 @@ describe("a server that does not follow the protocol", () => {
     await using connection = await connect("refuse");
     expect(await runTool(connection.tools, "bad_refuse")).toEqual({
       isSuccess: false,
-      error: "The MCP server refused the call of refuse: not today.",
+      error:
+        "The MCP server answered the call of refuse with an error: not today. The call may have had its effect.",
       code: "refused",
     });
   });
@@ -214,7 +239,6 @@ describe("names and schemas of a stranger", () => {
       hostileServer([
         listed("big", { inputSchema: big }),
         listed("zod", { inputSchema: { type: "object", "~standard": {} } }),
-        listed("result", { outputSchema: { type: "object", "~standard": {} } }),
         listed("count"),
       ]),
       { name: "bad", onSkipped: ({ name, reason }) => skipped.push(`${name}: ${reason.slice(0, 40)}`) },
@@ -223,8 +247,26 @@ describe("names and schemas of a stranger", () => {
     expect(skipped).toEqual([
       expect.stringMatching(/^big: Its schema has 110\d+/),
       expect.stringMatching(/^zod: /),
-      expect.stringMatching(/^result: Its output schema /),
     ]);
+  });
+
+  it.each<[string, object]>([
+    ["is not a JSON Schema", { type: "object", "~standard": {} }],
+    ["refers to what is not there", { type: "object", properties: { sum: { $ref: "#/$defs/Sum" } } }],
+    ["refers to itself without end", { type: "object", $ref: "#" }],
+    ["is too large", { type: "object", description: "x".repeat(110_000) }],
+  ])("with an output schema that %s lose its check, and not the tool", async (_, outputSchema) => {
+    const skipped: string[] = [];
+    const server = hostileServer([listed("not-as-promised", { outputSchema }), listed("count")]);
+    await using connection = await connectMcp(server, {
+      name: "bad",
+      onSkipped: ({ name }) => skipped.push(name),
+    });
+    expect(skipped).toEqual([]);
+    expect(await runTool(connection.tools, "bad_not-as-promised")).toEqual({
+      isSuccess: true,
+      content: '{"sum":"three"}',
+    });
   });
 
   it.each<[string, object]>([
@@ -253,7 +295,7 @@ describe("names and schemas of a stranger", () => {
       connection.onToolsChanged(changed.resolve);
       await runTool(connection.tools, "bad_change");
       expect(await changed.promise).toEqual([]);
-      expect(skipped).toHaveLength(2);
+      expect(skipped, "reported once").toHaveLength(1);
     },
   );
 

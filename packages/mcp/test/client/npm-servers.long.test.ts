@@ -134,6 +134,14 @@ describe("the server filesystem", () => {
       expect(readFileSync(path, "utf8")).toBe("Buy milk.");
       const [, second] = llm.requests;
       expect(JSON.stringify(second?.messages)).toContain("Access denied");
+      expect(await runTool(connection.tools, "files_read_text_file", { path })).toEqual({
+        isSuccess: true,
+        content: "Buy milk.",
+      });
+      expect(await runTool(connection.tools, "files_list_directory", { path: folder })).toEqual({
+        isSuccess: true,
+        content: "[FILE] notes.txt",
+      });
     } finally {
       rmSync(folder, { recursive: true });
     }

@@ -35,7 +35,7 @@ describe("options", () => {
       { url: "file:///etc/passwd" },
       "url must be a URL that begins with http:// or https://",
     ],
-    ["a command line in one text", { command: "" }, 'command must be the name of a program, got "".'],
+    ["a command line in one text", { command: "" }, "command must be the name of a program, got a string."],
     ["arguments that are not texts", { command: "a", args: [1] }, "args must be a list of strings"],
     ["an unknown field", { command: "a", arg: [] }, 'Unknown option "arg"'],
     [
@@ -47,7 +47,7 @@ describe("options", () => {
     [
       "a token in place of headers",
       { url: "https://a.example", headers: "Bearer x" },
-      'headers must be an object whose values are strings, or a function that returns one, got "Bearer x".',
+      "headers must be an object whose values are strings, or a function that returns one, got a string.",
     ],
     [
       "two kinds",

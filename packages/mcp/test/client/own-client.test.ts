@@ -109,15 +109,29 @@ describe("a result", () => {
   };
   const text = (content: string) => ({ type: "text" as const, text: content });
 
-  it("has its structured content once: as the text that is the same JSON, or else beside the text", async () => {
-    const structuredContent = { a: 1, b: [2] };
-    expect(await replyTo({ content: [text('{ "b": [2], "a": 1 }')], structuredContent })).toMatchObject({
-      content: '{ "b": [2], "a": 1 }',
+  it.each<[string, string[], object, string]>([
+    ["the same JSON", ['{ "b": [2], "a": 1 }'], { a: 1, b: [2] }, '{ "b": [2], "a": 1 }'],
+    ["the text of its only field", ["Buy milk.\n"], { content: "Buy milk.\n" }, "Buy milk.\n"],
+    ["all texts of its only field", ["One.", "Two."], { content: "One.\nTwo." }, "One.\nTwo."],
+    ["the items of its only field", ["One.", '{"n":2}'], { result: ["One.", { n: 2 }] }, 'One.\n{"n":2}'],
+    ["the number of its only field", ["8"], { result: 8 }, "8"],
+    ["one of its fields", ["One."], { content: "One.", isCut: true }, 'One.\n{"isCut":true}'],
+    ["something else", ["Two."], { a: 1, b: [2] }, 'Two.\n{"a":1,"b":[2]}'],
+    ["an empty list", ["Nothing."], { found: [] }, 'Nothing.\n{"found":[]}'],
+  ])("has its structured content once where a text is %s", async (_, texts, structuredContent, content) => {
+    const result = { content: texts.map(text), structuredContent: { ...structuredContent } };
+    expect(await replyTo(result)).toEqual({ isSuccess: true, content });
+  });
+
+  it("has its structured content as JSON where it has no text", async () => {
+    expect(await replyTo({ content: [], structuredContent: { a: 1 } })).toMatchObject({ content: '{"a":1}' });
+  });
+
+  it("has a file whose base64 is broken into lines", async () => {
+    const data = "iVBO\r\nRw0K\n";
+    expect(await replyTo({ content: [{ type: "image", data, mimeType: "image/png" }] })).toMatchObject({
+      files: [{ mediaType: "image/png", url: "data:image/png;base64,iVBORw0K" }],
     });
-    expect(await replyTo({ content: [text("Two.")], structuredContent })).toMatchObject({
-      content: 'Two.\n{"a":1,"b":[2]}',
-    });
-    expect(await replyTo({ content: [], structuredContent })).toMatchObject({ content: '{"a":1,"b":[2]}' });
   });
 
   it("has embedded text as text, and audio and embedded bytes as files", async () => {
@@ -151,6 +165,45 @@ describe("a result", () => {
   it("that is not one fails the call", async () => {
     for (const wrong of [null, "text", { content: [1] }, { content: [{ type: "image" }] }])
       expect(await replyTo(wrong as never)).toMatchObject({ isSuccess: false, code: "invalid-result" });
+  });
+});
+
+describe("an error of the protocol", () => {
+  const errorOf = async (code: number, message: string) => {
+    const client: McpClient = {
+      listTools: () => Promise.resolve({ tools: [{ name: "act", inputSchema: { type: "object" } }] }),
+      callTool: () => Promise.reject(Object.assign(new Error(message), { code })),
+    };
+    return await runTool(await mcpTools(client, { name: "own" }), "own_act");
+  };
+
+  it.each([
+    [-32_602, "Invalid tools/call result"],
+    [-32_602, "The account act was not found."],
+    [-32_603, "Internal error"],
+    [-32_000, "Reset after the job was queued"],
+    [500, "Of the server"],
+  ])("%i %s says that the call may have had its effect", async (code, message) => {
+    expect(await errorOf(code, message)).toMatchObject({
+      code: "refused",
+      error: expect.stringMatching(
+        /^The MCP server answered the call of act with an error: .* The call may have had its effect\.$/,
+      ),
+    });
+  });
+
+  it.each([
+    [-32_700, "Parse error"],
+    [-32_600, "Invalid Request"],
+    [-32_601, "Method not found"],
+    [-32_602, "Tool act not found"],
+    [-32_602, "Unknown tool: act"],
+  ])("%i %s is a refusal: the tool has not run", async (code, message) => {
+    expect(await errorOf(code, message)).toEqual({
+      isSuccess: false,
+      code: "refused",
+      error: `The MCP server refused the call of act: ${message}.`,
+    });
   });
 });
 

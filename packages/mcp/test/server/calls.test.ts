@@ -5,6 +5,7 @@ import { answers, callsTools, hangs, MockLlmCaller } from "@moora/llm/testing";
 import { mcpServer } from "@moora/mcp";
 import { describe, expect, it, vi } from "vitest";
 import { z } from "zod";
+import manifest from "../../package.json" with { type: "json" };
 import { payingAgent, payingAgentWith, pays } from "../support/agents.ts";
 import { connections } from "../support/clients.ts";
 
@@ -45,6 +46,7 @@ describe.each(Object.entries(connections))("an agent as a tool, over %s", (_, co
         annotations: { destructiveHint: true, readOnlyHint: false },
       },
     ]);
+    expect(client.getServerVersion()).toEqual({ name: "moora", version: manifest.version });
     await client.close();
   });
 

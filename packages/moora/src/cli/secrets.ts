@@ -16,16 +16,5 @@ export const urlSecrets = (text: string): readonly string[] => [
   ...urlPasswords(text),
 ];
 
-/** The password of a URL, encoded and decoded. */
-export function urlPasswords(text: string): readonly string[] {
-  const password = URL.parse(text)?.password ?? "";
-  return [password, decoded(password)].filter((secret) => secret !== "");
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
+/** The password of a URL. */
+export const urlPasswords = (text: string): readonly string[] => [URL.parse(text)?.password ?? ""];

@@ -1,8 +1,7 @@
+import { secretForms } from "@moora/llm/internal";
+
 /** The replacement for a secret. */
 const replacement = "[secret]";
-
-/** Shorter values would hide ordinary words, and protect nothing. */
-const minLength = 4;
 
 /**
  * Replaces secrets in a text that arrives in pieces. A secret is recognized as it is, percent-encoded, in base64, and
@@ -15,8 +14,7 @@ export class SecretFilter {
   #buffered = "";
 
   constructor(secrets: readonly string[]) {
-    const forms = secrets.filter(({ length }) => length >= minLength).flatMap(formsOf);
-    this.#forms = [...new Set(forms)].toSorted((a, b) => b.length - a.length);
+    this.#forms = secretForms(secrets);
     this.#firstCharacters = new Set(this.#forms.map((form) => form.charAt(0)));
   }
 
@@ -59,11 +57,3 @@ export class SecretFilter {
     return this.#forms.some((form) => form.length > end.length && form.startsWith(end));
   }
 }
-
-/** A lone surrogate has no percent-encoded form. */
-const formsOf = (secret: string): readonly string[] => [
-  secret,
-  encodeURIComponent(secret.toWellFormed()),
-  Buffer.from(secret).toString("base64").replace(/=+$/, ""),
-  JSON.stringify(secret).slice(1, -1),
-];

@@ -1,0 +1,61 @@
+/** How long processes may take to end after their input was closed, and again after a signal. */
+const graceMs = 1_500;
+
+/** How long a process may take to end before the process that has started it gets the signal as well: an end that its parent does not see leaves a zombie. */
+const reapMs = 250;
+
+/**
+ * Closes a process, and those that it has started, such as the server behind npx. `close` closes its input; what has not ended after a while
+ * gets a signal, the innermost process first.
+ */
+export async function closeTree(pid: number, close: () => Promise<void>): Promise<void> {
+  const started = await startedBy(pid);
+  const { setTimeout } = await import("node:timers/promises");
+  const closing = close();
+  const isLate = (ms: number): Promise<unknown> =>
+    Promise.race([closing, setTimeout(ms, true, { ref: false })]);
+  for (const signal of ["SIGTERM", "SIGKILL"] as const) {
+    if ((await isLate(graceMs)) === true && process.platform === "win32")
+      await outputOf("taskkill", "/T", "/F", "/PID", String(pid));
+    for (const one of started.toReversed()) if (kill(one, signal)) await isLate(reapMs);
+  }
+  await closing;
+}
+
+/** The processes that a process has started, and those that these have started. Windows has no `ps`: `taskkill` knows them. */
+async function startedBy(pid: number): Promise<readonly number[]> {
+  // The id of a process, its name and its state in `/proc`, and the id of its parent.
+  const all = Array.from(
+    (await processRows()).matchAll(/^ *(\d+)(?: \(.*\) \S)? +(\d+)/gm),
+    ([, id, parent]) => [id, parent].map(Number),
+  );
+  const tree = [pid];
+  // It grows while it is read.
+  for (const parent of tree) tree.push(...all.flatMap(([id = 0, of]) => (of === parent ? [id] : [])));
+  return tree.slice(1);
+}
+
+/** A line for each process of this machine. Small images have no `ps`. */
+async function processRows(): Promise<string> {
+  if (process.platform !== "linux") return await outputOf("ps", "-A", "-o", "pid=,ppid=");
+  const { readdir, readFile } = await import("node:fs/promises");
+  const stats = (await readdir("/proc")).map((name) =>
+    readFile(`/proc/${name}/stat`, "utf8").catch(() => ""),
+  );
+  return (await Promise.all(stats)).join("\n");
+}
+
+/** What a program prints; "" if it fails. */
+async function outputOf(program: string, ...args: readonly string[]): Promise<string> {
+  const { execFile } = await import("node:child_process");
+  return await new Promise((resolve) => void execFile(program, args, (_, output) => resolve(output)));
+}
+
+/** Whether the process got the signal: it may have ended. */
+function kill(pid: number, signal: NodeJS.Signals): boolean {
+  try {
+    return process.kill(pid, signal);
+  } catch {
+    return false;
+  }
+}
