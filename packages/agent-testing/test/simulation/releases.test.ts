@@ -1,7 +1,8 @@
 import { defineAgent, defineTool, type Agent } from "@moora/agent";
 import { answers, MockLlmCaller } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
-import { simulateActions, type SimAction } from "../../src/index.ts";
+import { simulate, simulateActions, type SimAction } from "../../src/index.ts";
+import { shopAgent } from "../shop-agent.ts";
 
 const tool = (name: string, replay: "safe" | "keyed") =>
   defineTool({
@@ -89,5 +90,15 @@ describe("a release in which a tool runs once, followed by one in which it may r
       ],
     });
     expect(failure).toBeUndefined();
+  });
+});
+
+describe("simulated releases", () => {
+  it.each([
+    ["a tool becomes riskier", ["crash", "release:risk"]],
+    ["a changed input is changed back", ["crash", "release:schema-upcast", "release:rollback"]],
+  ])("let nothing run without its approval, and lose no call, where %s", async (_, faults) => {
+    const report = await simulate(shopAgent, { runs: 40, length: 20, faults });
+    expect(report.failure, report.toText()).toBeUndefined();
   });
 });

@@ -24,7 +24,7 @@ describe("a failed loop that is tried again", () => {
 
   /** A model that calls a tool without an end, for 500 tokens a call. */
   const endless = (config: AgentConfigChange) =>
-    scene(() => ({ ...callsTools([{ name: "look" }]), usage: { inputTokens: 400, outputTokens: 100 } }), {
+    scene(() => callsTools([{ name: "look" }], { usage: { inputTokens: 400, outputTokens: 100 } }), {
       tools: [toolOf("look")],
       config,
     });
