@@ -70,6 +70,7 @@ export const settingsSchema = z.object({
   reasoningEffort: z.exactOptional(z.enum(["none", "minimal", "low", "medium", "high", "max"])),
   confidence: z.exactOptional(z.boolean()),
   providerOptions: z.exactOptional(z.record(z.string(), z.record(z.string(), jsonSchema))),
+  providerTools: z.exactOptional(z.record(z.string(), z.array(z.record(z.string(), jsonSchema)))),
 });
 
 /** The groups of `AgentConfig` of which a change gives some fields. */

@@ -1,43 +1,33 @@
 import { isContextDefinition, optionHint, refuse, shownValue } from "@moora/agent-core-effects/internal";
-import { isObject } from "./check-options.ts";
+import { checkOptions, isObject, type OptionForms } from "./check-options.ts";
 import { configPathOf } from "./config-fields.ts";
 import type { AgentOptions } from "./define-agent.ts";
 
-/** A row that is missing here does not compile. */
-const optionNames: Readonly<Record<keyof AgentOptions, true>> = {
-  llm: true,
-  tools: true,
-  systemPrompt: true,
-  answer: true,
-  data: true,
-  context: true,
-  config: true,
-  states: true,
-  predicates: true,
-  runLimits: true,
-  prices: true,
-  name: true,
-  version: true,
+const forms: OptionForms<AgentOptions> = {
+  llm: "any",
+  tools: "any",
+  systemPrompt: "string",
+  answer: "any",
+  data: "any",
+  config: "object",
+  states: "object",
+  context: "any",
+  predicates: "object",
+  runLimits: "object",
+  prices: "any",
+  name: "string",
+  version: "string",
 };
 
 /** Throws `BuildError` for options of the wrong form: callers without types may pass any value. */
-export function checkAgentOptions(options: unknown): void {
-  if (!isObject(options))
-    return refuse(`defineAgent needs an object of options, got ${shownValue(options)}.`);
-  const known = Object.keys(optionNames);
-  for (const [name, value] of Object.entries(options))
-    if (!known.includes(name)) refuse(`Unknown option "${name}".${agentOptionHint(name, known, value)}`);
-  checkLlm(options["llm"]);
-  checkData(options["data"]);
-  checkContextDefinition(options["context"]);
-  for (const name of ["config", "states", "predicates", "runLimits"]) {
-    if (options[name] !== undefined && !isObject(options[name]))
-      refuse(`${name} must be an object, got ${shownValue(options[name])}.`);
-  }
-  for (const name of ["systemPrompt", "name", "version"]) {
-    if (options[name] !== undefined && typeof options[name] !== "string")
-      refuse(`${name} must be a string, got ${shownValue(options[name])}.`);
-  }
+export function checkAgentOptions(options: object): void {
+  const hintOf = (name: string, known: readonly string[]): string =>
+    agentOptionHint(name, known, Reflect.get(options, name));
+  checkOptions("defineAgent", options, forms, { hintOf });
+  const { llm, data, context }: { readonly [Name in keyof AgentOptions]?: unknown } = options;
+  checkLlm(llm);
+  checkData(data);
+  checkContextDefinition(context);
 }
 
 /** What other libraries call the options. */

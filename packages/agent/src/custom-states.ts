@@ -1,5 +1,6 @@
 import type { StateContextOf, StateDecision, StateHandler } from "@moora/agent-core-effects";
-import { didYouMean, refuse, shownValue } from "@moora/agent-core-effects/internal";
+import { optionForms, required } from "@moora/agent-core-effects/internal";
+import { checkOptions, type OptionForms } from "./check-options.ts";
 import type { AgentState, ControlGraph, ToolDefinition } from "@moora/agent-core-state-machine";
 
 /** The handler of a custom state with its replay policy. */
@@ -34,17 +35,15 @@ export const handlersOf = (states: States = {}): Readonly<Record<string, StateHa
     }),
   );
 
-const known = ["replay", "handle"];
+const forms: OptionForms<StateDefinition> = {
+  replay: "any",
+  handle: required({ ...optionForms.function, expectation: "a function, (state) => event" }),
+};
 
 /** Throws `BuildError` for an invalid state: callers without types may pass any value. */
 function checkState(state: unknown, place: string): void {
-  if (typeof state === "function") return;
-  if (typeof state !== "object" || state === null)
-    return refuse(`${place} must be a function or { replay, handle }, got ${shownValue(state)}.`);
-  for (const name of Object.keys(state))
-    if (!known.includes(name)) refuse(`${place}.${name}: unknown field.${didYouMean(name, known)}`);
-  if (!("handle" in state) || typeof state.handle !== "function")
-    refuse(`${place} has no handler. Add handle: (state) => event.`);
+  if (typeof state !== "function")
+    checkOptions(place, state, forms, { placeOf: (path) => `${place}.${path}` });
 }
 
 /** The control graph with the replay policies of its states. */

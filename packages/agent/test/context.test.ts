@@ -281,7 +281,7 @@ describe("a context that is missing", () => {
     expect(() => defineAgent(options)).toThrow("context was not created by defineContext");
     const tool = { name: "t", description: "t", input: z.object({}), context: definition, execute: () => "" };
     // @ts-expect-error The same for a tool.
-    expect(() => defineTool(tool)).toThrow("context of the tool t was not created by defineContext");
+    expect(() => defineTool(tool)).toThrow("context of the tool t must be what defineContext returned");
   });
 });
 

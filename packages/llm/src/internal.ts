@@ -3,6 +3,18 @@ export { base64OfUrl, base64ToBytes } from "./data-url.ts";
 export { fileToUrl, urlToFile } from "./file-to-text.ts";
 export { endOfJsonString, hasMoreItemsThan, isJsonObject, textToJson, withWellFormedText } from "./json.ts";
 export { isMissing } from "./load-sdk.ts";
+export {
+  oneOf,
+  optionForms,
+  optionsProblem,
+  required,
+  shownValue,
+  withMethods,
+  type NamedForm,
+  type OptionForm,
+  type OptionForms,
+  type OptionWords,
+} from "./check-options.ts";
 export { didYouMean, nearest, optionHint } from "./nearest.ts";
 export { readOutcome } from "./read-outcome.ts";
 export { rootCause } from "./root-cause.ts";

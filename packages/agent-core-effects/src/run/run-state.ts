@@ -2,7 +2,6 @@ import type { AgentInput, AgentState, InputOf, TraceNote } from "@moora/agent-co
 import { addAgentUsage } from "@moora/agent-core-state-machine/internal";
 import type { RunStateEffect } from "../effect.ts";
 import { errorText } from "../error-text.ts";
-import { shownValue } from "../field-problem.ts";
 import { isAborted } from "./abort.ts";
 import { assertLoggable } from "./assert-loggable.ts";
 import { NotSynchronous, dispatch, waitFor, type EffectProgram } from "./effect-program.ts";
@@ -15,6 +14,7 @@ import type { EffectHost, StateContext, StateDecision } from "./host.ts";
 import { dispatchIntent } from "./intent-of.ts";
 import { reportUsage, usageReported } from "./late-usage.ts";
 import { validUsage } from "./valid-usage.ts";
+import { shownValue } from "@moora/llm/internal";
 
 /** Runs the handler of a custom state after its intent is durable, and dispatches its decision. */
 export function* runState(effect: RunStateEffect, state: AgentState, host: EffectHost): EffectProgram<void> {

@@ -228,7 +228,7 @@ describe("what a tool returns, now or later", () => {
       expect(outcome).toEqual({ isSuccess: false, code: "tool-error", error: "no such file" });
   });
 
-  it("a reply whose content is not text, or whose files are not JSON, is an error", async () => {
+  it("a reply whose content is not text, or whose files are not well-formed, is an error", async () => {
     const untyped = JSON.parse('{"content":7}');
     expect(
       await runAlone(
@@ -236,9 +236,9 @@ describe("what a tool returns, now or later", () => {
         {},
       ),
     ).toMatchObject({
-      error: "toolReply: content must be a string, got number.",
+      error: "toolReply: content must be a string, got 7.",
     });
-    const files = [{ mediaType: "image/png", url: "a", extra: 1n }];
+    const files = [{ mediaType: "image/png", url: "a\ud800" }];
     expect(
       await runAlone(
         gives(() => toolReply({ content: "x", files })),
