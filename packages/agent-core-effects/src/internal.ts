@@ -40,6 +40,6 @@ export { schemaCheckOf } from "./tool/schema-check.ts";
 export { isStandardSchema } from "./tool/standard-schema.ts";
 export { oneLine, resultSummary } from "./one-line.ts";
 export { fileForms } from "./tool/tool-reply.ts";
-export { checkToolName } from "./tool/tool-definition.ts";
+export { checkToolName, contextForm, dataForm } from "./tool/tool-definition.ts";
 export { toolNamed } from "./tool/tool-named.ts";
 export { truncated } from "./truncate.ts";

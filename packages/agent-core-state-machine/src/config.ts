@@ -51,12 +51,12 @@ export const budgetSchema = z.object({
   warnAt: z.exactOptional(amount.check(z.maximum(1))),
 });
 
-/** The fields of a control graph. `rows[from][event]` is the state that the event leads to. */
+/** The fields of a control graph. `rows[from][event]` is the state that the event leads to; null removes the row. */
 export const graphSchema = z.object({
   states: z.array(z.string()),
   /** The replay policy of the handler of a state, as for tools. Default: `once`. */
   replay: z.exactOptional(z.record(z.string(), replaySchema)),
-  rows: z.record(z.string(), z.record(z.string(), z.string())),
+  rows: z.record(z.string(), z.record(z.string(), z.nullable(z.string()))),
   terminals: z.array(z.string()),
 });
 

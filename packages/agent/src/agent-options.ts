@@ -1,17 +1,24 @@
-import { isContextDefinition, optionHint, refuse, shownValue } from "@moora/agent-core-effects/internal";
-import { checkOptions, isObject, type OptionForms } from "./check-options.ts";
+import {
+  contextForm,
+  dataForm,
+  optionHint,
+  required,
+  shownValue,
+  withMethods,
+} from "@moora/agent-core-effects/internal";
+import { checkOptions, type OptionForms } from "./check-options.ts";
 import { configPathOf } from "./config-fields.ts";
 import type { AgentOptions } from "./define-agent.ts";
 
 const forms: OptionForms<AgentOptions> = {
-  llm: "any",
+  llm: required({ ...withMethods("a model", "call"), expectation: 'a model, such as openai("gpt-5.5")' }),
   tools: "any",
   systemPrompt: "string",
   answer: "any",
-  data: "any",
+  data: dataForm,
   config: "object",
   states: "object",
-  context: "any",
+  context: contextForm,
   predicates: "object",
   runLimits: "object",
   prices: "any",
@@ -24,10 +31,6 @@ export function checkAgentOptions(options: object): void {
   const hintOf = (name: string, known: readonly string[]): string =>
     agentOptionHint(name, known, Reflect.get(options, name));
   checkOptions("defineAgent", options, forms, { hintOf });
-  const { llm, data, context }: { readonly [Name in keyof AgentOptions]?: unknown } = options;
-  checkLlm(llm);
-  checkData(data);
-  checkContextDefinition(context);
 }
 
 /** What other libraries call the options. */
@@ -44,25 +47,4 @@ function agentOptionHint(name: string, known: readonly string[], given: unknown)
   if (path === undefined) return optionHint(name, known, aliases);
   const field = path.toReversed().reduce<string>((value, key) => `{ ${key}: ${value} }`, "...");
   return ` It is a field of config: config: ${field}.`;
-}
-
-function checkData(data: unknown): void {
-  if (data === undefined || (isObject(data) && typeof data["change"] === "function")) return;
-  refuse(
-    `data was not created by defineData, got ${shownValue(data)}. Define it with defineData({ schema, initial }).`,
-  );
-}
-
-function checkContextDefinition(context: unknown): void {
-  if (context === undefined || isContextDefinition(context)) return;
-  refuse(
-    `context was not created by defineContext, got ${shownValue(context)}. Name its type with defineContext<...>(); its value is given to openSession.`,
-  );
-}
-
-function checkLlm(llm: unknown): void {
-  const fix = 'Give a model, such as llm: openai("gpt-5.5").';
-  if (llm === undefined) return refuse(`llm is missing. ${fix}`);
-  const isCaller = typeof llm === "object" && llm !== null && "call" in llm && typeof llm.call === "function";
-  if (!isCaller) refuse(`llm must be an LlmCaller, got ${shownValue(llm)}. ${fix}`);
 }

@@ -1,4 +1,4 @@
-import { fileForms, optionForms, optionsProblem, shownValue } from "@moora/agent-core-effects/internal";
+import { fileForms, optionsProblem, shownValue } from "@moora/agent-core-effects/internal";
 import type { AgentAttachment, UserMessageInput } from "@moora/agent-core-state-machine";
 import type { OptionForms } from "./check-options.ts";
 import { checkArgument } from "./session/session-arguments.ts";
@@ -28,12 +28,12 @@ export function contentProblem(userContent: unknown): Problem | undefined {
     return { code, path: "content.content", message: `must be a string, got ${got}.` };
   }
   const problem = optionsProblem("a message", userContent, contentForms);
-  return problem === undefined ? undefined : { code, path: "", message: problem };
+  return problem === undefined ? undefined : { code, path: "content", message: problem };
 }
 
 const contentForms: OptionForms<Exclude<UserContent, string>> = {
   content: "string",
-  attachments: { ...optionForms.any, fields: fileForms },
+  attachments: { expectation: "a list of files", fits: Array.isArray, fields: fileForms },
 };
 
 const messageForms: OptionForms<NonNullable<Parameters<typeof userMessage>[1]>> = {

@@ -219,7 +219,7 @@ describe("a method of a session refuses an argument of the wrong form, with Inpu
     [
       "send with an option that a message does not have",
       (session) => session.send(untyped({ content: "See.", attachment: [] })),
-      "",
+      "content",
       'Unknown option "attachment" of a message. Did you mean "attachments"?',
     ],
     [
@@ -294,7 +294,12 @@ describe("a task that cannot be sent rejects with a sentence about the task", ()
       "InputRefused",
       "Invalid task: content.content: must be a string, got 7.",
     ],
-    ["invalid attachments", { content: "a", attachments: 7 }, "InputRefused", "Invalid task: attachments"],
+    [
+      "invalid attachments",
+      { content: "a", attachments: 7 },
+      "InputRefused",
+      "Invalid task: content: attachments must be a list of files, got 7.",
+    ],
     ["blank text", " \n", "blank", "The task must not be blank. Pass text or attachments."],
   ])("%s", async (_, task, reason, message) => {
     const error = await problemOf(() => runTask(agent, untyped(task)));

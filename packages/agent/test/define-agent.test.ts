@@ -278,9 +278,13 @@ describe("a name in a policy that matches no tool is refused, with the nearest o
 describe("what is put where something else is expected is refused, with the place and the fix", () => {
   it.each<[string, unknown, string]>([
     ["no options", undefined, "defineAgent needs an object of options, got undefined."],
-    ["no model", {}, 'llm is missing. Give a model, such as llm: openai("gpt-5.5").'],
-    ["the name of a model", { llm: "gpt-5" }, 'llm must be an LlmCaller, got "gpt-5".'],
-    ["an object that is not a caller", { llm: { name: "x" } }, "llm must be an LlmCaller, got an object."],
+    ["no model", {}, 'llm is missing. It must be a model, such as openai("gpt-5.5").'],
+    ["the name of a model", { llm: "gpt-5" }, 'llm must be a model, such as openai("gpt-5.5"), got "gpt-5".'],
+    [
+      "an object that is not a caller",
+      { llm: { name: "x" } },
+      'llm must be a model, such as openai("gpt-5.5"), got an object.',
+    ],
     [
       "a misspelt option",
       { llm, systemprompt: "a" },

@@ -5,6 +5,7 @@ import {
   oneOf,
   optionHint,
   refuse,
+  required,
   withMethods,
   type OptionForms,
 } from "@moora/agent-core-effects/internal";
@@ -12,7 +13,10 @@ import type { AgentServerOptions } from "./server-options.ts";
 
 const forms: OptionForms<AgentServerOptions> = {
   agents: { expectation: "a list of one or more agents", fits: (value) => Array.isArray(value) },
-  log: withMethods("an event log", "open", "list"),
+  log: required({
+    ...withMethods("an event log", "open", "list"),
+    expectation: "an event log, such as sqliteLog(file) or memoryLog()",
+  }),
   authorize: "function",
   allowedHosts: "texts",
   allowedOrigins: "texts",

@@ -11,7 +11,6 @@ import { workerOptionsOf } from "./worker/worker-options.ts";
 /** The context of a server with these options. Throws `BuildError` for an unknown or invalid option. */
 export function optionsToContext(options: AgentServerOptions): ServerContext {
   checkValues(options);
-  checkFunctions(options);
   checkFiles(options);
   checkContexts(options);
   const { log, agents, allowedHosts = [], allowedOrigins = [], basePath = "" } = options;
@@ -33,14 +32,6 @@ export function optionsToContext(options: AgentServerOptions): ServerContext {
     onError: safeErrorListener(options.onError),
     loggerOf: (id) => new Logger(id, options.onLog),
   };
-}
-
-/** Throws `BuildError` for a log or an `authorize` that is not one. */
-function checkFunctions({ log, authorize }: AgentServerOptions): void {
-  if (typeof log?.open !== "function")
-    throw new BuildError("log must be an event log. Give one, such as sqliteLog(file) or memoryLog().");
-  if (authorize !== undefined && typeof authorize !== "function")
-    throw new BuildError("authorize must be a function that returns the user of a request.");
 }
 
 /** Throws `BuildError` for a path that routes cannot begin with. */

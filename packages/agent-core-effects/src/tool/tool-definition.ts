@@ -8,10 +8,20 @@ import {
   required,
   shownValue,
   withMethods,
+  type OptionForm,
   type OptionForms,
 } from "@moora/llm/internal";
 import { isContextDefinition } from "./define-context.ts";
 import type { ToolOptions } from "./define-tool.ts";
+
+export const dataForm: OptionForm = {
+  ...withMethods("data", "change"),
+  expectation: "what defineData returned",
+};
+export const contextForm: OptionForm = {
+  expectation: "what defineContext returned",
+  fits: isContextDefinition,
+};
 
 /** Values of the definition are checked by its schema. */
 const forms: OptionForms<ToolOptions> = {
@@ -33,8 +43,8 @@ const forms: OptionForms<ToolOptions> = {
   resumable: "any",
   maxParallel: "any",
   spends: { ...optionForms.object, fields: { tokens: "amount", cost: "amount" } },
-  data: { ...withMethods("data", "change"), expectation: "what defineData returned" },
-  context: { expectation: "what defineContext returned", fits: isContextDefinition },
+  data: dataForm,
+  context: contextForm,
   formerNames: {
     expectation: "a list of tool names",
     fits: (value) => Array.isArray(value) && value.every(isToolName),

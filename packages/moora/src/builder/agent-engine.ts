@@ -145,9 +145,9 @@ export class AgentEngine {
     return controlName(this.state.reActContext.control);
   }
 
-  /** A summary of the state: task, step, history, last observation, final answer. */
-  memory(): AgentMemory {
-    return { ...memoryAt(this.state), task: this.task };
+  /** A summary of the state: task, step, history, last observation, final answer, with the trace. */
+  memory(): AgentMemory & { readonly trace: EngineTrace } {
+    return { ...memoryAt(this.state), task: this.task, trace: this.trace() };
   }
 
   /** Ends the run as `Cancelled`, at any time, and aborts the signals of running work. Does nothing without a run. */

@@ -95,6 +95,7 @@ describe("reflection", () => {
     expect(notesIn(next)).toEqual([`Summary of the work so far: ${summary}`]);
     expect(resultsIn(next)).toEqual([]);
     expect(engine.memory().history).toHaveLength(5);
+    expect(engine.memory().trace.entries).toEqual(engine.trace().entries);
   });
 
   it("that fails keeps the history", async () => {
