@@ -1,5 +1,5 @@
-import { isObject } from "./check-options.ts";
 import { optionsProblem, shownValue, withMethods, type OptionForms } from "@moora/llm/internal";
+import { isObject } from "./check-options.ts";
 
 const forms: OptionForms<{ readonly store: unknown; readonly maxInlineBytes: unknown }> = {
   store: { ...withMethods("a store", "put", "get"), expectation: "a store of bytes with put and get" },

@@ -41,10 +41,16 @@ type WrapperHandler<Data, Context> = (
   ...given: Parameters<HandlerOf<Data, Context>>
 ) => StateDecision | undefined | Promise<StateDecision | undefined>;
 
+/** What `states` has for a name: the handler of a custom state, or the code around a built-in one. */
+export type StateCode<Data = unknown, Context = unknown> =
+  | HandlerOf<Data, Context>
+  | StateDefinition<Data, Context>
+  | StateWrapper<Data, Context>;
+
 type CustomStates = Readonly<Record<string, StateHandler | StateDefinition>>;
 
 /** The handlers of custom states and the code around built-in ones, by name. */
-export type States = Readonly<Record<string, StateHandler | StateDefinition | StateWrapper>>;
+export type States = Readonly<Record<string, StateCode>>;
 
 const wrapperForms: OptionForms<StateWrapper> = { before: "function", after: "function", replay: "any" };
 
@@ -93,7 +99,7 @@ function placed(
   return { ...graph, states: [...graph.states, added], rows };
 }
 
-const isWrapper = (name: string, state: States[string]): state is StateWrapper =>
+const isWrapper = (name: string, _state: StateCode): _state is StateWrapper =>
   isBuiltInState(name) && name !== "Idle" && name !== "Error";
 
 /**

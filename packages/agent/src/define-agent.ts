@@ -34,15 +34,7 @@ import {
   checkModels,
   checkNames,
 } from "./validate-config.ts";
-import {
-  graphWith,
-  handlersOf,
-  withWrappers,
-  type HandlerOf,
-  type StateDefinition,
-  type States,
-  type StateWrapper,
-} from "./custom-states.ts";
+import { graphWith, handlersOf, withWrappers, type StateCode, type States } from "./custom-states.ts";
 import { checkPrices, type PriceList } from "./price-list.ts";
 import type { Team } from "./team/member-at.ts";
 import { toolRegistry } from "./tool-registry.ts";
@@ -79,14 +71,7 @@ export interface AgentOptions<
   /** Fields of the configuration. Each field that is not given has its default. */
   readonly config?: AgentConfigChange;
   /** The handlers of the custom states of `config.graph`, and the code around built-in states, by name. Default: none. */
-  readonly states?: Readonly<
-    Record<
-      string,
-      | HandlerOf<NoInfer<Data>, NoInfer<Context>>
-      | StateDefinition<NoInfer<Data>, NoInfer<Context>>
-      | StateWrapper<NoInfer<Data>, NoInfer<Context>>
-    >
-  >;
+  readonly states?: Readonly<Record<string, StateCode<NoInfer<Data>, NoInfer<Context>>>>;
   /**
    * What the host of a session has to give for the handlers, defined by `defineContext`: they read it as `context.context`.
    * Tools name what they need themselves. Default: nothing.

@@ -58,10 +58,9 @@ const computedFields: Readonly<Record<string, string>> = {
 function checkProviderOptions({ settings: { providerOptions = {} } }: AgentConfig): void {
   for (const [provider, fields] of Object.entries(providerOptions)) {
     const name = Object.keys(computedFields).find((field) => Object.hasOwn(fields, field));
-    if (name !== undefined)
-      refuse(
-        `config.settings.providerOptions.${provider}.${name} would replace what the agent sends. ${computedFields[name]}`,
-      );
+    if (name === undefined) continue;
+    const place = `config.settings.providerOptions.${provider}.${name}`;
+    refuse(`${place} would replace what the agent sends. ${computedFields[name]}`);
   }
 }
 

@@ -96,13 +96,11 @@ function toolsOf(
     ...(description !== "" && { description }),
     inputSchema: schema,
   }));
-  // What a tool of a provider needs is in the documentation of its package.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  const others = provided.map(
-    (tool) => ({ type: "provider", args: {}, ...tool }) as unknown as LanguageModelV4ProviderTool,
-  );
+  const others = provided.map((tool) => ({ type: "provider", args: {}, ...tool }));
   return {
-    tools: [...own, ...others],
+    // What a tool of a provider needs is in the documentation of its package.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    tools: [...own, ...(others as unknown as LanguageModelV4ProviderTool[])],
     toolChoice: choice,
   };
 }

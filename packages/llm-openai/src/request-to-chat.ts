@@ -104,10 +104,10 @@ function toolsToChat(
   if (normalized.tools.length + provided.length === 0) return {};
   const { toolChoice } = normalized;
   return {
-    // The SDK does not know the tools that a server runs.
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     tools: [
       ...normalized.tools.map((tool) => toolToChat(tool, profile)),
+      // The SDK does not know the tools that a server runs.
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion
       ...(provided as unknown as ChatCompletionTool[]),
     ],
     tool_choice:

@@ -1,9 +1,9 @@
-import { checkOptions } from "../check-options.ts";
 import type { AgentState, DataPatch, Immutable, Json } from "@moora/agent-core-state-machine";
 import type { JsonObject } from "@moora/llm";
+import { shownValue, type OptionForms } from "@moora/llm/internal";
+import { checkOptions } from "../check-options.ts";
 import { refuse } from "../errors/build-error.ts";
 import { errorText } from "../error-text.ts";
-import { shownValue, type OptionForms } from "@moora/llm/internal";
 import { isPromise } from "../is-promise.ts";
 import { schemaCheckOf } from "../tool/schema-check.ts";
 import { isStandardSchema, type OutputOf, type StandardSchema } from "../tool/standard-schema.ts";

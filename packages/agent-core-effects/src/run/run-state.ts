@@ -1,5 +1,6 @@
 import type { AgentInput, AgentState, InputOf, TraceNote } from "@moora/agent-core-state-machine";
 import { addAgentUsage } from "@moora/agent-core-state-machine/internal";
+import { shownValue } from "@moora/llm/internal";
 import type { RunStateEffect } from "../effect.ts";
 import { errorText } from "../error-text.ts";
 import { isAborted } from "./abort.ts";
@@ -14,7 +15,6 @@ import type { EffectHost, StateContext, StateDecision } from "./host.ts";
 import { dispatchIntent } from "./intent-of.ts";
 import { reportUsage, usageReported } from "./late-usage.ts";
 import { validUsage } from "./valid-usage.ts";
-import { shownValue } from "@moora/llm/internal";
 
 /** Runs the handler of a custom state after its intent is durable, and dispatches its decision. */
 export function* runState(effect: RunStateEffect, state: AgentState, host: EffectHost): EffectProgram<void> {

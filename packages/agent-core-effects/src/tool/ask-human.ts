@@ -1,7 +1,7 @@
-import { checkOptions } from "../check-options.ts";
 import type { JsonObject } from "@moora/llm";
+import type { OptionForms } from "@moora/llm/internal";
+import { checkOptions } from "../check-options.ts";
 import { defineTool, type Tool } from "./define-tool.ts";
-import { required, type OptionForms } from "@moora/llm/internal";
 import { schemaCheckOf } from "./schema-check.ts";
 import type { ArgumentsOf, StandardSchema } from "./standard-schema.ts";
 import { toolReply, type ToolReply } from "./tool-reply.ts";

@@ -1,5 +1,6 @@
 import type { PriceList, Spending, ToolDefinition } from "@moora/agent-core-state-machine";
 import type { JsonObject } from "@moora/llm";
+import { shownValue } from "@moora/llm/internal";
 import type { DataContext } from "../data/data-updates.ts";
 import type { AnyData, DataDefinition } from "../data/define-data.ts";
 import { refuse } from "../errors/build-error.ts";
@@ -11,7 +12,6 @@ import type { ArgumentsOf, OutputOf, StandardSchema } from "./standard-schema.ts
 import { checkToolOptions, toolDefinitionOf } from "./tool-definition.ts";
 import type { AskedByTool } from "./tool-asks.ts";
 import { outputToOutcome, thrownToOutcome, type ToolOutcome } from "./tool-reply.ts";
-import { shownValue } from "@moora/llm/internal";
 
 /** The context of a call, which `execute` receives. */
 export interface ToolContext {

@@ -1,6 +1,6 @@
+import { shownValue } from "@moora/llm/internal";
 import { isObject } from "../check-options.ts";
 import { fieldPath } from "../field-problem.ts";
-import { shownValue } from "@moora/llm/internal";
 
 /** The kinds of values that keywords have. A keyword that is not listed here is not checked. */
 const keywordsByKind = {

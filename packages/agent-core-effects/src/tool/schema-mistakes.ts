@@ -1,5 +1,5 @@
-import { isStandardSchema, type StandardSchema } from "./standard-schema.ts";
 import { shownValue } from "@moora/llm/internal";
+import { isStandardSchema, type StandardSchema } from "./standard-schema.ts";
 
 /** Why a value cannot be a schema, as the end of a sentence with the fix; undefined if it may be one. */
 export function mistakenSchema(schema: unknown): string | undefined {

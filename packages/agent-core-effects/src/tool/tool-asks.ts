@@ -1,8 +1,8 @@
-import { checkOptions } from "../check-options.ts";
 import type { Json } from "@moora/agent-core-state-machine";
 import { jsonCopy } from "@moora/agent-core-state-machine/internal";
 import type { JsonObject } from "@moora/llm";
 import { required, type OptionForms } from "@moora/llm/internal";
+import { checkOptions } from "../check-options.ts";
 import { refuse } from "../errors/build-error.ts";
 import { schemaCheckOf } from "./schema-check.ts";
 import type { StandardSchema } from "./standard-schema.ts";

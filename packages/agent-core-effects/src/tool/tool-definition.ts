@@ -1,7 +1,4 @@
-import { checkOptions, isObject } from "../check-options.ts";
 import { toolDefinitionSchema, type ToolDefinition } from "@moora/agent-core-state-machine";
-import { refuse } from "../errors/build-error.ts";
-import { fieldProblem } from "../field-problem.ts";
 import {
   optionForms,
   optionHint,
@@ -11,6 +8,9 @@ import {
   type OptionForm,
   type OptionForms,
 } from "@moora/llm/internal";
+import { checkOptions, isObject } from "../check-options.ts";
+import { refuse } from "../errors/build-error.ts";
+import { fieldProblem } from "../field-problem.ts";
 import { isContextDefinition } from "./define-context.ts";
 import type { ToolOptions } from "./define-tool.ts";
 

@@ -1,11 +1,11 @@
-import { DataRefused } from "../data/data-refused.ts";
 import type { AgentAttachment, Handoff, UsageReport } from "@moora/agent-core-state-machine";
 import { jsonCopy } from "@moora/agent-core-state-machine/internal";
+import { optionForms, required, type OptionForms } from "@moora/llm/internal";
+import { DataRefused } from "../data/data-refused.ts";
 import { checkOptions } from "../check-options.ts";
 import { errorText } from "../error-text.ts";
 import { resultToJson } from "./result-to-json.ts";
 import { isToolQuestion, questionToOutcome, type ToolQuestion } from "./tool-asks.ts";
-import { optionForms, required, type OptionForms } from "@moora/llm/internal";
 
 /** The result of a tool with more than text or JSON: files, an error, or usage. */
 export interface ToolReply {

@@ -5,9 +5,7 @@ import type {
   LogListener,
   OnApproval,
   PriceList,
-  StateDefinition,
-  StateHandler,
-  StateWrapper,
+  StateCode,
   Tool,
 } from "@moora/agent";
 import type { ApprovalPredicate, StandardSchema } from "@moora/agent-core-effects";
@@ -228,8 +226,10 @@ export class AgentBuilder {
   }
 
   /** The application data, which tools with the same data and handlers read and change. Default: none. */
-  data(data: DataDefinition): AgentBuilder {
-    return this.#with({ data });
+  data<Data>(data: DataDefinition<Data>): AgentBuilder {
+    // An engine resolves with text: nothing here reads the data by its type.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    return this.#with({ data: data as unknown as DataDefinition });
   }
 
   /**
@@ -271,7 +271,7 @@ export class AgentBuilder {
    * crash a handler does not run again, unless it is defined as `{ handle, replay: "safe" }`. With the name of a built-in state:
    * `{ before, after }`, which run around it (`StateWrapper`).
    */
-  state(name: string, handler: StateHandler | StateDefinition | StateWrapper): AgentBuilder {
+  state(name: string, handler: StateCode): AgentBuilder {
     const next = this.#with({ handlers: [...this.#parts.handlers, [name, handler]] });
     return Object.hasOwn(transitionTable, name) ? next : next.#graph({ states: [name] });
   }

@@ -9,9 +9,7 @@ import {
   type LogListener,
   type OnApproval,
   type PriceList,
-  type StateDefinition,
-  type StateHandler,
-  type StateWrapper,
+  type StateCode,
   type Tool,
 } from "@moora/agent";
 import { shownValue } from "@moora/agent-core-effects/internal";
@@ -37,10 +35,7 @@ export interface BuilderParts {
   /** The changes of the configuration, in the order of the calls. */
   readonly changes: readonly AgentConfigChange[];
   readonly tools: readonly Tool[];
-  readonly handlers: readonly (readonly [
-    state: string,
-    handler: StateHandler | StateDefinition | StateWrapper,
-  ])[];
+  readonly handlers: readonly (readonly [state: string, handler: StateCode])[];
   readonly llm?: LlmCaller;
   /** The callers that are tried after the model. */
   readonly fallbacks?: readonly LlmCaller[];
@@ -122,9 +117,7 @@ function storageOf({ log, sessionId, resumes = false }: BuilderParts): RunStorag
   throw new BuildError("sessionId() and resume() need a log: add log(...).");
 }
 
-function statesOf(
-  handlers: BuilderParts["handlers"],
-): Readonly<Record<string, StateHandler | StateDefinition | StateWrapper>> {
+function statesOf(handlers: BuilderParts["handlers"]): Readonly<Record<string, StateCode>> {
   const names = handlers.map(([name]) => name);
   const duplicate = names.find((name, index) => names.indexOf(name) !== index);
   if (duplicate !== undefined) throw new BuildError(`Duplicate state "${duplicate}".`);
