@@ -1,6 +1,6 @@
+import { shownValue } from "@moora/llm/internal";
 import { isObject } from "./check-options.ts";
 import { refuse } from "./errors/build-error.ts";
-import { shownValue } from "./field-problem.ts";
 
 /**
  * Throws `BuildError` for a value that `defineAgent` did not return: callers without types may pass any value. `fields` are

@@ -1,3 +1,4 @@
+import { shownValue } from "@moora/llm/internal";
 import { truncated } from "./truncate.ts";
 
 /** An issue that a schema library reports about one field, in the form of zod's issues. */
@@ -28,14 +29,6 @@ export const fieldPath = (place: string, path: readonly PropertyKey[]): string =
     (text, key) => (typeof key === "number" ? `${text}[${key}]` : `${text}.${truncated(String(key), 60)}`),
     place,
   );
-
-/** A value for an error message: a short text in quotes, a number as it is, else the kind of the value, such as "an array". */
-export function shownValue(value: unknown): string {
-  if (typeof value === "string") return JSON.stringify(truncated(value, 60));
-  if (Array.isArray(value)) return "an array";
-  if (typeof value === "object" && value !== null) return "an object";
-  return typeof value === "function" ? "a function" : String(value);
-}
 
 /** The issue of the intended branch of a union: the one whose field is present. */
 function deepestIssue(value: unknown, issue: FieldIssue): FieldIssue {

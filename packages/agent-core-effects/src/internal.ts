@@ -3,22 +3,25 @@ export { lostNumber } from "@moora/llm/internal";
 export { callId, namedCallId } from "./call-id.ts";
 export { blobProblem } from "./check-blobs.ts";
 export { checkAgent } from "./check-agent.ts";
+export { checkOptions, isObject } from "./check-options.ts";
+export { errorText } from "./error-text.ts";
+export { refuse } from "./errors/build-error.ts";
+export { fieldPath, fieldProblem } from "./field-problem.ts";
+export { internalTools } from "./internal-tools.ts";
+export { after, isPromise } from "./is-promise.ts";
 export {
-  checkOptions,
-  isObject,
+  didYouMean,
+  nearest,
   oneOf,
+  optionForms,
+  optionHint,
   optionsProblem,
-  valuesProblem,
+  required,
+  shownValue,
   withMethods,
   type OptionForm,
   type OptionForms,
-} from "./check-options.ts";
-export { errorText } from "./error-text.ts";
-export { refuse } from "./errors/build-error.ts";
-export { fieldPath, fieldProblem, shownValue } from "./field-problem.ts";
-export { internalTools } from "./internal-tools.ts";
-export { after, isPromise } from "./is-promise.ts";
-export { didYouMean, nearest, optionHint } from "@moora/llm/internal";
+} from "@moora/llm/internal";
 export { isHeld } from "./held-effects.ts";
 export { isEffectWanted } from "./is-effect-wanted.ts";
 export { refusalOfTool } from "./run/commit-data.ts";
@@ -37,7 +40,8 @@ export { isContextDefinition } from "./tool/define-context.ts";
 export { schemaCheckOf } from "./tool/schema-check.ts";
 export { isStandardSchema } from "./tool/standard-schema.ts";
 export { oneLine, resultSummary } from "./one-line.ts";
-export { checkToolName } from "./tool/tool-definition.ts";
+export { fileForms } from "./tool/tool-reply.ts";
+export { checkToolName, contextForm, dataForm } from "./tool/tool-definition.ts";
 export { toolNamed } from "./tool/tool-named.ts";
 export { truncated } from "./truncate.ts";
 export { textToJson } from "@moora/llm/internal";

@@ -20,6 +20,11 @@ export interface ModelSettings {
   readonly confidence?: boolean;
   /** Fields of the request's body as they are, by provider: `{ openai: { service_tier: "flex" } }`. */
   readonly providerOptions?: { readonly [provider: string]: { readonly [field: string]: Json } };
+  /**
+   * Tools that the provider runs, beside those of the agent, in the provider's form: `{ openai: [{ type: "web_search" }] }`.
+   * Summaries are made without them.
+   */
+  readonly providerTools?: { readonly [provider: string]: readonly { readonly [field: string]: Json }[] };
 }
 
 /** The configuration of an agent, as data. Counts are integers, times are in milliseconds. `agentConfigSchema` validates it. */

@@ -51,12 +51,12 @@ export const budgetSchema = z.object({
   warnAt: z.exactOptional(amount.check(z.maximum(1))),
 });
 
-/** The fields of a control graph. `rows[from][event]` is the state that the event leads to. */
+/** The fields of a control graph. `rows[from][event]` is the state that the event leads to; null removes the row. */
 export const graphSchema = z.object({
   states: z.array(z.string()),
   /** The replay policy of the handler of a state, as for tools. Default: `once`. */
   replay: z.exactOptional(z.record(z.string(), replaySchema)),
-  rows: z.record(z.string(), z.record(z.string(), z.string())),
+  rows: z.record(z.string(), z.record(z.string(), z.nullable(z.string()))),
   terminals: z.array(z.string()),
 });
 
@@ -70,6 +70,7 @@ export const settingsSchema = z.object({
   reasoningEffort: z.exactOptional(z.enum(["none", "minimal", "low", "medium", "high", "max"])),
   confidence: z.exactOptional(z.boolean()),
   providerOptions: z.exactOptional(z.record(z.string(), z.record(z.string(), jsonSchema))),
+  providerTools: z.exactOptional(z.record(z.string(), z.array(z.record(z.string(), jsonSchema)))),
 });
 
 /** The groups of `AgentConfig` of which a change gives some fields. */

@@ -23,7 +23,7 @@ export type { AgentFailure } from "./failure.ts";
 export { controlName } from "./control/enter.ts";
 export { controlEdges, graphProblems, graphToMermaid } from "./control/graph.ts";
 export type { ControlEdge } from "./control/graph.ts";
-export { builtInStates, transitionTable } from "./control/transition-table.ts";
+export { builtInStates, nextStateName, transitionTable } from "./control/transition-table.ts";
 export type { BuiltInState, ControlEvent } from "./control/transition-table.ts";
 export { waitsAt } from "./control/waits.ts";
 export type { Wait } from "./control/waits.ts";

@@ -18,7 +18,7 @@ export { callIdsOf, deciderOf, toolNameOf, toolOf, toolQuestionOf } from "./cont
 export { isLastAttemptNext } from "./control/interruptions.ts";
 export { maxEntriesWithoutPlan, maxMovesPerInput } from "./control/move.ts";
 export { reflectTaskType } from "./control/reflecting.ts";
-export { nextStateName } from "./control/transition-table.ts";
+export { isBuiltInState } from "./control/transition-table.ts";
 export { waitAt } from "./control/waits.ts";
 export { llmCallKey } from "./inputs/llm-call.ts";
 export {
@@ -44,7 +44,7 @@ export {
   toolCallIdIn,
   toolKey,
 } from "./keys.ts";
-export { observationOf, taskAt } from "./memory.ts";
+export { memoryCall, taskAt } from "./memory.ts";
 export { withFields } from "./collections/finished-state.ts";
 export { isSameRange } from "./collections/long-list.ts";
 export type { Sequence } from "./collections/long-list.ts";

@@ -2,6 +2,7 @@ import type { AgentConfig } from "./agent-config.ts";
 import { messageOf, recordOf } from "./collections/state-lists.ts";
 import type { Budget, Risk } from "./config.ts";
 import { openCallsOf } from "./collections/open-call-list.ts";
+import { lastTurn } from "./control/calls.ts";
 import { questionReasonOf, riskOf, type QuestionReason } from "./control/approval-rule.ts";
 import { loopEntries, taskEntryOf } from "./control/loop-entries.ts";
 import type { AgentFailure } from "./failure.ts";
@@ -15,8 +16,10 @@ export interface MemoryCall {
   readonly toolCallId: string;
   readonly name: string;
   readonly parameters: string;
-  /** "SUCCESS: ..." or "ERROR: ...". */
+  /** "SUCCESS: ...", or "ERROR: tool-error: ..." with the code of the error. */
   readonly observation: string | null;
+  /** Null while the call is open. */
+  readonly success: boolean | null;
 }
 
 /** A call that waits for a person, with the risk of its tool and why the person is asked. */
@@ -121,13 +124,21 @@ const stepOf = (state: AgentState, turn: TurnEntry): MemoryStep => ({
   }),
 });
 
-const memoryCall = (toolCallId: string, { name, parameters, result }: ToolCallRecord): MemoryCall => ({
+/** The calls of the newest turn of a loop. */
+export const callsAt = (state: AgentState): readonly MemoryCall[] => {
+  const turn = lastTurn(state);
+  return turn === undefined ? [] : stepOf(state, turn).calls;
+};
+
+/** A call with its outcome. */
+export const memoryCall = (toolCallId: string, { name, parameters, result }: ToolCallRecord): MemoryCall => ({
   toolCallId,
   name,
   parameters,
   observation: result === null ? null : observationOf(result),
+  success: result?.isSuccess ?? null,
 });
 
 /** A result as a text of the hybrid state machine. */
-export const observationOf = (result: NonNullable<ToolCallRecord["result"]>): string =>
-  result.isSuccess ? `SUCCESS: ${result.content}` : `ERROR: ${result.error}`;
+const observationOf = (result: NonNullable<ToolCallRecord["result"]>): string =>
+  result.isSuccess ? `SUCCESS: ${result.content}` : `ERROR: ${result.code ?? "tool-error"}: ${result.error}`;

@@ -7,6 +7,7 @@ import { listsKey } from "./collections/state-lists.ts";
 import { putCall } from "./collections/open-call-list.ts";
 import type { OpenCall } from "./control/control.ts";
 import type { DataPatch } from "./data/patches.ts";
+import type { MemoryCall } from "./memory.ts";
 import type { AgentState, ContextEntry, ReActContext, ToolCallRecord, ToolDefinition } from "./state.ts";
 import type { TraceNote } from "./trace-note.ts";
 import { addAgentUsage, type AgentUsage, type UsageReport } from "./usage.ts";
@@ -21,6 +22,8 @@ export interface ControlMove {
   readonly timestamp: number;
   /** The note of the handler whose decision this move is, if it has made one. */
   readonly note?: TraceNote;
+  /** The calls of the turn, with what they have returned by then, for an event about calls such as `LlmToolCall` or `ToolSuccess`. */
+  readonly calls?: readonly MemoryCall[];
 }
 
 /**

@@ -1,5 +1,4 @@
 import type { ControlMove } from "./state-edit.ts";
-import type { TraceNote } from "./trace-note.ts";
 
 /** The control moves of an agent, in order. */
 export interface Trace {
@@ -8,7 +7,7 @@ export interface Trace {
   /** The moves that left this state. */
   forState(name: string): readonly ControlMove[];
   toJSON(): readonly ControlMove[];
-  /** The trace as a text table, with one line for each move; a column has the notes if there are any. */
+  /** The trace as a text table, with one line for each move; a column has the notes and the calls if there are any. */
   toText(): string;
 }
 
@@ -24,10 +23,10 @@ export const traceOf = (entries: readonly ControlMove[]): Trace => ({
 const columns = ["#", "loop", "step", "state", "event", "to"] as const;
 
 function table(entries: readonly ControlMove[]): string {
-  const heads = entries.some(({ note }) => note !== undefined) ? [...columns, "note"] : columns;
+  const heads = entries.some(hasText) ? [...columns, "note"] : columns;
   const rows = entries.map((entry, index) => [
     ...[index + 1, entry.loop, entry.step, entry.from, entry.event, entry.to].map(String),
-    ...(entry.note === undefined ? [] : [noteToText(entry.note)]),
+    ...(hasText(entry) ? [moveToText(entry)] : []),
   ]);
   const widths = heads.map((head, column) =>
     Math.max(head.length, ...rows.map((row) => (row[column] ?? "").length)),
@@ -43,7 +42,14 @@ function table(entries: readonly ControlMove[]): string {
 /** The most characters of a note in the table. */
 const maxNoteWidth = 120;
 
-function noteToText({ text, data }: TraceNote): string {
-  const line = `${text}${data === undefined ? "" : ` ${JSON.stringify(data)}`}`.replaceAll(/\s+/g, " ");
+const hasText = ({ note, calls }: ControlMove): boolean => note !== undefined || calls !== undefined;
+
+/** The note of a move, then its calls: each with its arguments, and with what it has returned. */
+function moveToText({ note, calls = [] }: ControlMove): string {
+  const noted = note === undefined ? [] : [note.text, JSON.stringify(note.data) ?? ""];
+  const called = calls.map(
+    ({ name, parameters, observation }) => `${name}(${parameters}) ${observation ?? ""}`,
+  );
+  const line = [...noted, ...called].join(" ").replaceAll(/\s+/g, " ").trim();
   return line.length <= maxNoteWidth ? line : `${line.slice(0, maxNoteWidth - 3).toWellFormed()}...`;
 }

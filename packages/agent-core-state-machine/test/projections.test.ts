@@ -28,7 +28,7 @@ describe("the memory view", () => {
       error: null,
       blacklistedTools: [],
     });
-    expect(memory.parallelResults).toHaveLength(1);
+    expect(memory.parallelResults).toEqual([expect.objectContaining({ success: true })]);
     expect(memory.history).toHaveLength(1);
   });
 
@@ -70,8 +70,23 @@ describe("the trace", () => {
   it("prints as a table", () => {
     const lines = trace.toText().split("\n");
     expect(lines[0]).toMatch(/^# {2}loop {2}step {2}state/);
-    expect(lines[0]).not.toContain("note");
+    expect(lines[3]).toMatch(/Planning +LlmToolCall +Acting +search\(\{\}\)$/);
+    expect(lines[4]).toMatch(/Acting +ToolSuccess +Observing +search\(\{\}\) SUCCESS: r$/);
     expect(lines).toHaveLength(6);
+  });
+
+  it("has no column for notes and calls if there are none", () => {
+    expect(traceOf(trace.entries.slice(0, 1)).toText()).not.toContain("note");
+  });
+
+  it("carries the calls of the turn: names and arguments before they run, outcomes after it", () => {
+    const call = { toolCallId: "call_1", name: "search", parameters: "{}" };
+    expect(trace.entries.map(({ calls }) => calls)).toEqual([
+      undefined,
+      [{ ...call, observation: null, success: null }],
+      [{ ...call, observation: "SUCCESS: r", success: true }],
+      undefined,
+    ]);
   });
 
   it("prints notes in a column of their own, one line and 120 characters at most", () => {

@@ -7,13 +7,14 @@ import {
   graphProblems,
   graphToMermaid,
   initialAgentState,
+  nextStateName,
   replay,
   step,
   transitionTable,
   type AgentInput,
   type ControlGraph,
 } from "../src/index.ts";
-import { changeConfig, maxEntriesWithoutPlan, maxMovesPerInput, nextStateName } from "../src/internal.ts";
+import { changeConfig, maxEntriesWithoutPlan, maxMovesPerInput } from "../src/internal.ts";
 import { answered, asked, restingIn, start } from "./walk.ts";
 
 const events = [
@@ -96,6 +97,16 @@ describe("the graph", () => {
     ["No row leads out of the state A", { states: ["A"], rows: { Planning: { LlmFinalAnswer: "A" } } }],
   ])("that cannot work is refused: %s", (problem, part) => {
     expect(graphProblems({ ...noGraph, ...part }).join(" ")).toContain(problem);
+  });
+
+  it("loses a row that is null, and refuses to lose one that it has not", () => {
+    const without = { ...noGraph, rows: { Planning: { LowConfidence: null } } };
+    expect(graphProblems(without)).toEqual([]);
+    expect(nextStateName(without, "Planning", "LowConfidence")).toBeUndefined();
+    expect(controlEdges(without).map(({ event }) => event)).not.toContain("LowConfidence");
+    expect(graphProblems({ ...noGraph, rows: { Planning: { LowConfidense: null } } })).toEqual([
+      "The row Planning --LowConfidense--> is removed, and does not exist.",
+    ]);
   });
 
   it("that can work is taken", () => expect(graphProblems(graph)).toEqual([]));

@@ -1,11 +1,11 @@
-import { shownValue, truncated } from "@moora/agent-core-effects/internal";
+import { required, truncated } from "@moora/agent-core-effects/internal";
 import type { ToolCallDecidedInput } from "@moora/agent-core-state-machine";
 import type { Decision, OutcomeDecision, Question } from "./agent-event.ts";
-import { isObject } from "./check-options.ts";
+import type { OptionForms } from "./check-options.ts";
 import { invalidDecisionText, isDecision } from "./decision-form.ts";
 import { decisionValue, valueProblem, withCopiedValue } from "./decision-value.ts";
 import { InputRefused } from "./session/session.ts";
-import { checkQuestion } from "./session/session-arguments.ts";
+import { checkArgument, checkQuestion } from "./session/session-arguments.ts";
 
 /** The text of changed arguments, an answer or a result: a string unchanged, any other value as JSON. */
 export const decidedText = (value: unknown): string =>
@@ -66,7 +66,7 @@ export function decisionToInput(
   const given = decisionValue(decision);
   const problem = given === undefined ? undefined : valueProblem(given);
   if (problem !== undefined) throw new InputRefused(problem);
-  checkMeta(meta);
+  checkArgument("meta", "decisionToInput", meta, metaForms);
   const { toolCallId, digest } = question;
   const { by, timestamp, maxResultLength } = meta;
   const input = { type: "tool-call-decided", toolCallId, digest, by, timestamp } as const;
@@ -85,23 +85,9 @@ export function decisionToInput(
 const refused = (path: string, message: string, code = "wrong-shape"): InputRefused =>
   new InputRefused({ code, path, message });
 
-/** The meta of a decision, by the type of each field. A row that is missing here does not compile. */
-const metaTypes: Readonly<Record<keyof Parameters<typeof decisionToInput>[2], string>> = {
-  by: "string",
-  timestamp: "number",
-  digestOfChange: "function",
-  maxResultLength: "number",
+const metaForms: OptionForms<Parameters<typeof decisionToInput>[2]> = {
+  by: required("string"),
+  timestamp: required("number"),
+  digestOfChange: required("function"),
+  maxResultLength: required("number"),
 };
-
-function checkMeta(meta: unknown): void {
-  if (!isObject(meta)) {
-    throw refused(
-      "meta",
-      `must be an object { ${Object.keys(metaTypes).join(", ")} }, got ${shownValue(meta)}.`,
-    );
-  }
-  for (const [name, type] of Object.entries(metaTypes)) {
-    if (typeof meta[name] !== type)
-      throw refused(`meta.${name}`, `must be a ${type}, got ${shownValue(meta[name])}.`);
-  }
-}

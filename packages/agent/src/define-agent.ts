@@ -34,7 +34,7 @@ import {
   checkModels,
   checkNames,
 } from "./validate-config.ts";
-import { graphWith, handlersOf, type HandlerOf, type StateDefinition, type States } from "./custom-states.ts";
+import { graphWith, handlersOf, withWrappers, type StateCode, type States } from "./custom-states.ts";
 import { checkPrices, type PriceList } from "./price-list.ts";
 import type { Team } from "./team/member-at.ts";
 import { toolRegistry } from "./tool-registry.ts";
@@ -70,13 +70,8 @@ export interface AgentOptions<
   readonly data?: DataDefinition<Data>;
   /** Fields of the configuration. Each field that is not given has its default. */
   readonly config?: AgentConfigChange;
-  /** The handlers of the custom states of `config.graph`, by name. Default: none. */
-  readonly states?: Readonly<
-    Record<
-      string,
-      HandlerOf<NoInfer<Data>, NoInfer<Context>> | StateDefinition<NoInfer<Data>, NoInfer<Context>>
-    >
-  >;
+  /** The handlers of the custom states of `config.graph`, and the code around built-in states, by name. Default: none. */
+  readonly states?: Readonly<Record<string, StateCode<NoInfer<Data>, NoInfer<Context>>>>;
   /**
    * What the host of a session has to give for the handlers, defined by `defineContext`: they read it as `context.context`.
    * Tools name what they need themselves. Default: nothing.
@@ -162,14 +157,15 @@ function agentOf<Schema extends StandardSchema | JsonObject | undefined, Data, C
   // A handler gets the data that the agent has, and the context that the host gives.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const given = options.states as States | undefined;
-  const states = handlersOf(given);
+  const wrapped = withWrappers(options.config?.graph ?? defaultAgentConfig.graph, given);
+  const states = handlersOf(wrapped.states);
   if (prices !== undefined) checkPrices(prices);
   const config = validateConfig({
     ...mergeConfig(defaultAgentConfig, options.config ?? {}),
     ...(options.systemPrompt === undefined ? {} : { systemPrompt: options.systemPrompt }),
     ...(answers === undefined ? {} : { answerSchema: schemaText(answers) }),
     ...(prices === undefined ? {} : { prices }),
-    graph: graphWith(options.config?.graph ?? defaultAgentConfig.graph, given),
+    graph: graphWith(wrapped.graph, wrapped.states),
   });
   checkNames(config, { states, predicates, tools: tools.definitions });
   checkModels(config);

@@ -156,7 +156,7 @@ export type { DecisionProblem } from "./decision-problem.ts";
 export { decisionToInput } from "./decision-to-input.ts";
 export { escapeHiddenCharacters } from "./escape-hidden-characters.ts";
 export { defineAgent, initialStateOf } from "./define-agent.ts";
-export type { HandlerOf, StateDefinition } from "./custom-states.ts";
+export type { HandlerOf, StateCode, StateDefinition, StateWrapper } from "./custom-states.ts";
 export type { Agent, AgentOptions } from "./define-agent.ts";
 export { definePrompt } from "./define-prompt.ts";
 export type { Prompt, PromptValue, PromptValues, PromptVariable } from "./define-prompt.ts";

@@ -1,6 +1,7 @@
-import { shownValue } from "@moora/agent-core-effects/internal";
+import { fileForms, optionsProblem, shownValue } from "@moora/agent-core-effects/internal";
 import type { AgentAttachment, UserMessageInput } from "@moora/agent-core-state-machine";
-import { isObject } from "./check-options.ts";
+import type { OptionForms } from "./check-options.ts";
+import { checkArgument } from "./session/session-arguments.ts";
 import { InputRefused } from "./session/session.ts";
 
 /** The content of a user message: a text, or a text with files by reference. */
@@ -22,30 +23,23 @@ export function contentProblem(userContent: unknown): Problem | undefined {
     const expected = "a string or an object { content, attachments }";
     return { code, path: "content", message: `must be ${expected}, got ${shownValue(userContent)}.` };
   }
-  if (typeof userContent.content === "string") return undefined;
-  return {
-    code,
-    path: "content.content",
-    message: `must be a string, got ${shownValue(userContent.content)}.`,
-  };
+  if (typeof userContent.content !== "string") {
+    const got = shownValue(userContent.content);
+    return { code, path: "content.content", message: `must be a string, got ${got}.` };
+  }
+  const problem = optionsProblem("a message", userContent, contentForms);
+  return problem === undefined ? undefined : { code, path: "content", message: problem };
 }
 
-function optionsProblem(options: unknown): Problem | undefined {
-  const code = "wrong-shape";
-  if (!isObject(options)) {
-    return {
-      code,
-      path: "options",
-      message: `must be an object { messageId, timestamp }, got ${shownValue(options)}.`,
-    };
-  }
-  const { messageId, timestamp } = options;
-  if (messageId !== undefined && typeof messageId !== "string")
-    return { code, path: "options.messageId", message: `must be a string, got ${shownValue(messageId)}.` };
-  if (timestamp !== undefined && !Number.isFinite(timestamp))
-    return { code, path: "options.timestamp", message: `must be a number, got ${shownValue(timestamp)}.` };
-  return undefined;
-}
+const contentForms: OptionForms<Exclude<UserContent, string>> = {
+  content: "string",
+  attachments: { expectation: "a list of files", fits: Array.isArray, fields: fileForms },
+};
+
+const messageForms: OptionForms<NonNullable<Parameters<typeof userMessage>[1]>> = {
+  messageId: "string",
+  timestamp: { expectation: "a number", fits: Number.isFinite },
+};
 
 /** A new id: the prefix and 96 random bits. */
 export function randomId(prefix: string): string {
@@ -75,8 +69,9 @@ export function userMessage(
   userContent: UserContent,
   options: { messageId?: string; timestamp?: number } = {},
 ): UserMessageInput {
-  const problem = contentProblem(userContent) ?? optionsProblem(options);
+  const problem = contentProblem(userContent);
   if (problem !== undefined) throw new InputRefused(problem);
+  checkArgument("options", "userMessage", options, messageForms);
   const { messageId = randomId("user"), timestamp = Date.now() } = options;
   const { content, attachments } =
     typeof userContent === "string" ? { content: userContent, attachments: undefined } : userContent;

@@ -22,7 +22,7 @@ import {
   withoutUndefined,
 } from "@moora/agent-core-state-machine/internal";
 import { configuredCheck, schemaText } from "./answer-reader.ts";
-import { isObject } from "./check-options.ts";
+import { checkOptions, isObject, type OptionForms } from "./check-options.ts";
 import { configFieldHint, unknownFieldOf } from "./config-fields.ts";
 import type { Agent } from "./define-agent.ts";
 import { checkPrices } from "./price-list.ts";
@@ -42,8 +42,26 @@ export function validateConfig(config: AgentConfig): AgentConfig {
     if (issue === undefined) return refuse("config is invalid.");
     return refuse(`${fieldProblem("config", copy, issue)}${approvalHint(config.approval)}`);
   }
+  checkProviderOptions(parsed.data);
   const [problem] = graphProblems(parsed.data.graph);
   return problem === undefined ? parsed.data : refuse(`config.graph: ${problem}`);
+}
+
+/** The fields of a request that are computed from the state, and what to change instead. */
+const computedFields: Readonly<Record<string, string>> = {
+  tools: "Give config.settings.providerTools, which are offered beside the tools of the agent.",
+  system: "Give systemPrompt.",
+  messages: "They are computed from the conversation.",
+  input: "It is computed from the conversation.",
+};
+
+function checkProviderOptions({ settings: { providerOptions = {} } }: AgentConfig): void {
+  for (const [provider, fields] of Object.entries(providerOptions)) {
+    const name = Object.keys(computedFields).find((field) => Object.hasOwn(fields, field));
+    if (name === undefined) continue;
+    const place = `config.settings.providerOptions.${provider}.${name}`;
+    refuse(`${place} would replace what the agent sends. ${computedFields[name]}`);
+  }
 }
 
 /** The hint for a policy that is not in its group. */
@@ -190,12 +208,11 @@ function checkFunction(value: unknown, place: string): void {
   if (typeof value !== "function") refuse(`${place} must be a function, got ${shownValue(value)}.`);
 }
 
-/** A row that is missing here does not compile. */
-const limitNames: Readonly<Record<keyof RunLimits, true>> = {
-  toolTimeoutMs: true,
-  maxResultLength: true,
-  llmFirstChunkTimeoutMs: true,
-  llmIdleTimeoutMs: true,
+const limitForms: OptionForms<RunLimits> = {
+  toolTimeoutMs: "positiveInteger",
+  maxResultLength: "positiveInteger",
+  llmFirstChunkTimeoutMs: "positiveInteger",
+  llmIdleTimeoutMs: "positiveInteger",
 };
 
 /** The longest result that fits a record of a log, in characters. */
@@ -207,12 +224,7 @@ const longestResult = 8_000_000;
  */
 export function validateRunLimits(given: Partial<RunLimits> = {}): RunLimits {
   const limits = { ...defaultRunLimits, ...withoutUndefined(given) };
-  for (const [name, limit] of Object.entries(limits)) {
-    if (!Object.hasOwn(limitNames, name))
-      refuse(`runLimits.${name}: unknown field.${didYouMean(name, Object.keys(limitNames))}`);
-    if (!Number.isSafeInteger(limit) || limit < 1)
-      refuse(`runLimits.${name} must be a positive integer, got ${shownValue(limit)}.`);
-  }
+  checkOptions("runLimits", limits, limitForms, { placeOf: (path) => `runLimits.${path}` });
   if (limits.maxResultLength > longestResult) {
     refuse(
       `runLimits.maxResultLength must be at most ${longestResult}, so that a result fits a log, got ${limits.maxResultLength}.`,

@@ -168,6 +168,24 @@ describe("a method of a session refuses an argument of the wrong form, with Inpu
       "must have content, or error for a call that failed.",
     ],
     [
+      "settle with both content and error",
+      (session) => session.settle("call_1", untyped({ content: "paid", error: "no" })),
+      "settlement",
+      "must be { content } or { error }, got both.",
+    ],
+    [
+      "decide with two decisions at once",
+      (session) => session.decide(question, untyped({ approve: {}, reject: "no" })),
+      "decision",
+      "got an object with approve, reject.",
+    ],
+    [
+      "decide with a misspelled decision",
+      (session) => session.decide(question, untyped({ aprove: {} })),
+      "decision",
+      'got an object with aprove. Did you mean "approve"?',
+    ],
+    [
       "settle with an error that is not text",
       (session) => session.settle("call_1", untyped({ error: 7 })),
       "settlement.error",
@@ -199,6 +217,12 @@ describe("a method of a session refuses an argument of the wrong form, with Inpu
       "must be a string or an object { content, attachments }, got an object.",
     ],
     [
+      "send with an option that a message does not have",
+      (session) => session.send(untyped({ content: "See.", attachment: [] })),
+      "content",
+      'Unknown option "attachment" of a message. Did you mean "attachments"?',
+    ],
+    [
       "send with content that is not text",
       (session) => session.send(untyped({ content: 7 })),
       "content.content",
@@ -217,8 +241,18 @@ describe("a method of a session refuses an argument of the wrong form, with Inpu
     ],
     ["history", (session) => session.history(-1), "afterSeq", "got -1."],
     ["a part of history", (session) => session.history(0, 0), "limit", "must be a positive integer, got 0."],
-    ["close", (session) => session.close(untyped({ graceMs: "1s" })), "options.graceMs", 'got "1s".'],
-    ["close with a number", (session) => session.close(untyped(5)), "options", "must be { graceMs }, got 5."],
+    [
+      "close",
+      (session) => session.close(untyped({ graceMs: "1s" })),
+      "options",
+      'graceMs must be a non-negative number of milliseconds, got "1s".',
+    ],
+    [
+      "close with a number",
+      (session) => session.close(untyped(5)),
+      "options",
+      "close needs an object of options, got 5.",
+    ],
     ["dispatch", (session) => session.dispatch(undefined), "", "JSON does not keep"],
     ["note", (session) => session.note(untyped(7)), "text", "must be a string, got 7."],
     [
@@ -260,7 +294,12 @@ describe("a task that cannot be sent rejects with a sentence about the task", ()
       "InputRefused",
       "Invalid task: content.content: must be a string, got 7.",
     ],
-    ["invalid attachments", { content: "a", attachments: 7 }, "InputRefused", "Invalid task: attachments"],
+    [
+      "invalid attachments",
+      { content: "a", attachments: 7 },
+      "InputRefused",
+      "Invalid task: content: attachments must be a list of files, got 7.",
+    ],
     ["blank text", " \n", "blank", "The task must not be blank. Pass text or attachments."],
   ])("%s", async (_, task, reason, message) => {
     const error = await problemOf(() => runTask(agent, untyped(task)));
@@ -569,31 +608,31 @@ describe("functions that take a state, an agent or a decision refuse a value of 
       "decisionToInput without its meta",
       () => Reflect.apply(decisionToInput, undefined, [question, "approve"]),
       "InputRefused",
-      "meta: must be an object { by, timestamp, digestOfChange, maxResultLength }, got undefined.",
+      "meta: decisionToInput needs an object of options, got undefined.",
     ],
     [
       "decisionToInput with a time that is text",
       () => decisionToInput(question, "approve", { ...meta, timestamp: untyped("now") }),
       "InputRefused",
-      'meta.timestamp: must be a number, got "now".',
+      'meta: timestamp must be a number, got "now".',
     ],
     [
       "userMessage with options that are not an object",
       () => userMessage("Hello.", untyped("x")),
       "InputRefused",
-      'options: must be an object { messageId, timestamp }, got "x".',
+      'options: userMessage needs an object of options, got "x".',
     ],
     [
       "userMessage with an id that is a number",
       () => userMessage("Hello.", { messageId: untyped(7) }),
       "InputRefused",
-      "options.messageId: must be a string, got 7.",
+      "options: messageId must be a string, got 7.",
     ],
     [
       "userMessage with a time that is text",
       () => userMessage("Hello.", { timestamp: untyped("now") }),
       "InputRefused",
-      'options.timestamp: must be a number, got "now".',
+      'options: timestamp must be a number, got "now".',
     ],
     [
       "defineTool without options",
@@ -617,7 +656,7 @@ describe("functions that take a state, an agent or a decision refuse a value of 
       "toolReply with text",
       () => toolReply(untyped("x")),
       "BuildError",
-      'toolReply needs an object, { content, files, isError }, got "x".',
+      'toolReply needs an object of options, got "x".',
     ],
     [
       "rerunSession without an agent",

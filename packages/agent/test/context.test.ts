@@ -278,10 +278,10 @@ describe("a context that is missing", () => {
     const definition: unknown = { user: "ada" };
     const options = { llm: llm(), context: definition };
     // @ts-expect-error The definition has no type.
-    expect(() => defineAgent(options)).toThrow("context was not created by defineContext");
+    expect(() => defineAgent(options)).toThrow("context must be what defineContext returned");
     const tool = { name: "t", description: "t", input: z.object({}), context: definition, execute: () => "" };
     // @ts-expect-error The same for a tool.
-    expect(() => defineTool(tool)).toThrow("context of the tool t was not created by defineContext");
+    expect(() => defineTool(tool)).toThrow("context of the tool t must be what defineContext returned");
   });
 });
 

@@ -550,7 +550,7 @@ describe("defineData and defineAgent refuse what cannot work", () => {
     [
       "data that was not defined",
       () => defineAgent({ llm: new MockLlmCaller([]), data: JSON.parse("{}") }),
-      "data was not created by defineData",
+      "data must be what defineData returned",
     ],
   ])("%s", (_, call, message) => expect(call).toThrow(message));
 });

@@ -112,11 +112,11 @@ describe("an invalid limit (K04)", () => {
     [{}, "prices is empty. Name at least one model"],
     [[], "prices must be an object such as"],
     [null, "prices must be an object such as"],
-    [{ big: 3 }, "prices.big must be an object such as { input: 2, output: 8 }, got 3."],
-    [{ big: { input: 1 } }, "prices.big.output must be a number of at least 0, got undefined."],
+    [{ big: 3 }, "prices.big needs an object of options, got 3."],
+    [{ big: { input: 1 } }, "prices.big.output is missing. It must be a number of at least 0."],
     [
       { big: { input: 1, output: 1, cachedinput: 1 } },
-      'prices.big.cachedinput: unknown field. Did you mean "cachedInput"?',
+      'Unknown option "cachedinput" of prices.big. Did you mean "cachedInput"?',
     ],
     [
       { big: { input: 1, output: 1, cacheWrite: "1" } },
@@ -278,28 +278,32 @@ describe("a name in a policy that matches no tool is refused, with the nearest o
 describe("what is put where something else is expected is refused, with the place and the fix", () => {
   it.each<[string, unknown, string]>([
     ["no options", undefined, "defineAgent needs an object of options, got undefined."],
-    ["no model", {}, 'llm is missing. Give a model, such as llm: openai("gpt-5.5").'],
-    ["the name of a model", { llm: "gpt-5" }, 'llm must be an LlmCaller, got "gpt-5".'],
-    ["an object that is not a caller", { llm: { name: "x" } }, "llm must be an LlmCaller, got an object."],
+    ["no model", {}, 'llm is missing. It must be a model, such as openai("gpt-5.5").'],
+    ["the name of a model", { llm: "gpt-5" }, 'llm must be a model, such as openai("gpt-5.5"), got "gpt-5".'],
+    [
+      "an object that is not a caller",
+      { llm: { name: "x" } },
+      'llm must be a model, such as openai("gpt-5.5"), got an object.',
+    ],
     [
       "a misspelt option",
       { llm, systemprompt: "a" },
-      'Unknown option "systemprompt". Did you mean "systemPrompt"?',
+      'Unknown option "systemprompt" of defineAgent. Did you mean "systemPrompt"?',
     ],
     [
       "a group of config",
       { llm, limits: { maxSteps: 3 } },
-      'Unknown option "limits". It is a field of config: config: { limits: ... }.',
+      'Unknown option "limits" of defineAgent. It is a field of config: config: { limits: ... }.',
     ],
     [
       "a field of config",
       { llm, maxSteps: 3 },
-      'Unknown option "maxSteps". It is a field of config: config: { limits: { maxSteps: ... } }.',
+      'Unknown option "maxSteps" of defineAgent. It is a field of config: config: { limits: { maxSteps: ... } }.',
     ],
     [
       "an option of another library",
       { llm, memory: 1 },
-      'Unknown option "memory". Known options: llm, tools, systemPrompt,',
+      'Unknown option "memory" of defineAgent. Known options: llm, tools, systemPrompt,',
     ],
     [
       "a system prompt that is not a string",
@@ -351,7 +355,7 @@ describe("what is put where something else is expected is refused, with the plac
     [
       "a misspelt limit",
       { llm, runLimits: { toolTimeout: 5 } },
-      'runLimits.toolTimeout: unknown field. Did you mean "toolTimeoutMs"?',
+      'Unknown option "toolTimeout" of runLimits. Did you mean "toolTimeoutMs"?',
     ],
     [
       "a limit of 0",
@@ -548,13 +552,13 @@ describe("the type of an answer", () => {
     const tools = [
       defineTool({
         name: "a",
-        description: "",
+        description: "Adds one.",
         input: z.object({ n: z.number() }),
         execute: ({ n }) => n + 1,
       }),
       defineTool({
         name: "b",
-        description: "",
+        description: "Trims.",
         input: z.object({ s: z.string() }),
         execute: ({ s }) => s.trim(),
       }),

@@ -40,15 +40,17 @@ describe("an option under the name that another library gives it", () => {
     ["system", "systemPrompt"],
   ])("of an agent, %s, is refused: it is %s", (name, meant) => {
     expect(() => defineAgent(untyped({ [name]: "x" }))).toThrow(
-      `Unknown option "${name}". Did you mean "${meant}"?`,
+      `Unknown option "${name}" of defineAgent. Did you mean "${meant}"?`,
     );
   });
 
   it("of an agent, model, is refused: a name belongs to the adapter, a model is llm", () => {
     expect(() => defineAgent(untyped({ model: "gpt-5.5" }))).toThrow(
-      'Unknown option "model". A model is named in its adapter, such as llm: openai("gpt-5.5"), or in config.models.default.',
+      'Unknown option "model" of defineAgent. A model is named in its adapter, such as llm: openai("gpt-5.5"), or in config.models.default.',
     );
-    expect(() => defineAgent(untyped({ model: llm }))).toThrow('Unknown option "model". Did you mean "llm"?');
+    expect(() => defineAgent(untyped({ model: llm }))).toThrow(
+      'Unknown option "model" of defineAgent. Did you mean "llm"?',
+    );
   });
 
   it("of askHuman is refused, with the nearest name or all of them", () => {
@@ -75,6 +77,27 @@ describe("an approval that config does not take", () => {
       'config.approval must be an object, got "always". Write approval: { policy: "always" }.',
     );
     expect(define("sometimes")).toThrow(/got "sometimes"\.$/);
+  });
+});
+
+describe("a field of the request that the agent makes itself", () => {
+  it.each([
+    ["tools", "Give config.settings.providerTools, which are offered beside the tools of the agent."],
+    ["system", "Give systemPrompt."],
+    ["messages", "They are computed from the conversation."],
+    ["input", "It is computed from the conversation."],
+  ])("is refused in providerOptions: %s", async (name, fix) => {
+    const settings = { providerOptions: { openai: { [name]: [] } } };
+    const refusal = `config.settings.providerOptions.openai.${name} would replace what the agent sends. ${fix}`;
+    expect(() => defineAgent({ llm, config: { settings } })).toThrow(refusal);
+    await using session = startSession(defineAgent({ llm }));
+    await expect(session.configure({ settings })).rejects.toThrow(refusal);
+  });
+
+  it("is refused as a tool that the provider runs if it is not an object", () => {
+    expect(() =>
+      defineAgent({ llm, config: { settings: untyped({ providerTools: { openai: ["web_search"] } }) } }),
+    ).toThrow('config.settings.providerTools.openai[0] must be an object, got "web_search".');
   });
 });
 

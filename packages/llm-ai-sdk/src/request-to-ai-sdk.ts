@@ -2,12 +2,14 @@ import type {
   LanguageModelV4CallOptions,
   LanguageModelV4FunctionTool,
   LanguageModelV4Message,
+  LanguageModelV4ProviderTool,
   LanguageModelV4ToolChoice,
 } from "@ai-sdk/provider";
 import type { JsonObject, LlmRequest, LlmSettings } from "@moora/llm";
 import {
   defined,
   normalizeRequest,
+  providerToolsOf,
   limitKeywords,
   strictSchema,
   unknownSettingWarnings,
@@ -58,7 +60,7 @@ export function requestToAiSdk(request: LlmRequest, context: AiSdkContext): Wire
       ...messagesToPrompt(normalized.messages, { traits, supportedUrls, warn }),
     ],
     ...settingsOf(settings),
-    ...toolsOf(normalized),
+    ...toolsOf(normalized, providerToolsOf(request, traits.optionsName)),
     // JSON Schema is JSON, which the type of the AI SDK describes by keyword.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     ...(schema && { responseFormat: { type: "json", schema: schema as object } }),
@@ -81,17 +83,24 @@ function settingsOf(settings: LlmSettings): Partial<AiSdkBody> {
   };
 }
 
-function toolsOf({ tools, toolChoice }: NormalizedRequest): Partial<AiSdkBody> {
-  if (tools.length === 0) return {};
+function toolsOf(
+  { tools, toolChoice }: NormalizedRequest,
+  provided: readonly JsonObject[],
+): Partial<AiSdkBody> {
+  if (tools.length + provided.length === 0) return {};
   const choice: LanguageModelV4ToolChoice =
     typeof toolChoice === "string" ? { type: toolChoice } : { type: "tool", toolName: toolChoice.name };
+  const own = tools.map(({ name, description, schema }): LanguageModelV4FunctionTool => ({
+    type: "function",
+    name,
+    ...(description !== "" && { description }),
+    inputSchema: schema,
+  }));
+  const others = provided.map((tool) => ({ type: "provider", args: {}, ...tool }));
   return {
-    tools: tools.map(({ name, description, schema }): LanguageModelV4FunctionTool => ({
-      type: "function",
-      name,
-      ...(description !== "" && { description }),
-      inputSchema: schema,
-    })),
+    // What a tool of a provider needs is in the documentation of its package.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    tools: [...own, ...(others as unknown as LanguageModelV4ProviderTool[])],
     toolChoice: choice,
   };
 }

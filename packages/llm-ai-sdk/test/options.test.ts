@@ -25,7 +25,7 @@ it.each<[string, unknown, string]>([
   [
     "a format of ids without a pattern",
     { callIdFormat: { length: 9 } },
-    "callIdFormat.pattern of aiSdk must be a regular expression, got undefined.",
+    "callIdFormat.pattern of aiSdk is missing. It must be a regular expression.",
   ],
 ])("aiSdk refuses %s where it is given", (_, options, message) => {
   expect(() => aiSdk(gemini, untyped(options))).toThrow(LlmOptionError);

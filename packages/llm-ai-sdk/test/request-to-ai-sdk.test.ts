@@ -145,3 +145,14 @@ describe("files", () => {
     expect(JSON.stringify(after.at(-1))).toContain(png.data);
   });
 });
+
+it("tools that the provider runs are sent beside those of the agent, as tools of the AI SDK", () => {
+  const search = { id: "google.google_search", name: "google_search" };
+  const settings = { providerTools: { google: [search] } };
+  const bodyFor = (overrides: Partial<LlmRequest>) =>
+    convert({ settings, ...overrides }, { provider: "google.generative-ai" }).body;
+  const sent = { type: "provider", args: {}, ...search };
+  expect(bodyFor({ tools: [add] }).tools).toMatchObject([{ type: "function", name: "add" }, sent]);
+  expect(bodyFor({ tools: [] }).tools).toEqual([sent]);
+  expect(bodyFor({ tools: [], purpose: "reflect" })).not.toHaveProperty("tools");
+});

@@ -5,11 +5,13 @@ import type {
   TextBlockParam,
   Tool,
   ToolChoice,
+  ToolUnion,
 } from "@anthropic-ai/sdk/resources/messages";
 import type { JsonObject, LlmRequest, LlmSettings } from "@moora/llm";
 import {
   defined,
   normalizeRequest,
+  providerToolsOf,
   limitKeywords,
   strictSchema,
   unknownSettingWarnings,
@@ -56,7 +58,7 @@ export function requestToAnthropic(
   const body: MessageCreateParamsStreaming = {
     model: normalized.model,
     max_tokens: settings.maxOutputTokens ?? context.maxOutputTokens ?? 16_384,
-    ...systemAndTools(normalized, cacheControl),
+    ...systemAndTools(normalized, providerToolsOf(request, anthropicName), cacheControl),
     messages: cacheControl ? withBreakpoint(messages, cacheControl) : messages,
     ...(cacheControl && { cache_control: cacheControl }),
     ...(stops.length > 0 && { stop_sequences: stops }),
@@ -81,17 +83,21 @@ function warnUnsupported(settings: LlmSettings, warn: Warn): void {
 /** Tools precede the system text in the cached prefix, so one breakpoint after both is sufficient. */
 function systemAndTools(
   normalized: NormalizedRequest,
+  provided: readonly JsonObject[],
   cacheControl: CacheControlEphemeral | undefined,
 ): Fields {
   const mark = cacheControl && { cache_control: cacheControl };
   const system: TextBlockParam[] =
     normalized.system === undefined ? [] : [{ type: "text", text: normalized.system, ...mark }];
-  const tools = normalized.tools.map(({ name, description, schema }, index): Tool => ({
+  const own = normalized.tools.map(({ name, description, schema }, index): Tool => ({
     name,
     ...(description !== "" && { description }),
     input_schema: { ...schema, type: "object" },
     ...(system.length === 0 && index === normalized.tools.length - 1 && mark),
   }));
+  // The SDK does not know all tools that the provider runs. They come first: the last tool has the breakpoint.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  const tools = [...(provided as unknown as ToolUnion[]), ...own];
   return {
     ...(system.length > 0 && { system }),
     ...(tools.length > 0 && { tools, tool_choice: choiceOf(normalized) }),

@@ -250,3 +250,16 @@ describe("the cached prefix", () => {
     });
   });
 });
+
+it("tools that the provider runs are sent before those of the agent, which end the cached prefix", () => {
+  const search = { type: "web_search_20260209", name: "web_search" };
+  const tools = rich.tools.slice(0, 1);
+  const settings = { providerTools: { anthropic: [search] } };
+  expect(made({ settings, tools }).body.tools).toMatchObject([
+    search,
+    ...tools.map(({ name }) => ({ name })),
+  ]);
+  expect(made({ settings, tools: [], toolChoice: "auto" }).body.tools).toEqual([search]);
+  expect(made({ settings, tools: [], purpose: "reflect" }).body).not.toHaveProperty("tools");
+  expect(made({ settings }).warnings).toEqual([]);
+});

@@ -1,7 +1,8 @@
-import type { LlmRequest, LlmTool } from "@moora/llm";
+import type { JsonObject, LlmRequest, LlmTool } from "@moora/llm";
 import {
   defined,
   normalizeRequest,
+  providerToolsOf,
   strictSchema,
   unknownSettingWarnings,
   unsupportedWarning,
@@ -15,6 +16,7 @@ import type {
   ChatCompletionCreateParamsStreaming,
   ChatCompletionFunctionTool,
   ChatCompletionMessageParam,
+  ChatCompletionTool,
 } from "openai/resources/chat/completions";
 import { alternateRoles } from "./alternate-roles.ts";
 import { chatProfiles, type ChatField, type ChatProfile } from "./chat-profile.ts";
@@ -39,7 +41,7 @@ export function requestToChat(
   const body: ChatCompletionCreateParamsStreaming = {
     model: normalized.model,
     messages: messagesToChat(normalized, profile, warn),
-    ...toolsToChat(normalized, profile),
+    ...toolsToChat(normalized, profile, providerToolsOf(request, profile.name)),
     ...(format && { response_format: { type: "json_schema", json_schema: format } }),
     ...defined({
       [profile.tokenField]: settings.maxOutputTokens,
@@ -94,11 +96,20 @@ function profileFields(
   return known;
 }
 
-function toolsToChat(normalized: NormalizedRequest, profile: ChatProfile): ChatFields {
-  if (normalized.tools.length === 0) return {};
+function toolsToChat(
+  normalized: NormalizedRequest,
+  profile: ChatProfile,
+  provided: readonly JsonObject[],
+): ChatFields {
+  if (normalized.tools.length + provided.length === 0) return {};
   const { toolChoice } = normalized;
   return {
-    tools: normalized.tools.map((tool) => toolToChat(tool, profile)),
+    tools: [
+      ...normalized.tools.map((tool) => toolToChat(tool, profile)),
+      // The SDK does not know the tools that a server runs.
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+      ...(provided as unknown as ChatCompletionTool[]),
+    ],
     tool_choice:
       typeof toolChoice === "string" ? toolChoice : { type: "function", function: { name: toolChoice.name } },
   };

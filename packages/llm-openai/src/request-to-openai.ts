@@ -1,7 +1,8 @@
-import type { LlmRequest, LlmTool, LlmToolChoice } from "@moora/llm";
+import type { JsonObject, LlmRequest, LlmTool, LlmToolChoice } from "@moora/llm";
 import {
   defined,
   normalizeRequest,
+  providerToolsOf,
   strictSchema,
   unknownSettingWarnings,
   unsupportedWarning,
@@ -16,6 +17,7 @@ import type {
   ResponseCreateParamsStreaming,
   ResponseIncludable,
   ResponseInputItem,
+  Tool as OpenAiTool,
   ToolChoiceFunction,
   ToolChoiceOptions,
 } from "openai/resources/responses/responses";
@@ -50,7 +52,7 @@ export function requestToOpenAi(
       reasoning: settings.reasoningEffort && { effort: settings.reasoningEffort },
       prompt_cache_key: context.cacheKey === undefined ? undefined : wireIds()(context.cacheKey),
     }),
-    ...toolsToOpenAi(normalized),
+    ...toolsToOpenAi(normalized, providerToolsOf(request, openAiName)),
     ...(format && { text: { format: { type: "json_schema", ...format } } }),
     ...includeFields(normalized, context),
     // Items from the provider are sent back unchanged, and the SDK has no type for all of them.
@@ -63,10 +65,15 @@ export function requestToOpenAi(
   return { body, normalized, warnings };
 }
 
-function toolsToOpenAi(normalized: NormalizedRequest): Partial<ResponseCreateParamsStreaming> {
-  if (normalized.tools.length === 0) return {};
+function toolsToOpenAi(
+  normalized: NormalizedRequest,
+  provided: readonly JsonObject[],
+): Partial<ResponseCreateParamsStreaming> {
+  if (normalized.tools.length + provided.length === 0) return {};
   return {
-    tools: normalized.tools.map(toolToOpenAi),
+    // The SDK does not know all tools that the provider runs.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    tools: [...normalized.tools.map(toolToOpenAi), ...(provided as unknown as OpenAiTool[])],
     tool_choice: choiceToOpenAi(normalized.toolChoice),
     parallel_tool_calls: normalized.parallelToolCalls,
   };

@@ -54,7 +54,11 @@ describe("openaiChat refuses", () => {
       { ...chatProfiles.local, baseUrl: "http://127.0.0.1:1" },
       'Unknown option "profile.baseUrl" of openaiChat. Did you mean "baseURL"?',
     ],
-    ["a profile without its fields", { name: "x" }, "profile.baseURL of openaiChat must be a string"],
+    [
+      "a profile without its fields",
+      { name: "x" },
+      "profile.baseURL of openaiChat is missing. It must be a string.",
+    ],
     [
       "an unknown role in a profile",
       { ...chatProfiles.local, noteRole: "tool" },

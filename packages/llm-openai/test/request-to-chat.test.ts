@@ -273,3 +273,15 @@ describe("a server on this machine", () => {
     expect(headers[0]?.has("idempotency-key")).toBe(false);
   });
 });
+
+it("tools that the server runs are sent beside those of the agent, by the name of the profile", () => {
+  const search = { type: "browser_search" };
+  const tools = rich.tools.slice(0, 1);
+  const settings = { providerTools: { groq: [search] } };
+  expect(bodyOf("groq", { settings, tools })).toMatchObject({
+    tools: [...tools.map(({ name }) => ({ type: "function", function: { name } })), search],
+  });
+  expect(bodyOf("groq", { settings, tools: [], toolChoice: "auto" })).toMatchObject({ tools: [search] });
+  expect(bodyOf("groq", { settings, tools: [], purpose: "reflect" })).not.toHaveProperty("tools");
+  expect(JSON.stringify(bodyOf("openai", { settings }))).not.toContain("browser_search");
+});

@@ -208,3 +208,21 @@ describe("a request to the Responses API", () => {
     });
   });
 });
+
+describe("tools that the provider runs", () => {
+  const search = { type: "web_search" };
+  const tools = rich.tools.slice(0, 1);
+  const settings = { providerTools: { openai: [search], anthropic: [{ type: "other" }] } };
+
+  it("are sent beside those of the agent", () => {
+    expect(body({ settings, tools })).toMatchObject({
+      tools: [...tools.map(({ name }) => ({ type: "function", name })), search],
+    });
+    expect(body({ settings, tools: [] })).toMatchObject({ tools: [search], tool_choice: "auto" });
+    expect(warnings({ settings })).toEqual([]);
+  });
+
+  it("are not sent for a summary", () => {
+    expect(body({ settings, tools: [], purpose: "reflect" })).not.toHaveProperty("tools");
+  });
+});

@@ -40,6 +40,7 @@ export type {
   WireRequest,
 } from "./protocol.ts";
 export { callProvider } from "./provider-call.ts";
+export { providerToolsOf } from "./request.ts";
 export { retryAfterMs, type HeaderLookup } from "./retry-after.ts";
 export {
   StreamFaultError,

@@ -8,6 +8,18 @@ export { fileToUrl, urlToFile } from "./file-to-text.ts";
 export { lostNumber, lostNumberText } from "./json-numbers.ts";
 export { endOfJsonString, hasMoreItemsThan, isJsonObject, textToJson, withWellFormedText } from "./json.ts";
 export { isMissing } from "./load-sdk.ts";
+export {
+  oneOf,
+  optionForms,
+  optionsProblem,
+  required,
+  shownValue,
+  withMethods,
+  type NamedForm,
+  type OptionForm,
+  type OptionForms,
+  type OptionWords,
+} from "./check-options.ts";
 export { didYouMean, nearest, optionHint } from "./nearest.ts";
 export { readOutcome } from "./read-outcome.ts";
 export { rootCause } from "./root-cause.ts";

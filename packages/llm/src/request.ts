@@ -73,7 +73,18 @@ export interface LlmSettings {
   readonly confidence?: boolean;
   /** Fields that are added to the body of the request unchanged, by the caller's name: `{ openai: { service_tier: "flex" } }`. */
   readonly providerOptions?: { readonly [caller: string]: JsonObject };
+  /**
+   * Tools that the provider runs, beside `tools`, by the caller's name and in the provider's form: `{ openai: [{ type: "web_search" }] }`.
+   * A request for a summary is sent without them.
+   */
+  readonly providerTools?: { readonly [caller: string]: readonly JsonObject[] };
 }
+
+/** The tools of a request that the provider runs, for the caller with this name. */
+export const providerToolsOf = (
+  { purpose, settings }: Pick<LlmRequest, "purpose" | "settings">,
+  caller: string,
+): readonly JsonObject[] => (purpose === "plan" ? (settings.providerTools?.[caller] ?? []) : []);
 
 /** Everything that determines a model's answer. Equal requests are sent as equal bytes. */
 export interface LlmRequest {

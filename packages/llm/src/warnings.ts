@@ -14,6 +14,7 @@ export const knownSettings: Readonly<Record<keyof LlmSettings, true>> = {
   reasoningEffort: true,
   confidence: true,
   providerOptions: true,
+  providerTools: true,
 };
 
 /** A warning for every setting that `LlmSettings` does not have, such as a misspelled one. */

@@ -20,7 +20,7 @@ describe("the options of a caller", () => {
     ],
     ["a near name", { mode: "a", apikey: "k" }, 'Did you mean "apiKey"?'],
     ["a name of every object", { mode: "a", constructor: 1 }, 'Unknown option "constructor" of model.'],
-    ["a missing one", {}, 'mode of model must be "a" or "b", got undefined.'],
+    ["a missing one", {}, 'mode of model is missing. It must be "a" or "b".'],
     ["a fraction", { mode: "a", size: 1.5 }, "size of model must be a positive integer, got 1.5."],
     ["NaN", { mode: "a", idleTimeoutMs: Number.NaN }, "must be a positive number of milliseconds, got NaN."],
     [

@@ -39,13 +39,13 @@ export interface ReadOptions {
  * ids are those of live telemetry, each time the same. Rejects with what `readSession` rejects with, and with `BuildError` for
  * an invalid option.
  */
-export async function* readSpans(
+export function readSpans(
   log: EventLog,
   id: string,
   options: ReadOptions = {},
 ): AsyncGenerator<SessionSpan, void, undefined> {
   checkReadOptions("readSpans", options);
-  yield* spansOf(log, id, { ...options, resource: toResource(options.resource) });
+  return spansOf(log, id, { ...options, resource: toResource(options.resource) });
 }
 
 /** The most spans of one call of an exporter. */

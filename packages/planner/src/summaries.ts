@@ -8,15 +8,27 @@ const maxEntryLength = 600;
 
 /** A summary of a history: the beginning of each entry, one per line. */
 export function historyToSummary(text: string): string {
-  const at = text.indexOf("\n\nHistory:");
-  const history = at === -1 ? text : text.slice(at + "\n\nHistory:".length);
-  const entries = history
-    .split("\n\n")
-    .map((entry) => entry.replaceAll(/\s+/g, " ").trim())
-    .filter((entry) => entry !== "" && !entry.startsWith("User: "))
+  const head = "\n\nHistory:\n";
+  const history = textToJson(text.slice(text.indexOf(head) + head.length));
+  const entries = (Array.isArray(history) ? history : [{ assistant: text }])
+    .map((entry) => entryToText(entry).replaceAll(/\s+/g, " ").trim())
+    .filter((entry) => entry !== "")
     .map((entry) => (entry.length > maxEntryLength ? `${entry.slice(0, maxEntryLength)}...` : entry));
   const whole = entries.join("\n");
   return (whole.length > maxLength ? `${whole.slice(0, maxLength)}...` : whole).toWellFormed();
+}
+
+/** A line about what the assistant said, an earlier summary or a call; none for a message of the user. */
+function entryToText(entry: unknown): string {
+  if (!isJsonObject(entry)) return "";
+  const { assistant, summary, name, parameters, observation } = entry;
+  if (typeof name === "string")
+    return `Tool ${name}(${String(parameters)}): ${String(observation ?? "no result")}`;
+  return typeof assistant === "string"
+    ? `Assistant: ${assistant}`
+    : summary === undefined
+      ? ""
+      : String(summary);
 }
 
 const entry = /\bTool ([\w-]{1,64})\((\{.*?\})\): (SUCCESS|ERROR): (.*?)(?=\s+Tool [\w-]{1,64}\(\{|$)/gs;

@@ -1,6 +1,11 @@
 import type { LogListener } from "@moora/agent";
 import { BuildError, type Progress } from "@moora/agent-core-effects";
-import { checkOptions, refuse, type OptionForm, type OptionForms } from "@moora/agent-core-effects/internal";
+import {
+  checkOptions,
+  required,
+  type OptionForm,
+  type OptionForms,
+} from "@moora/agent-core-effects/internal";
 import { maxIdLength, type LiveChannel } from "@moora/event-log";
 
 /** The options of `restateServices`. */
@@ -70,7 +75,7 @@ export const liveForm: OptionForm = {
 };
 
 const forms: OptionForms<RestateOptions> = {
-  ingressUrl: ingressForm,
+  ingressUrl: required(ingressForm),
   context: "any",
   onProgress: "function",
   live: liveForm,
@@ -85,21 +90,7 @@ const forms: OptionForms<RestateOptions> = {
 
 /** Throws `BuildError` for invalid options of `restateServices`. */
 export const checkRestateOptions = (options: RestateOptions): void =>
-  checkRequired("restateServices", options, { forms, required: ["ingressUrl"] });
-
-/** Throws `BuildError` for invalid options, and for one that is required and missing. `caller` is the function with the options. */
-export function checkRequired<Options extends object>(
-  caller: string,
-  options: Options,
-  {
-    forms: known,
-    required,
-  }: { readonly forms: OptionForms<Options>; readonly required: readonly (keyof Options & string)[] },
-): void {
-  checkOptions(caller, options, known);
-  const missing = required.find((name) => options[name] === undefined);
-  if (missing !== undefined) refuse(`${caller} needs ${missing}.`);
-}
+  checkOptions("restateServices", options, forms);
 
 /** How long results are kept at least: a node that waits for one asks for it again when the node that had it fails. */
 const minuteMs = 60_000;

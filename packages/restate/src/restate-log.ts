@@ -1,4 +1,4 @@
-import type { OptionForms } from "@moora/agent-core-effects/internal";
+import { checkOptions, required, type OptionForms } from "@moora/agent-core-effects/internal";
 import {
   LogError,
   type DisposableLog,
@@ -10,7 +10,7 @@ import { HeadWatch, logClosed, logExists, validHeader } from "@moora/event-log/s
 import { headTopic } from "./head-topic.ts";
 import { listSessions } from "./listed-sessions.ts";
 import { LogCalls } from "./log-calls.ts";
-import { checkRequired, idForm, ingressForm, liveForm, serviceNames } from "./options.ts";
+import { idForm, ingressForm, liveForm, serviceNames } from "./options.ts";
 import { readHeads } from "./read-heads.ts";
 import { restateOwner, RestateSessionLog, type SharedLog } from "./session-log.ts";
 
@@ -30,8 +30,8 @@ export interface RestateLogOptions {
 }
 
 const forms: OptionForms<RestateLogOptions> = {
-  ingressUrl: ingressForm,
-  agent: "string",
+  ingressUrl: required(ingressForm),
+  agent: required("string"),
   adminUrl: ingressForm,
   live: liveForm,
 };
@@ -43,7 +43,7 @@ const forms: OptionForms<RestateLogOptions> = {
  * agent whose name is not the name of a service.
  */
 export function restateLog(options: RestateLogOptions): DisposableLog {
-  checkRequired("restateLog", options, { forms, required: ["ingressUrl", "agent"] });
+  checkOptions("restateLog", options, forms);
   return new RestateLog(options);
 }
 

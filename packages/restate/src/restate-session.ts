@@ -7,10 +7,10 @@ import {
   type Question,
   type UserContent,
 } from "@moora/agent";
-import type { OptionForms } from "@moora/agent-core-effects/internal";
+import { checkOptions, required, type OptionForms } from "@moora/agent-core-effects/internal";
 import { memoryLog, type EventLog } from "@moora/event-log";
 import { callSession } from "./ingress.ts";
-import { checkRequired, idForm, ingressForm, serviceNames } from "./options.ts";
+import { idForm, ingressForm, serviceNames } from "./options.ts";
 import { SessionCache } from "./session-cache.ts";
 import { SessionReader } from "./session-reader.ts";
 import { SessionWaits } from "./session-waits.ts";
@@ -75,9 +75,9 @@ export interface RestateSession<Answer = string> {
 }
 
 const forms: OptionForms<SessionOptions> = {
-  ingressUrl: ingressForm,
-  agent: "string",
-  id: idForm,
+  ingressUrl: required(ingressForm),
+  agent: required("string"),
+  id: required(idForm),
 };
 
 /**
@@ -86,7 +86,7 @@ const forms: OptionForms<SessionOptions> = {
  * name is not the name of a service.
  */
 export function restateSession<Answer = string>(options: SessionOptions): RestateSession<Answer> {
-  checkRequired("restateSession", options, { forms, required: ["ingressUrl", "agent", "id"] });
+  checkOptions("restateSession", options, forms);
   const { ingressUrl, agent, id } = options;
   const { session: service } = serviceNames(agent);
   const reader = new SessionReader({ ingressUrl, service });

@@ -83,7 +83,7 @@ describe("the object of sessions", () => {
 describe("the options of restateServices", () => {
   it.each<[unknown, RegExp]>([
     [undefined, /restateServices needs an object of options/],
-    [{}, /restateServices needs ingressUrl/],
+    [{}, /ingressUrl is missing/],
     [{ ingressUrl: 8080 }, /ingressUrl must be a URL such as "http:.*", got 8080/],
     [{ ingressUrl: "127.0.0.1:8080" }, /ingressUrl must be a URL such as "http:.*", got "127.0.0.1:8080"/],
     [{ ingressUrl, longestEffectMs: 0 }, /longestEffectMs must be a positive number, got 0/],
@@ -99,11 +99,11 @@ describe("the options of restateServices", () => {
 
 describe("the options of restateSession", () => {
   it.each<[unknown, RegExp]>([
-    [{ agent: "clerk", id: "ada" }, /restateSession needs ingressUrl/],
+    [{ agent: "clerk", id: "ada" }, /ingressUrl is missing/],
     [{ ingressUrl: "localhost", agent: "clerk", id: "ada" }, /ingressUrl must be a URL such as/],
     [{ ingressUrl, agent: "Restate-clerk", id: "ada" }, /must not start with "restate", got "Restate-clerk"/],
-    [{ ingressUrl, id: "ada" }, /restateSession needs agent/],
-    [{ ingressUrl, agent: "clerk" }, /restateSession needs id/],
+    [{ ingressUrl, id: "ada" }, /agent is missing/],
+    [{ ingressUrl, agent: "clerk" }, /id is missing/],
     [
       { ingressUrl, agent: "clerk", id: "" },
       /id must be a well-formed string of 1 to 200 characters, .* got ""/,

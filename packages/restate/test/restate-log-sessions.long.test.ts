@@ -210,8 +210,8 @@ describe("a log on Restate refuses", () => {
   });
 
   it.each([
-    [{ agent: "worker" }, "needs ingressUrl"],
-    [{ ingressUrl: "http://127.0.0.1:9" }, "needs agent"],
+    [{ agent: "worker" }, "ingressUrl is missing"],
+    [{ ingressUrl: "http://127.0.0.1:9" }, "agent is missing"],
     [{ ingressUrl: "127.0.0.1:9", agent: "worker" }, "ingressUrl must be a URL"],
     [{ ingressUrl: "http://127.0.0.1:9", agent: "worker", adminUrl: "x" }, "adminUrl must be a URL"],
     [{ ingressUrl: "http://127.0.0.1:9", agent: "9" }, "must start with a letter"],

@@ -1,19 +1,22 @@
 import {
   checkAgent,
+  checkOptions,
   isObject,
   oneOf,
   optionHint,
   refuse,
-  shownValue,
-  valuesProblem,
+  required,
   withMethods,
   type OptionForms,
 } from "@moora/agent-core-effects/internal";
 import type { AgentServerOptions } from "./server-options.ts";
 
-const forms: Partial<OptionForms<AgentServerOptions>> = {
+const forms: OptionForms<AgentServerOptions> = {
   agents: { expectation: "a list of one or more agents", fits: (value) => Array.isArray(value) },
-  log: withMethods("an event log", "open", "list"),
+  log: required({
+    ...withMethods("an event log", "open", "list"),
+    expectation: "an event log, such as sqliteLog(file) or memoryLog()",
+  }),
   authorize: "function",
   allowedHosts: "texts",
   allowedOrigins: "texts",
@@ -40,12 +43,9 @@ const forms: Partial<OptionForms<AgentServerOptions>> = {
 };
 
 /** Throws `BuildError` for options whose values have the wrong form: callers without types may pass any value. */
-export function checkValues(options: unknown): void {
-  if (!isObject(options))
-    return refuse(`createAgentServer needs an object of options, got ${shownValue(options)}.`);
-  const problem = valuesProblem(options, forms);
-  if (problem !== undefined) refuse(problem);
-  const agents: readonly unknown[] = Array.isArray(options["agents"]) ? options["agents"] : [];
+export function checkValues(options: AgentServerOptions): void {
+  checkOptions("createAgentServer", options, forms);
+  const agents: readonly unknown[] = options.agents ?? [];
   for (const [index, agent] of agents.entries()) checkAgent(`agents[${index}] of createAgentServer`, agent);
 }
 

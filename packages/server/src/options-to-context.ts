@@ -1,5 +1,5 @@
 import { BuildError, needsContext, systemClock, type Agent } from "@moora/agent";
-import { blobProblem, optionHint } from "@moora/agent-core-effects/internal";
+import { blobProblem } from "@moora/agent-core-effects/internal";
 import { Logger, safeErrorListener } from "@moora/agent/internal";
 import { checkedHosts, checkedOrigin } from "./access/site-options.ts";
 import { checkNumbers, checkValues } from "./check-values.ts";
@@ -8,33 +8,9 @@ import { ServerCounters } from "./metrics/server-counters.ts";
 import { defaultServerLimits, type AgentServerOptions, type ServerContext } from "./server-options.ts";
 import { workerOptionsOf } from "./worker/worker-options.ts";
 
-const knownOptions: Readonly<Record<keyof AgentServerOptions, true>> = {
-  agents: true,
-  log: true,
-  authorize: true,
-  allowedHosts: true,
-  allowedOrigins: true,
-  basePath: true,
-  worker: true,
-  blobs: true,
-  context: true,
-  metrics: true,
-  inspector: true,
-  mcp: true,
-  toolParts: true,
-  limits: true,
-  owner: true,
-  leaseMs: true,
-  clock: true,
-  onError: true,
-  onLog: true,
-};
-
 /** The context of a server with these options. Throws `BuildError` for an unknown or invalid option. */
 export function optionsToContext(options: AgentServerOptions): ServerContext {
   checkValues(options);
-  checkNames(options);
-  checkFunctions(options);
   checkFiles(options);
   checkContexts(options);
   const { log, agents, allowedHosts = [], allowedOrigins = [], basePath = "" } = options;
@@ -56,22 +32,6 @@ export function optionsToContext(options: AgentServerOptions): ServerContext {
     onError: safeErrorListener(options.onError),
     loggerOf: (id) => new Logger(id, options.onLog),
   };
-}
-
-/** Throws `BuildError` for an option that does not exist. */
-function checkNames(options: AgentServerOptions): void {
-  const unknown = Object.keys(options).find((name) => !Object.hasOwn(knownOptions, name));
-  if (unknown === undefined) return;
-  const hint = optionHint(unknown, Object.keys(knownOptions));
-  throw new BuildError(`Unknown option "${unknown}" of createAgentServer.${hint}`);
-}
-
-/** Throws `BuildError` for a log or an `authorize` that is not one. */
-function checkFunctions({ log, authorize }: AgentServerOptions): void {
-  if (typeof log?.open !== "function")
-    throw new BuildError("log must be an event log. Give one, such as sqliteLog(file) or memoryLog().");
-  if (authorize !== undefined && typeof authorize !== "function")
-    throw new BuildError("authorize must be a function that returns the user of a request.");
 }
 
 /** Throws `BuildError` for a path that routes cannot begin with. */

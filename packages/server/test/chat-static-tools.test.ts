@@ -95,7 +95,7 @@ describe("the option toolParts", () => {
   it("is checked", () => {
     const options = { agents: [agentOf([])], log: memoryLog(), toolParts: "typed" };
     expect(() => createAgentServer(options as never)).toThrow(
-      /toolParts must be one of dynamic, static, got "typed"/,
+      /toolParts must be "dynamic" or "static", got "typed"/,
     );
   });
 });

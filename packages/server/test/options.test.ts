@@ -20,7 +20,7 @@ describe("the options of a server", () => {
     [
       "a folder as the log",
       { agents, log: "./log" },
-      'log must be an event log, an object with open() and list(), got "./log".',
+      'log must be an event log, such as sqliteLog(file) or memoryLog(), got "./log".',
     ],
     [
       "a misspelled name",

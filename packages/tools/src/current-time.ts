@@ -1,4 +1,5 @@
 import { defineTool, toolReply, type Clock, type Tool } from "@moora/agent-core-effects";
+import { checkOptions, withMethods, type OptionForms } from "@moora/agent-core-effects/internal";
 import { textAt } from "./tool-input.ts";
 
 /** Options of `currentTimeTool`. */
@@ -9,8 +10,14 @@ export interface CurrentTimeOptions {
   readonly timeZone?: string;
 }
 
+const forms: OptionForms<CurrentTimeOptions> = {
+  clock: withMethods("a clock", "now"),
+  timeZone: "string",
+};
+
 /** Creates `current_time`: the current date and time, in any IANA time zone. Low risk, `replay: "safe"`. */
 export function currentTimeTool(options: CurrentTimeOptions = {}): Tool {
+  checkOptions("currentTimeTool", options, forms);
   const { clock = Date, timeZone = Intl.DateTimeFormat().resolvedOptions().timeZone } = options;
   return defineTool({
     name: "current_time",

@@ -1,4 +1,5 @@
 import { defineTool, toolReply, type Tool } from "@moora/agent-core-effects";
+import { checkOptions, type OptionForms } from "@moora/agent-core-effects/internal";
 import { textAt } from "./tool-input.ts";
 import { resolveName } from "./web/checked-lookup.ts";
 import { FetchRefused } from "./web/fetch-refused.ts";
@@ -14,11 +15,18 @@ export interface FetchUrlOptions {
   readonly timeoutMs?: number;
 }
 
+const forms: OptionForms<FetchUrlOptions> = {
+  resolve: "function",
+  isAllowed: "function",
+  timeoutMs: "positive",
+};
+
 /**
  * Creates `fetch_url`: reads pages of the public internet as text. A URL can carry data out, so its risk is medium: approve
  * each call, or do not combine it with tools that read private data.
  */
 export function fetchUrlTool(options: FetchUrlOptions = {}): Tool {
+  checkOptions("fetchUrlTool", options, forms);
   const { resolve = resolveName, isAllowed = isPublicAddress, timeoutMs = 20_000 } = options;
   return defineTool({
     name: "fetch_url",

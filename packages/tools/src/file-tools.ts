@@ -1,4 +1,5 @@
 import type { Tool } from "@moora/agent-core-effects";
+import { checkOptions, required, type OptionForms } from "@moora/agent-core-effects/internal";
 import { RootFolder } from "./files/root-folder.ts";
 import { listFilesTool } from "./list-files.ts";
 import { readFileTool } from "./read-file.ts";
@@ -17,12 +18,16 @@ export interface FileToolsOptions {
   readonly exclude?: readonly string[];
 }
 
+const forms: OptionForms<FileToolsOptions> = { root: required("string"), exclude: "texts" };
+
 /**
  * Creates `list_files`, `read_file` and `search_files` for one folder. They only read: paths above the folder, links that
  * lead out of it, excluded paths and special files are refused. Throws if `root` is not a folder, or is excluded. Low risk,
  * `replay: "safe"`.
  */
-export function fileTools({ root, exclude = [] }: FileToolsOptions): readonly Tool[] {
+export function fileTools(options: FileToolsOptions): readonly Tool[] {
+  checkOptions("fileTools", options, forms);
+  const { root, exclude = [] } = options;
   const folder = new RootFolder(root, exclude);
   return [listFilesTool(folder), readFileTool(folder), searchFilesTool(folder)];
 }

@@ -1,9 +1,9 @@
 import type { AgentState, DataPatch, Immutable, Json } from "@moora/agent-core-state-machine";
 import type { JsonObject } from "@moora/llm";
+import { shownValue, type OptionForms } from "@moora/llm/internal";
+import { checkOptions } from "../check-options.ts";
 import { refuse } from "../errors/build-error.ts";
 import { errorText } from "../error-text.ts";
-import { shownValue } from "../field-problem.ts";
-import { optionHint } from "@moora/llm/internal";
 import { isPromise } from "../is-promise.ts";
 import { schemaCheckOf } from "../tool/schema-check.ts";
 import { isStandardSchema, type OutputOf, type StandardSchema } from "../tool/standard-schema.ts";
@@ -70,12 +70,8 @@ export type DataValue<Definition extends AnyData> =
 export function defineData<const Schema extends StandardSchema | JsonObject>(
   options: DataOptions<Schema>,
 ): DataDefinition<OutputOf<Schema>> {
-  checkOptions(options);
+  checkDataOptions(options);
   const { schema, initial, version = 1, migrate, jsonSchema } = options;
-  if (!Number.isInteger(version) || version < 1)
-    refuse(`version of defineData must be a positive integer, got ${shownValue(version)}.`);
-  if (migrate !== undefined && typeof migrate !== "function")
-    refuse(`migrate of defineData must be a function, got ${shownValue(migrate)}.`);
   if (migrate !== undefined && version === 1)
     refuse("migrate of defineData needs a version of 2 or more, got version 1: no stored data is older.");
   const { check } = schemaCheckOf(
@@ -125,21 +121,17 @@ export function defineData<const Schema extends StandardSchema | JsonObject>(
 const anyJsonOf = (schema: StandardSchema | JsonObject): JsonObject | undefined =>
   isStandardSchema(schema) && schema["~standard"].jsonSchema === undefined ? {} : undefined;
 
-const optionNames: Readonly<Record<keyof DataOptions<StandardSchema>, true>> = {
-  schema: true,
-  initial: true,
-  version: true,
-  migrate: true,
-  jsonSchema: true,
+const forms: OptionForms<DataOptions<StandardSchema>> = {
+  schema: "any",
+  initial: "any",
+  version: "positiveInteger",
+  migrate: "function",
+  jsonSchema: "any",
 };
 
 /** Throws `BuildError` for an unknown or missing option: callers without types may pass any value. */
-function checkOptions(options: unknown): void {
-  if (typeof options !== "object" || options === null)
-    return refuse(`defineData needs an object of options, got ${shownValue(options)}.`);
-  const known = Object.keys(optionNames);
-  for (const name of Object.keys(options))
-    if (!known.includes(name)) refuse(`Unknown option "${name}" of defineData.${optionHint(name, known)}`);
+function checkDataOptions(options: object): void {
+  checkOptions("defineData", options, forms, { placeOf: (path) => `${path} of defineData` });
   for (const name of ["schema", "initial"])
     if (Reflect.get(options, name) === undefined) refuse(`${name} of defineData is missing.`);
 }

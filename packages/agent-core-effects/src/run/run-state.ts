@@ -1,8 +1,8 @@
 import type { AgentInput, AgentState, InputOf, TraceNote } from "@moora/agent-core-state-machine";
 import { addAgentUsage } from "@moora/agent-core-state-machine/internal";
+import { shownValue } from "@moora/llm/internal";
 import type { RunStateEffect } from "../effect.ts";
 import { errorText } from "../error-text.ts";
-import { shownValue } from "../field-problem.ts";
 import { isAborted } from "./abort.ts";
 import { assertLoggable } from "./assert-loggable.ts";
 import { NotSynchronous, dispatch, waitFor, type EffectProgram } from "./effect-program.ts";

@@ -1,8 +1,7 @@
 import type { JsonObject } from "@moora/llm";
-import { refuse } from "../errors/build-error.ts";
-import { shownValue } from "../field-problem.ts";
+import type { OptionForms } from "@moora/llm/internal";
+import { checkOptions } from "../check-options.ts";
 import { defineTool, type Tool } from "./define-tool.ts";
-import { optionHint } from "@moora/llm/internal";
 import { schemaCheckOf } from "./schema-check.ts";
 import type { ArgumentsOf, StandardSchema } from "./standard-schema.ts";
 import { toolReply, type ToolReply } from "./tool-reply.ts";
@@ -33,13 +32,12 @@ const question: JsonObject = {
   additionalProperties: false,
 };
 
-/** A row that is missing here does not compile. */
-const optionNames: Readonly<Record<keyof AskHumanOptions, true>> = {
-  name: true,
-  description: true,
-  input: true,
-  answer: true,
-  formerNames: true,
+const forms: OptionForms<AskHumanOptions> = {
+  name: "any",
+  description: "any",
+  input: "any",
+  answer: "any",
+  formerNames: "any",
 };
 
 /** The schema of what the model writes by default: the text `question`. */
@@ -67,13 +65,7 @@ export function askHuman<
 }
 
 function questionTool(options: AskHumanOptions): Tool {
-  if (typeof options !== "object" || options === null)
-    refuse(`askHuman needs an object of options, got ${shownValue(options)}.`);
-  const known = Object.keys(optionNames);
-  for (const option of Object.keys(options)) {
-    if (!known.includes(option))
-      refuse(`Unknown option "${option}" of askHuman.${optionHint(option, known)}`);
-  }
+  checkOptions("askHuman", options, forms);
   const { name = "ask_human", description = defaultDescription, input = question, answer } = options;
   const { formerNames } = options;
   const renamed = formerNames === undefined ? {} : { formerNames };

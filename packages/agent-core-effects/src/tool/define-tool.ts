@@ -1,9 +1,9 @@
 import type { PriceList, Spending, ToolDefinition } from "@moora/agent-core-state-machine";
 import type { JsonObject } from "@moora/llm";
+import { shownValue } from "@moora/llm/internal";
 import type { DataContext } from "../data/data-updates.ts";
 import type { AnyData, DataDefinition } from "../data/define-data.ts";
 import { refuse } from "../errors/build-error.ts";
-import { shownValue } from "../field-problem.ts";
 import { after, isPromise } from "../is-promise.ts";
 import { argumentsOf } from "./validate-arguments.ts";
 import type { ContextDefinition, HostContext, WithNeed } from "./define-context.ts";
@@ -257,6 +257,12 @@ function definitionOf({ name, probe, upcast, ...options }: AnyToolOptions, json:
   if (resumable === true && replay !== "keyed") {
     refuse(
       `The tool ${name} is resumable, but its replay is ${shownValue(replay ?? "once")}. Use replay: "keyed": a call continues by its idempotency key.`,
+    );
+  }
+  const settles = probe === undefined ? onUnknown && "onUnknown" : "probe";
+  if (settles !== undefined && (replay === "safe" || replay === "keyed")) {
+    refuse(
+      `The tool ${name} has ${settles}, but its replay is ${shownValue(replay)}: an interrupted call runs again. Use replay: "once", or leave it out.`,
     );
   }
   if (retries !== undefined && retries !== 0 && replay !== "safe" && replay !== "keyed") {

@@ -1,5 +1,6 @@
+import { shownValue } from "@moora/llm/internal";
 import { isObject } from "../check-options.ts";
-import { fieldPath, shownValue } from "../field-problem.ts";
+import { fieldPath } from "../field-problem.ts";
 
 /** The kinds of values that keywords have. A keyword that is not listed here is not checked. */
 const keywordsByKind = {

@@ -12,10 +12,9 @@ export type ResultJson =
   | { readonly ok: false; readonly problem: string; readonly code: "not-json" | "too-large" };
 
 /**
- * Converts the result of a tool to JSON text. Like `JSON.stringify`, it calls `toJSON`, leaves out undefined fields and
- * writes null for undefined items. Unlike it, it refuses values that would silently become `{}` or null: functions, symbols, NaN,
- * maps, sets, responses, errors, streams and other instances without `toJSON`. Results with more than `maxJsonItems` keys
- * and items are refused as well.
+ * Converts the result of a tool to JSON text. Like `JSON.stringify`, it calls `toJSON`, and leaves out undefined fields. Unlike it,
+ * it refuses values that would silently become `{}` or null: undefined items, functions, symbols, NaN, maps, sets, responses, errors,
+ * streams and other instances without `toJSON`. Results with more than `maxJsonItems` keys and items are refused as well.
  */
 export function resultToJson(value: unknown): ResultJson {
   const walk: Walk = { items: 0, path: [], within: new Set() };
@@ -74,7 +73,7 @@ function dataText(value: unknown, walk: Walk): string | undefined {
 function arrayText(items: readonly unknown[], walk: Walk): string {
   count(items.length, walk);
   const texts: string[] = [];
-  for (let index = 0; index < items.length; index += 1) texts.push(fieldText(items, index, walk) ?? "null");
+  for (let index = 0; index < items.length; index += 1) texts.push(fieldText(items, index, walk) ?? "");
   return `[${texts.join(",")}]`;
 }
 
@@ -92,6 +91,8 @@ function objectText(value: object, walk: Walk): string {
 function fieldText(owner: object, key: string | number, walk: Walk): string | undefined {
   walk.path.push(key);
   const text = textOf(Reflect.get(owner, key), walk);
+  if (text === undefined && typeof key === "number")
+    refuse(walk, { kind: "undefined", fix: "return null or leave the item out" });
   walk.path.pop();
   return text;
 }

@@ -106,6 +106,7 @@ const outerKeywords: ReadonlySet<string> = new Set([
   "items",
   "prefixItems",
   "patternProperties",
+  "additionalProperties",
   "$ref",
   "allOf",
 ]);
@@ -121,8 +122,8 @@ function jsonSchemaCheck(schema: JsonObject): SchemaCheck<unknown> {
       const { valid, errors } = validator.validate(value);
       if (valid) return { ok: true, value };
       const own = errors.filter(({ keyword }) => !outerKeywords.has(keyword));
-      const issues = (own.length === 0 ? errors : own).map(({ instanceLocation, error }) => ({
-        message: error,
+      const issues = (own.length === 0 ? errors : own).map(({ instanceLocation, error, keyword }) => ({
+        message: keyword === "false" ? "The schema has no such field. Leave it out." : error,
         path: instanceLocation.split("/").slice(1),
       }));
       return { ok: false, problem: issuesToText(issues, value) };

@@ -1,4 +1,4 @@
-import { shownValue } from "../field-problem.ts";
+import { shownValue } from "@moora/llm/internal";
 import { isStandardSchema, type StandardSchema } from "./standard-schema.ts";
 
 /** Why a value cannot be a schema, as the end of a sentence with the fix; undefined if it may be one. */

@@ -1,9 +1,9 @@
 import type { Json } from "@moora/agent-core-state-machine";
 import { jsonCopy } from "@moora/agent-core-state-machine/internal";
 import type { JsonObject } from "@moora/llm";
-import { optionHint } from "@moora/llm/internal";
+import { required, type OptionForms } from "@moora/llm/internal";
+import { checkOptions } from "../check-options.ts";
 import { refuse } from "../errors/build-error.ts";
-import { shownValue } from "../field-problem.ts";
 import { schemaCheckOf } from "./schema-check.ts";
 import type { StandardSchema } from "./standard-schema.ts";
 
@@ -38,11 +38,13 @@ export interface AskedByTool {
     | { readonly type: "refused"; readonly reason: string; readonly by: string };
 }
 
-/** A row that is missing here does not compile. */
-const optionNames: Readonly<Record<keyof ToolAsksOptions, true>> = {
-  question: true,
-  answer: true,
-  state: true,
+const forms: OptionForms<ToolAsksOptions> = {
+  question: required({
+    expectation: "a text",
+    fits: (value) => typeof value === "string" && value !== "",
+  }),
+  answer: "any",
+  state: "any",
 };
 
 /** Questions are recognized by identity: an object of this shape that `toolAsks` did not return is JSON. */
@@ -54,16 +56,8 @@ const questions = new WeakSet<object>();
  * Throws `BuildError` for a question that is not a text, an invalid schema, and a state that is not JSON.
  */
 export function toolAsks(options: ToolAsksOptions): ToolQuestion {
-  if (typeof options !== "object" || options === null)
-    refuse(`toolAsks needs an object, { question, answer, state }, got ${shownValue(options)}.`);
-  const known = Object.keys(optionNames);
-  for (const option of Object.keys(options)) {
-    if (!known.includes(option))
-      refuse(`Unknown option "${option}" of toolAsks.${optionHint(option, known)}`);
-  }
+  checkOptions("toolAsks", options, forms, { placeOf: (path) => `toolAsks: ${path}` });
   const { question, answer, state = null } = options;
-  if (typeof question !== "string" || question === "")
-    refuse(`toolAsks: question must be a text, got ${shownValue(question)}.`);
   const copied = jsonCopy(state);
   if (!("copy" in copied)) return refuse(`toolAsks: ${placeOf(copied.problem)}: ${copied.problem.message}`);
   const schema =

@@ -1,31 +1,55 @@
 import { toolDefinitionSchema, type ToolDefinition } from "@moora/agent-core-state-machine";
+import {
+  optionForms,
+  optionHint,
+  required,
+  shownValue,
+  withMethods,
+  type OptionForm,
+  type OptionForms,
+} from "@moora/llm/internal";
+import { checkOptions, isObject } from "../check-options.ts";
 import { refuse } from "../errors/build-error.ts";
-import { fieldProblem, shownValue } from "../field-problem.ts";
-import { optionHint } from "@moora/llm/internal";
+import { fieldProblem } from "../field-problem.ts";
 import { isContextDefinition } from "./define-context.ts";
 import type { ToolOptions } from "./define-tool.ts";
 
-/** The options that `defineTool` knows; a row that is missing here does not compile. */
-const optionNames: Readonly<Record<keyof ToolOptions, true>> = {
-  name: true,
-  description: true,
-  input: true,
-  schema: true,
-  execute: true,
-  probe: true,
-  risk: true,
-  approval: true,
-  replay: true,
-  onUnknown: true,
-  timeoutMs: true,
-  retries: true,
-  resumable: true,
-  maxParallel: true,
-  spends: true,
-  data: true,
-  context: true,
-  formerNames: true,
-  upcast: true,
+export const dataForm: OptionForm = {
+  ...withMethods("data", "change"),
+  expectation: "what defineData returned",
+};
+export const contextForm: OptionForm = {
+  expectation: "what defineContext returned",
+  fits: isContextDefinition,
+};
+
+/** Values of the definition are checked by its schema. */
+const forms: OptionForms<ToolOptions> = {
+  name: "any",
+  description: required({
+    expectation: "a text that is not blank",
+    fits: (value) => typeof value === "string" && value.trim() !== "",
+  }),
+  input: "any",
+  schema: "any",
+  execute: required({ ...optionForms.function, expectation: "a function, (input) => result" }),
+  probe: "function",
+  risk: "any",
+  approval: "any",
+  replay: "any",
+  onUnknown: "any",
+  timeoutMs: "any",
+  retries: "any",
+  resumable: "any",
+  maxParallel: "any",
+  spends: { ...optionForms.object, fields: { tokens: "amount", cost: "amount" } },
+  data: dataForm,
+  context: contextForm,
+  formerNames: {
+    expectation: "a list of tool names",
+    fits: (value) => Array.isArray(value) && value.every(isToolName),
+  },
+  upcast: "function",
 };
 
 /** What other libraries call the options. */
@@ -39,34 +63,23 @@ const aliases: Readonly<Record<string, string>> = {
 
 /** Throws `BuildError` for options that cannot make a tool. The input schema is checked where it is used. */
 export function checkToolOptions(options: unknown): void {
-  if (typeof options !== "object" || options === null)
-    return refuse(`defineTool needs an object of options, got ${shownValue(options)}.`);
-  const { name, input, schema, execute, probe, data, context, upcast } = readOptions(options);
+  if (!isObject(options)) return refuse(`defineTool needs an object of options, got ${shownValue(options)}.`);
+  const { name, input, schema } = options;
   checkToolName(name);
-  const known = Object.keys(optionNames);
-  for (const option of Object.keys(options)) {
-    if (!known.includes(option))
-      refuse(`Unknown option "${option}" of the tool ${name}.${optionHint(option, known, aliases)}`);
-  }
+  checkOptions(`the tool ${name}`, options, forms, {
+    placeOf: (path) => `${path} of the tool ${name}`,
+    hintOf: (option, known) => optionHint(option, known, aliases),
+  });
   if (input === undefined && schema !== undefined)
     refuse(`The tool ${name} has schema, but no input. Did you mean "input"?`);
-  if (typeof execute !== "function")
-    refuse(`The tool ${name} has no execute function. Give execute: (input) => result.`);
-  if (data !== undefined && typeof Reflect.get(Object(data), "change") !== "function")
-    refuse(`data of the tool ${name} was not created by defineData, got ${shownValue(data)}.`);
-  if (context !== undefined && !isContextDefinition(context))
-    refuse(`context of the tool ${name} was not created by defineContext, got ${shownValue(context)}.`);
-  if (upcast !== undefined && typeof upcast !== "function")
-    refuse(`upcast of the tool ${name} must be a function, got ${shownValue(upcast)}.`);
-  if (probe !== undefined && typeof probe !== "function")
-    refuse(`probe of the tool ${name} must be a function, got ${shownValue(probe)}.`);
 }
 
-const readOptions = (options: object): { readonly [Name in keyof ToolOptions]?: unknown } => options;
+const isToolName = (name: unknown): name is string =>
+  typeof name === "string" && /^[A-Za-z0-9_-]{1,64}$/.test(name) && !(name in {});
 
 /** Throws `BuildError` for a name that providers refuse, and for a property name of `Object.prototype`. */
 export function checkToolName(name: unknown): asserts name is string {
-  if (typeof name !== "string" || !/^[A-Za-z0-9_-]{1,64}$/.test(name) || name in {}) {
+  if (!isToolName(name)) {
     refuse(
       `Invalid tool name ${shownValue(name)}. Use 1 to 64 letters, digits, "_" or "-"; names of Object.prototype are reserved.`,
     );

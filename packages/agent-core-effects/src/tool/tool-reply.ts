@@ -1,9 +1,8 @@
-import { DataRefused } from "../data/data-refused.ts";
 import type { AgentAttachment, Handoff, UsageReport } from "@moora/agent-core-state-machine";
 import { jsonCopy } from "@moora/agent-core-state-machine/internal";
-import { isObject, optionsProblem, type OptionForms } from "../check-options.ts";
-import { refuse } from "../errors/build-error.ts";
-import { shownValue } from "../field-problem.ts";
+import { optionForms, required, type OptionForms } from "@moora/llm/internal";
+import { DataRefused } from "../data/data-refused.ts";
+import { checkOptions } from "../check-options.ts";
 import { errorText } from "../error-text.ts";
 import { resultToJson } from "./result-to-json.ts";
 import { isToolQuestion, questionToOutcome, type ToolQuestion } from "./tool-asks.ts";
@@ -19,19 +18,35 @@ export interface ToolReply {
   readonly usage?: UsageReport;
 }
 
+/** The forms of the fields of a file. */
+export const fileForms: OptionForms<AgentAttachment> = {
+  mediaType: required("string"),
+  url: required("string"),
+  name: "string",
+};
+
+const usageForms: OptionForms<UsageReport> = {
+  inputTokens: "any",
+  cachedInputTokens: "any",
+  cacheWriteTokens: "any",
+  outputTokens: "any",
+  reasoningTokens: "any",
+  cost: "any",
+};
+
 const forms: OptionForms<ToolReply> = {
-  content: "string",
+  content: required("string"),
   files: {
     expectation: "a list of files, each with mediaType and url",
-    fits: (value) =>
-      Array.isArray(value) && value.every((file) => isObject(file) && typeof file["url"] === "string"),
+    fits: (value) => Array.isArray(value),
+    fields: fileForms,
   },
   isError: "boolean",
   code: {
     expectation: "a non-empty string",
     fits: (value) => typeof value === "string" && value !== "",
   },
-  usage: "object",
+  usage: { ...optionForms.object, fields: usageForms },
 };
 
 /** Replies are recognized by identity: an object of this shape that `toolReply` did not return is JSON. */
@@ -39,12 +54,7 @@ const replies = new WeakSet<object>();
 
 /** Creates the reply of a tool with files, as an error, or with usage. Throws `BuildError` if `content` is not a string. */
 export function toolReply(reply: ToolReply): ToolReply {
-  if (typeof reply !== "object" || reply === null)
-    refuse(`toolReply needs an object, { content, files, isError }, got ${shownValue(reply)}.`);
-  if (typeof reply.content !== "string")
-    refuse(`toolReply: content must be a string, got ${typeof reply.content}.`);
-  const problem = optionsProblem("toolReply", reply, forms, (name) => `toolReply: ${name}`);
-  if (problem !== undefined) refuse(problem);
+  checkOptions("toolReply", reply, forms, { placeOf: (path) => `toolReply: ${path}` });
   const made = { ...reply };
   replies.add(made);
   return made;

@@ -249,7 +249,7 @@ describe("what cannot be a tool throws when it is defined", () => {
     [
       "no description",
       { description: undefined },
-      "Invalid tool: fine.description is missing. It must be a string.",
+      "description of the tool fine is missing. It must be a text that is not blank.",
     ],
     [
       "a misspelt option",
@@ -262,9 +262,34 @@ describe("what cannot be a tool throws when it is defined", () => {
       'Unknown option "inputSchema" of the tool fine. Did you mean "input"?',
     ],
     [
+      "a blank description",
+      { description: " " },
+      'description of the tool fine must be a text that is not blank, got " ".',
+    ],
+    [
+      "a former name that no tool can have",
+      { formerNames: ["a b"] },
+      "formerNames of the tool fine must be a list of tool names, got an array.",
+    ],
+    [
+      "less than nothing to spend",
+      { spends: { tokens: -1 } },
+      "spends.tokens of the tool fine must be a number of at least 0, got -1.",
+    ],
+    [
+      "a probe that would never run",
+      { replay: "safe", probe: () => "unknown" },
+      'The tool fine has probe, but its replay is "safe": an interrupted call runs again.',
+    ],
+    [
+      "an unknown outcome that cannot be",
+      { replay: "keyed", onUnknown: "ask" },
+      'The tool fine has onUnknown, but its replay is "keyed": an interrupted call runs again.',
+    ],
+    [
       "no execute",
       { execute: undefined },
-      "The tool fine has no execute function. Give execute: (input) => result.",
+      "execute of the tool fine is missing. It must be a function, (input) => result.",
     ],
     [
       "a probe that is not a function",
@@ -367,7 +392,7 @@ describe("a definition", () => {
       probe: () => "unknown",
       risk: "high",
       approval: "always",
-      replay: "keyed",
+      replay: "once",
       onUnknown: "ask",
       timeoutMs: 5,
       maxParallel: 1,
@@ -375,7 +400,7 @@ describe("a definition", () => {
     expect(tool.definition).toMatchObject({
       risk: "high",
       approval: "always",
-      replay: "keyed",
+      replay: "once",
       onUnknown: "ask",
       timeoutMs: 5,
       maxParallel: 1,

@@ -59,6 +59,21 @@ describe("a JSON Schema whose only complaint is about what stands within", () =>
     const outcome = await runAlone(tool, { a: 1 });
     expect(outcome).toMatchObject({ isSuccess: false, error: expect.stringContaining("a") });
   });
+
+  it("names a field too many once, in plain words", async () => {
+    const tool = defineTool({
+      name: "plan",
+      description: "Plans.",
+      input: { type: "object", properties: { task: { type: "string" } }, additionalProperties: false },
+      execute: () => expect.unreachable(),
+    });
+    expect(await runAlone(tool, { task: "x", foo: 1 })).toMatchObject({
+      error: expect.stringContaining("foo: The schema has no such field. Leave it out."),
+    });
+    expect(await runAlone(tool, { task: "x", foo: 1 })).not.toMatchObject({
+      error: expect.stringMatching(/boolean schema|additional properties/),
+    });
+  });
 });
 
 describe("a tool that throws what JSON says nothing of", () => {

@@ -104,6 +104,8 @@ describe("what a tool returns, now or later", () => {
     [Symbol("s"), "a symbol; return a string"],
     [1n, "a bigint; return String(value)"],
     [Number.NaN, "NaN; return a finite number or null"],
+    [[1, undefined], "undefined at $[1]; return null or leave the item out"],
+    [{ rows: Array(2) }, "undefined at $.rows[0]; return null or leave the item out"],
     [new Map([["a", 1]]), "a Map; return Object.fromEntries(map)"],
     [new Set([1]), "a Set; return [...set]"],
     [new Response("{}"), "a Response; return await response.json() or text"],
@@ -194,7 +196,7 @@ describe("what a tool returns, now or later", () => {
     }
     const shared = { a: 1 };
     const values: unknown[] = [
-      { a: undefined, b: [undefined, null], c: Array(2), d: -0, e: { toJSON: () => undefined } },
+      { a: undefined, b: [null], d: -0, e: { toJSON: () => undefined } },
       { price: new Money(), at: new Date(0), url: new URL("https://example.test/a") },
       [shared, shared],
       Object.create(null, { a: { value: 1, enumerable: true } }),
@@ -228,7 +230,7 @@ describe("what a tool returns, now or later", () => {
       expect(outcome).toEqual({ isSuccess: false, code: "tool-error", error: "no such file" });
   });
 
-  it("a reply whose content is not text, or whose files are not JSON, is an error", async () => {
+  it("a reply whose content is not text, or whose files are not well-formed, is an error", async () => {
     const untyped = JSON.parse('{"content":7}');
     expect(
       await runAlone(
@@ -236,9 +238,9 @@ describe("what a tool returns, now or later", () => {
         {},
       ),
     ).toMatchObject({
-      error: "toolReply: content must be a string, got number.",
+      error: "toolReply: content must be a string, got 7.",
     });
-    const files = [{ mediaType: "image/png", url: "a", extra: 1n }];
+    const files = [{ mediaType: "image/png", url: "a\ud800" }];
     expect(
       await runAlone(
         gives(() => toolReply({ content: "x", files })),

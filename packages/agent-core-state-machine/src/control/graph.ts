@@ -62,6 +62,12 @@ export function graphProblems(graph: ControlGraph): readonly string[] {
     if (from === "Done" || from === "Error" || graph.terminals.includes(from))
       problems.push(`A row starts at ${from}, where every loop ends.`);
     for (const [event, to] of Object.entries(row)) {
+      if (to === null) {
+        const kept = { ...graph, rows: { ...graph.rows, [from]: {} } };
+        if (nextStateName(kept, from, event) === undefined)
+          problems.push(`The row ${from} --${event}--> is removed, and does not exist.`);
+        continue;
+      }
       if (!known.has(to)) problems.push(`The row ${from} --${event}--> ${to} leads to no state.`);
       if (to === "Idle")
         problems.push(`The row ${from} --${event}--> Idle: only a new conversation is Idle.`);
@@ -71,7 +77,7 @@ export function graphProblems(graph: ControlGraph): readonly string[] {
   for (const state of graph.states)
     if (!reachable.has(state)) problems.push(`No row leads to the state ${state}.`);
   for (const state of graph.states) {
-    if (!graph.terminals.includes(state) && Object.keys(graph.rows[state] ?? {}).length === 0)
+    if (!graph.terminals.includes(state) && Object.values(graph.rows[state] ?? {}).every((to) => to === null))
       problems.push(`No row leads out of the state ${state}; make it a terminal state or add one.`);
   }
   return problems;

@@ -4,6 +4,7 @@ import { enterActing, enterParallelActing, enterWaitingForHuman } from "./acting
 import { enterCustom } from "./custom.ts";
 import { enterDone, enterError } from "./done-and-error.ts";
 import { controlName, type AnyFiredEvent, type EnterState, type FiredEvent } from "./enter.ts";
+import { callsAt } from "../memory.ts";
 import { enterObserving } from "./observing.ts";
 import { enterPlanning } from "./planning.ts";
 import { enterReflecting } from "./reflecting.ts";
@@ -75,8 +76,12 @@ const brokenGraph = (
   };
 };
 
+/** The events about the calls of a turn. */
+const aboutCalls = /^(Llm(Parallel)?ToolCalls?|Tool(Success|Failure|Blacklisted)|Human\w+|OutcomeUnknown)$/;
+
 function record(edit: StateEdit, from: string, { event, note }: AnyFiredEvent, to: string): void {
   const { loop, step } = edit.reActContext;
   const noted = note === undefined ? {} : { note };
-  edit.moves.push({ from, event, to, loop, step, timestamp: edit.timestamp, ...noted });
+  const called = aboutCalls.test(event) ? { calls: callsAt(edit) } : {};
+  edit.moves.push({ from, event, to, loop, step, timestamp: edit.timestamp, ...noted, ...called });
 }

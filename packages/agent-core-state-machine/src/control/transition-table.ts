@@ -76,9 +76,11 @@ export const builtInStates: readonly BuiltInState[] = Object.keys(transitionTabl
 
 const builtInRows: Readonly<Record<string, Readonly<Record<string, string>>>> = transitionTable;
 
-/** The name of the state to which an event leads; undefined without a row. Custom rows take precedence. */
+/** The name of the state to which an event leads; undefined without a row. Custom rows take precedence; null removes a row. */
 export function nextStateName(graph: ControlGraph, from: string, event: string): string | undefined {
-  return row(graph.rows, from, event) ?? row(builtInRows, from, event) ?? everywhere(graph, from, event);
+  const own = row(graph.rows, from, event);
+  if (own !== undefined) return own ?? undefined;
+  return row(builtInRows, from, event) ?? everywhere(graph, from, event);
 }
 
 /** The transition that every custom state has: `Cancelled` leads to Error, unless the state is terminal. */
@@ -87,11 +89,11 @@ function everywhere(graph: ControlGraph, from: string, event: string): string | 
   return waits && event === "Cancelled" ? "Error" : undefined;
 }
 
-function row(
-  rows: Readonly<Record<string, Readonly<Record<string, string>>>>,
+function row<To>(
+  rows: Readonly<Record<string, Readonly<Record<string, To>>>>,
   from: string,
   event: string,
-): string | undefined {
+): To | undefined {
   const events = Object.hasOwn(rows, from) ? rows[from] : undefined;
   return events !== undefined && Object.hasOwn(events, event) ? events[event] : undefined;
 }

@@ -3,6 +3,7 @@ import {
   agentTransition,
   controlName,
   isLoopRunning,
+  nextStateName,
   parseState,
   step,
   ignoredReason,
@@ -10,13 +11,7 @@ import {
   type AgentState,
   type ControlMove,
 } from "@moora/agent-core-state-machine";
-import {
-  nextStateName,
-  openCallOf,
-  openCallsOf,
-  recordOf,
-  toolOf,
-} from "@moora/agent-core-state-machine/internal";
+import { openCallOf, openCallsOf, recordOf, toolOf } from "@moora/agent-core-state-machine/internal";
 import { assertLaw, firstDifference } from "./law-broken.ts";
 import { checkRequest } from "./request-laws.ts";
 

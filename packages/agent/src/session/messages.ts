@@ -131,7 +131,9 @@ const contentError = (what: string, content: unknown, cause: unknown): AgentErro
   const problem = contentProblem(content);
   const reason = errorText(cause);
   const message =
-    problem?.path === "content" ? `The ${what} ${problem.message}` : `Invalid ${what}: ${reason}`;
+    problem?.message.startsWith("must be") === true && problem.path === "content"
+      ? `The ${what} ${problem.message}`
+      : `Invalid ${what}: ${reason}`;
   return new AgentError("AgentFailed", message, { reason: "InputRefused", cause });
 };
 

@@ -1,4 +1,4 @@
-import { shownValue } from "@moora/agent-core-effects/internal";
+import { optionsProblem, shownValue, type OptionForms } from "@moora/agent-core-effects/internal";
 import { valueProblem } from "../decision-value.ts";
 import { InputRefused } from "./session.ts";
 
@@ -24,17 +24,36 @@ export function checkQuestion(question: unknown): void {
     throw refusal("question.path", `must be an array of strings, got ${shownValue(path)}. ${fix}`);
 }
 
+/** Checks the argument of a function that is an object of options. */
+export function checkArgument<Options>(
+  path: string,
+  caller: string,
+  value: unknown,
+  forms: OptionForms<Options>,
+): asserts value is Options {
+  const problem = optionsProblem(caller, value, forms);
+  if (problem !== undefined) throw refusal(path, problem);
+}
+
+const settlementForms: OptionForms<{ readonly content: unknown; readonly error: unknown }> = {
+  content: "any",
+  error: "any",
+};
+
 /** Checks the result of a tool call that an application passes to `settle`. */
 export function checkSettlement(settlement: unknown): void {
   if (typeof settlement !== "object" || settlement === null)
     throw refusal("settlement", `must be { content } or { error }, got ${shownValue(settlement)}.`);
+  const { length } = ["content", "error"].filter((name) => name in settlement);
+  if (length === 0) throw refusal("settlement", "must have content, or error for a call that failed.");
+  if (length === 2) throw refusal("settlement", "must be { content } or { error }, got both.");
+  checkArgument("settlement", "settle", settlement, settlementForms);
   if ("error" in settlement) {
     if (typeof settlement.error === "string") return;
     throw refusal("settlement.error", `must be a string, got ${shownValue(settlement.error)}.`);
   }
-  if (!("content" in settlement))
-    throw refusal("settlement", "must have content, or error for a call that failed.");
-  const problem = valueProblem({ path: "settlement.content", value: settlement.content });
+  const value: unknown = Reflect.get(settlement, "content");
+  const problem = valueProblem({ path: "settlement.content", value });
   if (problem !== undefined) throw new InputRefused(problem);
 }
 
@@ -77,18 +96,17 @@ export function checkLimit(value: unknown): void {
   throw refusal("limit", `must be a positive integer, got ${shownValue(value)}.`);
 }
 
+const closeForms: OptionForms<{ readonly graceMs?: number }> = {
+  graceMs: {
+    expectation: "a non-negative number of milliseconds",
+    fits: (value) => typeof value === "number" && value >= 0,
+  },
+};
+
 /** Checks the options of `close`, and returns `graceMs` (default: 0). */
-export function checkedGraceMs(options: unknown): number {
-  if (options === undefined) return 0;
-  if (typeof options !== "object" || options === null)
-    throw refusal("options", `must be { graceMs }, got ${shownValue(options)}.`);
-  const graceMs: unknown = "graceMs" in options ? options.graceMs : undefined;
-  if (graceMs === undefined) return 0;
-  if (typeof graceMs === "number" && graceMs >= 0) return graceMs;
-  throw refusal(
-    "options.graceMs",
-    `must be a non-negative number of milliseconds, got ${shownValue(graceMs)}.`,
-  );
+export function checkedGraceMs(options: unknown = {}): number {
+  checkArgument("options", "close", options, closeForms);
+  return options.graceMs ?? 0;
 }
 
 const refusal = (path: string, message: string): InputRefused =>

@@ -377,7 +377,7 @@ describe("a tool that asks in the middle of its call", () => {
   });
 
   it.each([
-    ["no question", {}, "question must be a text"],
+    ["no question", {}, "question is missing. It must be a text."],
     [
       "an option that it does not have",
       { question: "?", stat: 1 },

@@ -6,6 +6,7 @@ import { LlmOptionError } from "../llm-option-error.ts";
 import { abortedOutcome, streamParts } from "../combinators/play-outcome.ts";
 import { noUsage, type LlmOutcome, type LlmUsage } from "../outcome.ts";
 import type { LlmPart, LlmRequest } from "../request.ts";
+import { usageForm } from "./outcomes.ts";
 import { shownStep } from "./shown-step.ts";
 
 /** What a scripted model does in one call: it returns an outcome, or waits until its signal is aborted. */
@@ -22,13 +23,10 @@ export interface MockHang {
  * A step that streams a text and then waits until the call is aborted. The failure reports `usage`. Time limits in the options of
  * the call do not end it: adapters of providers observe them, a script does not. Use `fails("timeout")` for a timeout.
  */
-export const hangs = (
-  after: string = "",
-  details: { readonly usage?: Partial<LlmUsage> } = {},
-): MockHang => ({
-  hangsAfter: after,
-  ...(details.usage && { usage: { ...noUsage, ...details.usage } }),
-});
+export function hangs(after: string = "", details: { readonly usage?: Partial<LlmUsage> } = {}): MockHang {
+  checkOptions<typeof details>("hangs", details, { usage: usageForm });
+  return { hangsAfter: after, ...(details.usage && { usage: { ...noUsage, ...details.usage } }) };
+}
 
 /** The steps of a scripted model: one for each call, or a function that returns the step of a call. */
 export type MockScript =

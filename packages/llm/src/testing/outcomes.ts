@@ -1,3 +1,4 @@
+import { checkOptions, optionForms, type OptionForm, type OptionForms } from "../check-options.ts";
 import { failedOutcome, failureOf } from "../failure.ts";
 import type { Json } from "../json.ts";
 import { LlmOptionError } from "../llm-option-error.ts";
@@ -33,13 +34,42 @@ export interface ScriptedToolCall {
 /** The origin of all scripted turns. */
 export const mockOrigin = "mock";
 
-/** The outcome of a model that answers with a text. */
-export const answers = (text: string, details: AnswerDetails = {}): LlmOutcome =>
-  turnOf([{ type: "text", text }], details);
+/** The forms of the amounts of a usage. A test may give amounts that providers must not report. */
+export const usageForm: OptionForm = {
+  ...optionForms.object,
+  fields: {
+    inputTokens: "any",
+    cachedInputTokens: "any",
+    cacheWriteTokens: "any",
+    outputTokens: "any",
+    reasoningTokens: "any",
+  },
+};
+
+const detailForms: OptionForms<AnswerDetails> = {
+  model: "string",
+  usage: usageForm,
+  confidence: "any",
+  warnings: "any",
+  reasoning: "string",
+  text: "string",
+  files: "any",
+  finish: "any",
+};
+
+const callForms: OptionForms<ScriptedToolCall> = { name: "string", arguments: "any", id: "any" };
+
+/** The outcome of a model that answers with a text. Throws `LlmOptionError` for an unknown detail, as the other steps do. */
+export const answers = (text: string, details: AnswerDetails = {}): LlmOutcome => {
+  checkOptions("answers", details, detailForms);
+  return turnOf([{ type: "text", text }], details);
+};
 
 /** The outcome of a model that calls tools. Throws `LlmOptionError` if `calls` is not a list of objects with a name. */
 export const callsTools = (calls: readonly ScriptedToolCall[], details: AnswerDetails = {}): LlmOutcome => {
   checkCalls(calls);
+  for (const call of calls) checkOptions("a call of callsTools", call, callForms);
+  checkOptions("callsTools", details, detailForms);
   return turnOf(
     [
       ...(details.text === undefined ? [] : [{ type: "text", text: details.text } as const]),
@@ -67,14 +97,25 @@ function checkCalls(calls: unknown): void {
 const isCall = (call: unknown): boolean =>
   typeof call === "object" && call !== null && "name" in call && typeof call.name === "string";
 
+/** The details of a scripted failure. */
+type FailureDetails = Partial<Omit<LlmFailure, "kind">> & {
+  readonly partial?: string;
+  readonly usage?: Partial<LlmUsage>;
+};
+
+const failureForms: OptionForms<FailureDetails> = {
+  message: "string",
+  retryable: "boolean",
+  retryAfterMs: "any",
+  status: "any",
+  raw: "any",
+  partial: "string",
+  usage: usageForm,
+};
+
 /** The outcome of a failed call. `partial` is the text that is streamed before the failure. */
-export const fails = (
-  kind: LlmFailureKind,
-  details: Partial<Omit<LlmFailure, "kind">> & {
-    readonly partial?: string;
-    readonly usage?: Partial<LlmUsage>;
-  } = {},
-): LlmOutcome => {
+export const fails = (kind: LlmFailureKind, details: FailureDetails = {}): LlmOutcome => {
+  checkOptions("fails", details, failureForms);
   const { partial = "", usage, message = `Scripted failure: ${kind}`, ...overrides } = details;
   return failedOutcome(failureOf(kind, message, overrides), partial, usage && { ...noUsage, ...usage });
 };

@@ -1,4 +1,4 @@
-import { oneOf, optionsProblem, refuse, type OptionForms } from "@moora/agent-core-effects/internal";
+import { checkOptions, oneOf, type OptionForms } from "@moora/agent-core-effects/internal";
 import type { McpToolRule } from "./tool-policy.ts";
 
 const forms: OptionForms<McpToolRule> = {
@@ -13,6 +13,5 @@ const forms: OptionForms<McpToolRule> = {
 /** Throws `BuildError` for what a rule returned about a tool if it has an unknown field or an invalid value. */
 export function checkRule(rule: McpToolRule, tool: string): void {
   const place = `the rule for the tool ${tool}`;
-  const problem = optionsProblem(place, rule, forms, (name) => `${name} of ${place}`);
-  if (problem !== undefined) refuse(problem);
+  checkOptions(place, rule, forms, { placeOf: (path) => `${path} of ${place}` });
 }

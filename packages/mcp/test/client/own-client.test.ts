@@ -258,10 +258,10 @@ describe("annotations", () => {
       { aproval: "always" },
       'Unknown option "aproval" of the rule for the tool act. Did you mean "approval"?',
     ],
-    [{ include: "no" }, 'include of the rule for the tool act must be one of true, false, got "no".'],
+    [{ include: "no" }, 'include of the rule for the tool act must be true or false, got "no".'],
     [
       { risk: "lo" },
-      'risk of the rule for the tool act must be one of low, medium, high, critical, got "lo".',
+      'risk of the rule for the tool act must be "low", "medium", "high" or "critical", got "lo".',
     ],
     [{ timeoutMs: -1 }, "timeoutMs of the rule for the tool act must be a positive integer, got -1."],
   ])("are not overruled by a rule with a mistake: %o", async (rule, message) => {

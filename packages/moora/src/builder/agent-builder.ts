@@ -1,15 +1,20 @@
 import type {
   AgentConfig,
   AgentConfigChange,
+  DataDefinition,
   LogListener,
   OnApproval,
   PriceList,
-  StateDefinition,
-  StateHandler,
+  StateCode,
   Tool,
 } from "@moora/agent";
 import type { ApprovalPredicate, StandardSchema } from "@moora/agent-core-effects";
-import type { ApprovalPolicy, BuiltInState, ControlEvent } from "@moora/agent-core-state-machine";
+import {
+  transitionTable,
+  type ApprovalPolicy,
+  type BuiltInState,
+  type ControlEvent,
+} from "@moora/agent-core-state-machine";
 import type { EventLog } from "@moora/event-log";
 import type { CachedOptions, JsonObject, LlmCaller, RateLimits } from "@moora/llm";
 import { AnthropicCaller, type AnthropicOptions } from "@moora/llm-anthropic";
@@ -38,7 +43,8 @@ type Suggested<Known extends string> = Known | (string & {});
 
 /**
  * Builds an agent for one task, method by method. Immutable: every method returns a new builder, so one builder can be the
- * base of many. The order of different methods does not matter; of two calls of the same method the last one counts.
+ * base of many. The order of different methods does not matter. Of two calls of the same method the last one counts, but what has a
+ * name adds up: tools, states, transitions, blacklisted tools, models by task type, and fields of the configuration.
  *
  * Defaults: those of `defineAgent`; `preset` chooses others by name.
  */
@@ -219,6 +225,13 @@ export class AgentBuilder {
     return this.#with({ prices });
   }
 
+  /** The application data, which tools with the same data and handlers read and change. Default: none. */
+  data<Data>(data: DataDefinition<Data>): AgentBuilder {
+    // An engine resolves with text: nothing here reads the data by its type.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    return this.#with({ data: data as unknown as DataDefinition });
+  }
+
   /**
    * What the tools and handlers need of this process, such as a database connection: they read it as `context.context`. The log
    * does not contain it. Without it, `build` throws `BuildError` for a tool that needs it. Default: none.
@@ -255,17 +268,19 @@ export class AgentBuilder {
 
   /**
    * A custom state. Its handler returns the event that leaves the state; the handler of a terminal state does not run. After a
-   * crash a handler does not run again, unless it is defined as `{ handle, replay: "safe" }`.
+   * crash a handler does not run again, unless it is defined as `{ handle, replay: "safe" }`. With the name of a built-in state:
+   * `{ before, after }`, which run around it (`StateWrapper`).
    */
-  state(name: string, handler: StateHandler | StateDefinition): AgentBuilder {
-    return this.#graph({ states: [name] }).#with({ handlers: [...this.#parts.handlers, [name, handler]] });
+  state(name: string, handler: StateCode): AgentBuilder {
+    const next = this.#with({ handlers: [...this.#parts.handlers, [name, handler]] });
+    return Object.hasOwn(transitionTable, name) ? next : next.#graph({ states: [name] });
   }
 
-  /** A transition. It takes precedence over the built-in transition for the same state and event. */
+  /** A transition. It takes precedence over the built-in transition for the same state and event; to null, it removes that. */
   transition(
     from: Suggested<BuiltInState>,
     event: Suggested<ControlEvent>,
-    to: Suggested<BuiltInState>,
+    to: Suggested<BuiltInState> | null,
   ): AgentBuilder {
     return this.#graph({ rows: { [from]: { [event]: to } } });
   }

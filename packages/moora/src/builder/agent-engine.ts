@@ -14,6 +14,7 @@ import {
   type OnApproval,
   type Trace,
 } from "@moora/agent";
+import { checkOptions, type OptionForms } from "@moora/agent-core-effects/internal";
 import { refusalWithoutReviewer } from "@moora/agent/internal";
 import { controlName, traceOf } from "@moora/agent-core-state-machine";
 import { DurableRunner, toTaskRun, type TaskRun, type RunStorage } from "./durable-runner.ts";
@@ -37,6 +38,15 @@ export interface EngineOptions extends EngineHost {
   /** The log and session that store the run. Default: in memory only. */
   readonly storage?: RunStorage;
 }
+
+const optionForms: OptionForms<EngineOptions> = {
+  clock: "clock",
+  newId: "function",
+  onApproval: "any",
+  context: "any",
+  onLog: "any",
+  storage: "any",
+};
 
 /** The path of a run through the control graph, with a method that prints it. */
 export interface EngineTrace extends Trace {
@@ -63,6 +73,7 @@ export class AgentEngine {
   #runner: Runner | undefined;
 
   constructor(agent: Agent, task: string, options: EngineOptions = {}) {
+    checkOptions("AgentEngine", options, optionForms);
     this.agent = agent;
     this.task = task;
     this.#options = options;
@@ -134,9 +145,9 @@ export class AgentEngine {
     return controlName(this.state.reActContext.control);
   }
 
-  /** A summary of the state: task, step, history, last observation, final answer. */
-  memory(): AgentMemory {
-    return { ...memoryAt(this.state), task: this.task };
+  /** A summary of the state: task, step, history, last observation, final answer, with the trace. */
+  memory(): AgentMemory & { readonly trace: EngineTrace } {
+    return { ...memoryAt(this.state), task: this.task, trace: this.trace() };
   }
 
   /** Ends the run as `Cancelled`, at any time, and aborts the signals of running work. Does nothing without a run. */

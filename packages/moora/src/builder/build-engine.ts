@@ -5,11 +5,11 @@ import {
   type Agent,
   type AgentConfig,
   type AgentConfigChange,
+  type DataDefinition,
   type LogListener,
   type OnApproval,
   type PriceList,
-  type StateDefinition,
-  type StateHandler,
+  type StateCode,
   type Tool,
 } from "@moora/agent";
 import { shownValue } from "@moora/agent-core-effects/internal";
@@ -35,7 +35,7 @@ export interface BuilderParts {
   /** The changes of the configuration, in the order of the calls. */
   readonly changes: readonly AgentConfigChange[];
   readonly tools: readonly Tool[];
-  readonly handlers: readonly (readonly [state: string, handler: StateHandler | StateDefinition])[];
+  readonly handlers: readonly (readonly [state: string, handler: StateCode])[];
   readonly llm?: LlmCaller;
   /** The callers that are tried after the model. */
   readonly fallbacks?: readonly LlmCaller[];
@@ -45,6 +45,7 @@ export interface BuilderParts {
   readonly predicate?: ApprovalPredicate;
   readonly answer?: StandardSchema | JsonObject;
   readonly prices?: PriceList;
+  readonly data?: DataDefinition;
   readonly context?: object;
   readonly onLog?: LogListener;
   readonly log?: EventLog;
@@ -57,7 +58,7 @@ export const predicateName = "approvalPolicy";
 
 /** Creates an engine from what a builder has collected. Throws `BuildError` where that does not define an agent. */
 export function buildEngine(collected: BuilderParts, host: EngineHost): AgentEngine {
-  const { task, tools, handlers, predicate, onApproval, answer, prices, context, onLog } = collected;
+  const { task, tools, handlers, predicate, onApproval, answer, prices, data, context, onLog } = collected;
   const llm = llmOf(collected);
   if (llm === undefined) throw new BuildError("Missing model: add llm(...) or openai().");
   if (typeof task !== "string") throw new BuildError(`The task must be a string, got ${shownValue(task)}.`);
@@ -70,6 +71,7 @@ export function buildEngine(collected: BuilderParts, host: EngineHost): AgentEng
     states: statesOf(handlers),
     predicates: predicate === undefined ? {} : { [predicateName]: predicate },
     ...(prices === undefined ? {} : { prices }),
+    ...(data === undefined ? {} : { data }),
   };
   const agent = answer === undefined ? defineAgent(parts) : toTextAgent(defineAgent({ ...parts, answer }));
   if (context === undefined && needsContext(agent))
@@ -115,9 +117,7 @@ function storageOf({ log, sessionId, resumes = false }: BuilderParts): RunStorag
   throw new BuildError("sessionId() and resume() need a log: add log(...).");
 }
 
-function statesOf(
-  handlers: BuilderParts["handlers"],
-): Readonly<Record<string, StateHandler | StateDefinition>> {
+function statesOf(handlers: BuilderParts["handlers"]): Readonly<Record<string, StateCode>> {
   const names = handlers.map(([name]) => name);
   const duplicate = names.find((name, index) => names.indexOf(name) !== index);
   if (duplicate !== undefined) throw new BuildError(`Duplicate state "${duplicate}".`);

@@ -20,7 +20,9 @@ describe("calls that fail", () => {
     const { llm, builder } = calling({ name: "wether", arguments: { city: "Oslo" } });
     const engine = builder.tool(weatherTool()).build();
     expect(await engine.run()).toBe(answer);
-    expect(engine.memory().lastObservation).toMatch(/^ERROR: There is no tool wether\. There are: weather\./);
+    expect(engine.memory().lastObservation).toMatch(
+      /^ERROR: unknown-tool: There is no tool wether\. There are: weather\./,
+    );
     expect(resultsIn(llm.requests[1])).toEqual([
       { isError: true, content: "There is no tool wether. There are: weather." },
     ]);

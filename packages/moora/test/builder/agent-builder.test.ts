@@ -28,7 +28,11 @@ describe("invalid builders", () => {
     ["a row to nowhere", builder.transition("Planning", "LlmFinalAnswer", "Review"), "Review"],
     ["a state without a handler", builder.config({ graph: oneState }), "Review has no handler"],
     ["a state that no row leads to", builder.state("Review", () => "Approve"), "No row leads to"],
-    ["a state of ours", builder.state("Planning", () => "Approve"), "Planning is built in"],
+    [
+      "a state of ours",
+      builder.state("Planning", () => "Approve"),
+      "Planning is built in. Give it { before, after }",
+    ],
     [
       "a state with two handlers",
       builder.state("Review", () => "Yes").state("Review", () => "No"),

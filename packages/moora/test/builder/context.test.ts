@@ -1,7 +1,8 @@
-import { defineContext, defineTool } from "@moora/agent";
+import { defineContext, defineData, defineTool } from "@moora/agent";
 import { memoryLog } from "@moora/event-log";
 import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
+import * as z from "zod";
 import { AgentBuilder } from "../../src/index.ts";
 
 const who = defineTool({
@@ -16,6 +17,24 @@ const builder = () =>
   new AgentBuilder("Who am I?")
     .llm(new MockLlmCaller([callsTools([{ name: "who" }]), answers("Ada.")]))
     .tool(who);
+
+it("the application data of a builder reaches its tools, and is that of the run", () => {
+  const data = defineData({ schema: z.object({ visits: z.number() }), initial: { visits: 0 } });
+  const visit = defineTool({
+    name: "visit",
+    description: "Counts a visit.",
+    input: z.object({}),
+    data,
+    execute: (_, { update }) => update((draft) => void (draft.visits += 1)),
+  });
+  const engine = new AgentBuilder("Visit.")
+    .llm(new MockLlmCaller([callsTools([{ name: "visit" }]), answers("Done.")]))
+    .data(data)
+    .tool(visit)
+    .build();
+  engine.runSync();
+  expect(engine.state.data).toEqual({ visits: 1 });
+});
 
 describe("the context of a builder", () => {
   it("reaches the tools in every way to run", async () => {

@@ -55,6 +55,24 @@ describe("a custom state", () => {
     expect(engine.trace().entries.map((entry) => entry.note)).toEqual([undefined, undefined, note]);
   });
 
+  it.each(["run", "runSync"] as const)("may stand around a built-in one, in %s", async (method) => {
+    const seen: string[] = [];
+    const engine = hybridBuilder(task)
+      .llm(answering())
+      .state("Planning", { before: (_, { event }) => void seen.push(event) })
+      .build();
+    expect(await engine[method]()).toBe(answer);
+    expect(seen).toEqual(["Start"]);
+  });
+
+  it("may be left out of the table, with its rows", async () => {
+    const engine = hybridBuilder(task)
+      .llm(new MockLlmCaller([answers("Short."), answers(answer)]))
+      .transition("Planning", "AnswerTooShort", null)
+      .build();
+    expect(await errorOf(engine.run())).toMatchObject({ kind: "InvalidTransition" });
+  });
+
   it("keeps a replay policy that is given by config", () => {
     const graph = { states: [], rows: {}, terminals: [], replay: { Review: "safe" } } as const;
     const { agent } = reviewed(() => "Publish")

@@ -1,4 +1,4 @@
-import { isObject, shownValue, valuesProblem, type OptionForms } from "@moora/agent-core-effects/internal";
+import { isObject, optionsProblem, shownValue, type OptionForms } from "@moora/agent-core-effects/internal";
 import { HttpProblem } from "../problem.ts";
 import type { ServerContext } from "../server-options.ts";
 
@@ -51,16 +51,18 @@ const right = {
   fits: (value: unknown) => typeof value === "function",
 };
 
-const forms: Partial<OptionForms<Grant>> = { may: right, mayForeign: right, mayReadMetrics: "boolean" };
+const forms: OptionForms<Omit<Grant, "user">> = { may: right, mayForeign: right, mayReadMetrics: "boolean" };
 
 /** Throws an `Error` for a grant of the wrong form: callers without types may return any value. */
 function checkGrant(grant: unknown): void {
   if (!isObject(grant))
     throw new Error(`authorize must return { user } or undefined, got ${shownValue(grant)}.`);
-  const { user } = grant;
+  const { user, may, mayForeign, mayReadMetrics } = grant;
   if (typeof user !== "string" || user === "" || !user.isWellFormed())
     throw new Error("authorize must return { user } with a non-empty name, or undefined.");
-  const problem = valuesProblem(grant, forms, (name) => `The ${name} that authorize returns`);
+  const problem = optionsProblem("authorize", { may, mayForeign, mayReadMetrics }, forms, {
+    placeOf: (path) => `The ${path} that authorize returns`,
+  });
   if (problem !== undefined) throw new Error(problem);
 }
 
