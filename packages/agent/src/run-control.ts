@@ -7,6 +7,7 @@ import {
 } from "./agent-event.ts";
 import type { AgentRun, RunResult } from "./agent-run.ts";
 import { EventBuffer } from "./event-buffer.ts";
+import { eventsToText } from "./events-to-text.ts";
 import type { ToolCallStarted } from "./started-calls.ts";
 
 /** The session's side of a run: emits its events and settles it. */
@@ -25,17 +26,21 @@ export class RunControl<Answer = string> {
   constructor(cancel: (reason?: string) => void, open: () => readonly OpenEvent[] = () => []) {
     this.#open = open;
     this.#outcome.promise.catch(() => undefined);
-    this.run = new ControlledRun({ cancel, result: () => this.#result(), events: () => this.#events() });
+    this.run = new ControlledRun({
+      cancel,
+      result: () => this.#result(),
+      events: (seesQuestions) => this.#events(seesQuestions),
+    });
   }
 
   /** Whether an iterator over the events is open, whose reader can answer questions. */
   get isWatched(): boolean {
-    return this.#readers.size > 0;
+    return [...this.#readers].some(({ seesQuestions }) => seesQuestions);
   }
 
   /** Whether events of the run are buffered or read. */
   get isObserved(): boolean {
-    return this.#buffer !== undefined || this.isWatched;
+    return this.#buffer !== undefined || this.#readers.size > 0;
   }
 
   /** Calls `ended` once when the run has ended, and `unwatched` each time its last iterator is closed. */
@@ -73,9 +78,9 @@ export class RunControl<Answer = string> {
     return this.#outcome.promise;
   }
 
-  #events(): AsyncIterator<AgentEvent<Answer>, undefined> {
-    const reader = new EventReader<Answer>(() => {
-      if (this.#readers.delete(reader) && this.#readers.size === 0) this.#onUnwatched?.();
+  #events(seesQuestions: boolean): AsyncIterator<AgentEvent<Answer>, undefined> {
+    const reader = new EventReader<Answer>(seesQuestions, () => {
+      if (this.#readers.delete(reader) && seesQuestions && !this.isWatched) this.#onUnwatched?.();
     });
     for (const event of this.#unread()) reader.push(event);
     this.#buffer = undefined;
@@ -108,16 +113,18 @@ type OpenEvent = ToolCallStarted | ApprovalRequested | SubAgentEvent;
 interface RunSource<Answer> {
   readonly cancel: (reason?: string) => void;
   readonly result: () => Promise<RunResult<Answer>>;
-  readonly events: () => AsyncIterator<AgentEvent<Answer>, undefined>;
+  readonly events: (seesQuestions: boolean) => AsyncIterator<AgentEvent<Answer>, undefined>;
 }
 
 /** The run as applications see it: they cannot settle it. */
 class ControlledRun<Answer> implements AgentRun<Answer> {
   readonly cancel: (reason?: string) => void;
+  readonly textStream: AsyncIterable<string>;
   readonly #source: RunSource<Answer>;
 
   constructor(source: RunSource<Answer>) {
     this.cancel = source.cancel;
+    this.textStream = eventsToText({ [Symbol.asyncIterator]: () => source.events(false) });
     this.#source = source;
   }
 
@@ -145,7 +152,7 @@ class ControlledRun<Answer> implements AgentRun<Answer> {
   }
 
   [Symbol.asyncIterator](): AsyncIterator<AgentEvent<Answer>, undefined> {
-    return this.#source.events();
+    return this.#source.events(true);
   }
 }
 
@@ -161,9 +168,12 @@ class EventReader<Answer> implements AsyncIterator<AgentEvent<Answer>, undefined
   readonly #buffer = new EventBuffer<Answer>();
   #waiting: ((result: IteratorResult<AgentEvent<Answer>, undefined>) => void)[] = [];
   #isEnded = false;
+  /** Whether its reader can answer questions. */
+  readonly seesQuestions: boolean;
   readonly #onReturn: () => void;
 
-  constructor(onReturn: () => void) {
+  constructor(seesQuestions: boolean, onReturn: () => void) {
+    this.seesQuestions = seesQuestions;
     this.#onReturn = onReturn;
   }
 

@@ -56,22 +56,22 @@ describe("the command in a process of its own", { timeout: 60_000 }, () => {
 
   it("Ctrl-C ends a run with 130, and what it had written stays", async () => {
     await using provider = await FakeProvider.start(hangs("Let me see, "));
-    const child = new Child(["run", "x", ...provider.options]);
+    const child = new Child(["run", "x", "--json", ...provider.options]);
     child.process.stdin.end();
-    await child.shows("stdout", "Let me see, ");
+    await child.shows("stdout", "see, ");
     child.process.kill("SIGINT");
     expect(await child.ended()).toBe(130);
-    expect(child.stdout).toBe("Let me see, \n");
-    expect(child.stderr).toBe("Canceled.\n");
+    expect(child.stdout).toMatch(/"text":"see, ".*"explanation":"Canceled\."/s);
+    expect(child.stderr).toBe("");
   });
 
   it("Ctrl-C ends the answer of a chat and not the chat; at the prompt it does", async () => {
     await using provider = await FakeProvider.start(hangs("Let me see, "), says("Here I am."));
-    const child = new Child(["chat", ...provider.options]);
+    const child = new Child(["chat", "--json", ...provider.options]);
     child.process.stdin.write("one\n");
-    await child.shows("stdout", "Let me see, ");
+    await child.shows("stdout", "see, ");
     child.process.kill("SIGINT");
-    await child.shows("stderr", "Canceled.");
+    await child.shows("stdout", "Canceled.");
     child.process.stdin.write("two\n/tools\n");
     await child.shows("stdout", "Here I am.");
     await child.shows("stderr", "calculator:");

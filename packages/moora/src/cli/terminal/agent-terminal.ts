@@ -78,7 +78,7 @@ export class AgentTerminal {
       canAsk: this.#lines.isTerminal || options.has("approve-from-stdin"),
       isDurable: this.cliSession.hints !== undefined,
     });
-    this.#view = createView({ ...parts, session: this.session, options, clock: host.clock });
+    this.#view = createView({ ...parts, options, clock: host.clock });
     this.#subscriptions =
       this.cliSession.hints === undefined
         ? []
