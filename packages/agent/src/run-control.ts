@@ -14,6 +14,8 @@ import type { ToolCallStarted } from "./started-calls.ts";
 export class RunControl<Answer = string> {
   /** The run that the application receives. */
   readonly run: AgentRun<Answer>;
+  /** Where the run was begun. */
+  readonly #begun = new Error();
   readonly #outcome = Promise.withResolvers<RunResult<Answer>>();
   readonly #readers = new Set<EventReader<Answer>>();
   #buffer: EventBuffer<Answer> | undefined = new EventBuffer();
@@ -66,6 +68,7 @@ export class RunControl<Answer = string> {
   /** Ends the run with an error for its events. `thrown` is what its promise rejects with; default: the same error. */
   fail(error: AgentError, thrown: Error = error): void {
     if (this.#isEnded) return;
+    showCaller(thrown, this.#begun);
     this.emit({ type: "Error", error });
     this.#finish();
     this.#outcome.reject(thrown);
@@ -106,6 +109,19 @@ export class RunControl<Answer = string> {
     this.#onUnwatched = undefined;
   }
 }
+
+/**
+ * Gives an error the frames of the code that began its run, in place of those of the loop that failed, which say nothing about it. An
+ * error of several runs has those of each.
+ */
+function showCaller(error: Error, begun: Error): void {
+  const frames = begun.stack?.replace(/^Error.*\n/, "") ?? "";
+  const { stack = "" } = error;
+  error.stack = withCaller.has(error) ? `${stack}\n${frames}` : `${error.name}: ${error.message}\n${frames}`;
+  withCaller.add(error);
+}
+
+const withCaller = new WeakSet<Error>();
 
 /** An event about work that is still open. */
 type OpenEvent = ToolCallStarted | ApprovalRequested | SubAgentEvent;

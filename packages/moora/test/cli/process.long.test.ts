@@ -1,4 +1,4 @@
-import { realpathSync, writeFileSync } from "node:fs";
+import { mkdirSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { TemporaryFolder } from "./temporary-folder.ts";
@@ -115,6 +115,21 @@ describe("the command in a process of its own", { timeout: 60_000 }, () => {
     expect(await child.ended()).toBe(2);
     expect(child.stderr).toContain(`moora: Cannot load ${name}: ${realpathSync(folder.at(name))}:${place}`);
     expect(child.stderr).not.toContain("    at ");
+  });
+
+  it("names the line of the module, not that of the package in which it fails", async () => {
+    using folder = new TemporaryFolder();
+    mkdirSync(folder.at("node_modules/lib"), { recursive: true });
+    writeFileSync(folder.at("node_modules/lib/package.json"), '{ "type": "module", "exports": "./index.js" }');
+    writeFileSync(
+      folder.at("node_modules/lib/index.js"),
+      "export const define = () => {\n  throw new Error('bad name');\n};\n",
+    );
+    writeFileSync(folder.at("bad.mjs"), 'import { define } from "lib";\n\nexport const tool = define();\n');
+    const child = new Child(["run", "2+2", "--tools", "bad.mjs"], folder.path);
+    child.process.stdin.end();
+    expect(await child.ended()).toBe(2);
+    expect(child.stderr).toContain(`${realpathSync(folder.at("bad.mjs"))}:3:21: Error: bad name`);
   });
 
   it.each([
