@@ -58,6 +58,7 @@ export type {
   AgentParts,
   ApprovalPredicate,
   AskHumanEffect,
+  AskReviewer,
   AskHumanOptions,
   AnyData,
   AppliedInputs,

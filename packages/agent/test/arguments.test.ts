@@ -569,7 +569,7 @@ describe("functions that take a state, an agent or a decision refuse a value of 
       "decisionToInput without its meta",
       () => Reflect.apply(decisionToInput, undefined, [question, "approve"]),
       "InputRefused",
-      "meta: must be an object { by, timestamp, digestOfChange, maxResultLength }, got undefined.",
+      "meta: must be an object { by, timestamp }, got undefined.",
     ],
     [
       "decisionToInput with a time that is text",
