@@ -100,10 +100,7 @@ const required: readonly string[] = ["by", "timestamp"];
 
 function checkMeta(meta: unknown): void {
   if (!isObject(meta)) {
-    throw refused(
-      "meta",
-      `must be an object { ${required.join(", ")} }, got ${shownValue(meta)}.`,
-    );
+    throw refused("meta", `must be an object { ${required.join(", ")} }, got ${shownValue(meta)}.`);
   }
   for (const [name, type] of Object.entries(metaTypes)) {
     if (typeof meta[name] !== type && (meta[name] !== undefined || required.includes(name)))

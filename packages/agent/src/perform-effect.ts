@@ -33,10 +33,7 @@ import { WorkSignal } from "./work-signal.ts";
  * `onLateOutput` is called with the key of the effect for what arrives after it was aborted, and is dropped. Default: none of them.
  */
 export interface PerformOptions extends Partial<
-  Pick<
-    EffectHost,
-    "signal" | "notify" | "ask" | "intended" | "files" | "untilResumed" | "onLateOutput"
-  >
+  Pick<EffectHost, "signal" | "notify" | "ask" | "intended" | "files" | "untilResumed" | "onLateOutput">
 > {
   /**
    * Applies inputs to the newest state, in order, and returns whether that changed it, as `applyInputs` does. Called with the

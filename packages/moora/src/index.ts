@@ -45,6 +45,7 @@ export {
   sessionOwner,
   startSession,
   stateAt,
+  statusAt,
   ToolRegistry,
   toolAsks,
   toolReply,

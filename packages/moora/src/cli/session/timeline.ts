@@ -8,6 +8,8 @@ export interface TimelineRow {
   readonly timestamp: number;
   /** The control state after it, and the edges on the way. */
   readonly state: string;
+  /** The same for people: `Canceled` after a cancel. */
+  readonly status: string;
   readonly moves: readonly ControlMove[];
   readonly text: string;
   readonly input: AgentInput;
@@ -19,18 +21,22 @@ export function timelineOf(
 ): (seq: number, input: AgentInput) => TimelineRow {
   const replay = beginReplay(initialAgentState(header));
   const describe = inputDescriber(header);
-  let state = "Idle";
+  let [state, status] = ["Idle", "Idle"];
   return (seq, input) => {
     const moves = replay.apply(input)?.moves ?? [];
-    state = moves.at(-1)?.to ?? state;
-    return { seq, timestamp: input.timestamp, state, moves, text: describe(input), input };
+    const last = moves.at(-1);
+    if (last !== undefined) {
+      state = last.to;
+      status = state === "Error" && last.event === "Cancelled" ? "Canceled" : state;
+    }
+    return { seq, timestamp: input.timestamp, state, status, moves, text: describe(input), input };
   };
 }
 
 /** A row as a line of text. Times are UTC. */
-export const rowToText = ({ seq, timestamp, state, moves, text }: TimelineRow): string => {
+export const rowToText = ({ seq, timestamp, status, moves, text }: TimelineRow): string => {
   const path = moves.length === 0 ? "" : `  [${moves.map(({ event }) => event).join(", ")}]`;
-  return `${String(seq).padStart(5)}  ${timeToText(timestamp)}  ${state.padEnd(15)}  ${text}${path}`;
+  return `${String(seq).padStart(5)}  ${timeToText(timestamp)}  ${status.padEnd(15)}  ${text}${path}`;
 };
 
 /** The same for programs. */
