@@ -99,9 +99,8 @@ const metaTypes: Readonly<Record<keyof Parameters<typeof decisionToInput>[2], st
 const required: readonly string[] = ["by", "timestamp"];
 
 function checkMeta(meta: unknown): void {
-  if (!isObject(meta)) {
+  if (!isObject(meta))
     throw refused("meta", `must be an object { ${required.join(", ")} }, got ${shownValue(meta)}.`);
-  }
   for (const [name, type] of Object.entries(metaTypes)) {
     if (typeof meta[name] !== type && (meta[name] !== undefined || required.includes(name)))
       throw refused(`meta.${name}`, `must be a ${type}, got ${shownValue(meta[name])}.`);

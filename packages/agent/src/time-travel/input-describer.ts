@@ -48,31 +48,23 @@ const groups: readonly string[] = configGroups;
 
 /** The settings and tools that differ, such as `limits.maxSteps changed` and `tool refund added`. */
 const configurationChanges = (before: Configured, after: Configured): readonly string[] => [
-  ...changedFields(before.config, after.config).flatMap(({ name, was, is }) =>
+  ...changedFields(before.config, after.config).flatMap(([name, was, is]) =>
     groups.includes(name)
-      ? changedFields({ ...Object(was) }, { ...Object(is) }).map((field) => `${name}.${field.name} changed`)
+      ? changedFields({ ...Object(was) }, { ...Object(is) }).map(([field]) => `${name}.${field} changed`)
       : [`${name} changed`],
   ),
-  ...changedFields(before.tools, after.tools).map(({ name, was, is }) => {
-    if (was === undefined) return `tool ${name} added`;
-    return `tool ${name} ${is === undefined ? "removed" : "changed"}`;
-  }),
+  ...changedFields(before.tools, after.tools).map(
+    ([name, was, is]) =>
+      `tool ${name} ${was === undefined ? "added" : is === undefined ? "removed" : "changed"}`,
+  ),
 ];
 
-interface ChangedField {
-  readonly name: string;
-  readonly was: unknown;
-  readonly is: unknown;
-}
-
-function changedFields(before: object, after: object): readonly ChangedField[] {
-  const [earlier, later] = [
-    new Map<string, unknown>(Object.entries(before)),
-    new Map<string, unknown>(Object.entries(after)),
-  ];
-  return [...new Set([...earlier.keys(), ...later.keys()])]
-    .map((name) => ({ name, was: earlier.get(name), is: later.get(name) }))
-    .filter(({ was, is }) => !isSameJson(was, is));
+function changedFields(before: object, after: object): readonly (readonly [string, unknown, unknown])[] {
+  const later = new Map<string, unknown>(Object.entries(after));
+  const earlier = new Map<string, unknown>(Object.entries(before));
+  return [...new Map([...earlier, ...later]).keys()]
+    .map((name) => [name, earlier.get(name), later.get(name)] as const)
+    .filter(([, was, is]) => !isSameJson(was, is));
 }
 
 type InputText<Type extends InputType> = (input: InputOf<Type>, calls: CallNames) => string;

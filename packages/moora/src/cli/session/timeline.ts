@@ -6,10 +6,8 @@ export interface TimelineRow {
   readonly seq: number;
   /** In milliseconds since 1970, by the clock of the process that wrote it. */
   readonly timestamp: number;
-  /** The control state after it, and the edges on the way. */
+  /** The control state after it, `Canceled` in place of Error after a cancel, and the edges on the way. */
   readonly state: string;
-  /** The same for people: `Canceled` after a cancel. */
-  readonly status: string;
   readonly moves: readonly ControlMove[];
   readonly text: string;
   readonly input: AgentInput;
@@ -21,22 +19,20 @@ export function timelineOf(
 ): (seq: number, input: AgentInput) => TimelineRow {
   const replay = beginReplay(initialAgentState(header));
   const describe = inputDescriber(header);
-  let [state, status] = ["Idle", "Idle"];
+  let state = "Idle";
   return (seq, input) => {
     const moves = replay.apply(input)?.moves ?? [];
     const last = moves.at(-1);
-    if (last !== undefined) {
-      state = last.to;
-      status = state === "Error" && last.event === "Cancelled" ? "Canceled" : state;
-    }
-    return { seq, timestamp: input.timestamp, state, status, moves, text: describe(input), input };
+    if (last !== undefined)
+      state = last.to === "Error" && last.event === "Cancelled" ? "Canceled" : last.to;
+    return { seq, timestamp: input.timestamp, state, moves, text: describe(input), input };
   };
 }
 
 /** A row as a line of text. Times are UTC. */
-export const rowToText = ({ seq, timestamp, status, moves, text }: TimelineRow): string => {
+export const rowToText = ({ seq, timestamp, state, moves, text }: TimelineRow): string => {
   const path = moves.length === 0 ? "" : `  [${moves.map(({ event }) => event).join(", ")}]`;
-  return `${String(seq).padStart(5)}  ${timeToText(timestamp)}  ${status.padEnd(15)}  ${text}${path}`;
+  return `${String(seq).padStart(5)}  ${timeToText(timestamp)}  ${state.padEnd(15)}  ${text}${path}`;
 };
 
 /** The same for programs. */

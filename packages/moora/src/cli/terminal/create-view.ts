@@ -9,7 +9,7 @@ import { TextView } from "./text-view.ts";
 
 interface ViewParts {
   readonly screen: Screen;
-  readonly chosen: ChosenLlm;
+  readonly chosen: ChosenLlm | undefined;
   readonly options: GivenOptions;
   readonly clock: CliHost["clock"];
 }

@@ -69,7 +69,7 @@ export class JsonView implements RunView {
     }
   }
 
-  showResult({ answer, text, steps, usage, trace }: RunResult): void {
+  showResult({ answer, text, steps, usage, trace }: RunResult<unknown>): void {
     this.#screen.json({ type: "Result", ok: true, answer, text, steps, usage, ...this.#traceOf(trace) });
   }
 

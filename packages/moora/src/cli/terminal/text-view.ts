@@ -90,7 +90,7 @@ export class TextView implements RunView {
     }
   }
 
-  showResult({ trace }: RunResult): void {
+  showResult({ trace }: RunResult<unknown>): void {
     this.#screen.clearStatus();
     this.#showTrace(trace);
   }
