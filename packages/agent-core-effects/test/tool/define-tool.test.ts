@@ -216,6 +216,16 @@ describe("a mistake in the options", () => {
   });
 });
 
+it("joins problems that are sentences as sentences, and others with semicolons", async () => {
+  const required = { type: "object", properties: { a: {}, b: {} }, required: ["a", "b"] };
+  const sentences = await runAlone(defineTool({ ...options, input: required, execute: () => 1 }), "{}");
+  expect(sentences).toMatchObject({ error: expect.stringMatching(/^[^;]*\. [^;]*$/) });
+  const input = z.object({ a: z.string(), b: z.string() });
+  expect(await runAlone(defineTool({ ...options, input, execute: () => 1 }), "{}")).toMatchObject({
+    error: expect.stringMatching(/^a: .*[^.]; b: /),
+  });
+});
+
 describe("a schema that answers later", () => {
   const later = defineTool({
     ...options,

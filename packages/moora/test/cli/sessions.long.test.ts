@@ -377,6 +377,7 @@ describe("errors about a session name the problem", () => {
       code: 5,
       err: "moora: The file a exists already.\n",
     });
+    expect((await said("export", "ada", "/dev/null")).code).toBe(0);
     expect(await said("import", "nowhere")).toMatchObject({
       code: 3,
       err: "moora: The file nowhere does not exist.\n",
