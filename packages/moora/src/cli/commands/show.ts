@@ -144,9 +144,9 @@ function openCallToText(state: AgentState, { id, attempt, status }: OpenCall, ha
 
 function statusText(state: AgentState, status: OpenCall["status"], hasOwner: boolean): string {
   if (status.type !== "running") return status.type;
-  if (!hasOwner) return status.started ? "interrupted after its start" : "waits for a process";
-  if (status.started) return "started";
-  return isPaused(state) ? "waits for the resume" : "about to start";
+  if (status.started) return hasOwner ? "started" : "interrupted after its start";
+  if (isPaused(state)) return "waits for the resume";
+  return hasOwner ? "about to start" : "waits for a process";
 }
 
 function questionToText({ hints, id }: SessionCall, question: Question): string {
