@@ -190,10 +190,7 @@ describe("the stack of an error names the code that asked", () => {
   });
 
   it("for a message of a session, in memory and in a log, and for each of several", async () => {
-    const sessions = [
-      startSession(failing()),
-      await openSession(failing(), { log: memoryLog(), id: "ada" }),
-    ];
+    const sessions = [startSession(failing()), await openSession(failing(), { log: memoryLog(), id: "ada" })];
     for (const session of sessions) {
       const askFirst = (): PromiseLike<unknown> => session.ask("hi");
       const askSecond = (): PromiseLike<unknown> => session.ask("ho");

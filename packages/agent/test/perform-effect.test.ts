@@ -149,7 +149,9 @@ describe("a loop of one's own", () => {
       });
     const failed = ask(agent, "Pay.", { ask: approved }).run();
     await expect(failed).rejects.toThrow(BuildError);
-    await expect(failed).rejects.toThrow(/^ask returned an invalid input: decision: .* Return decisionToInput/);
+    await expect(failed).rejects.toThrow(
+      /^ask returned an invalid input: decision: .* Return decisionToInput/,
+    );
   });
 
   it("can be canceled, and reports to viewers what is streamed", async () => {

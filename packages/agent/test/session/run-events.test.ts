@@ -89,7 +89,7 @@ describe("the text of a run", () => {
     expect(await result).toBe("It is 4.");
   });
 
-  it("ends with a run that fails, and its reader is no reviewer: a question is refused", async () => {
+  it("ends with a run that fails, and a question is refused: its reader does not answer", async () => {
     const pay = toolOf("pay", () => "paid", { approval: "always" });
     const llm = new MockLlmCaller([callsTools([{ name: "pay" }], { text: "I pay." }), fails("auth")]);
     const run = runTask(defineAgent({ llm, tools: [pay] }), "Pay.");

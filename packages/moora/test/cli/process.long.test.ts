@@ -120,7 +120,10 @@ describe("the command in a process of its own", { timeout: 60_000 }, () => {
   it("names the line of the module, not that of the package in which it fails", async () => {
     using folder = new TemporaryFolder();
     mkdirSync(folder.at("node_modules/lib"), { recursive: true });
-    writeFileSync(folder.at("node_modules/lib/package.json"), '{ "type": "module", "exports": "./index.js" }');
+    writeFileSync(
+      folder.at("node_modules/lib/package.json"),
+      '{ "type": "module", "exports": "./index.js" }',
+    );
     writeFileSync(
       folder.at("node_modules/lib/index.js"),
       "export const define = () => {\n  throw new Error('bad name');\n};\n",

@@ -29,7 +29,12 @@ export const mcpCommand: Command = {
       screen.line(noticeToMessage(notice));
     const log = await openLog(target, { creates: true, onNotice });
     const onError = (error: unknown): void => screen.line(errorText(error));
-    const server = mcpServer(agents, { version: manifest.version, log, onError, ...logLines(options, screen) });
+    const server = mcpServer(agents, {
+      version: manifest.version,
+      log,
+      onError,
+      ...logLines(options, screen),
+    });
     let isStopped = false;
     const unsubscribe = host.onTerminate(() => {
       isStopped = true;

@@ -22,7 +22,9 @@ export async function toolsOfServer(
   if (unfit !== undefined)
     return { isOffBecause: `The name ${JSON.stringify(unfit.name)} cannot be that of a tool.` };
   const mcp = await loadedMcp();
-  return "isOffBecause" in mcp ? mcp : { route: mcp.mcpOfServer({ version: manifest.version, secret: secret() }) };
+  return "isOffBecause" in mcp
+    ? mcp
+    : { route: mcp.mcpOfServer({ version: manifest.version, secret: secret() }) };
 }
 
 async function loadedMcp(): Promise<Awaited<ReturnType<typeof loadMcp>> | { readonly isOffBecause: string }> {

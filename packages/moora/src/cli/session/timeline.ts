@@ -23,8 +23,7 @@ export function timelineOf(
   return (seq, input) => {
     const moves = replay.apply(input)?.moves ?? [];
     const last = moves.at(-1);
-    if (last !== undefined)
-      state = last.to === "Error" && last.event === "Cancelled" ? "Canceled" : last.to;
+    if (last !== undefined) state = last.to === "Error" && last.event === "Cancelled" ? "Canceled" : last.to;
     return { seq, timestamp: input.timestamp, state, moves, text: describe(input), input };
   };
 }
