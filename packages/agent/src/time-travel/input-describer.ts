@@ -94,8 +94,8 @@ const inputTexts: { readonly [Type in InputType]: InputText<Type> } = {
   "session-paused": ({ reason }) => `paused${withReason(reason)}`,
   "session-resumed": () => "resumed",
   "loop-retried": () => "tried again",
-  "session-opened": ({ owner, agentVersion }) =>
-    `opened by ${owner}${agentVersion === undefined ? "" : `, version ${agentVersion}`}`,
+  "session-opened": ({ owner, agentVersion = "0" }) =>
+    `opened by ${owner}${agentVersion === "0" ? "" : `, version ${agentVersion}`}`,
   "agent-configured": (_, { changes }) => `configured: ${oneLine(changes.join(", ") || "no change")}`,
   "state-handled": ({ event, trace }) => `state handled, ${event}${withTrace(trace)}`,
   "context-window-expanded": () => "context window expanded",
