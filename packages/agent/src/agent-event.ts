@@ -1,7 +1,7 @@
 import type { AgentError, AskHumanEffect } from "@moora/agent-core-effects";
 import type {
+  AgentInput,
   DataPatch,
-  InputOf,
   QuestionReason,
   Risk,
   ToolCallResult,
@@ -132,7 +132,7 @@ export type AgentEvent<Answer = string> =
       readonly type: "LlmRetryScheduled";
       readonly messageId: string;
       readonly due: number;
-      readonly reason: InputOf<"llm-call-failed">["failure"]["kind"];
+      readonly reason: Extract<AgentInput, { readonly type: "llm-call-failed" }>["failure"]["kind"];
       readonly message: string;
     }
   /**

@@ -178,23 +178,6 @@ export type ToolInput<Of extends Tool> = NonNullable<Of["~types"]>["input"];
 /** The type of the output of a tool's `execute`, or of its promise: `ToolOutput<typeof weather>`. */
 export type ToolOutput<Of extends Tool> = NonNullable<Of["~types"]>["output"];
 
-/**
- * The options from which types are inferred, apart from the others: TypeScript infers nothing from an object that both lacks a required
- * field and has an unknown one, and would then report `execute` in place of the misspelled option.
- */
-interface InferredOptions<Schema, Name, Retries> {
-  readonly name: Name;
-  readonly input: Schema;
-  readonly retries?: Retries;
-}
-
-/** A tool with retries says that a call may run more than once. A number that is known only at run time is checked there. */
-type ReplayFor<Retries extends number> = Retries extends 0
-  ? unknown
-  : number extends Retries
-    ? unknown
-    : { readonly replay: "safe" | "keyed" };
-
 type ProbeResult = "not-run" | "unknown" | ToolOutcome;
 
 /**
@@ -210,9 +193,18 @@ export function defineTool<
   const Name extends string = string,
   const Retries extends number = 0,
 >(
-  options: ToolOptions<Schema, OutputOf<Schema>, Output, Data, Context> &
-    InferredOptions<Schema, Name, Retries> &
-    ReplayFor<Retries>,
+  // Types are inferred from an object of their own. TypeScript infers nothing from one that both lacks a required field and has an
+  // unknown one, and would then report `execute` in place of the misspelled option.
+  options: ToolOptions<Schema, OutputOf<Schema>, Output, Data, Context> & {
+    readonly name: Name;
+    readonly input: Schema;
+    readonly retries?: Retries;
+    // A number that is known only at run time is checked there.
+  } & (Retries extends 0
+      ? unknown
+      : number extends Retries
+        ? unknown
+        : { readonly replay: "safe" | "keyed" }),
 ): WithNeed<Tool<OutputOf<Schema>, Awaited<Output>, Name, ArgumentsOf<Schema>>, NoInfer<Context>> {
   checkToolOptions(options);
   // The context, the name and the arguments exist only for types.
