@@ -19,10 +19,7 @@ const agent = defineAgent({
 
 async function main(task: string): Promise<void> {
   const run = runTask(agent, task);
-  for await (const event of run) {
-    if (event.type === "ToolCallStarted") console.log(`[${event.name} ${event.parameters}]`);
-    if (event.type === "LlmToken") process.stdout.write(event.text);
-  }
+  for await (const text of run.textStream) process.stdout.write(text);
   const { steps, usage } = await run;
   console.log(`\n${steps} steps, ${usage.inputTokens} input tokens, ${usage.outputTokens} output tokens`);
 }

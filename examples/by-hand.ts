@@ -39,9 +39,13 @@ const dispatch: DispatchBatch = (...inputs) => {
   return applied > 0;
 };
 
-for (let open = Object.values(effectsAt(state)); open[0]; open = Object.values(effectsAt(state))) {
-  console.log("wants", open.map((effect) => effect.key).join(", "));
-  await performEffect(agent, open[0], state, { dispatch, sessionId });
+/** The keys of the effects that were started: one that has ended can still be wanted, such as a question. */
+const started = new Set<string>();
+const next = () => Object.values(effectsAt(state)).find(({ key }) => !started.has(key));
+for (let effect = next(); effect; effect = next()) {
+  console.log("wants", effect.key);
+  started.add(effect.key);
+  await performEffect(agent, effect, state, { dispatch, sessionId });
 }
 
 const { control } = state.reActContext;

@@ -47,7 +47,7 @@ const providerExamples: readonly ProviderExample[] = [
       { calls: [{ name: "weather", arguments: ['{"city":', '"Oslo"}'] }], usage },
       { text: ["Yes, ", "take one."], usage },
     ],
-    output: ['[weather {"city":"Oslo"}]', "Yes, take one.", "2 steps, 200 input tokens, 40 output tokens"],
+    output: ["Yes, take one.", "2 steps, 200 input tokens, 40 output tokens"],
     models: ["gpt-5.5", "gpt-5.5"],
   },
   {

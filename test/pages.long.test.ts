@@ -10,6 +10,7 @@ const pages = [
   "durability",
   "files",
   "observability",
+  "runner",
   "sub-agents",
   "teams",
   "testing",

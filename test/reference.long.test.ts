@@ -24,7 +24,8 @@ interface OptionRow {
   readonly meaning: string;
 }
 
-const optionTables: readonly OptionTable[] = tablesOf("docs/configuration.md")
+const optionTables: readonly OptionTable[] = ["docs/configuration.md", "docs/runner.md"]
+  .flatMap(tablesOf)
   .filter(({ subject }) => subject.startsWith("fields of "))
   .map(({ subject, rows }) => {
     const [, type = "", entry = ""] = /^fields of (\w+), (\S+)$/.exec(subject) ?? [];
@@ -103,6 +104,7 @@ const described: readonly string[] = [
   "DbosPostOptions",
   "SessionObjectOptions",
   "DurableObjectLogOptions",
+  "PerformOptions",
 ];
 
 describe("the reference of the configuration", () => {

@@ -17,6 +17,7 @@ export { LlmRequestCache } from "./request/messages.ts";
 export { defaultRunLimits } from "./run/host.ts";
 export type {
   AgentParts,
+  AskReviewer,
   ApprovalPredicate,
   Clock,
   EffectHost,

@@ -20,7 +20,7 @@ export type {
 export type { QuestionReason } from "./control/approval-rule.ts";
 export { modelFailureKinds } from "./failure.ts";
 export type { AgentFailure } from "./failure.ts";
-export { controlName } from "./control/enter.ts";
+export { controlName, statusAt } from "./control/enter.ts";
 export { controlEdges, graphProblems, graphToMermaid } from "./control/graph.ts";
 export type { ControlEdge } from "./control/graph.ts";
 export { builtInStates, nextStateName, transitionTable } from "./control/transition-table.ts";

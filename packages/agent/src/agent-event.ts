@@ -1,5 +1,11 @@
 import type { AgentError, AskHumanEffect } from "@moora/agent-core-effects";
-import type { DataPatch, QuestionReason, Risk, ToolCallResult } from "@moora/agent-core-state-machine";
+import type {
+  AgentInput,
+  DataPatch,
+  QuestionReason,
+  Risk,
+  ToolCallResult,
+} from "@moora/agent-core-state-machine";
 
 /**
  * The decision on a question. `about: "approval"` takes `"approve"`, `{ approve: arguments }` for changed arguments, and
@@ -121,8 +127,14 @@ export type AgentEvent<Answer = string> =
   /** The session is paused: no new work starts until `Resumed`. */
   | { readonly type: "Paused"; readonly reason?: string }
   | { readonly type: "Resumed" }
-  /** The attempt failed; the next one is due at `due`, in milliseconds since 1970. */
-  | { readonly type: "LlmRetryScheduled"; readonly messageId: string; readonly due: number }
+  /** The attempt failed, as `reason` and `message` say; the next one is due at `due`, in milliseconds since 1970. */
+  | {
+      readonly type: "LlmRetryScheduled";
+      readonly messageId: string;
+      readonly due: number;
+      readonly reason: Extract<AgentInput, { readonly type: "llm-call-failed" }>["failure"]["kind"];
+      readonly message: string;
+    }
   /**
    * The text streamed under this id is not a complete answer: it was `cut` off by a failure, a cancel, a restart or the
    * token limit, `dropped` because the confidence of the model was too low, or `withheld` because the provider refused

@@ -1,3 +1,4 @@
+import { defaultRunLimits } from "@moora/agent-core-effects";
 import { required, truncated } from "@moora/agent-core-effects/internal";
 import type { ToolCallDecidedInput } from "@moora/agent-core-state-machine";
 import type { Decision, OutcomeDecision, Question } from "./agent-event.ts";
@@ -47,9 +48,10 @@ function outcomeToDecided(
 }
 
 /**
- * Creates the input for a decision. `digestOfChange` returns the digest of changed arguments. An answer and a reported result
- * become the result of the call, so they are cut to `maxResultLength` characters like any other result. Throws `InputRefused`
- * for an argument of the wrong form, and for a value that JSON does not keep exactly.
+ * Creates the input for a decision that is made by `by`, at `timestamp` in milliseconds since 1970. An answer and a reported result
+ * become the result of the call, so they are cut to `maxResultLength` characters like any other result; default: 100,000.
+ * `digestOfChange` returns the digest of changed arguments, for hosts whose digests cover the session; default: the name of the
+ * tool with the arguments. Throws `InputRefused` for an argument of the wrong form, and for a value that JSON does not keep exactly.
  */
 export function decisionToInput(
   question: Pick<Question, "toolCallId" | "digest">,
@@ -57,8 +59,8 @@ export function decisionToInput(
   meta: {
     readonly by: string;
     readonly timestamp: number;
-    readonly digestOfChange: (parameters: string) => string;
-    readonly maxResultLength: number;
+    readonly digestOfChange?: (parameters: string) => string;
+    readonly maxResultLength?: number;
   },
 ): ToolCallDecidedInput {
   checkQuestion(question);
@@ -68,7 +70,7 @@ export function decisionToInput(
   if (problem !== undefined) throw new InputRefused(problem);
   checkArgument("meta", "decisionToInput", meta, metaForms);
   const { toolCallId, digest } = question;
-  const { by, timestamp, maxResultLength } = meta;
+  const { by, timestamp, digestOfChange, maxResultLength = defaultRunLimits.maxResultLength } = meta;
   const input = { type: "tool-call-decided", toolCallId, digest, by, timestamp } as const;
   if (decision === "approve") return { ...input, decision: { type: "approved" } };
   if ("outcome" in decision) return { ...input, ...outcomeToDecided(decision, maxResultLength) };
@@ -79,7 +81,8 @@ export function decisionToInput(
     return { ...input, decision: { type: "answered", content } };
   }
   const parameters = decidedText(decision.approve);
-  return { ...input, decision: { type: "modified", parameters, digest: meta.digestOfChange(parameters) } };
+  const changed = digestOfChange === undefined ? {} : { digest: digestOfChange(parameters) };
+  return { ...input, decision: { type: "modified", parameters, ...changed } };
 }
 
 const refused = (path: string, message: string, code = "wrong-shape"): InputRefused =>
@@ -88,6 +91,6 @@ const refused = (path: string, message: string, code = "wrong-shape"): InputRefu
 const metaForms: OptionForms<Parameters<typeof decisionToInput>[2]> = {
   by: required("string"),
   timestamp: required("number"),
-  digestOfChange: required("function"),
-  maxResultLength: required("number"),
+  digestOfChange: "function",
+  maxResultLength: "number",
 };

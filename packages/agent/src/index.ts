@@ -1,6 +1,6 @@
 // Re-exports from the packages below: the functions that applications need, and every type that a signature here uses, so
 // that an application can depend on this package alone.
-export { agentTransition, memoryAt, traceOf } from "@moora/agent-core-state-machine";
+export { agentTransition, memoryAt, statusAt, traceOf } from "@moora/agent-core-state-machine";
 export type {
   AgentAttachment,
   AgentChange,
@@ -58,6 +58,7 @@ export type {
   AgentParts,
   ApprovalPredicate,
   AskHumanEffect,
+  AskReviewer,
   AskHumanOptions,
   AnyData,
   AppliedInputs,

@@ -4,6 +4,7 @@ import {
   runProgram,
   type AgentEffect,
   type AskHumanEffect,
+  type AskReviewer,
   type Clock,
   type DispatchBatch,
   type DispatchedInput,
@@ -12,7 +13,7 @@ import {
   type NeedsContext,
 } from "@moora/agent-core-effects";
 import { refuse, shownValue } from "@moora/agent-core-effects/internal";
-import type { AgentInput, AgentState } from "@moora/agent-core-state-machine";
+import { parseInput, type AgentInput, type AgentState } from "@moora/agent-core-state-machine";
 import { noReviewer } from "@moora/agent-core-state-machine/internal";
 import { digestOf } from "@moora/event-log";
 import { checkIsAgent, checkIsEffect, checkIsState } from "./check-arguments.ts";
@@ -32,10 +33,7 @@ import { WorkSignal } from "./work-signal.ts";
  * `onLateOutput` is called with the key of the effect for what arrives after it was aborted, and is dropped. Default: none of them.
  */
 export interface PerformOptions extends Partial<
-  Pick<
-    EffectHost,
-    "signal" | "notify" | "ask" | "intended" | "context" | "files" | "untilResumed" | "onLateOutput"
-  >
+  Pick<EffectHost, "signal" | "notify" | "ask" | "intended" | "files" | "untilResumed" | "onLateOutput">
 > {
   /**
    * Applies inputs to the newest state, in order, and returns whether that changed it, as `applyInputs` does. Called with the
@@ -48,6 +46,7 @@ export interface PerformOptions extends Partial<
    * session, and that of no other one. `SharedSession.identity`, or an id of your own, such as a random one.
    */
   readonly sessionId: string;
+  readonly context?: unknown;
   /** Default: `systemClock`. */
   readonly clock?: Clock;
 }
@@ -87,7 +86,7 @@ export async function performEffect<Context = unknown>(
   checkContext("performEffect", agent, options.context);
   const { dispatch, ask, signal, clock = systemClock } = options;
   if (effect.type === "ask-human" && ask === undefined) {
-    await dispatched(dispatch, [rejectionOf(effect, agent, clock)]);
+    await dispatched(dispatch, [rejectionOf(effect, clock)]);
     return;
   }
   const dispatchBatch = failingOnce(dispatch);
@@ -121,7 +120,7 @@ function hostOf(
     notify: () => undefined,
     ...rest,
     ...(intended === undefined ? {} : { intended }),
-    ...(ask === undefined ? {} : { ask }),
+    ...(ask === undefined ? {} : { ask: checkedAsk(ask) }),
     ...(untilResumed === undefined ? {} : { untilResumed }),
     parts,
     limits,
@@ -160,13 +159,18 @@ async function dispatched(dispatch: DispatchBatch, inputs: readonly DispatchedIn
   );
 }
 
-function rejectionOf(
-  effect: AskHumanEffect,
-  { runLimits: { maxResultLength } }: Pick<Agent<unknown>, "runLimits">,
-  clock: Clock,
-): AgentInput {
-  const refusal = refusalWithoutReviewer(effect);
-  const timestamp = clock.now();
-  const { by } = noReviewer;
-  return decisionToInput(effect, refusal, { by, timestamp, digestOfChange: () => "", maxResultLength });
-}
+const rejectionOf = (effect: AskHumanEffect, clock: Clock): AgentInput =>
+  decisionToInput(effect, refusalWithoutReviewer(effect), { by: noReviewer.by, timestamp: clock.now() });
+
+/** An `ask` of code without types may return anything. An input that does not apply would ask again without an end. */
+const checkedAsk =
+  (ask: AskReviewer): AskReviewer =>
+  async (effect) => {
+    const input = await ask(effect);
+    const parsed = input === undefined ? undefined : parseInput(input);
+    if (parsed === undefined || parsed.ok) return parsed?.input;
+    const { path, message } = parsed.problem;
+    return refuse(
+      `ask returned an invalid input: ${path}: ${message} Return decisionToInput(...), or nothing to leave the question open.`,
+    );
+  };

@@ -7,12 +7,15 @@ import {
 } from "./agent-event.ts";
 import type { AgentRun, RunResult } from "./agent-run.ts";
 import { EventBuffer } from "./event-buffer.ts";
+import { eventsToText } from "./events-to-text.ts";
 import type { ToolCallStarted } from "./started-calls.ts";
 
 /** The session's side of a run: emits its events and settles it. */
 export class RunControl<Answer = string> {
   /** The run that the application receives. */
   readonly run: AgentRun<Answer>;
+  /** Where the run was begun. */
+  readonly #begun = new Error();
   readonly #outcome = Promise.withResolvers<RunResult<Answer>>();
   readonly #readers = new Set<EventReader<Answer>>();
   #buffer: EventBuffer<Answer> | undefined = new EventBuffer();
@@ -25,17 +28,21 @@ export class RunControl<Answer = string> {
   constructor(cancel: (reason?: string) => void, open: () => readonly OpenEvent[] = () => []) {
     this.#open = open;
     this.#outcome.promise.catch(() => undefined);
-    this.run = new ControlledRun({ cancel, result: () => this.#result(), events: () => this.#events() });
+    this.run = new ControlledRun({
+      cancel,
+      result: () => this.#result(),
+      events: (seesQuestions) => this.#events(seesQuestions),
+    });
   }
 
   /** Whether an iterator over the events is open, whose reader can answer questions. */
   get isWatched(): boolean {
-    return this.#readers.size > 0;
+    return [...this.#readers].some(({ seesQuestions }) => seesQuestions);
   }
 
   /** Whether events of the run are buffered or read. */
   get isObserved(): boolean {
-    return this.#buffer !== undefined || this.isWatched;
+    return this.#buffer !== undefined || this.#readers.size > 0;
   }
 
   /** Calls `ended` once when the run has ended, and `unwatched` each time its last iterator is closed. */
@@ -61,6 +68,7 @@ export class RunControl<Answer = string> {
   /** Ends the run with an error for its events. `thrown` is what its promise rejects with; default: the same error. */
   fail(error: AgentError, thrown: Error = error): void {
     if (this.#isEnded) return;
+    showCaller(thrown, this.#begun);
     this.emit({ type: "Error", error });
     this.#finish();
     this.#outcome.reject(thrown);
@@ -73,9 +81,9 @@ export class RunControl<Answer = string> {
     return this.#outcome.promise;
   }
 
-  #events(): AsyncIterator<AgentEvent<Answer>, undefined> {
-    const reader = new EventReader<Answer>(() => {
-      if (this.#readers.delete(reader) && this.#readers.size === 0) this.#onUnwatched?.();
+  #events(seesQuestions: boolean): AsyncIterator<AgentEvent<Answer>, undefined> {
+    const reader = new EventReader<Answer>(seesQuestions, () => {
+      if (this.#readers.delete(reader) && seesQuestions && !this.isWatched) this.#onUnwatched?.();
     });
     for (const event of this.#unread()) reader.push(event);
     this.#buffer = undefined;
@@ -102,22 +110,37 @@ export class RunControl<Answer = string> {
   }
 }
 
+/**
+ * Gives an error the frames of the code that began its run, in place of those of the loop that failed, which say nothing about it. An
+ * error of several runs has those of each.
+ */
+function showCaller(error: Error, begun: Error): void {
+  const frames = begun.stack?.replace(/^Error.*\n/, "") ?? "";
+  const { stack = "" } = error;
+  error.stack = withCaller.has(error) ? `${stack}\n${frames}` : `${error.name}: ${error.message}\n${frames}`;
+  withCaller.add(error);
+}
+
+const withCaller = new WeakSet<Error>();
+
 /** An event about work that is still open. */
 type OpenEvent = ToolCallStarted | ApprovalRequested | SubAgentEvent;
 
 interface RunSource<Answer> {
   readonly cancel: (reason?: string) => void;
   readonly result: () => Promise<RunResult<Answer>>;
-  readonly events: () => AsyncIterator<AgentEvent<Answer>, undefined>;
+  readonly events: (seesQuestions: boolean) => AsyncIterator<AgentEvent<Answer>, undefined>;
 }
 
 /** The run as applications see it: they cannot settle it. */
 class ControlledRun<Answer> implements AgentRun<Answer> {
   readonly cancel: (reason?: string) => void;
+  readonly textStream: AsyncIterable<string>;
   readonly #source: RunSource<Answer>;
 
   constructor(source: RunSource<Answer>) {
     this.cancel = source.cancel;
+    this.textStream = eventsToText({ [Symbol.asyncIterator]: () => source.events(false) });
     this.#source = source;
   }
 
@@ -145,7 +168,7 @@ class ControlledRun<Answer> implements AgentRun<Answer> {
   }
 
   [Symbol.asyncIterator](): AsyncIterator<AgentEvent<Answer>, undefined> {
-    return this.#source.events();
+    return this.#source.events(true);
   }
 }
 
@@ -161,9 +184,12 @@ class EventReader<Answer> implements AsyncIterator<AgentEvent<Answer>, undefined
   readonly #buffer = new EventBuffer<Answer>();
   #waiting: ((result: IteratorResult<AgentEvent<Answer>, undefined>) => void)[] = [];
   #isEnded = false;
+  /** Whether its reader can answer questions. */
+  readonly seesQuestions: boolean;
   readonly #onReturn: () => void;
 
-  constructor(onReturn: () => void) {
+  constructor(seesQuestions: boolean, onReturn: () => void) {
+    this.seesQuestions = seesQuestions;
     this.#onReturn = onReturn;
   }
 

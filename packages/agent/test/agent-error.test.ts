@@ -175,3 +175,31 @@ describe("every error of this package", () => {
     expect(new LogError("LogWrite", "disk full").code).toBe("LogWrite");
   });
 });
+
+describe("the stack of an error names the code that asked", () => {
+  const stackOf = async (promise: PromiseLike<unknown>): Promise<string> =>
+    ((await failureOf(promise)) as Error).stack ?? "";
+  const header = /^AgentError: bad key\n {4}at /;
+
+  it("for a task", async () => {
+    const refundOrder = async (): Promise<unknown> => await runTask(failing(), "hi");
+    const stack = await stackOf(refundOrder());
+    expect(stack).toMatch(header);
+    expect(stack).toContain("refundOrder");
+    expect(stack).toContain("agent-error.test.ts");
+  });
+
+  it("for a message of a session, in memory and in a log, and for each of several", async () => {
+    const sessions = [startSession(failing()), await openSession(failing(), { log: memoryLog(), id: "ada" })];
+    for (const session of sessions) {
+      const askFirst = (): PromiseLike<unknown> => session.ask("hi");
+      const askSecond = (): PromiseLike<unknown> => session.ask("ho");
+      const [first, second] = [askFirst(), askSecond()];
+      const stack = await stackOf(first);
+      expect(stack).toMatch(header);
+      expect(stack).toContain("askFirst");
+      expect(await stackOf(second)).toContain("askSecond");
+      await session.close();
+    }
+  });
+});

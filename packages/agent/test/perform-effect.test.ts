@@ -5,6 +5,7 @@ import {
   agentTransition,
   applyInputs,
   BuildError,
+  decisionToInput,
   defineAgent,
   defineTool,
   effectsAt,
@@ -13,6 +14,8 @@ import {
   userMessage,
   type Agent,
   type AgentEffect,
+  type AgentInput,
+  type AskHumanEffect,
   type DispatchBatch,
   type AgentState,
   type PerformOptions,
@@ -114,6 +117,41 @@ describe("a loop of one's own", () => {
       expect.objectContaining({ type: "ask-human", toolCallId: "call_1" }),
     );
     expect(runner.state.reActContext.control.type).toBe("WaitingForHuman");
+  });
+
+  it("applies the decision that a reviewer makes at once, with changed arguments", async () => {
+    const pay = vi.fn(() => "paid");
+    const llm = new MockLlmCaller([
+      callsTools([{ name: "pay", arguments: { euros: 500 } }]),
+      answers("Done."),
+    ]);
+    const agent = defineAgent({
+      llm,
+      tools: [toolOf("pay", pay)],
+      config: { approval: { policy: "always" } },
+    });
+    const state = await ask(agent, "Pay.", {
+      ask: (effect) => decisionToInput(effect, { approve: { euros: 50 } }, { by: "ada", timestamp: 1 }),
+    }).run();
+    expect(pay).toHaveBeenCalledWith({ euros: 50 }, expect.objectContaining({ approvedBy: "ada" }));
+    expect(state.toolCalls["call_1"]).toMatchObject({
+      digest: '["pay","{\\"euros\\":50}"]',
+      result: { content: "paid" },
+    });
+  });
+
+  it("refuses an input of its approval handler that is not one, instead of asking for ever", async () => {
+    const llm = new MockLlmCaller([callsTools([{ name: "pay" }])]);
+    const agent = defineAgent({ llm, tools: [toolOf("pay")], config: { approval: { policy: "always" } } });
+    const approved = (effect: AskHumanEffect): AgentInput =>
+      Object.assign(decisionToInput(effect, "approve", { by: "ada", timestamp: 1 }), {
+        decision: "approved",
+      });
+    const failed = ask(agent, "Pay.", { ask: approved }).run();
+    await expect(failed).rejects.toThrow(BuildError);
+    await expect(failed).rejects.toThrow(
+      /^ask returned an invalid input: decision: .* Return decisionToInput/,
+    );
   });
 
   it("can be canceled, and reports to viewers what is streamed", async () => {

@@ -73,7 +73,7 @@ describe("a task is awaited", () => {
       ...Object.keys(runTask(four(), "2+2?")),
       ...Object.getOwnPropertyNames(Object.getPrototypeOf(runTask(four(), "2+2?"))),
     ];
-    expect(names.toSorted()).toEqual(["cancel", "catch", "constructor", "finally", "then"]);
+    expect(names.toSorted()).toEqual(["cancel", "catch", "constructor", "finally", "textStream", "then"]);
   });
 
   it("and fails with an AgentError that has state, usage and trace", async () => {

@@ -50,6 +50,7 @@ export {
   startSession,
   systemClock,
   stateAt,
+  statusAt,
   ToolRegistry,
   toolAsks,
   toolReply,

@@ -146,6 +146,14 @@ export type Progress =
   | { readonly type: "llm-warning"; readonly text: string }
   | { readonly type: "tool-progress"; readonly toolCallId: string; readonly text: string };
 
+/**
+ * Shows a question to the reviewers of a host. Returns the input of their decision if the host makes one; otherwise the question
+ * stays open for a decision from outside.
+ */
+export type AskReviewer = (
+  effect: AskHumanEffect,
+) => AgentInput | undefined | void | Promise<AgentInput | undefined | void>;
+
 /** The host of an effect: the code, clock, limits and callbacks that the effect uses. */
 export interface EffectHost {
   readonly parts: AgentParts;
@@ -197,11 +205,6 @@ export interface EffectHost {
   readonly onLateOutput?: ((key: string, what: "result" | "chunk") => void) | undefined;
   /** Computes the digest that binds a decision to its question. */
   readonly digestOf: (...parts: readonly string[]) => string;
-  /**
-   * Shows a question to the reviewers of this host. Returns the input of their decision if the host makes one; otherwise
-   * the question stays open for a decision from outside.
-   */
-  readonly ask?: (
-    effect: AskHumanEffect,
-  ) => AgentInput | undefined | void | Promise<AgentInput | undefined | void>;
+  /** Shows a question to the reviewers. Default: nothing; the question stays open. */
+  readonly ask?: AskReviewer;
 }

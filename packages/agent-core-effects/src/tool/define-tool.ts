@@ -187,13 +187,25 @@ type ProbeResult = "not-run" | "unknown" | ToolOutcome;
  * a positive integer. The message names the tool, the option and the fix.
  */
 export function defineTool<
-  const Schema extends StandardSchema | JsonObject,
+  const Schema extends StandardSchema | JsonObject = JsonObject,
   Output = unknown,
   Data = never,
   Context = unknown,
   const Name extends string = string,
+  const Retries extends number = 0,
 >(
-  options: ToolOptions<Schema, OutputOf<Schema>, Output, Data, Context> & { readonly name: Name },
+  // Types are inferred from an object of their own. TypeScript infers nothing from one that both lacks a required field and has an
+  // unknown one, and would then report `execute` in place of the misspelled option.
+  options: ToolOptions<Schema, OutputOf<Schema>, Output, Data, Context> & {
+    readonly name: Name;
+    readonly input: Schema;
+    readonly retries?: Retries;
+    // A number that is known only at run time is checked there.
+  } & (Retries extends 0
+      ? unknown
+      : number extends Retries
+        ? unknown
+        : { readonly replay: "safe" | "keyed" }),
 ): WithNeed<Tool<OutputOf<Schema>, Awaited<Output>, Name, ArgumentsOf<Schema>>, NoInfer<Context>> {
   checkToolOptions(options);
   // The context, the name and the arguments exist only for types.

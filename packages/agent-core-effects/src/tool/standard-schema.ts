@@ -64,6 +64,6 @@ export function issuesToText(issues: readonly StandardIssue[], value: unknown): 
     return where === "" ? what : `${where}: ${what}`;
   });
   const rest = issues.length - shown.length;
-  const text = [...shown, ...(rest > 0 ? [`and ${rest} more`] : [])].join("; ");
+  const text = [...shown, ...(rest > 0 ? [`and ${rest} more`] : [])].join("; ").replaceAll(".; ", ". ");
   return truncatedToBytes(text === "" ? "It does not fit the schema." : text, mostBytes).toWellFormed();
 }

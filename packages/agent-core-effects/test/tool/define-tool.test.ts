@@ -162,6 +162,70 @@ describe("the input of execute", () => {
   });
 });
 
+describe("a mistake in the options", () => {
+  const input = z.object({ city: z.string() });
+  const execute = ({ city }: { readonly city: string }): string => city;
+
+  it("is a type error at the option that is wrong, not at execute", () => {
+    const misspelled = (): unknown =>
+      defineTool({
+        name: "weather",
+        // @ts-expect-error a misspelled option, which is required
+        desciption: "The weather.",
+        input,
+        execute: ({ city }) => city.toUpperCase(),
+      });
+    const otherwiseNamed = (): unknown =>
+      defineTool({
+        name: "weather",
+        description: "The weather.",
+        // @ts-expect-error the name that other libraries have for it
+        parameters: input,
+        execute: async ({ city }) => city,
+      });
+    const schemaOfSdk = (): unknown =>
+      defineTool({
+        name: "weather",
+        description: "The weather.",
+        // @ts-expect-error the name that other libraries have for it
+        inputSchema: input,
+        execute: ({ city }) => city,
+      });
+    expect(misspelled).toThrow('Unknown option "desciption"');
+    expect(otherwiseNamed).toThrow('Unknown option "parameters"');
+    expect(schemaOfSdk).toThrow('Unknown option "inputSchema"');
+  });
+
+  it("is a type error for retries of a tool that runs once", () => {
+    const described = { name: "weather", description: "The weather.", input, execute } as const;
+    const once = (): unknown =>
+      defineTool({
+        ...described,
+        // @ts-expect-error a call that never runs again is not repeated
+        replay: "once",
+        retries: 2,
+      });
+    // @ts-expect-error the default is "once"
+    const byDefault = (): unknown => defineTool({ ...described, retries: 2 });
+    expect(once).toThrow('its replay is "once"');
+    expect(byDefault).toThrow('its replay is "once"');
+    expect(defineTool({ ...described, replay: "keyed", retries: 2 }).definition.retries).toBe(2);
+    expect(defineTool({ ...described, replay: "once", retries: 0 }).definition.retries).toBe(0);
+    const retries: number = 2;
+    expect(defineTool({ ...described, replay: "safe", retries }).definition.retries).toBe(2);
+  });
+});
+
+it("joins problems that are sentences as sentences, and others with semicolons", async () => {
+  const required = { type: "object", properties: { a: {}, b: {} }, required: ["a", "b"] };
+  const sentences = await runAlone(defineTool({ ...options, input: required, execute: () => 1 }), "{}");
+  expect(sentences).toMatchObject({ error: expect.stringMatching(/^[^;]*\. [^;]*$/) });
+  const input = z.object({ a: z.string(), b: z.string() });
+  expect(await runAlone(defineTool({ ...options, input, execute: () => 1 }), "{}")).toMatchObject({
+    error: expect.stringMatching(/^a: .*[^.]; b: /),
+  });
+});
+
 describe("a schema that answers later", () => {
   const later = defineTool({
     ...options,

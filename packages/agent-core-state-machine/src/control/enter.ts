@@ -1,5 +1,6 @@
 import type { StateEdit } from "../state-edit.ts";
 import type { AgentFailure } from "../failure.ts";
+import type { AgentState } from "../state.ts";
 import type { TraceNote } from "../trace-note.ts";
 import type { Control, ControlType } from "./control.ts";
 import type { BuiltInState, transitionTable } from "./transition-table.ts";
@@ -57,3 +58,7 @@ export type EnterState<State extends ControlType> = (
 /** The name of a control state in the transition table; for a custom state, its own name. */
 export const controlName = (control: Control): string =>
   control.type === "Custom" ? control.name : control.type;
+
+/** Where the agent is, for people: the name of its control state, and `Canceled` in place of Error where a cancel has ended the loop. */
+export const statusAt = ({ reActContext: { control } }: Pick<AgentState, "reActContext">): string =>
+  control.type === "Error" && control.failure.kind === "Cancelled" ? "Canceled" : controlName(control);

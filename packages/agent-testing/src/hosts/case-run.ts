@@ -8,7 +8,6 @@ import {
   type Decision,
   type Question,
 } from "@moora/agent";
-import { defaultRunLimits } from "@moora/agent-core-effects";
 import type { PreparedHost, ProcessOptions } from "./host.ts";
 import { HostNotConforming, type HostScenario, type HostStep } from "./host-case.ts";
 import { postAtOnce, postIgnored, postRefused } from "./inapplicable-inputs.ts";
@@ -174,12 +173,7 @@ export class CaseRun {
       await this.host.waitFor(caseSession, (state) => questionAt(state) !== undefined),
     );
     if (question === undefined) throw new HostNotConforming("The session asks no question.");
-    return decisionToInput(question, decision, {
-      by: "reviewer",
-      timestamp: this.#now(),
-      digestOfChange: () => "",
-      maxResultLength: defaultRunLimits.maxResultLength,
-    });
+    return decisionToInput(question, decision, { by: "reviewer", timestamp: this.#now() });
   }
 
   async #decideOther(message: string): Promise<void> {

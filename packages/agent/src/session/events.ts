@@ -5,6 +5,7 @@ import type {
   AgentState,
   AgentStep,
   ControlMove,
+  InputOf,
   ToolCallResultInput,
 } from "@moora/agent-core-state-machine";
 import { answerMessageId, openCallOf, recordOf } from "@moora/agent-core-state-machine/internal";
@@ -87,7 +88,7 @@ export const moveToEvent = ({ to, event, step }: ControlMove): AgentEvent<never>
 
 /** The event of the retry that an input has scheduled; undefined if it has scheduled none. */
 export function retryOf(input: AgentInput, state: AgentState): AgentEvent<never> | undefined {
-  if (input.type === "llm-call-failed") return retryAt(state);
+  if (input.type === "llm-call-failed") return llmRetry(input, state);
   return input.type === "tool-call-completed" ? toolRetry(input, state) : undefined;
 }
 
@@ -103,11 +104,15 @@ function toolRetry(
 }
 
 /** The event of the retry that is scheduled after a failed attempt, with the message id of that attempt. */
-function retryAt({ reActContext }: AgentState): AgentEvent<never> | undefined {
+function llmRetry(
+  { failure }: InputOf<"llm-call-failed">,
+  { reActContext }: AgentState,
+): AgentEvent<never> | undefined {
   const { control } = reActContext;
   if (control.type !== "Planning" || control.retryAt === null) return undefined;
   const messageId = answerMessageId(reActContext, { ...control, attempt: control.attempt - 1 });
-  return { type: "LlmRetryScheduled", messageId, due: control.retryAt };
+  const { kind: reason, message } = failure;
+  return { type: "LlmRetryScheduled", messageId, due: control.retryAt, reason, message };
 }
 
 /** The event for the progress of a running effect. */

@@ -34,8 +34,8 @@ const logChunk = (logger: Logger, key: string): void =>
 export function logRetry(logger: Logger, input: AgentInput, state: AgentState): void {
   const retry = retryOf(input, state);
   if (retry?.type === "LlmRetryScheduled" && input.type === "llm-call-failed") {
-    const { kind } = input.failure;
-    const data = { key: input.key, kind, due: retry.due };
+    const { reason: kind, due } = retry;
+    const data = { key: input.key, kind, due };
     logger.log("llm-retry", { message: `A model call failed (${kind}) and is repeated.`, data });
   }
   if (retry?.type === "ToolCallRetryScheduled") {

@@ -1,29 +1,36 @@
 import { oneLine, resultSummary } from "@moora/agent-core-effects/internal";
-import type {
-  AgentInput,
-  InputOf,
-  InputType,
-  ToolDefinition,
-  TraceNote,
-} from "@moora/agent-core-state-machine";
+import type { AgentInput, InputOf, InputType, TraceNote } from "@moora/agent-core-state-machine";
+import { changeConfig, configGroups } from "@moora/agent-core-state-machine/internal";
 import { textToJson } from "@moora/llm/internal";
 import { askedText } from "../asked-text.ts";
+import { isSameJson } from "../durable/canonical-json.ts";
 import type { SessionHeader } from "../durable/session-header.ts";
 import { fileText } from "./file-text.ts";
 
-/** Calls and tools of earlier records. */
+type Configured = Pick<SessionHeader, "config" | "tools">;
+
+/** Calls, settings and tools of earlier records. */
 class CallNames {
   readonly #names = new Map<string, string>();
-  #tools: Readonly<Record<string, ToolDefinition>>;
+  #configured: Configured;
+  /** What the last record has changed of the settings and tools. */
+  changes: readonly string[] = [];
 
-  constructor(tools: Readonly<Record<string, ToolDefinition>>) {
-    this.#tools = tools;
+  constructor(configured: Configured) {
+    this.#configured = configured;
   }
 
   learn(input: AgentInput): void {
-    if (input.type === "agent-configured") this.#tools = input.tools ?? this.#tools;
+    if (input.type === "agent-configured") this.#configure(input);
+    if (input.type === "tool-call-completed" && input.handoff !== undefined) this.#configure(input.handoff);
     if (input.type === "re-act-observed" && input.observation.type === "continue-re-act")
       for (const [id, { name }] of Object.entries(input.observation.toolCalls)) this.#names.set(id, name);
+  }
+
+  #configure({ config = {}, tools }: Pick<InputOf<"agent-configured">, "config" | "tools">): void {
+    const before = this.#configured;
+    this.#configured = { config: changeConfig(before.config, config), tools: tools ?? before.tools };
+    this.changes = configurationChanges(before, this.#configured);
   }
 
   callOf(id: string): string {
@@ -32,8 +39,32 @@ class CallNames {
 
   /** Whether the calls of a tool are questions to a person. */
   asksPerson(name: string): boolean {
-    return Object.hasOwn(this.#tools, name) && this.#tools[name]?.asksHuman === true;
+    const { tools } = this.#configured;
+    return Object.hasOwn(tools, name) && tools[name]?.asksHuman === true;
   }
+}
+
+const groups: readonly string[] = configGroups;
+
+/** The settings and tools that differ, such as `limits.maxSteps changed` and `tool refund added`. */
+const configurationChanges = (before: Configured, after: Configured): readonly string[] => [
+  ...changedFields(before.config, after.config).flatMap(([name, was, is]) =>
+    groups.includes(name)
+      ? changedFields({ ...Object(was) }, { ...Object(is) }).map(([field]) => `${name}.${field} changed`)
+      : [`${name} changed`],
+  ),
+  ...changedFields(before.tools, after.tools).map(
+    ([name, was, is]) =>
+      `tool ${name} ${was === undefined ? "added" : is === undefined ? "removed" : "changed"}`,
+  ),
+];
+
+function changedFields(before: object, after: object): readonly (readonly [string, unknown, unknown])[] {
+  const later = new Map<string, unknown>(Object.entries(after));
+  const earlier = new Map<string, unknown>(Object.entries(before));
+  return [...new Map([...earlier, ...later]).keys()]
+    .map((name) => [name, earlier.get(name), later.get(name)] as const)
+    .filter(([, was, is]) => !isSameJson(was, is));
 }
 
 type InputText<Type extends InputType> = (input: InputOf<Type>, calls: CallNames) => string;
@@ -63,9 +94,9 @@ const inputTexts: { readonly [Type in InputType]: InputText<Type> } = {
   "session-paused": ({ reason }) => `paused${withReason(reason)}`,
   "session-resumed": () => "resumed",
   "loop-retried": () => "tried again",
-  "session-opened": ({ owner }) => `opened by ${owner}`,
-  "agent-configured": ({ config, tools }) =>
-    `configured: ${[...(config === undefined ? [] : ["settings"]), ...(tools === undefined ? [] : ["tools"])].join(" and ")}`,
+  "session-opened": ({ owner, agentVersion = "0" }) =>
+    `opened by ${owner}${agentVersion === "0" ? "" : `, version ${agentVersion}`}`,
+  "agent-configured": (_, { changes }) => `configured: ${oneLine(changes.join(", ") || "no change")}`,
   "state-handled": ({ event, trace }) => `state handled, ${event}${withTrace(trace)}`,
   "context-window-expanded": () => "context window expanded",
   "history-tool-calls-added": ({ toolCallIds }) => `earlier calls added: ${toolCallIds.join(", ")}`,
@@ -141,8 +172,10 @@ const textOf = <Type extends InputType>(input: InputOf<Type> & { readonly type: 
  * Describes the inputs of a session in one line of text each, for people. Call it with every input, from the first one on: it
  * names calls by the tools of earlier inputs.
  */
-export function inputDescriber(header: Pick<SessionHeader, "tools">): (input: AgentInput) => string {
-  const calls = new CallNames(header.tools);
+export function inputDescriber(
+  header: Pick<SessionHeader, "config" | "tools">,
+): (input: AgentInput) => string {
+  const calls = new CallNames(header);
   return (input) => {
     calls.learn(input);
     return textOf(input, calls);

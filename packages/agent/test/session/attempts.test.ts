@@ -25,7 +25,13 @@ describe("an attempt of the model that is cut off", () => {
     ]);
     const run = at.session.ask("2+2?");
     await untilPasses(() => expect(at.events.at(-1)?.type).toBe("LlmRetryScheduled"));
-    expect(at.events.at(-1)).toEqual({ type: "LlmRetryScheduled", messageId: "msg_1_1", due: 1_500 });
+    expect(at.events.at(-1)).toEqual({
+      type: "LlmRetryScheduled",
+      messageId: "msg_1_1",
+      due: 1_500,
+      reason: "connection",
+      message: "Scripted failure: connection",
+    });
     at.clock.advance(500);
     await run;
     await settled();

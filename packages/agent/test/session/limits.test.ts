@@ -22,6 +22,8 @@ describe("a model that is too busy (F05)", () => {
       type: "LlmRetryScheduled",
       messageId: "msg_1_1",
       due: 1_000 + wait,
+      reason: "rate-limit",
+      message: expect.any(String),
     });
     if (wait > 0) {
       expect(session.current().reActContext.control).toMatchObject({

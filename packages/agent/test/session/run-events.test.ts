@@ -1,4 +1,4 @@
-import { answers, callsTools, hangs, MockLlmCaller } from "@moora/llm/testing";
+import { answers, callsTools, fails, hangs, MockLlmCaller } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import {
@@ -9,6 +9,7 @@ import {
   type AgentEvent,
   type AgentRun,
 } from "../../src/index.ts";
+import { toolOf } from "../support.ts";
 
 async function statesOf(run: AgentRun): Promise<readonly string[]> {
   const states: string[] = [];
@@ -49,5 +50,50 @@ describe("the events of a run", () => {
     expect(first).toEqual(["StateStarted", "LlmToken", "LlmAttemptEnded", "StateStarted", "Error"]);
     expect([second[0], ...second.slice(-2)]).toEqual(["StateStarted", "StateStarted", "FinalAnswer"]);
     expect(session.trace().entries.map(({ to }) => to)).toEqual(["Planning", "Error", "Planning", "Done"]);
+  });
+});
+
+describe("the text of a run", () => {
+  const textOf = async (run: AgentRun): Promise<string> => {
+    let text = "";
+    for await (const piece of run.textStream) text += piece;
+    return text;
+  };
+
+  it("is the answer as it streams, in pieces", async () => {
+    const pieces: string[] = [];
+    const agent = defineAgent({ llm: new MockLlmCaller([answers("It is 4.")]) });
+    for await (const piece of runTask(agent, "2+2?").textStream) pieces.push(piece);
+    expect(pieces).toEqual(["It ", "is ", "4."]);
+  });
+
+  it("has the answer on a line of its own, below what was cut off and what precedes a tool call", async () => {
+    const llm = new MockLlmCaller([
+      fails("connection", { partial: "It i", retryAfterMs: 0 }),
+      callsTools([{ name: "look" }], { text: "Let me look." }),
+      answers("It is 4."),
+    ]);
+    const look = toolOf("look", () => "4");
+    const text = await textOf(runTask(defineAgent({ llm, tools: [look] }), "2+2?"));
+    expect(text).toBe("It i\nLet me look.\nIt is 4.");
+  });
+
+  it("ends with the answer for a reader that begins late", async () => {
+    const session = startSession(defineAgent({ llm: new MockLlmCaller([answers("It is 4.")]) }));
+    const run = session.ask("2+2?");
+    const result = run.then(({ text }) => text);
+    for await (const event of run) {
+      if (event.type !== "LlmToken" || event.text !== "is ") continue;
+      expect(await textOf(run)).toBe("4.\nIt is 4.");
+    }
+    expect(await result).toBe("It is 4.");
+  });
+
+  it("ends with a run that fails, and a question is refused: its reader does not answer", async () => {
+    const pay = toolOf("pay", () => "paid", { approval: "always" });
+    const llm = new MockLlmCaller([callsTools([{ name: "pay" }], { text: "I pay." }), fails("auth")]);
+    const run = runTask(defineAgent({ llm, tools: [pay] }), "Pay.");
+    expect(await textOf(run)).toBe("I pay.");
+    await expect(run).rejects.toMatchObject({ kind: "LlmError", reason: "auth" });
   });
 });

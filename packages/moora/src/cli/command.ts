@@ -22,6 +22,7 @@ export interface CommandCall {
 
 /** Options of every command that runs an agent. */
 export const agentOptions: readonly OptionName[] = [
+  "agent",
   "provider",
   "model",
   "base-url",

@@ -59,11 +59,12 @@ export const errorToExitCode = (error: AgentError): ExitCode =>
 const logFailure = ({ kind, cause }: AgentError): CliFailure | undefined =>
   kind === "Conflict" || kind === "LogCorrupt" || kind === "MemoryError" ? errorToFailure(cause) : undefined;
 
-/** A message of a sentence or two: what failed, and what to do if there is something to do. */
-export function errorToMessage(error: AgentError, model: Model): string {
+/** A message of a sentence or two: what failed, and what to do if an option of the command line can do it. */
+export function errorToMessage(error: AgentError, model: Model | undefined): string {
   if (error.kind === "Cancelled") return "Canceled.";
   const ofLog = logFailure(error);
   if (ofLog !== undefined) return ofLog.message;
+  if (model === undefined) return `The agent failed. ${toSentence(error.message)}`;
   if (error.reason === "MaxSteps")
     return "The agent used all its steps without an answer. Allow more with --max-steps.";
   if (error.reason.startsWith("Budget"))
@@ -74,8 +75,8 @@ export function errorToMessage(error: AgentError, model: Model): string {
 }
 
 /** Why a model call failed, in a sentence or two. */
-export const modelFailureCause = (kind: string, message: string, model: Model): string =>
-  describeModelFailure(kind, message, model).cause;
+export const modelFailureCause = (kind: string, message: string, model: Model | undefined): string =>
+  model === undefined ? toSentence(message) : describeModelFailure(kind, message, model).cause;
 
 function describeModelFailure(
   kind: string,

@@ -34,11 +34,13 @@ function markedLocation(text: string): string | undefined {
   return file === "" ? undefined : `${pathOf(file)}:${line}:${mark.length + 1}`;
 }
 
-/** The first frame of the stack in a file of the user. */
+/** The first frame of the stack in a file of the user, rather than of a package that the file calls. */
 function frameLocation(text: string): string | undefined {
-  const [, file = "", line = "", column = ""] =
-    /\n\s+at [^\n]*?(file:\/\/[^\n]+?):(\d+):(\d+)/.exec(text) ?? [];
-  return file === "" ? undefined : `${pathOf(file)}:${line}:${column}`;
+  const frames = [...text.matchAll(/\n\s+at [^\n]*?(file:\/\/[^\n]+?):(\d+):(\d+)/g)];
+  const frame = frames.find(([at]) => !at.includes("/node_modules/")) ?? frames[0];
+  if (frame === undefined) return undefined;
+  const [, file = "", line = "", column = ""] = frame;
+  return `${pathOf(file)}:${line}:${column}`;
 }
 
 const pathOf = (file: string): string => (file.startsWith("file://") ? fileURLToPath(file) : file);

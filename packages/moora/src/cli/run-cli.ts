@@ -34,11 +34,8 @@ async function dispatch({ args, options }: CommandLine, host: CliHost): Promise<
   const [name, ...rest] = args;
   if (options.has("version")) return print(host, manifest.version);
   if (name === undefined) {
-    if (options.has("help")) return print(host, overview(commands));
-    throw new UsageError(
-      "Missing command.",
-      `Available commands: ${commands.map((command) => command.name).join(", ")}. Run: moora help`,
-    );
+    if (options.has("help") || options.names.length === 0) return print(host, overview(commands));
+    throw new UsageError("Missing command.", "Run: moora help");
   }
   if (name === "help")
     return print(host, rest[0] === undefined ? overview(commands) : await commandHelp(commandNamed(rest[0])));

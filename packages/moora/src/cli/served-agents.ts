@@ -63,6 +63,36 @@ export const describingOptions: readonly OptionName[] = [
   "max-tokens",
 ];
 
+/** An agent of a module of the user, with what its tools need. */
+export interface ModuleAgent {
+  readonly agent: Agent<unknown>;
+  readonly context?: object | undefined;
+}
+
+/**
+ * The agent of the module of `--agent` that runs a session: the one that the session was `recorded` with, or the only one. Throws
+ * `UsageError`.
+ */
+export async function agentOfModule(
+  options: GivenOptions,
+  host: CliHost,
+  id: string,
+  recorded?: string,
+): Promise<ModuleAgent> {
+  const { agents, context } = await servedAgents(options, host);
+  const [agent, ...others] = agents.filter(({ name }) => recorded === undefined || name === recorded);
+  const names = agents.map(({ name }) => `"${name}"`).join(", ");
+  if (agent === undefined) {
+    const message = `The session ${id} belongs to the agent "${recorded}", and ${options.text("agent")} exports ${names}.`;
+    throw new UsageError(message, "Name its module with --agent.");
+  }
+  if (others.length > 0) {
+    const message = `${options.text("agent")} exports several agents: ${names}.`;
+    throw new UsageError(message, "A new session needs a module that exports one.");
+  }
+  return { agent, context: await context?.(host.user, { id, agent: agent.name, user: null }) };
+}
+
 /** The agents of the module of `--agent`; otherwise the one that the other options describe. Throws `UsageError`. */
 async function servedAgents(options: GivenOptions, host: CliHost): Promise<DescribedAgents> {
   const file = options.text("agent");
@@ -71,7 +101,7 @@ async function servedAgents(options: GivenOptions, host: CliHost): Promise<Descr
     const agents = [await optionsToAgent(options, parts, host)];
     return parts.provider.needsModel ? { agents } : { agents, notice: plannerNotice };
   }
-  const useless = describingOptions.find((name) => options.has(name));
+  const useless = ([...describingOptions, "mcp", "mcp-config"] as const).find((name) => options.has(name));
   if (useless !== undefined)
     throw new UsageError(`--${useless} cannot be used with --agent.`, "The module defines its agents.");
   const { authorize, context, ...others } = await loadModule(

@@ -107,6 +107,12 @@ describe("a model call that fails", () => {
   });
 });
 
+it("the error of an engine names the code that ran it", async () => {
+  const engine = new AgentBuilder(task).llm(new MockLlmCaller([fails("auth")])).build();
+  const answerOrder = (): Promise<string> => engine.run();
+  expect((await errorOf(answerOrder())).stack).toContain("answerOrder");
+});
+
 describe("a synchronous run", () => {
   const standing: Clock = { now: () => 1_000, after: () => () => undefined };
 

@@ -26,6 +26,7 @@ describe("moora chat", () => {
   it("Ctrl-C ends the answer and keeps the chat; at the prompt it ends the chat", async () => {
     await using provider = await FakeProvider.start(hangs("I will "), says("Hello again."));
     const host = new TestHost();
+    host.stdout.isTTY = true;
     const code = host.start(["chat", ...provider.options]);
     host.stdin.write("one\n");
     await host.stdout.shows("I will ");

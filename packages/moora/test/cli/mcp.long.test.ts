@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { connectMcp } from "@moora/mcp";
 import { describe, expect, it } from "vitest";
 import { textToServer } from "../../src/cli/mcp/text-to-server.ts";
+import manifest from "../../package.json" with { type: "json" };
 import { source } from "./child.ts";
 import { calls, FakeProvider, says } from "./fake-provider.ts";
 import { TemporaryFolder } from "./temporary-folder.ts";
@@ -179,6 +180,7 @@ describe("moora mcp", () => {
     const params = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo };
     send({ id: 1, method: "initialize", params });
     await host.stdout.shows('"id":1');
+    expect(host.stdout.text).toContain(`"serverInfo":{"name":"moora","version":"${manifest.version}"}`);
     send({ method: "notifications/initialized" });
     send({ id: 2, method: "tools/call", params: { name: "counter", arguments: { task: "What is 2 + 2?" } } });
     await host.stdout.shows('"id":2');

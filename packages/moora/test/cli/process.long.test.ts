@@ -1,4 +1,4 @@
-import { realpathSync, writeFileSync } from "node:fs";
+import { mkdirSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { TemporaryFolder } from "./temporary-folder.ts";
@@ -56,22 +56,22 @@ describe("the command in a process of its own", { timeout: 60_000 }, () => {
 
   it("Ctrl-C ends a run with 130, and what it had written stays", async () => {
     await using provider = await FakeProvider.start(hangs("Let me see, "));
-    const child = new Child(["run", "x", ...provider.options]);
+    const child = new Child(["run", "x", "--json", ...provider.options]);
     child.process.stdin.end();
-    await child.shows("stdout", "Let me see, ");
+    await child.shows("stdout", "see, ");
     child.process.kill("SIGINT");
     expect(await child.ended()).toBe(130);
-    expect(child.stdout).toBe("Let me see, \n");
-    expect(child.stderr).toBe("Canceled.\n");
+    expect(child.stdout).toMatch(/"text":"see, ".*"explanation":"Canceled\."/s);
+    expect(child.stderr).toBe("");
   });
 
   it("Ctrl-C ends the answer of a chat and not the chat; at the prompt it does", async () => {
     await using provider = await FakeProvider.start(hangs("Let me see, "), says("Here I am."));
-    const child = new Child(["chat", ...provider.options]);
+    const child = new Child(["chat", "--json", ...provider.options]);
     child.process.stdin.write("one\n");
-    await child.shows("stdout", "Let me see, ");
+    await child.shows("stdout", "see, ");
     child.process.kill("SIGINT");
-    await child.shows("stderr", "Canceled.");
+    await child.shows("stdout", "Canceled.");
     child.process.stdin.write("two\n/tools\n");
     await child.shows("stdout", "Here I am.");
     await child.shows("stderr", "calculator:");
@@ -115,6 +115,24 @@ describe("the command in a process of its own", { timeout: 60_000 }, () => {
     expect(await child.ended()).toBe(2);
     expect(child.stderr).toContain(`moora: Cannot load ${name}: ${realpathSync(folder.at(name))}:${place}`);
     expect(child.stderr).not.toContain("    at ");
+  });
+
+  it("names the line of the module, not that of the package in which it fails", async () => {
+    using folder = new TemporaryFolder();
+    mkdirSync(folder.at("node_modules/lib"), { recursive: true });
+    writeFileSync(
+      folder.at("node_modules/lib/package.json"),
+      '{ "type": "module", "exports": "./index.js" }',
+    );
+    writeFileSync(
+      folder.at("node_modules/lib/index.js"),
+      "export const define = () => {\n  throw new Error('bad name');\n};\n",
+    );
+    writeFileSync(folder.at("bad.mjs"), 'import { define } from "lib";\n\nexport const tool = define();\n');
+    const child = new Child(["run", "2+2", "--tools", "bad.mjs"], folder.path);
+    child.process.stdin.end();
+    expect(await child.ended()).toBe(2);
+    expect(child.stderr).toContain(`${realpathSync(folder.at("bad.mjs"))}:3:21: Error: bad name`);
   });
 
   it.each([

@@ -157,7 +157,8 @@ describe("a failure is explained in a sentence or two", () => {
     expect(await host.run(["run", "x", "--json", ...server.options])).toBe(0);
     const rows = host.stdout.lines.map((line) => JSON.parse(line));
     expect(rows.find(({ type }) => type === "LlmRetryScheduled")).toMatchObject({
-      failure: { kind: "overloaded", message: expect.stringContaining("busy") },
+      reason: "overloaded",
+      message: expect.stringContaining("busy"),
     });
   });
 

@@ -109,9 +109,10 @@ describe("moora run", () => {
     expect(provider.bodies).toHaveLength(2);
   });
 
-  it("ends with 130 on Ctrl-C, and keeps what was written", async () => {
+  it("ends with 130 on Ctrl-C, and keeps what was written on the terminal", async () => {
     await using provider = await FakeProvider.start(hangs("I was about to "));
     const at = host();
+    at.stdout.isTTY = true;
     const code = at.run(["run", "x", ...provider.options]);
     await at.stdout.shows("I was about to ");
     at.interrupt();

@@ -377,6 +377,7 @@ describe("errors about a session name the problem", () => {
       code: 5,
       err: "moora: The file a exists already.\n",
     });
+    expect((await said("export", "ada", "/dev/null")).code).toBe(0);
     expect(await said("import", "nowhere")).toMatchObject({
       code: 3,
       err: "moora: The file nowhere does not exist.\n",
@@ -574,7 +575,7 @@ describe("a session of another agent", () => {
     await session.close();
     await log.close();
     const stranger = await said("run", "1+1", "--session", "ada");
-    expect(stranger.code).toBe(1);
+    expect(stranger.code).toBe(2);
     expect(stranger.err).toContain('belongs to the agent "survey"');
   });
 
@@ -601,10 +602,10 @@ describe("a session of another agent", () => {
     expect(forked.err).toContain('To continue: open what-if in the program of the agent "shop"');
     const stranger = await said("run", "1+1", "--session", "ada", "--log", "shop.db");
     expect(stranger).toMatchObject({
-      code: 1,
+      code: 2,
       err: expect.stringContaining(
         'This session belongs to the agent "shop", not to "moora". ' +
-          "Run it with the module of that agent: moora worker --agent FILE --log shop.db",
+          "Run it with the module of that agent: --agent FILE, or moora worker --agent FILE --log shop.db",
       ),
     });
   });

@@ -10,14 +10,26 @@ const token = (text: string, messageId: string = "msg_1_1"): AgentEvent => ({
   text,
   offset: 0,
 });
+const cut: AgentEvent = {
+  type: "LlmRetryScheduled",
+  messageId: "msg_1_1",
+  due: 3_500,
+  reason: "connection",
+  message: "ECONNREFUSED",
+};
 const answer = (text: string): AgentEvent => ({ type: "FinalAnswer", answer: text, text });
 
 function shown(...events: readonly AgentEvent[]): TestHost {
   const host = new TestHost();
+  host.stdout.isTTY = true;
+  return show(host, events);
+}
+
+function show(host: TestHost, events: readonly AgentEvent[]): TestHost {
   const view = new TextView(new Screen(host), {
     showsTrace: false,
     now: () => 1_000,
-    retryReason: () => "Cannot connect to ollama. ECONNREFUSED",
+    retryReason: (kind, message) => `Cannot connect to ollama (${kind}). ${message}`,
   });
   for (const event of events) view.show(event);
   return host;
@@ -34,14 +46,23 @@ describe("the output of a run", () => {
   });
 
   it("an interrupted message and the one that replaced it, in lines of their own, and why it was retried", () => {
-    const host = shown(
-      token("It i"),
-      { type: "LlmRetryScheduled", messageId: "msg_1_1", due: 3_500 },
-      token("It is."),
-      answer("It is."),
-    );
+    const host = shown(token("It i"), cut, token("It is."), answer("It is."));
     expect(host.stdout.text).toBe("It i\nIt is.\n");
-    expect(host.stderr.text).toBe("Cannot connect to ollama. ECONNREFUSED Trying again in 3 s.\n");
+    expect(host.stderr.text).toBe(
+      "Cannot connect to ollama (connection). ECONNREFUSED Trying again in 3 s.\n",
+    );
+  });
+
+  it("the answer and nothing else where stdout is not a terminal: no text that was cut or before a call", () => {
+    const host = show(new TestHost(), [
+      token("It i"),
+      cut,
+      token("Let me look.", "msg_1_1_2"),
+      { type: "LlmToolCall", messageId: "msg_1_1_2", name: "read_file" },
+      token("It is.", "msg_1_2"),
+      answer("It is."),
+    ]);
+    expect(host.stdout.text).toBe("It is.\n");
   });
 
   it("the answers of two turns, in lines of their own", () => {

@@ -27,10 +27,9 @@ export const chatCommand: Command = {
 
 /** Shows the model, and the last messages of the conversation. */
 function greet({ chosen, cliSession: { hints }, hasResumedLoop, screen, session }: AgentTerminal): void {
-  const { provider, model } = chosen;
-  screen.dim(
-    `${model === "" ? provider.name : `${model} at ${provider.name}`}. Type /help for the commands.`,
-  );
+  const { provider, model = "" } = chosen ?? {};
+  const name = provider?.name ?? "The agent of the module";
+  screen.dim(`${model === "" ? name : `${model} at ${name}`}. Type /help for the commands.`);
   if (hints === undefined) return;
   const { messages } = session.current();
   const { earlier, shown } = recentMessages(messages, hasResumedLoop);

@@ -1,10 +1,8 @@
-import { writeFileSync } from "node:fs";
-import { resolve } from "node:path";
 import { exportSession, readHeader } from "@moora/agent";
 import { exitCodes } from "../cli-host.ts";
 import type { Command } from "../command.ts";
 import { sessionCommand } from "../session/session-call.ts";
-import { checkFolderOf, useFile } from "../session/use-file.ts";
+import { writeNewFile } from "../session/use-file.ts";
 
 /** Writes a session to a file. */
 export const exportCommand: Command = sessionCommand({
@@ -16,8 +14,7 @@ export const exportCommand: Command = sessionCommand({
     const portable = await exportSession(log, id);
     if (file === undefined || file === "-") host.stdout.write(portable);
     else {
-      checkFolderOf(file, host.cwd);
-      useFile(file, () => writeFileSync(resolve(host.cwd, file), portable, { flag: "wx" }));
+      writeNewFile(file, host.cwd, portable);
       print({ id, file }, `${id} is in ${file}.`);
     }
     return exitCodes.answered;

@@ -1,5 +1,3 @@
-import { writeFileSync } from "node:fs";
-import { resolve } from "node:path";
 import { readHeader, recordsToPortable } from "@moora/agent";
 import { errorText } from "@moora/agent-core-effects/internal";
 import type { LogError, LogInspection } from "@moora/event-log";
@@ -9,7 +7,7 @@ import type { Command } from "../command.ts";
 import { serveInspector } from "../inspector-server.ts";
 import { portOf } from "../listening.ts";
 import { sessionCommand, unknownSessionError, type SessionCall } from "../session/session-call.ts";
-import { checkFolderOf, useFile } from "../session/use-file.ts";
+import { writeNewFile } from "../session/use-file.ts";
 import { stopped } from "../with-server.ts";
 
 /** Opens a session in the inspector: in a browser, or as a file. */
@@ -28,8 +26,7 @@ export const inspectCommand: Command = sessionCommand({
     const file = options.text("out");
     if (file !== undefined) {
       const { html, damage } = await pageOf(call);
-      checkFolderOf(file, host.cwd);
-      useFile(file, () => writeFileSync(resolve(host.cwd, file), html, { flag: "wx" }));
+      writeNewFile(file, host.cwd, html);
       print({ id, file }, `${id} is in ${file}. Open it in a browser.`);
       if (damage !== undefined) throw damage;
       return exitCodes.answered;

@@ -1,4 +1,5 @@
 import { errorText } from "@moora/agent-core-effects/internal";
+import manifest from "../../../package.json" with { type: "json" };
 import { exitCodes } from "../cli-host.ts";
 import type { Command } from "../command.ts";
 import { logLines } from "../log-lines.ts";
@@ -28,7 +29,12 @@ export const mcpCommand: Command = {
       screen.line(noticeToMessage(notice));
     const log = await openLog(target, { creates: true, onNotice });
     const onError = (error: unknown): void => screen.line(errorText(error));
-    const server = mcpServer(agents, { log, onError, ...logLines(options, screen) });
+    const server = mcpServer(agents, {
+      version: manifest.version,
+      log,
+      onError,
+      ...logLines(options, screen),
+    });
     let isStopped = false;
     const unsubscribe = host.onTerminate(() => {
       isStopped = true;

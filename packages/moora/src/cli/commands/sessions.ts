@@ -1,4 +1,4 @@
-import { controlName, isPaused } from "@moora/agent-core-state-machine";
+import { isPaused, statusAt } from "@moora/agent-core-state-machine";
 import { SessionError } from "@moora/agent";
 import { checkIsNotClosed, lastPositionOf, sessionLog } from "@moora/agent/internal";
 import { oneLine } from "@moora/agent-core-effects/internal";
@@ -41,13 +41,12 @@ async function rowOf({ log }: SessionCall, { id, head }: LogInfo): Promise<Sessi
     const session = await sessionLog(log, id);
     await checkIsNotClosed(session);
     const { state } = await lastPositionOf(session);
-    const { control } = state.reActContext;
     const lastMessage = state.messages.at(-1)?.content ?? "";
     const paused = isPaused(state);
     return {
       id,
       records: head,
-      state: controlName(control),
+      state: statusAt(state),
       paused,
       updatedAt: state.updatedAt,
       lastMessage,

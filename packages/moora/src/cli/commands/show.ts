@@ -2,16 +2,19 @@ import {
   askedText,
   type AgentState,
   type AgentUsage,
+  effectsAt,
+  sessionOwner,
   type ControlMove,
   type Position,
   type Question,
 } from "@moora/agent";
 import { questionsAt } from "@moora/agent/internal";
 import { oneLine } from "@moora/agent-core-effects/internal";
-import { controlName, isPaused, type OpenCall } from "@moora/agent-core-state-machine";
+import { isPaused, statusAt, type AgentFailure, type OpenCall } from "@moora/agent-core-state-machine";
 import { openCallsOf, recordOf } from "@moora/agent-core-state-machine/internal";
 import { exitCodes } from "../cli-host.ts";
 import type { Command } from "../command.ts";
+import { resumeCommand } from "../session/decide-command.ts";
 import { callToText } from "../session/open-question.ts";
 import { closedErrorOf, closedToJson } from "../session/closed-session.ts";
 import { reasonText } from "../questions/question-text.ts";
@@ -31,33 +34,53 @@ export const showCommand: Command = sessionCommand({
     const { seq, state } = position;
     const questions = questionsAt(state);
     const closed = await closedErrorOf(call);
+    const owner = at === undefined ? await ownerNow(call) : (state.owner ?? undefined);
+    const next =
+      at === undefined && owner === undefined && hasWork(state) ? await resumeCommand(call) : undefined;
     call.print(
       {
         id: call.id,
         seq,
         state,
+        owner: owner ?? null,
         questions: questions.map((question) => questionToJson(call, question)),
         traceNotes: position.moves.filter(hasNote),
         ...closedToJson(closed),
       },
-      [...viewOf(call, position, questions), ...section("closed", closed ? [closed.message] : [])].join("\n"),
+      [
+        ...viewOf(call, { ...position, questions, owner, next }),
+        ...section("closed", closed ? [closed.message] : []),
+      ].join("\n"),
     );
     return exitCodes.answered;
   },
 });
 
-function viewOf(
-  call: SessionCall,
-  { seq, state, moves }: Position,
-  questions: readonly Question[],
-): readonly string[] {
+interface Shown extends Position {
+  readonly questions: readonly Question[];
+  /** The process that runs the session now; for an earlier record, the one that ran it then. */
+  readonly owner: string | undefined;
+  /** The command that continues the session; undefined if it has no work, or a process runs it. */
+  readonly next: string | undefined;
+}
+
+/** The process that runs the session now. A log that can only be read does not say. */
+const ownerNow = ({ log, id, host }: SessionCall): Promise<string | undefined> =>
+  sessionOwner(log, id, host).catch(() => "unknown");
+
+/** Whether the state wants work that only a process can do: more than to wait for a person or for a time. */
+const hasWork = (state: AgentState): boolean =>
+  Object.values(effectsAt(state)).some(({ type }) => type !== "ask-human" && type !== "wait-until");
+
+function viewOf(call: SessionCall, { seq, state, moves, questions, owner, next }: Shown): readonly string[] {
   const { control, loop, step, stepLimit } = state.reActContext;
   return [
     `${call.id} at record ${seq}${state.updatedAt === 0 ? "" : `, ${timeToText(state.updatedAt)}`}`,
-    `state     ${controlName(control)}, loop ${loop}, step ${step} of ${stepLimit}`,
-    ...(control.type === "Error" ? [`failure   ${control.failure.kind}: ${control.failure.message}`] : []),
+    `state     ${statusAt(state)}, loop ${loop}, step ${step} of ${stepLimit}`,
+    ...(control.type === "Error" ? [failureLine(control.failure)] : []),
     ...pauseLines(state),
-    `owner     ${state.owner ?? "none yet"}`,
+    `owner     ${owner ?? `none${state.owner === null ? " yet" : `; last opened by ${state.owner}`}`}`,
+    ...(next === undefined ? [] : [`next      waits for a process: ${next}`]),
     `usage     ${usageToText(state.usage)}`,
     ...section(
       "messages",
@@ -69,7 +92,7 @@ function viewOf(
     ...section("trace notes", moves.flatMap(noteToLines)),
     ...section(
       "open calls",
-      openCallsOf(control).map((open) => openCallToText(state, open)),
+      openCallsOf(control).map((open) => openCallToText(state, open, owner !== undefined)),
     ),
     ...section(
       "questions",
@@ -77,6 +100,9 @@ function viewOf(
     ),
   ];
 }
+
+const failureLine = ({ kind, message }: AgentFailure): string =>
+  kind === "Cancelled" ? `reason    ${message}` : `failure   ${kind}: ${message}`;
 
 /** The lines of application data that are shown without `--all`. */
 const mostDataLines = 40;
@@ -109,15 +135,18 @@ function noteToLines({ loop, step, from, event, note }: ControlMove): readonly s
 const usageToText = ({ inputTokens, outputTokens, cost = 0 }: AgentUsage): string =>
   `${inputTokens} tokens in, ${outputTokens} out${cost === 0 ? "" : `, cost ${cost}`}`;
 
-function openCallToText(state: AgentState, { id, attempt, status }: OpenCall): string {
-  const { name = "", parameters = "" } = recordOf(state, id) ?? {};
-  return `${id} ${name} ${oneLine(parameters)}: ${statusText(state, status)}, attempt ${attempt}`;
+function openCallToText(state: AgentState, { id, attempt, status }: OpenCall, hasOwner: boolean): string {
+  const { name = "", parameters = "", decision } = recordOf(state, id) ?? {};
+  const decided =
+    status.type === "running" && decision?.type === "approved" ? `approved by ${decision.by}, ` : "";
+  return `${id} ${name} ${oneLine(parameters)}: ${decided}${statusText(state, status, hasOwner)}, attempt ${attempt}`;
 }
 
-function statusText(state: AgentState, status: OpenCall["status"]): string {
+function statusText(state: AgentState, status: OpenCall["status"], hasOwner: boolean): string {
   if (status.type !== "running") return status.type;
-  if (status.started) return "started";
-  return isPaused(state) ? "waits for the resume" : status.type;
+  if (status.started) return hasOwner ? "started" : "interrupted after its start";
+  if (isPaused(state)) return "waits for the resume";
+  return hasOwner ? "about to start" : "waits for a process";
 }
 
 function questionToText({ hints, id }: SessionCall, question: Question): string {

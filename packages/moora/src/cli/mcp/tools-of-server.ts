@@ -1,5 +1,6 @@
 import type { Agent } from "@moora/agent";
 import type { AgentServerOptions } from "@moora/server";
+import manifest from "../../../package.json" with { type: "json" };
 import { UsageError } from "../usage-error.ts";
 import { isNotInstalled, loadMcp } from "./load-mcp.ts";
 
@@ -21,7 +22,9 @@ export async function toolsOfServer(
   if (unfit !== undefined)
     return { isOffBecause: `The name ${JSON.stringify(unfit.name)} cannot be that of a tool.` };
   const mcp = await loadedMcp();
-  return "isOffBecause" in mcp ? mcp : { route: mcp.mcpOfServer({ secret: secret() }) };
+  return "isOffBecause" in mcp
+    ? mcp
+    : { route: mcp.mcpOfServer({ version: manifest.version, secret: secret() }) };
 }
 
 async function loadedMcp(): Promise<Awaited<ReturnType<typeof loadMcp>> | { readonly isOffBecause: string }> {

@@ -6,7 +6,7 @@ import type { Screen } from "../terminal/screen.ts";
 import type { QuestionPrompt } from "./question-prompt.ts";
 
 interface RunQuestionsParts {
-  readonly session: Session;
+  readonly session: Session<unknown>;
   readonly screen: Screen;
   readonly prompt: QuestionPrompt;
   /** Under which name decisions are recorded. */
@@ -98,7 +98,7 @@ const keyOf = ({ toolCallId, digest, path = [] }: Question): string =>
   [...path, toolCallId, digest].join("/");
 
 /** Whether exactly this question is open. */
-const isOpen = (session: Session, question: Question): boolean =>
+const isOpen = (session: Session<unknown>, question: Question): boolean =>
   session.questions().some((asked) => keyOf(asked) === keyOf(question));
 
 /** Whether a loop is in progress in which nothing happens before a person decides. */

@@ -18,9 +18,11 @@ import type { ChosenLlm } from "../choose-llm.ts";
 import type { CliHost } from "../cli-host.ts";
 import type { CommandCall } from "../command.ts";
 import { logLines } from "../log-lines.ts";
-import { openMcpServers, type McpServers } from "../mcp/open-mcp-servers.ts";
+import { openMcpServers } from "../mcp/open-mcp-servers.ts";
 import { agentName, optionsToAgent } from "../options-to-agent.ts";
+import { agentOfModule, type ModuleAgent } from "../served-agents.ts";
 import type { Screen } from "../terminal/screen.ts";
+import { UsageError } from "../usage-error.ts";
 import { CommandHints } from "./command-hints.ts";
 import { noticeToMessage, openLog } from "./log-target.ts";
 import { OpeningEvents } from "./opening-events.ts";
@@ -34,12 +36,12 @@ const settleMs = 3_000;
 
 /** A loop in progress, and the part of its answer that was streamed before it was joined. */
 export interface RunningLoop {
-  readonly run: AgentRun;
+  readonly run: AgentRun<unknown>;
   readonly streaming: SessionView["streaming"];
 }
 
 /** Joins the loop in progress, so that no event from here on is missed. */
-export function joinLoop(session: Session): RunningLoop | undefined {
+export function joinLoop(session: Session<unknown>): RunningLoop | undefined {
   const run = session.running();
   return run && { run, streaming: session.current().streaming };
 }
@@ -58,7 +60,7 @@ export interface SessionHints {
 
 /** A session, in memory or in a log. */
 export interface CliSession {
-  readonly session: Session;
+  readonly session: Session<unknown>;
   /** Undefined for a session in memory. */
   readonly hints: SessionHints | undefined;
   /** The loop that was in progress when it was opened. */
@@ -70,59 +72,89 @@ export interface CliSession {
   close(): Promise<void>;
 }
 
-/** Starts a session, or opens the one that `--session` names. */
+/** Starts a session, or opens the one that `--session` names. Without a `chosen` model, its agent is that of `--agent`. */
 export async function openCliSession(
   call: CommandCall,
   host: CliHost,
-  chosen: ChosenLlm,
+  chosen: ChosenLlm | undefined,
   screen: Screen,
 ): Promise<CliSession> {
   const id = call.options.text("session");
   if (id !== undefined) return await openLoggedSession(id, call, host, { chosen, screen });
-  const mcp = await openMcpServers(call.options, host, screen);
+  const newId = crypto.randomUUID();
+  const { agent, context, closeTools } = await openAgent(call, host, { chosen, screen, id: newId });
+  const { clock } = host;
+  const session = startSession(agent, { id: newId, clock, context, ...logLines(call.options, screen) });
+  const close = async (): Promise<void> => {
+    await session.close();
+    await closeTools();
+  };
+  return { session, hints: undefined, running: undefined, opening: [], shutdown: close, close };
+}
+
+interface SessionAgent {
+  readonly chosen: ChosenLlm | undefined;
+  readonly screen: Screen;
+  readonly id: string;
+  /** The state of the session, if it exists, and the name of its agent. */
+  readonly state?: AgentState | undefined;
+  readonly recorded?: string | undefined;
+}
+
+/** An agent, and what closes the servers of its tools. */
+type OpenAgent = ModuleAgent & { readonly closeTools: () => Promise<void> };
+
+async function openAgent(
+  { options }: CommandCall,
+  host: CliHost,
+  { chosen, screen, id, state, recorded }: SessionAgent,
+): Promise<OpenAgent> {
+  if (chosen === undefined) {
+    const closeTools = (): Promise<void> => Promise.resolve();
+    return { ...(await agentOfModule(options, host, id, recorded)), closeTools };
+  }
+  const { tools: mcpTools, close: closeTools } = await openMcpServers(options, host, screen);
   try {
-    const agent = await optionsToAgent(call.options, { ...chosen, mcpTools: mcp.tools }, host);
-    const session = startSession(agent, { clock: host.clock, ...logLines(call.options, screen) });
-    const close = async (): Promise<void> => {
-      await session.close();
-      await mcp.close();
-    };
-    return { session, hints: undefined, running: undefined, opening: [], shutdown: close, close };
+    return { agent: await optionsToAgent(options, { ...chosen, mcpTools }, host, state?.config), closeTools };
   } catch (error) {
-    await mcp.close();
+    await closeTools();
     throw error;
   }
 }
 
 async function openLoggedSession(
   id: string,
-  { options }: CommandCall,
+  call: CommandCall,
   host: CliHost,
-  { chosen, screen }: { readonly chosen: ChosenLlm; readonly screen: Screen },
+  { chosen, screen }: Pick<SessionAgent, "chosen" | "screen">,
 ): Promise<CliSession> {
+  const { options } = call;
   const target = logTargetOf(options, host);
   const log = await openLog(target, {
     creates: true,
     onNotice: (notice) => screen.line(noticeToMessage(notice)),
   });
-  let mcp: McpServers | undefined;
+  let closeTools: OpenAgent["closeTools"] | undefined;
   try {
     const state = await sessionState(log, id, host);
-    if (state !== undefined) await checkAgent(log, id, new CommandHints({ options, target }));
+    const recorded = state === undefined ? undefined : (await readHeader(log, id)).agent.name;
+    if (chosen !== undefined) checkAgent(recorded, new CommandHints({ options, target }));
     const tools = await SessionTools.of({ log, target, id, options, cwd: host.cwd });
     const hints = new CommandHints({ options, target, tools: tools.path });
-    mcp = await openMcpServers(options, host, screen);
-    const { close: closeServers, tools: mcpTools } = mcp;
-    const agent = await optionsToAgent(options, { ...chosen, mcpTools }, host, state?.config);
-    if (state !== undefined) await checkTools(state, tools, agent, { log, id, host, hints });
+    const opened = await openAgent(call, host, { chosen, screen, id, state, recorded });
+    const { agent, context } = opened;
+    closeTools = opened.closeTools;
+    if (state !== undefined && chosen !== undefined)
+      await checkTools(state, tools, agent, { log, id, host, hints });
     const { session, running, opening } = await openToRun(agent, {
       log,
       id,
       host,
       hints,
+      context,
       ...logLines(options, screen),
     });
-    await tools.save(screen, state);
+    if (chosen !== undefined) await tools.save(screen, state);
     return {
       session,
       running,
@@ -136,25 +168,24 @@ async function openLoggedSession(
       shutdown: () => session.close({ graceMs: settleMs }),
       async close() {
         await session.close();
-        await closeServers();
+        await opened.closeTools();
         await log.close();
       },
     };
   } catch (error) {
-    await mcp?.close();
+    await closeTools?.();
     await log.close();
     throw error;
   }
 }
 
-/** Throws `SessionError` for the session of another agent, whose tools and states are not known here. */
-async function checkAgent(log: OpenCall["log"], id: string, hints: CommandHints): Promise<void> {
-  const { agent } = await readHeader(log, id);
-  if (agent.name === agentName) return;
-  const message =
-    `This session belongs to the agent "${agent.name}", not to "${agentName}". ` +
-    `Run it with the module of that agent: ${hints.workerCommand()}`;
-  throw new SessionError("WrongAgent", message);
+/** Throws `UsageError` for the session of another agent, whose tools and states are not known here. */
+function checkAgent(recorded: string | undefined, hints: CommandHints): void {
+  if (recorded === undefined || recorded === agentName) return;
+  throw new UsageError(
+    `This session belongs to the agent "${recorded}", not to "${agentName}".`,
+    `Run it with the module of that agent: --agent FILE, or ${hints.workerCommand()}`,
+  );
 }
 
 interface OpenCall {
@@ -163,14 +194,15 @@ interface OpenCall {
   readonly host: CliHost;
   readonly hints: CommandHints;
   readonly onLog?: LogListener;
+  readonly context: object | undefined;
 }
 
 /** Throws `CliFailure` or `UsageError` if the agent does not have the tools of open calls. */
 async function checkTools(
   state: AgentState,
   tools: SessionTools,
-  agent: Agent,
-  { log, id, host, hints }: OpenCall,
+  agent: Pick<Agent, "tools">,
+  { log, id, host, hints }: Omit<OpenCall, "context">,
 ): Promise<void> {
   const missing = tools.missingIn(state, agent);
   if (missing.length === 0) return;
@@ -182,9 +214,9 @@ async function checkTools(
 
 /** Opens a session to run it. Throws `CliFailure` if another process runs it, or if a newer release wrote to it. */
 async function openToRun(
-  agent: Agent,
-  { log, id, host, hints, onLog }: OpenCall,
-): Promise<Pick<CliSession, "running" | "opening"> & { readonly session: DurableSession }> {
+  agent: Agent<unknown>,
+  { log, id, host, hints, onLog, context }: OpenCall,
+): Promise<Pick<CliSession, "running" | "opening"> & { readonly session: DurableSession<unknown> }> {
   const { clock, owner, isOwnerGone } = host;
   const opening = new OpeningEvents();
   try {
@@ -193,6 +225,7 @@ async function openToRun(
       id,
       clock,
       onEvent: opening.listener,
+      context,
       ...(owner === undefined ? {} : { owner }),
       ...(onLog === undefined ? {} : { onLog }),
       ...(isOwnerGone === undefined ? {} : { isOwnerGone }),

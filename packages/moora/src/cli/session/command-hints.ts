@@ -5,6 +5,7 @@ import type { LogTarget } from "./log-target.ts";
 
 /** Options of a run that its session does not store: they must be passed again to resume it. */
 const optionsOfRun: readonly OptionName[] = [
+  "agent",
   "provider",
   "model",
   "base-url",

@@ -61,7 +61,7 @@ const decidedCall = (question: Question, decision: Decision): Question =>
     : question;
 
 /** The command that resumes the session, with the tools that it was last run with, or with the module of its agent. */
-async function resumeCommand({ log, target, id, options, hints }: SessionCall): Promise<string> {
+export async function resumeCommand({ log, target, id, options, hints }: SessionCall): Promise<string> {
   const { agent } = await readHeader(log, id);
   if (agent.name !== agentName)
     return `${hints.workerCommand()}, with the module of the agent "${agent.name}"`;

@@ -6,7 +6,7 @@ export interface TimelineRow {
   readonly seq: number;
   /** In milliseconds since 1970, by the clock of the process that wrote it. */
   readonly timestamp: number;
-  /** The control state after it, and the edges on the way. */
+  /** The control state after it, `Canceled` in place of Error after a cancel, and the edges on the way. */
   readonly state: string;
   readonly moves: readonly ControlMove[];
   readonly text: string;
@@ -22,7 +22,8 @@ export function timelineOf(
   let state = "Idle";
   return (seq, input) => {
     const moves = replay.apply(input)?.moves ?? [];
-    state = moves.at(-1)?.to ?? state;
+    const last = moves.at(-1);
+    if (last !== undefined) state = last.to === "Error" && last.event === "Cancelled" ? "Canceled" : last.to;
     return { seq, timestamp: input.timestamp, state, moves, text: describe(input), input };
   };
 }

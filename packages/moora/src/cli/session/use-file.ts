@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, statSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { CliFailure } from "../cli-failure.ts";
 import { exitCodes } from "../cli-host.ts";
@@ -16,6 +16,14 @@ export function checkFolderOf(file: string, cwd: string): void {
   const folder = dirname(resolve(cwd, file));
   if (existsSync(folder)) return;
   throw new CliFailure(exitCodes.missing, `The folder ${folder} of ${file} does not exist. Create it first.`);
+}
+
+/** Writes a new file, or to a device such as `/dev/stdout`. Throws `CliFailure` for a file that exists. */
+export function writeNewFile(file: string, cwd: string, text: string): void {
+  checkFolderOf(file, cwd);
+  const path = resolve(cwd, file);
+  const isNew = !existsSync(path) || statSync(path).isFile();
+  useFile(file, () => writeFileSync(path, text, { flag: isNew ? "wx" : "w" }));
 }
 
 /** Runs `work`, which reads or writes the file. Throws `CliFailure` when that fails. */

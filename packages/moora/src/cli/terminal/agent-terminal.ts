@@ -21,10 +21,11 @@ import { QuestionPrompt } from "../questions/question-prompt.ts";
 import { RunQuestions } from "../questions/run-questions.ts";
 import type { RunView } from "./run-view.ts";
 import { Screen } from "./screen.ts";
+import { environmentSecrets } from "../secrets.ts";
 import { logTargetOf, logSecrets } from "../session/session-call.ts";
 
 interface AgentTerminalParts {
-  readonly chosen: ChosenLlm;
+  readonly chosen: ChosenLlm | undefined;
   readonly screen: Screen;
   readonly cliSession: CliSession;
 }
@@ -32,9 +33,10 @@ interface AgentTerminalParts {
 /** The terminal, or the pipe, through which a user or a program talks to an agent. */
 export class AgentTerminal {
   readonly screen: Screen;
-  readonly chosen: ChosenLlm;
+  /** The model; undefined for an agent of a module. */
+  readonly chosen: ChosenLlm | undefined;
   readonly cliSession: CliSession;
-  readonly session: Session;
+  readonly session: Session<unknown>;
   readonly #lines: LineReader;
   readonly #interrupts: Interrupts;
   readonly #view: RunView;
@@ -55,8 +57,9 @@ export class AgentTerminal {
    * opened.
    */
   static async open(call: CommandCall, host: CliHost): Promise<AgentTerminal> {
-    const chosen = chooseLlm(call.options, host.env);
-    const screen = new Screen(host, [...chosen.secrets, ...logSecrets(logTargetOf(call.options, host))]);
+    const chosen = call.options.has("agent") ? undefined : chooseLlm(call.options, host.env);
+    const secrets = chosen?.secrets ?? environmentSecrets(host.env);
+    const screen = new Screen(host, [...secrets, ...logSecrets(logTargetOf(call.options, host))]);
     const cliSession = await openCliSession(call, host, chosen, screen);
     return new AgentTerminal(call, host, { chosen, screen, cliSession });
   }
@@ -78,12 +81,12 @@ export class AgentTerminal {
       canAsk: this.#lines.isTerminal || options.has("approve-from-stdin"),
       isDurable: this.cliSession.hints !== undefined,
     });
-    this.#view = createView({ ...parts, session: this.session, options, clock: host.clock });
+    this.#view = createView({ ...parts, options, clock: host.clock });
     this.#subscriptions =
       this.cliSession.hints === undefined
         ? []
         : [host.onTerminate(() => this.#shutdown()), this.session.onEvent(() => this.#joinNewLoop())];
-    if (!this.chosen.provider.needsModel) this.screen.dim(plannerNotice);
+    if (this.chosen?.provider.needsModel === false) this.screen.dim(plannerNotice);
   }
 
   /** Whether a loop was in progress when the session was opened, including one that has ended since. */
@@ -142,7 +145,7 @@ export class AgentTerminal {
     return await this.#showUntilEnd(() => run);
   }
 
-  async #showUntilEnd(begin: () => AgentRun): Promise<ExitCode> {
+  async #showUntilEnd(begin: () => AgentRun<unknown>): Promise<ExitCode> {
     this.#isWorking = true;
     const run = begin();
     this.#showPause();
@@ -164,7 +167,7 @@ export class AgentTerminal {
   }
 
   /** Shows a run to its end, or until it waits only for decisions that cannot be made here. */
-  async #showRun(run: AgentRun, cancel: () => void): Promise<ExitCode> {
+  async #showRun(run: AgentRun<unknown>, cancel: () => void): Promise<ExitCode> {
     const over = new AbortController();
     const ask = (question: Question): void => this.#questions.ask(question, over.signal, cancel);
     const leftOpen = this.#questions.leftOpen();
@@ -182,7 +185,11 @@ export class AgentTerminal {
     }
   }
 
-  async #showEvents(run: AgentRun, ask: (question: Question) => void, over: AbortSignal): Promise<"ended"> {
+  async #showEvents(
+    run: AgentRun<unknown>,
+    ask: (question: Question) => void,
+    over: AbortSignal,
+  ): Promise<"ended"> {
     for await (const event of run) {
       if (over.aborted) break;
       // The view ends the line of the answer before a question is asked.

@@ -6,7 +6,6 @@ import {
   type RunResult,
   type SubAgentEvent,
 } from "@moora/agent";
-import type { FailureOfRetry } from "./retry-failures.ts";
 import type { OpenQuestion, RunView } from "./run-view.ts";
 import type { Screen } from "./screen.ts";
 import type { SecretFilter } from "./secret-filter.ts";
@@ -22,15 +21,13 @@ const streamed: readonly AgentEvent["type"][] = [
 export class JsonView implements RunView {
   readonly #screen: Screen;
   readonly #showsTrace: boolean;
-  readonly #failureOfRetry: FailureOfRetry;
   readonly #text: SecretFilter;
   readonly #reasoning: SecretFilter;
   #messageId = "";
 
-  constructor(screen: Screen, showsTrace: boolean, failureOfRetry: FailureOfRetry) {
+  constructor(screen: Screen, showsTrace: boolean) {
     this.#screen = screen;
     this.#showsTrace = showsTrace;
-    this.#failureOfRetry = failureOfRetry;
     this.#text = screen.filter();
     this.#reasoning = screen.filter();
   }
@@ -44,11 +41,9 @@ export class JsonView implements RunView {
       case "LlmAttemptEnded":
       case "StateStarted":
       case "FinalAnswer":
-        this.#endText();
-        return this.#screen.json(event);
       case "LlmRetryScheduled":
         this.#endText();
-        return this.#screen.json({ ...event, failure: this.#failureOfRetry(event.due) });
+        return this.#screen.json(event);
       case "Error":
         this.#endText();
         return this.#screen.json({ type: event.type, error: errorFields(event.error) });
@@ -74,7 +69,7 @@ export class JsonView implements RunView {
     }
   }
 
-  showResult({ answer, text, steps, usage, trace }: RunResult): void {
+  showResult({ answer, text, steps, usage, trace }: RunResult<unknown>): void {
     this.#screen.json({ type: "Result", ok: true, answer, text, steps, usage, ...this.#traceOf(trace) });
   }
 

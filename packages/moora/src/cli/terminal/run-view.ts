@@ -9,7 +9,7 @@ export interface OpenQuestion {
 /** Shows a run: as text, or as lines of JSON. */
 export interface RunView {
   show(event: AgentEvent<unknown>): void;
-  showResult(result: RunResult): void;
+  showResult(result: RunResult<unknown>): void;
   /** `explanation` is for people. */
   showFailure(error: AgentError, explanation: string): void;
   /** The run ends here and waits for decisions. `resume` is the command that continues it after them. */

@@ -23,6 +23,8 @@ export interface InputLine {
  */
 export class Screen {
   readonly isInteractive: boolean;
+  /** Whether the answer is shown while it is written: stdout is a terminal. */
+  readonly isStreaming: boolean;
   readonly #host: CliHost;
   readonly #secretValues: readonly string[];
   readonly #secrets: SecretFilter;
@@ -37,6 +39,7 @@ export class Screen {
     this.#host = host;
     this.#secretValues = secrets;
     this.#secrets = this.filter();
+    this.isStreaming = host.stdout.isTTY === true;
     this.isInteractive = host.stderr.isTTY === true;
     this.#hasColors = this.isInteractive && (host.env["NO_COLOR"] ?? "") === "";
   }

@@ -7,11 +7,14 @@ import type { Screen } from "./screen.ts";
 export interface TextViewOptions {
   readonly showsTrace: boolean;
   readonly now: () => number;
-  /** Why the model call that is retried at this time failed. */
-  readonly retryReason: (due: number) => string;
+  /** Why a model call failed, for people. */
+  readonly retryReason: (kind: string, message: string) => string;
 }
 
-/** A run as text: the answer as it streams, tools as they start and finish, and what the run is waiting for. */
+/**
+ * A run as text: the answer, tools as they start and finish, and what the run is waiting for. On a terminal the answer
+ * streams; anything else gets it when it is known to be the answer, since what was written cannot be taken back.
+ */
 export class TextView implements RunView {
   readonly #screen: Screen;
   readonly #options: TextViewOptions;
@@ -36,7 +39,7 @@ export class TextView implements RunView {
       case "LlmReasoning":
         return this.#screen.showStatus("thinking");
       case "LlmToken":
-        return this.#write(event.text, event.messageId);
+        return this.#screen.isStreaming ? this.#write(event.text, event.messageId) : undefined;
       case "LlmToolCall":
         this.#endLine();
         return this.#screen.showStatus(`preparing a call of ${event.name}`);
@@ -46,7 +49,7 @@ export class TextView implements RunView {
       case "LlmWarning":
         return this.#showWarning(event.text);
       case "LlmRetryScheduled":
-        return this.#showRetry(event.due);
+        return this.#showRetry(event);
       case "LlmAttemptEnded":
         return this.#endLine();
       case "ToolCallStarted":
@@ -87,7 +90,7 @@ export class TextView implements RunView {
     }
   }
 
-  showResult({ trace }: RunResult): void {
+  showResult({ trace }: RunResult<unknown>): void {
     this.#screen.clearStatus();
     this.#showTrace(trace);
   }
@@ -105,7 +108,7 @@ export class TextView implements RunView {
     this.#screen.line(`Waiting for a decision. Use one of the commands above, then resume with\n  ${resume}`);
   }
 
-  #showPause(event: Extract<AgentEvent<unknown>, { readonly type: "Paused" | "Resumed" }>): void {
+  #showPause(event: EventOf<"Paused" | "Resumed">): void {
     this.#endLine();
     const reason = event.type === "Paused" ? event.reason : undefined;
     this.#screen.dim(`${event.type.toLowerCase()}${reason === undefined ? "" : `: ${oneLine(reason)}`}`);
@@ -128,11 +131,11 @@ export class TextView implements RunView {
     this.#screen.dim(`warning: ${text}`);
   }
 
-  #showRetry(due: number): void {
+  #showRetry({ due, reason, message }: EventOf<"LlmRetryScheduled">): void {
     this.#endLine();
     this.#messageId = "";
     const { now, retryReason } = this.#options;
-    this.#screen.dim(`${retryReason(due)} Trying again in ${seconds(due - now())}.`);
+    this.#screen.dim(`${retryReason(reason, message)} Trying again in ${seconds(due - now())}.`);
     this.#screen.showStatus("waiting to try again");
   }
 
@@ -159,5 +162,7 @@ export class TextView implements RunView {
     this.#isLineOpen = false;
   }
 }
+
+type EventOf<Type extends AgentEvent["type"]> = Extract<AgentEvent<unknown>, { readonly type: Type }>;
 
 const seconds = (ms: number): string => `${Math.max(1, Math.ceil(ms / 1_000))} s`;
