@@ -3,8 +3,8 @@ import { Machine } from "./machine.ts";
 
 /**
  * Creates a machine and starts the effects of its initial state. The machine applies inputs one at a time, commits them,
- * publishes the state, and keeps the running effects equal to those that the state wants. Throws what `initial` throws;
- * an exception of any other function of the definition does not stop the machine (see I6).
+ * publishes the state, and keeps the running effects equal to those that the state wants. Throws what `initial` throws, and
+ * `TypeError` for a field that a definition does not have; an exception of any other function of the definition does not stop the machine (see I6).
  */
 export function createMoorex<
   State,
