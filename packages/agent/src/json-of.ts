@@ -5,7 +5,7 @@ export type JsonOf<Value> = unknown extends Value
     ? DataOfJson<Data>
     : DataOfJson<Value>;
 
-/** JSON leaves out undefined fields, and has null for undefined items. */
+/** JSON leaves out undefined fields. An undefined item is refused as `not-json`. */
 type DataOfJson<Value> = Value extends string | number | boolean | null
   ? Value
   : Value extends readonly unknown[]
@@ -15,7 +15,5 @@ type DataOfJson<Value> = Value extends string | number | boolean | null
       : undefined;
 
 type ItemsOf<Values extends readonly unknown[]> = number extends Values["length"]
-  ? readonly ItemOf<JsonOf<Values[number]>>[]
-  : { readonly [Index in keyof Values]: ItemOf<JsonOf<Values[Index]>> };
-
-type ItemOf<Value> = Value extends undefined ? null : Value;
+  ? readonly Exclude<JsonOf<Values[number]>, undefined>[]
+  : { readonly [Index in keyof Values]: Exclude<JsonOf<Values[Index]>, undefined> };

@@ -31,7 +31,7 @@ const find = defineTool({
   name: "find",
   description: "Finds trees.",
   input: z.object({ size: z.string().transform(Number), near: z.string().default("here") }),
-  execute: async ({ size }) => ({ trees: [size, undefined], at: new Date(0), note: undefined }),
+  execute: async ({ size }) => ({ trees: [size, null], at: new Date(0), note: undefined }),
 });
 const pay = defineTool({
   name: "pay",

@@ -12,9 +12,9 @@ export type ResultJson =
   | { readonly ok: false; readonly problem: string; readonly code: "not-json" | "too-large" };
 
 /**
- * Converts the result of a tool to JSON text. Like `JSON.stringify`, it calls `toJSON`, and leaves out undefined fields.
- * Unlike it, it refuses values that would silently become `{}` or null: undefined items, functions, symbols, NaN, maps, sets, responses, errors, streams and other instances without `toJSON`. Results with more than `maxJsonItems` keys
- * and items are refused as well.
+ * Converts the result of a tool to JSON text. Like `JSON.stringify`, it calls `toJSON`, and leaves out undefined fields. Unlike it,
+ * it refuses values that would silently become `{}` or null: undefined items, functions, symbols, NaN, maps, sets, responses, errors,
+ * streams and other instances without `toJSON`. Results with more than `maxJsonItems` keys and items are refused as well.
  */
 export function resultToJson(value: unknown): ResultJson {
   const walk: Walk = { items: 0, path: [], within: new Set() };
