@@ -28,7 +28,7 @@ export type HandlerOf<Data = unknown, Context = unknown> = (
 
 /**
  * Code around a built-in state: `before` runs when an event leads to the state, `after` when one leads out of it. Each is the handler
- * of a custom state of its own, such as `BeforeActing`, between the rows of the built-in one. It returns nothing, and the event goes on;
+ * of a custom state of its own, such as `BeforeActing`, between the rows of the built-in one. It returns nothing, and the event continues;
  * or an event: `after` any that leads out of the state, `before` also one that leads to it. With the former, the state itself is
  * passed over. It does not run where an event leads to Error, and not at a retry of a model call.
  */

@@ -46,7 +46,7 @@ const walkOf = (session: ReturnType<typeof startSession>): readonly string[] =>
   session.trace().entries.map(({ from, event, to }) => `${from} ${event} ${to}`);
 
 describe("code before and after a built-in state", () => {
-  it("runs around it, and what it does not decide goes on as ever", async () => {
+  it("runs around it, and what it does not decide continues as ever", async () => {
     const seen: string[] = [];
     const note = (name: string): StateWrapper => ({
       before: (_, { event }) => void seen.push(`before ${name}: ${event}`),
