@@ -44,7 +44,7 @@ export {
   toolCallIdIn,
   toolKey,
 } from "./keys.ts";
-export { observationOf, taskAt } from "./memory.ts";
+export { memoryCall, taskAt } from "./memory.ts";
 export { withFields } from "./collections/finished-state.ts";
 export { isSameRange } from "./collections/long-list.ts";
 export type { Sequence } from "./collections/long-list.ts";

@@ -130,7 +130,8 @@ export const callsAt = (state: AgentState): readonly MemoryCall[] => {
   return turn === undefined ? [] : stepOf(state, turn).calls;
 };
 
-const memoryCall = (toolCallId: string, { name, parameters, result }: ToolCallRecord): MemoryCall => ({
+/** A call with its outcome. */
+export const memoryCall = (toolCallId: string, { name, parameters, result }: ToolCallRecord): MemoryCall => ({
   toolCallId,
   name,
   parameters,
@@ -139,5 +140,5 @@ const memoryCall = (toolCallId: string, { name, parameters, result }: ToolCallRe
 });
 
 /** A result as a text of the hybrid state machine. */
-export const observationOf = (result: NonNullable<ToolCallRecord["result"]>): string =>
+const observationOf = (result: NonNullable<ToolCallRecord["result"]>): string =>
   result.isSuccess ? `SUCCESS: ${result.content}` : `ERROR: ${result.code ?? "tool-error"}: ${result.error}`;

@@ -313,7 +313,12 @@ describe("the request of a reflection", () => {
     });
     expect(request.messages).toHaveLength(1);
     const text = textOf(request.messages[0]);
-    for (const part of [reflectionPrompt, "Task: the task", "Assistant: Let me see.", "SUCCESS: found y"])
+    for (const part of [
+      reflectionPrompt,
+      "Task: the task",
+      String.raw`{\"assistant\":\"Let me see.\"}`,
+      "SUCCESS: found y",
+    ])
       expect(text).toContain(part);
     expect(text.length).toBeLessThan(10_000);
   });
@@ -325,8 +330,8 @@ describe("the request of a reflection", () => {
       failed("call_2", "no luck"),
     );
     const text = textOf(requestOf(again).messages[0]);
-    expect(text).toContain("Earlier summary: old words");
-    expect(text).toContain("ERROR: no luck");
+    expect(text).toContain(String.raw`{\"summary\":\"old words\"}`);
+    expect(text).toContain("ERROR: tool-error: no luck");
     expect(text).not.toContain("found y");
   });
 });

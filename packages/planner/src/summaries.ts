@@ -1,3 +1,4 @@
+import type { Json } from "@moora/llm";
 import { isJsonObject, textToJson } from "@moora/llm/internal";
 import type { PastCall } from "./progress.ts";
 import type { RoutedClause } from "./request-to-clauses.ts";
@@ -8,15 +9,23 @@ const maxEntryLength = 600;
 
 /** A summary of a history: the beginning of each entry, one per line. */
 export function historyToSummary(text: string): string {
-  const at = text.indexOf("\n\nHistory:");
-  const history = at === -1 ? text : text.slice(at + "\n\nHistory:".length);
-  const entries = history
-    .split("\n\n")
-    .map((entry) => entry.replaceAll(/\s+/g, " ").trim())
-    .filter((entry) => entry !== "" && !entry.startsWith("User: "))
+  const head = "\n\nHistory:\n";
+  const history = textToJson(text.slice(text.indexOf(head) + head.length));
+  const entries = (Array.isArray(history) ? history : [{ assistant: text }])
+    .map((entry) => entryToText(entry).replaceAll(/\s+/g, " ").trim())
+    .filter((entry) => entry !== "")
     .map((entry) => (entry.length > maxEntryLength ? `${entry.slice(0, maxEntryLength)}...` : entry));
   const whole = entries.join("\n");
   return (whole.length > maxLength ? `${whole.slice(0, maxLength)}...` : whole).toWellFormed();
+}
+
+/** A line about a call, or what the assistant or an earlier summary said; "" for a message of the user. */
+function entryToText(entry: Json): string {
+  if (!isJsonObject(entry)) return "";
+  const textOf = (name: string): string => (typeof entry[name] === "string" ? entry[name] : "");
+  if ("name" in entry)
+    return `Tool ${textOf("name")}(${textOf("parameters")}): ${textOf("observation") || "no result"}`;
+  return "assistant" in entry ? `Assistant: ${textOf("assistant")}` : textOf("summary");
 }
 
 const entry = /\bTool ([\w-]{1,64})\((\{.*?\})\): (SUCCESS|ERROR): (.*?)(?=\s+Tool [\w-]{1,64}\(\{|$)/gs;

@@ -273,9 +273,9 @@ describe("the port", () => {
   });
 
   it("summarizes a history by quoting it, and continues after the summary", () => {
-    const history =
-      "Summarize the following.\n\nTask: weather in Oslo and Paris\n\nHistory:\n\nUser: weather in Oslo and Paris\n\n" +
-      'Tool weather({"city":"Oslo"}): SUCCESS: sunny,\nand warm';
+    const call = { name: "weather", parameters: '{"city":"Oslo"}', observation: "SUCCESS: sunny,\nand warm" };
+    const parts = JSON.stringify([{ user: "weather in Oslo and Paris" }, call]);
+    const history = `Summarize the following.\n\nTask: weather in Oslo and Paris\n\nHistory:\n${parts}`;
     const summary = answerIn(planner().callSync(requestOf(history, [], { purpose: "reflect" })));
     expect(summary).toBe('Tool weather({"city":"Oslo"}): SUCCESS: sunny, and warm');
     const messages: LlmMessage[] = [

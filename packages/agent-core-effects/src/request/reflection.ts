@@ -1,8 +1,8 @@
 import type { AgentAttachment, AgentState, ContextEntry, ControlOf } from "@moora/agent-core-state-machine";
 import {
   callIdsOf,
+  memoryCall,
   messageOf,
-  observationOf,
   recordOf,
   taskAt,
   transcriptOf,
@@ -18,34 +18,35 @@ export const reflectionPrompt =
 /** The maximum length of one result in a reflection, in characters. The records keep the whole result. */
 const maxResultLength = 8_000;
 
-/** The one message of a reflection: the prompt, the task, and the part of the history that the summary replaces. */
+/** The one message of a reflection: the prompt, the task, and as JSON the part of the history that the summary replaces. */
 export function reflectionMessages(
   state: AgentState,
   control: ControlOf<"Reflecting">,
 ): readonly LlmMessage[] {
   const { since, covers } = control;
   const hidden = hiddenRanges(state, since, covers);
-  const lines = transcriptOf(state)
+  const history = transcriptOf(state)
     .slice(since, covers)
-    .flatMap((entry, offset) => (isVisible(entry, since + offset, hidden) ? linesOf(state, entry) : []));
-  const text = [reflectionPrompt, `Task: ${taskAt(state)}`, "History:", ...lines].join("\n\n");
+    .flatMap((entry, offset) => (isVisible(entry, since + offset, hidden) ? historyOf(state, entry) : []));
+  const lines = history.map((part) => JSON.stringify(part)).join(",\n");
+  const text = `${reflectionPrompt}\n\nTask: ${taskAt(state)}\n\nHistory:\n[${lines}]`;
   return [{ role: "user", content: [{ type: "text", text }] }];
 }
 
-function linesOf(state: AgentState, entry: ContextEntry): readonly string[] {
+function historyOf(state: AgentState, entry: ContextEntry): readonly object[] {
   switch (entry.type) {
     case "message":
-      return [`User: ${messageOf(state, entry.messageId)?.content ?? ""}`];
+      return [{ user: messageOf(state, entry.messageId)?.content ?? "" }];
     case "turn": {
       const text = entry.parts.map((part) => (part.type === "text" ? part.text : "")).join("");
       const made = entry.parts.map((part) => (part.type === "file" ? fileText(part.file) : "")).join("");
-      const said = (text + made).trim() === "" ? [] : [`Assistant: ${text}${made}`];
-      return [...said, ...callIdsOf(entry).map((id) => callLine(state, id))];
+      const said = (text + made).trim() === "" ? [] : [{ assistant: `${text}${made}` }];
+      return [...said, ...callIdsOf(entry).flatMap((id) => callOf(state, id))];
     }
     case "tool-calls":
-      return entry.toolCallIds.map((id) => callLine(state, id));
+      return entry.toolCallIds.flatMap((id) => callOf(state, id));
     case "summary":
-      return [`Earlier summary: ${entry.text}`];
+      return [{ summary: entry.text }];
     case "note":
     case "handoff":
       return [];
@@ -55,9 +56,11 @@ function linesOf(state: AgentState, entry: ContextEntry): readonly string[] {
 const fileText = ({ mediaType, name }: AgentAttachment): string =>
   ` (Made a file: ${name === undefined ? mediaType : `${name} (${mediaType})`}.)`;
 
-function callLine(state: AgentState, id: string): string {
+/** A call as the memory of the agent has it. */
+function callOf(state: AgentState, id: string): readonly object[] {
   const record = recordOf(state, id);
-  if (record === undefined) return "";
-  const result = record.result === null ? "no result" : observationOf(record.result);
-  return `Tool ${record.name}(${truncated(record.parameters, maxResultLength)}): ${truncated(result, maxResultLength)}`;
+  if (record === undefined) return [];
+  const { observation, parameters, ...call } = memoryCall(id, record);
+  const seen = observation === null ? null : truncated(observation, maxResultLength);
+  return [{ ...call, parameters: truncated(parameters, maxResultLength), observation: seen }];
 }
