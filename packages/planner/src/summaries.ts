@@ -1,3 +1,4 @@
+import type { Json } from "@moora/llm";
 import { isJsonObject, textToJson } from "@moora/llm/internal";
 import type { PastCall } from "./progress.ts";
 import type { RoutedClause } from "./request-to-clauses.ts";
@@ -18,17 +19,13 @@ export function historyToSummary(text: string): string {
   return (whole.length > maxLength ? `${whole.slice(0, maxLength)}...` : whole).toWellFormed();
 }
 
-/** A line about what the assistant said, an earlier summary or a call; none for a message of the user. */
-function entryToText(entry: unknown): string {
+/** A line about a call, or what the assistant or an earlier summary said; "" for a message of the user. */
+function entryToText(entry: Json): string {
   if (!isJsonObject(entry)) return "";
-  const { assistant, summary, name, parameters, observation } = entry;
-  if (typeof name === "string")
-    return `Tool ${name}(${String(parameters)}): ${String(observation ?? "no result")}`;
-  return typeof assistant === "string"
-    ? `Assistant: ${assistant}`
-    : summary === undefined
-      ? ""
-      : String(summary);
+  const textOf = (name: string): string => (typeof entry[name] === "string" ? entry[name] : "");
+  if ("name" in entry)
+    return `Tool ${textOf("name")}(${textOf("parameters")}): ${textOf("observation") || "no result"}`;
+  return "assistant" in entry ? `Assistant: ${textOf("assistant")}` : textOf("summary");
 }
 
 const entry = /\bTool ([\w-]{1,64})\((\{.*?\})\): (SUCCESS|ERROR): (.*?)(?=\s+Tool [\w-]{1,64}\(\{|$)/gs;
