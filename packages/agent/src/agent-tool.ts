@@ -129,7 +129,7 @@ function toolOfAgent<Answer>(agent: Agent<Answer>, options: AgentToolOptions): T
         return failed(`AgentFailed: Sub-agents are nested more than ${maxDepth} deep.`);
       const capped = withBudgetOfCaller(agent, context);
       if (capped === undefined) return failed("AgentFailed: The budget is spent.");
-      caller?.adopt(capped);
+      SubAgents.adopt(capped, { caller, signal: context.signal });
       const pauses = caller?.watchPauses();
       const reviewer =
         onApproval ?? (caller === undefined ? refusalWithoutReviewer : caller.reviewerOf(context.toolCallId));

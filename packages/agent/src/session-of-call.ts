@@ -63,10 +63,9 @@ export async function runToReply<Answer>(
     else onCancel(session.cancel("The call was cancelled.").catch(() => session.close()));
   };
   try {
-    const end = endOf(agent, session, task, signal);
     if (signal.aborted) stop();
     signal.addEventListener("abort", stop, { once: true });
-    const loopEnd = await end;
+    const loopEnd = await endOf(agent, session, task, signal);
     if (signal.aborted && !isShutdown(signal)) await waitForUsage(session, clock);
     return endToReply(loopEnd, session.current());
   } finally {
@@ -96,7 +95,8 @@ export const isShutdown = ({ reason }: AbortSignal): boolean =>
   reason instanceof Error && reason.name === "ShutdownError";
 
 /**
- * Sends the task to a new session, waits for the loop of a running one, or returns the recorded end of a finished one.
+ * Sends the task to a new session, waits for the loop of a running one, or returns the recorded end of a finished one. A new
+ * session whose call was aborted gets no task.
  */
 async function endOf<Answer>(
   agent: Agent<Answer>,
@@ -105,6 +105,8 @@ async function endOf<Answer>(
   signal: AbortSignal,
 ): Promise<LoopEnd<Answer>> {
   const hasTask = session.current().messages.some(({ role }) => role === "user");
+  if (!hasTask && signal.aborted)
+    return new AgentError("Cancelled", "The call was cancelled before it began.");
   let run = hasTask ? session.running() : session.ask(task);
   while (run !== undefined) {
     const end = await runToEnd(run);

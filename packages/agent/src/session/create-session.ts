@@ -103,9 +103,11 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
   const answerAtHost = hostApprovals(approvalHost(base, output, decisions, () => subAgents.watch()));
   const machine = agentMachine(
     agent,
-    { ...base, isCallerPaused: () => subAgents.isCallerPaused },
+    { ...base, isHeldByCaller: () => subAgents.isHeld },
     {
       session: subAgents,
+      cancelling: () =>
+        outside.cancelling ?? (subAgents.isAbandoned ? new Promise(() => undefined) : undefined),
       ...outputHooks(base, output),
       async ask(effect) {
         // The effects of the initial state start while the session is being created.
@@ -143,7 +145,7 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
 const outputHooks = <Answer>(
   base: SessionBase,
   output: SessionOutput<Answer>,
-): Omit<MachineHooks, "session" | "ask" | "broken"> => ({
+): Omit<MachineHooks, "session" | "cancelling" | "ask" | "broken"> => ({
   notify: (notice) => output.progress(notice),
   isObserved: () => output.runs.isObserved,
   published(published) {
