@@ -86,9 +86,10 @@ export class MachineWiring {
     };
   }
 
-  /** Resolves when no commit is running and all work has ended that runs then. */
+  /** Resolves when no commit is running and all work has ended that runs then. The work of a commit starts after its listeners were called. */
   async drained(): Promise<void> {
-    while (this.#committing !== undefined) await this.#committing;
+    do await this.#committing;
+    while (this.#committing !== undefined);
     await this.running.drained();
   }
 
