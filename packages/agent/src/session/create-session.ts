@@ -119,8 +119,7 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
     { ...base, isHeldByCaller: () => subAgents.isHeld },
     {
       session: subAgents,
-      cancelling: () =>
-        outside.cancelling ?? (subAgents.isAbandoned ? new Promise(() => undefined) : undefined),
+      cancelling: () => outside.cancelling ?? subAgents.abandoned,
       ...outputHooks(base, output),
       async ask(effect) {
         // The effects of the initial state start while the session is being created.

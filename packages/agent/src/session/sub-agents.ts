@@ -65,6 +65,11 @@ export class SubAgents {
     return session instanceof SubAgents ? session : undefined;
   }
 
+  /** Never resolves once `isAbandoned`; undefined before. */
+  get abandoned(): Promise<never> | undefined {
+    return this.isAbandoned ? new Promise(() => undefined) : undefined;
+  }
+
   /** Makes the sessions of an agent those of a call: once it is aborted, nothing begins in them. The agent must be a copy for one call. */
   static adopt(agent: Pick<Agent<unknown>, "parts">, call: SubAgentCall): void {
     calls.set(agent, call);

@@ -1,10 +1,14 @@
 import type { EventLog, LogRecord } from "@moora/event-log";
 import { SessionError } from "../durable/session-error.ts";
 import { removeInterruptedWrite } from "../durable/unfinished-write.ts";
+import { nextTurn } from "../session/start-queue.ts";
 import { WriteClaim } from "./write-claim.ts";
 
 /** The length of the bodies in one append, in characters; well below the limits of all logs. */
 const maxBatchLength = 16_000_000;
+
+/** The records in one append: a log in this process stores it at once, while nothing else runs. */
+const maxBatchRecords = 500;
 
 /**
  * Writes a whole session into a log. It is closed until it has all records. If an append fails, the incomplete session is removed; if
@@ -27,6 +31,7 @@ export async function writeSession(
       await claim.renewIfDue();
       await claim.session.append(seq, batch);
       seq += batch.length;
+      if (seq < records.length) await new Promise<void>(nextTurn);
     }
     await claim.release();
   } catch (error) {
@@ -48,7 +53,8 @@ export function batchesOf(records: readonly LogRecord[]): readonly (readonly Log
   let length = 0;
   for (const record of records) {
     length += record.body.length;
-    if (length > maxBatchLength && batches.at(-1)?.length !== 0) {
+    const count = batches.at(-1)?.length ?? 0;
+    if (count === maxBatchRecords || (length > maxBatchLength && count > 0)) {
       batches.push([]);
       length = record.body.length;
     }
