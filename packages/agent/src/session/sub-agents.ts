@@ -65,9 +65,13 @@ export class SubAgents {
     return session instanceof SubAgents ? session : undefined;
   }
 
-  /** Never resolves once `isAbandoned`; undefined before. */
+  /**
+   * A promise that never resolves, once the call of this session or of one above it was aborted: its own cancel follows, or it is
+   * closed. Undefined before.
+   */
   get abandoned(): Promise<never> | undefined {
-    return this.isAbandoned ? new Promise(() => undefined) : undefined;
+    const isAborted = this.#call?.signal.aborted === true;
+    return isAborted ? new Promise(() => undefined) : this.#call?.caller?.abandoned;
   }
 
   /** Makes the sessions of an agent those of a call: once it is aborted, nothing begins in them. The agent must be a copy for one call. */
@@ -82,13 +86,7 @@ export class SubAgents {
   /** Whether no new work may start here: the call of this session was aborted, or a session above this one is paused. */
   get isHeld(): boolean {
     const above = this.#call?.caller;
-    return this.isAbandoned || (above !== undefined && (above.#host.isPaused() || above.isHeld));
-  }
-
-  /** Whether the call of this session, or of one above it, was aborted. Its own cancel follows, or it is closed. */
-  get isAbandoned(): boolean {
-    const call = this.#call;
-    return call !== undefined && (call.signal.aborted || call.caller?.isAbandoned === true);
+    return this.abandoned !== undefined || (above !== undefined && (above.#host.isPaused() || above.isHeld));
   }
 
   get report(): (report: ErrorReport) => void {

@@ -4,12 +4,13 @@ import {
   type AgentState,
   type ControlMove,
 } from "@moora/agent-core-state-machine";
-import { LogError, type EventLog, type LogRecord, type SessionLog } from "@moora/event-log";
+import type { EventLog, LogError, LogRecord, SessionLog } from "@moora/event-log";
 import { checkIsId, checkIsLog, checkIsSeq } from "../check-arguments.ts";
 import { inTurns, readInTurns } from "../durable/in-turns.ts";
 import { SessionError } from "../durable/session-error.ts";
 import { headerToState, textToHeader, type SessionHeader } from "../durable/session-header.ts";
 import { recordToInput } from "../durable/session-record.ts";
+import { unlessRemoved } from "../durable/unless-removed.ts";
 
 /**
  * Opens the log of an existing session. Rejects with `SessionUnknown`, and with `InvalidOption` for a value that is not
@@ -62,7 +63,10 @@ export const readSoundPart = async (log: EventLog, id: string): Promise<Recorded
 
 /** Reads an open session up to its first damage. Rejects as `readSoundPart`. */
 export async function soundPartOf(session: SessionLog): Promise<RecordedSession> {
-  const { records, damage } = await soundRecordsOf(session);
+  const readSound = async () => ({ records: await readInTurns(session), damage: undefined });
+  // Only a damaged log is read at once.
+  const sound = await unlessRemoved(readSound, undefined, "LogCorrupt");
+  const { records, damage } = sound ?? (await session.inspect());
   const inputs: AgentInput[] = [];
   let stoppedBy: SessionError | undefined;
   await inTurns(records, (record) => {
@@ -75,16 +79,6 @@ export async function soundPartOf(session: SessionLog): Promise<RecordedSession>
     }
   });
   return { header: textToHeader(session.header), records, inputs, stoppedBy, damage };
-}
-
-/** The records before the first damage. Only a damaged log is read at once. */
-async function soundRecordsOf(session: SessionLog): Promise<Pick<RecordedSession, "records" | "damage">> {
-  try {
-    return { records: await readInTurns(session), damage: undefined };
-  } catch (error) {
-    if (error instanceof LogError && error.code === "LogCorrupt") return await session.inspect();
-    throw error;
-  }
 }
 
 /**
