@@ -119,7 +119,7 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
     { ...base, isHeldByCaller: () => subAgents.isHeld },
     {
       session: subAgents,
-      cancelling: () => outside.cancelling ?? subAgents.abandoned,
+      canceling: () => outside.canceling ?? subAgents.abandoned,
       ...outputHooks(base, output),
       async ask(effect) {
         // The effects of the initial state start while the session is being created.
@@ -157,7 +157,7 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
 const outputHooks = <Answer>(
   base: SessionBase,
   output: SessionOutput<Answer>,
-): Omit<MachineHooks, "session" | "cancelling" | "ask" | "broken"> => ({
+): Omit<MachineHooks, "session" | "canceling" | "ask" | "broken"> => ({
   notify: (notice) => output.progress(notice),
   isObserved: () => output.runs.isObserved,
   published(published) {

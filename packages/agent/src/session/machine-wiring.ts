@@ -35,7 +35,7 @@ export class MachineWiring {
   constructor(agent: MachineAgent, base: MachineBase, hooks: MachineHooks) {
     this.#agent = agent;
     const { id, identity: sessionId = id, clock, context, files } = base;
-    const { notify, isObserved, ask, session, cancelling } = hooks;
+    const { notify, isObserved, ask, session, canceling } = hooks;
     this.running = new RunningEffects(base);
     this.#base = base;
     this.#hooks = hooks;
@@ -51,7 +51,7 @@ export class MachineWiring {
       notify,
       isObserved,
       ask,
-      cancelling,
+      canceling,
       requests: new LlmRequestCache(),
       onLateOutput: lateOutputLogger(hooks.logger),
     };

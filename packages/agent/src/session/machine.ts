@@ -58,7 +58,7 @@ export interface MachineHooks extends MachineErrorHooks {
   readonly isObserved: () => boolean;
   readonly ask: (effect: AskHumanEffect) => Promise<AgentInput | undefined>;
   /** Resolves when a cancel that is on its way has been stored or has failed; undefined if nothing is about to cancel the work. */
-  readonly cancelling: () => Promise<unknown> | undefined;
+  readonly canceling: () => Promise<unknown> | undefined;
   /** The session in the contexts of its tools. */
   readonly session: object;
   /** Called with each accepted input when its state has become the current one. */
@@ -82,10 +82,10 @@ export interface AgentMachine extends Pick<
 export function agentMachine(agent: MachineAgent, base: MachineBase, hooks: MachineHooks): AgentMachine {
   const wiring = new MachineWiring(agent, base, hooks);
   const isHeld = (): boolean =>
-    isPaused(current()) || base.isHeldByCaller?.() === true || hooks.cancelling() !== undefined;
+    isPaused(current()) || base.isHeldByCaller?.() === true || hooks.canceling() !== undefined;
   const untilResumed = async (): Promise<void> => {
-    const cancelling = hooks.cancelling();
-    if (cancelling !== undefined) await Promise.allSettled([cancelling]);
+    const canceling = hooks.canceling();
+    if (canceling !== undefined) await Promise.allSettled([canceling]);
     else if (isHeld()) await wiring.nextResume();
   };
   const moorex = createMoorex(wiring.definition({ current, isPaused: isHeld, untilResumed, dispatchLate }));

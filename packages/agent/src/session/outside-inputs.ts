@@ -29,7 +29,7 @@ export class OutsideInputs {
   #storing: Promise<unknown> | undefined;
 
   /** The receipt of the newest cancel, until it is there. */
-  #cancelling: Promise<Receipt> | undefined;
+  #canceling: Promise<Receipt> | undefined;
 
   /** The posts to the session of a sub-agent. */
   readonly #posts = new SerialQueue(() => undefined);
@@ -45,8 +45,8 @@ export class OutsideInputs {
   }
 
   /** Resolves when the newest cancel has been stored or has failed; undefined if none is on its way. Nothing begins until then. */
-  get cancelling(): Promise<unknown> | undefined {
-    return this.#cancelling;
+  get canceling(): Promise<unknown> | undefined {
+    return this.#canceling;
   }
 
   /** Makes every later call reject with this error, which is created when it is needed. The first one counts. */
@@ -66,11 +66,11 @@ export class OutsideInputs {
     if (this.#base.isUnattended !== undefined) return await this.#post(() => this.#dispatchBatch(given));
     const receipt = this.#dispatchBatch(given);
     if (!given.some(({ type }) => type === "re-act-cancelled")) return await receipt;
-    this.#cancelling = receipt;
+    this.#canceling = receipt;
     try {
       return await receipt;
     } finally {
-      if (this.#cancelling === receipt) this.#cancelling = undefined;
+      if (this.#canceling === receipt) this.#canceling = undefined;
     }
   }
 

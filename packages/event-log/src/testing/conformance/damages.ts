@@ -103,11 +103,10 @@ const removalCase = (needs: Ability, what: string, damage: (scene: Scene) => Pro
     `removes a session whose ${what} were damaged, and its id can be created again`,
     async (scene) => {
       await appendOneByOne(await scene.create(), ...bodies(9));
-      await scene.create("b");
       await damage(scene);
       const log = await scene.storage.reopen();
       check(await log.remove("a"), "removing it returns true");
-      checkEqual((await log.list()).map(({ id }) => id).join(), "b", "the sessions that are left");
+      checkEqual(await log.list(), [], "the sessions that are left");
       checkEqual(await log.open("a"), undefined, "the removed session");
       checkEqual(await (await log.create("a", "{}")).read(), [], "the records of the new session");
     },
