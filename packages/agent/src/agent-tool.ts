@@ -22,7 +22,7 @@ import { openForCall } from "./open-for-call.ts";
 import { openSession } from "./open-session.ts";
 import type { OnApproval } from "./session/host-approvals.ts";
 import { needsContext } from "./session-context.ts";
-import { failed, runToReply, showIn } from "./session-of-call.ts";
+import { failed, runToReply, showIn, type CallRun } from "./session-of-call.ts";
 import { openedSessionId, registerLog } from "./session-of-tool.ts";
 import type { Session } from "./session/session.ts";
 import { postsTo } from "./session/post-to-sub-agent.ts";
@@ -129,12 +129,12 @@ function toolOfAgent<Answer>(agent: Agent<Answer>, options: AgentToolOptions): T
         return failed(`AgentFailed: Sub-agents are nested more than ${maxDepth} deep.`);
       const capped = withBudgetOfCaller(agent, context);
       if (capped === undefined) return failed("AgentFailed: The budget is spent.");
-      caller?.adopt(capped);
+      SubAgents.adopt(capped, { caller, signal: context.signal });
       const pauses = caller?.watchPauses();
       const reviewer =
         onApproval ?? (caller === undefined ? refusalWithoutReviewer : caller.reviewerOf(context.toolCallId));
       const opening = openForCall(capped, context, { ...options, clock, onApproval: reviewer, caller });
-      const { release, onCancel } = closeWithCaller(caller, opening);
+      const { release, ...closing } = closeWithCaller(caller, opening);
       try {
         const session = await opening;
         const detach = showIn(caller, context, session);
@@ -142,7 +142,7 @@ function toolOfAgent<Answer>(agent: Agent<Answer>, options: AgentToolOptions): T
           await pauses?.pause(session);
           onSession?.(session, context);
           const { signal } = context;
-          return await runToReply(capped, session, taskOf(args), { signal, clock, onCancel });
+          return await runToReply(capped, session, taskOf(args), { signal, clock, ...closing });
         } finally {
           // Before the session closes: a pause of the caller could no longer be recorded there.
           pauses?.end();
@@ -172,15 +172,18 @@ function toolOfAgent<Answer>(agent: Agent<Answer>, options: AgentToolOptions): T
 function closeWithCaller(
   caller: SubAgents | undefined,
   opening: Promise<Session<unknown>>,
-): { readonly release: () => void; readonly onCancel: (canceled: Promise<unknown>) => void } {
+): { readonly release: () => void } & Pick<CallRun, "onCancel" | "closed"> {
+  const closed = Promise.withResolvers<void>();
   let cancel: Promise<unknown> | undefined;
   const release = caller?.closeWith(async () => {
     const session = await opening;
     await cancel;
+    closed.resolve();
     await session.close();
   });
   return {
     release: () => release?.(),
+    closed: closed.promise,
     onCancel(canceled) {
       cancel = canceled;
     },

@@ -43,11 +43,14 @@ export function showIn(
   };
 }
 
-interface CallRun {
+/** How the session of a call runs. */
+export interface CallRun {
   readonly signal: AbortSignal;
   readonly clock: Clock;
   /** Called with the cancel of the session, which does not reject. */
   readonly onCancel: (canceled: Promise<unknown>) => void;
+  /** Resolves when the session of the caller closes that of the call. */
+  readonly closed: Promise<void>;
 }
 
 /** Runs the task of a new session, or continues the one of a restored session. */
@@ -55,7 +58,7 @@ export async function runToReply<Answer>(
   agent: Agent<Answer>,
   session: Session<Answer>,
   task: string,
-  { signal, clock, onCancel }: CallRun,
+  { signal, clock, onCancel, closed }: CallRun,
 ): Promise<ToolReply> {
   const stop = (): void => {
     if (isShutdown(signal)) void session.close();
@@ -63,11 +66,10 @@ export async function runToReply<Answer>(
     else onCancel(session.cancel("The call was cancelled.").catch(() => session.close()));
   };
   try {
-    const end = endOf(agent, session, task, signal);
     if (signal.aborted) stop();
     signal.addEventListener("abort", stop, { once: true });
-    const loopEnd = await end;
-    if (signal.aborted && !isShutdown(signal)) await waitForUsage(session, clock);
+    const loopEnd = await endOf(agent, session, task, signal);
+    if (signal.aborted && !isShutdown(signal)) await waitForUsage(session, clock, closed);
     return endToReply(loopEnd, session.current());
   } finally {
     signal.removeEventListener("abort", stop);
@@ -77,8 +79,12 @@ export async function runToReply<Answer>(
 /** How long to wait for the usage of the calls of a canceled sub-agent, in milliseconds. */
 const usageGraceMs = 1_000;
 
-/** Waits until the usage of all calls is reported, for at most `usageGraceMs`. */
-async function waitForUsage(session: Pick<Session, "current" | "subscribe">, clock: Clock): Promise<void> {
+/** Waits until the usage of all calls is reported, for at most `usageGraceMs`, and not after the session was closed. */
+async function waitForUsage(
+  session: Pick<Session, "current" | "subscribe">,
+  clock: Clock,
+  closed: Promise<void>,
+): Promise<void> {
   const reported = Promise.withResolvers<void>();
   const check = (): void => {
     if (session.current().unreportedUsage.length === 0) reported.resolve();
@@ -86,7 +92,7 @@ async function waitForUsage(session: Pick<Session, "current" | "subscribe">, clo
   const unsubscribe = session.subscribe(check);
   const cancel = clock.after(usageGraceMs, reported.resolve);
   check();
-  await reported.promise;
+  await Promise.race([reported.promise, closed]);
   cancel();
   unsubscribe();
 }
@@ -96,7 +102,8 @@ export const isShutdown = ({ reason }: AbortSignal): boolean =>
   reason instanceof Error && reason.name === "ShutdownError";
 
 /**
- * Sends the task to a new session, waits for the loop of a running one, or returns the recorded end of a finished one.
+ * Sends the task to a new session, waits for the loop of a running one, or returns the recorded end of a finished one. A new
+ * session whose call was aborted gets no task.
  */
 async function endOf<Answer>(
   agent: Agent<Answer>,
@@ -105,6 +112,8 @@ async function endOf<Answer>(
   signal: AbortSignal,
 ): Promise<LoopEnd<Answer>> {
   const hasTask = session.current().messages.some(({ role }) => role === "user");
+  if (!hasTask && signal.aborted)
+    return new AgentError("Cancelled", "The call was cancelled before it began.");
   let run = hasTask ? session.running() : session.ask(task);
   while (run !== undefined) {
     const end = await runToEnd(run);

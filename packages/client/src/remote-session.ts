@@ -37,8 +37,7 @@ type SharedMethods =
   | "onEvent"
   | "onInput"
   | "onError"
-  | "trace"
-  | "close";
+  | "trace";
 
 /**
  * A session that a server runs: the same reducer folds the same records here. Posts resolve when the server has made them durable
@@ -52,6 +51,8 @@ export interface RemoteSession<
   Asked extends Question = QuestionAbout<Tools>,
 >
   extends Pick<Session<Answer, Data, Tools, Asked>, SharedMethods>, AsyncDisposable {
+  /** Ends the connection. The server continues to run the session. */
+  close(): Promise<void>;
   /** The name of the agent. */
   readonly agent: string;
   /** The authenticated user. */

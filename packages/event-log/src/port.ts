@@ -243,7 +243,7 @@ export interface EventLog {
   readonly blobs?: BlobStore;
   /** Optional. What servers show to viewers that are connected to another server than the one that runs their session. */
   readonly live?: LiveChannel;
-  /** Removes a session; its handles then fail with `LogRemoved`. Returns false when there was none. */
+  /** Removes a session, also a damaged one; its handles then fail with `LogRemoved`. Returns false when there was none. */
   remove(id: string): MaybePromise<boolean>;
   /** Releases timers, watchers, files and connections. Close the sessions before. Can be called more than once. */
   close(): MaybePromise<void>;

@@ -1,4 +1,4 @@
-import { agentTool, readHeader, stateAt } from "@moora/agent";
+import { agentTool, openSession, readHeader, stateAt } from "@moora/agent";
 import { LogError, memoryLog, type EventLog, type SessionLog } from "@moora/event-log";
 import { withSessions } from "@moora/event-log/testing";
 import { answers, callsTools } from "@moora/llm/testing";
@@ -288,6 +288,9 @@ describe("a fork that is refused", () => {
         header: session.header,
         head: () => session.head(),
         currentLease: () => session.currentLease(),
+        read: () => {
+          throw damage;
+        },
         inspect: () => ({ records, damage, unfinishedBytes: 0 }),
       };
     };
@@ -302,5 +305,31 @@ describe("a fork that is refused", () => {
     });
     expect(await inner.list()).toHaveLength(1);
     expect((await ada.post(`/sessions/${id}/fork`, { at: 1 })).status).toBe(201);
+  });
+});
+
+describe("a fork of a long session", () => {
+  it("lets the server do other work meanwhile", async () => {
+    const agent = talker();
+    await using scene = new Scene(agent);
+    const ada = scene.as("ada");
+    const session = await openSession(agent, { log: scene.log, id: "long", user: "ada" });
+    while (session.seq() < 1_500) await session.ask("Hi");
+    await session.close();
+    let turns = 0;
+    let isOver = false;
+    const count = (): void => {
+      turns += 1;
+      if (!isOver) setImmediate(count);
+    };
+    const short = await ada.create();
+    setImmediate(count);
+    const { status } = await ada.post(`/sessions/${short}/fork`);
+    const turnsOfShort = turns;
+    turns = 0;
+    expect(await ada.post("/sessions/long/fork")).toMatchObject({ status: 201 });
+    isOver = true;
+    expect(status).toBe(201);
+    expect(turns - turnsOfShort).toBeGreaterThan(10);
   });
 });

@@ -19,16 +19,17 @@ export function stepsToRecords(head: ChainHead, steps: readonly PendingStep[]): 
   return records;
 }
 
-/** Splits records into parts, each short enough for one append. */
+/** Splits records into parts, each short enough for one append, and of at most `most` records. */
 export function splitIntoAppends(
   records: readonly LogRecord[],
   longest: number,
+  most: number = Infinity,
 ): readonly (readonly LogRecord[])[] {
   const parts: LogRecord[][] = [];
   let length = Number.POSITIVE_INFINITY;
   for (const record of records) {
     length += record.body.length;
-    if (length > longest) {
+    if (length > longest || parts.at(-1)?.length === most) {
       parts.push([]);
       length = record.body.length;
     }

@@ -64,11 +64,6 @@ export interface DurableSession<
    * be sure that `current()` contains every record of the log.
    */
   refresh(): Promise<void>;
-  /**
-   * Closes the session: starts no more effects, waits up to `graceMs` milliseconds (default: 0) for running tools, aborts
-   * the rest, and releases the lease. The next owner resumes interrupted work. A second call ends the wait.
-   */
-  close(options?: { readonly graceMs?: number }): Promise<void>;
 }
 
 export interface DurableOptions {

@@ -10,6 +10,7 @@ import {
 } from "@moora/event-log";
 import { warn } from "@moora/event-log/store";
 import { textToJson } from "@moora/llm/internal";
+import { inTurns, readInTurns } from "./in-turns.ts";
 import { SessionError } from "./session-error.ts";
 import { headerToState, textToHeader, type SessionHeader } from "./session-header.ts";
 import { recordToInput } from "./session-record.ts";
@@ -54,13 +55,13 @@ export async function restoreSession(
   const start = headerToState(header);
   const fold = snapshot?.version === snapshotVersion ? await fromSnapshot(log, snapshot, start) : undefined;
   if (fold !== undefined)
-    return { header, ...foldTail(fold), snapshotSeq: fold.head.seq, snapshotIgnored: false };
+    return { header, ...(await foldTail(fold)), snapshotSeq: fold.head.seq, snapshotIgnored: false };
   if (snapshot?.version === snapshotVersion) {
     const { seq: afterSeq, body } = snapshot;
     onNotice({ type: "damaged-snapshot", id: log.id, afterSeq, droppedBytes: body.length });
   }
-  const whole = { state: start, head: chainStart(log.header), tail: await log.read() };
-  return { header, ...foldTail(whole), snapshotSeq: 0, snapshotIgnored: snapshot !== undefined };
+  const whole = { state: start, head: chainStart(log.header), tail: await readInTurns(log) };
+  return { header, ...(await foldTail(whole)), snapshotSeq: 0, snapshotIgnored: snapshot !== undefined };
 }
 
 interface FoldStart {
@@ -79,7 +80,7 @@ async function fromSnapshot(
   start: AgentState,
 ): Promise<FoldStart | undefined> {
   if (snapshot.seq < 1) return undefined;
-  const [record, ...tail] = await log.read(snapshot.seq - 1);
+  const [record, ...tail] = await readInTurns(log, snapshot.seq - 1);
   if (record?.seq !== snapshot.seq || record.digest !== snapshot.digest) return undefined;
   if (!isConfirmed(snapshot, tail)) return undefined;
   const state = textToJson(snapshot.body);
@@ -126,26 +127,26 @@ const hasFieldsOf = <Fields extends object>(
   value !== null &&
   Object.keys(fields).every((key) => Object.hasOwn(value, key));
 
-function foldTail({
+async function foldTail({
   state,
   head: start,
   tail,
-}: FoldStart): Pick<RestoredSession, "state" | "head" | "stoppedBy" | "hasNews"> {
+}: FoldStart): Promise<Pick<RestoredSession, "state" | "head" | "stoppedBy" | "hasNews">> {
   const replay = beginReplay(state);
   let head = start;
   let hasNews = false;
   let stoppedBy: SessionError | undefined;
-  for (const record of tail) {
+  await inTurns(tail, (record) => {
+    if (stoppedBy !== undefined) return;
     try {
       const input = recordToInput(record);
       hasNews ||= isNews(input);
       replay.apply(input);
+      head = { seq: record.seq, digest: record.digest };
     } catch (error) {
       if (!(error instanceof SessionError)) throw error;
       stoppedBy = error;
-      break;
     }
-    head = { seq: record.seq, digest: record.digest };
-  }
+  });
   return { state: replay.state(), head, stoppedBy, hasNews };
 }

@@ -1,13 +1,13 @@
 import { isLoopRunning } from "@moora/agent-core-state-machine";
 import { recordOf } from "@moora/agent-core-state-machine/internal";
-import { LogError, type EventLog, type LogInfo } from "@moora/event-log";
+import type { EventLog, LogInfo } from "@moora/event-log";
 import { checkIsId, checkIsLog } from "../check-arguments.ts";
 import { systemClock } from "../clock.ts";
 import { closesOriginal } from "../durable/closed-copy.ts";
 import { closedError, unfinishedMoveError } from "../durable/closed-session.ts";
 import { leaseIn } from "../durable/lease-in.ts";
 import { isOfMove } from "../durable/lease-holder.ts";
-import { restoreSession } from "../durable/restore.ts";
+import { restoreSession, type RestoredSession } from "../durable/restore.ts";
 import { SessionError } from "../durable/session-error.ts";
 import { identityOf } from "../durable/session-header.ts";
 import { unlessRemoved } from "../durable/unless-removed.ts";
@@ -18,12 +18,13 @@ import {
   findFamily,
   findLeft,
   findSession,
+  openReadable,
   type ListedSession,
 } from "./session-family.ts";
 
 /**
  * Removes a session and those of its sub-agents in the same log, at any depth, also if a process runs them: its handles then fail
- * with `LogRemoved`. If the log does not have the session, removes the sub-agents that an interrupted removal of it has left. Returns
+ * with `LogRemoved`. A damaged session is removed as well. If the log does not have the session, removes the sub-agents that an interrupted removal of it has left. Returns
  * the ids of the removed sessions, sub-agents first. Rejects with `MoveUnfinished` for a session of which another log may have a copy, because
  * a move of it has not ended, and with `CallOpen` for a sub-agent whose caller is in the log and has the
  * call open. `pruneSessions` removes only sessions that no process runs.
@@ -85,19 +86,16 @@ export async function checkIsNotCalled(log: EventLog, id: string): Promise<void>
 
 /** Whether the call of a session with this idempotency key may continue. A damaged session cannot. */
 async function isCallOpen(log: EventLog, callerId: string, key: string): Promise<boolean> {
-  const caller = await log.open(callerId);
+  const caller = await openReadable(log, callerId);
   if (caller === undefined) return false;
-  try {
-    const restored = await unlessRemoved(() => restoreSession(caller, () => undefined), undefined);
-    if (restored === undefined) return false;
-    const { state, header } = restored;
-    const record = recordOf(state, key.slice(identityOf(callerId, header).length + 1));
-    // The calls of the handler of a custom state are not in the log.
-    return record === undefined ? isLoopRunning(state) : record.result === null;
-  } catch (error) {
-    if (error instanceof LogError && error.code === "LogCorrupt") return false;
-    throw error;
-  }
+  const restore = (): Promise<RestoredSession | undefined> =>
+    unlessRemoved(() => restoreSession(caller, () => undefined), undefined);
+  const restored = await unlessRemoved(restore, undefined, "LogCorrupt");
+  if (restored === undefined) return false;
+  const { state, header } = restored;
+  const record = recordOf(state, key.slice(identityOf(callerId, header).length + 1));
+  // The calls of the handler of a custom state are not in the log.
+  return record === undefined ? isLoopRunning(state) : record.result === null;
 }
 
 async function removeAll(log: EventLog, sessions: readonly ListedSession[]): Promise<readonly string[]> {

@@ -1,4 +1,11 @@
-import { maxIdLength, sessionsCalledBy, sessionsOf, type EventLog, type LogInfo } from "@moora/event-log";
+import {
+  maxIdLength,
+  sessionsCalledBy,
+  sessionsOf,
+  type EventLog,
+  type LogInfo,
+  type SessionLog,
+} from "@moora/event-log";
 import { identityOf, textToHeader, type SessionHeader } from "../durable/session-header.ts";
 import { SessionError } from "../durable/session-error.ts";
 import { unlessRemoved } from "../durable/unless-removed.ts";
@@ -21,12 +28,20 @@ export interface FamilyHead {
   readonly members: () => Promise<readonly ListedSession[]>;
 }
 
-/** Finds a session of a log; undefined also for one that is removed meanwhile. */
+/**
+ * Finds a session of a log; undefined also for one that is removed meanwhile, and for a damaged header. The head of a session whose records
+ * are damaged is 0 if its log cannot find it.
+ */
 export async function findSession(log: EventLog, id: string): Promise<ListedSession | undefined> {
-  const found = await log.open(id);
-  const head = found && (await unlessRemoved(async () => await found.head(), undefined));
+  const found = await openReadable(log, id);
+  const headOf = async (): Promise<number | undefined> => await found?.head();
+  const head = await unlessRemoved(() => unlessRemoved(headOf, 0, "LogCorrupt"), undefined);
   return found === undefined || head === undefined ? undefined : toListed({ id, header: found.header, head });
 }
+
+/** Opens a session of a log; undefined for a damaged header. A damaged session can be removed, and has no other work. */
+export const openReadable = async (log: EventLog, id: string): Promise<SessionLog | undefined> =>
+  await unlessRemoved(async () => await log.open(id), undefined, "LogCorrupt");
 
 /** Finds a session with those of its sub-agents. A log without `called` lists all its sessions. */
 export async function findFamily(log: EventLog, id: string): Promise<SessionFamily | undefined> {
@@ -109,7 +124,7 @@ async function idOfIdentity(log: EventLog, identity: string): Promise<string | u
   const ids = [identity, identity.slice(0, Math.max(0, identity.lastIndexOf("/")))];
   for (const id of ids) {
     if (id === "" || id.length > maxIdLength || !id.isWellFormed()) continue;
-    const header = (await log.open(id))?.header;
+    const header = (await openReadable(log, id))?.header;
     if (header !== undefined && identityOf(id, headerOrNothing(header) ?? {}) === identity) return id;
   }
   return undefined;

@@ -3,6 +3,7 @@ import { callIdempotencyKey, toolNamed } from "@moora/agent-core-effects/interna
 import { isPaused, type AgentState } from "@moora/agent-core-state-machine";
 import { recordOf } from "@moora/agent-core-state-machine/internal";
 import { codeAt } from "../team/member-at.ts";
+import { GracefulClose } from "../durable/graceful-close.ts";
 import { fixedDecision } from "../decision-to-input.ts";
 import type { AgentEvent } from "../agent-event.ts";
 import type { Agent } from "../define-agent.ts";
@@ -23,6 +24,7 @@ import type { MessageMethods } from "./messages.ts";
 import { OutsideInputs } from "./outside-inputs.ts";
 import { PendingInput } from "./pending-input.ts";
 import { questionsAt } from "./questions.ts";
+import { checkedGraceMs } from "./session-arguments.ts";
 import { sessionMethods } from "./session-methods.ts";
 import { SessionOutput } from "./session-output.ts";
 import type { Session } from "./session.ts";
@@ -73,8 +75,19 @@ export interface HostedSession<Answer> {
   stop(error: AgentError): void;
 }
 
-export const createSession = <Answer>(agent: Agent<Answer>, base: SessionBase): Session<Answer> =>
-  hostSession(agent, base).session;
+/** A session in memory. */
+export function createSession<Answer>(agent: Agent<Answer>, base: SessionBase): Session<Answer> {
+  let isClosing = false;
+  const { session, drained } = hostSession(agent, { ...base, startsEffects: () => !isClosing });
+  const closing = new GracefulClose({
+    clock: base.clock,
+    onBegin: () => (isClosing = true),
+    drained,
+    shutDown: session.close,
+  });
+  const close: Session["close"] = async (options) => await closing.close(checkedGraceMs(options));
+  return { ...session, close, [Symbol.asyncDispose]: close };
+}
 
 export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): HostedSession<Answer> {
   let isCreated = false;
@@ -103,9 +116,10 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
   const answerAtHost = hostApprovals(approvalHost(base, output, decisions, () => subAgents.watch()));
   const machine = agentMachine(
     agent,
-    { ...base, isCallerPaused: () => subAgents.isCallerPaused },
+    { ...base, isHeldByCaller: () => subAgents.isHeld },
     {
       session: subAgents,
+      canceling: () => outside.canceling ?? subAgents.abandoned,
       ...outputHooks(base, output),
       async ask(effect) {
         // The effects of the initial state start while the session is being created.
@@ -143,7 +157,7 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
 const outputHooks = <Answer>(
   base: SessionBase,
   output: SessionOutput<Answer>,
-): Omit<MachineHooks, "session" | "ask" | "broken"> => ({
+): Omit<MachineHooks, "session" | "canceling" | "ask" | "broken"> => ({
   notify: (notice) => output.progress(notice),
   isObserved: () => output.runs.isObserved,
   published(published) {

@@ -31,6 +31,8 @@ export interface SharedHost extends Required<
   >
 > {
   readonly context: unknown;
+  /** Resolves when a cancel that is on its way has been stored or has failed; undefined if nothing is about to cancel the work. */
+  readonly canceling: () => Promise<unknown> | undefined;
   readonly files: EffectHost["files"];
   readonly onLateOutput: EffectHost["onLateOutput"];
   /** The code of the agent that has the conversation in a state. */
@@ -71,7 +73,9 @@ class ProgramRun implements EffectRun<AgentState, PendingInput> {
     this.#host = host;
     return new Promise((done, failed) => {
       const begin = (): void => {
+        const canceling = this.#shared.canceling();
         if (host.isAborted()) done();
+        else if (canceling !== undefined) canceling.then(begin, begin);
         else driveProgram(programOf(this.#effect, this.#state, host), newDriver(context, done, failed));
       };
       // Code of models, tools and handlers never runs within the call that made its effect wanted.

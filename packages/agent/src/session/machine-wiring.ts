@@ -35,7 +35,7 @@ export class MachineWiring {
   constructor(agent: MachineAgent, base: MachineBase, hooks: MachineHooks) {
     this.#agent = agent;
     const { id, identity: sessionId = id, clock, context, files } = base;
-    const { notify, isObserved, ask, session } = hooks;
+    const { notify, isObserved, ask, session, canceling } = hooks;
     this.running = new RunningEffects(base);
     this.#base = base;
     this.#hooks = hooks;
@@ -51,6 +51,7 @@ export class MachineWiring {
       notify,
       isObserved,
       ask,
+      canceling,
       requests: new LlmRequestCache(),
       onLateOutput: lateOutputLogger(hooks.logger),
     };
@@ -85,9 +86,10 @@ export class MachineWiring {
     };
   }
 
-  /** Resolves when no commit is running and all work has ended that runs then. */
+  /** Resolves when no commit is running and all work has ended that runs then. The work of a commit starts after its listeners were called. */
   async drained(): Promise<void> {
-    while (this.#committing !== undefined) await this.#committing;
+    do await this.#committing;
+    while (this.#committing !== undefined);
     await this.running.drained();
   }
 

@@ -37,8 +37,8 @@ export interface MachineBase {
   readonly runsEffects: boolean;
   /** Whether this host may start the effects of a state now; running ones continue. Default: yes. */
   readonly startsEffects?: (state: AgentState) => boolean;
-  /** Whether a session that calls this one is paused: then no new work starts, as in a pause. Default: never. */
-  readonly isCallerPaused?: () => boolean;
+  /** Whether the call of this session was aborted, or a session above it is paused: no new work starts, as in a pause. Default: never. */
+  readonly isHeldByCaller?: () => boolean;
   readonly ledger?: InputLedger;
 }
 
@@ -57,6 +57,8 @@ export interface MachineHooks extends MachineErrorHooks {
   /** Whether anything receives progress besides text. */
   readonly isObserved: () => boolean;
   readonly ask: (effect: AskHumanEffect) => Promise<AgentInput | undefined>;
+  /** Resolves when a cancel that is on its way has been stored or has failed; undefined if nothing is about to cancel the work. */
+  readonly canceling: () => Promise<unknown> | undefined;
   /** The session in the contexts of its tools. */
   readonly session: object;
   /** Called with each accepted input when its state has become the current one. */
@@ -79,9 +81,12 @@ export interface AgentMachine extends Pick<
 
 export function agentMachine(agent: MachineAgent, base: MachineBase, hooks: MachineHooks): AgentMachine {
   const wiring = new MachineWiring(agent, base, hooks);
-  const isHeld = (): boolean => isPaused(current()) || base.isCallerPaused?.() === true;
+  const isHeld = (): boolean =>
+    isPaused(current()) || base.isHeldByCaller?.() === true || hooks.canceling() !== undefined;
   const untilResumed = async (): Promise<void> => {
-    if (isHeld()) await wiring.nextResume();
+    const canceling = hooks.canceling();
+    if (canceling !== undefined) await Promise.allSettled([canceling]);
+    else if (isHeld()) await wiring.nextResume();
   };
   const moorex = createMoorex(wiring.definition({ current, isPaused: isHeld, untilResumed, dispatchLate }));
   function current(): AgentState {

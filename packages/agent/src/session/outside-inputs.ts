@@ -28,6 +28,9 @@ export class OutsideInputs {
   /** Resolves when the files of the inputs before are stored; undefined if none are being stored. */
   #storing: Promise<unknown> | undefined;
 
+  /** The receipt of the newest cancel, until it is there. */
+  #canceling: Promise<Receipt> | undefined;
+
   /** The posts to the session of a sub-agent. */
   readonly #posts = new SerialQueue(() => undefined);
 
@@ -39,6 +42,11 @@ export class OutsideInputs {
   /** The error with which every call rejects; undefined while the session accepts inputs. */
   get stopped(): AgentError | undefined {
     return (this.#stopped ??= this.#createStopped?.());
+  }
+
+  /** Resolves when the newest cancel has been stored or has failed; undefined if none is on its way. Nothing begins until then. */
+  get canceling(): Promise<unknown> | undefined {
+    return this.#canceling;
   }
 
   /** Makes every later call reject with this error, which is created when it is needed. The first one counts. */
@@ -56,7 +64,14 @@ export class OutsideInputs {
   async dispatch(...given: readonly AgentInput[]): Promise<Receipt> {
     this.check();
     if (this.#base.isUnattended !== undefined) return await this.#post(() => this.#dispatchBatch(given));
-    return await this.#dispatchBatch(given);
+    const receipt = this.#dispatchBatch(given);
+    if (!given.some(({ type }) => type === "re-act-cancelled")) return await receipt;
+    this.#canceling = receipt;
+    try {
+      return await receipt;
+    } finally {
+      if (this.#canceling === receipt) this.#canceling = undefined;
+    }
   }
 
   async #dispatchBatch(given: readonly AgentInput[]): Promise<Receipt> {

@@ -14,11 +14,11 @@ const isWork: Readonly<Record<AgentEffect["type"], boolean>> = {
 
 /** The running effects, and those that this host may run for a state. */
 export class RunningEffects {
-  readonly #base: Pick<MachineBase, "runsEffects" | "startsEffects" | "isCallerPaused">;
+  readonly #base: Pick<MachineBase, "runsEffects" | "startsEffects" | "isHeldByCaller">;
   readonly #running = new Map<string, AgentEffect>();
   #onDrained: (() => void)[] = [];
 
-  constructor(base: Pick<MachineBase, "runsEffects" | "startsEffects" | "isCallerPaused">) {
+  constructor(base: Pick<MachineBase, "runsEffects" | "startsEffects" | "isHeldByCaller">) {
     this.#base = base;
   }
 
@@ -32,9 +32,9 @@ export class RunningEffects {
     const { runsEffects } = this.#base;
     if (!runsEffects) return {};
     const wanted = effectsAt(state);
-    const isCallerPaused = this.#base.isCallerPaused?.() === true;
+    const isHeldByCaller = this.#base.isHeldByCaller?.() === true;
     const startsAny = this.startsEffects(state);
-    if (startsAny && !isCallerPaused) return wanted;
+    if (startsAny && !isHeldByCaller) return wanted;
     const starts = (effect: AgentEffect): boolean => startsAny && !isHeld(effect, state);
     return Object.fromEntries(
       Object.entries(wanted).filter(([key, effect]) => this.#running.has(key) || starts(effect)),

@@ -165,7 +165,11 @@ export interface Session<
   trace(): Trace;
   /** Resolves when no work runs and the session waits for nothing but a human, after the events of what has happened. */
   settled(): Promise<void>;
-  close(): Promise<void>;
+  /**
+   * Closes the session: starts no more effects, waits up to `graceMs` milliseconds (default: 0) for running model calls and tools, and
+   * aborts the rest. A second call ends the wait. A session in a log also releases its lease, and the next owner resumes interrupted work.
+   */
+  close(options?: { readonly graceMs?: number }): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 

@@ -4,7 +4,7 @@ const mostMicrotasks = 100;
 const immediate: unknown = Reflect.get(globalThis, "setImmediate");
 
 /** Calls back in the next turn of the event loop, also where a test has replaced the timers after this module was loaded. */
-function nextTurn(callback: () => void): void {
+export function nextTurn(callback: () => void): void {
   if (typeof immediate === "function") Reflect.apply(immediate, undefined, [callback]);
   else setTimeout(callback, 0);
 }

@@ -31,15 +31,23 @@ export interface SubAgentsHost extends PausingHost {
   readonly onLog: LogListener | undefined;
 }
 
-/** The session that calls an agent, by the copy of the agent that `agentTool` makes for one call. */
-const callers = new WeakMap<Pick<Agent<unknown>, "parts">, SubAgents>();
+/** A call of a sub-agent. */
+interface SubAgentCall {
+  /** Undefined for a call without a session. */
+  readonly caller: SubAgents | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** The calls of sub-agents, by the copies of their agents that `agentTool` makes for one call each. */
+const calls = new WeakMap<Pick<Agent<unknown>, "parts">, SubAgentCall>();
 
 /** The sub-agents of a session that run in this process: their events and questions, and the way of decisions to them. */
 export class SubAgents {
   /** The number of sessions above this one. */
   readonly depth: number;
   readonly #host: SubAgentsHost;
-  readonly #caller: SubAgents | undefined;
+  /** The call that runs this session; undefined for a session that no call runs. */
+  readonly #call: SubAgentCall | undefined;
   /** By the call that runs them: a tool may run several agents in one call. */
   readonly #children = new Map<string, Set<ChildSession>>();
   /** How to close the sessions of sub-agents that are open or being opened. */
@@ -47,8 +55,8 @@ export class SubAgents {
 
   constructor(agent: Pick<Agent<unknown>, "parts">, host: SubAgentsHost) {
     this.#host = host;
-    this.#caller = callers.get(agent);
-    this.depth = this.#caller === undefined ? 0 : this.#caller.depth + 1;
+    this.#call = calls.get(agent);
+    this.depth = (this.#call?.caller?.depth ?? -1) + 1;
   }
 
   /** The sub-agents of the session that a call belongs to; undefined for a call without a session. */
@@ -57,19 +65,28 @@ export class SubAgents {
     return session instanceof SubAgents ? session : undefined;
   }
 
-  /** Makes this session the caller of the sessions of an agent. The agent must be a copy for one call. */
-  adopt(agent: Pick<Agent<unknown>, "parts">): void {
-    callers.set(agent, this);
+  /**
+   * A promise that never resolves, once the call of this session or of one above it was aborted: its own cancel follows, or it is
+   * closed. Undefined before.
+   */
+  get abandoned(): Promise<never> | undefined {
+    const isAborted = this.#call?.signal.aborted === true;
+    return isAborted ? new Promise(() => undefined) : this.#call?.caller?.abandoned;
+  }
+
+  /** Makes the sessions of an agent those of a call: once it is aborted, nothing begins in them. The agent must be a copy for one call. */
+  static adopt(agent: Pick<Agent<unknown>, "parts">, call: SubAgentCall): void {
+    calls.set(agent, call);
   }
 
   get onLog(): LogListener | undefined {
     return this.#host.onLog;
   }
 
-  /** Whether a session above this one is paused. */
-  get isCallerPaused(): boolean {
-    const above = this.#caller;
-    return above !== undefined && (above.#host.isPaused() || above.isCallerPaused);
+  /** Whether no new work may start here: the call of this session was aborted, or a session above this one is paused. */
+  get isHeld(): boolean {
+    const above = this.#call?.caller;
+    return this.abandoned !== undefined || (above !== undefined && (above.#host.isPaused() || above.isHeld));
   }
 
   get report(): (report: ErrorReport) => void {
@@ -117,8 +134,9 @@ export class SubAgents {
   watch(): void {
     const { onApproval, rejectsWithoutReviewer, watch } = this.#host;
     if (onApproval !== undefined || rejectsWithoutReviewer) return;
-    if (this.#caller === undefined) watch();
-    else this.#caller.watch();
+    const above = this.#call?.caller;
+    if (above === undefined) watch();
+    else above.watch();
   }
 
   /** The sessions of the sub-agents in this process, by the calls that run them. */

@@ -52,7 +52,7 @@ export async function diffSessions(a: SessionRef, b: SessionRef): Promise<Sessio
 
 async function readPart({ log, id, seq = end }: SessionRef) {
   const session = await readSoundPart(log, id);
-  const position = positionOf(session, seq);
+  const position = await positionOf(session, seq);
   const inputs = session.inputs
     .slice(0, position.seq)
     .map((input, index): LoggedInput => ({ seq: index + 1, input }))

@@ -10,6 +10,7 @@ import { chainStart, type EventLog, type LogRecord } from "@moora/event-log";
 import { checkIsLog, checkIsSeq } from "../check-arguments.ts";
 import { checkLogOptions, type OptionForms } from "../check-options.ts";
 import { checkIsNotClosed } from "../durable/closed-session.ts";
+import { inTurns } from "../durable/in-turns.ts";
 import { SessionError } from "../durable/session-error.ts";
 import { headerToState, headerToText, identityOf, type SessionHeader } from "../durable/session-header.ts";
 import { changeAt } from "../session/data-updater.ts";
@@ -97,11 +98,11 @@ export async function forkSession<Data = unknown>(
   await checkIsNotClosed(original);
   const session = await soundPartOf(original);
   const position = positionIn(session, seq);
-  const edited = editedInputs(session.inputs.slice(0, position), edit);
+  const edited = await editedInputs(session.inputs.slice(0, position), edit);
   const header = headerOfFork(session.header, { id, seq: position }, options.user);
-  const copy = recordsOf(as, header, edited);
-  const { settled, closing } = settledInputs(open, { session, position, edited, state: copy.state });
-  const fork = recordsOf(as, header, settled, [...closing, ...updatesOf(options)]);
+  const copy = await recordsOf(as, header, edited);
+  const { settled, closing } = await settledInputs(open, { session, position, edited, state: copy.state });
+  const fork = await recordsOf(as, header, settled, [...closing, ...updatesOf(options)]);
   await copyBlobs(log, to, fork.records);
   await writeSession(to, as, headerToText(header), fork.records);
   return {
@@ -113,15 +114,19 @@ export async function forkSession<Data = unknown>(
 }
 
 /** The inputs of a fork: those of the original session, each as the edit returns it. */
-function editedInputs(inputs: readonly AgentInput[], edit: ForkOptions["edit"]): readonly AgentInput[] {
-  return inputs.flatMap((input, index) => {
+async function editedInputs(
+  inputs: readonly AgentInput[],
+  edit: ForkOptions["edit"],
+): Promise<readonly AgentInput[]> {
+  const edited: AgentInput[] = [];
+  await inTurns(inputs.entries(), ([index, input]) => {
     // This record confirms a snapshot of the original session, which the new session does not have.
-    if (input.type === "snapshot-taken") return [];
-    if (edit === undefined) return [input];
+    if (input.type === "snapshot-taken") return;
     // An edit may change its argument, which must stay as it is in the original session.
-    const changed = edit(structuredClone(input), index + 1);
-    return changed === null ? [] : [parseOrRefuse(changed)];
+    const changed = edit === undefined ? input : edit(structuredClone(input), index + 1);
+    if (changed !== null) edited.push(edit === undefined ? changed : parseOrRefuse(changed));
   });
+  return edited;
 }
 
 /** The header of a fork: a session of its own, which no call of a sub-agent has opened. */
@@ -188,13 +193,13 @@ interface ForkPoint {
 }
 
 /** The inputs of a fork: those before its position with those that settle the open work, and those that close what is left. */
-function settledInputs(
+async function settledInputs(
   open: OpenWork,
   { session, position, edited, state }: ForkPoint,
-): { readonly settled: readonly AgentInput[]; readonly closing: readonly InputsAt[] } {
+): Promise<{ readonly settled: readonly AgentInput[]; readonly closing: readonly InputsAt[] }> {
   switch (open) {
     case "reuse": {
-      const { state: original } = positionOf(session, position);
+      const { state: original } = await positionOf(session, position);
       if (isLoopRunning(original)) positionIn(session, end);
       const later = session.inputs.slice(position);
       const copied = {
@@ -230,12 +235,12 @@ function updatesOf<Data>({ data, update }: ForkOptions<Data>): readonly InputsAt
 }
 
 /** The records of the inputs that apply, with those that depend on the state after them, and the last state. */
-function recordsOf(
+async function recordsOf(
   id: string,
   header: SessionHeader,
   inputs: readonly AgentInput[],
   later: readonly InputsAt[] = [],
-): { readonly records: readonly LogRecord[]; readonly state: AgentState } {
+): Promise<{ readonly records: readonly LogRecord[]; readonly state: AgentState }> {
   const replay = beginReplay(headerToState(header), { changes: true });
   const rebind = rebinder(identityOf(id, header));
   function* all(): Generator<AgentInput, void> {
@@ -245,6 +250,6 @@ function recordsOf(
   function* bound(): Generator<AgentInput, void> {
     for (const input of all()) yield rebind(input, replay.state);
   }
-  const records = appliedRecords(replay, chainStart(headerToText(header)), bound());
+  const records = await appliedRecords(replay, chainStart(headerToText(header)), bound());
   return { records, state: replay.state() };
 }

@@ -9,6 +9,7 @@ import {
   type LogRecord,
 } from "@moora/event-log";
 import { checkIsNotClosed } from "../durable/closed-session.ts";
+import { inTurns } from "../durable/in-turns.ts";
 import { headerToState, identityOf, textToHeader } from "../durable/session-header.ts";
 import { recordToInput } from "../durable/session-record.ts";
 import { checkHasSessionsOfCalls } from "../session-of-tool.ts";
@@ -106,24 +107,28 @@ export async function importSession(
   const session = parsePortable(text);
   const id = as ?? session.id;
   const { header } = session;
-  const replay = replayOf(session);
+  const replay = await replayOf(session);
   const identity = identityOf(id, textToHeader(header));
   await checkHasSessionsOfCalls({ log, identity, state: replay.state() });
-  const closing = closingRecords(session, replay, id === session.id);
+  const closing = await closingRecords(session, replay, id === session.id);
   const records = [...session.records, ...closing];
   await writeSession(log, id, header, records);
   return { id, seq: records.length };
 }
 
 /** The records that end the calls which an imported session must not run. */
-function closingRecords(
+async function closingRecords(
   { header, records }: PortableSession,
   replay: Replay,
   hasSameKeys: boolean,
-): readonly LogRecord[] {
+): Promise<readonly LogRecord[]> {
   // The text does not contain what the session has begun later.
   const copied = { begunLater: new Set<string>(), hasSameKeys, made: "imported" } as const;
-  return appliedRecords(replay, records.at(-1) ?? chainStart(header), closingOfCopy(replay.state(), copied));
+  return await appliedRecords(
+    replay,
+    records.at(-1) ?? chainStart(header),
+    closingOfCopy(replay.state(), copied),
+  );
 }
 
 /**
@@ -137,9 +142,9 @@ export async function importForReading(log: EventLog, text: string): Promise<str
 }
 
 /** The replay of all records. */
-function replayOf({ header, records }: PortableSession): Replay {
+async function replayOf({ header, records }: PortableSession): Promise<Replay> {
   const replay = beginReplay(headerToState(textToHeader(header)), { changes: true });
-  for (const record of records) replay.apply(recordToInput(record));
+  await inTurns(records, (record) => void replay.apply(recordToInput(record)));
   return replay;
 }
 

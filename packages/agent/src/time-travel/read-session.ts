@@ -6,9 +6,11 @@ import {
 } from "@moora/agent-core-state-machine";
 import type { EventLog, LogError, LogRecord, SessionLog } from "@moora/event-log";
 import { checkIsId, checkIsLog, checkIsSeq } from "../check-arguments.ts";
+import { inTurns, readInTurns } from "../durable/in-turns.ts";
 import { SessionError } from "../durable/session-error.ts";
 import { headerToState, textToHeader, type SessionHeader } from "../durable/session-header.ts";
 import { recordToInput } from "../durable/session-record.ts";
+import { unlessRemoved } from "../durable/unless-removed.ts";
 
 /**
  * Opens the log of an existing session. Rejects with `SessionUnknown`, and with `InvalidOption` for a value that is not
@@ -61,18 +63,21 @@ export const readSoundPart = async (log: EventLog, id: string): Promise<Recorded
 
 /** Reads an open session up to its first damage. Rejects as `readSoundPart`. */
 export async function soundPartOf(session: SessionLog): Promise<RecordedSession> {
-  const { records, damage } = await session.inspect();
+  const readSound = async () => ({ records: await readInTurns(session), damage: undefined });
+  // Only a damaged log is read at once.
+  const sound = await unlessRemoved(readSound, undefined, "LogCorrupt");
+  const { records, damage } = sound ?? (await session.inspect());
   const inputs: AgentInput[] = [];
   let stoppedBy: SessionError | undefined;
-  for (const record of records) {
+  await inTurns(records, (record) => {
+    if (stoppedBy !== undefined) return;
     try {
       inputs.push(recordToInput(record));
     } catch (error) {
       if (!(error instanceof SessionError)) throw error;
       stoppedBy = error;
-      break;
     }
-  }
+  });
   return { header: textToHeader(session.header), records, inputs, stoppedBy, damage };
 }
 
@@ -91,12 +96,12 @@ export interface Position {
  * and with `UnsupportedVersion` for one behind the first record of a newer release.
  */
 export async function stateAt(log: EventLog, id: string, seq: number = end): Promise<Position> {
-  return positionOf(await readSoundPart(log, id), seq);
+  return await positionOf(await readSoundPart(log, id), seq);
 }
 
 /** Returns the last position of an open session. Rejects as `stateAt`. */
 export const lastPositionOf = async (session: SessionLog): Promise<Position> =>
-  positionOf(await soundPartOf(session), end);
+  await positionOf(await soundPartOf(session), end);
 
 /** The last position of a session. */
 export const end: number = Number.MAX_SAFE_INTEGER;
@@ -128,10 +133,12 @@ export function recordsUpTo(
   throw new SessionError("InvalidOption", message, { seq: last });
 }
 
-export function positionOf(session: RecordedSession, seq: number): Position {
+export async function positionOf(session: RecordedSession, seq: number): Promise<Position> {
   const replay = beginReplay(headerToState(session.header));
   const until = positionIn(session, seq);
   const moves: ControlMove[] = [];
-  for (const input of session.inputs.slice(0, until)) moves.push(...(replay.apply(input)?.moves ?? []));
+  await inTurns(session.inputs.slice(0, until), (input) => {
+    moves.push(...(replay.apply(input)?.moves ?? []));
+  });
   return { seq: until, state: replay.state(), moves };
 }

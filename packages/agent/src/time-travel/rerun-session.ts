@@ -1,9 +1,16 @@
 import { DataRefused, type Clock } from "@moora/agent-core-effects";
-import { replay, traceOf, type AgentState, type InputOf, type Trace } from "@moora/agent-core-state-machine";
+import {
+  beginReplay,
+  traceOf,
+  type AgentState,
+  type InputOf,
+  type Trace,
+} from "@moora/agent-core-state-machine";
 import type { EventLog } from "@moora/event-log";
 import { checkIsAgent, checkIsLog, checkIsSeq } from "../check-arguments.ts";
 import { checkLogOptions, type OptionForms } from "../check-options.ts";
 import type { Agent } from "../define-agent.ts";
+import { inTurns } from "../durable/in-turns.ts";
 import { SessionError } from "../durable/session-error.ts";
 import { headerToState } from "../durable/session-header.ts";
 import { InputRefused, type Receipt, type Session } from "../session/session.ts";
@@ -71,9 +78,11 @@ export async function rerunSession<Answer>(
   const { from, unrecorded = "fail", clock } = options;
   checkFrom(from);
   const session = await readSession(log, id);
-  const recorded = positionOf(session, end);
-  const { seq, state, moves } = positionOf(session, from);
+  const recorded = await positionOf(session, end);
+  const { seq, state, moves } = await positionOf(session, from);
   const inputs = withoutOpenWork(state, session.inputs.slice(0, seq));
+  const beginning = beginReplay(headerToState(session.header));
+  await inTurns(inputs, (input) => void beginning.apply(input));
   const tools = definitionsOf(agent);
   const run = { whole: recorded.state, start: state, seq, inputs: session.inputs, tools };
   const recordings = recordingsOf(run, unrecorded);
@@ -84,7 +93,7 @@ export async function rerunSession<Answer>(
     ),
     {
       // The rerun has an id of its own, so that its idempotency keys differ from those of the recorded session.
-      state: replay(inputs, headerToState(session.header)),
+      state: beginning.state(),
       ...(clock === undefined ? {} : { clock }),
       // The recorded files are loaded; new ones stay in the state of the rerun.
       ...(log.blobs === undefined ? {} : { blobs: { store: log.blobs, maxInlineBytes: Infinity } }),

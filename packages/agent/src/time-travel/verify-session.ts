@@ -14,6 +14,7 @@ import {
 } from "@moora/event-log";
 import { textToJson } from "@moora/llm/internal";
 import { isSameJson } from "../durable/canonical-json.ts";
+import { inTurns } from "../durable/in-turns.ts";
 import { isConfirmed, snapshotVersion } from "../durable/restore.ts";
 import { SessionError } from "../durable/session-error.ts";
 import { headerToState, textToHeader } from "../durable/session-header.ts";
@@ -63,7 +64,7 @@ export async function verifySession(log: EventLog, id: string): Promise<VerifyRe
     // The snapshot is read first, so that the records that confirm it are among those read after it.
     const snapshot = await session.snapshot();
     const { records, damage, unfinishedBytes } = await session.inspect();
-    const { differing, snapshotProblem } = problemsIn(session.header, records, snapshot);
+    const { differing, snapshotProblem } = await problemsIn(session.header, records, snapshot);
     if (differing !== undefined) return differing;
     if (damage !== undefined) throw damage;
     const { seq, digest } = records.at(-1) ?? chainStart(session.header);
@@ -81,22 +82,27 @@ interface Problems {
   readonly snapshotProblem?: Problem | undefined;
 }
 
-function problemsIn(header: string, records: readonly LogRecord[], snapshot: Snapshot | undefined): Problems {
+async function problemsIn(
+  header: string,
+  records: readonly LogRecord[],
+  snapshot: Snapshot | undefined,
+): Promise<Problems> {
   const replay = beginReplay(headerToState(textToHeader(header)), { changes: true });
   let snapshotProblem = snapshot && findSnapshotProblem(snapshot, records);
-  for (const record of records) {
+  let differing: Problem | undefined;
+  await inTurns(records, (record) => {
+    if (differing !== undefined) return;
     const { seq, changesDigest: expected } = record;
     const input = recordToInput(record);
     const changes = replay.apply(input)?.changes ?? [];
     const found = digestOfChanges(changes);
     if (found !== expected) {
       const message = `Record ${seq}, ${input.type}, changes the state in another way than when it was written.`;
-      return { differing: { ok: false, seq, reason: "differs", message, input, expected, found, changes } };
-    }
-    if (seq === snapshot?.seq && !matches(snapshot, replay.state()))
+      differing = { ok: false, seq, reason: "differs", message, input, expected, found, changes };
+    } else if (seq === snapshot?.seq && !matches(snapshot, replay.state()))
       snapshotProblem ??= badSnapshot(seq, "differs from the state that the records lead to");
-  }
-  return { snapshotProblem };
+  });
+  return differing === undefined ? { snapshotProblem } : { differing };
 }
 
 /** The problem of a snapshot that does not belong to the records, regardless of its state. */

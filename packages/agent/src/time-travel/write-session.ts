@@ -1,10 +1,13 @@
 import type { EventLog, LogRecord } from "@moora/event-log";
+import { splitIntoAppends } from "../durable/appends.ts";
 import { SessionError } from "../durable/session-error.ts";
 import { removeInterruptedWrite } from "../durable/unfinished-write.ts";
+import { nextTurn } from "../session/start-queue.ts";
 import { WriteClaim } from "./write-claim.ts";
 
-/** The length of the bodies in one append, in characters; well below the limits of all logs. */
-const maxBatchLength = 16_000_000;
+/** Records in batches that each log accepts as one append, and that a log in this process stores in some milliseconds. */
+export const batchesOf = (records: readonly LogRecord[]): readonly (readonly LogRecord[])[] =>
+  splitIntoAppends(records, 16_000_000, 500);
 
 /**
  * Writes a whole session into a log. It is closed until it has all records. If an append fails, the incomplete session is removed; if
@@ -27,6 +30,7 @@ export async function writeSession(
       await claim.renewIfDue();
       await claim.session.append(seq, batch);
       seq += batch.length;
+      if (seq < records.length) await new Promise<void>(nextTurn);
     }
     await claim.release();
   } catch (error) {
@@ -41,18 +45,3 @@ const ownedError = ({ name }: EventLog, owner: string): SessionError =>
     "InvalidOption",
     `The log "${name}" does not accept forks or imports: ${owner} writes its records. Use another log.`,
   );
-
-/** Records in batches that each log accepts as one append. */
-export function batchesOf(records: readonly LogRecord[]): readonly (readonly LogRecord[])[] {
-  const batches: LogRecord[][] = [[]];
-  let length = 0;
-  for (const record of records) {
-    length += record.body.length;
-    if (length > maxBatchLength && batches.at(-1)?.length !== 0) {
-      batches.push([]);
-      length = record.body.length;
-    }
-    batches.at(-1)?.push(record);
-  }
-  return batches;
-}

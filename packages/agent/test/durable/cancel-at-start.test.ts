@@ -80,6 +80,55 @@ describe("a cancel that arrives when the start of an effect has become durable",
   });
 });
 
+describe("a cancel during the append that stores the start of an effect", () => {
+  it.each([
+    ["a tool", "tool-call-started", ["model"]],
+    ["a model", "llm-call-started", []],
+  ] as const)("keeps %s from beginning", async (_, start, begun) => {
+    const { ran, agent } = counting();
+    const gates = new Gates();
+    const session = await opened(agent, remoteLog(memoryLog(), gates.pass));
+    const [storesStart, storesCancel] = [
+      gates.hold("append", "back", start),
+      gates.hold("append", "there", "re-act-cancelled"),
+    ];
+    const failure = failureOf(session.ask("go"));
+    await storesStart.reached;
+    const receipt = session.cancel();
+    storesStart.open();
+    await storesCancel.reached;
+    await turns();
+    storesCancel.open();
+    expect(await receipt).toMatchObject({ status: "accepted" });
+    expect(await failure).toMatchObject({ kind: "Cancelled" });
+    await turns();
+    expect(ran).toEqual(begun);
+    await session.close();
+  });
+
+  it("lets a tool begin if the cancel cannot be stored", async () => {
+    const { ran, agent } = counting();
+    const gates = new Gates();
+    const session = await opened(agent, remoteLog(memoryLog(), gates.pass));
+    const storesStart = gates.hold("append", "back", "tool-call-started");
+    const storesCancel = gates.hold("append", "there", "re-act-cancelled");
+    session.ask("go").catch(() => undefined);
+    await storesStart.reached;
+    const refused = failureOf(session.cancel());
+    storesStart.open();
+    await storesCancel.reached;
+    await turns();
+    expect(ran).toEqual(["model"]);
+    gates.isDown = true;
+    storesCancel.break();
+    expect(await refused).toMatchObject({ code: "LogWrite" });
+    await turns();
+    expect(ran).toEqual(["model", "pay"]);
+    gates.isDown = false;
+    await session.close();
+  });
+});
+
 describe("a cancel that is committed together with the answer that wants a call", () => {
   it("keeps the call from being recorded as started: it did not run", async () => {
     const { ran, agent } = counting();

@@ -3,7 +3,14 @@ import { withSessions } from "@moora/event-log/testing";
 import { answers, callsTools, fails, MockLlmCaller, type MockScript } from "@moora/llm/testing";
 import { TestClock, untilPasses } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
-import { defineAgent, openSession, type AgentConfigChange } from "../../src/index.ts";
+import {
+  defineAgent,
+  openSession,
+  startSession,
+  type Agent,
+  type AgentConfigChange,
+  type Session,
+} from "../../src/index.ts";
 import { toolOf } from "../support.ts";
 
 /** A clock that knows how many of the timers that wait keep the process alive. */
@@ -102,6 +109,75 @@ describe("a session that is closed by a listener of the first of two questions",
       expect(clock.waiting).toBe(0);
     },
   );
+});
+
+const kinds = {
+  "in memory": async (agent: Agent, clock: TestClock): Promise<Session> => startSession(agent, { clock }),
+  "in a log": (agent: Agent, clock: TestClock): Promise<Session> =>
+    openSession(agent, { log: memoryLog(), id: "ada", clock }),
+};
+
+describe.each(Object.entries(kinds))("a session %s that is closed with a grace", (_, open) => {
+  /** A session with a tool that ends when the test lets it. */
+  async function paying() {
+    const clock = new TestClock();
+    const work = Promise.withResolvers<string>();
+    const started = Promise.withResolvers<AbortSignal>();
+    const pay = toolOf("pay", (_args, { signal }) => {
+      started.resolve(signal);
+      return work.promise;
+    });
+    const llm = new MockLlmCaller([callsTools([{ name: "pay" }])]);
+    const session = await open(defineAgent({ llm, tools: [pay] }), clock);
+    return { clock, work, started: started.promise, session };
+  }
+
+  it.each(["StateStarted", "ToolCallStarted"] as const)(
+    "by a listener of the %s of a call lets the call end",
+    async (type) => {
+      const { clock, work, started, session } = await paying();
+      const closed = Promise.withResolvers<void>();
+      session.onEvent((event) => {
+        if (event.type !== type || (event.type === "StateStarted" && event.state !== "Acting")) return;
+        closed.resolve(session.close({ graceMs: 1_000 }));
+      });
+      await session.send("Pay.");
+      expect((await started).aborted).toBe(false);
+      work.resolve("paid");
+      await closed.promise;
+      expect(session.current().toolCalls["call_1"]?.result).toMatchObject({ content: "paid" });
+      expect(clock.waiting).toBe(0);
+    },
+  );
+
+  it("aborts a call that does not end within it, and starts nothing meanwhile", async () => {
+    const { clock, started, session } = await paying();
+    await session.send("Pay.");
+    const signal = await started;
+    const closed = session.close({ graceMs: 1_000 });
+    clock.advance(999);
+    expect(signal.aborted).toBe(false);
+    clock.advance(1);
+    await closed;
+    expect(signal.reason).toMatchObject({ name: "ShutdownError" });
+    expect(session.current().toolCalls["call_1"]?.result).toBeNull();
+  });
+
+  it("ends the wait with a second close", async () => {
+    const { started, session } = await paying();
+    await session.send("Pay.");
+    const signal = await started;
+    const closed = session.close({ graceMs: Infinity });
+    await session.close();
+    await closed;
+    expect(signal.aborted).toBe(true);
+  });
+
+  it("refuses a grace that is not a number of milliseconds", async () => {
+    const { session } = await paying();
+    await expect(session.close({ graceMs: -1 })).rejects.toMatchObject({ path: "options.graceMs" });
+    await session.close();
+  });
 });
 
 describe("a session that is closed with a grace of any length", () => {

@@ -1,7 +1,7 @@
 import type { LogRecord } from "../../port.ts";
 import { bodies, appendBodies, appendOneByOne } from "../chain-of.ts";
 import { check, checkEqual, checkRejected } from "../expectations.ts";
-import type { LogCase } from "../log-storage.ts";
+import type { Ability, LogCase } from "../log-storage.ts";
 import { logCase, type Scene } from "../scene.ts";
 
 type Edit = (records: readonly LogRecord[], other: readonly LogRecord[]) => readonly LogRecord[];
@@ -98,6 +98,21 @@ const damageCase = (how: string, isBatch: boolean, [what, seq, edit]: (typeof da
     "rewrite",
   );
 
+const removalCase = (needs: Ability, what: string, damage: (scene: Scene) => Promise<void>): LogCase =>
+  logCase(
+    `removes a session whose ${what} were damaged, and its id can be created again`,
+    async (scene) => {
+      await appendOneByOne(await scene.create(), ...bodies(9));
+      await damage(scene);
+      const log = await scene.storage.reopen();
+      check(await log.remove("a"), "removing it returns true");
+      checkEqual(await log.list(), [], "the sessions that are left");
+      checkEqual(await log.open("a"), undefined, "the removed session");
+      checkEqual(await (await log.create("a", "{}")).read(), [], "the records of the new session");
+    },
+    needs,
+  );
+
 export const damageCases: readonly LogCase[] = [
   ...damages.map((damage) => damageCase("singly", false, damage)),
   ...damages.map((damage) => damageCase("as a batch", true, damage)),
@@ -141,6 +156,8 @@ export const damageCases: readonly LogCase[] = [
     },
     "damageHeader",
   ),
+  removalCase("rewrite", "records", (scene) => scene.rewrite("a", (records) => records.toSpliced(2, 1))),
+  removalCase("damageHeader", "header", async ({ storage }) => await storage.damageHeader?.("a")),
   logCase(
     "(L02) rejects a newer format with UnsupportedVersion",
     async (scene) => {

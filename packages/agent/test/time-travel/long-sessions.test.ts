@@ -1,0 +1,64 @@
+import { memoryLog, type EventLog } from "@moora/event-log";
+import { answers, MockLlmCaller } from "@moora/llm/testing";
+import { longSession } from "@moora/testbed/long-session";
+import { beforeAll, describe, expect, it } from "vitest";
+import {
+  defineAgent,
+  diffSessions,
+  forkSession,
+  importSession,
+  openSession,
+  readSession,
+  rerunSession,
+  stateAt,
+  verifySession,
+  type OpenWork,
+} from "../../src/index.ts";
+
+const records = 2_100;
+const agent = defineAgent({ name: "long", llm: new MockLlmCaller(() => answers("There is a lamp.")) });
+
+/** How many turns the event loop has while the work runs. The log is in memory: its answers wait for nothing. */
+async function turnsOf(work: Promise<unknown>): Promise<number> {
+  let turns = 0;
+  let isOver = false;
+  const count = (): void => {
+    turns += 1;
+    if (!isOver) setImmediate(count);
+  };
+  setImmediate(count);
+  await work.finally(() => (isOver = true));
+  return turns;
+}
+
+describe("the event loop has turns while a long session", () => {
+  let text = "";
+  let log: EventLog = memoryLog();
+  beforeAll(async () => {
+    text = longSession(records);
+    log = memoryLog();
+    await importSession(log, text, "ada");
+  });
+
+  const fork = (as: string, open: OpenWork) => forkSession(log, "ada", records - 1, { as, open });
+  const edited = () =>
+    forkSession(log, "ada", records, { as: "edited", open: "close", edit: (input) => input });
+  const opened = async () => await (await openSession(agent, { log, id: "ada", access: "read" })).close();
+  const works: Readonly<Record<string, () => Promise<unknown>>> = {
+    "is forked, and its open work is closed": () => fork("closed", "close"),
+    "is forked, and its open work runs again": () => fork("rerun", "rerun"),
+    "is forked, and its open work is reused": () => fork("reused", "reuse"),
+    "is forked with edits": edited,
+    "is folded up to a position": () => stateAt(log, "ada", records),
+    "is read": () => readSession(log, "ada"),
+    "is opened without a snapshot": opened,
+    "is verified": () => verifySession(log, "ada"),
+    "is compared": () => diffSessions({ log, id: "ada" }, { log, id: "ada" }),
+    "is imported": () => importSession(log, text, "copy"),
+    "is run again": () => rerunSession(agent, log, "ada", { from: records }),
+  };
+
+  it.each(Object.keys(works))("%s", async (name) => {
+    expect(await turnsOf(works[name]?.() ?? Promise.resolve())).toBeGreaterThanOrEqual(records / 500);
+  });
+});
