@@ -42,7 +42,7 @@ export { checkIsNotCalled, removeLeft } from "./retention/remove-session.ts";
 export { RunControl } from "./run-control.ts";
 export { safeErrorListener } from "./safe-error-listener.ts";
 export { noticeToEvent } from "./session/events.ts";
-export { lateOutputLogger, logIgnored, logRetry } from "./session/log-inputs.ts";
+export { lateOutputLogger, logIgnored, logApplied } from "./session/log-inputs.ts";
 export { callsAtWork, waitsForHuman } from "./session/calls-at-work.ts";
 export { loggedQuestions } from "./session/logged-questions.ts";
 export { messageAsker, type AskHost } from "./session/messages.ts";
