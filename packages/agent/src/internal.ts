@@ -26,7 +26,7 @@ export type { McpHost, McpRoute } from "./host/mcp-route.ts";
 export type { CallAction, CallSession, ListedSession, UserSessions } from "./host/user-sessions.ts";
 export { fileHeaders, mediaTypeIn } from "./file-response.ts";
 export type { StreamedReasoning, StreamedSession } from "./live/streamed-session.ts";
-export { hostDecider, refusalWithoutReviewer } from "./no-reviewer.ts";
+export { hostDecider, refusalWithoutDecision, refusalWithoutReviewer } from "./no-reviewer.ts";
 export { LivePublishers } from "./live/live-publishers.ts";
 export type {
   LiveText,
@@ -55,3 +55,4 @@ export { SessionOutput } from "./session/session-output.ts";
 export { importForReading } from "./time-travel/portable-session.ts";
 export { lastPositionOf, sessionLog } from "./time-travel/read-session.ts";
 export { fileText } from "./time-travel/file-text.ts";
+export { withOneReviewer } from "./session/sub-agents.ts";

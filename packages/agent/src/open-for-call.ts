@@ -9,7 +9,7 @@ import { SessionError } from "./durable/session-error.ts";
 import { openSession, openUntil, type OpenOptions } from "./open-session.ts";
 import type { OnApproval } from "./session/host-approvals.ts";
 import type { Session } from "./session/session.ts";
-import type { SubAgents } from "./session/sub-agents.ts";
+import { withOneReviewer, type SubAgents } from "./session/sub-agents.ts";
 import { isShutdown } from "./session-of-call.ts";
 import { agentToolSessionId, openedSessionId } from "./session-of-tool.ts";
 import { startSession } from "./start-session.ts";
@@ -25,10 +25,12 @@ interface CallHost extends Pick<ToolOptions, "name" | "formerNames"> {
 
 /** Opens the session of a call: the one in the log, if there is a log. Rejects if the call is aborted before it is open. */
 export async function openForCall<Answer>(
-  agent: Agent<Answer>,
+  given: Agent<Answer>,
   context: ToolContext,
   { name, formerNames, log, clock, onApproval, caller }: CallHost,
 ): Promise<Session<Answer>> {
+  // Without a session above, no one answers in place of `onApproval`.
+  const agent = caller === undefined ? withOneReviewer(given) : given;
   const host = {
     clock,
     ...("context" in context ? { context: context.context } : {}),

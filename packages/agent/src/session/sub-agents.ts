@@ -34,12 +34,22 @@ export interface SubAgentsHost extends PausingHost {
 /** The session that calls an agent, by the copy of the agent that `agentTool` makes for one call. */
 const callers = new WeakMap<Pick<Agent<unknown>, "parts">, SubAgents>();
 
+const withoutOthers = new WeakSet<Pick<Agent<unknown>, "parts">>();
+
+/** A copy of an agent for a session that is a task: where its `onApproval` fails, no other reviewer answers, and the call is refused. */
+export function withOneReviewer<Of extends Agent<unknown>>(agent: Of): Of {
+  const copy = { ...agent };
+  withoutOthers.add(copy);
+  return copy;
+}
+
 /** The sub-agents of a session that run in this process: their events and questions, and the way of decisions to them. */
 export class SubAgents {
   /** The number of sessions above this one. */
   readonly depth: number;
   readonly #host: SubAgentsHost;
   readonly #caller: SubAgents | undefined;
+  readonly #isTask: boolean;
   /** By the call that runs them: a tool may run several agents in one call. */
   readonly #children = new Map<string, Set<ChildSession>>();
   /** How to close the sessions of sub-agents that are open or being opened. */
@@ -48,6 +58,7 @@ export class SubAgents {
   constructor(agent: Pick<Agent<unknown>, "parts">, host: SubAgentsHost) {
     this.#host = host;
     this.#caller = callers.get(agent);
+    this.#isTask = withoutOthers.has(agent);
     this.depth = this.#caller === undefined ? 0 : this.#caller.depth + 1;
   }
 
@@ -64,6 +75,11 @@ export class SubAgents {
 
   get onLog(): LogListener | undefined {
     return this.#host.onLog;
+  }
+
+  /** Whether a question on which `onApproval` fails is refused: below a task, or without a session above, no other reviewer answers. */
+  get hasOneReviewer(): boolean {
+    return this.#isTask || this.#host.rejectsWithoutReviewer || (this.#caller?.hasOneReviewer ?? false);
   }
 
   /** Whether a session above this one is paused. */
