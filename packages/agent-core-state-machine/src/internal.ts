@@ -58,7 +58,7 @@ export {
 } from "./collections/state-lists.ts";
 export { stateVersion } from "./migrate.ts";
 export { modelFor } from "./model-for.ts";
-export { closedByFork, noReviewer } from "./no-reviewer.ts";
+export { closedByFork, noDecision, noReviewer } from "./no-reviewer.ts";
 export { parseStoredInput } from "./parse-input.ts";
 export { costAt, priceOf } from "./prices.ts";
 export { toolsSchema } from "./state.ts";

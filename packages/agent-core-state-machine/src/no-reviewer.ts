@@ -9,9 +9,12 @@ export const closedByFork = {
   reason: "The conversation was forked here before a decision.",
 } as const;
 
+/** The decider and the reason of the end of a question on which the code of the host gave no valid decision. The model reads the reason. */
+export const noDecision = { by: "no-decision", reason: "The reviewer gave no valid decision." } as const;
+
 /** The reason of a decision that no person has made; undefined if a person has made it. */
 export const reasonWithoutPerson = ({
   by,
   reason,
 }: Pick<ToolCallDecidedInput, "by" | "reason">): string | undefined =>
-  [noReviewer, closedByFork].find((each) => each.by === by && each.reason === reason)?.reason;
+  [noReviewer, closedByFork, noDecision].find((each) => each.by === by && each.reason === reason)?.reason;

@@ -67,6 +67,7 @@ export type FailureCode =
   | "cut"
   | "too-many-calls"
   | "rejected"
+  | "no-decision"
   | "expired"
   | "cancelled"
   | "cancelled-after-start"
@@ -85,6 +86,7 @@ const notRunCodes: ReadonlySet<string | undefined> = new Set<
   "cut",
   "too-many-calls",
   "rejected",
+  "no-decision",
   "expired",
   "cancelled",
   "not-run",

@@ -22,6 +22,8 @@ export const usageReportSchema = z.object({
   outputTokens: z.exactOptional(z.number()),
   reasoningTokens: z.exactOptional(z.number()),
   cost: z.exactOptional(z.number()),
+  /** The provider did not report its usage: these amounts are an estimate by the sizes of the request and the answer. */
+  estimated: z.exactOptional(z.literal(true)),
 });
 
 /** The usage that work reports. A missing amount counts as 0. */

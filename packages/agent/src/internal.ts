@@ -26,7 +26,7 @@ export type { McpHost, McpRoute } from "./host/mcp-route.ts";
 export type { CallAction, CallSession, ListedSession, UserSessions } from "./host/user-sessions.ts";
 export { fileHeaders, mediaTypeIn } from "./file-response.ts";
 export type { StreamedReasoning, StreamedSession } from "./live/streamed-session.ts";
-export { hostDecider, refusalWithoutReviewer } from "./no-reviewer.ts";
+export { hostDecider, refusalWithoutDecision, refusalWithoutReviewer } from "./no-reviewer.ts";
 export { LivePublishers } from "./live/live-publishers.ts";
 export type {
   LiveText,
@@ -42,7 +42,7 @@ export { checkIsNotCalled, removeLeft } from "./retention/remove-session.ts";
 export { RunControl } from "./run-control.ts";
 export { safeErrorListener } from "./safe-error-listener.ts";
 export { noticeToEvent } from "./session/events.ts";
-export { lateOutputLogger, logIgnored, logRetry } from "./session/log-inputs.ts";
+export { lateOutputLogger, logIgnored, logApplied } from "./session/log-inputs.ts";
 export { callsAtWork, waitsForHuman } from "./session/calls-at-work.ts";
 export { loggedQuestions } from "./session/logged-questions.ts";
 export { messageAsker, type AskHost } from "./session/messages.ts";
@@ -55,3 +55,4 @@ export { SessionOutput } from "./session/session-output.ts";
 export { importForReading } from "./time-travel/portable-session.ts";
 export { lastPositionOf, sessionLog } from "./time-travel/read-session.ts";
 export { fileText } from "./time-travel/file-text.ts";
+export { withOneReviewer } from "./session/sub-agents.ts";

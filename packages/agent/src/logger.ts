@@ -16,6 +16,7 @@ export type LogCode =
   | "append-retried"
   | "llm-retry"
   | "tool-retry"
+  | "usage-estimated"
   | "input-ignored"
   | "late-result"
   | "chunk-dropped"
@@ -41,6 +42,7 @@ export const logLevels: Readonly<Record<LogCode, LogLevel>> = {
   "append-retried": "warn",
   "llm-retry": "warn",
   "tool-retry": "warn",
+  "usage-estimated": "warn",
   "input-ignored": "debug",
   "late-result": "info",
   "chunk-dropped": "debug",

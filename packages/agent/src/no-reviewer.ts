@@ -1,4 +1,4 @@
-import { noReviewer } from "@moora/agent-core-state-machine/internal";
+import { noDecision, noReviewer } from "@moora/agent-core-state-machine/internal";
 import type { Decision, Question } from "./agent-event.ts";
 import { refusalOf } from "./decision-to-input.ts";
 import { isSameJson } from "./durable/canonical-json.ts";
@@ -7,6 +7,11 @@ import { isSameJson } from "./durable/canonical-json.ts";
 export const refusalWithoutReviewer = (question: Pick<Question, "about">): Decision =>
   refusalOf(question, noReviewer.reason);
 
-/** The `by` of a decision that an `onApproval` has made: the host, unless it refuses because no reviewer is available. */
+/** The refusal of a question on which `onApproval` gave no valid decision, and that no other reviewer can answer. */
+export const refusalWithoutDecision = (question: Pick<Question, "about">): Decision =>
+  refusalOf(question, noDecision.reason);
+
+/** The `by` of a decision at a host: the host, unless it is a refusal without a reviewer or without a valid decision. */
 export const hostDecider = (question: Pick<Question, "about">, decision: Decision): string =>
-  isSameJson(decision, refusalWithoutReviewer(question)) ? noReviewer.by : "host";
+  [noReviewer, noDecision].find(({ reason }) => isSameJson(decision, refusalOf(question, reason)))?.by ??
+  "host";

@@ -1,6 +1,17 @@
+import { memoryLog } from "@moora/event-log";
 import { answers, callsTools, MockLlmCaller, type MockScript } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
-import { BuildError, defineAgent, runTask, startSession, type AgentConfigChange } from "../src/index.ts";
+import {
+  BuildError,
+  defineAgent,
+  openSession,
+  readSession,
+  runTask,
+  startSession,
+  verifySession,
+  type AgentConfigChange,
+  type LogEntry,
+} from "../src/index.ts";
 import { failureOf, toolOf } from "./support.ts";
 
 const usage = { usage: { inputTokens: 40, outputTokens: 10 } };
@@ -44,6 +55,58 @@ describe("a limit of one kind of tokens", () => {
   it("is checked where the agent is defined", () => {
     expect(() => agentOf(1, { maxInputTokens: 0 })).toThrow("config.budget.maxInputTokens");
     expect(() => agentOf(1, { maxTokens: 100, warnAt: 1.5 })).toThrow("config.budget.warnAt");
+  });
+});
+
+describe("a budget under a provider that does not report its usage", () => {
+  /** Each request has more than 1,000 characters. */
+  const silent = (purposes: AgentConfigChange = {}) => {
+    const llm = new MockLlmCaller(() => ({ ...callsTools([{ name: "look" }]), usageMissing: true }));
+    return { llm, agent: defineAgent({ llm, tools: [toolOf("look")], config: purposes }) };
+  };
+  const task = "go ".repeat(400);
+
+  it("counts an estimate by the sizes of requests and answers, so that the loop ends", async () => {
+    const { llm, agent } = silent({ budget: { maxTokens: 2_000 }, limits: { maxSteps: 50 } });
+    expect(await failureOf(runTask(agent, task))).toMatchObject({ reason: "BudgetExceeded" });
+    expect(llm.callCount).toBeLessThan(8);
+  });
+
+  it("warns with the first call, as an event and as a log entry", async () => {
+    const { agent } = silent({ limits: { maxSteps: 1 } });
+    const entries: LogEntry[] = [];
+    const warnings: string[] = [];
+    const run = runTask(agent, task, { onLog: (entry) => entries.push(entry) });
+    const failed = failureOf(run);
+    for await (const event of run) if (event.type === "LlmWarning") warnings.push(event.text);
+    await failed;
+    expect(warnings).toEqual([
+      expect.stringMatching(/did not report its usage\. About \d+ tokens are counted/),
+    ]);
+    expect(entries).toMatchObject([
+      {
+        level: "warn",
+        code: "usage-estimated",
+        data: { key: "plan/1/1/1", inputTokens: expect.any(Number) },
+      },
+    ]);
+  });
+
+  it("records the estimate with the answer, so that a replay counts the same", async () => {
+    const { agent } = silent({ limits: { maxSteps: 2 } });
+    const log = memoryLog();
+    const session = await openSession(agent, { log, id: "s" });
+    await failureOf(session.ask(task));
+    const counted = session.current().usage.inputTokens;
+    await session.close();
+    const { inputs } = await readSession(log, "s");
+    const reports = inputs.flatMap((input) => (input.type === "re-act-observed" ? [input.usage] : []));
+    expect(reports).toEqual([
+      expect.objectContaining({ estimated: true }),
+      expect.objectContaining({ estimated: true }),
+    ]);
+    expect(counted).toBe(reports.reduce((sum, report) => sum + (report?.inputTokens ?? 0), 0));
+    expect(await verifySession(log, "s")).toMatchObject({ ok: true });
   });
 });
 

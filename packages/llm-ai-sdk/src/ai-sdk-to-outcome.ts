@@ -1,15 +1,18 @@
 import type { LanguageModelV4StreamPart } from "@ai-sdk/provider";
-import { noUsage, type LlmFailureKind, type LlmFinish, type LlmOutcome, type LlmUsage } from "@moora/llm";
+import type { LlmFailureKind, LlmFinish, LlmOutcome, LlmUsage } from "@moora/llm";
 import {
+  countsToUsage,
   defined,
   failedOutcome,
   failureOf,
   hasContent,
   isJsonObject,
   StreamFaultError,
+  usageFields,
   withWarnings,
   type AnswerReader,
   type ReaderContext,
+  type ReportedCounts,
 } from "@moora/llm/adapter";
 import { errorToFault } from "./ai-sdk-failure.ts";
 import { PartList } from "./part-list.ts";
@@ -108,7 +111,7 @@ export class AiSdkReader implements AnswerReader<AiSdkBody, Part> {
   }
 
   usage(): LlmUsage | undefined {
-    return this.#finish && usageOf(this.#finish);
+    return this.#finish && countsToUsage(countsOf(this.#finish));
   }
 
   outcome(): LlmOutcome {
@@ -133,7 +136,7 @@ export class AiSdkReader implements AnswerReader<AiSdkBody, Part> {
         parts: parts.filter((part) => part.type !== "text" || part.text !== ""),
       },
       model: this.#model ?? this.#requestedModel,
-      usage: this.usage() ?? noUsage,
+      ...usageFields(this.usage()),
       finish,
     };
     return withWarnings(outcome, ...this.#warnings);
@@ -169,12 +172,12 @@ const finishes: ReadonlyMap<string, LlmFinish["unified"]> = new Map([
   ["tool-calls", "tool-calls"],
 ]);
 
-const usageOf = ({ usage: { inputTokens, outputTokens, raw } }: Finish): LlmUsage => ({
-  inputTokens: inputTokens.total ?? 0,
-  cachedInputTokens: inputTokens.cacheRead ?? 0,
-  cacheWriteTokens: inputTokens.cacheWrite ?? 0,
-  outputTokens: outputTokens.total ?? 0,
-  reasoningTokens: outputTokens.reasoning ?? rawReasoningTokens(raw) ?? 0,
+const countsOf = ({ usage: { inputTokens, outputTokens, raw } }: Finish): ReportedCounts => ({
+  inputTokens: inputTokens.total,
+  cachedInputTokens: inputTokens.cacheRead,
+  cacheWriteTokens: inputTokens.cacheWrite,
+  outputTokens: outputTokens.total,
+  reasoningTokens: outputTokens.reasoning ?? rawReasoningTokens(raw),
 });
 
 /** The count of Chat Completions, where the model of the AI SDK does not read it. */

@@ -17,13 +17,16 @@ import {
   failedOutcome,
   failureOf,
   hasContent,
+  laterCounts,
+  usageFields,
   type AnswerReader,
   type ReaderContext,
+  type ReportedCounts,
 } from "@moora/llm/adapter";
 import { BlockBuilder } from "./block-builder.ts";
 import { blockToPart, type CompleteBlock } from "./block-to-part.ts";
 import { continueTurn } from "./continue-turn.ts";
-import { tokensToUsage, withTokens, type Tokens } from "./tokens-to-usage.ts";
+import { separateToUsage, tokensToCounts } from "./tokens-to-usage.ts";
 
 /** How often a paused turn is continued. After that, it is returned incomplete. */
 const maxContinuations = 16;
@@ -37,7 +40,7 @@ export class AnthropicReader implements AnswerReader<MessageCreateParamsStreamin
   #pauses = 0;
   #text = "";
   #model = "";
-  #tokens: Tokens | undefined;
+  #counts: ReportedCounts = {};
   #pausedUsage: LlmUsage | undefined;
   #stopReason: StopReason | null = null;
   #stopDetails: RefusalStopDetails | null | undefined;
@@ -52,7 +55,7 @@ export class AnthropicReader implements AnswerReader<MessageCreateParamsStreamin
     switch (event.type) {
       case "message_start":
         this.#model = event.message.model;
-        this.#tokens = event.message.usage;
+        this.#counts = tokensToCounts(event.message.usage ?? {});
         return false;
       case "content_block_start":
         this.#startBlock(event.index, event.content_block);
@@ -67,7 +70,7 @@ export class AnthropicReader implements AnswerReader<MessageCreateParamsStreamin
       case "message_delta":
         this.#stopReason = event.delta.stop_reason;
         this.#stopDetails = event.delta.stop_details;
-        this.#tokens = withTokens(this.#tokens, event.usage ?? {});
+        this.#counts = laterCounts(this.#counts, tokensToCounts(event.usage ?? {}));
         return false;
       case "message_stop":
         return true;
@@ -81,9 +84,8 @@ export class AnthropicReader implements AnswerReader<MessageCreateParamsStreamin
   }
 
   usage(): LlmUsage | undefined {
-    return this.#tokens
-      ? addUsage(this.#pausedUsage ?? noUsage, tokensToUsage(this.#tokens))
-      : this.#pausedUsage;
+    const usage = separateToUsage(this.#counts);
+    return usage === undefined ? this.#pausedUsage : addUsage(this.#pausedUsage ?? noUsage, usage);
   }
 
   continuation(body: MessageCreateParamsStreaming): MessageCreateParamsStreaming | undefined {
@@ -98,7 +100,7 @@ export class AnthropicReader implements AnswerReader<MessageCreateParamsStreamin
     this.#pauses += 1;
     this.#pausedBlocks.push(...blocks);
     this.#pausedUsage = this.usage();
-    this.#tokens = undefined;
+    this.#counts = {};
     this.#stopReason = null;
     this.#blocks = new Map();
     return next;
@@ -127,7 +129,7 @@ export class AnthropicReader implements AnswerReader<MessageCreateParamsStreamin
       ok: true,
       turn: { origin, parts: parts.filter((part) => part.type !== "text" || part.text !== "") },
       model: this.#model,
-      usage: this.usage() ?? noUsage,
+      ...usageFields(this.usage()),
       finish,
     };
   }

@@ -209,6 +209,42 @@ describe("a message", () => {
 const lastMessages = (body: JsonObject | undefined): unknown =>
   isJsonObject(body) && Array.isArray(body["messages"]) ? body["messages"].slice(1) : undefined;
 
+describe("the usage of a message", () => {
+  const reporting = (first: JsonObject, last: JsonObject): Promise<LlmOutcome> => {
+    const events = message([textBlock(["Hi."])]).map((event): Event => {
+      if (event.type === "message_delta") return { ...event, usage: last };
+      const start = event["message"];
+      return isJsonObject(start) ? { ...event, message: { ...start, usage: first } } : event;
+    });
+    return outcomeOf(...events);
+  };
+
+  it("keeps the input of the first event where the last one has zeros for it", async () => {
+    expect(
+      await reporting(
+        { input_tokens: 15_000, cache_read_input_tokens: 2_000, output_tokens: 1 },
+        { input_tokens: 0, cache_read_input_tokens: 0, output_tokens: 45 },
+      ),
+    ).toMatchObject({ usage: { inputTokens: 17_000, cachedInputTokens: 2_000, outputTokens: 45 } });
+  });
+
+  it("is that of the last event where it splits the input of the first one", async () => {
+    expect(
+      await reporting(
+        { input_tokens: 5_000, output_tokens: 0 },
+        { input_tokens: 0, cache_read_input_tokens: 5_000, output_tokens: 9 },
+      ),
+    ).toMatchObject({ usage: { inputTokens: 5_000, cachedInputTokens: 5_000, outputTokens: 9 } });
+  });
+
+  it("is missing where all counts are zero", async () => {
+    expect(await reporting({ input_tokens: 0, output_tokens: 0 }, { output_tokens: 0 })).toMatchObject({
+      ok: true,
+      usageMissing: true,
+    });
+  });
+});
+
 describe("a paused turn", () => {
   it("is continued in the same call, with its blocks unchanged", async () => {
     const { outcome, bodies } = await exchange(

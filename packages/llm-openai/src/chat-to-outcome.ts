@@ -1,22 +1,19 @@
+import type { LlmFailureKind, LlmFinish, LlmOutcome, LlmPart, LlmUsage } from "@moora/llm";
 import {
-  noUsage,
-  type LlmFailureKind,
-  type LlmFinish,
-  type LlmOutcome,
-  type LlmPart,
-  type LlmUsage,
-} from "@moora/llm";
-import {
+  countsToUsage,
   defined,
   failedOutcome,
   failureOf,
   hasContent,
   isJsonObject,
+  laterCounts,
   logprobsToConfidence,
   mediaTypeOf,
   urlToFile,
+  usageFields,
   type AnswerReader,
   type ReaderContext,
+  type ReportedCounts,
 } from "@moora/llm/adapter";
 import type {
   ChatCompletionChunk,
@@ -37,7 +34,7 @@ export class ChatReader implements AnswerReader<ChatCompletionCreateParamsStream
   #refusal = "";
   #model = "";
   #finish: string | undefined;
-  #usage: LlmUsage | undefined;
+  #counts: ReportedCounts = {};
 
   constructor(context: ReaderContext) {
     this.#context = context;
@@ -46,7 +43,7 @@ export class ChatReader implements AnswerReader<ChatCompletionCreateParamsStream
   /** A chunk with a finish reason completes the answer; usage follows in a later chunk. */
   add(chunk: ChatCompletionChunk): boolean {
     if (this.#model === "") this.#model = chunk.model ?? "";
-    if (chunk.usage) this.#usage = toLlmUsage(chunk.usage);
+    if (chunk.usage) this.#counts = laterCounts(this.#counts, toCounts(chunk.usage));
     const choice = chunk.choices?.find(({ index }) => (index ?? 0) === 0);
     if (choice) this.#addChoice(choice);
     return this.#finish !== undefined;
@@ -57,7 +54,7 @@ export class ChatReader implements AnswerReader<ChatCompletionCreateParamsStream
   }
 
   usage(): LlmUsage | undefined {
-    return this.#usage;
+    return countsToUsage(this.#counts);
   }
 
   outcome(): LlmOutcome {
@@ -76,9 +73,8 @@ export class ChatReader implements AnswerReader<ChatCompletionCreateParamsStream
       ok: true,
       turn: { origin: this.#context.origin, parts },
       model: this.#model,
-      usage: this.#usage ?? noUsage,
+      ...usageFields(this.usage()),
       ...defined({ confidence: logprobsToConfidence(this.#logprobs) }),
-      ...(this.#usage === undefined && { warnings: ["The server did not report its usage."] }),
       finish,
     };
   }
@@ -118,7 +114,7 @@ export class ChatReader implements AnswerReader<ChatCompletionCreateParamsStream
   }
 
   #failed(kind: LlmFailureKind, message: string, raw?: string): LlmOutcome {
-    return failedOutcome(failureOf(kind, message, defined({ raw })), this.#text, this.#usage);
+    return failedOutcome(failureOf(kind, message, defined({ raw })), this.#text, this.usage());
   }
 }
 
@@ -183,10 +179,10 @@ function finishOf(raw: string, hasCalls: boolean): LlmFinish {
   return { unified: unified === "stop" && hasCalls ? "tool-calls" : unified, raw };
 }
 
-const toLlmUsage = (usage: NonNullable<ChatCompletionChunk["usage"]>): LlmUsage => ({
-  inputTokens: usage.prompt_tokens ?? 0,
-  cachedInputTokens: usage.prompt_tokens_details?.cached_tokens ?? 0,
-  cacheWriteTokens: usage.prompt_tokens_details?.cache_write_tokens ?? 0,
-  outputTokens: usage.completion_tokens ?? 0,
-  reasoningTokens: usage.completion_tokens_details?.reasoning_tokens ?? 0,
+const toCounts = (usage: NonNullable<ChatCompletionChunk["usage"]>): ReportedCounts => ({
+  inputTokens: usage.prompt_tokens,
+  cachedInputTokens: usage.prompt_tokens_details?.cached_tokens,
+  cacheWriteTokens: usage.prompt_tokens_details?.cache_write_tokens,
+  outputTokens: usage.completion_tokens,
+  reasoningTokens: usage.completion_tokens_details?.reasoning_tokens,
 });

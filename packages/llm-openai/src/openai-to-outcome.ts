@@ -1,13 +1,17 @@
-import { noUsage, type LlmFinish, type LlmOutcome, type LlmUsage } from "@moora/llm";
+import type { LlmFinish, LlmOutcome, LlmUsage } from "@moora/llm";
 import {
+  countsToUsage,
   defined,
   errorToFailure,
   failedOutcome,
   failureOf,
   hasContent,
+  laterCounts,
   logprobsToConfidence,
+  usageFields,
   type AnswerReader,
   type ReaderContext,
+  type ReportedCounts,
 } from "@moora/llm/adapter";
 import type {
   Response,
@@ -34,8 +38,8 @@ export class OpenAiReader implements AnswerReader<ResponseCreateParamsStreaming,
   #text = "";
   #refusal = "";
   #response: Response | undefined;
-  /** The latest usage that an event reports. Most servers report it with the last event. */
-  #usage: ResponseUsage | undefined;
+  /** What events have reported so far. Most servers report the usage with the last event. */
+  #counts: ReportedCounts = {};
 
   constructor(context: ReaderContext) {
     this.#context = context;
@@ -74,12 +78,12 @@ export class OpenAiReader implements AnswerReader<ResponseCreateParamsStreaming,
         return false;
       case "response.created":
       case "response.in_progress":
-        this.#usage = event.response.usage ?? this.#usage;
+        this.#report(event.response.usage);
         return false;
       case "response.completed":
       case "response.incomplete":
       case "response.failed":
-        this.#usage = event.response.usage ?? this.#usage;
+        this.#report(event.response.usage);
         // Some servers leave out the status, which the type of the event determines, too.
         this.#response = { ...event.response, status: event.response.status ?? endings[event.type] };
         return true;
@@ -93,7 +97,11 @@ export class OpenAiReader implements AnswerReader<ResponseCreateParamsStreaming,
   }
 
   usage(): LlmUsage | undefined {
-    return this.#usage ? toLlmUsage(this.#usage) : undefined;
+    return countsToUsage(this.#counts);
+  }
+
+  #report(usage: ResponseUsage | null | undefined): void {
+    if (usage) this.#counts = laterCounts(this.#counts, toCounts(usage));
   }
 
   outcome(): LlmOutcome {
@@ -127,7 +135,7 @@ export class OpenAiReader implements AnswerReader<ResponseCreateParamsStreaming,
       ok: true,
       turn: { origin, parts: parts.filter((part) => part.type !== "text" || part.text !== "") },
       model: response.model,
-      usage: this.usage() ?? noUsage,
+      ...usageFields(this.usage()),
       ...defined({ confidence: confidenceOf(items) }),
       finish,
     };
@@ -166,13 +174,13 @@ function finishOf(response: Response, hasCalls: boolean): LlmFinish {
   return { unified: hasCalls ? "tool-calls" : "stop", raw };
 }
 
-const toLlmUsage = (usage: ResponseUsage): LlmUsage => ({
+const toCounts = (usage: ResponseUsage): ReportedCounts => ({
   inputTokens: usage.input_tokens,
   // Compatible servers may leave out the details.
-  cachedInputTokens: usage.input_tokens_details?.cached_tokens ?? 0,
-  cacheWriteTokens: usage.input_tokens_details?.cache_write_tokens ?? 0,
+  cachedInputTokens: usage.input_tokens_details?.cached_tokens,
+  cacheWriteTokens: usage.input_tokens_details?.cache_write_tokens,
   outputTokens: usage.output_tokens,
-  reasoningTokens: usage.output_tokens_details?.reasoning_tokens ?? 0,
+  reasoningTokens: usage.output_tokens_details?.reasoning_tokens,
 });
 
 const confidenceOf = (items: readonly ResponseOutputItem[]): number | undefined =>

@@ -7,9 +7,17 @@ import { requestOf } from "@moora/testbed/request-of";
 const request = requestOf();
 
 /** The outcome of a stream of these choices. A choice has a delta and an optional finish reason. */
-function outcomeOf(choices: readonly object[], onChunk?: (chunk: LlmChunk) => void): Promise<LlmOutcome> {
-  const chunks = choices.map((choice) =>
-    serverSentEvent(undefined, { model: "snapshot", choices: [{ index: 0, ...choice }] }),
+function outcomeOf(
+  choices: readonly object[],
+  onChunk?: (chunk: LlmChunk) => void,
+  usages: readonly object[] = [],
+): Promise<LlmOutcome> {
+  const chunks = choices.map((choice, index) =>
+    serverSentEvent(undefined, {
+      model: "snapshot",
+      choices: [{ index: 0, ...choice }],
+      usage: usages[index] ?? null,
+    }),
   );
   const fetch: typeof globalThis.fetch = async () =>
     new Response([...chunks, serverSentEvent(undefined, "[DONE]")].join(""), {
@@ -40,8 +48,26 @@ describe("a completion", () => {
         outputTokens: 0,
         reasoningTokens: 0,
       },
-      warnings: ["The server did not report its usage."],
+      usageMissing: true,
       finish: { unified: "stop", raw: "stop" },
+    });
+  });
+
+  it("keeps the tokens of an earlier chunk where the last one has zeros", async () => {
+    const usages = [
+      { prompt_tokens: 40, completion_tokens: 1, total_tokens: 41 },
+      { prompt_tokens: 0, completion_tokens: 9, total_tokens: 9 },
+    ];
+    expect(await outcomeOf([delta({ content: "Hi." }), stop], undefined, usages)).toMatchObject({
+      usage: { inputTokens: 40, outputTokens: 9 },
+    });
+  });
+
+  it("has a missing usage where its server reports zeros", async () => {
+    const zeros = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
+    expect(await outcomeOf([delta({ content: "Hi." }), stop], undefined, [zeros, zeros])).toMatchObject({
+      ok: true,
+      usageMissing: true,
     });
   });
 

@@ -88,6 +88,22 @@ describe("an answer of the Responses API", () => {
     });
   });
 
+  it("keeps the usage of an earlier event where the last one has zeros", async () => {
+    const counts = { input_tokens: 50, output_tokens: 0, total_tokens: 50 };
+    const begun = { type: "response.in_progress", response: { usage: counts } };
+    const zeros = { input_tokens: 0, output_tokens: 7, total_tokens: 7 };
+    const outcome = await outcomeOf(
+      begun,
+      end("completed", { output: [messageItem("Hello.")], usage: zeros }),
+    );
+    expect(outcome).toMatchObject({ ok: true, usage: { inputTokens: 50, outputTokens: 7 } });
+  });
+
+  it("has a missing usage where no event reports one", async () => {
+    const outcome = await outcomeOf(end("completed", { output: [messageItem("Hello.")] }));
+    expect(outcome).toMatchObject({ ok: true, usageMissing: true });
+  });
+
   it("consists of the items of the last event if there were no item events", async () => {
     const outcome = await outcomeOf(end("completed", { output: [messageItem("Hello.")] }));
     expect(outcome).toMatchObject({ ok: true, turn: { parts: [{ type: "text", text: "Hello." }] } });

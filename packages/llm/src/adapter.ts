@@ -41,6 +41,7 @@ export type {
 } from "./protocol.ts";
 export { callProvider } from "./provider-call.ts";
 export { providerToolsOf } from "./request.ts";
+export { countsToUsage, laterCounts, usageFields, type ReportedCounts } from "./reported-usage.ts";
 export { retryAfterMs, type HeaderLookup } from "./retry-after.ts";
 export {
   StreamFaultError,

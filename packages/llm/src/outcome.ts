@@ -92,6 +92,8 @@ export type LlmOutcome =
       /** The model that answered, by the name that the provider reports. */
       readonly model: string;
       readonly usage: LlmUsage;
+      /** The provider did not report the usage of this answer, so that `usage` does not contain it. */
+      readonly usageMissing?: true;
       /** From 0 to 1; missing if the provider does not report log-probabilities. */
       readonly confidence?: number;
       readonly warnings?: readonly string[];

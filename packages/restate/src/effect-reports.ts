@@ -7,7 +7,7 @@ import {
 } from "@moora/agent";
 import { inputAt } from "@moora/agent-core-effects";
 import { isPaused } from "@moora/agent-core-state-machine";
-import { logIgnored, logRetry, type Logger } from "@moora/agent/internal";
+import { logIgnored, logApplied, type Logger } from "@moora/agent/internal";
 import type { EffectParts } from "./effect-service.ts";
 import { callSession } from "./ingress.ts";
 import { serviceNames } from "./options.ts";
@@ -84,7 +84,7 @@ export class EffectReports {
     if (state === undefined) return;
     for (const [index, input] of inputs.entries()) {
       if (ignored.includes(index)) logIgnored(logger, input, state);
-      else logRetry(logger, input, state);
+      else logApplied(logger, input, state);
     }
   }
 }

@@ -51,13 +51,15 @@ export function* callLlm(effect: CallLlmEffect, state: AgentState, host: EffectH
     yield* waitFor(outcomeOf(effect, { request: sent, state }, host)),
     host.parts.llm.name,
   );
-  if (isAborted(host)) return yield* reportUsage(effect.key, usageOfOutcome(state, outcome, asked), host);
-  yield* dispatchOutcome(effect, state, host, { outcome, asked, calledAt });
+  const called = { outcome, asked, request: sent, calledAt };
+  if (isAborted(host)) return yield* reportUsage(effect.key, usageOfOutcome(state, outcome, called), host);
+  yield* dispatchOutcome(effect, state, host, called);
 }
 
 interface Called {
   readonly outcome: LlmOutcome;
   readonly asked: string;
+  readonly request: LlmRequest;
   readonly calledAt: number;
 }
 
@@ -68,7 +70,7 @@ function* dispatchOutcome(
   called: Called,
 ): EffectProgram<void> {
   const { outcome, asked } = called;
-  const usage = usageOfOutcome(state, outcome, asked);
+  const usage = usageOfOutcome(state, outcome, called);
   const unpriced = outcome.ok ? missingPrice(state, outcome.model, asked) : undefined;
   if (outcome.ok && unpriced === undefined)
     return yield* dispatchAnswer(effect, state, host, { ...called, outcome, usage });
@@ -90,6 +92,7 @@ function* dispatchAnswer(
 ): EffectProgram<void> {
   const { clock, parts, notify } = host;
   for (const text of outcome.warnings ?? []) notify({ type: "llm-warning", text });
+  if (usage.estimated === true) notify({ type: "llm-warning", text: estimatedUsageText(usage) });
   if (effect.purpose === "reflect")
     return void (yield* dispatch(assertLoggable(toReflectedInput(effect, outcome, usage, clock.now()))));
   const { files } = host;
@@ -103,6 +106,9 @@ function* dispatchAnswer(
   if (isAborted(host)) return yield* reportUsage(effect.key, usage, host);
   yield { dispatch: toObservedInput(effect, outcome, { turn, check, usage, calledAt, now: clock.now() }) };
 }
+
+const estimatedUsageText = ({ inputTokens = 0, outputTokens = 0 }: UsageReport): string =>
+  `The provider did not report its usage. About ${inputTokens + outputTokens} tokens are counted, an estimate.`;
 
 /** The outcome of a model call. A caller must not reject; if it does, that counts as a failure. */
 function outcomeOf(

@@ -5,7 +5,8 @@ import type {
   UsageReport,
 } from "@moora/agent-core-state-machine";
 import { costAt, priceOf } from "@moora/agent-core-state-machine/internal";
-import type { LlmOutcome, LlmUsage } from "@moora/llm";
+import { addUsage, type LlmOutcome, type LlmRequest, type LlmUsage } from "@moora/llm";
+import { estimateUsage } from "@moora/llm/internal";
 import { amount, validTokens, withoutZeros } from "./valid-usage.ts";
 
 type CallFailure = LlmCallFailedInput["failure"];
@@ -21,15 +22,22 @@ function pricedUsage(
   return withoutZeros({ ...counted, cost: price === undefined ? 0 : amount(costAt(price, counted)) });
 }
 
-/** The usage of a successful or failed call; undefined if the provider did not report it. */
-export const usageOfOutcome = (
+/**
+ * The usage of a successful or failed call. Of an answer whose usage the provider did not report it is an estimate, which its record says;
+ * undefined for a failure without usage.
+ */
+export function usageOfOutcome(
   state: AgentState,
   outcome: LlmOutcome,
-  asked: string,
-): UsageReport | undefined =>
-  outcome.usage === undefined
-    ? undefined
-    : pricedUsage(state, outcome.usage, outcome.ok ? outcome.model : asked, asked);
+  { asked, request }: { readonly asked: string; readonly request: LlmRequest },
+): UsageReport | undefined {
+  const { usage } = outcome;
+  if (usage === undefined) return undefined;
+  if (!outcome.ok) return pricedUsage(state, usage, asked);
+  if (outcome.usageMissing !== true) return pricedUsage(state, usage, outcome.model, asked);
+  const guessed = addUsage(usage, estimateUsage(request, outcome.turn));
+  return { ...pricedUsage(state, guessed, outcome.model, asked), estimated: true };
+}
 
 const limitsCost = ({ budget }: AgentConfig): boolean =>
   budget.maxCost !== undefined || budget.maxTotalCost !== undefined;

@@ -32,6 +32,7 @@ const usageForms: OptionForms<UsageReport> = {
   outputTokens: "any",
   reasoningTokens: "any",
   cost: "any",
+  estimated: "any",
 };
 
 const forms: OptionForms<ToolReply> = {

@@ -6,7 +6,7 @@ import type { AskingStatus, OpenCall } from "../control/control.ts";
 import { advanceBatch } from "../control/tool-batch.ts";
 import type { StateEdit } from "../state-edit.ts";
 import type { ToolCallDecidedInput } from "../input.ts";
-import { closedByFork, reasonWithoutPerson } from "../no-reviewer.ts";
+import { closedByFork, noDecision, reasonWithoutPerson } from "../no-reviewer.ts";
 import type { ToolCallDecision, ToolCallRecord, ToolQuestionRecord } from "../state.ts";
 import { wording } from "../wording.ts";
 import type { IgnoredReason, InputHandler } from "./input-handler.ts";
@@ -96,9 +96,12 @@ function madeBy({ type }: Decision, call: OpenCall): OpenCall {
   return type === "modified" ? ofReviewer : call;
 }
 
-/** A fork rejects nothing: it gives the call up. */
-const rejectionCode = (input: ToolCallDecidedInput): "not-run" | "rejected" =>
-  reasonWithoutPerson(input) === closedByFork.reason ? "not-run" : "rejected";
+/** A fork rejects nothing, it gives the call up; neither does a host without a valid decision. */
+function rejectionCode(input: ToolCallDecidedInput): "not-run" | "no-decision" | "rejected" {
+  const reason = reasonWithoutPerson(input);
+  if (reason === closedByFork.reason) return "not-run";
+  return reason === noDecision.reason ? "no-decision" : "rejected";
+}
 
 function rejectionText(input: ToolCallDecidedInput): string {
   const reason = reasonWithoutPerson(input);

@@ -34,7 +34,9 @@ export class CallLedger {
   /** Calls that had begun to run when they were settled without a result of the tool, newest last. */
   readonly abandoned: string[] = [];
   readonly #permissions = new Map<string, number>();
-  /** The risk of the tool of a call when a person let it run. */
+  /** The risk of its tool that each question was first shown with, by its call and digest. */
+  readonly #shownRisks = new Map<string, Risk>();
+  /** The risk that was shown with the question on which a person let a call run. */
   readonly #approvedRisks = new Map<string, Risk>();
   /** The schema that the arguments of a call were made for. */
   readonly #schemas = new Map<string, string | undefined>();
@@ -100,6 +102,7 @@ export class CallLedger {
   follow(input: AgentInput, before: AgentState, next: AgentState): void {
     this.#countPermission(input);
     this.#followDecision(input, before);
+    this.#followQuestions(next);
     this.#followSchemas(before, next);
     for (const { id, status } of openCallsOf(before.reActContext.control)) {
       if (status.type === "asking" && isReplied(id, before, next)) this.#allowAgain(id);
@@ -117,7 +120,7 @@ export class CallLedger {
     const { toolCallId: id, decision } = input;
     const name = recordOf(before, id)?.name ?? "";
     const tool = toolOf(before, name);
-    this.#approvedRisks.set(id, riskIn(before.tools, name));
+    this.#approvedRisks.set(id, this.#shownRisks.get(`${id} ${input.digest}`) ?? riskIn(before.tools, name));
     if (decision.type !== "modified" || tool === undefined) return;
     this.#schemas.set(id, tool.schema);
     const found = schemaCheckOf(JSON.parse(tool.schema), undefined).check(JSON.parse(decision.parameters));
@@ -126,6 +129,15 @@ export class CallLedger {
       "V9",
       () => `the changed arguments of call ${id} do not fit: ${decision.parameters}`,
     );
+  }
+
+  #followQuestions(next: AgentState): void {
+    for (const { id, status } of openCallsOf(next.reActContext.control)) {
+      if (status.type !== "asking") continue;
+      const question = `${id} ${status.digest}`;
+      if (this.#shownRisks.has(question)) continue;
+      this.#shownRisks.set(question, riskIn(next.tools, recordOf(next, id)?.name ?? ""));
+    }
   }
 
   /** V22: a release closes no call whose arguments were made for the tool that it has. */

@@ -93,6 +93,24 @@ describe("a release in which a tool runs once, followed by one in which it may r
   });
 });
 
+describe("a release in which a tool is riskier than its open question has shown", () => {
+  it("runs no call with a decision on that question", async () => {
+    const { failure } = await simulateActions(agent, {
+      config: { approval: { policy: "always" } },
+      actions: [
+        { type: "message", text: "Hello." },
+        calls("mail"),
+        { type: "release", release: { change: "risk", tool: "mail", fields: { risk: "critical" } } },
+        { type: "crash" },
+        { type: "take-up" },
+        // The last question, and the one before it.
+        { type: "decide", question: 1, decision: "approve" },
+      ],
+    });
+    expect(failure).toBeUndefined();
+  });
+});
+
 describe("simulated releases", () => {
   it.each([
     ["a tool becomes riskier", ["crash", "release:risk"]],

@@ -8,7 +8,7 @@ import type { Agent } from "../define-agent.ts";
 import { Logger, type LogListener } from "../logger.ts";
 import { checkAgent, openingInputs, openLog } from "../open-session.ts";
 import { safeErrorListener } from "../safe-error-listener.ts";
-import { logIgnored, logRetry } from "../session/log-inputs.ts";
+import { logIgnored, logApplied } from "../session/log-inputs.ts";
 import { checkedListener, checkSeq } from "../session/session-arguments.ts";
 import { randomId } from "../user-message.ts";
 import { appendInTurn, longestAppend, splitIntoAppends } from "./appends.ts";
@@ -225,7 +225,7 @@ class FoldedSession implements SharedSession {
     if (!logger.isRead) return;
     for (const { input, before, after } of steps) {
       if (after === before) logIgnored(logger, input, before);
-      else logRetry(logger, input, after);
+      else logApplied(logger, input, after);
     }
   }
 

@@ -113,7 +113,7 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
     if (output.runs.isOpen && outside.stopped !== undefined) failRuns(outside.stopped);
   };
 
-  const answerAtHost = hostApprovals(approvalHost(base, output, decisions, () => subAgents.watch()));
+  const answerAtHost = hostApprovals(approvalHost(base, output, decisions, subAgents));
   const machine = agentMachine(
     agent,
     { ...base, isHeldByCaller: () => subAgents.isHeld },
@@ -208,13 +208,14 @@ const approvalHost = <Answer>(
   { onApproval, rejectsWithoutReviewer = false }: Pick<SessionBase, "onApproval" | "rejectsWithoutReviewer">,
   { errors, runs }: Pick<SessionOutput<Answer>, "errors" | "runs">,
   decisions: Decisions,
-  watch: () => void,
+  subAgents: SubAgents,
 ): ApprovalHost => ({
   onApproval,
   hasNoReviewer: () => rejectsWithoutReviewer && !runs.isWatched,
+  hasOneReviewer: () => subAgents.hasOneReviewer,
   emit(event) {
     runs.emit(event);
-    watch();
+    subAgents.watch();
   },
   decide: (question, decision, by) => decisions.decide(question, decision, by),
   toInput: (question, decision, by) => decisions.toInput(question, fixedDecision(decision), by),

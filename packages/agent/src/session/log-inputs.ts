@@ -1,5 +1,10 @@
 import type { EffectHost } from "@moora/agent-core-effects";
-import { ignoredReason, type AgentInput, type AgentState } from "@moora/agent-core-state-machine";
+import {
+  ignoredReason,
+  type AgentInput,
+  type AgentState,
+  type ReActObservedInput,
+} from "@moora/agent-core-state-machine";
 import type { Logger } from "../logger.ts";
 import { retryOf } from "./events.ts";
 
@@ -30,8 +35,9 @@ const logChunk = (logger: Logger, key: string): void =>
     data: { key },
   });
 
-/** Logs the retry of a model call or a tool that an input has scheduled. */
-export function logRetry(logger: Logger, input: AgentInput, state: AgentState): void {
+/** Logs what is notable about an input that was applied: a retry that it has scheduled, and a usage that is an estimate. */
+export function logApplied(logger: Logger, input: AgentInput, state: AgentState): void {
+  if ("usage" in input && input.usage?.estimated === true && "key" in input) logEstimate(logger, input);
   const retry = retryOf(input, state);
   if (retry?.type === "LlmRetryScheduled" && input.type === "llm-call-failed") {
     const { reason: kind, due } = retry;
@@ -43,4 +49,13 @@ export function logRetry(logger: Logger, input: AgentInput, state: AgentState): 
     const data = { toolCallId, name, due };
     logger.log("tool-retry", { message: `A call of ${name} failed and is repeated.`, data });
   }
+}
+
+function logEstimate(
+  logger: Logger,
+  { key = "", usage = {} }: Pick<ReActObservedInput, "key" | "usage">,
+): void {
+  const { inputTokens = 0, outputTokens = 0 } = usage;
+  const message = "The provider did not report the usage of a model call; an estimate is counted.";
+  logger.log("usage-estimated", { message, data: { key, inputTokens, outputTokens } });
 }

@@ -8,7 +8,7 @@ import { Logger } from "../logger.ts";
 import { Listeners } from "../listeners.ts";
 import type { SessionBase } from "./create-session.ts";
 import { noticeToEvent, transitionToEvents } from "./events.ts";
-import { logRetry } from "./log-inputs.ts";
+import { logApplied } from "./log-inputs.ts";
 import type { PublishedStep } from "./machine.ts";
 import { openQuestions, type OpenQuestions, type QuestionsHost } from "./open-questions.ts";
 import { RunTracker } from "./run-tracker.ts";
@@ -76,7 +76,7 @@ export class SessionOutput<Answer> {
   /** Reports an input that has become part of the session. */
   published({ input, step, seq }: PublishedStep): void {
     this.inputs.emit(input, step.state, seq);
-    if (this.logger.isRead) logRetry(this.logger, input, step.state);
+    if (this.logger.isRead) logApplied(this.logger, input, step.state);
     if (this.runs.isObserved) for (const event of transitionToEvents(input, step)) this.runs.emit(event);
     this.runs.follow(input, step);
     if (!this.#runsEffects) this.questions.announce(step.state);

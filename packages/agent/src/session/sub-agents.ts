@@ -41,6 +41,15 @@ interface SubAgentCall {
 /** The calls of sub-agents, by the copies of their agents that `agentTool` makes for one call each. */
 const calls = new WeakMap<Pick<Agent<unknown>, "parts">, SubAgentCall>();
 
+const withoutOthers = new WeakSet<Pick<Agent<unknown>, "parts">>();
+
+/** A copy of an agent for a session that is a task: where its `onApproval` fails, no other reviewer answers, and the call is refused. */
+export function withOneReviewer<Of extends Agent<unknown>>(agent: Of): Of {
+  const copy = { ...agent };
+  withoutOthers.add(copy);
+  return copy;
+}
+
 /** The sub-agents of a session that run in this process: their events and questions, and the way of decisions to them. */
 export class SubAgents {
   /** The number of sessions above this one. */
@@ -48,6 +57,7 @@ export class SubAgents {
   readonly #host: SubAgentsHost;
   /** The call that runs this session; undefined for a session that no call runs. */
   readonly #call: SubAgentCall | undefined;
+  readonly #isTask: boolean;
   /** By the call that runs them: a tool may run several agents in one call. */
   readonly #children = new Map<string, Set<ChildSession>>();
   /** How to close the sessions of sub-agents that are open or being opened. */
@@ -56,6 +66,7 @@ export class SubAgents {
   constructor(agent: Pick<Agent<unknown>, "parts">, host: SubAgentsHost) {
     this.#host = host;
     this.#call = calls.get(agent);
+    this.#isTask = withoutOthers.has(agent);
     this.depth = (this.#call?.caller?.depth ?? -1) + 1;
   }
 
@@ -81,6 +92,12 @@ export class SubAgents {
 
   get onLog(): LogListener | undefined {
     return this.#host.onLog;
+  }
+
+  /** Whether a question on which `onApproval` fails is refused: below a task, or without a session above, no other reviewer answers. */
+  get hasOneReviewer(): boolean {
+    if (this.#isTask || this.#host.rejectsWithoutReviewer) return true;
+    return this.#call !== undefined && (this.#call.caller?.hasOneReviewer ?? true);
   }
 
   /** Whether no new work may start here: the call of this session was aborted, or a session above this one is paused. */

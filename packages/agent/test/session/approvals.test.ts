@@ -516,12 +516,15 @@ describe("the approval handler of the host", () => {
     ["rejects", () => Promise.reject(new Error("no line")), /no line/],
     ["decides with a value that is not JSON", () => ({ approve: circle }), /The value contains itself/],
     ["decides nothing", () => JSON.parse("null"), /A decision must be/],
-  ])("and %s has rejected, without the details, which onError receives", async (_, onApproval, message) => {
-    const errors: unknown[] = [];
-    expect(await withOnApproval(onApproval, errors)).toMatchObject({
-      code: "rejected",
-      error: "A human rejected this call: The reviewer gave no valid decision.",
-    });
-    expect(errors).toEqual([expect.objectContaining({ message: expect.stringMatching(message) })]);
-  });
+  ])(
+    "and %s has refused the call of a task, without the details, which onError receives",
+    async (_, onApproval, message) => {
+      const errors: unknown[] = [];
+      expect(await withOnApproval(onApproval, errors)).toMatchObject({
+        code: "no-decision",
+        error: "Not run. The reviewer gave no valid decision.",
+      });
+      expect(errors).toEqual([expect.objectContaining({ message: expect.stringMatching(message) })]);
+    },
+  );
 });

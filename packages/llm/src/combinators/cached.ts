@@ -78,8 +78,10 @@ interface Answered {
   readonly isStored: boolean;
 }
 
-const fromCache = (answer: LlmAnswer, caller: LlmCaller): LlmOutcome =>
-  withAnswerer({ ...structuredClone(answer), usage: noUsage }, caller, "cache");
+function fromCache(answer: LlmAnswer, caller: LlmCaller): LlmOutcome {
+  const { usageMissing: _, ...copy } = structuredClone(answer);
+  return withAnswerer({ ...copy, usage: noUsage }, caller, "cache");
+}
 
 const cacheForm: OptionForm = {
   expectation: "an object with the functions get and set",

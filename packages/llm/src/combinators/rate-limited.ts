@@ -1,5 +1,6 @@
 import type { LlmCallOptions, LlmCaller } from "../caller.ts";
 import { checkOptions, optionForms, type OptionForm, type OptionForms } from "../check-options.ts";
+import { requestTokens } from "../estimate-tokens.ts";
 import type { LlmOutcome } from "../outcome.ts";
 import type { LlmRequest } from "../request.ts";
 import { checkCaller } from "./check-caller.ts";
@@ -16,7 +17,7 @@ export interface RateLimits {
   readonly tokensPerMinute?: number;
   /**
    * The tokens that a request is expected to use, before its usage is known. Default: a quarter of the characters of the request,
-   * and its `maxOutputTokens`.
+   * 1,000 for each of its files, and its `maxOutputTokens`.
    */
   readonly estimateTokens?: (request: LlmRequest) => number;
   /** Default: the clock of the system. */
@@ -69,15 +70,14 @@ export function rateLimited(caller: LlmCaller, limits: RateLimits): LlmCaller {
   return wrapCaller(caller, call);
 }
 
-/** Replaces the estimate by the usage. A call without usage has used no tokens that the provider counts. */
+/** Replaces the estimate by the usage. An answer whose usage was not reported keeps it; a failure without usage has used nothing. */
 function settle(limiter: RateLimiter, outcome: LlmOutcome, estimate: number): void {
   const { inputTokens, outputTokens } = outcome.usage ?? { inputTokens: 0, outputTokens: 0 };
-  limiter.takeTokens(inputTokens + outputTokens - estimate);
+  const isKnown = !(outcome.ok && outcome.usageMissing === true);
+  if (isKnown) limiter.takeTokens(inputTokens + outputTokens - estimate);
   if (!outcome.ok && outcome.failure.kind === "rate-limit" && outcome.failure.retryAfterMs !== undefined)
     limiter.pause(outcome.failure.retryAfterMs);
 }
 
-const charactersPerToken = 4;
-
-const defaultEstimate = ({ settings, ...request }: LlmRequest): number =>
-  Math.ceil(JSON.stringify(request).length / charactersPerToken) + (settings.maxOutputTokens ?? 0);
+const defaultEstimate = (request: LlmRequest): number =>
+  requestTokens(request) + (request.settings.maxOutputTokens ?? 0);

@@ -34,6 +34,12 @@ describe("cached", () => {
     expect(model.callCount).toBe(1);
   });
 
+  it("uses no tokens for an answer whose usage was not reported", async () => {
+    const caller = cached(new MockLlmCaller(() => ({ ...answers("x"), usageMissing: true })));
+    expect(await caller.call(requestOf())).toMatchObject({ usageMissing: true });
+    expect(await caller.call(requestOf())).not.toHaveProperty("usageMissing");
+  });
+
   it("sends a request that differs in any field, and one to another model", async () => {
     const model = new MockLlmCaller(() => answers("x"));
     const caller = cached(model);

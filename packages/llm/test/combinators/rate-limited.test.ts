@@ -101,6 +101,21 @@ describe("tokens per minute", () => {
     expect(less.model.callCount).toBe(5);
   });
 
+  it("are those of the estimate where the usage was not reported", async () => {
+    const { caller, advance } = setup(limits, () => ({ ...answers("x"), usageMissing: true }));
+    for (let call = 0; call < 3; call += 1) void caller.call(requestOf());
+    expect(await advance(0)).toBe(2);
+    expect(await advance(30_000)).toBe(3);
+  });
+
+  it("are estimated without the bytes of files", async () => {
+    const { caller, advance } = setup({ tokensPerMinute: 5_000 });
+    const file = { mediaType: "image/png", data: "A".repeat(1_000_000) };
+    const messages = [{ role: "user" as const, content: [{ type: "file" as const, file }] }];
+    for (let call = 0; call < 2; call += 1) void caller.call(requestOf({ messages }));
+    expect(await advance(0)).toBe(2);
+  });
+
   it("are those of a minute for a request that needs more", async () => {
     const { caller, advance } = setup({ tokensPerMinute: 600, estimateTokens: () => 5000 }, () => using(600));
     await caller.call(requestOf());

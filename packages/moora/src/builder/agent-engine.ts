@@ -15,7 +15,7 @@ import {
   type Trace,
 } from "@moora/agent";
 import { checkOptions, type OptionForms } from "@moora/agent-core-effects/internal";
-import { refusalWithoutReviewer } from "@moora/agent/internal";
+import { refusalWithoutReviewer, withOneReviewer } from "@moora/agent/internal";
 import { controlName, traceOf } from "@moora/agent-core-state-machine";
 import { DurableRunner, toTaskRun, type TaskRun, type RunStorage } from "./durable-runner.ts";
 import { SyncRunner } from "./sync-runner.ts";
@@ -158,7 +158,7 @@ export class AgentEngine {
   #ask(onApproval: OnApproval | undefined): AgentRun {
     this.#refuseSecondRun();
     const { clock, newId = randomId, context, onLog } = this.#options;
-    const session = startSession(this.agent, {
+    const session = startSession(withOneReviewer(this.agent), {
       id: newId("task"),
       newId,
       ...(context === undefined ? {} : { context }),
@@ -181,7 +181,7 @@ export class AgentEngine {
     this.#refuseSecondRun();
     const { clock, newId = randomId, context, onLog } = this.#options;
     const host = { clock, newId, onApproval, context, onLog };
-    const runner = new DurableRunner(this.agent, this.task, { storage, ...host });
+    const runner = new DurableRunner(withOneReviewer(this.agent), this.task, { storage, ...host });
     this.#runner = runner;
     return runner;
   }

@@ -8,7 +8,7 @@ import {
   type OnApproval,
   type Question,
 } from "@moora/agent";
-import { hostDecider } from "@moora/agent/internal";
+import { hostDecider, refusalWithoutDecision } from "@moora/agent/internal";
 import type { AskHumanEffect, EffectHost } from "@moora/agent-core-effects";
 import { callDigest, isPromise } from "@moora/agent-core-effects/internal";
 
@@ -31,18 +31,16 @@ export function syncDecisions(
       digestOfChange: (parameters) => callDigest(state, host, { id: toolCallId, name, parameters }),
       maxResultLength: host.limits.maxResultLength,
     });
-  const decision = syncDecision(onApproval, question);
+  const refusal = refusalWithoutDecision(question);
+  const decision = syncDecision(onApproval, question, refusal);
   const problem = syncProblem(host, state, toolCallId, decision);
   if (problem === undefined) return [toInput(decision), toInput(refusal)];
   printProblem(question, problem);
   return [toInput(refusal)];
 }
 
-/** The decision without a valid one. The model reads the reason, so it contains no details of the failure. */
-const refusal: Decision = { reject: "The reviewer gave no valid decision." };
-
 /** The decision; a refusal if there is none, which is printed. */
-function syncDecision(onApproval: OnApproval, question: Question): Decision {
+function syncDecision(onApproval: OnApproval, question: Question, refusal: Decision): Decision {
   try {
     const decision = onApproval(question);
     if (!isPromise(decision)) return decision;

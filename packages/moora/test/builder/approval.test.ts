@@ -114,7 +114,7 @@ describe("onApproval", () => {
       .build()
       .run();
     expect(deleted).toEqual([]);
-    expect(contents(llm)).toEqual(["A human rejected this call: The reviewer gave no valid decision."]);
+    expect(contents(llm)).toEqual(["Not run. The reviewer gave no valid decision."]);
   });
 
   it("passes the approver to the tool", async () => {
@@ -145,7 +145,7 @@ describe("a changed call", () => {
       .build()
       .run();
     expect(deleted).toEqual([]);
-    expect(contents(llm)).toEqual(["A human rejected this call: The reviewer gave no valid decision."]);
+    expect(contents(llm)).toEqual(["Not run. The reviewer gave no valid decision."]);
   });
 
   it("is checked against the current blacklist", async () => {
