@@ -183,7 +183,7 @@ export type { JsonOf } from "./json-of.ts";
 export type { DecisionOn, OtherToolName, QuestionAbout, QuestionOf, TypedQuestion } from "./question-of.ts";
 export { foldHeader, newSessionHeader, recordInputs, releaseInputs } from "./host/folded-session.ts";
 export type { FoldedSession, RecordedInputs } from "./host/folded-session.ts";
-export { digestOfChanges, inputToRecord, recordToInput } from "./durable/session-record.ts";
+export { checkChanges, digestOfChanges, inputToRecord, recordToInput } from "./durable/session-record.ts";
 export { performEffect } from "./perform-effect.ts";
 export type { PerformOptions } from "./perform-effect.ts";
 export type { ModelPrice, PriceList } from "./price-list.ts";

@@ -1,4 +1,4 @@
-import { beginReplay, type AgentInput, type AgentState } from "@moora/agent-core-state-machine";
+import { beginReplay, rulesVersion, type AgentInput, type AgentState } from "@moora/agent-core-state-machine";
 import { stateVersion } from "@moora/agent-core-state-machine/internal";
 import {
   chainStart,
@@ -29,8 +29,8 @@ export interface RestoredSession {
   readonly hasNews: boolean;
 }
 
-/** The version of snapshots: that of the form of the state. Snapshots of other versions are not read. */
-export const snapshotVersion: string = `state-${stateVersion}`;
+/** The version of snapshots: of the form of the state, and of the rules that led to it. Others are folded again from the records. */
+export const snapshotVersion: string = `state-${stateVersion}/rules-${rulesVersion}`;
 
 /** The inputs that opening and closing a session append. They alone do not cause another snapshot. */
 const bookkeeping: ReadonlySet<AgentInput["type"]> = new Set([
