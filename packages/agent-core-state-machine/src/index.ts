@@ -107,6 +107,7 @@ export type {
   TurnEntry,
   TurnPart,
 } from "./state.ts";
+export { failureText } from "./wording.ts";
 export { traceOf } from "./trace.ts";
 export type { Trace } from "./trace.ts";
 export type { TraceNote } from "./trace-note.ts";

@@ -63,4 +63,4 @@ export { parseStoredInput } from "./parse-input.ts";
 export { costAt, priceOf } from "./prices.ts";
 export { toolsSchema } from "./state.ts";
 export { addAgentUsage, noAgentUsage, totalTokens } from "./usage.ts";
-export { wording } from "./wording.ts";
+export { sentenceToText, wording } from "./wording.ts";

@@ -9,6 +9,7 @@ import { controlName } from "./control/enter.ts";
 import type { AgentState, ToolCallRecord, TurnEntry } from "./state.ts";
 import { callIdsIn, textIn } from "./turn-parts.ts";
 import type { AgentUsage } from "./usage.ts";
+import { failureText } from "./wording.ts";
 
 /** A tool call in the memory of an agent. `observation` is null while the call is open. */
 export interface MemoryCall {
@@ -130,4 +131,4 @@ const memoryCall = (toolCallId: string, { name, parameters, result }: ToolCallRe
 
 /** A result as a text of the hybrid state machine. */
 export const observationOf = (result: NonNullable<ToolCallRecord["result"]>): string =>
-  result.isSuccess ? `SUCCESS: ${result.content}` : `ERROR: ${result.error}`;
+  result.isSuccess ? `SUCCESS: ${result.content}` : `ERROR: ${failureText(result)}`;

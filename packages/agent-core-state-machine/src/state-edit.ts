@@ -9,6 +9,7 @@ import type { OpenCall } from "./control/control.ts";
 import type { DataPatch } from "./data/patches.ts";
 import type { AgentState, ContextEntry, ReActContext, ToolCallRecord, ToolDefinition } from "./state.ts";
 import type { TraceNote } from "./trace-note.ts";
+import type { Sentence } from "./wording.ts";
 import { addAgentUsage, type AgentUsage, type UsageReport } from "./usage.ts";
 
 /** One move along an edge of the control graph. */
@@ -116,6 +117,11 @@ export class StateEdit implements AgentState {
 
   addEntry(entry: ContextEntry): void {
     this.putEntry(this[listsKey].transcript.length, entry);
+  }
+
+  /** Adds a note of the reducer for the model, with what was said, if the sentence has it. */
+  addNote(says: Sentence, text = ""): void {
+    this.addEntry({ type: "note", text, says });
   }
 
   putEntry(index: number, entry: ContextEntry): void {

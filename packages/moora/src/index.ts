@@ -26,6 +26,7 @@ export {
   effectsAt,
   effectToQuestion,
   exportSession,
+  failureText,
   forkSession,
   importSession,
   initialStateOf,

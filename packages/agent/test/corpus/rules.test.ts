@@ -1,6 +1,7 @@
 import { beginReplay, rulesVersion } from "@moora/agent-core-state-machine";
 import { memoryLog } from "@moora/event-log";
-import { describe, expect, it } from "vitest";
+import { wording } from "@moora/agent-core-state-machine/internal";
+import { afterEach, describe, expect, it } from "vitest";
 import { goldenPositions, goldenText, recordedNames, recordedRules } from "@moora/testbed/corpus/files";
 import { foldedOf, positionsOf } from "@moora/testbed/corpus/positions";
 import { headerToState, parsePortable, recordToInput, textToHeader, verifySession } from "../../src/index.ts";
@@ -50,5 +51,24 @@ describe.each(earlierRules)("a session that rules %i folded", (rules) => {
         name,
       ).toEqual([]);
     }
+  });
+});
+
+describe("the sentences of the reducer", () => {
+  const texts = { ...wording };
+
+  afterEach(() => {
+    Object.assign(wording, texts);
+  });
+
+  it("are no part of a state: where each is corrected, requests differ and states do not", () => {
+    const names = recordedNames();
+    const before = names.map((name) => positionsOf(goldenText(name)));
+    const corrected = Object.keys(wording).map((name) => [name, `A better text of ${name}.`] as const);
+    Object.assign(wording, Object.fromEntries(corrected));
+    const after = names.map((name) => positionsOf(goldenText(name)));
+    expect(after.map((lines) => lines.map(foldedOf))).toEqual(before.map((lines) => lines.map(foldedOf)));
+    const changed = names.filter((_, index) => after[index]?.join() !== before[index]?.join());
+    expect(changed.length).toBeGreaterThan(20);
   });
 });

@@ -1,4 +1,11 @@
-import type { AgentError, AgentEvent, RunResult, SubAgentEvent, Trace } from "@moora/agent";
+import {
+  failureText,
+  type AgentError,
+  type AgentEvent,
+  type RunResult,
+  type SubAgentEvent,
+  type Trace,
+} from "@moora/agent";
 import { oneLine, resultSummary } from "@moora/agent-core-effects/internal";
 import { questionText } from "../questions/question-text.ts";
 import type { OpenQuestion, RunView } from "./run-view.ts";
@@ -57,7 +64,7 @@ export class TextView implements RunView {
         return this.#screen.showStatus(oneLine(event.text));
       case "ToolCallFinished": {
         const { name, result } = event;
-        const summary = result.isSuccess ? resultSummary(result.content) : `failed: ${oneLine(result.error)}`;
+        const summary = result.isSuccess ? resultSummary(result.content) : `failed: ${oneLine(failureText(result))}`;
         return this.#screen.dim(`<- ${name} ${summary}`);
       }
       case "ToolCallRetryScheduled": {
