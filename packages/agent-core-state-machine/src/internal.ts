@@ -1,5 +1,6 @@
 /** Exports for the other packages of this repository. Not a public API: they may change in any release. */
 export { messageIdToPostId, questionKey } from "@moora/agent-webui-protocol";
+export { frozen } from "./data/frozen.ts";
 export { dataOf } from "./inputs/data.ts";
 export { keepResult, pointerToKeys } from "./data/patches.ts";
 export { changeConfig, configGroups, withoutUndefined } from "./agent-config.ts";

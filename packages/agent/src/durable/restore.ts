@@ -1,5 +1,5 @@
 import { beginReplay, rulesVersion, type AgentInput, type AgentState } from "@moora/agent-core-state-machine";
-import { stateVersion } from "@moora/agent-core-state-machine/internal";
+import { frozen, stateVersion } from "@moora/agent-core-state-machine/internal";
 import {
   chainStart,
   type ChainHead,
@@ -84,7 +84,7 @@ async function fromSnapshot(
   if (!isConfirmed(snapshot, tail)) return undefined;
   const state = textToJson(snapshot.body);
   if (!isState(state, start)) return undefined;
-  return { state, head: { seq: snapshot.seq, digest: snapshot.digest }, tail };
+  return { state: frozen(state), head: { seq: snapshot.seq, digest: snapshot.digest }, tail };
 }
 
 /**

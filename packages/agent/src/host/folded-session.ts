@@ -1,5 +1,6 @@
 import { inputAt, type DispatchedInput } from "@moora/agent-core-effects";
 import { beginReplay, step, type AgentInput, type AgentState } from "@moora/agent-core-state-machine";
+import { frozen } from "@moora/agent-core-state-machine/internal";
 import { chainStart, checkedChain, type ChainHead, type LogRecord } from "@moora/event-log";
 import type { Agent } from "../define-agent.ts";
 import { dataInputs } from "../data-inputs.ts";
@@ -40,7 +41,8 @@ export const foldHeader = (header: string): FoldedSession => ({
  * before it. Pure: append the records, and dispatch nothing else until they are durable.
  */
 export function recordInputs(session: FoldedSession, inputs: readonly DispatchedInput[]): RecordedInputs {
-  let { state, head } = session;
+  let { head } = session;
+  let state = frozen(session.state);
   const records: LogRecord[] = [];
   for (const dispatched of inputs) {
     const input = inputAt(dispatched, state);
@@ -59,7 +61,7 @@ export function recordInputs(session: FoldedSession, inputs: readonly Dispatched
  * `UnsupportedVersion` for one of a newer release.
  */
 export function foldRecords(session: FoldedSession, records: readonly LogRecord[]): FoldedSession {
-  const replay = beginReplay(session.state);
+  const replay = beginReplay(frozen(session.state));
   for (const record of checkedChain(session.head, records)) replay.apply(recordToInput(record));
   const { seq, digest } = records.at(-1) ?? session.head;
   return { state: replay.state(), head: { seq, digest } };
