@@ -80,7 +80,9 @@ function json(state: AgentState): string {
   const { control } = state.reActContext;
   const calls = "calls" in control ? control.calls : [];
   const fields = Object.entries(start).map(([key]) => [key, Reflect.get(state, key)]);
-  return JSON.stringify([Object.fromEntries(fields), calls], (key, value) => (key === "calls" ? undefined : value));
+  return JSON.stringify([Object.fromEntries(fields), calls], (key, value) =>
+    key === "calls" ? undefined : value,
+  );
 }
 
 /** Every object of a state, with its path, through `messages`, `toolCalls` and `calls` as an application reads them. */

@@ -1,6 +1,12 @@
 // Re-exports from the packages below: the functions that applications need, and every type that a signature here uses, so
 // that an application can depend on this package alone.
-export { agentTransition, failureText, memoryAt, rulesVersion, traceOf } from "@moora/agent-core-state-machine";
+export {
+  agentTransition,
+  failureText,
+  memoryAt,
+  rulesVersion,
+  traceOf,
+} from "@moora/agent-core-state-machine";
 export type {
   AgentAttachment,
   AgentChange,

@@ -71,7 +71,9 @@ interface WithList {
 }
 
 /** The property `calls` of a control state with a list: plain data that is created when it is read. */
-const lazyCalls = lazy((list: OpenCallList) => (list.cachedArray ??= Object.freeze([...withFlags(list, anyCall)])));
+const lazyCalls = lazy(
+  (list: OpenCallList) => (list.cachedArray ??= Object.freeze([...withFlags(list, anyCall)])),
+);
 
 /** The list of a control state; undefined for one whose calls are a plain array. */
 const listOf = (control: Control & WithList): OpenCallList | undefined => control[listsKey];
@@ -132,9 +134,7 @@ export function openCallOf(control: Control, id: string): OpenCall | undefined {
 /** The open calls with one of these `callFlags`, in order. In a large turn, parts without such a call are skipped. */
 export function openCallsWith(control: Control, flags: number): Iterable<OpenCall> {
   const list = listOf(control);
-  return list === undefined
-    ? callsWith(openCallsOf(control), flags)
-    : withFlags(list, flags);
+  return list === undefined ? callsWith(openCallsOf(control), flags) : withFlags(list, flags);
 }
 
 // A loop, because V8 calls methods of a frozen array item by item.

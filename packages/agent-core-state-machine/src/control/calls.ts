@@ -167,8 +167,7 @@ export const failCall = (
   id: string,
   { code, says, error = "" }: FailedCall,
   fields: Partial<ToolCallRecord> = {},
-): void =>
-  settleCall(edit, id, { isSuccess: false, error, receivedAt: edit.timestamp, code, says }, fields);
+): void => settleCall(edit, id, { isSuccess: false, error, receivedAt: edit.timestamp, code, says }, fields);
 
 /**
  * Fails a call whose outcome cannot be known. The model reads the reason, a sentence or what was said, and that the call may have had

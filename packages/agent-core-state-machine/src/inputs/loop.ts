@@ -47,8 +47,7 @@ export function retryLoop(edit: StateEdit): void {
   const last = entries.at(-1);
   const step = entries.findLast((entry) => entry.type === "turn")?.step ?? 0;
   // Providers read a turn at the end of a request as the beginning of the answer.
-  if (last?.type === "turn" && callIdsOf(last).length === 0)
-    edit.addNote(["triedAgain"]);
+  if (last?.type === "turn" && callIdsOf(last).length === 0) edit.addNote(["triedAgain"]);
   startLoop(edit, { contextWindowSize, toolCallIds, step, stepLimit, loopStart, queued });
 }
 

@@ -136,7 +136,8 @@ function refuseCalls(edit: StateEdit, ids: readonly string[], cut: boolean): boo
       anyBlacklisted = true;
       failCall(edit, id, { code: "blacklisted", says: ["blacklisted", name] });
     } else if (cut) failCall(edit, id, { code: "cut", says: ["cutTurn"] });
-    else if (index >= maxPerTurn) failCall(edit, id, { code: "too-many-calls", says: ["tooManyCalls", maxPerTurn] });
+    else if (index >= maxPerTurn)
+      failCall(edit, id, { code: "too-many-calls", says: ["tooManyCalls", maxPerTurn] });
   });
   return anyBlacklisted;
 }

@@ -83,9 +83,12 @@ const upcasters: Readonly<Record<number, (header: Fields) => Fields>> = {
 function upcastHeader(header: Fields): Fields & { readonly rules: number } {
   const { format, rules } = header;
   if (format === logFormat && typeof rules === "number") return { ...header, rules };
-  const upcast = typeof format === "number" && Object.hasOwn(upcasters, format) ? upcasters[format] : undefined;
+  const upcast =
+    typeof format === "number" && Object.hasOwn(upcasters, format) ? upcasters[format] : undefined;
   if (upcast !== undefined) return upcastHeader(upcast(header));
-  throw unsupported(`Unsupported log format ${String(format)}: this release reads formats 1 to ${logFormat}.`);
+  throw unsupported(
+    `Unsupported log format ${String(format)}: this release reads formats 1 to ${logFormat}.`,
+  );
 }
 
 /** Parses a header. Throws `UnsupportedVersion` for a format of a newer release, and for a text that is not a header. */

@@ -149,7 +149,8 @@ function parsed(parameters: string): unknown {
 
 function outcomeOf({ result, decision }: ToolCallRecord): ToolOutcome | undefined {
   if (result === null || decision?.type === "answered" || hasNotRun(result)) return undefined;
-  if (!result.isSuccess) return { isSuccess: false, error: failureText(result), code: result.code ?? "tool-error" };
+  if (!result.isSuccess)
+    return { isSuccess: false, error: failureText(result), code: result.code ?? "tool-error" };
   return {
     isSuccess: true,
     content: result.content,

@@ -100,7 +100,16 @@ function problemsIn(header: string, records: readonly LogRecord[], snapshot: Sna
     if (check === "differs") {
       const found = digestOfChanges(changes);
       const message = `Record ${seq}, ${input.type}, changes the state in another way than when it was written.`;
-      const differing = { ok: false, seq, reason: "differs", message, input, expected, found, changes } as const;
+      const differing = {
+        ok: false,
+        seq,
+        reason: "differs",
+        message,
+        input,
+        expected,
+        found,
+        changes,
+      } as const;
       return { differing, foldedByOtherRules };
     }
     if (seq === snapshot?.seq && !matches(snapshot, replay.state()))

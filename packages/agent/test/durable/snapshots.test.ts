@@ -376,7 +376,14 @@ describe("a state that a session hands out", () => {
     const refused = (state: AgentState): void => {
       const message: object = state.messages[0] ?? {};
       const record: object = state.toolCalls["call_1"] ?? {};
-      for (const element of [state, message, record, state.config.limits, state.transcript, state.reActContext])
+      for (const element of [
+        state,
+        message,
+        record,
+        state.config.limits,
+        state.transcript,
+        state.reActContext,
+      ])
         expect(() => Object.assign(element, { content: "FORGED" })).toThrow(TypeError);
     };
     refused(first.current());

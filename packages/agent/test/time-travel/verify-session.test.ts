@@ -169,7 +169,9 @@ describe("verifying a session", () => {
     const newer = exported.replace("moora/session/1", "moora/session/2");
     expect(() => parsePortable(newer)).toThrow(expect.objectContaining(unsupported));
     const recordsOfNewer = { id: "newer", header: header.replace('"format":2', '"format":3'), records };
-    expect(() => parsePortable(recordsToPortable(recordsOfNewer))).toThrow(expect.objectContaining(unsupported));
+    expect(() => parsePortable(recordsToPortable(recordsOfNewer))).toThrow(
+      expect.objectContaining(unsupported),
+    );
     expect(generation?.records).toEqual(records);
   });
 

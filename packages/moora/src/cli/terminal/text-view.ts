@@ -64,7 +64,9 @@ export class TextView implements RunView {
         return this.#screen.showStatus(oneLine(event.text));
       case "ToolCallFinished": {
         const { name, result } = event;
-        const summary = result.isSuccess ? resultSummary(result.content) : `failed: ${oneLine(failureText(result))}`;
+        const summary = result.isSuccess
+          ? resultSummary(result.content)
+          : `failed: ${oneLine(failureText(result))}`;
         return this.#screen.dim(`<- ${name} ${summary}`);
       }
       case "ToolCallRetryScheduled": {
