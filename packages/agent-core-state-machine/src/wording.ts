@@ -71,11 +71,11 @@ export type Sentence = readonly [keyof typeof wording, ...Json[]];
 
 /**
  * The text of what a state says. `said` is what a tool or a person has said, which is the whole text without a sentence, and the last
- * argument of one. A name that this release does not know stands for itself.
+ * argument of one. A name that this release does not know is the text.
  */
 export function sentenceToText(says: readonly [string, ...unknown[]] | undefined, said: string): string {
   if (says === undefined) return said;
-  const [name, ...given] = says;
+  const [name, ...args] = says;
   const texts: Readonly<Record<string, unknown>> = wording;
   const text = Object.hasOwn(texts, name) ? texts[name] : name;
   if (typeof text !== "function") return String(text);
@@ -83,7 +83,7 @@ export function sentenceToText(says: readonly [string, ...unknown[]] | undefined
     if (isSentence(given)) return sentenceToText(given, said);
     return Array.isArray(given) ? given.map(argumentOf) : given;
   };
-  return String(Reflect.apply(text, undefined, [...given.map(argumentOf), said]));
+  return String(Reflect.apply(text, undefined, [...args.map(argumentOf), said]));
 }
 
 const isSentence = (value: unknown): value is readonly [string, ...unknown[]] =>

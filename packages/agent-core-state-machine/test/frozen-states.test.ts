@@ -29,7 +29,7 @@ const message = (n: number): AgentInput => ({
 });
 
 /** Calls as the model makes them. */
-const calls = (from: number, count: number): AgentInput => ({
+const callsMade = (from: number, count: number): AgentInput => ({
   type: "re-act-observed",
   calledLlmAt: from,
   observation: {
@@ -60,10 +60,10 @@ function* inputsOf(count: number): Generator<AgentInput> {
   yield message(count);
   for (let n = 0; n < count; n += 64) {
     const length = Math.min(64, count - n);
-    yield calls(n, length);
+    yield callsMade(n, length);
     for (let index = 0; index < length; index += 1) yield completed(`call_${n + index}`);
   }
-  yield calls(1_000_000, count);
+  yield callsMade(1_000_000, count);
 }
 
 function stateWith(count: number): AgentState {
@@ -139,12 +139,12 @@ describe.each(counts)("a state with %i messages, calls and open calls", (count) 
       expect(() => Object.assign(Object(element), { content: "FORGED", length: 0 })).toThrow(TypeError);
   });
 
-  it.each([
+  it.each<[string, (value: AgentState) => object]>([
     ["reactive", vue.reactive],
     ["readonly", vue.readonly],
     ["shallowReactive", vue.shallowReactive],
-    ["ref", <Value>(value: Value) => vue.ref(value).value],
-    ["reactive, around it", <Value>(value: Value) => vue.reactive({ value }).value],
+    ["ref", (value: AgentState) => vue.ref(value).value],
+    ["reactive, around it", (value: AgentState) => vue.reactive({ value }).value],
   ])("is read and continued in Vue: %s", (_, wrap) => {
     // Vue gives an unwrapped type, which is the same for a state.
     const wrapped: AgentState = Object(wrap(state));

@@ -70,10 +70,10 @@ describe("a chain", () => {
     const former = { seq: 1, body: "{}", changesDigest: "changed", digest: formerDigest };
     const mixed = [former, ...recordsAfter(former, "[]")];
     expect(checkedChain(chainStart("{}"), mixed)).toBe(mixed);
-    for (const change of [{ body: "[]" }, { changesDigest: "other" }])
-      expect(() => checkedChain(chainStart("{}"), [{ ...former, ...change }])).toThrow(
-        expect.objectContaining({ code: "LogCorrupt", seq: 1 }),
-      );
+    for (const change of [{ body: "[]" }, { changesDigest: "other" }]) {
+      const altered = [{ ...former, ...change }];
+      expect(() => checkedChain(chainStart("{}"), altered)).toThrow(expect.objectContaining({ seq: 1 }));
+    }
   });
 
   it("begins with its header", () => {

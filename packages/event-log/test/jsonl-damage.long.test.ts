@@ -92,11 +92,9 @@ function isOfCheck(offset: number): boolean {
   return recordAt(offset) > 0 && offset >= start && offset < sound.indexOf('","digest"', start);
 }
 
-/** Fails unless the damage of a byte is reported for its record. */
-function expectNamed(found: Awaited<ReturnType<typeof named>>, offset: number, what: string): void {
-  const record = recordAt(offset);
-  if (found !== record && !(found === "sound" && isOfCheck(offset))) expect(found, what).toBe(record);
-}
+/** The record that is reported for a damaged byte. A check that differs is not damage, and counts as reported. */
+const reported = (found: Awaited<ReturnType<typeof named>>, offset: number): typeof found =>
+  found === "sound" && isOfCheck(offset) ? recordAt(offset) : found;
 
 describe("(B04) a log of one megabyte, damaged outside its last record", () => {
   it("has that size, and is valid as written", async () => {
@@ -110,7 +108,10 @@ describe("(B04) a log of one megabyte, damaged outside its last record", () => {
     for (let round = 0; round < flips; round += 1) {
       const offset = Math.floor(random() * end);
       const bit = Math.floor(random() * 8);
-      expectNamed(await namedWith(offset, flipped(offset, bit)), offset, `bit ${bit} of byte ${offset}`);
+      expect(
+        reported(await namedWith(offset, flipped(offset, bit)), offset),
+        `bit ${bit} of byte ${offset}`,
+      ).toBe(recordAt(offset));
     }
   }, 300_000);
 
@@ -121,7 +122,9 @@ describe("(B04) a log of one megabyte, damaged outside its last record", () => {
       const offset = Math.floor(random() * end);
       const burst = Buffer.from(Array.from({ length: 8 }, () => Math.floor(random() * 256)));
       const first = burst.findIndex((byte, at) => byte !== sound[offset + at]);
-      expectNamed(await namedWith(offset, burst), offset + first, `a burst at ${offset}`);
+      expect(reported(await namedWith(offset, burst), offset + first), `a burst at ${offset}`).toBe(
+        recordAt(offset + first),
+      );
     }
   }, 300_000);
 
@@ -133,7 +136,9 @@ describe("(B04) a log of one megabyte, damaged outside its last record", () => {
       ...starts.slice(2, 12).map((start) => start - 1),
     ];
     for (const offset of offsets) {
-      expectNamed(await namedWith(offset, flipped(offset, offset % 8)), offset, `byte ${offset}`);
+      expect(reported(await namedWith(offset, flipped(offset, offset % 8)), offset), `byte ${offset}`).toBe(
+        recordAt(offset),
+      );
     }
   });
 });
@@ -222,7 +227,10 @@ describe("a small log with a batch, an escaped changes digest and a body with li
     expect(await named()).toBe("sound");
     for (let offset = 0; offset < (starts.at(-2) ?? 0); offset += 1) {
       for (let bit = 0; bit < 8; bit += 1) {
-        expectNamed(await namedWith(offset, flipped(offset, bit)), offset, `bit ${bit} of byte ${offset}`);
+        expect(
+          reported(await namedWith(offset, flipped(offset, bit)), offset),
+          `bit ${bit} of byte ${offset}`,
+        ).toBe(recordAt(offset));
       }
     }
   });
@@ -237,7 +245,7 @@ describe("a small log with a batch, an escaped changes digest and a body with li
     for (const [what, bytes] of replacements) {
       const offset = sound.indexOf(what);
       expect(offset).toBeGreaterThan(0);
-      expectNamed(await namedWith(offset, bytes), offset, JSON.stringify(what));
+      expect(reported(await namedWith(offset, bytes), offset), JSON.stringify(what)).toBe(recordAt(offset));
     }
     const escaped = Buffer.from(
       sound.toString().replace("\\u0007", "\\u0007").replace('é","digest"', '\\u00e9","digest"'),

@@ -27,7 +27,7 @@ import type { Control, OpenCall, OpenCallStatus } from "./control.ts";
  * approval asks for it. Called whenever calls are queued or the policy changes, so that every queued call may run.
  */
 export function applyPolicy(edit: StateEdit): void {
-  for (const call of [...openCallsOf(edit.reActContext.control)])
+  for (const call of openCallsOf(edit.reActContext.control))
     if (waitsForStart(call.status)) applyPolicyTo(edit, call);
 }
 

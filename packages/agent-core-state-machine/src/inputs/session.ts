@@ -61,7 +61,7 @@ export const sessionOpened: InputHandler<SessionOpenedInput> =
       (control.type === "Planning" && (control.started || control.messageId !== null)) ||
       (control.type === "Reflecting" && control.started);
     if (calling) interruptLlmCall(edit);
-    for (const { id } of [...openCallsOf(control)])
+    for (const { id } of openCallsOf(control))
       interruptIfStarted(edit, openCallOf(edit.reActContext.control, id));
     advanceBatch(edit);
     interruptStartedHandler(edit);
@@ -99,7 +99,7 @@ export function configure(edit: StateEdit, after: Configuration): void {
   edit.set(after);
   moveStepLimit(edit, after.config.limits.maxSteps - before.config.limits.maxSteps);
   if (changesRequest(before, after) || isLastStep(edit) !== wasLastStep) replaceLlmCall(edit);
-  for (const { id } of [...openCallsOf(edit.reActContext.control)]) reconsiderCall(edit, id, before.tools);
+  for (const { id } of openCallsOf(edit.reActContext.control)) reconsiderCall(edit, id, before.tools);
   applyPolicy(edit);
   advanceBatch(edit);
   leaveState(edit, reconsiderState(edit, before.config));

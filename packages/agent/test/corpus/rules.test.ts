@@ -61,7 +61,7 @@ describe("the sentences of the reducer", () => {
     Object.assign(wording, texts);
   });
 
-  it("are no part of a state: where each is corrected, requests differ and states do not", () => {
+  it("belong to requests: where each is corrected, requests differ and states do not", () => {
     const names = recordedNames();
     const before = names.map((name) => positionsOf(goldenText(name)));
     const corrected = Object.keys(wording).map((name) => [name, `A better text of ${name}.`] as const);

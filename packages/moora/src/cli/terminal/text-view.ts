@@ -4,6 +4,7 @@ import {
   type AgentEvent,
   type RunResult,
   type SubAgentEvent,
+  type ToolCallResult,
   type Trace,
 } from "@moora/agent";
 import { oneLine, resultSummary } from "@moora/agent-core-effects/internal";
@@ -64,9 +65,7 @@ export class TextView implements RunView {
         return this.#screen.showStatus(oneLine(event.text));
       case "ToolCallFinished": {
         const { name, result } = event;
-        const summary = result.isSuccess
-          ? resultSummary(result.content)
-          : `failed: ${oneLine(failureText(result))}`;
+        const summary = resultText(result);
         return this.#screen.dim(`<- ${name} ${summary}`);
       }
       case "ToolCallRetryScheduled": {
@@ -170,3 +169,6 @@ export class TextView implements RunView {
 }
 
 const seconds = (ms: number): string => `${Math.max(1, Math.ceil(ms / 1_000))} s`;
+
+const resultText = (result: ToolCallResult): string =>
+  result.isSuccess ? resultSummary(result.content) : `failed: ${oneLine(failureText(result))}`;
