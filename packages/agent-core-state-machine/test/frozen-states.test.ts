@@ -140,11 +140,11 @@ describe.each(counts)("a state with %i messages, calls and open calls", (count) 
   });
 
   it.each<[string, (value: AgentState) => object]>([
-    ["reactive", vue.reactive],
-    ["readonly", vue.readonly],
-    ["shallowReactive", vue.shallowReactive],
-    ["ref", (value: AgentState) => vue.ref(value).value],
-    ["reactive, around it", (value: AgentState) => vue.reactive({ value }).value],
+    ["reactive", (value) => vue.reactive<object>(value)],
+    ["readonly", (value) => vue.readonly<object>(value)],
+    ["shallowReactive", (value) => vue.shallowReactive<object>(value)],
+    ["ref", (value) => vue.ref<object>(value).value],
+    ["reactive, around it", (value) => vue.reactive<{ value: object }>({ value }).value],
   ])("is read and continued in Vue: %s", (_, wrap) => {
     // Vue gives an unwrapped type, which is the same for a state.
     const wrapped: AgentState = Object(wrap(state));

@@ -22,7 +22,7 @@ import { joinedTeam, memberAt } from "../team/member-at.ts";
 export interface FoldedSession {
   readonly state: AgentState;
   readonly head: ChainHead;
-  /** The `rulesVersion` by which the state was folded; undefined in one that an earlier release stored. */
+  /** The `rulesVersion` by which the state was folded; undefined in one that an earlier release stored. Fold a state of other rules again, from its header. */
   readonly rules?: number;
 }
 
