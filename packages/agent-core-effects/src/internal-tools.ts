@@ -1,7 +1,8 @@
-import type {
-  AddToolCallsToContextInput,
-  AgentState,
-  ExpandContextWindowInput,
+import {
+  failureText,
+  type AddToolCallsToContextInput,
+  type AgentState,
+  type ExpandContextWindowInput,
 } from "@moora/agent-core-state-machine";
 import { callIdsOf, recordOf, toolOf, transcriptOf } from "@moora/agent-core-state-machine/internal";
 import type { JsonObject, LlmTool } from "@moora/llm";
@@ -100,7 +101,7 @@ function foundCalls(state: AgentState, text: unknown): InternalAnswer {
     const record = recordOf(state, id);
     if (record === undefined || record.result === null) continue;
     const { name, parameters, result } = record;
-    const shown = result.isSuccess ? result.content : result.error;
+    const shown = result.isSuccess ? result.content : failureText(result);
     if (![name, parameters, shown].some((field) => field.includes(text))) continue;
     lines.push(`${id}: ${name}(${truncated(parameters, 200)}) ${result.isSuccess ? "succeeded" : "failed"}`);
   }

@@ -82,6 +82,7 @@ export { memoryAt } from "./memory.ts";
 export type { AgentMemory, MemoryCall, MemoryStep } from "./memory.ts";
 export { parseState } from "./migrate.ts";
 export type { ParsedState } from "./migrate.ts";
+export { rulesVersion } from "./rules.ts";
 export { parseInput } from "./parse-input.ts";
 export type { InputProblem, ParsedInput } from "./parse-input.ts";
 export {
@@ -106,6 +107,7 @@ export type {
   TurnEntry,
   TurnPart,
 } from "./state.ts";
+export { failureText } from "./wording.ts";
 export { traceOf } from "./trace.ts";
 export type { Trace } from "./trace.ts";
 export type { TraceNote } from "./trace-note.ts";

@@ -25,7 +25,7 @@ export function initialAgentState({
   activeAgent,
 }: InitialAgentOptions = {}): AgentState {
   const whole = changeConfig(defaultAgentConfig, config);
-  return {
+  return frozen({
     version: 1,
     config: whole,
     messages: [],
@@ -40,10 +40,10 @@ export function initialAgentState({
     updatedAt: 0,
     usage: noAgentUsage,
     unreportedUsage: [],
-    data: frozen(data?.initial ?? null),
+    data: data?.initial ?? null,
     dataStatus: data === undefined ? null : { version: data.version, isShown: false },
     ...(activeAgent === undefined ? {} : { activeAgent }),
-  };
+  });
 }
 
 const initialContext = (contextWindowSize: number): ReActContext => ({

@@ -185,6 +185,8 @@ export const inputSchemas = {
     owner: text,
     /** The version of the agent that writes the following records. */
     agentVersion: z.exactOptional(text),
+    /** The rules by which the owner folds the session: its `rulesVersion`. */
+    rules: z.exactOptional(z.int().check(z.positive())),
     /** The owner reports what calls have used that ended without their tools before it opened the session. */
     reportsUsage: z.exactOptional(z.literal(true)),
   }),

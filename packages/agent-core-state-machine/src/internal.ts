@@ -1,5 +1,6 @@
 /** Exports for the other packages of this repository. Not a public API: they may change in any release. */
 export { messageIdToPostId, questionKey } from "@moora/agent-webui-protocol";
+export { frozen } from "./data/frozen.ts";
 export { dataOf } from "./inputs/data.ts";
 export { keepResult, pointerToKeys } from "./data/patches.ts";
 export { changeConfig, configGroups, withoutUndefined } from "./agent-config.ts";
@@ -63,4 +64,4 @@ export { parseStoredInput } from "./parse-input.ts";
 export { costAt, priceOf } from "./prices.ts";
 export { toolsSchema } from "./state.ts";
 export { addAgentUsage, noAgentUsage, totalTokens } from "./usage.ts";
-export { wording } from "./wording.ts";
+export { sentenceToText, wording } from "./wording.ts";

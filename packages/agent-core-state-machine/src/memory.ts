@@ -10,6 +10,7 @@ import { controlName } from "./control/enter.ts";
 import type { AgentState, ToolCallRecord, TurnEntry } from "./state.ts";
 import { callIdsIn, textIn } from "./turn-parts.ts";
 import type { AgentUsage } from "./usage.ts";
+import { failureText } from "./wording.ts";
 
 /** A tool call in the memory of an agent. `observation` is null while the call is open. */
 export interface MemoryCall {
@@ -140,5 +141,7 @@ export const memoryCall = (toolCallId: string, { name, parameters, result }: Too
 });
 
 /** A result as a text of the hybrid state machine. */
-const observationOf = (result: NonNullable<ToolCallRecord["result"]>): string =>
-  result.isSuccess ? `SUCCESS: ${result.content}` : `ERROR: ${result.code ?? "tool-error"}: ${result.error}`;
+export const observationOf = (result: NonNullable<ToolCallRecord["result"]>): string =>
+  result.isSuccess
+    ? `SUCCESS: ${result.content}`
+    : `ERROR: ${result.code ?? "tool-error"}: ${failureText(result)}`;

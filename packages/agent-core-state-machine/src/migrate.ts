@@ -52,7 +52,7 @@ export function parseState(value: unknown): ParsedState {
   }
   const [problem] = graphProblems(parsed.data.config.graph);
   return problem === undefined
-    ? { ok: true, state: { ...parsed.data, data: frozen(dataOf(parsed.data)) } }
+    ? { ok: true, state: frozen({ ...parsed.data, data: dataOf(parsed.data) }) }
     : refused("not-a-state", "config.graph", problem);
 }
 

@@ -1,15 +1,17 @@
 import type { AgentMessage, Json } from "@moora/agent-webui-protocol";
 import type { AgentConfig } from "./agent-config.ts";
 import { Written, type AgentChange, type StateFields } from "./changes.ts";
-import { createState } from "./collections/finished-state.ts";
+import { createState, freezeElements } from "./collections/finished-state.ts";
 import { ListsEdit } from "./collections/lists-edit.ts";
 import { listsKey } from "./collections/state-lists.ts";
 import { putCall } from "./collections/open-call-list.ts";
+import { frozen } from "./data/frozen.ts";
 import type { OpenCall } from "./control/control.ts";
 import type { DataPatch } from "./data/patches.ts";
 import type { MemoryCall } from "./memory.ts";
 import type { AgentState, ContextEntry, ReActContext, ToolCallRecord, ToolDefinition } from "./state.ts";
 import type { TraceNote } from "./trace-note.ts";
+import type { Sentence } from "./wording.ts";
 import { addAgentUsage, type AgentUsage, type UsageReport } from "./usage.ts";
 
 /** One move along an edge of the control graph. */
@@ -27,7 +29,8 @@ export interface ControlMove {
 }
 
 /**
- * A state that inputs are changing. Only this class writes states. It can be read like a state.
+ * A state that inputs are changing. Only this class writes states. It can be read like a state. What it writes to a frozen state is frozen;
+ * a state that is not, as one that a store of the application observes, belongs to the application.
  *
  * What is changed is copied at the first write and written in place after that; elements are replaced, not changed. An
  * edit that finishes after each input is persistent: the states that it has returned do not change. An edit that applies
@@ -59,8 +62,11 @@ export class StateEdit implements AgentState {
   #written: Written | undefined;
   #ownContext: Mutable<ReActContext> | undefined;
   #ownContextCalls: string[] | undefined;
+  /** When the elements that are written are frozen: at once, when the state is finished for the first time, or never. */
+  #freezes: "at-once" | "at-end" | "never";
 
-  constructor(state: AgentState, records = false) {
+  /** `records`: whether changes are recorded. `folds`: whether many inputs are applied before the first state is read. */
+  constructor(state: AgentState, { records = false, folds = false } = {}) {
     this.config = state.config;
     this.tools = state.tools;
     this.toolCallCount = state.toolCallCount;
@@ -79,6 +85,7 @@ export class StateEdit implements AgentState {
     this.#written = records ? new Written(state) : undefined;
     this.#ownContext = undefined;
     this.#ownContextCalls = undefined;
+    this.#freezes = !Object.isFrozen(state) ? "never" : folds ? "at-end" : "at-once";
   }
 
   /** All messages as an array. Inside the core, use `messagesOf`, which does not create one. */
@@ -97,7 +104,7 @@ export class StateEdit implements AgentState {
   }
 
   putMessage(index: number, message: AgentMessage): void {
-    this[listsKey].putMessage(index, message);
+    this[listsKey].putMessage(index, this.#frozen(message));
     this.#written?.message({ op: "put-message", index, message });
   }
 
@@ -108,12 +115,12 @@ export class StateEdit implements AgentState {
   /** Inserts a message before the one at `index`; at the end of the list it appends. */
   insertMessage(index: number, message: AgentMessage): void {
     if (index >= this[listsKey].messages.length) return this.addMessage(message);
-    this[listsKey].insertMessage(index, message);
+    this[listsKey].insertMessage(index, this.#frozen(message));
     this.#written?.message({ op: "insert-message", index, message });
   }
 
   putCall(id: string, record: ToolCallRecord): void {
-    this[listsKey].putCall(id, record);
+    this[listsKey].putCall(id, this.#frozen(record));
     this.#written?.call(id);
   }
 
@@ -121,14 +128,19 @@ export class StateEdit implements AgentState {
     this.putEntry(this[listsKey].transcript.length, entry);
   }
 
+  /** Adds a note of the reducer for the model, with what was said, if the sentence has it. */
+  addNote(says: Sentence, text = ""): void {
+    this.addEntry({ type: "note", text, says });
+  }
+
   putEntry(index: number, entry: ContextEntry): void {
-    this[listsKey].putEntry(index, entry);
+    this[listsKey].putEntry(index, this.#frozen(entry));
     this.#written?.entry(index);
   }
 
   addContextCalls(ids: readonly string[]): void {
     if (this.#ownContextCalls === undefined) {
-      this.#ownContextCalls = this.reActContext.toolCallIds.slice();
+      this.#ownContextCalls = [...this.reActContext.toolCallIds];
       this.#writableContext().toolCallIds = this.#ownContextCalls;
     }
     this.#ownContextCalls.push(...ids);
@@ -136,13 +148,13 @@ export class StateEdit implements AgentState {
   }
 
   addQueued(entry: ContextEntry): void {
-    this.#writableContext().queued = [...this.reActContext.queued, entry];
+    this.#writableContext().queued = this.#frozen([...this.reActContext.queued, entry]);
     this.#written?.queued(entry);
   }
 
   /** Replaces the open call with the same id. Does nothing if the call is not open. */
   putOpenCall(call: OpenCall): void {
-    this.#replaceOpenCall(call.id, call);
+    this.#replaceOpenCall(call.id, this.#frozen(call));
   }
 
   /** Removes an open call. Does nothing if the call is not open. */
@@ -153,12 +165,14 @@ export class StateEdit implements AgentState {
   /** Replaces the application data by what patches make of it. `version`: its new version. */
   setData(data: Json, patches: readonly DataPatch[], version?: number): void {
     this.data = data;
-    this.dataStatus = { version: version ?? this.dataStatus?.version ?? 0, isShown: false };
+    this.dataStatus = this.#frozen({ version: version ?? this.dataStatus?.version ?? 0, isShown: false });
     if (patches.length > 0) this.#written?.data(patches);
   }
 
   setContext(fields: Partial<ReActContext>): void {
     Object.assign(this.#writableContext(), fields);
+    this.#frozen(fields.control);
+    this.#frozen(fields.queued);
     if (fields.control !== undefined) this.#written?.replaced("control");
     if (fields.toolCallIds !== undefined) {
       this.#ownContextCalls = undefined;
@@ -169,6 +183,7 @@ export class StateEdit implements AgentState {
 
   set(fields: Partial<StateFields>): void {
     Object.assign(this, fields);
+    for (const field of Object.values(fields)) this.#frozen(field);
   }
 
   /** Records when the state last changed. Not part of the changes: the digest covers the time as part of the input. */
@@ -186,14 +201,19 @@ export class StateEdit implements AgentState {
   /** Adds the usage of a tool. It does not affect `inputTokens`, the length of the agent's own last request. */
   addToolUsage(usage: UsageReport | undefined): void {
     if (usage === undefined) return;
-    this.usage = addAgentUsage(this.usage, usage);
-    this.#writableContext().usage = addAgentUsage(this.reActContext.usage, usage);
+    this.usage = this.#frozen(addAgentUsage(this.usage, usage));
+    this.#writableContext().usage = this.#frozen(addAgentUsage(this.reActContext.usage, usage));
   }
 
   /** Returns the current state. It is immutable from now on: later writes go to new copies. */
   finished(): AgentState {
     this.#disown();
-    return createState(this, this[listsKey].finish(this.toolCallCount));
+    const lists = this[listsKey].finish(this.toolCallCount);
+    if (this.#freezes === "at-end") {
+      this.#freezes = "at-once";
+      freezeElements(this, lists);
+    }
+    return createState(this, lists, this.#freezes === "at-once");
   }
 
   /** The changes of the current input. None if they are not recorded. */
@@ -225,7 +245,15 @@ export class StateEdit implements AgentState {
     });
   }
 
+  #frozen<Value>(value: Value): Value {
+    return this.#freezes === "at-once" ? frozen(value) : value;
+  }
+
   #disown(): void {
+    if (this.#freezes === "at-once" && this.#ownContext !== undefined) {
+      Object.freeze(this.#ownContext.toolCallIds);
+      Object.freeze(this.#ownContext);
+    }
     this.#ownContext = undefined;
     this.#ownContextCalls = undefined;
   }

@@ -45,7 +45,13 @@ export const toolDefinitionSchema = z.object({
 /** Tools by name. */
 export const toolsSchema = z.record(z.string(), toolDefinitionSchema);
 
-/** `code` is stable and for programs, such as `rejected` or `timeout`; `error` is what the model reads. */
+/** What the reducer says to the model: the name of a sentence and its arguments. */
+const says = z.exactOptional(z.tuple([z.string()], jsonSchema));
+
+/**
+ * `code` is stable and for programs, such as `rejected` or `timeout`; `error` is what the tool or a person has said. `failureText` has what
+ * the model reads.
+ */
 export const toolCallResultSchema = z.discriminatedUnion("isSuccess", [
   z.object({
     isSuccess: z.literal(true),
@@ -58,6 +64,7 @@ export const toolCallResultSchema = z.discriminatedUnion("isSuccess", [
     error: z.string(),
     receivedAt: z.number(),
     code: z.exactOptional(z.string()),
+    says,
   }),
 ]);
 
@@ -194,7 +201,7 @@ export const contextEntrySchema = z.discriminatedUnion("type", [
     withheld,
   }),
   z.object({ type: z.literal("tool-calls"), toolCallIds: z.array(z.string()), withheld }),
-  z.object({ type: z.literal("note"), text: z.string(), withheld }),
+  z.object({ type: z.literal("note"), text: z.string(), says, withheld }),
   /** The conversation was handed over. Requests no longer contain the notes and the tool calls before it. */
   z.object({
     type: z.literal("handoff"),

@@ -2,6 +2,7 @@ import { changeConfig, type AgentConfig, type AgentConfigChange } from "./agent-
 import { withFields } from "./collections/finished-state.ts";
 import { moveBy } from "./control/move.ts";
 import type { AgentChange } from "./changes.ts";
+import { frozen } from "./data/frozen.ts";
 import { StateEdit, type ControlMove } from "./state-edit.ts";
 import { initialAgentState } from "./initial.ts";
 import type { AgentInput, InputOf, InputType } from "./input.ts";
@@ -120,7 +121,7 @@ export interface AgentStep {
 export const step =
   (input: AgentInput) =>
   (state: AgentState): AgentStep => {
-    const edit = new StateEdit(state, true);
+    const edit = new StateEdit(state, { records: true });
     return apply(edit, input) ? new EditedStep(edit) : { state, moves: [], changes: [] };
   };
 
@@ -139,7 +140,7 @@ class EditedStep implements AgentStep {
   }
 
   get changes(): readonly AgentChange[] {
-    return (this.#changes ??= this.#edit.changes());
+    return (this.#changes ??= Object.freeze(this.#edit.changes()));
   }
 }
 
@@ -150,7 +151,7 @@ class EditedStep implements AgentStep {
 export const fire =
   (event: string) =>
   (state: AgentState): AgentStep => {
-    const edit = new StateEdit(state, true);
+    const edit = new StateEdit(state, { records: true });
     edit.timestamp = state.updatedAt;
     moveBy(edit, { event });
     return new EditedStep(edit);
@@ -174,7 +175,7 @@ export function createAgentTransition(
     const known = configured.get(config);
     if (known !== undefined) return known;
     const changed = changeConfig(config, change);
-    const own = JSON.stringify(changed) === JSON.stringify(config) ? config : changed;
+    const own = JSON.stringify(changed) === JSON.stringify(config) ? config : frozen(changed);
     configured.set(config, own);
     return own;
   };
@@ -207,7 +208,7 @@ export function beginReplay(
   from: AgentState = initialAgentState(),
   { changes = false }: { readonly changes?: boolean } = {},
 ): Replay {
-  const edit = new StateEdit(from, changes);
+  const edit = new StateEdit(from, { records: changes, folds: true });
   return {
     apply(input) {
       edit.next();
@@ -219,7 +220,7 @@ export function beginReplay(
 
 /** Folds inputs, and returns the resulting state. Inputs that do not apply are skipped. */
 export function replay(inputs: Iterable<AgentInput>, from: AgentState = initialAgentState()): AgentState {
-  const edit = new StateEdit(from);
+  const edit = new StateEdit(from, { folds: true });
   for (const input of inputs) {
     edit.next();
     apply(edit, input);

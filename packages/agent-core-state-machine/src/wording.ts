@@ -1,4 +1,9 @@
-/** Every sentence with which the reducer answers the model, in one place: a change here changes what models read. */
+import type { Json } from "@moora/agent-webui-protocol";
+
+/**
+ * Every sentence with which the reducer answers the model, in one place. States contain their names and arguments, and requests the
+ * texts: a correction of a text changes what models read, and no state. A name stays, and so does the order of arguments.
+ */
 export const wording = {
   blacklisted: (name: string) => `The tool ${name} is not allowed here and was not run.`,
   cutTurn:
@@ -24,10 +29,15 @@ export const wording = {
   cancelledAfterStart: "Cancelled after it had started; it may have had its effect.",
   notRun: (reason: string) => `Not run. ${reason}`,
   toolChanged: "The tool was changed or removed.",
+  movedOn: "The agent moved on without it.",
+  interrupted: "It was interrupted.",
+  notAllowedAnymore: (name: string) => `The tool ${name} is not allowed anymore.`,
   outcomeUnknown: (reason: string) =>
     `The outcome of this call is unknown: it was started and may have had its effect. ${reason} Do not assume either.`,
   crashLoop: (attempts: number, mayHaveRun: boolean) =>
     `Given up: this call was interrupted ${attempts} times.${mayHaveRun ? " It may have had its effect." : ""}`,
+  withheldCall: (name: string, id: string, code: string) =>
+    `${name} (id ${id}) ${code === "" ? "succeeded" : `failed (${code})`}`,
   withheldCalls: (calls: readonly string[]) =>
     `The provider refused the exchange before this, which is not shown. These calls were made in it: ${calls.join("; ")}. Their results can be loaded by id.`,
   lowConfidence: (confidence: number, threshold: number) =>
@@ -55,3 +65,34 @@ export const wording = {
       ? "The task was cancelled here."
       : `The task was cancelled here: ${reason}`,
 } as const;
+
+/** A sentence as a state contains it: its name in `wording`, and its arguments, which may be sentences or lists of them. */
+export type Sentence = readonly [keyof typeof wording, ...Json[]];
+
+/**
+ * The text of what a state says. `said` is what a tool or a person has said, which is the whole text without a sentence, and the last
+ * argument of one. A name that this release does not know is the text.
+ */
+export function sentenceToText(says: readonly [string, ...unknown[]] | undefined, said: string): string {
+  if (says === undefined) return said;
+  const [name, ...args] = says;
+  const texts: Readonly<Record<string, unknown>> = wording;
+  const text = Object.hasOwn(texts, name) ? texts[name] : name;
+  if (typeof text !== "function") return String(text);
+  const argumentOf = (given: unknown): unknown => {
+    if (isSentence(given)) return sentenceToText(given, said);
+    return Array.isArray(given) ? given.map(argumentOf) : given;
+  };
+  return String(Reflect.apply(text, undefined, [...args.map(argumentOf), said]));
+}
+
+const isSentence = (value: unknown): value is readonly [string, ...unknown[]] =>
+  Array.isArray(value) && typeof value[0] === "string";
+
+/** The text of a failed result, as the model reads it. `error` alone is what the tool or a person has said. */
+export const failureText = ({ says, error }: Said): string => sentenceToText(says, error);
+
+interface Said {
+  readonly error: string;
+  readonly says?: readonly [string, ...unknown[]];
+}

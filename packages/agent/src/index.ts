@@ -1,6 +1,13 @@
 // Re-exports from the packages below: the functions that applications need, and every type that a signature here uses, so
 // that an application can depend on this package alone.
-export { agentTransition, memoryAt, statusAt, traceOf } from "@moora/agent-core-state-machine";
+export {
+  agentTransition,
+  failureText,
+  memoryAt,
+  rulesVersion,
+  statusAt,
+  traceOf,
+} from "@moora/agent-core-state-machine";
 export type {
   AgentAttachment,
   AgentChange,
@@ -184,7 +191,7 @@ export type { JsonOf } from "./json-of.ts";
 export type { DecisionOn, OtherToolName, QuestionAbout, QuestionOf, TypedQuestion } from "./question-of.ts";
 export { foldHeader, newSessionHeader, recordInputs, releaseInputs } from "./host/folded-session.ts";
 export type { FoldedSession, RecordedInputs } from "./host/folded-session.ts";
-export { digestOfChanges, inputToRecord, recordToInput } from "./durable/session-record.ts";
+export { checkChanges, digestOfChanges, inputToRecord, recordToInput } from "./durable/session-record.ts";
 export { performEffect } from "./perform-effect.ts";
 export type { PerformOptions } from "./perform-effect.ts";
 export type { ModelPrice, PriceList } from "./price-list.ts";

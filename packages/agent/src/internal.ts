@@ -21,7 +21,7 @@ export { ownerOf } from "./durable/lease-holder.ts";
 export { historyDigest } from "./durable/history-digest.ts";
 export { headerToState } from "./durable/session-header.ts";
 export { ignoredReason } from "@moora/agent-core-state-machine";
-export { foldRecords } from "./host/folded-session.ts";
+export { foldRecords, isFoldedHere } from "./host/folded-session.ts";
 export type { McpHost, McpRoute } from "./host/mcp-route.ts";
 export type { CallAction, CallSession, ListedSession, UserSessions } from "./host/user-sessions.ts";
 export { fileHeaders, mediaTypeIn } from "./file-response.ts";

@@ -1,6 +1,6 @@
 import type { Clock, NeedsContext, Tool } from "@moora/agent-core-effects";
 import { blobProblem } from "@moora/agent-core-effects/internal";
-import type { AgentInput } from "@moora/agent-core-state-machine";
+import { rulesVersion, type AgentInput } from "@moora/agent-core-state-machine";
 import { LogError, type EventLog, type LeaseClaim, type LogNotice, type SessionLog } from "@moora/event-log";
 import type { AgentEvent } from "./agent-event.ts";
 import { checkIsAgent, checkOpenOptions } from "./check-arguments.ts";
@@ -302,6 +302,7 @@ export function openingInputs(
     type: "session-opened",
     owner,
     agentVersion: agent.version,
+    rules: rulesVersion,
     ...(spends ? { reportsUsage: true } : {}),
     timestamp,
   };

@@ -12,6 +12,7 @@ import {
   type RunResult,
 } from "../src/index.ts";
 import { TestClock, untilPasses } from "@moora/testbed/test-clock";
+import { asRead } from "@moora/testbed/as-read";
 import { failureOf, settled, toolOf } from "./support.ts";
 
 const unhandled = vi.fn();
@@ -314,7 +315,7 @@ describe("a task that has to ask", () => {
     const llm = new MockLlmCaller([callsTools([{ name: "pay" }]), answers("Done.")]);
     return { paid, agent: defineAgent({ llm, tools: [pay], config: { approval: { policy: "always" } } }) };
   };
-  const resultOf = ({ state }: RunResult): unknown => state.toolCalls["call_1"]?.result;
+  const resultOf = ({ state }: RunResult): unknown => asRead(state.toolCalls["call_1"]?.result);
 
   it("and has no reviewer rejects, and never hangs", async () => {
     const { agent, paid } = paying();

@@ -1,5 +1,5 @@
 import type { AgentState, Question } from "@moora/agent";
-import { stateVersion } from "@moora/agent-core-state-machine/internal";
+import { frozen, stateVersion } from "@moora/agent-core-state-machine/internal";
 import { ClientError } from "./client-error.ts";
 import type { ConnectSettings } from "./connect-options.ts";
 import type { ServerApi } from "./server-api.ts";
@@ -72,5 +72,5 @@ export function snapshotOf(view: unknown, url: string): SessionSnapshot {
     );
   }
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  return snapshot as SessionSnapshot;
+  return frozen(snapshot as SessionSnapshot);
 }

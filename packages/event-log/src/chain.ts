@@ -23,7 +23,7 @@ class ChainedRecord implements LogRecord {
     this.seq = head.seq + 1;
     this.body = body;
     this.changesDigest = changesDigest;
-    this.digest = recordDigest(head.digest, body, changesDigest);
+    this.digest = recordDigest(head.digest, body);
     this.#previousDigest = head.digest;
     Object.freeze(this);
   }
@@ -57,7 +57,12 @@ export const copyRecords = (records: readonly LogRecord[]): readonly LogRecord[]
 export const follows = (head: ChainHead, record: LogRecord): boolean =>
   record.seq === head.seq + 1 &&
   (ChainedRecord.isAfter(head.digest, record) ||
-    record.digest === recordDigest(head.digest, record.body, record.changesDigest));
+    record.digest === recordDigest(head.digest, record.body) ||
+    record.digest === formerDigest(head.digest, record));
+
+/** The digest of a record as releases before the first stable format computed it: it covered `changesDigest` as well. */
+const formerDigest = (previousDigest: string, { body, changesDigest }: LogRecord): string =>
+  digestOf(previousDigest, body, changesDigest);
 
 /** Returns the records if they continue the chain from `head`. Throws `LogCorrupt` with the `seq` of the first that does not. */
 export function checkedChain(head: ChainHead, records: readonly LogRecord[]): readonly LogRecord[] {

@@ -61,6 +61,5 @@ export function digestOf(...parts: readonly string[]): string {
   return hashText(framed);
 }
 
-/** The digest of a record, which chains it to the record before: a hash of the previous digest, `body` and `changesDigest`. */
-export const recordDigest = (previousDigest: string, body: string, changesDigest: string): string =>
-  digestOf(previousDigest, body, changesDigest);
+/** The digest of a record, which chains it to the record before: a hash of the previous digest and `body`. */
+export const recordDigest = (previousDigest: string, body: string): string => digestOf(previousDigest, body);

@@ -4,9 +4,9 @@ import type { LogError } from "./log-error.ts";
 export type MaybePromise<T> = T | Promise<T>;
 
 /**
- * One accepted input. `seq` counts from 1 without gaps; `body` is the JSON text of the input, stored unchanged;
- * `changesDigest` is a digest of the changes that the input made to the state, at most 200 UTF-16 code units; `digest` chains
- * the records: `recordDigest(previous digest, body, changesDigest)`, where the first previous digest is that of the header.
+ * One accepted input. `seq` counts from 1 without gaps; `body` is the JSON text of the input, stored unchanged; `digest` chains
+ * the records: `recordDigest(previous digest, body)`, where the first previous digest is that of the header. `changesDigest` is
+ * a check of what the reducer made of the input, at most 200 UTF-16 code units; the chain does not cover it.
  */
 export interface LogRecord {
   readonly seq: number;

@@ -74,7 +74,7 @@ function recordProblem(last: ChainHead, record: LogRecord, lengthBefore: number)
     );
   }
   if (follows(last, record)) return undefined;
-  return `${name} does not continue the log. Its digest must be recordDigest(previous digest, body, changesDigest).`;
+  return `${name} does not continue the log. Its digest must be recordDigest(previous digest, body).`;
 }
 
 /** Why a text cannot be stored unchanged; undefined if it can. */

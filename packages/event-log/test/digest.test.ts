@@ -11,9 +11,7 @@ describe("a digest", () => {
     expect(digestOf("")).toBe("unaLMx_YbOyAO-BOVqsrPQ");
     expect(digestOf("a")).toBe("QWL93Tmj5CJejiOS7O0jfw");
     expect(digestOf("ab\u{1F600}")).toBe("JgqcDHQCGFQbtj93wYMF1Q");
-    expect(recordDigest(digestOf("{}"), '{"a":1}', "changed")).toBe(
-      digestOf(digestOf("{}"), '{"a":1}', "changed"),
-    );
+    expect(recordDigest(digestOf("{}"), '{"a":1}')).toBe(digestOf(digestOf("{}"), '{"a":1}'));
   });
 
   it("is 22 characters of base64url that encode 128 bits", () => {
@@ -60,6 +58,22 @@ describe("a chain", () => {
     expect(checkedChain(chainStart("{}"), records)).toBe(records);
     for (const [index, record] of records.entries())
       expect(checkedChain(record, records.slice(index + 1))).toEqual(records.slice(index + 1));
+  });
+
+  it("covers facts only: another digest of changes continues it", () => {
+    const refolded = records.map((record) => ({ ...record, changesDigest: "of other rules" }));
+    expect(checkedChain(chainStart("{}"), refolded)).toBe(refolded);
+  });
+
+  it("of an earlier release, which covered the digests of changes, is continued and checked as it was written", () => {
+    const formerDigest = digestOf(chainStart("{}").digest, "{}", "changed");
+    const former = { seq: 1, body: "{}", changesDigest: "changed", digest: formerDigest };
+    const mixed = [former, ...recordsAfter(former, "[]")];
+    expect(checkedChain(chainStart("{}"), mixed)).toBe(mixed);
+    for (const change of [{ body: "[]" }, { changesDigest: "other" }]) {
+      const altered = [{ ...former, ...change }];
+      expect(() => checkedChain(chainStart("{}"), altered)).toThrow(expect.objectContaining({ seq: 1 }));
+    }
   });
 
   it("begins with its header", () => {

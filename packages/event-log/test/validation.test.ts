@@ -5,8 +5,8 @@ import { validateAppend, validHeader } from "../src/store.ts";
 describe("the limits of an append", () => {
   const start = chainStart("{}");
   const half = "x".repeat(maxRecordLength / 2);
-  const first = { seq: 1, body: half, changesDigest: "", digest: recordDigest(start.digest, half, "") };
-  const second = { seq: 2, body: half, changesDigest: "", digest: recordDigest(first.digest, half, "") };
+  const first = { seq: 1, body: half, changesDigest: "", digest: recordDigest(start.digest, half) };
+  const second = { seq: 2, body: half, changesDigest: "", digest: recordDigest(first.digest, half) };
 
   it("apply to all bodies together, and the error contains both lengths", () => {
     expect(validateAppend(start, 0, [first, second])).toBe(second);

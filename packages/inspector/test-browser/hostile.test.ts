@@ -1,4 +1,5 @@
 import { escapeHiddenCharacters } from "@moora/agent";
+import { rulesVersion } from "@moora/agent-core-state-machine";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { launchChromium } from "@moora/testbed/chromium";
@@ -53,7 +54,7 @@ function* allTexts(): Generator<string, string> {
 }
 
 const exportOf = (name: string): string =>
-  readFileSync(join(root, "corpus/sessions", `${name}.jsonl`), "utf8");
+  readFileSync(join(root, `corpus/rules-${rulesVersion}/sessions/${name}.jsonl`), "utf8");
 
 describe("hostile content in a file", () => {
   let browser: Browser;

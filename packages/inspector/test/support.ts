@@ -2,11 +2,11 @@ import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { chainStart, type ChainHead, type LogRecord } from "@moora/event-log";
 import { headerToState, inputToRecord, recordsToPortable, textToHeader, type AgentInput } from "@moora/agent";
-import { beginReplay, defaultAgentConfig } from "@moora/agent-core-state-machine";
+import { beginReplay, defaultAgentConfig, rulesVersion } from "@moora/agent-core-state-machine";
 import { readExport } from "../src/session/read-export.ts";
 import { SessionHistory } from "../src/session/session-history.ts";
 
-const folder = join(import.meta.dirname, "../../../corpus/sessions");
+const folder = join(import.meta.dirname, `../../../corpus/rules-${rulesVersion}/sessions`);
 
 /** The names of the golden logs. */
 export const corpus: readonly string[] = readdirSync(folder).map((file) => file.replace(".jsonl", ""));

@@ -28,6 +28,7 @@ export {
   effectToQuestion,
   escapeHiddenCharacters,
   exportSession,
+  failureText,
   forkSession,
   importSession,
   initialStateOf,

@@ -1,11 +1,12 @@
 import type { Attributes } from "@opentelemetry/api";
 import { llmRequestAt } from "@moora/agent-core-effects";
 import { textToJson } from "@moora/agent-core-effects/internal";
-import type {
-  AgentState,
-  ReActObservedInput,
-  ToolCallRecord,
-  TraceNote,
+import {
+  failureText,
+  type AgentState,
+  type ReActObservedInput,
+  type ToolCallRecord,
+  type TraceNote,
 } from "@moora/agent-core-state-machine";
 import { contentAttribute, finishReason } from "./names.ts";
 
@@ -70,7 +71,7 @@ export class Content {
 
   ofResult({ result }: ToolCallRecord): Attributes {
     if (result === null) return {};
-    return this.#one(contentAttribute.toolResult, result.isSuccess ? result.content : result.error);
+    return this.#one(contentAttribute.toolResult, result.isSuccess ? result.content : failureText(result));
   }
 
   /** Who has answered a question, and why. */

@@ -1,5 +1,6 @@
 import type { Attributes } from "@opentelemetry/api";
 import {
+  failureText,
   inputTraits,
   type AgentInput,
   type AgentState,
@@ -120,7 +121,7 @@ function toolCallEnd(toolCallId: string, input: AgentInput, { state, content }: 
   if (record === undefined || record.result === null || isInterrupted) return endedBy(input);
   const attributes = content.ofResult(record);
   if (record.result.isSuccess) return { attributes };
-  const message = content.isCaptured ? record.result.error : undefined;
+  const message = content.isCaptured ? failureText(record.result) : undefined;
   return { attributes, errorType: record.result.code ?? "_OTHER", message };
 }
 

@@ -100,13 +100,13 @@ function recordEach(session: FoldedSession, inputs: readonly AgentInput[]): Reco
   const records: LogRecord[] = [];
   const [ignored, reasons]: [number[], IgnoredReason[]] = [[], []];
   for (const [index, input] of inputs.entries()) {
-    const { records: added, state, head } = recordInputs(current, [input]);
+    const { records: added, ...next } = recordInputs(current, [input]);
     if (added.length === 0) {
       ignored.push(index);
       reasons.push(ignoredReason(input)(current.state) ?? "nothing-new");
     }
     records.push(...added);
-    current = { state, head };
+    current = next;
   }
   return { ...current, records, ignored, reasons };
 }

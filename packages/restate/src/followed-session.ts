@@ -41,7 +41,7 @@ export class FollowedSession<Answer> {
       const { seq, digest } = record;
       const input = recordToInput(record);
       const next = step(input)(this.state);
-      this.#session = { state: next.state, head: { seq, digest } };
+      this.#session = { ...this.#session, state: next.state, head: { seq, digest } };
       this.output.published({ input, step: next, seq, position: undefined });
       onState(next.state);
     }

@@ -1,6 +1,5 @@
 import { foldHeader, SessionError, type FoldedSession } from "@moora/agent";
-import { foldRecords } from "@moora/agent/internal";
-import { stateVersion } from "@moora/agent-core-state-machine/internal";
+import { foldRecords, isFoldedHere } from "@moora/agent/internal";
 import { LogError, type ChainHead, type LogRecord } from "@moora/event-log";
 import { byteLength } from "./byte-length.ts";
 import type { ViewQuery } from "./session-messages.ts";
@@ -134,10 +133,10 @@ export class SessionCache {
     if (view === null) return undefined;
     // Too long for an answer.
     if (!("state" in view)) return await this.#readStored(id, {});
-    const { header, state, seq, digest } = view;
-    const known = { header, session: { state, head: { seq, digest: digest ?? "" } } };
+    const { header, state, seq, digest, rules = 1 } = view;
+    const known = { header, session: { state, head: { seq, digest: digest ?? "" }, rules } };
     // Records are folded to states of this release only; the newest deployment may be of another one.
-    const isContinued = digest !== undefined && state.version === stateVersion;
+    const isContinued = digest !== undefined && isFoldedHere(known.session);
     return isContinued ? this.#touch(id, { known, bytes: byteLength(JSON.stringify(state)) }) : known;
   }
 
@@ -147,10 +146,9 @@ export class SessionCache {
     const after = snapshot.head.seq;
     const records = await this.#reader.readOn(id, { after, first, seq, last }, signal);
     const head = last ?? records.at(-1) ?? snapshot.head;
-    const session =
-      snapshot.state.version === stateVersion
-        ? foldRecords(snapshot, records)
-        : await this.readFromHeader(id, { header, head, signal });
+    const session = isFoldedHere(snapshot)
+      ? foldRecords(snapshot, records)
+      : await this.readFromHeader(id, { header, head, signal });
     return this.#touch(id, { known: { header, session }, bytes: byteLength(JSON.stringify(session.state)) });
   }
 

@@ -1,5 +1,5 @@
 import { foldHeader, LogError, systemClock, type AgentState } from "@moora/agent";
-import { stateVersion } from "@moora/agent-core-state-machine/internal";
+import { isFoldedHere } from "@moora/agent/internal";
 import { digestOf } from "@moora/event-log";
 import { logRemoved } from "@moora/event-log/store";
 import { FollowedSession } from "./followed-session.ts";
@@ -91,7 +91,7 @@ export class SessionFollower<Answer> {
 
   /** Opens a session where it is now. One that another release has folded is folded again. */
   async #openAt({ header, session }: SessionWithHeader): Promise<void> {
-    const isOfRelease = session.state.version === stateVersion && session.head.digest !== "";
+    const isOfRelease = isFoldedHere(session) && session.head.digest !== "";
     this.#open({ header, session: isOfRelease ? session : foldHeader(header) });
     if (!isOfRelease) await this.#read(() => undefined, true);
   }

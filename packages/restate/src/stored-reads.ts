@@ -29,9 +29,9 @@ export async function readView(
       : (await cache.readSince(ctx.key, head, readSignal(ctx))).session;
   // The snapshot before the first input is that of an input which is under way.
   if (session === null || (head === null && session.head.seq === 0)) return null;
-  const { state } = session;
+  const { state, rules = 1 } = session;
   const { seq, digest } = session.head;
-  return byteLength(JSON.stringify(state)) > pageBytes ? {} : { header, state, seq, digest };
+  return byteLength(JSON.stringify(state)) > pageBytes ? {} : { header, state, seq, digest, rules };
 }
 
 /** The first records between two heads, if there are not more of them than what follows the snapshot. */

@@ -1,5 +1,7 @@
 import { foldHeader, newSessionHeader, type Agent, type FoldedSession } from "@moora/agent";
+import { rulesVersion } from "@moora/agent-core-state-machine";
 import { stateVersion } from "@moora/agent-core-state-machine/internal";
+import { isFoldedHere } from "@moora/agent/internal";
 import type { ChainHead, LogRecord } from "@moora/event-log";
 import type { ObjectContext, ObjectSharedContext } from "@restatedev/restate-sdk";
 import { byteLength } from "./byte-length.ts";
@@ -19,6 +21,8 @@ interface SnapshotAbout {
   readonly seq: number;
   readonly bytes: number;
   readonly stateVersion: number;
+  /** The rules by which its state was folded; undefined in one of an earlier release. */
+  readonly rules?: number;
   /** The number of its parts; undefined for one that is stored as a whole. */
   readonly parts?: number;
 }
@@ -83,10 +87,9 @@ export async function openSession(
   const whole = await readWholeSession(ctx);
   if (whole !== null) {
     const [header, release] = [(await ctx.get("header")) ?? "", (await ctx.get("version")) ?? ""];
-    const session =
-      whole.state.version === stateVersion
-        ? whole
-        : await cache.readFromHeader(ctx.key, { header, head: whole.head, signal: readSignal(ctx) });
+    const session = isFoldedHere(whole)
+      ? whole
+      : await cache.readFromHeader(ctx.key, { header, head: whole.head, signal: readSignal(ctx) });
     return { header, session, isNew: false, release, head: undefined };
   }
   const header = newSessionHeader(agent, ctx.rand.uuidv4());
@@ -111,6 +114,7 @@ export function storeRecords(
   const isDue =
     head === undefined ||
     head.snapshot.stateVersion !== stateVersion ||
+    head.snapshot.rules !== rulesVersion ||
     head.tailBytes >= Math.max(shortTailBytes, head.snapshot.bytes);
   const snapshot = isDue ? storeSnapshot(ctx, session, head?.snapshot) : head.snapshot;
   for (const record of records) ctx.set(`log/${record.seq}`, record);
@@ -133,7 +137,7 @@ function storeSnapshot(
   const { seq } = session.head;
   const texts = partsOf(session);
   const bytes = texts.reduce((sum, text) => sum + byteLength(text), 0);
-  const about = { seq, bytes, stateVersion: session.state.version };
+  const about = { seq, bytes, stateVersion: session.state.version, rules: rulesVersion };
   const parts = texts.length;
   if (parts > 1) {
     for (const [index, text] of texts.entries()) ctx.set(`session/${seq}/${index}`, text);

@@ -51,10 +51,20 @@ async function repeat(client: Client, { method, path, headers, body, events }: E
   return { status: response.status, events: read };
 }
 
+/** The lines of an export, with the fields of what its texts contain. The format of logs is not that of the protocol. */
+function storedFields(lines: Exchange["lines"]): unknown {
+  if (lines === undefined) return undefined;
+  return JSON.parse(JSON.stringify(lines), (key, value: unknown) => {
+    if ((key !== "header" && key !== "body") || typeof value !== "string") return value;
+    const { format: _, ...fields }: Record<string, unknown> = JSON.parse(value);
+    return fields;
+  });
+}
+
 /** What an exchange got, as values. */
 const valuesOf = ({ answer, lines, events = [] }: Pick<Exchange, "answer" | "lines" | "events">): object => ({
   answer,
-  lines,
+  lines: storedFields(lines),
   events: events.map(({ id, event, data }) => ({ id, event, data: JSON.parse(data) as unknown })),
 });
 

@@ -36,6 +36,12 @@ export function digestsOf(state: AgentState): string {
   return [stateText, effects, request].map((shown) => digestOf(shown)).join(" ");
 }
 
+/**
+ * The part of a line that the rules decide, and that is golden: the digests of the state and the effects. A request is made of the
+ * state by the release that sends it, which may correct its sentences.
+ */
+export const foldedOf = (line: string): string => line.split(" ").slice(0, 2).join(" ");
+
 /** A session at one position, in full. */
 export function shownAt(text: string, seq: number): Shown {
   let position = 0;

@@ -3,6 +3,7 @@ import {
   hasSameCalls,
   isSameRange,
   messageOf,
+  sentenceToText,
   transcriptOf,
   wording,
 } from "@moora/agent-core-state-machine/internal";
@@ -185,7 +186,7 @@ function entryToMessage(state: AgentState, index: number, entry: ContextEntry): 
     case "message":
       return userMessage(state, entry.messageId);
     case "note":
-      return { role: "note", text: entry.text };
+      return { role: "note", text: sentenceToText(entry.says, entry.text) };
     case "handoff":
       return { role: "note", text: wording.handedOver(entry.from, entry.message) };
     case "summary":

@@ -1,4 +1,10 @@
-import type { AgentState, ToolCallRecord, TurnEntry, TurnPart } from "@moora/agent-core-state-machine";
+import {
+  failureText,
+  type AgentState,
+  type ToolCallRecord,
+  type TurnEntry,
+  type TurnPart,
+} from "@moora/agent-core-state-machine";
 import { maxJsonItems, recordOf } from "@moora/agent-core-state-machine/internal";
 import type { LlmMessage, LlmPart, LlmToolResult } from "@moora/llm";
 import { hasMoreItemsThan } from "@moora/llm/internal";
@@ -69,7 +75,7 @@ function recordResult({ result, original, parameters }: ToolCallRecord): LlmTool
   const isRefused = !result.isSuccess && result.code === "blacklisted";
   const isChanged = original !== undefined && !isRefused;
   const changed = isChanged ? `A human changed the arguments to ${parameters}.\n` : "";
-  if (!result.isSuccess) return resultText(true, changed + result.error);
+  if (!result.isSuccess) return resultText(true, changed + failureText(result));
   const shown = resultText(false, changed + result.content);
   return result.files === undefined ? shown : { ...shown, files: result.files };
 }

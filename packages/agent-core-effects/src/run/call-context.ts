@@ -1,5 +1,5 @@
 import type { AgentState, PriceList, Spending, ToolQuestionRecord } from "@moora/agent-core-state-machine";
-import { budgetLeftAt, recordOf } from "@moora/agent-core-state-machine/internal";
+import { budgetLeftAt, recordOf, wording } from "@moora/agent-core-state-machine/internal";
 import { textToJson } from "@moora/llm/internal";
 import type { CallToolEffect, ProbeToolEffect } from "../effect.ts";
 import { jsonObjectOf } from "../request/json-object.ts";
@@ -54,7 +54,10 @@ export function callContext(
 function askedOf(record: ToolQuestionRecord | undefined): AskedByTool | undefined {
   if (record === undefined || record.reply === null) return undefined;
   const { question, state, answerSchema, reply } = record;
-  if (reply.type === "refused") return { question, state, reply };
+  if (reply.type === "refused") {
+    const isExpired = reply.by === "deadline" && reply.reason === "";
+    return { question, state, reply: isExpired ? { ...reply, reason: wording.unanswered } : reply };
+  }
   const { content, by } = reply;
   const isText = answerSchema === undefined || jsonObjectOf(answerSchema)?.["type"] === "string";
   const value = isText ? undefined : textToJson(content);

@@ -28,7 +28,7 @@ export class CallTable {
 
   /** All calls as an object. Created once for each table. */
   toRecords(): CallRecords {
-    return (this.cachedRecords ??= toRecords(this.entries));
+    return (this.cachedRecords ??= Object.freeze(toRecords(this.entries)));
   }
 }
 

@@ -1,7 +1,9 @@
 import type { AgentState } from "../state.ts";
+import { frozen } from "../data/frozen.ts";
 import { CallTable } from "./call-table.ts";
 import { lazy } from "./lazy-property.ts";
 import { LongList, toArray } from "./long-list.ts";
+import { openCallsOf } from "./open-call-list.ts";
 import { finishedListsOf, listsKey, type FinishedLists } from "./state-lists.ts";
 
 /** The fields of a state that are not collections. */
@@ -16,8 +18,26 @@ export interface StateFields extends Omit<
 /**
  * Creates a state. The properties `messages`, `transcript` and `toolCalls` are plain data, except for long collections: those
  * are created as an array or an object when they are read for the first time, once for each version of the collection.
+ * `isFrozen`: it cannot be written to.
  */
-export function createState(fields: StateFields, lists: FinishedLists): AgentState {
+export function createState(fields: StateFields, lists: FinishedLists, isFrozen: boolean): AgentState {
+  const state = newState(fields, lists);
+  if (!isFrozen) return state;
+  for (const list of [lists.messages, lists.transcript]) if (!(list instanceof LongList)) Object.freeze(list);
+  if (!(lists.calls instanceof CallTable)) Object.freeze(lists.calls);
+  return Object.freeze(state);
+}
+
+/** Freezes the elements and the other fields of a state that a fold has written. */
+export function freezeElements(fields: StateFields, { messages, transcript, calls }: FinishedLists): void {
+  const entries = calls instanceof CallTable ? calls.entries : Object.values(calls);
+  for (const list of [messages, transcript, entries, openCallsOf(fields.reActContext.control)])
+    for (let index = 0; index < list.length; index += 1) frozen(list.at(index));
+  const { config, tools, usage, unreportedUsage, dataStatus, paused, reActContext } = fields;
+  frozen([config, tools, usage, unreportedUsage, dataStatus, paused, reActContext]);
+}
+
+function newState(fields: StateFields, lists: FinishedLists): AgentState {
   const state = lists.isLong ? longState(fields, lists) : shortState(fields, lists);
   // A session of one agent does not have the first property, and one that was never paused not the second.
   const { activeAgent, paused } = fields;
@@ -25,10 +45,14 @@ export function createState(fields: StateFields, lists: FinishedLists): AgentSta
   return paused === undefined ? state : Object.assign(state, { paused });
 }
 
-/** A copy of a state with other fields. The arrays and objects of long collections are still created when they are read. */
+/**
+ * A copy of a state with other fields, frozen if the state is. The arrays and objects of long collections are still created when they
+ * are read.
+ */
 export function withFields<Fields extends object>(state: AgentState, fields: Fields): AgentState & Fields {
   const lists = finishedListsOf(state);
-  return Object.assign(lists === undefined ? { ...state } : createState(state, lists), fields);
+  const copy = Object.assign(lists === undefined ? { ...state } : newState(state, lists), fields);
+  return Object.isFrozen(state) ? frozen(copy) : copy;
 }
 
 function shortState(fields: StateFields, lists: FinishedLists): AgentState {

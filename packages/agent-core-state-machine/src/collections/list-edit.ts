@@ -82,7 +82,8 @@ export class ListEdit<Item> implements Sequence<Item> {
   }
 
   #writableRest(): Item[] {
-    this.#rest = this.#ownRest ??= this.#rest.slice();
+    // A spread, because V8 copies a frozen array item by item in `slice`.
+    this.#rest = this.#ownRest ??= [...this.#rest];
     return this.#ownRest;
   }
 }

@@ -53,7 +53,7 @@ export class LongList<Item> implements Sequence<Item> {
 
   /** All items as one array. Created once for each list. */
   toArray(): readonly Item[] {
-    return (this.cachedArray ??= this.slice());
+    return (this.cachedArray ??= Object.freeze(this.slice()));
   }
 }
 

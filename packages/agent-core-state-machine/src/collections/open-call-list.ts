@@ -33,13 +33,20 @@ interface Part {
 /**
  * The open calls of a large turn, behind a property that shows them as a plain array. Immutable but for `cachedArray`. Versions
  * share parts, so that a write does not copy all calls, and one map of the places, since a call keeps its place until it is
- * settled.
+ * settled. Not extensible, and of a class of its own, so that no reactive framework wraps or copies it.
  */
-interface OpenCallList {
+class OpenCallList {
   readonly parts: readonly Part[];
   readonly places: ReadonlyMap<string, number>;
   /** The calls as a plain array, once they have been read. */
-  cachedArray?: readonly OpenCall[];
+  cachedArray: readonly OpenCall[] | undefined;
+
+  constructor(parts: readonly Part[], places: ReadonlyMap<string, number>) {
+    this.parts = parts;
+    this.places = places;
+    this.cachedArray = undefined;
+    Object.preventExtensions(this);
+  }
 }
 
 function partOf(calls: Part["calls"]): Part {
@@ -64,7 +71,9 @@ interface WithList {
 }
 
 /** The property `calls` of a control state with a list: plain data that is created when it is read. */
-const lazyCalls = lazy((list: OpenCallList) => (list.cachedArray ??= [...withFlags(list, anyCall)]));
+const lazyCalls = lazy(
+  (list: OpenCallList) => (list.cachedArray ??= Object.freeze([...withFlags(list, anyCall)])),
+);
 
 /** The list of a control state; undefined for one whose calls are a plain array. */
 const listOf = (control: Control & WithList): OpenCallList | undefined => control[listsKey];
@@ -74,20 +83,27 @@ function toList({ calls }: Running): OpenCallList {
   const parts: Part[] = [];
   for (let from = 0; from < calls.length; from += partLength)
     parts.push(partOf(calls.slice(from, from + partLength)));
-  return { parts, places: new Map(calls.map(({ id }, place) => [id, place])) };
+  return new OpenCallList(parts, new Map(calls.map(({ id }, place) => [id, place])));
 }
 
 /**
- * The control state with another version of an open call; without the call, for undefined. The same state if the call is not
- * open. Many calls become a list, but not in a custom state, in which few inputs change them.
+ * The control state with another version of an open call, frozen if it was; without the call, for undefined. The same state if the call
+ * is not open. Many calls become a list, but not in a custom state, in which few inputs change them.
  */
 export function putCall(control: Control, id: string, call: OpenCall | undefined): Control {
+  const changed = withCall(control, id, call);
+  return Object.isFrozen(control) ? Object.freeze(changed) : changed;
+}
+
+function withCall(control: Control, id: string, call: OpenCall | undefined): Control {
   if (!("calls" in control)) return control;
   const list = listOf(control);
   if (control.type === "Custom" || (list === undefined && control.calls.length <= maxArrayCalls)) {
     const index = control.calls.findIndex((open) => open.id === id);
     if (index < 0) return control;
-    return { ...control, calls: control.calls.toSpliced(index, 1, ...(call === undefined ? [] : [call])) };
+    const calls = [...control.calls];
+    calls.splice(index, 1, ...(call === undefined ? [] : [call]));
+    return { ...control, calls: Object.isFrozen(control) ? Object.freeze(calls) : calls };
   }
   const { parts, places } = list ?? toList(control);
   const place = places.get(id) ?? -1;
@@ -97,7 +113,7 @@ export function putCall(control: Control, id: string, call: OpenCall | undefined
   const part = partOf(calls.with(place % partLength, call));
   const changed: object = { type: control.type };
   Object.defineProperty(changed, "calls", lazyCalls);
-  Object.defineProperty(changed, listsKey, { value: { parts: parts.with(at, part), places } });
+  Object.defineProperty(changed, listsKey, { value: new OpenCallList(parts.with(at, part), places) });
   // It has the two properties of the control state.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return changed as Running;
@@ -118,9 +134,14 @@ export function openCallOf(control: Control, id: string): OpenCall | undefined {
 /** The open calls with one of these `callFlags`, in order. In a large turn, parts without such a call are skipped. */
 export function openCallsWith(control: Control, flags: number): Iterable<OpenCall> {
   const list = listOf(control);
-  return list === undefined
-    ? openCallsOf(control).filter((call) => (flagsOf(call) & flags) !== 0)
-    : withFlags(list, flags);
+  return list === undefined ? callsWith(openCallsOf(control), flags) : withFlags(list, flags);
+}
+
+// A loop, because V8 calls methods of a frozen array item by item.
+function callsWith(calls: readonly OpenCall[], flags: number): readonly OpenCall[] {
+  const found: OpenCall[] = [];
+  for (const call of calls) if ((flagsOf(call) & flags) !== 0) found.push(call);
+  return found;
 }
 
 /** Whether a call is open that has one of these `callFlags`. Default: any call. */

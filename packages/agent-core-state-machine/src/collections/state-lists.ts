@@ -32,6 +32,8 @@ export class FinishedLists implements StateLists {
     this.messageIndex = messageIndex;
     this.transcript = transcript;
     this.calls = calls;
+    // A reactive framework may wrap a state in a proxy, and does not wrap what is frozen.
+    Object.freeze(this);
   }
 
   /** Whether a collection is divided, so that a state with it has properties that create arrays and objects when read. */

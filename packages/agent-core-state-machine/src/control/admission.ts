@@ -2,7 +2,6 @@ import { budgetLeftAt, isSpent, reservationOf } from "../budget.ts";
 import type { StateEdit } from "../state-edit.ts";
 import type { AgentState, ToolCallDecision, ToolCallRecord } from "../state.ts";
 import type { Spending } from "../usage.ts";
-import { wording } from "../wording.ts";
 import { recordOf } from "../collections/state-lists.ts";
 import {
   callFlags,
@@ -28,7 +27,7 @@ import type { Control, OpenCall, OpenCallStatus } from "./control.ts";
  * approval asks for it. Called whenever calls are queued or the policy changes, so that every queued call may run.
  */
 export function applyPolicy(edit: StateEdit): void {
-  for (const call of openCallsOf(edit.reActContext.control).slice())
+  for (const call of openCallsOf(edit.reActContext.control))
     if (waitsForStart(call.status)) applyPolicyTo(edit, call);
 }
 
@@ -96,8 +95,8 @@ export function refuseBlacklisted(
   { id, mayHaveRun }: OpenCall,
   { name }: ToolCallRecord,
 ): void {
-  if (mayHaveRun) failAsUnknown(edit, id, `The tool ${name} is not allowed anymore.`);
-  else failCall(edit, id, "blacklisted", wording.blacklisted(name));
+  if (mayHaveRun) failAsUnknown(edit, id, { reason: ["notAllowedAnymore", name] });
+  else failCall(edit, id, { code: "blacklisted", says: ["blacklisted", name] });
 }
 
 /** Whether calls run in a state. In a custom state, queued calls wait for the decision of its handler. */

@@ -12,7 +12,7 @@ import type {
   TurnEntry,
 } from "../state.ts";
 import { callIdsIn } from "../turn-parts.ts";
-import { wording } from "../wording.ts";
+import type { Sentence } from "../wording.ts";
 import type { AskingStatus, OpenCall } from "./control.ts";
 
 /** The current name of a tool that had this name in an earlier release; a name that no tool had is returned unchanged. */
@@ -154,29 +154,38 @@ export function settleCall(
   edit.removeOpenCall(id);
 }
 
-/** Settles a call as failed. `error` is for the model, `code` for programs. */
-export const failCall = (edit: StateEdit, id: string, code: FailureCode, error: string): void =>
-  settleCall(edit, id, failedResult(edit, code, error));
+/** Why a call has failed: for programs, for the model, and what a tool or a person has said about it. */
+export interface FailedCall {
+  readonly code: FailureCode;
+  readonly says: Sentence;
+  readonly error?: string | undefined;
+}
 
-/** A failed result, received at the time of the current input. */
-export const failedResult = (
-  { timestamp: receivedAt }: StateEdit,
-  code: FailureCode,
-  error: string,
-): ToolCallResult => ({ isSuccess: false, error, receivedAt, code });
+/** Settles a call as failed, at the time of the current input. */
+export const failCall = (
+  edit: StateEdit,
+  id: string,
+  { code, says, error = "" }: FailedCall,
+  fields: Partial<ToolCallRecord> = {},
+): void => settleCall(edit, id, { isSuccess: false, error, receivedAt: edit.timestamp, code, says }, fields);
 
-/** Fails a call whose outcome cannot be known. The model reads the reason, and that the call may have had its effect. */
+/**
+ * Fails a call whose outcome cannot be known. The model reads the reason, a sentence or what was said, and that the call may have had
+ * its effect.
+ */
 export const failAsUnknown = (
   edit: StateEdit,
   id: string,
-  reason: string,
+  { reason, error }: { readonly reason?: Sentence; readonly error?: string | undefined },
   fields: Partial<ToolCallRecord> = {},
-): void =>
-  settleCall(edit, id, failedResult(edit, "outcome-unknown", wording.outcomeUnknown(reason)), fields);
+): void => {
+  const says: Sentence = reason === undefined ? ["outcomeUnknown"] : ["outcomeUnknown", reason];
+  failCall(edit, id, { code: "outcome-unknown", says, error }, fields);
+};
 
 /** Fails a call whose result is no longer needed. It counts as not run only if no attempt of it has started. */
-export function abandonCall(edit: StateEdit, id: string, reason: string): void {
+export function abandonCall(edit: StateEdit, id: string): void {
   const call = openCallOf(edit.reActContext.control, id);
-  if (call !== undefined && mayHaveRun(call)) failAsUnknown(edit, id, reason);
-  else failCall(edit, id, "not-run", wording.notRun(reason));
+  if (call !== undefined && mayHaveRun(call)) failAsUnknown(edit, id, { reason: ["movedOn"] });
+  else failCall(edit, id, { code: "not-run", says: ["notRun", ["movedOn"]] });
 }

@@ -11,7 +11,7 @@ export function enterCustom(edit: StateEdit, name: string, event: string): undef
   const entry = edit.reActContext.entries + 1;
   if (edit.config.graph.terminals.includes(name)) {
     awaitUsageOfCalls(edit);
-    for (const id of unansweredIds(edit)) abandonCall(edit, id, "The agent moved on without it.");
+    for (const id of unansweredIds(edit)) abandonCall(edit, id);
   }
   edit.setContext({
     entries: entry,

@@ -4,7 +4,6 @@ import { isLoopFailureKind, loopFailure, type AgentFailure } from "../failure.ts
 import { hasNotRun, type AgentState, type ContextEntry } from "../state.ts";
 import { textIn } from "../turn-parts.ts";
 import { awaitUsageOfCalls } from "../unreported-usage.ts";
-import { wording } from "../wording.ts";
 import { openCallOf } from "../collections/open-call-list.ts";
 import { callIdsOf, failCall, lastTurn, mayHaveRun, unansweredIds } from "./calls.ts";
 import type { AnyFiredEvent, EnterState } from "./enter.ts";
@@ -42,8 +41,8 @@ function closeOpenWork(edit: StateEdit): void {
   for (const id of unansweredIds(edit)) {
     const call = openCallOf(edit.reActContext.control, id);
     if (call !== undefined && mayHaveRun(call))
-      failCall(edit, id, "cancelled-after-start", wording.cancelledAfterStart);
-    else failCall(edit, id, "cancelled", wording.cancelledBeforeRun);
+      failCall(edit, id, { code: "cancelled-after-start", says: ["cancelledAfterStart"] });
+    else failCall(edit, id, { code: "cancelled", says: ["cancelledBeforeRun"] });
   }
 }
 
@@ -62,17 +61,17 @@ export function withholdLoop(edit: StateEdit): void {
     if (entry.type === "message") withholdMessage(edit, entry.messageId);
   });
   edit.setContext({ windowCount: Math.max(0, windowCount - counted) });
-  if (calls.length > 0) edit.addEntry({ type: "note", text: wording.withheldCalls(calls) });
+  if (calls.length > 0) edit.addNote(["withheldCalls", calls]);
 }
 
-/** The calls of a loop that may have had an effect, one line for each. */
-function callsOf(state: AgentState): readonly string[] {
+/** The calls of a loop that may have had an effect, one sentence for each. */
+function callsOf(state: AgentState): string[][] {
   const turns = loopEntries(state).flatMap((entry) => (entry.type === "turn" ? [entry] : []));
   return turns.flatMap(callIdsOf).flatMap((id) => {
     const record = recordOf(state, id);
     if (record === undefined || record.result === null || hasNotRun(record.result)) return [];
-    const outcome = record.result.isSuccess ? "succeeded" : `failed (${record.result.code ?? "tool-error"})`;
-    return [`${record.name} (id ${id}) ${outcome}`];
+    const code = record.result.isSuccess ? "" : (record.result.code ?? "tool-error");
+    return [["withheldCall", record.name, id, code]];
   });
 }
 

@@ -1,7 +1,6 @@
 import { openCallsOf } from "../collections/open-call-list.ts";
 import type { AgentState } from "../state.ts";
 import type { StateEdit } from "../state-edit.ts";
-import { wording } from "../wording.ts";
 import { runAgain, waitsForStart } from "./admission.ts";
 import { recordOf } from "../collections/state-lists.ts";
 import { handlerRunsAgain } from "./custom.ts";
@@ -40,7 +39,7 @@ export function settleUnknown(edit: StateEdit, call: OpenCall): void {
     return edit.putOpenCall({ ...unknown, attempt, status: { type: "probing" } });
   }
   if (tool?.onUnknown === "ask") return edit.putOpenCall(withQuestion(edit, unknown, "outcome"));
-  failAsUnknown(edit, call.id, "It was interrupted.");
+  failAsUnknown(edit, call.id, { reason: ["interrupted"] });
 }
 
 /** Repeats an interrupted probe. After the maximum number of attempts the outcome is unknown. */
@@ -54,7 +53,7 @@ function runAgainOrGiveUp(edit: StateEdit, call: OpenCall): void {
   const interrupted = interruptedAttempts(call);
   if (isResumable(edit, call) || interrupted < edit.config.retries.maxToolAttempts)
     return runAgain(edit, call);
-  failCall(edit, call.id, "crash-loop", wording.crashLoop(interrupted, call.mayHaveRun));
+  failCall(edit, call.id, { code: "crash-loop", says: ["crashLoop", interrupted, call.mayHaveRun] });
 }
 
 /**

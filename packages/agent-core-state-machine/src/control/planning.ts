@@ -1,9 +1,9 @@
 import { messagesOf } from "../collections/state-lists.ts";
+import type { ContextEntry } from "../state.ts";
 import type { StateEdit } from "../state-edit.ts";
 import { budgetExceeded, isNearlySpent, outputLimitAt } from "../budget.ts";
 import { loopFailure } from "../failure.ts";
 import { awaitUsageOfCalls } from "../unreported-usage.ts";
-import { wording } from "../wording.ts";
 import { abandonCall, unansweredIds } from "./calls.ts";
 import type { ControlOf } from "./control.ts";
 import type { EnterState, FiredEvent } from "./enter.ts";
@@ -20,14 +20,14 @@ export const enterPlanning: EnterState<"Planning"> = (edit, { event }) => {
     return undefined;
   }
   awaitUsageOfCalls(edit);
-  for (const id of unansweredIds(edit)) abandonCall(edit, id, "The agent moved on without it.");
+  for (const id of unansweredIds(edit)) abandonCall(edit, id);
   const { step } = edit.reActContext;
   const stepLimit = appendQueued(edit) ? step + edit.config.limits.maxSteps : edit.reActContext.stepLimit;
   if (step >= stepLimit) return failed("MaxSteps");
   if (budgetExceeded(edit)) return failed("BudgetExceeded");
   showData(edit);
   warnOfBudget(edit);
-  if (step + 1 === stepLimit && hasTools(edit)) edit.addEntry({ type: "note", text: wording.lastStep });
+  if (step + 1 === stepLimit && hasTools(edit)) edit.addNote(["lastStep"]);
   edit.setContext(windowOnEntry(edit));
   edit.setContext({
     step: step + 1,
@@ -74,16 +74,16 @@ function appendQueued(edit: StateEdit): boolean {
 function showData(edit: StateEdit): void {
   const { dataStatus } = edit;
   if (edit.config.showData !== "changed" || dataStatus === null || dataStatus.isShown) return;
-  edit.addEntry({ type: "note", text: wording.data(JSON.stringify(edit.data)) });
+  edit.addNote(["data"], JSON.stringify(edit.data));
   edit.set({ dataStatus: { ...dataStatus, isShown: true } });
 }
 
 /** Adds a note when the budget is nearly spent. It stands once in a loop. */
 function warnOfBudget(edit: StateEdit): void {
   if (!isNearlySpent(edit)) return;
-  const text = wording.budgetNearlySpent;
-  if (loopEntries(edit).some((entry) => entry.type === "note" && entry.text === text)) return;
-  edit.addEntry({ type: "note", text });
+  const isWarning = (entry: ContextEntry): boolean =>
+    entry.type === "note" && entry.says?.[0] === "budgetNearlySpent";
+  if (!loopEntries(edit).some(isWarning)) edit.addNote(["budgetNearlySpent"]);
 }
 
 const hasTools = ({ tools }: StateEdit): boolean => {

@@ -1,12 +1,13 @@
-import type { Json } from "@moora/agent-webui-protocol";
-
 /**
- * Freezes JSON, and returns it. Data is read by code of applications and shared between states: a write to it would change what
- * the log does not contain.
+ * Freezes plain data, and returns it. States and their elements are shared between versions: a write to one would change what the log
+ * does not contain. What is frozen already is not visited, so that the cost depends on what is new.
  */
-export function frozen<Value extends Json>(value: Value): Value {
+export function frozen<Value>(value: Value): Value {
   if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
   Object.freeze(value);
-  for (const child of Object.values(value)) frozen(child);
+  for (const key in value) {
+    const child = value[key];
+    if (typeof child === "object") frozen(child);
+  }
   return value;
 }

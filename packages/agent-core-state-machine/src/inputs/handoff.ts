@@ -4,7 +4,7 @@ import { advanceBatch } from "../control/tool-batch.ts";
 import type { Handoff } from "../input.ts";
 import type { AgentState, ToolCallResult } from "../state.ts";
 import type { StateEdit } from "../state-edit.ts";
-import { wording } from "../wording.ts";
+import type { Sentence } from "../wording.ts";
 import { configure, configured, configurationOf } from "./session.ts";
 
 /**
@@ -14,7 +14,7 @@ import { configure, configured, configurationOf } from "./session.ts";
 export function handOver(edit: StateEdit, id: string, result: ToolCallResult, handoff: Handoff): void {
   const problem = handoffProblem(edit, handoff);
   if (problem !== undefined) {
-    failCall(edit, id, "not-handed-over", problem);
+    failCall(edit, id, { code: "not-handed-over", says: problem });
     return advanceBatch(edit);
   }
   const { to, config, tools, message } = handoff;
@@ -29,12 +29,12 @@ export function handOver(edit: StateEdit, id: string, result: ToolCallResult, ha
 }
 
 /** Why the conversation is not handed over; undefined if it is. */
-function handoffProblem(edit: StateEdit, { to, maxPerLoop }: Handoff): string | undefined {
-  if (edit.activeAgent === undefined) return wording.noTeam;
-  if (edit.activeAgent === to) return wording.hasIt(to);
+function handoffProblem(edit: StateEdit, { to, maxPerLoop }: Handoff): Sentence | undefined {
+  if (edit.activeAgent === undefined) return ["noTeam"];
+  if (edit.activeAgent === to) return ["hasIt", to];
   // The other calls of the turn would run under the rules of another agent, which does not see their results.
-  if (callIdsOf(lastTurn(edit)).length > 1) return wording.notAlone;
-  return handoffsOf(edit) < maxPerLoop ? undefined : wording.tooManyHandoffs(maxPerLoop);
+  if (callIdsOf(lastTurn(edit)).length > 1) return ["notAlone"];
+  return handoffsOf(edit) < maxPerLoop ? undefined : ["tooManyHandoffs", maxPerLoop];
 }
 
 /** The number of handoffs of the current loop. */

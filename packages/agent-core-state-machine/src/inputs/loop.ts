@@ -8,7 +8,6 @@ import type { StateEdit } from "../state-edit.ts";
 import type { AgentState, ContextEntry, ReActContext } from "../state.ts";
 import { awaitUsageOfHandler, awaitUsageOfModel } from "../unreported-usage.ts";
 import { hasUsage, noAgentUsage } from "../usage.ts";
-import { wording } from "../wording.ts";
 
 /** Whether a loop is running: the state can change without a new user message. */
 export function isLoopRunning({ config, reActContext: { control } }: AgentState): boolean {
@@ -48,8 +47,7 @@ export function retryLoop(edit: StateEdit): void {
   const last = entries.at(-1);
   const step = entries.findLast((entry) => entry.type === "turn")?.step ?? 0;
   // Providers read a turn at the end of a request as the beginning of the answer.
-  if (last?.type === "turn" && callIdsOf(last).length === 0)
-    edit.addEntry({ type: "note", text: wording.triedAgain });
+  if (last?.type === "turn" && callIdsOf(last).length === 0) edit.addNote(["triedAgain"]);
   startLoop(edit, { contextWindowSize, toolCallIds, step, stepLimit, loopStart, queued });
 }
 
@@ -100,5 +98,5 @@ export function cancelLoop(edit: StateEdit, reason: string | undefined, partial:
   awaitUsageOfHandler(edit);
   const message = reason ?? "The task was cancelled.";
   move<Resting>(edit, { event: "Cancelled", failure: { source: "loop", kind: "Cancelled", message } });
-  edit.addEntry({ type: "note", text: wording.cancelled(reason) });
+  edit.addNote(["cancelled"], reason);
 }

@@ -9,7 +9,6 @@ import type { ReActObservedInput } from "../input.ts";
 import { isReservedId } from "../keys.ts";
 import type { AgentState, TurnPart } from "../state.ts";
 import { callIdsIn, filesIn, textIn } from "../turn-parts.ts";
-import { wording } from "../wording.ts";
 import { ignoredReasonOfMessage, openPlan } from "./llm-message.ts";
 import type { IgnoredReason, InputHandler } from "./input-handler.ts";
 
@@ -64,10 +63,7 @@ function dropTurn(edit: StateEdit, input: ReActObservedInput): void {
   completeMessage(edit, input.messageId ?? null, contentOf(edit, input), "dropped");
   const { confidence, retryCount } = edit.reActContext;
   edit.setContext({ retryCount: retryCount + 1 });
-  edit.addEntry({
-    type: "note",
-    text: wording.lowConfidence(confidence ?? 0, edit.config.limits.minConfidence),
-  });
+  edit.addNote(["lowConfidence", confidence ?? 0, edit.config.limits.minConfidence]);
   move<"Planning">(edit, { event: "LowConfidence" });
 }
 
@@ -126,7 +122,7 @@ function continueLoop(edit: StateEdit, cut: boolean): void {
   if (anyBlacklisted) return move<"Planning">(edit, { event: "ToolBlacklisted" });
   if (ids.length === 0 && turn?.parts.some((part) => part.type === "internal-call"))
     return move<"Planning">(edit, { event: "ContextChanged" });
-  if (ids.length === 0) edit.addEntry({ type: "note", text: wording.nothingToDo });
+  if (ids.length === 0) edit.addNote(["nothingToDo"]);
   move<"Planning">(edit, { event: "AnswerInvalid" });
 }
 
@@ -138,9 +134,10 @@ function refuseCalls(edit: StateEdit, ids: readonly string[], cut: boolean): boo
     const name = recordOf(edit, id)?.name ?? "";
     if (isBlacklisted(edit, { name })) {
       anyBlacklisted = true;
-      failCall(edit, id, "blacklisted", wording.blacklisted(name));
-    } else if (cut) failCall(edit, id, "cut", wording.cutTurn);
-    else if (index >= maxPerTurn) failCall(edit, id, "too-many-calls", wording.tooManyCalls(maxPerTurn));
+      failCall(edit, id, { code: "blacklisted", says: ["blacklisted", name] });
+    } else if (cut) failCall(edit, id, { code: "cut", says: ["cutTurn"] });
+    else if (index >= maxPerTurn)
+      failCall(edit, id, { code: "too-many-calls", says: ["tooManyCalls", maxPerTurn] });
   });
   return anyBlacklisted;
 }
@@ -168,17 +165,21 @@ function complete(edit: StateEdit, problem: string | undefined): void {
       failure: { source: "loop", kind: "AnswerInvalid", message: problem },
     });
   }
-  if (problem !== undefined) return retryAnswer(edit, "AnswerInvalid", wording.answerInvalid(problem));
-  if (mayRetry && isTooShort(edit))
-    return retryAnswer(edit, "AnswerTooShort", wording.answerTooShort(edit.config.limits.minAnswerLength));
+  if (problem !== undefined) {
+    edit.addNote(["answerInvalid"], problem);
+    return retryAnswer(edit, "AnswerInvalid");
+  }
+  if (mayRetry && isTooShort(edit)) {
+    edit.addNote(["answerTooShort", edit.config.limits.minAnswerLength]);
+    return retryAnswer(edit, "AnswerTooShort");
+  }
   move<"Planning">(edit, { event: "LlmFinalAnswer" });
 }
 
 const isTooShort = (edit: StateEdit): boolean =>
   textIn(lastTurn(edit)?.parts ?? []).trim().length < edit.config.limits.minAnswerLength;
 
-function retryAnswer(edit: StateEdit, event: "AnswerInvalid" | "AnswerTooShort", note: string): void {
+function retryAnswer(edit: StateEdit, event: "AnswerInvalid" | "AnswerTooShort"): void {
   edit.setContext({ retryCount: edit.reActContext.retryCount + 1 });
-  edit.addEntry({ type: "note", text: note });
   move<"Planning">(edit, { event });
 }

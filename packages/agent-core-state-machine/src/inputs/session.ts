@@ -29,7 +29,6 @@ import type {
 } from "../input.ts";
 import type { AgentState, ToolDefinition } from "../state.ts";
 import { awaitUsageOfHandler } from "../unreported-usage.ts";
-import { wording } from "../wording.ts";
 import { interruptLlmCall, replaceLlmCall } from "./llm-call.ts";
 import { cancelLoop, isLoopRunning, mayRetryLoop, retryLoop } from "./loop.ts";
 import type { InputHandler } from "./input-handler.ts";
@@ -62,7 +61,7 @@ export const sessionOpened: InputHandler<SessionOpenedInput> =
       (control.type === "Planning" && (control.started || control.messageId !== null)) ||
       (control.type === "Reflecting" && control.started);
     if (calling) interruptLlmCall(edit);
-    for (const { id } of openCallsOf(control).slice())
+    for (const { id } of openCallsOf(control))
       interruptIfStarted(edit, openCallOf(edit.reActContext.control, id));
     advanceBatch(edit);
     interruptStartedHandler(edit);
@@ -100,7 +99,7 @@ export function configure(edit: StateEdit, after: Configuration): void {
   edit.set(after);
   moveStepLimit(edit, after.config.limits.maxSteps - before.config.limits.maxSteps);
   if (changesRequest(before, after) || isLastStep(edit) !== wasLastStep) replaceLlmCall(edit);
-  for (const { id } of openCallsOf(edit.reActContext.control).slice()) reconsiderCall(edit, id, before.tools);
+  for (const { id } of openCallsOf(edit.reActContext.control)) reconsiderCall(edit, id, before.tools);
   applyPolicy(edit);
   advanceBatch(edit);
   leaveState(edit, reconsiderState(edit, before.config));
@@ -173,8 +172,8 @@ function reconsiderCall(edit: StateEdit, id: string, before: Readonly<Record<str
   if (old !== undefined && tool !== undefined && isRiskier(old, tool)) withdrawApproval(edit, call, record);
   if (!mayStillRun(call)) return;
   if (isOtherTool(old, tool, call.madeFor)) {
-    if (call.mayHaveRun) failAsUnknown(edit, id, wording.toolChanged);
-    else failCall(edit, id, "tool-changed", wording.notRun(wording.toolChanged));
+    if (call.mayHaveRun) failAsUnknown(edit, id, { reason: ["toolChanged"] });
+    else failCall(edit, id, { code: "tool-changed", says: ["notRun", ["toolChanged"]] });
   } else if (call.status.type === "asking" && isBlacklisted(edit, record))
     refuseBlacklisted(edit, call, record);
   else if (call.mayHaveRun && mustNotRunAnymore(old, tool)) settleUnknown(edit, call);

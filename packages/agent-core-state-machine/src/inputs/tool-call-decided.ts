@@ -1,14 +1,14 @@
 import { isBlacklisted, refuseBlacklisted, runAgain } from "../control/admission.ts";
 import { recordOf } from "../collections/state-lists.ts";
 import { openCallOf } from "../collections/open-call-list.ts";
-import { failAsUnknown, failCall, failedResult, settleCall, toolQuestionOf } from "../control/calls.ts";
+import { failAsUnknown, failCall, settleCall, toolQuestionOf, type FailedCall } from "../control/calls.ts";
 import type { AskingStatus, OpenCall } from "../control/control.ts";
 import { advanceBatch } from "../control/tool-batch.ts";
 import type { StateEdit } from "../state-edit.ts";
 import type { ToolCallDecidedInput } from "../input.ts";
 import { closedByFork, noDecision, reasonWithoutPerson } from "../no-reviewer.ts";
 import type { ToolCallDecision, ToolCallRecord, ToolQuestionRecord } from "../state.ts";
-import { wording } from "../wording.ts";
+import type { Sentence } from "../wording.ts";
 import type { IgnoredReason, InputHandler } from "./input-handler.ts";
 
 type Decision = ToolCallDecidedInput["decision"];
@@ -75,11 +75,14 @@ function decide(edit: StateEdit, call: OpenCall, record: ToolCallRecord, input: 
     case "run-again":
       return runAgain(edit, call);
     case "rejected":
-      return failCall(edit, call.id, rejectionCode(input), rejectionText(input));
+      return failCall(edit, call.id, rejectionOf(input));
     case "failed":
-      return failCall(edit, call.id, "reported-failed", wording.reportedFailed(reason));
+      return failCall(edit, call.id, { code: "reported-failed", says: ["reportedFailed"], error: reason });
     case "unknown":
-      return failAsUnknown(edit, call.id, unknownText(input));
+      return failAsUnknown(edit, call.id, {
+        ...(reasonWithoutPerson(input) === undefined ? { reason: ["unknownToPerson"] } : {}),
+        error: reason,
+      });
     case "answered":
     case "worked":
       return settleCall(edit, call.id, {
@@ -103,13 +106,15 @@ function rejectionCode(input: ToolCallDecidedInput): "not-run" | "no-decision" |
   return reason === noDecision.reason ? "no-decision" : "rejected";
 }
 
-function rejectionText(input: ToolCallDecidedInput): string {
+/** A rejection, or what takes its place where no person has decided. */
+function rejectionOf(input: ToolCallDecidedInput): FailedCall {
   const reason = reasonWithoutPerson(input);
-  return reason === undefined ? wording.rejected(input.reason) : wording.notRun(reason);
+  return {
+    code: rejectionCode(input),
+    says: [reason === undefined ? "rejected" : "notRun"],
+    error: input.reason,
+  };
 }
-
-const unknownText = (input: ToolCallDecidedInput): string =>
-  reasonWithoutPerson(input) ?? wording.unknownToPerson(input.reason);
 
 /** The record with the arguments of the reviewer, and without the problem of the original ones. */
 function modified(
@@ -129,11 +134,11 @@ function modified(
 export function expireQuestion(edit: StateEdit, call: OpenCall, { about }: AskingStatus): void {
   const decision: ToolCallDecision = { type: "expired", by: "deadline", decidedAt: edit.timestamp };
   if (toolQuestionOf(edit, call) !== undefined)
-    replyToTool(edit, call, { type: "refused", reason: wording.unanswered, by: "deadline" });
-  else if (about === "outcome") failAsUnknown(edit, call.id, wording.unreported, { decision });
+    replyToTool(edit, call, { type: "refused", reason: "", by: "deadline" });
+  else if (about === "outcome") failAsUnknown(edit, call.id, { reason: ["unreported"] }, { decision });
   else {
-    const error = about === "answer" ? wording.unanswered : wording.expired;
-    settleCall(edit, call.id, failedResult(edit, "expired", error), { decision });
+    const says: Sentence = [about === "answer" ? "unanswered" : "expired"];
+    failCall(edit, call.id, { code: "expired", says }, { decision });
   }
   advanceBatch(edit, "expired");
 }

@@ -63,7 +63,8 @@ export const toolCallCompleted: InputHandler<ToolCallResultInput> = (state, inpu
     // A result without a key is final: it could arrive again, and would count as that of the next attempt.
     const isFinal = result.isSuccess || retryable !== true || key === undefined;
     if (!isFinal && mayRetry(edit, call)) retryLater(edit, call);
-    else if (call.mayHaveRun && hasNotRun(result)) failAsUnknown(edit, toolCallId, errorOf(result));
+    else if (call.mayHaveRun && hasNotRun(result))
+      failAsUnknown(edit, toolCallId, { error: errorOf(result) });
     else settleCall(edit, toolCallId, result);
     advanceBatch(edit);
   };

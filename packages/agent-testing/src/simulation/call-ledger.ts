@@ -1,10 +1,11 @@
-import type {
-  AgentConfig,
-  AgentInput,
-  AgentState,
-  Risk,
-  ToolCallRecord,
-  ToolDefinition,
+import {
+  failureText,
+  type AgentConfig,
+  type AgentInput,
+  type AgentState,
+  type Risk,
+  type ToolCallRecord,
+  type ToolDefinition,
 } from "@moora/agent-core-state-machine";
 import { isPromise, schemaCheckOf } from "@moora/agent-core-effects/internal";
 import { openCallOf, openCallsOf, recordOf, toolOf } from "@moora/agent-core-state-machine/internal";
@@ -195,9 +196,10 @@ const openWords = /\bunknown\b|\bmay have\b|\bmight have\b/i;
 /** V15: of a call that had begun to run, the model never reads that it did not. */
 function checkWords(id: string, { result }: ToolCallRecord): void {
   if (result === null || result.isSuccess) return;
-  const { error, code = "" } = result;
-  const denies = denyingWords.test(error) || (denyingCodes.has(code) && !openWords.test(error));
-  check(!denies, "V15", () => `call ${id} had begun to run, and the model reads "${error}"`);
+  const { code = "" } = result;
+  const text = failureText(result);
+  const denies = denyingWords.test(text) || (denyingCodes.has(code) && !openWords.test(text));
+  check(!denies, "V15", () => `call ${id} had begun to run, and the model reads "${text}"`);
 }
 
 /** V9: what runs is what was recorded, while its call is open at this attempt. */

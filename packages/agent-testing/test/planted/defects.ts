@@ -21,7 +21,7 @@ export const deniesCancelledRun: Plant = (input, state, transition) => {
     Object.entries(stepped.state.toolCalls).map(([id, record]) => [
       id,
       record.result?.isSuccess === false && (state.toolCalls[id]?.result ?? null) === null
-        ? { ...record, result: { ...record.result, error: "Cancelled before it ran." } }
+        ? { ...record, result: { ...record.result, says: ["cancelledBeforeRun"] } }
         : record,
     ]),
   );

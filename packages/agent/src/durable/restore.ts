@@ -1,5 +1,5 @@
-import { beginReplay, type AgentInput, type AgentState } from "@moora/agent-core-state-machine";
-import { stateVersion } from "@moora/agent-core-state-machine/internal";
+import { beginReplay, rulesVersion, type AgentInput, type AgentState } from "@moora/agent-core-state-machine";
+import { frozen, stateVersion } from "@moora/agent-core-state-machine/internal";
 import {
   chainStart,
   type ChainHead,
@@ -30,8 +30,8 @@ export interface RestoredSession {
   readonly hasNews: boolean;
 }
 
-/** The version of snapshots: that of the form of the state. Snapshots of other versions are not read. */
-export const snapshotVersion: string = `state-${stateVersion}`;
+/** The version of snapshots: of the form of the state, and of the rules that led to it. Others are folded again from the records. */
+export const snapshotVersion: string = `state-${stateVersion}/rules-${rulesVersion}`;
 
 /** The inputs that opening and closing a session append. They alone do not cause another snapshot. */
 const bookkeeping: ReadonlySet<AgentInput["type"]> = new Set([
@@ -85,7 +85,7 @@ async function fromSnapshot(
   if (!isConfirmed(snapshot, tail)) return undefined;
   const state = textToJson(snapshot.body);
   if (!isState(state, start)) return undefined;
-  return { state, head: { seq: snapshot.seq, digest: snapshot.digest }, tail };
+  return { state: frozen(state), head: { seq: snapshot.seq, digest: snapshot.digest }, tail };
 }
 
 /**

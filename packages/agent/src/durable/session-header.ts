@@ -1,6 +1,7 @@
 import {
   defaultAgentConfig,
   initialAgentState,
+  rulesVersion,
   type AgentConfig,
   type AgentState,
   type Json,
@@ -16,12 +17,17 @@ import { textToJson } from "@moora/llm/internal";
 import type { Agent } from "../define-agent.ts";
 import { SessionError } from "./session-error.ts";
 
-/** The format of headers and records that this release writes. */
-export const logFormat = 1;
+/**
+ * The format of headers and records that this release writes. In format 1 headers had no `rules`, and the chain of digests covered
+ * what the reducer made of inputs.
+ */
+export const logFormat = 2;
 
 /** The header of a session, from which the fold of its log starts. Written once. */
 export interface SessionHeader {
   readonly format: number;
+  /** The `rulesVersion` of the release that created the session. */
+  readonly rules: number;
   /** A random id that distinguishes this session from an earlier one of the same id that was removed. */
   readonly incarnation?: string;
   readonly agent: { readonly name: string; readonly version: string };
@@ -46,6 +52,7 @@ export function headerOf(
 ): SessionHeader {
   return {
     format: logFormat,
+    rules: rulesVersion,
     incarnation,
     agent: { name, version },
     ...(user === undefined ? {} : { user }),
@@ -66,12 +73,28 @@ export const identityOf = (id: string, { incarnation }: Pick<SessionHeader, "inc
 
 export const headerToText = (header: SessionHeader): string => JSON.stringify(header);
 
-/** Parses a header. Throws `UnsupportedVersion` for another format, and for a text that is not a header. */
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Functions that convert a header of an older format to the next one. */
+const upcasters: Readonly<Record<number, (header: Fields) => Fields>> = {
+  1: (header) => ({ ...header, format: 2, rules: 1 }),
+};
+
+function upcastHeader(header: Fields): Fields & { readonly rules: number } {
+  const { format, rules } = header;
+  if (format === logFormat && typeof rules === "number") return { ...header, rules };
+  const upcast =
+    typeof format === "number" && Object.hasOwn(upcasters, format) ? upcasters[format] : undefined;
+  if (upcast !== undefined) return upcastHeader(upcast(header));
+  throw unsupported(
+    `Unsupported log format ${String(format)}: this release reads formats 1 to ${logFormat}.`,
+  );
+}
+
+/** Parses a header. Throws `UnsupportedVersion` for a format of a newer release, and for a text that is not a header. */
 export function textToHeader(text: string): SessionHeader {
-  const stored = fieldsOf(textToJson(text));
-  const { format, incarnation, activeAgent, user, caller } = stored;
-  if (format !== logFormat)
-    throw unsupported(`Unsupported log format ${String(format)}: this release reads format ${logFormat}.`);
+  const stored = upcastHeader(fieldsOf(textToJson(text)));
+  const { rules, incarnation, activeAgent, user, caller } = stored;
   const agent = fieldsOf(stored["agent"]);
   const parent = fieldsOf(stored["parent"]);
   const config = agentConfigChangeSchema.safeParse(fieldsOf(stored["config"]));
@@ -84,6 +107,7 @@ export function textToHeader(text: string): SessionHeader {
   const { id, seq } = parent;
   return {
     format: logFormat,
+    rules,
     ...(typeof incarnation === "string" ? { incarnation } : {}),
     agent: { name: String(agent["name"]), version: String(agent["version"]) },
     ...(typeof user === "string" ? { user } : {}),
@@ -108,7 +132,7 @@ function dataOfHeader(stored: unknown): Pick<SessionHeader, "data"> {
 const unsupported = (message: string): SessionError =>
   new SessionError("UnsupportedVersion", message, { seq: 0 });
 
-const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> =>
+const fieldsOf = (value: unknown): Fields =>
   typeof value === "object" && value !== null ? Object.fromEntries(Object.entries(value)) : {};
 
 /** The state before the first record. */

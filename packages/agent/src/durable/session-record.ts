@@ -1,4 +1,4 @@
-import type { AgentChange, AgentInput } from "@moora/agent-core-state-machine";
+import { rulesVersion, type AgentChange, type AgentInput } from "@moora/agent-core-state-machine";
 import { parseStoredInput } from "@moora/agent-core-state-machine/internal";
 import { recordAfter, digestOf, type ChainHead, type LogRecord } from "@moora/event-log";
 import { textToJson } from "@moora/llm/internal";
@@ -8,9 +8,28 @@ import { SessionError } from "./session-error.ts";
 /** In characters, 66 bits: enough to detect that a replay had another result. The chain has digests of full length. */
 const changesDigestLength = 11;
 
-/** The digest of the changes of an input. Its cost depends on the size of the changes, not of the state. */
+/**
+ * What a record says of the changes of its input: the rules by which they were made, and a digest. Its cost depends on the size of the
+ * changes, not of the state.
+ */
 export const digestOfChanges = (changes: readonly AgentChange[]): string =>
-  digestOf(canonicalJson(changes)).slice(0, changesDigestLength);
+  `${rulesVersion}-${digestOf(canonicalJson(changes)).slice(0, changesDigestLength)}`;
+
+/** The rules by which a record was written, in its `changesDigest`: 1 for a digest alone, as format 1 has it. */
+export const rulesOf = ({ changesDigest }: Pick<LogRecord, "changesDigest">): number =>
+  Number(/^(\d+)-.{11}$/.exec(changesDigest)?.[1] ?? 1);
+
+/**
+ * Whether an input changes the state now as it did when its record was written. `other-rules`: the record was written by other rules, so
+ * that its input may change the state in another way.
+ */
+export function checkChanges(
+  record: Pick<LogRecord, "changesDigest">,
+  changes: readonly AgentChange[],
+): "same" | "differs" | "other-rules" {
+  if (rulesOf(record) !== rulesVersion) return "other-rules";
+  return digestOfChanges(changes) === record.changesDigest ? "same" : "differs";
+}
 
 /** The record of an accepted input, chained to the head before it. `body` is the JSON text of the input, if it is known. */
 export function inputToRecord(

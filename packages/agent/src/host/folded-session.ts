@@ -1,5 +1,12 @@
 import { inputAt, type DispatchedInput } from "@moora/agent-core-effects";
-import { beginReplay, step, type AgentInput, type AgentState } from "@moora/agent-core-state-machine";
+import {
+  beginReplay,
+  rulesVersion,
+  step,
+  type AgentInput,
+  type AgentState,
+} from "@moora/agent-core-state-machine";
+import { frozen, stateVersion } from "@moora/agent-core-state-machine/internal";
 import { chainStart, checkedChain, type ChainHead, type LogRecord } from "@moora/event-log";
 import type { Agent } from "../define-agent.ts";
 import { dataInputs } from "../data-inputs.ts";
@@ -15,7 +22,13 @@ import { joinedTeam, memberAt } from "../team/member-at.ts";
 export interface FoldedSession {
   readonly state: AgentState;
   readonly head: ChainHead;
+  /** The `rulesVersion` by which the state was folded; undefined in one that an earlier release stored. Fold a state of other rules again, from its header. */
+  readonly rules?: number;
 }
+
+/** Whether the state of a session is one that this release would fold. Another one is folded again from its header. */
+export const isFoldedHere = ({ state, rules }: FoldedSession): boolean =>
+  state.version === stateVersion && rules === rulesVersion;
 
 /** A session after inputs. `records` are those of the inputs that changed it, for the log of the host. */
 export interface RecordedInputs extends FoldedSession {
@@ -33,6 +46,7 @@ export const newSessionHeader = (agent: Agent<unknown>, incarnation: string, use
 export const foldHeader = (header: string): FoldedSession => ({
   state: headerToState(textToHeader(header)),
   head: chainStart(header),
+  rules: rulesVersion,
 });
 
 /**
@@ -40,7 +54,8 @@ export const foldHeader = (header: string): FoldedSession => ({
  * before it. Pure: append the records, and dispatch nothing else until they are durable.
  */
 export function recordInputs(session: FoldedSession, inputs: readonly DispatchedInput[]): RecordedInputs {
-  let { state, head } = session;
+  let { head } = session;
+  let state = frozen(session.state);
   const records: LogRecord[] = [];
   for (const dispatched of inputs) {
     const input = inputAt(dispatched, state);
@@ -51,7 +66,7 @@ export function recordInputs(session: FoldedSession, inputs: readonly Dispatched
     head = { seq: record.seq, digest: record.digest };
     state = after.state;
   }
-  return { state, head, records };
+  return { state, head, rules: rulesVersion, records };
 }
 
 /**
@@ -59,10 +74,10 @@ export function recordInputs(session: FoldedSession, inputs: readonly Dispatched
  * `UnsupportedVersion` for one of a newer release.
  */
 export function foldRecords(session: FoldedSession, records: readonly LogRecord[]): FoldedSession {
-  const replay = beginReplay(session.state);
+  const replay = beginReplay(frozen(session.state));
   for (const record of checkedChain(session.head, records)) replay.apply(recordToInput(record));
   const { seq, digest } = records.at(-1) ?? session.head;
-  return { state: replay.state(), head: { seq, digest } };
+  return { state: replay.state(), head: { seq, digest }, rules: rulesVersion };
 }
 
 /**

@@ -3,6 +3,7 @@ import { shownValue } from "@moora/agent-core-effects/internal";
 import {
   beginReplay,
   isLoopRunning,
+  rulesVersion,
   type AgentInput,
   type AgentState,
 } from "@moora/agent-core-state-machine";
@@ -137,7 +138,7 @@ function headerOfFork(
 ): SessionHeader {
   const { caller: _, ...own } = original;
   const ofUser = user === undefined ? {} : { user };
-  return { ...own, ...ofUser, incarnation: randomId("incarnation"), parent };
+  return { ...own, ...ofUser, rules: rulesVersion, incarnation: randomId("incarnation"), parent };
 }
 
 const forms: OptionForms<ForkOptions> = {

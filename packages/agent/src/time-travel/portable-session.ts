@@ -11,6 +11,7 @@ import {
 import { checkIsNotClosed } from "../durable/closed-session.ts";
 import { inTurns } from "../durable/in-turns.ts";
 import { headerToState, identityOf, textToHeader } from "../durable/session-header.ts";
+import { SessionError } from "../durable/session-error.ts";
 import { recordToInput } from "../durable/session-record.ts";
 import { checkHasSessionsOfCalls } from "../session-of-tool.ts";
 import { appliedRecords } from "./applied-records.ts";
@@ -32,6 +33,7 @@ const format = "moora/session/1";
 export async function exportSession(log: EventLog, id: string, seq: number = end): Promise<string> {
   const session = await sessionLog(log, id);
   await checkIsNotClosed(session);
+  textToHeader(session.header);
   const inspection = await session.inspect();
   const records = inspection.records.slice(0, recordsUpTo(inspection, seq));
   return recordsToPortable({ id, header: session.header, records });
@@ -71,18 +73,28 @@ export function parsePortable(text: string): PortableSession {
   const seal = lines.pop();
   const [first, ...rest] = lines.map(lineToObject);
   const { mark: found, id, header } = first ?? {};
+  if (isOtherVersion(found)) {
+    const message = `Unsupported export "${found}": this release reads "${format}". Use a newer one.`;
+    throw new SessionError("UnsupportedVersion", message);
+  }
   if (found !== format || typeof id !== "string" || typeof header !== "string") {
     throw new LogError("LogCorrupt", "This text is not an exported session, or its beginning is missing.", {
       seq: 0,
     });
   }
   const records = rest.map(objectToRecord);
+  const isSealed = seal === sealOf(lines);
+  // Before the chain, which is another one in another format. Without the seal, the header may be damaged.
+  if (isSealed) textToHeader(header);
   checkedChain(chainStart(header), records);
-  if (seal !== sealOf(lines)) throw truncationError(records.length);
-  textToHeader(header);
+  if (!isSealed) throw truncationError(records.length);
   for (const record of records) recordToInput(record);
   return { id, header, records };
 }
+
+/** Whether the mark of a text is that of an export in another format. */
+const isOtherVersion = (mark: unknown): mark is string =>
+  typeof mark === "string" && /^moora\/session\/\d+$/.test(mark) && mark !== format;
 
 const truncationError = (seq: number): LogError =>
   new LogError(

@@ -1,6 +1,7 @@
 import type { Tool, ToolContext, ToolOutcome } from "@moora/agent-core-effects";
 import { refusalOfTool } from "@moora/agent-core-effects/internal";
 import {
+  failureText,
   hasNotRun,
   type AgentInput,
   type AgentState,
@@ -148,7 +149,8 @@ function parsed(parameters: string): unknown {
 
 function outcomeOf({ result, decision }: ToolCallRecord): ToolOutcome | undefined {
   if (result === null || decision?.type === "answered" || hasNotRun(result)) return undefined;
-  if (!result.isSuccess) return { isSuccess: false, error: result.error, code: result.code ?? "tool-error" };
+  if (!result.isSuccess)
+    return { isSuccess: false, error: failureText(result), code: result.code ?? "tool-error" };
   return {
     isSuccess: true,
     content: result.content,

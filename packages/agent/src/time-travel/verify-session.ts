@@ -18,7 +18,7 @@ import { inTurns } from "../durable/in-turns.ts";
 import { isConfirmed, snapshotVersion } from "../durable/restore.ts";
 import { SessionError } from "../durable/session-error.ts";
 import { headerToState, textToHeader } from "../durable/session-header.ts";
-import { digestOfChanges, recordToInput } from "../durable/session-record.ts";
+import { checkChanges, digestOfChanges, recordToInput } from "../durable/session-record.ts";
 import { sessionLog } from "./read-session.ts";
 
 /** The result of a verification. `seq` is the last record of a valid session, otherwise the record with the problem. */
@@ -32,13 +32,18 @@ export type VerifyReport =
        * bytes.
        */
       readonly unfinishedBytes: number;
+      /**
+       * The number of records that were folded by other rules, since another release wrote them. Their facts are verified; what
+       * the reducer made of them then is not compared.
+       */
+      readonly foldedByOtherRules: number;
     }
   | {
       readonly ok: false;
       readonly seq: number;
       /**
        * `damaged`: a record was changed or is missing. `unsupported`: a newer release wrote the record. `differs`: the
-       * input changes the state in another way than when it was written. `snapshot`: the snapshot of record `seq`
+       * input changes the state in another way than when it was written by the same rules. `snapshot`: the snapshot of record `seq`
        * differs from the state that the records lead to, or no later record confirms it.
        */
       readonly reason: "damaged" | "unsupported" | "differs" | "snapshot";
@@ -54,8 +59,8 @@ export type VerifyReport =
 type Problem = Extract<VerifyReport, { ok: false }>;
 
 /**
- * Verifies a session: replays it and compares every record with its digest, and the snapshot with the records. Reports
- * the first problem. Writes nothing. Rejects with `SessionUnknown`, and with other errors of the log that are not a
+ * Verifies a session: replays it and compares every record with its digest, what it changes with what it changed when
+ * it was written by the rules of this release, and the snapshot with the records. Reports the first problem. Writes nothing. Rejects with `SessionUnknown`, and with other errors of the log that are not a
  * problem of its content.
  */
 export async function verifySession(log: EventLog, id: string): Promise<VerifyReport> {
@@ -64,11 +69,15 @@ export async function verifySession(log: EventLog, id: string): Promise<VerifyRe
     // The snapshot is read first, so that the records that confirm it are among those read after it.
     const snapshot = await session.snapshot();
     const { records, damage, unfinishedBytes } = await session.inspect();
-    const { differing, snapshotProblem } = await problemsIn(session.header, records, snapshot);
+    const { differing, snapshotProblem, foldedByOtherRules } = await problemsIn(
+      session.header,
+      records,
+      snapshot,
+    );
     if (differing !== undefined) return differing;
     if (damage !== undefined) throw damage;
     const { seq, digest } = records.at(-1) ?? chainStart(session.header);
-    return snapshotProblem ?? { ok: true, seq, digest, unfinishedBytes };
+    return snapshotProblem ?? { ok: true, seq, digest, unfinishedBytes, foldedByOtherRules };
   } catch (error) {
     const report = error instanceof LogError || error instanceof SessionError ? reportOf(error) : undefined;
     if (report === undefined) throw error;
@@ -77,9 +86,10 @@ export async function verifySession(log: EventLog, id: string): Promise<VerifyRe
 }
 
 interface Problems {
-  /** The first record that changes the state in another way than when it was written. */
+  /** The first record that changes the state in another way than when it was written, by the same rules. */
   readonly differing?: Problem;
   readonly snapshotProblem?: Problem | undefined;
+  readonly foldedByOtherRules: number;
 }
 
 async function problemsIn(
@@ -89,20 +99,25 @@ async function problemsIn(
 ): Promise<Problems> {
   const replay = beginReplay(headerToState(textToHeader(header)), { changes: true });
   let snapshotProblem = snapshot && findSnapshotProblem(snapshot, records);
+  let foldedByOtherRules = 0;
   let differing: Problem | undefined;
   await inTurns(records, (record) => {
     if (differing !== undefined) return;
     const { seq, changesDigest: expected } = record;
     const input = recordToInput(record);
     const changes = replay.apply(input)?.changes ?? [];
-    const found = digestOfChanges(changes);
-    if (found !== expected) {
+    const check = checkChanges(record, changes);
+    if (check === "other-rules") foldedByOtherRules += 1;
+    if (check === "differs") {
+      const found = digestOfChanges(changes);
       const message = `Record ${seq}, ${input.type}, changes the state in another way than when it was written.`;
       differing = { ok: false, seq, reason: "differs", message, input, expected, found, changes };
     } else if (seq === snapshot?.seq && !matches(snapshot, replay.state()))
       snapshotProblem ??= badSnapshot(seq, "differs from the state that the records lead to");
   });
-  return differing === undefined ? { snapshotProblem } : { differing };
+  return differing === undefined
+    ? { snapshotProblem, foldedByOtherRules }
+    : { differing, foldedByOtherRules };
 }
 
 /** The problem of a snapshot that does not belong to the records, regardless of its state. */

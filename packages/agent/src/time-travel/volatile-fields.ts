@@ -1,8 +1,8 @@
 import type { AgentInput, AgentState } from "@moora/agent-core-state-machine";
 
 /**
- * Fields that differ between any two runs of the same conversation: times, owners, ids of requests, the number of openings, and
- * digests, which are bound to a session.
+ * Fields that differ between any two runs of the same conversation: times, owners, ids of requests, the number of openings, rules,
+ * and digests, which are bound to a session.
  */
 const volatileFields: ReadonlySet<string> = new Set([
   "timestamp",
@@ -20,6 +20,7 @@ const volatileFields: ReadonlySet<string> = new Set([
   "requestId",
   "owner",
   "opened",
+  "rules",
   "digest",
 ]);
 

@@ -1,4 +1,4 @@
-import type { AgentInput } from "@moora/agent-core-state-machine";
+import type { AgentInput, AgentState } from "@moora/agent-core-state-machine";
 import {
   digestOf,
   memoryLog,
@@ -364,5 +364,34 @@ describe("a snapshot", () => {
     const confirming = poster.dispatch({ type: "snapshot-taken", seq: 1, digest: "d", timestamp: 1 });
     await expect(confirming).rejects.toMatchObject({ code: "not-allowed" });
     await poster.close();
+  });
+});
+
+describe("a state that a session hands out", () => {
+  it("cannot be written to, from the first input on and after it was read from a snapshot", async () => {
+    const scene = sceneOf([[call("pay")]]);
+    const first = await scene.open();
+    await first.send("Please.");
+    await quiet(first);
+    const refused = (state: AgentState): void => {
+      const message: object = state.messages[0] ?? {};
+      const record: object = state.toolCalls["call_1"] ?? {};
+      for (const element of [
+        state,
+        message,
+        record,
+        state.config.limits,
+        state.transcript,
+        state.reActContext,
+      ])
+        expect(() => Object.assign(element, { content: "FORGED" })).toThrow(TypeError);
+    };
+    refused(first.current());
+    await first.close();
+    const again = await scene.open({ access: "read" });
+    expect(again.info().snapshotIgnored).toBe(false);
+    refused(again.current());
+    await again.close();
+    expect(await verifySession(scene.log(), "ada")).toMatchObject({ ok: true });
   });
 });

@@ -1,4 +1,5 @@
 import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
+import { rulesVersion } from "@moora/agent-core-state-machine";
 import { recordAfter } from "@moora/event-log";
 import { describe, expect, it } from "vitest";
 import {
@@ -64,11 +65,11 @@ describe("records that another process has made", () => {
   ]);
 
   it("fold to the session of that process, from any head", () => {
-    expect(foldRecords(start, records)).toEqual({ state, head });
+    expect(foldRecords(start, records)).toEqual({ state, head, rules: rulesVersion });
     const first = foldRecords(start, records.slice(0, 1));
     expect(first.head.seq).toBe(1);
-    expect(foldRecords(first, records.slice(1))).toEqual({ state, head });
-    expect(foldRecords({ state, head }, [])).toEqual({ state, head });
+    expect(foldRecords(first, records.slice(1))).toEqual({ state, head, rules: rulesVersion });
+    expect(foldRecords({ state, head }, [])).toEqual({ state, head, rules: rulesVersion });
   });
 
   it("are refused if they do not continue the session, or if a newer release wrote them", () => {

@@ -1,4 +1,4 @@
-import type { AgentState, ToolCallResult } from "@moora/agent-core-state-machine";
+import { failureText, type AgentState, type ToolCallResult } from "@moora/agent-core-state-machine";
 import { memoryLog, type EventLog } from "@moora/event-log";
 import { answers, callsTools, MockLlmCaller, type ScriptedToolCall } from "@moora/llm/testing";
 import { TestClock } from "@moora/testbed/test-clock";
@@ -78,7 +78,7 @@ export function questionOf(session: DurableSession): Question {
 
 export const textOf = (result: ToolCallResult | null | undefined): string => {
   if (result === null || result === undefined) return "(open)";
-  return result.isSuccess ? result.content : result.error;
+  return result.isSuccess ? result.content : failureText(result);
 };
 
 export const resultOf = ({ toolCalls }: AgentState, id = "call_1"): ToolCallResult | null | undefined =>

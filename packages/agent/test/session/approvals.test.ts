@@ -1,5 +1,6 @@
 import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
 import { untilPasses } from "@moora/testbed/test-clock";
+import { asRead } from "@moora/testbed/as-read";
 import { describe, expect, it, vi } from "vitest";
 import * as z from "zod";
 import {
@@ -53,7 +54,8 @@ const first = (questions: readonly Question[]): Question => {
   return question;
 };
 
-const resultOf = ({ session }: Scene, id = "call_1"): unknown => session.current().toolCalls[id]?.result;
+const resultOf = ({ session }: Scene, id = "call_1"): unknown =>
+  asRead(session.current().toolCalls[id]?.result);
 
 describe("a question", () => {
   it("shows what is asked, parsed, and binds to its digest", async () => {
@@ -500,7 +502,7 @@ describe("the approval handler of the host", () => {
     const llm = new MockLlmCaller([callsTools([{ name: "pay" }]), answers("Done.")]);
     const agent = defineAgent({ llm, tools: [toolOf("pay")], config: { approval: { policy: "always" } } });
     const onError = ({ error }: ErrorReport): void => void errors.push(error);
-    return (await runTask(agent, "Pay.", { onApproval, onError })).state.toolCalls["call_1"]?.result;
+    return asRead((await runTask(agent, "Pay.", { onApproval, onError })).state.toolCalls["call_1"]?.result);
   };
   const circle: Record<string, unknown> = {};
   circle["self"] = circle;

@@ -1,6 +1,7 @@
 import { memoryLog } from "@moora/event-log";
 import { settled } from "../support.ts";
 import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
+import { asRead } from "@moora/testbed/as-read";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import {
@@ -53,9 +54,10 @@ describe("a decision of onApproval that cannot be taken", () => {
         onError: (report) => reports.push(report),
       });
       expect(text).toBe("It is done.");
-      expect(state.toolCalls["call_1"]).toMatchObject({
-        decision: { type: "rejected", by: "no-decision" },
-        result: { isSuccess: false, code: "no-decision", error: refusal },
+      expect(state.toolCalls["call_1"]?.decision).toMatchObject({ type: "rejected", by: "no-decision" });
+      expect(asRead(state.toolCalls["call_1"]?.result)).toMatchObject({
+        code: "no-decision",
+        error: refusal,
       });
       expect(llm.callCount).toBe(2);
       expect(reports).toEqual([

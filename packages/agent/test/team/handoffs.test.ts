@@ -138,7 +138,7 @@ describe("a handoff", () => {
     expect(activeAgent).toBe("billing");
     expect(toolCalls["call_4"]?.result).toMatchObject({
       code: "not-handed-over",
-      error: expect.stringContaining("3 handoffs are the most"),
+      says: ["tooManyHandoffs", 3],
     });
   });
 

@@ -43,7 +43,7 @@ export async function rewriteSession(
       seq: record.seq,
       body,
       changesDigest,
-      digest: recordDigest(head.digest, body, changesDigest),
+      digest: recordDigest(head.digest, body),
     };
     head = next;
     return next;

@@ -1,7 +1,16 @@
 import { memoryLog, MemoryStorage } from "@moora/event-log";
-import type { AgentState } from "@moora/agent-core-state-machine";
+import { rulesVersion, type AgentState } from "@moora/agent-core-state-machine";
 import { describe, expect, it } from "vitest";
-import { openSession, SessionError, stateAt, verifySession } from "../../src/index.ts";
+import {
+  exportSession,
+  openSession,
+  parsePortable,
+  recordsToPortable,
+  SessionError,
+  stateAt,
+  textToHeader,
+  verifySession,
+} from "../../src/index.ts";
 import { HeardErrors } from "@moora/testbed/durable/errors";
 import { call } from "@moora/testbed/durable/counting-agent";
 import { quiet } from "@moora/testbed/durable/drive";
@@ -9,6 +18,9 @@ import { sceneOf, type Scene } from "@moora/testbed/durable/scene";
 import { recordsOf, rewriteSession, recordSession } from "./record-session.ts";
 
 const script = [[call("look"), call("pay")], [call("pay", 2)]];
+
+/** A digest of other changes, by the rules of this release. */
+const otherwise = `${rulesVersion}-of_a_change`;
 
 async function recorded(): Promise<Scene> {
   const scene = sceneOf(script);
@@ -25,7 +37,30 @@ describe("verifying a session", () => {
       seq: last?.seq,
       digest: last?.digest,
       unfinishedBytes: 0,
+      foldedByOtherRules: 0,
     });
+  });
+
+  it("verifies the facts of records that were folded by other rules, and does not compare what they changed", async () => {
+    const log = (await recorded()).log();
+    const records = await recordsOf(log);
+    const older = `${rulesVersion - 1}-of_a_change`;
+    const newer = `${rulesVersion + 1}-of_a_change`;
+    const formerly = "of_format_1";
+    const checks = [older, newer, formerly];
+    await rewriteSession(log, "others", ({ seq, body, changesDigest }) => ({
+      body,
+      changesDigest: checks[seq - 1] ?? changesDigest,
+    }));
+    const report = await verifySession(log, "others");
+    expect(report).toMatchObject({ ok: true, seq: records.length, foldedByOtherRules: 3 });
+  });
+
+  it("says by which rules a session was created, and by which it was opened", async () => {
+    const log = (await recorded()).log();
+    expect(textToHeader((await log.open("ada"))?.header ?? "").rules).toBe(rulesVersion);
+    const [opened] = await recordsOf(log);
+    expect(JSON.parse(opened?.body ?? "")).toMatchObject({ type: "session-opened", rules: rulesVersion });
   });
 
   it("names the first record that changes something else than when it was written, and what it changes now (L03)", async () => {
@@ -34,7 +69,7 @@ describe("verifying a session", () => {
     for (const { seq, body, changesDigest } of records) {
       const as = `from ${seq}`;
       await rewriteSession(log, as, (record) =>
-        record.seq < seq ? record : { ...record, changesDigest: "otherwise" },
+        record.seq < seq ? record : { ...record, changesDigest: otherwise },
       );
       const report = await verifySession(log, as);
       expect(report).toMatchObject({
@@ -42,7 +77,7 @@ describe("verifying a session", () => {
         seq,
         reason: "differs",
         input: JSON.parse(body),
-        expected: "otherwise",
+        expected: otherwise,
         found: changesDigest,
       });
       // What has no consequence changes the time of the last change only, which is not a part of the digest.
@@ -114,14 +149,30 @@ describe("verifying a session", () => {
     },
   );
 
-  it("refuses a log of a newer format as a whole (L02)", async () => {
-    const scene = await recorded();
+  it("refuses a log of a newer format as a whole, and does not call it damaged (L02)", async () => {
+    const storage = new MemoryStorage();
+    const scene = sceneOf(script, {}, { log: () => memoryLog(storage) });
+    await recordSession(scene);
     const log = scene.log();
     const header = (await log.open("ada"))?.header ?? "";
-    await log.create("newer", header.replace('"format":1', '"format":2'));
+    await log.create("newer", header.replace('"format":2', '"format":3'));
+    // Its records are chained in another way.
+    const records = await recordsOf(log);
+    const generation = storage.generations.get("newer");
+    if (generation !== undefined) generation.records = [...records];
     expect(await verifySession(log, "newer")).toMatchObject({ ok: false, seq: 0, reason: "unsupported" });
-    await expect(scene.open({ id: "newer", log })).rejects.toMatchObject({ code: "UnsupportedVersion" });
-    expect(await recordsOf(log, "newer")).toEqual([]);
+    const unsupported = { code: "UnsupportedVersion" };
+    await expect(scene.open({ id: "newer", log })).rejects.toMatchObject(unsupported);
+    await expect(exportSession(log, "newer")).rejects.toMatchObject(unsupported);
+    await expect(stateAt(log, "newer")).rejects.toMatchObject(unsupported);
+    const exported = await exportSession(log, "ada");
+    const newer = exported.replace("moora/session/1", "moora/session/2");
+    expect(() => parsePortable(newer)).toThrow(expect.objectContaining(unsupported));
+    const recordsOfNewer = { id: "newer", header: header.replace('"format":2', '"format":3'), records };
+    expect(() => parsePortable(recordsToPortable(recordsOfNewer))).toThrow(
+      expect.objectContaining(unsupported),
+    );
+    expect(generation?.records).toEqual(records);
   });
 
   it("rejects for a session that is not there", async () => {

@@ -26,7 +26,7 @@ export function continueChain(
   let { seq, digest } = head;
   return records.map(({ body, changesDigest }) => {
     seq += 1;
-    digest = recordDigest(digest, body, changesDigest);
+    digest = recordDigest(digest, body);
     return { seq, body, changesDigest, digest };
   });
 }

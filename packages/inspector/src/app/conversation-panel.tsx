@@ -1,4 +1,5 @@
 /** @jsxImportSource preact */
+import { failureText } from "@moora/agent-core-state-machine";
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { ConversationItem } from "../session/conversation.ts";
@@ -101,7 +102,7 @@ function Call({
           <h2>
             {result.isSuccess ? "Result" : `Error${result.code === undefined ? "" : `, ${result.code}`}`}
           </h2>
-          <pre tabIndex={0}>{result.isSuccess ? result.content : result.error}</pre>
+          <pre tabIndex={0}>{result.isSuccess ? result.content : failureText(result)}</pre>
         </>
       )}
       <button

@@ -1,18 +1,19 @@
-import { digestOfChanges } from "@moora/agent";
-import { chainStart, recordDigest, type LogRecord } from "@moora/event-log";
+import { checkChanges } from "@moora/agent";
+import { chainStart, type LogRecord } from "@moora/event-log";
+import { follows } from "@moora/event-log/store";
 import { beginReplay, type Replay } from "@moora/agent-core-state-machine";
 import type { SessionHistory } from "./session-history.ts";
 
 /**
  * The result of the check of a record. `valid`: its digest continues the chain, and it changes the state as it did when it was
- * written. `damaged`: it or the record before it was changed, or one is missing. `differs`: it changes the state in another way.
+ * written by the same rules. `damaged`: it or the record before it was changed, or one is missing. `differs`: it changes the state in another way.
  * `unchecked`: it was streamed without digests.
  */
 export type RecordCheck = "valid" | "damaged" | "differs" | "unchecked";
 
 /** Whether a record continues the chain of digests after `before`, the digest of the record before it, or of the header. */
-export const isChained = (before: string, { body, changesDigest, digest }: Chained): boolean =>
-  digest === recordDigest(before, body, changesDigest);
+export const isChained = (before: string, record: Chained): boolean =>
+  follows({ seq: 0, digest: before }, { ...record, seq: 1 });
 
 type Chained = Pick<LogRecord, "body" | "changesDigest" | "digest">;
 
@@ -65,6 +66,6 @@ export class RecordChecker {
     // The next record is compared with what this one says, so that one changed record is one finding.
     this.#digest = digest;
     if (!isNext) return "damaged";
-    return digestOfChanges(changes) === changesDigest ? "valid" : "differs";
+    return checkChanges({ changesDigest }, changes) === "differs" ? "differs" : "valid";
   }
 }

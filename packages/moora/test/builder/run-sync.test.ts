@@ -95,7 +95,7 @@ const calling = (name: string, args: object = {}): MockLlmCaller =>
 const whileItRan = {
   isSuccess: false,
   code: "cancelled-after-start",
-  error: "Cancelled after it had started; it may have had its effect.",
+  says: ["cancelledAfterStart"],
 };
 
 describe("a promise in a synchronous run", () => {

@@ -129,7 +129,7 @@ describe("a cancel", () => {
     expect(stateOf(error).toolCalls["call_1"]?.result).toMatchObject({
       isSuccess: false,
       code: "cancelled-after-start",
-      error: "Cancelled after it had started; it may have had its effect.",
+      says: ["cancelledAfterStart"],
     });
     expect(clock.waiting).toBe(0);
     expect(movesOf(engine).at(-1)).toBe("Acting Cancelled Error");

@@ -1,4 +1,4 @@
-import type { AgentState } from "@moora/agent";
+import { failureText, type AgentState } from "@moora/agent";
 import type { AgUiClient } from "./ag-ui-client.ts";
 import { AgUiDrafts } from "./ag-ui-drafts.ts";
 import { contentWithFiles } from "./ag-ui-files.ts";
@@ -114,7 +114,7 @@ export class AgUiCalls {
   /** Why a call was rejected, as the model reads it. */
   #denialOf(toolCallId: string): string {
     const result = this.#recordOf(toolCallId)?.result;
-    return result?.isSuccess === false ? result.error : "The call was rejected.";
+    return result?.isSuccess === false ? failureText(result) : "The call was rejected.";
   }
 
   #recordOf(toolCallId: string): AgentState["toolCalls"][string] | undefined {

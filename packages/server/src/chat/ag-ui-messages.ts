@@ -1,4 +1,4 @@
-import type { AgentState } from "@moora/agent";
+import { failureText, type AgentState } from "@moora/agent";
 import { contentWithFiles } from "./ag-ui-files.ts";
 import { callsMessageId, resultMessageId } from "./ag-ui-ids.ts";
 import type { AgUiMessage } from "./ag-ui-contents.ts";
@@ -108,7 +108,7 @@ class Conversation {
     if (result === null) return;
     const content = result.isSuccess
       ? contentWithFiles({ text: result.content, files: result.files }, this.#options.toUrl)
-      : result.error;
+      : failureText(result);
     const message = { id: resultMessageId(toolCallId), role: "tool", toolCallId, content };
     this.#messages.push(message);
   }

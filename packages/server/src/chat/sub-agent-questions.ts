@@ -1,4 +1,4 @@
-import type { AgentEvent, Question, ToolCallResult } from "@moora/agent";
+import { failureText, type AgentEvent, type Question, type ToolCallResult } from "@moora/agent";
 import type { PostedCall } from "./posted-message.ts";
 import { questionField } from "./question-text.ts";
 import { valueOf, type UiChunk } from "./ui-chunk.ts";
@@ -115,5 +115,5 @@ const unknownResult = { isSuccess: true, content: "null", receivedAt: 0 } as con
 export function resultChunk(toolCallId: string, result: ToolCallResult): UiChunk {
   if (result.isSuccess) return { type: "tool-output-available", toolCallId, output: valueOf(result.content) };
   if (result.code === "rejected") return { type: "tool-output-denied", toolCallId };
-  return { type: "tool-output-error", toolCallId, errorText: result.error };
+  return { type: "tool-output-error", toolCallId, errorText: failureText(result) };
 }

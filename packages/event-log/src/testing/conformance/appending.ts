@@ -1,3 +1,4 @@
+import { digestOf } from "../../digest.ts";
 import { maxRecordLength } from "../../validation.ts";
 import { bodies, appendBodies, appendOneByOne, headOf, recordsAfter, recordsOf } from "../chain-of.ts";
 import { check, checkEqual, checkRejected } from "../expectations.ts";
@@ -118,9 +119,14 @@ export const appendingCases: readonly LogCase[] = [
   logCase("rejects a record whose body does not match its digest", (scene) =>
     checkInvalid(scene, (records) => replaceRecord(records, 1, { body: '{"other":true}' })),
   ),
-  logCase("rejects a record whose changes digest does not match its digest", (scene) =>
-    checkInvalid(scene, (records) => replaceRecord(records, 1, { changesDigest: "other" })),
-  ),
+  logCase("keeps a record of format 1, whose digest covers its changes digest", async (scene) => {
+    const session = await scene.create();
+    const head = await headOf(session);
+    const record = { seq: 1, body: "{}", changesDigest: "c", digest: digestOf(head.digest, "{}", "c") };
+    await session.append(0, [record]);
+    const [next] = await appendBodies(session, "[]");
+    checkEqual(await (await scene.openAgain()).read(), [record, next], "the records");
+  }),
   logCase("rejects a batch with a gap in its numbers", (scene) =>
     checkInvalid(scene, (records) => void records.splice(1, 1)),
   ),

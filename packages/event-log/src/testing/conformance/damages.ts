@@ -30,11 +30,6 @@ const damages: readonly (readonly [string, number, Edit])[] = [
   ["the first body was altered", 1, editAt(1, ({ body }) => ({ body: flipBit(body, 9) }))],
   ["the last body was altered", 20, editAt(20, ({ body }) => ({ body: flipBit(body, 9) }))],
   ["a body was emptied", 12, editAt(12, () => ({ body: "" }))],
-  [
-    "a changes digest was altered",
-    7,
-    editAt(7, ({ changesDigest }) => ({ changesDigest: flipBit(changesDigest, 2) })),
-  ],
   ["a digest was altered", 7, editAt(7, ({ digest }) => ({ digest: flipBit(digest, 4) }))],
   ["the first digest was altered", 1, editAt(1, ({ digest }) => ({ digest: flipBit(digest, 4) }))],
   [

@@ -31,12 +31,14 @@ type ReportOf<Ok extends boolean> = Extract<VerifyReport, { readonly ok: Ok }>;
 
 function intactText(
   id: string,
-  { seq, digest, unfinishedBytes }: ReportOf<true>,
+  { seq, digest, unfinishedBytes, foldedByOtherRules }: ReportOf<true>,
   closed: SessionError | undefined,
 ): string {
   const unfinished = `An append after record ${seq} was not finished (${unfinishedBytes} bytes). It was never confirmed.`;
+  const others = `${foldedByOtherRules} of them were folded by other rules: what they changed then is not compared.`;
   return [
     `${id} is intact: ${seq} records, digest ${digest}.`,
+    ...(foldedByOtherRules === 0 ? [] : [others]),
     ...(unfinishedBytes === 0 ? [] : [unfinished]),
     ...(closed === undefined ? [] : [closed.message]),
   ].join("\n");

@@ -1,6 +1,6 @@
 import type { AgentState } from "@moora/agent";
 import { fileText } from "@moora/agent/internal";
-import type { ToolCallResult } from "@moora/agent-core-state-machine";
+import { failureText, type ToolCallResult } from "@moora/agent-core-state-machine";
 import { recordOf } from "@moora/agent-core-state-machine/internal";
 
 /** The content of a session, in order: messages, calls with their results, and the failure at the end, if any. */
@@ -44,4 +44,4 @@ function callLines(state: AgentState, id: string): readonly string[] {
 }
 
 const resultText = (result: ToolCallResult): string =>
-  result.isSuccess ? `returned ${result.content}` : `failed: ${result.error}`;
+  result.isSuccess ? `returned ${result.content}` : `failed: ${failureText(result)}`;

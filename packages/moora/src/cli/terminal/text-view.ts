@@ -1,4 +1,12 @@
-import type { AgentError, AgentEvent, RunResult, SubAgentEvent, Trace } from "@moora/agent";
+import {
+  failureText,
+  type AgentError,
+  type AgentEvent,
+  type RunResult,
+  type SubAgentEvent,
+  type ToolCallResult,
+  type Trace,
+} from "@moora/agent";
 import { oneLine, resultSummary } from "@moora/agent-core-effects/internal";
 import { questionText } from "../questions/question-text.ts";
 import type { OpenQuestion, RunView } from "./run-view.ts";
@@ -60,7 +68,7 @@ export class TextView implements RunView {
         return this.#screen.showStatus(oneLine(event.text));
       case "ToolCallFinished": {
         const { name, result } = event;
-        const summary = result.isSuccess ? resultSummary(result.content) : `failed: ${oneLine(result.error)}`;
+        const summary = resultText(result);
         return this.#screen.dim(`<- ${name} ${summary}`);
       }
       case "ToolCallRetryScheduled": {
@@ -166,3 +174,6 @@ export class TextView implements RunView {
 type EventOf<Type extends AgentEvent["type"]> = Extract<AgentEvent<unknown>, { readonly type: Type }>;
 
 const seconds = (ms: number): string => `${Math.max(1, Math.ceil(ms / 1_000))} s`;
+
+const resultText = (result: ToolCallResult): string =>
+  result.isSuccess ? resultSummary(result.content) : `failed: ${oneLine(failureText(result))}`;
