@@ -28,11 +28,15 @@ export class GracefulClose {
   }
 
   #begin(graceMs: number): { readonly done: Promise<void>; readonly hurry: () => void } {
-    const { onBegin, shutDown } = this.#options;
     const hurry = Promise.withResolvers<void>();
+    return { hurry: hurry.resolve, done: this.#run(graceMs, hurry.promise) };
+  }
+
+  async #run(graceMs: number, hurry: Promise<void>): Promise<void> {
+    const { onBegin, shutDown } = this.#options;
     onBegin();
-    const done = graceMs > 0 ? this.#wait(graceMs, hurry.promise).then(shutDown) : shutDown();
-    return { hurry: hurry.resolve, done };
+    if (graceMs > 0) await this.#wait(graceMs, hurry);
+    await shutDown();
   }
 
   async #wait(graceMs: number, hurry: Promise<void>): Promise<void> {

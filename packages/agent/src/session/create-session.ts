@@ -79,12 +79,8 @@ export interface HostedSession<Answer> {
 export function createSession<Answer>(agent: Agent<Answer>, base: SessionBase): Session<Answer> {
   let isClosing = false;
   const { session, drained } = hostSession(agent, { ...base, startsEffects: () => !isClosing });
-  const closing = new GracefulClose({
-    clock: base.clock,
-    onBegin: () => (isClosing = true),
-    drained,
-    shutDown: session.close,
-  });
+  const onBegin = (): void => void (isClosing = true);
+  const closing = new GracefulClose({ clock: base.clock, onBegin, drained, shutDown: session.close });
   const close: Session["close"] = async (options) => await closing.close(checkedGraceMs(options));
   return { ...session, close, [Symbol.asyncDispose]: close };
 }
