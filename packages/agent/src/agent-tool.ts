@@ -26,7 +26,7 @@ import { failed, runToReply, showIn } from "./session-of-call.ts";
 import { openedSessionId, registerLog } from "./session-of-tool.ts";
 import type { Session } from "./session/session.ts";
 import { postsTo } from "./session/post-to-sub-agent.ts";
-import { SubAgents, withOneReviewer } from "./session/sub-agents.ts";
+import { SubAgents } from "./session/sub-agents.ts";
 import { registerCalledAgent } from "./sub-agent-questions.ts";
 
 /** The options of `agentTool`. Those that it shares with `defineTool` have the same meaning and the same defaults. */
@@ -133,12 +133,7 @@ function toolOfAgent<Answer>(agent: Agent<Answer>, options: AgentToolOptions): T
       const pauses = caller?.watchPauses();
       const reviewer =
         onApproval ?? (caller === undefined ? refusalWithoutReviewer : caller.reviewerOf(context.toolCallId));
-      const opening = openForCall(caller === undefined ? withOneReviewer(capped) : capped, context, {
-        ...options,
-        clock,
-        onApproval: reviewer,
-        caller,
-      });
+      const opening = openForCall(capped, context, { ...options, clock, onApproval: reviewer, caller });
       const { release, onCancel } = closeWithCaller(caller, opening);
       try {
         const session = await opening;
