@@ -37,6 +37,7 @@ describe("a link to another session", () => {
     await page.getByRole("button", { name: second }).waitFor();
     await page.goForward();
     await heading(first);
+    expect(await page.evaluate(() => location.hash)).toContain(`session=${first}`);
   });
 
   it("shows nothing that the session before asks while the other one is loaded", async () => {
