@@ -40,6 +40,7 @@ const statusTexts: Readonly<Record<Call["status"], string>> = {
   checking: "is checked after an interruption",
   asking: "waits for you",
   done: "done",
+  rejected: "rejected",
   failed: "failed",
 };
 

@@ -16,8 +16,14 @@ const filePart = z.object({
 const call = {
   toolCallId: z.string(),
   input: z.unknown(),
-  /** The question that waits for the output: its digest, and its text if it is not the call itself. */
-  toolMetadata: z.exactOptional(z.object({ digest: z.string(), question: z.exactOptional(z.string()) })),
+  /** The question that waits for the output: its digest, its text if it is not the call itself, and the JSON Schema of its answer, as a text. */
+  toolMetadata: z.exactOptional(
+    z.object({
+      digest: z.string(),
+      question: z.exactOptional(z.string()),
+      answerSchema: z.exactOptional(z.string()),
+    }),
+  ),
 };
 
 /** A decision about a call, as the AI SDK has it. `id` is the digest of the question. */

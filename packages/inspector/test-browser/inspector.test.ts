@@ -82,7 +82,7 @@ describe("a file that is opened", () => {
 });
 
 describe("a position", () => {
-  it("is reached by the scrubber, by keys, by the list, by marks and by a link", async () => {
+  it("is reached by the scrubber, by keys, by the list, by marks around the end, and by a link", async () => {
     await open("#at=13");
     expect(await position().textContent()).toBe("13 / 33");
     await page.getByRole("slider", { name: "Record" }).fill("5");
@@ -101,9 +101,9 @@ describe("a position", () => {
       "0",
       "22",
       "27",
-      "27",
       "22",
-      "23",
+      "27",
+      "15",
       "29",
       "14",
       "14",

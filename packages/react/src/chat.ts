@@ -76,6 +76,7 @@ export type ToolCallStatus =
   | "checking"
   | "asking"
   | "done"
+  | "rejected"
   | "failed";
 
 /** A tool call of a message. `ToolCallOf<typeof agent>` has the types of the tools of an agent. */

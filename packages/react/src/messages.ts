@@ -128,7 +128,8 @@ function itemToMessage(
 
 const filePart = (file: AgentAttachment): ChatPart => ({ type: "file", file });
 
-function statusOf({ result }: ToolCallRecord, open: OpenCall | undefined): ToolCallStatus {
+function statusOf({ result, decision }: ToolCallRecord, open: OpenCall | undefined): ToolCallStatus {
+  if (result !== null && decision?.type === "rejected") return "rejected";
   if (result !== null) return result.isSuccess ? "done" : "failed";
   if (open === undefined) return "queued";
   return open.status.type === "probing" ? "checking" : open.status.type;

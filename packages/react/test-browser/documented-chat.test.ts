@@ -20,6 +20,18 @@ const entry = `globalThis.begin = (server) => {
   return import("./chat.tsx");
 };`;
 
+const shirt = {
+  type: "object",
+  properties: {
+    size: { enum: ["S", "M"] },
+    count: { type: "integer" },
+    gift: { type: "boolean" },
+    note: { type: "string" },
+  },
+  required: ["size", "count", "gift"],
+  additionalProperties: false,
+} as const;
+
 async function startBrowser(): Promise<TestBrowser> {
   using programs = new Programs(import.meta.dirname);
   programs.write("chat.tsx", new Documentation("docs/chats.md").block("tsx"));
@@ -32,6 +44,7 @@ it("the page of the documentation asks for an approval and for an answer, and sh
   const script = [
     callsTools([{ name: "pay", arguments: { cents: 5 } }]),
     callsTools([{ name: "ask", arguments: { question: "Which color?" } }]),
+    callsTools([{ name: "order", arguments: { question: "Which shirt?" } }]),
     answers("It is paid, and red."),
   ];
   const server = createAgentServer({
@@ -39,7 +52,7 @@ it("the page of the documentation asks for an approval and for an answer, and sh
       defineAgent({
         name: "helper",
         llm: new MockLlmCaller(script),
-        tools: [pay, askHuman({ name: "ask" })],
+        tools: [pay, askHuman({ name: "ask" }), askHuman({ name: "order", answer: shirt })],
       }),
     ],
     log: memoryLog(),
@@ -54,6 +67,11 @@ it("the page of the documentation asks for an approval and for an answer, and sh
   await page.getByRole("button", { name: "Approve" }).click();
   await page.getByText("Which color?").waitFor();
   await page.locator("input[name=answer]").fill("red");
+  await page.getByRole("button", { name: "Answer" }).click();
+  await page.getByText("Which shirt?").waitFor();
+  await page.getByLabel("size").selectOption("M");
+  await page.getByLabel("count").fill("2");
+  await page.getByLabel("gift").check();
   await page.getByRole("button", { name: "Answer" }).click();
   await page.getByText("It is paid, and red.").waitFor();
   await page.reload();

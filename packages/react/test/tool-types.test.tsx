@@ -198,7 +198,7 @@ describe("a tool call", () => {
   it("keeps its input and has no output when a reviewer rejects it", async () => {
     const script = [callsTools([{ name: "pay", arguments: { cents: 5 } }]), answers("Done.")];
     const [call] = await callsOf(script, decides({ reject: "No." }));
-    expect(call).toMatchObject({ status: "failed", input: { cents: 5 } });
+    expect(call).toMatchObject({ status: "rejected", input: { cents: 5 } });
     expect(call?.output).toBeUndefined();
   });
 });

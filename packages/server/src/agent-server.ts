@@ -69,7 +69,8 @@ function appOf(parts: ServerParts): Hono<{ Bindings: Connection }> {
     return await next();
   });
   if (context.inspector !== undefined) {
-    app.get(`${basePath}/inspector`, (hono) => hono.redirect(`${basePath}/inspector/`, 308));
+    // Hosts such as Next.js redirect to addresses without a final slash.
+    app.get(`${basePath}/inspector`, () => publicHandlers.readInspector(parts));
     app.get(`${basePath}/`, (hono) => hono.redirect(`${basePath}/inspector/`, 302));
   }
   for (const [operation, handle] of entriesOf(publicHandlers)) {

@@ -42,6 +42,11 @@ async function asked(call = callsTools([{ name: "pay" }])) {
 
 const question = callsTools([{ name: "ask_human", arguments: { question: "Which?" } }]);
 
+it("the interrupt of a question of the model has the text of the question as its message", async () => {
+  await using scene = await asked(question);
+  expect(scene.interrupt).toMatchObject({ reason: "answer", message: "Which?" });
+});
+
 describe("an answer to an interrupt about an approval", () => {
   it.each<[Given, string, string]>([
     [{ status: "resolved" }, "resume.0.payload.approved", "The payload must have approved: true or false."],

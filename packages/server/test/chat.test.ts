@@ -88,6 +88,19 @@ describe("a chat of the AI SDK", () => {
     expect(scene.errors).toEqual([]);
   });
 
+  it("shows the text of a question of the model, and the schema of its answer", async () => {
+    const schema = { type: "object", properties: { size: { type: "string" } } } as const;
+    const ask = askHuman({ answer: schema });
+    const question = callsTools([{ name: "ask_human", arguments: { question: "Which size?" } }]);
+    await using scene = new ChatScene(agentOf([question, answers("Done.")], { tools: [ask] }));
+    const chat = scene.chat();
+    await chat.sendMessage({ text: "Order" });
+    const part = chat.lastMessage?.parts.at(-1);
+    const { toolMetadata } = part as { toolMetadata: Readonly<Record<string, string>> };
+    expect(toolMetadata["question"]).toBe("Which size?");
+    expect(JSON.parse(toolMetadata["answerSchema"] ?? "")).toMatchObject(schema);
+  });
+
   it("resumes a stream while a sub-agent waits for a human", async () => {
     await using scene = new ChatScene(delegating("pay"));
     await scene.chat().sendMessage({ text: "Pay" });

@@ -60,6 +60,7 @@ const requests: Readonly<Record<string, Requests>> = {
   ],
   "POST /mcp": (id) => [["POST", "/mcp", call(id)]],
   "POST /agents/{agent}/sessions": () => [["POST", "/agents/helper/sessions", {}]],
+  "GET /agents": () => [["GET", "/agents"]],
   "GET /sessions": () => [["GET", "/sessions"]],
   "GET /metrics": () => [["GET", "/metrics"]],
   "GET /health": () => [["GET", "/health"]],

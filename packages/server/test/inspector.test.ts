@@ -19,10 +19,10 @@ describe("the page of the inspector", () => {
     expect(await response.text()).toBe(page.html);
   });
 
-  it("is also found without the final slash, from which its requests are relative", async () => {
+  it("is the same without the final slash, which some hosts remove", async () => {
     await using scene = new Scene(talker(), { inspector, basePath: "/api" });
     const response = await scene.server.fetch(new Request("http://localhost/api/inspector"));
-    expect([response.status, response.headers.get("location")]).toEqual([308, "/api/inspector/"]);
+    expect([response.status, await response.text()]).toEqual([200, page.html]);
   });
 
   it("is not found where it is not given, and then the description does not have it", async () => {
@@ -52,7 +52,7 @@ describe("a link of another site", () => {
     ).status;
 
   it.each([
-    ["/inspector", 308],
+    ["/inspector", 200],
     ["/inspector/", 200],
     ["/openapi.json", 200],
   ])("opens %s, which contains no session", async (path, status) => {

@@ -9,6 +9,20 @@ import { toolOf } from "./support.ts";
 
 const talker = () => agentOf(() => answers("Hello there."));
 
+it("the agents of which a user may create sessions are listed", async () => {
+  await using scene = new Scene(talker(), {
+    authorize(request) {
+      const { user } = byName(request) ?? { user: "" };
+      return {
+        user,
+        may: (action, { agent }) => user !== "bob" || action !== "create" || agent !== "helper",
+      };
+    },
+  });
+  expect((await scene.as("ada").get("/agents")).body).toEqual({ agents: [{ name: "helper" }] });
+  expect((await scene.as("bob").get("/agents")).body).toEqual({ agents: [] });
+});
+
 describe("a session", () => {
   it("is created, answers a message, and is read", async () => {
     await using scene = new Scene(talker());

@@ -2,7 +2,7 @@
 /** A page with `useChat`, as an application has it. */
 import type { useChat } from "@ai-sdk/react";
 import { isToolUIPart, type FileUIPart, type UIMessage } from "ai";
-import { createElement, type ReactElement } from "react";
+import { createElement, StrictMode, type ReactElement } from "react";
 import { createRoot } from "react-dom/client";
 
 declare global {
@@ -89,6 +89,7 @@ export function showChatWith({ readChat, useAgentChat }: ChatFunctions): void {
     const { fetch: given } = globalThis;
     globalThis.fetch = (input, init) => given(typeof input === "string" ? `${server}${input}` : input, init);
     const { messages: initial } = await readChat("chat-1");
-    createRoot(document.body).render(createElement(Chat, { useAgentChat, initial }));
+    const chat = createElement(Chat, { useAgentChat, initial });
+    createRoot(document.body).render(createElement(StrictMode, undefined, chat));
   };
 }

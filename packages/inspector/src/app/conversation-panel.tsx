@@ -82,7 +82,9 @@ function Call({
   readonly item: Extract<ConversationItem, { kind: "call" }>;
 }): JSX.Element {
   const { name, parameters, result, decision } = call;
-  const status = result === null ? "open" : result.isSuccess ? "returned" : "failed";
+  const isRejected = result !== null && decision?.type === "rejected";
+  const ended = result?.isSuccess === true ? "returned" : isRejected ? "rejected" : "failed";
+  const status = result === null ? "open" : ended;
   return (
     <details class={`call ${status}`}>
       <summary>

@@ -5,7 +5,8 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { answerFormOf, entriesToAnswer, initialEntries } from "../session/answer-form.ts";
 import { answerProblem } from "./answer-problem.ts";
 import { AnswerFields, type Entries } from "./answer-fields.tsx";
-import { post } from "./live-source.ts";
+import { liveId, post } from "./live-source.ts";
+import { questionGuard } from "./press-guard.ts";
 import type { SubAgentQuestion } from "@moora/agent-webui-protocol";
 import { messageOf } from "./store.ts";
 
@@ -28,8 +29,8 @@ export function Decision({ question }: QuestionProps): JSX.Element {
 }
 
 interface Deciding {
-  /** Its buttons are not disabled meanwhile, which would take the focus from them. */
-  readonly isPosting: boolean;
+  /** Whether it takes no decision now. Its buttons are not disabled meanwhile, which would take the focus from them. */
+  readonly isHeld: boolean;
   readonly problem: string | undefined;
   /** Posts a decision. */
   readonly decide: (decision: DecisionValue) => void;
@@ -39,17 +40,20 @@ interface Deciding {
 function useDecision(question: AnyQuestion): Deciding {
   const [isPosting, setPosting] = useState(false);
   const [problem, setProblem] = useState<string | undefined>(undefined);
+  // That of the session on the screen, whatever is opened meanwhile.
+  const [session] = useState(liveId.value);
+  const isHeld = isPosting || questionGuard.isUp.value;
   const decide = async (decision: DecisionValue): Promise<void> => {
     setPosting(true);
-    setProblem(await postDecision(question, decision));
+    setProblem(await postDecision(session, question, decision));
     setPosting(false);
   };
   return {
-    isPosting,
+    isHeld,
     problem,
     refuse: setProblem,
     decide(decision) {
-      if (isPosting) return;
+      if (isHeld) return;
       decide(decision).catch((error: unknown) => {
         setProblem(messageOf(error));
         setPosting(false);
@@ -59,10 +63,11 @@ function useDecision(question: AnyQuestion): Deciding {
 }
 
 const postDecision = async (
+  session: string | undefined,
   { toolCallId, digest, path }: AnyQuestion,
   decision: DecisionValue,
 ): Promise<string | undefined> =>
-  await post("decisions", { toolCallId, digest, ...(path === undefined ? {} : { path }), decision });
+  await post("decisions", { toolCallId, digest, ...(path === undefined ? {} : { path }), decision }, session);
 
 interface ChoicesProps {
   /** Why the last decision was not accepted. */
@@ -100,7 +105,7 @@ const TextInput = ({ label, text, setText }: TextProps): JSX.Element => (
 
 function Approval({ question }: QuestionProps): JSX.Element {
   const [reason, setReason] = useState("");
-  const { decide, refuse, isPosting, problem } = useDecision(question);
+  const { decide, refuse, isHeld, problem } = useDecision(question);
   const [changed, setChanged] = useState<string | undefined>(undefined);
   const approveChanged = (text: string): void => {
     const read = entriesToAnswer(jsonForm, { "": text });
@@ -122,7 +127,7 @@ function Approval({ question }: QuestionProps): JSX.Element {
         <button
           type="button"
           class="primary"
-          aria-disabled={isPosting}
+          aria-disabled={isHeld}
           onClick={() => (changed === undefined ? decide("approve") : approveChanged(changed))}
         >
           {changed === undefined ? "Approve" : "Approve with these arguments"}
@@ -135,7 +140,7 @@ function Approval({ question }: QuestionProps): JSX.Element {
           Edit
         </button>
         <TextInput label="Reason, if you reject" text={reason} setText={setReason} />
-        <button type="button" aria-disabled={isPosting} onClick={() => decide({ reject: reason })}>
+        <button type="button" aria-disabled={isHeld} onClick={() => decide({ reject: reason })}>
           Reject
         </button>
       </Choices>
@@ -157,7 +162,7 @@ function Answer({ question }: QuestionProps): JSX.Element {
   const [wrong, setWrong] = useState<string | undefined>(undefined);
   const element = useRef<HTMLFormElement>(null);
   useEffect(() => element.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus(), [wrong]);
-  const { decide, refuse, isPosting, problem } = useDecision(question);
+  const { decide, refuse, isHeld, problem } = useDecision(question);
   const send = (): void => {
     const read = entriesToAnswer(shown, entries);
     setWrong(read.ok ? undefined : read.field);
@@ -177,10 +182,10 @@ function Answer({ question }: QuestionProps): JSX.Element {
     >
       <AnswerFields form={shown} entries={entries} wrong={wrong} onChange={setEntries} />
       <Choices problem={problem}>
-        <button type="submit" class="primary" aria-disabled={isPosting}>
+        <button type="submit" class="primary" aria-disabled={isHeld}>
           Answer
         </button>
-        <button type="button" aria-disabled={isPosting} onClick={() => decide({ reject: "" })}>
+        <button type="button" aria-disabled={isHeld} onClick={() => decide({ reject: "" })}>
           Do not answer
         </button>
         {question.path === undefined || schema !== undefined ? null : (
@@ -195,7 +200,7 @@ function Answer({ question }: QuestionProps): JSX.Element {
 
 function Outcome({ question }: QuestionProps): JSX.Element {
   const [text, setText] = useState("");
-  const { decide, isPosting, problem } = useDecision(question);
+  const { decide, isHeld, problem } = useDecision(question);
   const choices: readonly (readonly [title: string, decision: DecisionValue])[] = [
     ["Run again", { outcome: "run-again" }],
     ["It worked", { outcome: "worked", result: text }],
@@ -207,7 +212,7 @@ function Outcome({ question }: QuestionProps): JSX.Element {
       <Choices problem={problem}>
         <TextInput label="Its result, or why it failed" text={text} setText={setText} />
         {choices.map(([title, decision]) => (
-          <button key={title} type="button" aria-disabled={isPosting} onClick={() => decide(decision)}>
+          <button key={title} type="button" aria-disabled={isHeld} onClick={() => decide(decision)}>
             {title}
           </button>
         ))}

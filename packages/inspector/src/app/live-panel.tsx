@@ -3,12 +3,13 @@ import type { Question } from "@moora/agent";
 import type { SubAgentQuestion } from "@moora/agent-webui-protocol";
 import { computed } from "@preact/signals";
 import type { JSX } from "preact";
-import { useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import { notify } from "./copy.tsx";
 import { openAndFocus } from "./focus.ts";
 import { forkOf, type PostKind } from "./live-requests.ts";
 import { liveId, liveStatus, post, streaming } from "./live-source.ts";
 import { Decision } from "./decision-form.tsx";
+import { questionGuard } from "./press-guard.ts";
 import { count, goTo, messageOf, position, view } from "./store.ts";
 import { subAgentQuestions } from "./sub-agent-questions.ts";
 import { isFollowed, waitingText } from "./waiting-questions.ts";
@@ -28,16 +29,29 @@ export const streamingText = computed(() => (canAct.value ? (streaming.value?.te
 export function Questions(): JSX.Element | null {
   const own = view.value?.questions ?? [];
   const ofSubAgents = canAct.value ? subAgentQuestions.value : [];
-  if (own.length + ofSubAgents.length === 0) return null;
+  const open = [...own, ...ofSubAgents];
+  const shown = open.map(({ digest }) => digest).join(" ");
+  useLayoutEffect(() => questionGuard.raise(), [shown, canAct.value]);
+  if (open.length === 0) return null;
   return (
-    <ul class="questions" aria-label="Open questions" tabIndex={0}>
-      {[...own, ...ofSubAgents].map((question) => (
-        <li key={question.digest}>
+    <ul class="questions" aria-label="Open questions" tabIndex={0} onClickCapture={holdPress}>
+      {open.map((question) => (
+        <li key={question.digest} tabIndex={-1}>
           <QuestionCard question={question} />
         </li>
       ))}
     </ul>
   );
+}
+
+/** Moves the focus to a question whose control was pressed before the question could be read, and does nothing else. */
+function holdPress(event: MouseEvent): void {
+  const { target } = event;
+  if (!questionGuard.isUp.value || !(target instanceof Element)) return;
+  if (target.closest("button[aria-disabled=true]") === null) return;
+  event.preventDefault();
+  event.stopPropagation();
+  target.closest("li")?.focus();
 }
 
 /** The number of questions that wait, which a screen reader announces when it changes. */

@@ -36,8 +36,9 @@ export async function untilToken(aborts: AbortSignal): Promise<void> {
   stop();
 }
 
-/** The address of a route: the page is in the folder `inspector` of the server. */
-const address = (path: string): URL => new URL(`../${path}`, location.href);
+/** The address of a route: the page is at `inspector` of the server, with or without a final slash. */
+const address = (path: string): URL =>
+  new URL(`../${path}`, new URL(`${location.pathname.replace(/\/$/, "")}/`, location.href));
 
 /** An answer that is not a success. `message` is the detail of the problem. */
 export class RequestFailed extends Error {

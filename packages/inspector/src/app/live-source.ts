@@ -12,7 +12,19 @@ import {
   type PostKind,
 } from "./live-requests.ts";
 import { listFirstSessions, listOtherSessions } from "./session-list.ts";
-import { count, goTo, loadView, messageOf, openSession, position, problem, rows, worker } from "./store.ts";
+import {
+  count,
+  goTo,
+  loadView,
+  messageOf,
+  openSession,
+  phase,
+  position,
+  problem,
+  rows,
+  session,
+  worker,
+} from "./store.ts";
 import { closeEndedQuestions, forgetSubAgentQuestions, onQuestionChunk } from "./sub-agent-questions.ts";
 
 /** Whether the page belongs to a server, and what it has of it. */
@@ -73,15 +85,27 @@ function stopFollowing(): void {
 /** Opens a session of the server, and follows it. */
 export async function openLive(id: string, at?: number): Promise<void> {
   stopFollowing();
+  const { signal: aborts } = (follower = new AbortController());
   liveStatus.value = "connecting";
+  // What another session asks is not shown under the address of this one.
+  phase.value = "opening";
   try {
-    if (!(await openSession(await exported(id), at))) return;
+    const text = await exported(id);
+    if (aborts.aborted || !(await openSession(text, at)) || aborts.aborted) return;
     liveId.value = id;
-    follower = new AbortController();
-    void follow(id, follower.signal);
+    void follow(id, aborts);
   } catch (error) {
+    if (aborts.aborted) return;
+    if (needsToken.value) wanted = { id, at };
+    phase.value = session.value?.id === id ? "open" : "start";
     notify(messageOf(error));
   }
+}
+
+/** Shows the list of sessions in place of the session that is followed. */
+export function closeLive(): void {
+  stopFollowing();
+  phase.value = "start";
 }
 
 /** The shortest time between two connections, and the wait after one that has failed. */
@@ -184,9 +208,9 @@ function onChunk(chunk: ChunkEvent): void {
   streaming.value = { messageId, text: known.slice(0, offset) + text };
 }
 
-/** Posts to the session that is followed. Returns why it was not accepted; undefined if it was. */
-export async function post(kind: PostKind, body: object): Promise<string | undefined> {
-  const id = liveId.value ?? "";
+/** Posts to the session that is followed, which must be `id`. Returns why it was not accepted; undefined if it was. */
+export async function post(kind: PostKind, body: object, id = liveId.value): Promise<string | undefined> {
+  if (id === undefined || id !== liveId.value) return "This session is no longer followed.";
   // Another session with the same id must not take it.
   const { incarnation } = await worker.call("position");
   return await postTo({ id, incarnation }, kind, body);

@@ -5,7 +5,7 @@ import { Notice } from "./copy.tsx";
 import { HelpDialog } from "./help-dialog.tsx";
 import { listenToKeys } from "./keyboard.ts";
 import { QuestionStatus } from "./live-panel.tsx";
-import { beginLive, isLive, liveId, openFile } from "./live-source.ts";
+import { beginLive, closeLive, isLive, liveId, openFile, openLive } from "./live-source.ts";
 import { hashToLink, linkToHash, pageText } from "./page-data.ts";
 import { chosen, Panels } from "./panels.tsx";
 import { ShareDialog } from "./share-dialog.tsx";
@@ -67,20 +67,27 @@ function acceptDrops(): void {
 
 const linkDelayMs = 150;
 
-/** Keeps the address in step with the position, and follows links to other positions. */
+/** Keeps the address in step with the session and the position, and follows links to others. Each session is an entry of the history. */
 function followLinks(): void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   effect(() => {
     const hash = linkToHash({ session: liveId.value, at: position.value, tab: chosen.value });
-    if (phase.value !== "open") return;
+    const session = liveId.value;
     clearTimeout(timer);
+    if (phase.value !== "open") return;
     // Browsers limit how often an address may change.
-    timer = setTimeout(() => history.replaceState(null, "", hash), linkDelayMs);
+    timer = setTimeout(() => {
+      const isOther = hashToLink(location.hash).session !== session;
+      history[isOther ? "pushState" : "replaceState"](null, "", hash);
+    }, linkDelayMs);
   });
   addEventListener("hashchange", () => {
-    const { at, tab } = hashToLink(location.hash);
+    const { at, session, tab } = hashToLink(location.hash);
+    clearTimeout(timer);
     if (tab !== undefined) chosen.value = tab;
-    if (at !== undefined && phase.value === "open") goTo(at);
+    if (isLive.value && session !== liveId.value)
+      void (session === undefined ? closeLive() : openLive(session, at));
+    else if (at !== undefined && phase.value === "open") goTo(at);
   });
 }
 

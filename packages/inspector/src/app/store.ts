@@ -187,9 +187,13 @@ export function goToMatch(direction: 1 | -1): void {
   if (wrapped !== undefined) goTo(wrapped);
 }
 
-/** Goes to the next record with a mark, or to the one before. Returns whether there is one. */
+/** Goes to the next record with a mark, or to the one before, around the end of the session. Returns whether there is one. */
 export function goToMark(mark: Mark, direction: 1 | -1): boolean {
-  for (let seq = position.value + direction; seq >= 1 && seq <= rows.length; seq += direction) {
+  const { length } = rows;
+  // Before the first record is also after the last one.
+  const from = direction === -1 && position.value === 0 ? length + 1 : position.value;
+  for (let steps = 1; steps <= length; steps += 1) {
+    const seq = ((from - 1 + direction * steps + length) % length) + 1;
     if (!isMarked(seq, mark)) continue;
     goTo(seq);
     return true;

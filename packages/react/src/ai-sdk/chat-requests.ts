@@ -10,6 +10,8 @@ export interface AgentChatAddress {
   readonly id: string;
   /** Makes the requests, for example with a header or credentials. By default the `fetch` of the page. */
   readonly fetch?: typeof globalThis.fetch;
+  /** After how many milliseconds without a byte a stream counts as cut off. Default: 45,000; the server sends a byte every 15 seconds. */
+  readonly streamIdleMs?: number;
 }
 
 /** Makes a request. Rejects with an `AgentChatError` if it is refused, and with the error of `fetch` if nothing has answered. */
@@ -38,36 +40,18 @@ function bodyWith(
   return { id, messages: [...known, posted], trigger };
 }
 
-/** What is called for the requests of `useChat`. */
-export interface RequestListener {
-  /** A message is posted. */
-  posts(posted: UIMessage | undefined, messages: readonly UIMessage[]): void;
-  /** A request begins, or has ended without a stream. */
-  reads(isReading: boolean): void;
-}
-
-/** The posts and streams of `useChat`. */
+/** The posts and streams of a chat. Calls back with each message that is posted. */
 export const transportTo = <Message extends UIMessage>(
-  address: AgentChatAddress,
-  listener: RequestListener,
+  address: () => AgentChatAddress,
+  onPost: (posted: UIMessage | undefined, messages: readonly UIMessage[]) => void,
 ): ChatTransport<Message> =>
   new DefaultChatTransport<Message>({
-    api: address.api,
-    async fetch(...given) {
-      listener.reads(true);
-      try {
-        const response = await requestStream(address, ...given);
-        if (response.status === 204) listener.reads(false);
-        return response;
-      } catch (error) {
-        listener.reads(false);
-        throw error;
-      }
-    },
+    api: address().api,
+    fetch: (...given) => requestStream(address(), ...given),
     prepareSendMessagesRequest: ({ id, messages, messageId, trigger }) => {
       const newest = messages.findLast(({ role }) => trigger === "submit-message" || role === "user");
       const posted = messages.find((message) => message.id === messageId) ?? newest;
-      listener.posts(posted, messages);
+      onPost(posted, messages);
       return { body: bodyWith(id, posted, messages, trigger) };
     },
   });
@@ -79,9 +63,35 @@ async function requestStream(
 ): Promise<Response> {
   const response = await request(address, url, init);
   const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
-  if (isStream || (response.status === 204 && init?.method !== "POST")) return response;
+  if (isStream && response.body !== null)
+    return new Response(wholeStream(response.body, address.streamIdleMs), response);
+  if (response.status === 204 && init?.method !== "POST") return response;
   const detail = `What ${url instanceof Request ? url.url : String(url)} has answered is not the stream of a chat.`;
   throw new AgentChatError(response.status, { detail });
+}
+
+/** The last chunk of a stream. One that ends without it was cut off, also where a proxy has ended the response in order. */
+const lastChunk = "data: [DONE]";
+
+/** A stream that fails if it ends before its last chunk, or is silent for too long. */
+function wholeStream(body: ReadableStream<Uint8Array>, idleMs = 45_000): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  let end = "";
+  return new ReadableStream({
+    async pull(controller) {
+      // What is canceled ends before its last chunk.
+      const timer = setTimeout(() => void reader.cancel().catch(() => undefined), idleMs);
+      const { done, value } = await reader.read().finally(() => clearTimeout(timer));
+      if (!done) {
+        end = (end + decoder.decode(value, { stream: true })).slice(-2 * lastChunk.length);
+        controller.enqueue(value);
+      } else if (end.trimEnd().endsWith(lastChunk)) controller.close();
+      // The AI SDK takes an error with this word for a lost connection, and resumes when the page is shown again.
+      else controller.error(new TypeError("The network connection was lost before the end of the answer."));
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
 }
 
 /** Posts the newest message of the assistant, with the answers in it, and leaves the stream that follows to others. */

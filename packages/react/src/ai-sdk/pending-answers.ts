@@ -1,16 +1,12 @@
 import type { UIMessage } from "ai";
 import { answersIn, isOfAssistant } from "./answers.ts";
 
-/** The answers of the user that a page has not posted yet, by the ids of their parts, and what the page reads meanwhile. */
+/** The answers of the user that a page has not posted yet, by the ids of their parts. */
 export class PendingAnswers {
   #given: readonly string[] = [];
   /** Those whose post has begun. */
   #posting: readonly string[] = [];
   #adding = 0;
-  /** Whether `useChat` makes a request, or reads its stream. */
-  isReading = false;
-  /** Whether an answer was posted beside the stream of `useChat`, so that what follows may not be in that stream. */
-  isBehind = false;
 
   /** Whether an answer is being added to the messages. */
   get isAdding(): boolean {

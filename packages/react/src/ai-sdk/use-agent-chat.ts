@@ -1,13 +1,12 @@
 import { useChat, type UseChatHelpers } from "@ai-sdk/react";
 import type { ChatInit, UIMessage } from "ai";
-import { useRef } from "react";
+import { useEffect, useMemo } from "react";
 import { ChatPage } from "./chat-page.ts";
-import { transportTo, type AgentChatAddress } from "./chat-requests.ts";
-import { PendingAnswers } from "./pending-answers.ts";
+import type { AgentChatAddress } from "./chat-requests.ts";
 
 /**
  * A chat, and what `useChat` takes beside it. As there, `messages`, the schemas and `generateId` are those of the first rendering
- * with an id, and everything else is that of the newest one.
+ * with an address, and everything else is that of the newest one.
  */
 export interface AgentChatOptions<Message extends UIMessage = UIMessage>
   extends
@@ -30,23 +29,24 @@ export interface AgentChatOptions<Message extends UIMessage = UIMessage>
 export function useAgentChat<Message extends UIMessage = UIMessage>(
   options: AgentChatOptions<Message>,
 ): UseChatHelpers<Message> {
-  const { onFinish, ...others } = options;
-  const answers = useRef(new PendingAnswers()).current;
-  const page = new ChatPage<Message>(options, answers, () => chat);
-  const chat: UseChatHelpers<Message> = useChat<Message>({
-    ...others,
+  const { api, id, throttle } = options;
+  // Another id, or that of another agent, is another chat: what is given to one never reaches the other.
+  const page = useMemo(() => new ChatPage<Message>(options), [api, id]);
+  page.options = options;
+  // React may run an effect twice, and leaves the page between: `resume` continues it then.
+  useEffect(() => {
+    page.isLeft = false;
+    return () => {
+      page.isLeft = true;
+      void page.chat.stop();
+    };
+  }, [page]);
+  const chat = useChat<Message>({
+    chat: page.chat,
     resume: true,
-    transport: transportTo(options, {
-      posts: (posted, messages) => answers.begin(posted, messages),
-      reads: (isReading) => void (answers.isReading = isReading),
-    }),
-    sendAutomaticallyWhen: ({ messages }) => page.posts(messages),
-    onFinish: (end) => {
-      page.ended(end.messages, end);
-      onFinish?.(end);
-    },
+    ...(throttle === undefined ? {} : { throttle }),
   });
-  const { addToolApprovalResponse, addToolOutput } = chat;
+  const { addToolApprovalResponse, addToolOutput } = page.chat;
   return {
     ...chat,
     addToolApprovalResponse: (answer) => page.give(answer.id, () => addToolApprovalResponse(answer)),

@@ -3,20 +3,21 @@ import { answers, callsTools, type MockStep } from "@moora/llm/testing";
 import { agentOf } from "@moora/testbed/server/agent-of";
 import { toolOf } from "@moora/testbed/tool-of";
 import { untilPasses } from "@moora/testbed/test-clock";
-import { isToolUIPart, type ChatInit, type UIMessage } from "ai";
+import { isToolUIPart } from "ai";
 import fc from "fast-check";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { decideQuestion, HookScene, PageChat } from "./agent-chat-scene.ts";
+import { decideQuestion, HookScene, useChatUnrendered, type PageChat } from "./agent-chat-scene.ts";
 
 vi.mock("@ai-sdk/react", async (original) => ({
   ...(await original<object>()),
-  useChat: (options: ChatInit<UIMessage>) => new PageChat(options),
+  useChat: (given: Parameters<typeof useChatUnrendered>[0]) => useChatUnrendered(given),
 }));
 
 // A page that is not rendered keeps its values in the closure of its hook.
 vi.mock("react", async (original) => ({
   ...(await original<object>()),
-  useRef: (current: unknown) => ({ current }),
+  useEffect: () => undefined,
+  useMemo: (make: () => unknown) => make(),
 }));
 
 afterEach(() => {

@@ -1,4 +1,4 @@
-import { Chat } from "@ai-sdk/react";
+import type { Chat } from "@ai-sdk/react";
 import { OpenRequests } from "@moora/testbed/server/open-requests";
 import { untilPasses } from "@moora/testbed/test-clock";
 import { memoryLog, MemoryStorage } from "@moora/event-log";
@@ -8,24 +8,18 @@ import type { Agent } from "@moora/agent";
 import { Scene } from "@moora/testbed/server/scene";
 import { readAgentChat, useAgentChat } from "@moora/react/ai-sdk";
 
-/** What a page has of a chat, without the rendering of React. A test replaces `useChat` by it. */
-export class PageChat extends Chat<UIMessage> {
-  static #newest: PageChat;
+/** What a page shows of a chat, without the rendering of React. */
+export type PageChat = Chat<UIMessage>;
 
-  constructor(options: ConstructorParameters<typeof Chat<UIMessage>>[0]) {
-    super(options);
-    PageChat.#newest = this;
-  }
+let newest: PageChat;
 
-  /** The chat of a hook, with what the hook has changed. */
-  static of(hook: () => Pick<Chat<UIMessage>, "addToolApprovalResponse" | "addToolOutput">): PageChat {
-    const { addToolApprovalResponse, addToolOutput } = hook();
-    return Object.assign(PageChat.#newest, { addToolApprovalResponse, addToolOutput });
-  }
+/** In place of `useChat`: what is not rendered is read from the chat. */
+export const useChatUnrendered = ({ chat }: { readonly chat: PageChat }): PageChat => (newest = chat);
 
-  readonly setMessages = (change: (messages: UIMessage[]) => UIMessage[]): void => {
-    this.messages = change(this.messages);
-  };
+/** The chat of a hook, with what the hook has changed. */
+export function chatOf(hook: () => Pick<PageChat, "addToolApprovalResponse" | "addToolOutput">): PageChat {
+  const { addToolApprovalResponse, addToolOutput } = hook();
+  return Object.assign(newest, { addToolApprovalResponse, addToolOutput });
 }
 
 export const address = { api: "/agents/helper/chat", id: "chat-1" };
@@ -42,6 +36,10 @@ export class HookScene implements AsyncDisposable {
   readonly #open = new OpenRequests();
   #sending: Promise<void> | undefined;
   #cutBefore: string | undefined;
+  /** Whether a proxy hides that a stream was cut off: the response ends in order. */
+  hidesCuts = false;
+  /** Whether the connection of a stream that is cut off stays open. */
+  staysOpen = false;
 
   constructor(agent: Agent) {
     this.scene = this.#sceneOf(agent);
@@ -85,9 +83,14 @@ export class HookScene implements AsyncDisposable {
     if (before === undefined || method !== "POST") return response;
     this.#cutBefore = undefined;
     const chunks = cutBody(response.body ?? [], before);
+    const { hidesCuts, staysOpen } = this;
     const body = new ReadableStream<Uint8Array>({
       async pull(controller) {
-        const { done, value } = await chunks.next();
+        const { done, value } = await chunks.next().catch((error: unknown) => {
+          if (hidesCuts) return { done: true, value: undefined } as const;
+          throw error;
+        });
+        if (done === true && staysOpen) return;
         if (done === true) controller.close();
         else controller.enqueue(value);
       },
@@ -95,9 +98,9 @@ export class HookScene implements AsyncDisposable {
     return new Response(body, response);
   }
 
-  async open(): Promise<PageChat> {
+  async open(options: { readonly streamIdleMs?: number } = {}): Promise<PageChat> {
     const { messages } = await readAgentChat(address);
-    return PageChat.of(() => useAgentChat({ ...address, messages }));
+    return chatOf(() => useAgentChat({ ...address, messages, ...options }));
   }
 
   get posts(): number {

@@ -5,22 +5,32 @@ import { agentOf } from "@moora/testbed/server/agent-of";
 import { HandModel } from "@moora/testbed/server/hand-model";
 import { toolOf } from "@moora/testbed/tool-of";
 import { untilPasses } from "@moora/testbed/test-clock";
-import type { ChatInit, UIMessage } from "ai";
+import type { UIMessage } from "ai";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { address, decide, HookScene, PageChat, send } from "./agent-chat-scene.ts";
+import {
+  address,
+  chatOf,
+  decide,
+  HookScene,
+  send,
+  useChatUnrendered,
+  type PageChat,
+} from "./agent-chat-scene.ts";
 
 vi.mock("@ai-sdk/react", async (original) => ({
   ...(await original<object>()),
-  useChat: (options: ChatInit<UIMessage>) => new PageChat(options),
+  useChat: (given: Parameters<typeof useChatUnrendered>[0]) => useChatUnrendered(given),
 }));
 
 // A page that is not rendered keeps its values in the closure of its hook.
 vi.mock("react", async (original) => ({
   ...(await original<object>()),
-  useRef: (current: unknown) => ({ current }),
+  useEffect: () => undefined,
+  useMemo: (make: () => unknown) => make(),
 }));
 
 afterEach(() => {
+  vi.useRealTimers();
   vi.unstubAllGlobals();
 });
 
@@ -240,6 +250,44 @@ describe("a page whose server is closed in the middle of an answer", () => {
     const chat = await scene.open();
     scene.cutsNext("time");
     await chat.sendMessage({ text: "Hi" });
+    await scene.rests(chat);
+    expect(chat.status).toBe("error");
+    expect(steps(chat)).toEqual([
+      ["user", "Hi"],
+      ["loop_1", "Once upon a time."],
+    ]);
+  });
+});
+
+describe("a stream that ends without its last chunk", () => {
+  it.each(["text-start", "time", "[DONE]"])(
+    "is an error also where a proxy ends it in order, before %s, and the page reads what the message has become",
+    async (event) => {
+      await using scene = new HookScene(agentOf([answers("Once upon a time.")]));
+      const chat = await scene.open();
+      scene.hidesCuts = true;
+      scene.cutsNext(event);
+      await chat.sendMessage({ text: "Hi" });
+      await scene.rests(chat);
+      expect(chat.status).toBe("error");
+      expect(steps(chat)).toEqual([
+        ["user", "Hi"],
+        ["loop_1", "Once upon a time."],
+      ]);
+    },
+  );
+
+  it("is an error as well where the connection stays open and is silent", async () => {
+    await using scene = new HookScene(agentOf([answers("Once upon a time.")]));
+    const chat = await scene.open({ streamIdleMs: 60_000 });
+    scene.hidesCuts = true;
+    scene.staysOpen = true;
+    scene.cutsNext("time");
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"], shouldAdvanceTime: true });
+    const sent = chat.sendMessage({ text: "Hi" });
+    await untilPasses(() => expect(chat.status).toBe("streaming"));
+    await vi.advanceTimersByTimeAsync(60_000);
+    await sent;
     await scene.rests(chat);
     expect(chat.status).toBe("error");
     expect(steps(chat)).toEqual([
@@ -506,7 +554,7 @@ describe("the options of the hook", () => {
     vi.stubGlobal("fetch", () => expect.unreachable("The page has given another one."));
     const onFinish = vi.fn<(end: { readonly isError: boolean }) => void>();
     const { messages } = await readAgentChat({ ...address, fetch: given });
-    const chat = PageChat.of(() => useAgentChat({ ...address, messages, fetch: given, onFinish }));
+    const chat = chatOf(() => useAgentChat({ ...address, messages, fetch: given, onFinish }));
     await chat.sendMessage({ text: "Hi" });
     await scene.rests(chat);
     expect(onFinish).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ isError: false }));

@@ -2,7 +2,12 @@ import { join } from "node:path";
 import { Page, Programs, typeErrors } from "@moora/testbed/page";
 import { expect, it } from "vitest";
 
-const files = { "chat.tsx": "tsx", "alone.tsx": "tsx alone", "server.ts": "ts file=server.ts" };
+const files = {
+  "chat.tsx": "tsx",
+  "alone.tsx": "tsx alone",
+  "server.ts": "ts file=server.ts",
+  "vite.config.ts": "ts file=vite.config.ts",
+};
 
 it("the programs of the page about chats compile", () => {
   using programs = new Programs(import.meta.dirname);

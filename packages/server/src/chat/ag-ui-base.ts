@@ -71,7 +71,7 @@ class SeenReader {
   readonly #options: SeenOptions;
   readonly #answers: ReadonlyMap<string, string>;
   readonly #replay: ReturnType<typeof beginReplay>;
-  #versions: VersionedData[] = [];
+  readonly #versions: VersionedData[] = [];
   readonly #known = new Set<Run>();
   #state: AgentState;
   #run: Run | undefined;
@@ -147,13 +147,15 @@ class SeenReader {
     if (last?.data !== data || last.version !== version) this.#versions.push({ data, version });
   }
 
-  /** The client has made this change: whatever it has seen of the data, it has that, too. */
+  /** The client has made this change: whatever it may have seen of the data, it has that, too. */
   #ownChange(input: AgentInput): void {
     const patches = "patches" in input ? (input.patches ?? []) : [];
-    this.#versions = this.#versions.map(({ data, version }) => ({
-      data: applyPatches(data, patches) ?? data,
-      version,
-    }));
+    // Those before the first one are not asked for again: a session of many changes would cost their square.
+    for (let index = this.#first; index < this.#versions.length; index += 1) {
+      const shown = this.#versions[index];
+      if (shown !== undefined)
+        this.#versions[index] = { ...shown, data: applyPatches(shown.data, patches) ?? shown.data };
+    }
   }
 
   #newRun(): Run {

@@ -21,24 +21,15 @@ function payloadSchemaOf(about: Question["about"], answerSchema = "{}"): object 
 }
 
 /** The interrupt of a question. One of a sub-agent belongs to the call of the session that leads to it. */
-export const questionToInterrupt = ({
-  digest,
-  about,
-  toolCallId,
-  path: [caller = toolCallId] = [],
-  name,
-  parameters,
-  question,
-  answerSchema,
-  risk,
-  reason,
-  due,
-}: Question): object => ({
-  id: digest,
-  reason: about,
-  toolCallId: caller,
-  message: questionText({ about, question }) ?? `${name}(${textOf(parameters)})`,
-  responseSchema: payloadSchemaOf(about, answerSchema),
-  metadata: { ...(risk === undefined ? {} : { risk }), reason },
-  ...(due === null ? {} : { expiresAt: new Date(due).toISOString() }),
-});
+export function questionToInterrupt(asked: Question): object {
+  const { digest, about, toolCallId, name, parameters, answerSchema, risk, reason, due } = asked;
+  return {
+    id: digest,
+    reason: about,
+    toolCallId: asked.path?.[0] ?? toolCallId,
+    message: questionText(asked) ?? `${name}(${textOf(parameters)})`,
+    responseSchema: payloadSchemaOf(about, answerSchema),
+    metadata: { ...(risk === undefined ? {} : { risk }), reason },
+    ...(due === null ? {} : { expiresAt: new Date(due).toISOString() }),
+  };
+}

@@ -1,8 +1,9 @@
 import type { AgentState } from "@moora/agent";
+import { questionsAt } from "@moora/agent/internal";
 import type { AskingCall } from "./loop-end.ts";
-import { questionField } from "./question-text.ts";
+import { questionFields } from "./question-text.ts";
 import type { PostedCall } from "./posted-message.ts";
-import { valueOf, type UiChunk } from "./ui-chunk.ts";
+import type { UiChunk } from "./ui-chunk.ts";
 
 type ToolCallRecord = AgentState["toolCalls"][string];
 
@@ -92,15 +93,10 @@ export class CallApprovals {
   }
 }
 
-/** A call that waits for the answer to a question, with the text of the question if it is not the call itself. */
-export function toolQuestion(
-  { toolCalls }: AgentState,
-  { id: toolCallId, digest, about }: AskingCall,
-): readonly UiChunk[] {
-  const call = toolCalls[toolCallId];
-  if (call === undefined) return [];
-  const { name: toolName, parameters, asked } = call;
-  const question = questionField({ about, question: asked?.reply === null ? asked.question : undefined });
-  const input = valueOf(parameters);
-  return [{ type: "tool-question", toolCallId, toolName, input, digest, ...question }];
+/** A call that waits for the answer to a question. */
+export function toolQuestion(state: AgentState, { digest }: AskingCall): readonly UiChunk[] {
+  const asked = questionsAt(state).find((question) => question.digest === digest);
+  if (asked === undefined) return [];
+  const { toolCallId, name: toolName, parameters: input } = asked;
+  return [{ type: "tool-question", toolCallId, toolName, input, digest, ...questionFields(asked) }];
 }

@@ -1,21 +1,22 @@
-import type { Question } from "@moora/agent";
+import { askedText, type Question } from "@moora/agent";
+import type { QuestionFields } from "./ui-chunk.ts";
 
 /** What a person is asked about a call whose outcome is unknown. */
 const outcomeQuestion =
   "The outcome of this call is unknown: it may have run. If you approve it, it runs again.";
 
-/** A question as far as its text depends on it. `question` is the text that the model or a tool has given. */
-interface AskedText {
-  readonly about: Question["about"];
-  readonly question?: string | undefined;
+/** The text of a question; undefined where the call itself is the question. */
+export function questionText(asked: Question): string | undefined {
+  if (asked.about === "outcome") return outcomeQuestion;
+  return asked.about === "answer" ? askedText(asked).text : asked.question;
 }
 
-/** The text of a question; undefined where the call itself is the question. */
-export const questionText = ({ about, question }: AskedText): string | undefined =>
-  about === "outcome" ? outcomeQuestion : question;
-
-/** The text of a question as a field of a chunk; no field where the call itself is the question. */
-export function questionField(asked: AskedText): { readonly question?: string } {
+/** The fields of a question in a chunk. */
+export function questionFields(asked: Question): QuestionFields {
   const question = questionText(asked);
-  return question === undefined ? {} : { question };
+  const { answerSchema } = asked;
+  return {
+    ...(question === undefined ? {} : { question }),
+    ...(answerSchema === undefined ? {} : { answerSchema }),
+  };
 }

@@ -1,6 +1,6 @@
 import { failureText, type AgentEvent, type Question, type ToolCallResult } from "@moora/agent";
 import type { PostedCall } from "./posted-message.ts";
-import { questionField } from "./question-text.ts";
+import { questionFields } from "./question-text.ts";
 import { valueOf, type UiChunk } from "./ui-chunk.ts";
 
 /** A question of a sub-agent. */
@@ -54,7 +54,7 @@ export class SubAgentQuestions {
       this.#open.set(digest, question);
       const call = callOf(question);
       if (about === "approval") this.#write({ type: "tool-input-available", ...call });
-      else this.#write({ type: "tool-question", ...call, ...questionField(question), digest });
+      else this.#write({ type: "tool-question", ...call, ...questionFields(question), digest });
       if (about !== "answer")
         this.#write({ type: "tool-approval-request", toolCallId: call.toolCallId, approvalId: digest });
     }

@@ -1,5 +1,12 @@
 import type { AgentAttachment } from "@moora/agent";
 
+/** What a page needs to show a question: its text, without which the call itself is the question, and the JSON Schema of its answer, as a text. */
+export interface QuestionFields {
+  readonly question?: string;
+  /** Without one, any text is an answer. */
+  readonly answerSchema?: string;
+}
+
 /** A chunk of a UI message stream of the AI SDK, as far as this server sends them. */
 export type UiChunk =
   | { readonly type: "start"; readonly messageId: string }
@@ -20,8 +27,8 @@ export type UiChunk =
       readonly input: unknown;
       /** Whether no type of a page can know the tool: it is that of a sub-agent. Formats may set it for all tools. */
       readonly dynamic?: true;
-      /** The question that waits for the output: its digest, and its text if it is not the call itself. */
-      readonly toolMetadata?: { readonly digest: string; readonly question?: string };
+      /** The question that waits for the output. */
+      readonly toolMetadata?: { readonly digest: string } & QuestionFields;
     }
   /** A reviewer has changed the input of a call that was sent. What was decided about the call follows. Formats translate it. */
   | {
@@ -32,15 +39,14 @@ export type UiChunk =
       readonly dynamic?: true;
     }
   /** A call waits for the answer to a question, or for an approval, which follows. It has no output until then. Formats translate it. */
-  | {
+  | ({
       readonly type: "tool-question";
       readonly toolCallId: string;
       readonly toolName: string;
       readonly input: unknown;
       readonly dynamic?: true;
       readonly digest: string;
-      readonly question?: string;
-    }
+    } & QuestionFields)
   | {
       readonly type: "tool-approval-request";
       readonly toolCallId: string;

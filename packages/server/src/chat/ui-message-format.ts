@@ -48,8 +48,8 @@ export class UiMessageTranslator implements ChatTranslator {
     if (chunk.type === "start-step") this.#isOfSubAgent = this.#hasCalls = false;
     else if (chunk.type === "tool-input-available") this.#hasCalls = true;
     else if (chunk.type === "tool-question") {
-      const { type: _, digest, question, ...call } = chunk;
-      const toolMetadata = { digest, ...(question === undefined ? {} : { question }) };
+      const { type: _, toolCallId, toolName, input, dynamic, ...toolMetadata } = chunk;
+      const call = { toolCallId, toolName, input, ...(dynamic === undefined ? {} : { dynamic }) };
       return [{ type: "tool-input-available", ...call, toolMetadata }];
     } else if (this.#hasCalls && endsLoop(chunk)) {
       this.#hasCalls = false;

@@ -119,5 +119,10 @@ export const streamResponse = (
   headers: Readonly<Record<string, string>> = {},
 ): Response =>
   new Response(stream, {
-    headers: { "content-type": "text/event-stream", "x-accel-buffering": "no", ...headers },
+    headers: {
+      "content-type": "text/event-stream",
+      "cache-control": "no-store, no-transform",
+      "x-accel-buffering": "no",
+      ...headers,
+    },
   });

@@ -76,6 +76,10 @@ const streamProblems = ["not-found", "session-incomplete", "too-many-streams"] a
 
 /** What the description says of each operation. */
 export const descriptions: Readonly<Record<Operation, OperationDescription>> = {
+  listAgents: {
+    summary: "Lists the agents of which the user may create sessions, ordered by name.",
+    responses: { 200: { description: "The agents.", schema: "AgentList" } },
+  },
   createSession: {
     summary: "Creates a session.",
     body: "EmptyBody",

@@ -24,6 +24,8 @@ import { schemaToJson } from "../schema-to-json.ts";
 /** A message of JSON-RPC. The protocol is described by the Model Context Protocol. */
 const mcpMessageSchema = z.looseObject({ jsonrpc: z.literal("2.0") });
 
+const agentListSchema = z.object({ agents: z.array(z.object({ name: z.string() })) });
+
 const healthSchema = z.object({ status: z.string() });
 
 /** The schemas of bodies and events, by the name that the description gives them. */
@@ -39,6 +41,7 @@ const schemas = {
   ChatView: chatViewSchema,
   RunAgentInput: runInputSchema,
   Receipt: receiptSchema,
+  AgentList: agentListSchema,
   SessionSummary: sessionSummarySchema,
   SessionPage: sessionPageSchema,
   SessionView: sessionViewSchema,

@@ -6,6 +6,7 @@ export interface Address {
 
 /** The operations of authenticated users. */
 export type UserOperation =
+  | "listAgents"
   | "createSession"
   | "listSessions"
   | "readSession"
@@ -35,6 +36,7 @@ export type Operation = UserOperation | PublicOperation;
 
 /** The address of each operation. */
 export const addresses: Readonly<Record<Operation, Address>> = {
+  listAgents: { method: "GET", path: "/agents" },
   createSession: { method: "POST", path: "/agents/:agent/sessions" },
   listSessions: { method: "GET", path: "/sessions" },
   readSession: { method: "GET", path: "/sessions/:id" },

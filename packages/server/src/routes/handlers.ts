@@ -13,10 +13,11 @@ import { describeApi } from "./openapi-routes.ts";
 import { postCancel, postData, postDecision, postMessage } from "./post-routes.ts";
 import { postPause, postResume, postRetry } from "./loop-routes.ts";
 import type { Route } from "./route.ts";
-import { createSession, listSessions, readSessionView, removeSession } from "./session-routes.ts";
+import { createSession, listAgents, listSessions, readSessionView, removeSession } from "./session-routes.ts";
 
 /** What answers the operations of users. */
 export const userHandlers: Readonly<Record<UserOperation, Route>> = {
+  listAgents,
   createSession,
   listSessions,
   readSession: readSessionView,

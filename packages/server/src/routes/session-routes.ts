@@ -11,6 +11,17 @@ import { checkMayCreate, newSessionRef } from "../sessions/new-session.ts";
 import { createdResponse } from "./created-response.ts";
 import { json, type Route, type RouteCall } from "./route.ts";
 
+/** Lists the agents of which the user may create sessions. */
+export const listAgents: Route = async ({ parts, request, access }) => {
+  const names = [...parts.context.agents.keys()].toSorted();
+  const may = await Promise.all(
+    names.map((agent) =>
+      access.may("create", newSessionRef(request, access, { agent, about: ["session", agent] })),
+    ),
+  );
+  return json({ agents: names.filter((_, index) => may[index]).map((name) => ({ name })) });
+};
+
 /** Creates a session. A body has no fields, and may be missing. With an idempotency key, a repetition returns the session of the first request. */
 export const createSession: Route = async ({ parts, request, access, param }) => {
   const agent = param("agent");
