@@ -89,16 +89,18 @@ export const agentConfigured: InputHandler<AgentConfiguredInput> = (state, input
   const before = configurationOf(state);
   const after = configured(before, input);
   if (sameJson(after, before)) return "nothing-new";
-  return (edit) => configure(edit, after);
+  return (edit) => {
+    const wasLastStep = isLastStep(edit);
+    moveStepLimit(edit, after.config.limits.maxSteps - before.config.limits.maxSteps);
+    configure(edit, after, isLastStep(edit) !== wasLastStep);
+  };
 };
 
-/** Replaces the configuration and the tools, and applies them to the open work. */
-export function configure(edit: StateEdit, after: Configuration): void {
+/** Replaces the configuration and the tools, and applies them to the open work. `changesStep`: the request is now that of a last step, or of no last one. */
+export function configure(edit: StateEdit, after: Configuration, changesStep = false): void {
   const before: Configuration = { config: edit.config, tools: edit.tools };
-  const wasLastStep = isLastStep(edit);
   edit.set(after);
-  moveStepLimit(edit, after.config.limits.maxSteps - before.config.limits.maxSteps);
-  if (changesRequest(before, after) || isLastStep(edit) !== wasLastStep) replaceLlmCall(edit);
+  if (changesStep || changesRequest(before, after)) replaceLlmCall(edit);
   for (const { id } of openCallsOf(edit.reActContext.control)) reconsiderCall(edit, id, before.tools);
   applyPolicy(edit);
   advanceBatch(edit);

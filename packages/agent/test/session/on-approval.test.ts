@@ -137,7 +137,7 @@ describe("a question on which the onApproval of a session fails", () => {
     const [question] = session.questions();
     if (question !== undefined) await session.decide(question, { reject: "Keep it." }, "ada");
     await run;
-    expect(session.current().toolCalls["call_1"]?.result).toMatchObject({
+    expect(asRead(session.current().toolCalls["call_1"]?.result)).toMatchObject({
       code: "rejected",
       error: "A human rejected this call: Keep it.",
     });
