@@ -1,4 +1,5 @@
 import type { Json } from "@moora/agent-webui-protocol";
+import type { ToolCallResult } from "./state.ts";
 
 /**
  * Every sentence with which the reducer answers the model, in one place. States contain their names and arguments, and requests the
@@ -90,9 +91,5 @@ const isSentence = (value: unknown): value is readonly [string, ...unknown[]] =>
   Array.isArray(value) && typeof value[0] === "string";
 
 /** The text of a failed result, as the model reads it. `error` alone is what the tool or a person has said. */
-export const failureText = ({ says, error }: Said): string => sentenceToText(says, error);
-
-interface Said {
-  readonly error: string;
-  readonly says?: readonly [string, ...unknown[]];
-}
+export const failureText = ({ says, error }: Extract<ToolCallResult, { isSuccess: false }>): string =>
+  sentenceToText(says, error);

@@ -12,6 +12,7 @@ import {
   type FoldedSession,
   type RecordedInputs,
 } from "@moora/agent";
+import { rulesVersion } from "@moora/agent-core-state-machine";
 import { answers, MockLlmCaller } from "@moora/llm/testing";
 import { expect, it } from "vitest";
 import { SessionCache } from "../src/session-cache.ts";
@@ -28,7 +29,10 @@ const older = withMessage(configured, "Hello.");
 const newer = withMessage(older, "Again.");
 const allRecords = [...configured.records, ...older.records, ...newer.records];
 
-const known = ({ state, head }: FoldedSession, of = header) => ({ header: of, session: { state, head } });
+const known = ({ state, head }: FoldedSession, of = header) => ({
+  header: of,
+  session: { state, head, rules: rulesVersion },
+});
 
 /** What a later release would have folded. */
 const ofOtherRelease = (state: AgentState) => ({ ...state, version: 2 });
@@ -101,7 +105,11 @@ it("keeps an earlier state of another session with the id", async () => {
 });
 
 it("replaces a state after the head of the object, which was not stored", async () => {
-  const stored = { header, snapshot: { state: older.state, head: older.head }, records: [] };
+  const stored = {
+    header,
+    snapshot: { state: older.state, head: older.head, rules: rulesVersion },
+    records: [],
+  };
   await using ingress = await scriptedIngress({ stored });
   ingress.cache.keep("a", known(newer), 1);
   expect(await ingress.cache.readAt("a", older.head)).toEqual(known(older));
@@ -118,8 +126,11 @@ it("does not continue a state that another release has folded", async () => {
   expect(ingress.calls.map(({ body }) => body)).toEqual([null, null]);
 });
 
-it("folds a session from its records if another release has stored the snapshot", async () => {
-  const snapshot = { state: ofOtherRelease(older.state), head: older.head };
+it.each([
+  ["another release", { state: ofOtherRelease(older.state), head: older.head, rules: rulesVersion }],
+  ["one with other rules", { state: older.state, head: older.head, rules: rulesVersion - 1 }],
+  ["one before rules had a version", { state: older.state, head: older.head }],
+])("folds a session from its records if %s has stored the snapshot", async (_, snapshot) => {
   await using ingress = await scriptedIngress({
     stored: { header, snapshot, records: newer.records },
     records: allRecords,
@@ -136,7 +147,11 @@ it("rejects records that do not lead to a head", async () => {
 
 it("rejects a read at a head that the stored records do not contain", async () => {
   await using ingress = await scriptedIngress({
-    stored: { header, snapshot: { state: older.state, head: older.head }, records: newer.records },
+    stored: {
+      header,
+      snapshot: { state: older.state, head: older.head, rules: rulesVersion },
+      records: newer.records,
+    },
   });
   const head = { seq: newer.head.seq, digest: older.head.digest };
   await expect(ingress.cache.readAt("a", head)).rejects.toThrow("another run has replaced this one");
@@ -160,7 +175,7 @@ const half = (text: string, index: number): string =>
   text.slice(index * Math.ceil(text.length / 2), (index + 1) * Math.ceil(text.length / 2));
 
 it("reads a session that is too long for an answer in parts", async () => {
-  const text = JSON.stringify({ state: older.state, head: older.head });
+  const text = JSON.stringify({ state: older.state, head: older.head, rules: rulesVersion });
   await using ingress = await scriptedIngress({
     view: {},
     stored: { header, parts: 2, at: older.head.seq, seq: newer.head.seq },
@@ -172,7 +187,11 @@ it("reads a session that is too long for an answer in parts", async () => {
 });
 
 it("reads a snapshot again that another one replaced while it was read", async () => {
-  const stored = { header, snapshot: { state: newer.state, head: newer.head }, records: [] };
+  const stored = {
+    header,
+    snapshot: { state: newer.state, head: newer.head, rules: rulesVersion },
+    records: [],
+  };
   await using ingress = await scriptedIngress({
     stored: new InOrder({ header, parts: 2, at: older.head.seq, seq: newer.head.seq }, stored),
     part: new InOrder("{", null),

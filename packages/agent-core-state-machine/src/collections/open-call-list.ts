@@ -134,14 +134,9 @@ export function openCallOf(control: Control, id: string): OpenCall | undefined {
 /** The open calls with one of these `callFlags`, in order. In a large turn, parts without such a call are skipped. */
 export function openCallsWith(control: Control, flags: number): Iterable<OpenCall> {
   const list = listOf(control);
-  return list === undefined ? callsWith(openCallsOf(control), flags) : withFlags(list, flags);
-}
-
-// A loop, because V8 calls methods of a frozen array item by item.
-function callsWith(calls: readonly OpenCall[], flags: number): readonly OpenCall[] {
-  const found: OpenCall[] = [];
-  for (const call of calls) if ((flagsOf(call) & flags) !== 0) found.push(call);
-  return found;
+  return list === undefined
+    ? openCallsOf(control).filter((call) => (flagsOf(call) & flags) !== 0)
+    : withFlags(list, flags);
 }
 
 /** Whether a call is open that has one of these `callFlags`. Default: any call. */

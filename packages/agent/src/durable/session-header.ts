@@ -75,21 +75,17 @@ export const headerToText = (header: SessionHeader): string => JSON.stringify(he
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Functions that convert a header of an older format to the next one. */
-const upcasters: Readonly<Record<number, (header: Fields) => Fields>> = {
-  1: (header) => ({ ...header, format: 2, rules: 1 }),
-};
-
+/** A header of any format that this release reads, in its own format. */
 function upcastHeader(header: Fields): Fields & { readonly rules: number } {
-  const { format, rules } = header;
+  const { format, rules } = format1ToFormat2(header);
   if (format === logFormat && typeof rules === "number") return { ...header, rules };
-  const upcast =
-    typeof format === "number" && Object.hasOwn(upcasters, format) ? upcasters[format] : undefined;
-  if (upcast !== undefined) return upcastHeader(upcast(header));
   throw unsupported(
     `Unsupported log format ${String(format)}: this release reads formats 1 to ${logFormat}.`,
   );
 }
+
+const format1ToFormat2 = (header: Fields): Fields =>
+  header["format"] === 1 ? { ...header, format: 2, rules: 1 } : header;
 
 /** Parses a header. Throws `UnsupportedVersion` for a format of a newer release, and for a text that is not a header. */
 export function textToHeader(text: string): SessionHeader {
