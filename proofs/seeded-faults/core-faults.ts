@@ -263,7 +263,7 @@ export const coreFaults: readonly Fault[] = [
     "a part of a list that a published state shares is written in place",
     {
       file: `${core}/collections/list-edit.ts`,
-      text: "this.#rest = this.#ownRest ??= this.#rest.slice();",
+      text: "this.#rest = this.#ownRest ??= [...this.#rest];",
       replacement: "this.#rest = this.#ownRest ??= this.#rest as Item[];",
     },
     longConversation,
@@ -385,7 +385,7 @@ export const coreFaults: readonly Fault[] = [
     "what an input changes depends on which objects two states share",
     {
       file: `${core}/inputs/loop.ts`,
-      text: "...(hasUsage(last.usage) ? { usage: noAgentUsage } : {}),",
+      text: "...(hasUsage(edit.reActContext.usage) ? { usage: noAgentUsage } : {}),",
       replacement: "usage: noAgentUsage,",
     },
     ["packages/agent-testing/test/laws.long.test.ts"],
@@ -418,8 +418,8 @@ export const coreFaults: readonly Fault[] = [
     "a call of a large turn is not found by its status after a write",
     {
       file: `${core}/collections/open-call-list.ts`,
-      text: "value: { parts: parts.with(at, part), places }",
-      replacement: "value: { parts: parts.with(at, { ...part, flags: parts[at]?.flags ?? 0 }), places }",
+      text: "new OpenCallList(parts.with(at, part), places)",
+      replacement: "new OpenCallList(parts.with(at, { ...part, flags: parts[at]?.flags ?? 0 }), places)",
     },
     largeTurns,
     /turns of many calls > keep every law at every step/,

@@ -168,7 +168,7 @@ export const restartFaults: readonly Fault[] = [
     "a call runs with a tool that takes other arguments than the tool that it was made for",
     {
       file: `${core}/inputs/session.ts`,
-      text: "old.schema !== tool.schema && tool.upcasts !== true;",
+      text: "madeFor !== tool.schema && tool.upcasts !== true;",
       replacement: "false;",
     },
     [`${tests}/words-about-calls.test.ts`],

@@ -165,8 +165,8 @@ export const runnerFaults: readonly Fault[] = [
     "inputs that are too long for one append are not split",
     {
       file: `${durable}/appends.ts`,
-      text: "if (length > longest) {",
-      replacement: "if (length === Number.POSITIVE_INFINITY) {",
+      text: "if (length > longest || parts.at(-1)?.length === most) {",
+      replacement: "if (parts.at(-1)?.length === most) {",
     },
     [`${durableTests}/long-records.long.test.ts`],
     /inputs that are longer together than one append may be > are appended in turn/,

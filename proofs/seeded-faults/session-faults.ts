@@ -123,7 +123,7 @@ export const sessionFaults: readonly Fault[] = [
     "the usage of a cancelled model call is dropped",
     {
       file: `${effects}/run/call-llm.ts`,
-      text: "if (isAborted(host)) return yield* reportUsage(effect.key, usageOfOutcome(state, outcome, asked), host);",
+      text: "if (isAborted(host)) return yield* reportUsage(effect.key, usageOfOutcome(state, outcome, called), host);",
       replacement: "if (isAborted(host)) return;",
     },
     [`${tests}/budgets.test.ts`],
@@ -178,9 +178,9 @@ export const sessionFaults: readonly Fault[] = [
     "a decision of onApproval is lost when its append fails",
     {
       file: `${session}/host-approvals.ts`,
-      text: "return toInput(question, decision, hostDecider(question, decision));",
+      text: "return decision && toInput(question, decision, hostDecider(question, decision));",
       replacement:
-        "await decide(question, decision, hostDecider(question, decision));\n    return undefined;",
+        "if (decision !== undefined) await decide(question, decision, hostDecider(question, decision));\n    return undefined;",
     },
     [simulation],
     /gets its decision through although the append of it fails/,
@@ -190,8 +190,8 @@ export const sessionFaults: readonly Fault[] = [
     "a refusal hides that calls before it had an effect",
     {
       file: `${core}/control/done-and-error.ts`,
-      text: "if (calls.length > 0) edit.addEntry",
-      replacement: "if (calls.length < 0) edit.addEntry",
+      text: "if (calls.length > 0) edit.addNote",
+      replacement: "if (calls.length < 0) edit.addNote",
     },
     [`${tests}/restarts/words-about-calls.test.ts`],
     /a refusal after an effect > does not keep the effect from the model/,
