@@ -41,7 +41,12 @@ export default defineConfig({
     taskTitleValueFormatTruncate: 200,
     ...(reports === undefined
       ? {}
-      : { reporters: ["default", ["json", { outputFile: `${reports}/${process.env["npm_lifecycle_event"]}.json` }]] }),
+      : {
+          reporters: [
+            "default",
+            ["json", { outputFile: `${reports}/${process.env["npm_lifecycle_event"]}.json` }],
+          ],
+        }),
     execArgv: [`--conditions=${source}`],
     coverage: { provider: "v8", include: ["**/src/**"], reporter: ["text", "json-summary"] },
   },

@@ -40,22 +40,22 @@ const budgets: readonly Budget[] = [
   {
     what: "the same, with parseInput, parseState and every schema",
     source: `${core}\nexport { agentEventSchema, parseInput, parseState } from "@moora/agent-core-state-machine";`,
-    mostKb: 42,
+    mostKb: 44,
   },
   {
     what: "a session in memory, with tools",
     source: `export { defineAgent, defineTool, startSession } from "@moora/agent";`,
-    mostKb: 92,
+    mostKb: 97,
   },
   {
     what: "a session in the IndexedDB log of a browser, with tools",
     source: `export { defineAgent, defineTool, openSession } from "@moora/agent";\nexport { indexedDbLog } from "@moora/event-log/indexeddb";`,
-    mostKb: 109,
+    mostKb: 114,
   },
   {
     what: "a session in a Durable Object",
     source: `export { defineAgent, defineTool } from "@moora/agent";\nexport { sessionObject } from "@moora/cloudflare";`,
-    mostKb: 112,
+    mostKb: 117,
   },
   {
     what: "both adapters without their SDKs",
@@ -66,7 +66,7 @@ const budgets: readonly Budget[] = [
   {
     what: "telemetry, beside a session in a log",
     source: `export { openSession } from "@moora/agent";\nexport { exportSpans, sessionTelemetry } from "@moora/otel";`,
-    mostKb: 111,
+    mostKb: 116,
   },
   {
     what: "tools of MCP servers, without the SDK",

@@ -27,7 +27,7 @@ describe("a number that a double cannot hold", () => {
     '{"9007199254740993":1}',
   ])("is not %s", (text) => expect(lostNumber(text)).toBeUndefined());
 
-  it("is none that JSON.stringify has written", () => {
+  it("is never one that JSON.stringify has written", () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         expect(lostNumber(JSON.stringify(value))).toBeUndefined();

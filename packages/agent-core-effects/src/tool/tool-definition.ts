@@ -14,10 +14,12 @@ import { fieldProblem } from "../field-problem.ts";
 import { isContextDefinition } from "./define-context.ts";
 import type { ToolOptions } from "./define-tool.ts";
 
+/** Application data, as an option. */
 export const dataForm: OptionForm = {
   ...withMethods("data", "change"),
   expectation: "what defineData returned",
 };
+/** The need for a context of the process, as an option. */
 export const contextForm: OptionForm = {
   expectation: "what defineContext returned",
   fits: isContextDefinition,

@@ -10,7 +10,7 @@ const reapMs = 250;
  */
 export async function closeTree(pid: number, close: () => Promise<void>): Promise<void> {
   const started = await startedBy(pid);
-  const { setTimeout } = await import("node:timers/promises");
+  const { setTimeout } = process.getBuiltinModule("node:timers/promises");
   const closing = close();
   const isLate = (ms: number): Promise<unknown> =>
     Promise.race([closing, setTimeout(ms, true, { ref: false })]);
@@ -38,7 +38,7 @@ async function startedBy(pid: number): Promise<readonly number[]> {
 /** A line for each process of this machine. Small images have no `ps`. */
 async function processRows(): Promise<string> {
   if (process.platform !== "linux") return await outputOf("ps", "-A", "-o", "pid=,ppid=");
-  const { readdir, readFile } = await import("node:fs/promises");
+  const { readdir, readFile } = process.getBuiltinModule("node:fs/promises");
   const stats = (await readdir("/proc")).map((name) =>
     readFile(`/proc/${name}/stat`, "utf8").catch(() => ""),
   );
@@ -46,9 +46,9 @@ async function processRows(): Promise<string> {
 }
 
 /** What a program prints; "" if it fails. */
-async function outputOf(program: string, ...args: readonly string[]): Promise<string> {
-  const { execFile } = await import("node:child_process");
-  return await new Promise((resolve) => void execFile(program, args, (_, output) => resolve(output)));
+function outputOf(program: string, ...args: readonly string[]): Promise<string> {
+  const { execFile } = process.getBuiltinModule("node:child_process");
+  return new Promise((resolve) => void execFile(program, args, (_, output) => resolve(output)));
 }
 
 /** Whether the process got the signal: it may have ended. */
