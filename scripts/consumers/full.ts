@@ -8,7 +8,7 @@ import { registerHooks } from "node:module";
 import { statSync } from "node:fs";
 
 /** The most that `import "moora"` may load. */
-const mostModules = 56;
+const mostModules = 57;
 const mostKb = 1_600;
 
 const files: string[] = [];
