@@ -7,6 +7,7 @@ import {
   type IgnoredReason,
   type RecordedInputs,
 } from "@moora/agent";
+import { rulesVersion } from "@moora/agent-core-state-machine";
 import { ignoredReason } from "@moora/agent/internal";
 import { digestOf, type LogRecord } from "@moora/event-log";
 import * as restate from "@restatedev/restate-sdk";
@@ -85,7 +86,8 @@ export async function store(
   }
   const { header, session: before } = opened;
   const { snapshot, tailBytes } = storeRecords(ctx, opened, { records, release: agent.version });
-  cache.keep(ctx.key, { header, session: { state, head } }, snapshot.bytes + tailBytes);
+  const session = { state, head, rules: rulesVersion };
+  cache.keep(ctx.key, { header, session }, snapshot.bytes + tailBytes);
   await startAndStop(agent, ctx, { header: digestOf(header), before: before.state, after: state, from });
 }
 

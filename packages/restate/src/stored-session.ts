@@ -131,10 +131,12 @@ export function storeRecords(
 /** Stores a snapshot, a long one in parts, and removes the parts of the one before. */
 function storeSnapshot(
   ctx: Context,
-  session: FoldedSession,
+  { state, head }: FoldedSession,
   before: SnapshotAbout | undefined,
 ): SnapshotAbout {
-  const { seq } = session.head;
+  const { seq } = head;
+  // A run that is repeated stores the same bytes, however the session was read.
+  const session: FoldedSession = { state, head, rules: rulesVersion };
   const texts = partsOf(session);
   const bytes = texts.reduce((sum, text) => sum + byteLength(text), 0);
   const about = { seq, bytes, stateVersion: session.state.version, rules: rulesVersion };

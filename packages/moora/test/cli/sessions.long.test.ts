@@ -1,6 +1,14 @@
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
-import { defineAgent, defineTool, moveSession, openSession, systemClock, type Tool } from "@moora/agent";
+import {
+  defineAgent,
+  defineTool,
+  moveSession,
+  openSession,
+  rulesVersion,
+  systemClock,
+  type Tool,
+} from "@moora/agent";
 import { newWriteHolder } from "@moora/agent/internal";
 import { sqliteLog } from "@moora/event-log/sqlite";
 import { withSessions } from "@moora/event-log/testing";
@@ -454,7 +462,7 @@ describe("errors about a session name the problem", () => {
   it("if a record was changed after it was written", async () => {
     await said("run", "1+1", "--session", "ada", "--log", "own.db");
     using database = new DatabaseSync(place.at("own.db"));
-    database.exec("UPDATE moora_records SET changes_digest = 'x' WHERE seq = 4");
+    database.exec(`UPDATE moora_records SET changes_digest = '${rulesVersion}-otherchange' WHERE seq = 4`);
     const report = await said("verify", "ada", "--log", "own.db");
     expect(report.code).toBe(1);
     expect(report.out).toContain("ada, record 4");
