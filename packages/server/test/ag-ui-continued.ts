@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { HttpAgent, type BaseEvent } from "@ag-ui/client";
-import type { AgentState } from "@moora/agent";
+import { failureText, type AgentState } from "@moora/agent";
 import { Child } from "@moora/testbed/child";
 import { Place } from "@moora/testbed/durable/places";
 import { expect, vi } from "vitest";
@@ -82,7 +82,7 @@ async function recorded(url: string): Promise<readonly unknown[]> {
   const { state } = (await client.get(`/sessions/${encodeURIComponent(id)}`)).body as { state: AgentState };
   const calls = Object.entries(state.toolCalls).flatMap(([callId, { name, parameters, result }]) => [
     ["call", callId, name, JSON.parse(parameters)],
-    ["result", callId, result?.isSuccess === false ? result.error : result?.content],
+    ["result", callId, result?.isSuccess === false ? failureText(result) : result?.content],
   ]);
   // The text of an attempt that the end of its process has interrupted is not in the log, and its message is empty.
   const texts = state.messages.filter(({ content }) => content !== "");
