@@ -67,7 +67,7 @@ const ownOf = <T>(values: Readonly<Record<string, T>>, name: string): T | undefi
 async function outcomeOf(value: () => unknown): Promise<ToolOutcome> {
   const tool: Tool = defineTool({
     name: "drawn",
-    description: "",
+    description: "Returns a drawn value.",
     input: { type: "object" },
     execute: value,
   });

@@ -156,7 +156,7 @@ describe("values of the user's own", () => {
       return true;
     };
     await simulate(refundAgent(1e9), {
-      runs: 60,
+      runs: 20,
       length: 20,
       faults: [],
       invariants: { watch },
