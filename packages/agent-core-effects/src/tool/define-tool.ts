@@ -134,9 +134,9 @@ export interface ToolOptions<
    */
   readonly formerNames?: readonly string[];
   /**
-   * Converts the arguments of a recorded call that do not fit `input`, because an earlier release accepted them. It must be pure; arguments
-   * that it cannot convert, it throws about or returns unchanged. What it returns is checked against `input`. New calls of a model and
-   * changes of a reviewer must fit `input` as they are. Default: such a call fails.
+   * Converts the arguments of a recorded call that do not fit `input`, because an earlier release accepted them. It must be pure. If it
+   * cannot convert the arguments, it throws or returns them unchanged. The result is checked against `input`. New calls of a model and
+   * changes of a reviewer must fit `input` as they are. Default: a recorded call that does not fit fails.
    */
   readonly upcast?: (former: JsonObject) => JsonObject;
 }

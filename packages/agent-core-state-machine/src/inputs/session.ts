@@ -96,7 +96,7 @@ export const agentConfigured: InputHandler<AgentConfiguredInput> = (state, input
   };
 };
 
-/** Replaces the configuration and the tools, and applies them to the open work. `changesStep`: the request is now that of a last step, or of no last one. */
+/** Replaces the configuration and the tools, and applies them to the open work. `changesStep`: whether the current step has become the last one, or no longer is. */
 export function configure(edit: StateEdit, after: Configuration, changesStep = false): void {
   const before: Configuration = { config: edit.config, tools: edit.tools };
   edit.set(after);
@@ -110,7 +110,7 @@ export function configure(edit: StateEdit, after: Configuration, changesStep = f
 /** Whether the model is asked to answer without tools. */
 const isLastStep = ({ reActContext: { step, stepLimit } }: AgentState): boolean => step >= stepLimit;
 
-/** A loop that runs, or that may be tried again, has as many steps more, or fewer, as its limit was changed by. */
+/** Changes the step limit of a loop that runs, or that has failed and may be tried again, by the change of `limits.maxSteps`. */
 function moveStepLimit(edit: StateEdit, by: number): void {
   const { control, stepLimit } = edit.reActContext;
   const isOfLoop = isLoopRunning(edit) || control.type === "Error";

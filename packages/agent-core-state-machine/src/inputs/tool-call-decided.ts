@@ -99,7 +99,7 @@ function madeBy({ type }: Decision, call: OpenCall): OpenCall {
   return type === "modified" ? ofReviewer : call;
 }
 
-/** A fork rejects nothing, it gives the call up; neither does a host without a valid decision. */
+/** The code of a rejected call: `not-run` after a fork, `no-decision` if the host gave no valid decision, otherwise `rejected`. */
 function rejectionCode(input: ToolCallDecidedInput): "not-run" | "no-decision" | "rejected" {
   const reason = reasonWithoutPerson(input);
   if (reason === closedByFork.reason) return "not-run";

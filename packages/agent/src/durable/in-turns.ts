@@ -7,7 +7,7 @@ const itemsPerTurn = 200;
 /** The records that one read of a log returns: each read of a remote log is a request. */
 const recordsPerRead = 1_000;
 
-/** Calls `work` with each item, in order. The event loop has a turn after every `itemsPerTurn` of them. All folds of whole logs use this loop. */
+/** Calls `work` with each item, in order. Yields to the event loop after every `itemsPerTurn` of them. */
 export async function inTurns<Item>(items: Iterable<Item>, work: (item: Item) => void): Promise<void> {
   let count = 0;
   for (const item of items) {

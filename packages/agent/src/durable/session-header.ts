@@ -21,7 +21,7 @@ import { SessionError } from "./session-error.ts";
  * The format of headers and records that this release writes. In format 1 headers had no `rules`, and the chain of digests covered
  * what the reducer made of inputs.
  */
-export const logFormat = 2;
+const logFormat = 2;
 
 /** The header of a session, from which the fold of its log starts. Written once. */
 export interface SessionHeader {
@@ -75,13 +75,16 @@ export const headerToText = (header: SessionHeader): string => JSON.stringify(he
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A header of any format that this release reads, in its own format. */
+/** Converts a header to the format of this release. Throws `UnsupportedVersion` for one of any other format. */
 function upcastHeader(header: Fields): Fields & { readonly rules: number } {
-  const { format, rules } = format1ToFormat2(header);
-  if (format === logFormat && typeof rules === "number") return { ...header, rules };
-  throw unsupported(
-    `Unsupported log format ${String(format)}: this release reads formats 1 to ${logFormat}.`,
-  );
+  const current = format1ToFormat2(header);
+  const { format, rules } = current;
+  if (format !== logFormat)
+    throw unsupported(
+      `Unsupported log format ${String(format)}: this release reads formats 1 to ${logFormat}.`,
+    );
+  if (typeof rules !== "number") throw unsupported("Unsupported header: it names no version of the rules.");
+  return { ...current, rules };
 }
 
 const format1ToFormat2 = (header: Fields): Fields =>

@@ -16,7 +16,7 @@ export const digestOfChanges = (changes: readonly AgentChange[]): string =>
   `${rulesVersion}-${digestOf(canonicalJson(changes)).slice(0, changesDigestLength)}`;
 
 /** The rules by which a record was written, in its `changesDigest`: 1 for a digest alone, as format 1 has it. */
-export const rulesOf = ({ changesDigest }: Pick<LogRecord, "changesDigest">): number =>
+const rulesOf = ({ changesDigest }: Pick<LogRecord, "changesDigest">): number =>
   Number(/^(\d+)-.{11}$/.exec(changesDigest)?.[1] ?? 1);
 
 /**

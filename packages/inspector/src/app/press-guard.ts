@@ -1,10 +1,10 @@
 import type { Clock } from "@moora/agent";
 import { signal } from "@preact/signals";
 
-/** How long the controls of questions take nothing after what they ask about has changed: the time of a double click, and of a glance. */
+/** How long the controls of questions ignore presses after the questions have changed, in milliseconds: a double click and a glance. */
 export const guardMs = 700;
 
-/** Guards questions that have come, or have moved to another place, against a press that was meant for what was there before. */
+/** Ignores presses for a moment after questions have changed, so that a press that was meant for an earlier question does not answer a new one. */
 export class PressGuard {
   readonly #clock: Pick<Clock, "after">;
   #cancel: () => void = () => undefined;
@@ -23,7 +23,7 @@ export class PressGuard {
   }
 }
 
-/** That of the questions of the page. */
+/** The guard of all questions on the page. */
 export const questionGuard = new PressGuard({
   after(ms, callback) {
     const timer = setTimeout(callback, ms);

@@ -1,12 +1,12 @@
 /** How long processes may take to end after their input was closed, and again after a signal. */
 const graceMs = 1_500;
 
-/** How long a process may take to end before the process that has started it gets the signal as well: an end that its parent does not see leaves a zombie. */
+/** How long to wait for a process to end before its parent gets a signal: a parent that has ended first leaves a zombie. */
 const reapMs = 250;
 
 /**
- * Closes a process, and those that it has started, such as the server behind npx. `close` closes its input; what has not ended after a while
- * gets a signal, the innermost process first.
+ * Closes a process with `close`, and ends those that it has started, such as the server behind npx. Of these, the ones that have not ended after
+ * `graceMs` get SIGTERM, and then SIGKILL, the innermost first. On Windows, `taskkill` ends them all.
  */
 export async function closeTree(pid: number, close: () => Promise<void>): Promise<void> {
   const started = await startedBy(pid);
@@ -30,7 +30,7 @@ async function startedBy(pid: number): Promise<readonly number[]> {
     ([, id, parent]) => [id, parent].map(Number),
   );
   const tree = [pid];
-  // It grows while it is read.
+  // The loop also visits what it appends.
   for (const parent of tree) tree.push(...all.flatMap(([id = 0, of]) => (of === parent ? [id] : [])));
   return tree.slice(1);
 }
@@ -51,7 +51,7 @@ function outputOf(program: string, ...args: readonly string[]): Promise<string> 
   return new Promise((resolve) => void execFile(program, args, (_, output) => resolve(output)));
 }
 
-/** Whether the process got the signal: it may have ended. */
+/** Sends a signal. Returns false if it cannot be sent, as to a process that has ended. */
 function kill(pid: number, signal: NodeJS.Signals): boolean {
   try {
     return process.kill(pid, signal);
