@@ -9,7 +9,7 @@ import { statSync } from "node:fs";
 
 /** The most that `import "moora"` may load. */
 const mostModules = 57;
-const mostKb = 1_600;
+const mostKb = 1_640;
 
 const files: string[] = [];
 const builtins = new Set<string>();
