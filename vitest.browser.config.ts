@@ -9,6 +9,8 @@ export default defineConfig({
   test: {
     ...test,
     include: ["packages/*/test-browser/**/*.test.ts", "examples/*/test-browser/**/*.test.ts"],
+    // Some share what their tools have done.
+    isolate: true,
     // Browsers of several files at the same time slow each other down.
     fileParallelism: false,
   },

@@ -68,7 +68,7 @@ describe("the chat in a browser", () => {
     await second.keyboard.press("Enter");
     await question(first).waitFor({ state: "detached" });
     await question(second).waitFor({ state: "detached" });
-    await first.locator('.call[data-status="failed"]').waitFor();
+    await first.locator('.call[data-status="rejected"]').waitFor();
     expect(await first.locator(".call").textContent()).toContain("The user said no.");
     await untilIdle(first);
     await expectSame(first, second);
@@ -151,7 +151,7 @@ describe("the chat in a browser", () => {
     await page.getByText("Not accepted: digest-mismatch.").waitFor();
     await page.unroute("**/decisions?*");
     await page.getByRole("button", { name: "Reject" }).click();
-    await page.locator('.call[data-status="failed"]').waitFor();
+    await page.locator('.call[data-status="rejected"]').waitFor();
     expect(await page.locator(".call").textContent()).toContain("The user said no.");
     await untilIdle(page);
     await expectSame(page);

@@ -18,7 +18,7 @@ const agent: Agent = defineAgent({
       name,
       description: `Does ${name}.`,
       replay: policies[name],
-      onUnknown: "ask",
+      ...(policies[name] === "once" ? { onUnknown: "ask" as const } : {}),
       input: z.object({}),
       execute: async () => (await fetch(`/tools/${name}`)).text(),
     }),
