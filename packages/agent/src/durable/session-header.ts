@@ -79,10 +79,11 @@ type Fields = Readonly<Record<string, unknown>>;
 function upcastHeader(header: Fields): Fields & { readonly rules: number } {
   const current = format1ToFormat2(header);
   const { format, rules } = current;
-  if (format !== logFormat)
+  if (format !== logFormat) {
     throw unsupported(
       `Unsupported log format ${String(format)}: this release reads formats 1 to ${logFormat}.`,
     );
+  }
   if (typeof rules !== "number") throw unsupported("Unsupported header: it names no version of the rules.");
   return { ...current, rules };
 }
