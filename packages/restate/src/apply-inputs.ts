@@ -7,7 +7,6 @@ import {
   type IgnoredReason,
   type RecordedInputs,
 } from "@moora/agent";
-import { rulesVersion } from "@moora/agent-core-state-machine";
 import { ignoredReason } from "@moora/agent/internal";
 import { digestOf, type LogRecord } from "@moora/event-log";
 import * as restate from "@restatedev/restate-sdk";
@@ -41,10 +40,10 @@ export async function apply(parts: SessionParts, ctx: Context, posted: Posted): 
     await store(parts, ctx, { opened, made: released, from });
     return {};
   }
-  const { records, ignored, reasons, state, head } = recordEach(released, inputs);
+  const { records, ignored, reasons, ...session } = recordEach(released, inputs);
   const all = [...released.records, ...records];
   if (!opened.isNew && all.length === 0) return { applied: 0, ignored, reasons };
-  await store(parts, ctx, { opened, made: { records: all, state, head }, from });
+  await store(parts, ctx, { opened, made: { ...session, records: all }, from });
   return { applied: records.length, ignored, reasons };
 }
 
@@ -79,16 +78,20 @@ export async function store(
   ctx: Context,
   { opened, made, from }: Made,
 ): Promise<void> {
-  const { records, state, head } = made;
+  const { records, ...session } = made;
   if (records.some(isTooLong)) {
     const message = `An input is longer than ${longestMessageBytes} bytes as a record.`;
     throw new restate.TerminalError(message, { errorCode: 413 });
   }
   const { header, session: before } = opened;
   const { snapshot, tailBytes } = storeRecords(ctx, opened, { records, release: agent.version });
-  const session = { state, head, rules: rulesVersion };
   cache.keep(ctx.key, { header, session }, snapshot.bytes + tailBytes);
-  await startAndStop(agent, ctx, { header: digestOf(header), before: before.state, after: state, from });
+  await startAndStop(agent, ctx, {
+    header: digestOf(header),
+    before: before.state,
+    after: session.state,
+    from,
+  });
 }
 
 interface RecordedEach extends RecordedInputs {

@@ -133,7 +133,7 @@ export class SessionCache {
     if (view === null) return undefined;
     // Too long for an answer.
     if (!("state" in view)) return await this.#readStored(id, {});
-    const { header, state, seq, digest, rules = 1 } = view;
+    const { header, state, seq, digest, rules } = view;
     const known = { header, session: { state, head: { seq, digest: digest ?? "" }, rules } };
     // Records are folded to states of this release only; the newest deployment may be of another one.
     const isContinued = digest !== undefined && isFoldedHere(known.session);

@@ -44,7 +44,7 @@ export interface ViewedSession {
   readonly seq: number;
   readonly digest?: string;
   /** The rules by which the state was folded; undefined in the answer of an earlier release. */
-  readonly rules?: number;
+  readonly rules?: number | undefined;
 }
 
 /** A request for the records after the head of a session that the caller has; for the session as a whole without one. */

@@ -29,7 +29,7 @@ export async function readView(
       : (await cache.readSince(ctx.key, head, readSignal(ctx))).session;
   // The snapshot before the first input is that of an input which is under way.
   if (session === null || (head === null && session.head.seq === 0)) return null;
-  const { state, rules = 1 } = session;
+  const { state, rules } = session;
   const { seq, digest } = session.head;
   return byteLength(JSON.stringify(state)) > pageBytes ? {} : { header, state, seq, digest, rules };
 }

@@ -23,7 +23,7 @@ export interface FoldedSession {
   readonly state: AgentState;
   readonly head: ChainHead;
   /** The `rulesVersion` by which the state was folded; undefined in one that an earlier release stored. Fold a state of other rules again, from its header. */
-  readonly rules?: number;
+  readonly rules: number | undefined;
 }
 
 /** Whether the state of a session is one that this release would fold. Another one is folded again from its header. */

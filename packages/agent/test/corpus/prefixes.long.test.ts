@@ -1,5 +1,10 @@
 import { effectsAt } from "@moora/agent-core-effects";
-import { agentTransition, type AgentInput, type AgentState } from "@moora/agent-core-state-machine";
+import {
+  agentTransition,
+  rulesVersion,
+  type AgentInput,
+  type AgentState,
+} from "@moora/agent-core-state-machine";
 import { memoryLog, type EventLog } from "@moora/event-log";
 import { describe, expect, it } from "vitest";
 import {
@@ -73,7 +78,7 @@ describe("a golden log", () => {
         if (position % interval === 0) expect(JSON.stringify(state)).toBe(textAt(position));
       const third = Math.floor(records.length / 3);
       const { seq, digest } = records[third - 1] ?? foldHeader(text).head;
-      const stored = { state: JSON.parse(textAt(third)), head: { seq, digest } };
+      const stored = { state: JSON.parse(textAt(third)), head: { seq, digest }, rules: rulesVersion };
       expect(JSON.stringify(foldRecords(stored, records.slice(third)).state)).toBe(textAt(records.length));
     },
   );

@@ -69,7 +69,11 @@ describe("records that another process has made", () => {
     const first = foldRecords(start, records.slice(0, 1));
     expect(first.head.seq).toBe(1);
     expect(foldRecords(first, records.slice(1))).toEqual({ state, head, rules: rulesVersion });
-    expect(foldRecords({ state, head }, [])).toEqual({ state, head, rules: rulesVersion });
+    expect(foldRecords({ state, head, rules: rulesVersion }, [])).toEqual({
+      state,
+      head,
+      rules: rulesVersion,
+    });
   });
 
   it("are refused if they do not continue the session, or if a newer release wrote them", () => {
@@ -77,7 +81,7 @@ describe("records that another process has made", () => {
       expect.objectContaining({ code: "LogCorrupt" }),
     );
     const newer = recordAfter(head, JSON.stringify({ type: "re-act-cancelled", v: 99 }), "");
-    expect(() => foldRecords({ state, head }, [newer])).toThrow(
+    expect(() => foldRecords({ state, head, rules: rulesVersion }, [newer])).toThrow(
       expect.objectContaining({ code: "UnsupportedVersion" }),
     );
   });
