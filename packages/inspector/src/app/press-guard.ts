@@ -1,4 +1,4 @@
-import type { Clock } from "@moora/agent";
+import { systemClock, type Clock } from "@moora/agent";
 import { signal } from "@preact/signals";
 
 /** How long the controls of questions ignore presses after the questions have changed, in milliseconds: a double click and a glance. */
@@ -24,9 +24,4 @@ export class PressGuard {
 }
 
 /** The guard of all questions on the page. */
-export const questionGuard = new PressGuard({
-  after(ms, callback) {
-    const timer = setTimeout(callback, ms);
-    return () => clearTimeout(timer);
-  },
-});
+export const questionGuard = new PressGuard(systemClock);
