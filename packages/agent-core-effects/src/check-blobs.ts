@@ -14,7 +14,7 @@ export function blobProblem(caller: string, blobs: unknown, own: unknown): strin
   if (blobs === undefined) return undefined;
   if (!isObject(blobs)) return `blobs must be an object { store, maxInlineBytes }, got ${shownValue(blobs)}.`;
   const problem = optionsProblem(`blobs of ${caller}`, blobs, forms, { placeOf: (path) => `blobs.${path}` });
-  if (problem !== undefined) return problem;
+  if (problem !== undefined) return problem.message;
   return blobs["store"] === undefined && own === undefined
     ? "blobs.store is missing: this session has no log with a store of its own. Give a store with put and get."
     : undefined;

@@ -16,5 +16,5 @@ export function checkOptions<Options>(
   words?: OptionWords,
 ): void {
   const problem = optionsProblem(caller, options, forms, words);
-  if (problem !== undefined) refuse(problem);
+  if (problem !== undefined) refuse(problem.message);
 }

@@ -13,5 +13,5 @@ export function checkLogOptions<Options>(
   forms: OptionForms<Options>,
 ): asserts options is Readonly<Record<string, unknown>> {
   const problem = optionsProblem(caller, options, forms);
-  if (problem !== undefined) throw new SessionError("InvalidOption", problem);
+  if (problem !== undefined) throw new SessionError("InvalidOption", problem.message);
 }

@@ -1,7 +1,7 @@
 import { fileForms, optionsProblem, shownValue } from "@moora/agent-core-effects/internal";
 import type { AgentAttachment, UserMessageInput } from "@moora/agent-core-state-machine";
 import type { OptionForms } from "./check-options.ts";
-import { checkArgument } from "./session/session-arguments.ts";
+import { checkArgument, noPlace } from "./session/session-arguments.ts";
 import { InputRefused } from "./session/session.ts";
 
 /** The content of a user message: a text, or a text with files by reference. */
@@ -27,8 +27,8 @@ export function contentProblem(userContent: unknown): Problem | undefined {
     const got = shownValue(userContent.content);
     return { code, path: "content.content", message: `must be a string, got ${got}.` };
   }
-  const problem = optionsProblem("a message", userContent, contentForms);
-  return problem === undefined ? undefined : { code, path: "content", message: problem };
+  const problem = optionsProblem("a message", userContent, contentForms, { placeOf: noPlace });
+  return problem === undefined ? undefined : { ...problem, code, path: `content.${problem.path}` };
 }
 
 const contentForms: OptionForms<Exclude<UserContent, string>> = {

@@ -219,7 +219,7 @@ describe("a method of a session refuses an argument of the wrong form, with Inpu
     [
       "send with an option that a message does not have",
       (session) => session.send(untyped({ content: "See.", attachment: [] })),
-      "content",
+      "content.attachment",
       'Unknown option "attachment" of a message. Did you mean "attachments"?',
     ],
     [
@@ -244,14 +244,14 @@ describe("a method of a session refuses an argument of the wrong form, with Inpu
     [
       "close",
       (session) => session.close(untyped({ graceMs: "1s" })),
-      "options",
-      'graceMs must be a non-negative number of milliseconds, got "1s".',
+      "options.graceMs",
+      'must be a non-negative number of milliseconds, got "1s".',
     ],
     [
       "close with a number",
       (session) => session.close(untyped(5)),
       "options",
-      "close needs an object of options, got 5.",
+      "must be an object { graceMs }, got 5.",
     ],
     ["dispatch", (session) => session.dispatch(undefined), "", "JSON does not keep"],
     ["note", (session) => session.note(untyped(7)), "text", "must be a string, got 7."],
@@ -298,7 +298,7 @@ describe("a task that cannot be sent rejects with a sentence about the task", ()
       "invalid attachments",
       { content: "a", attachments: 7 },
       "InputRefused",
-      "Invalid task: content: attachments must be a list of files, got 7.",
+      "Invalid task: content.attachments: must be a list of files, got 7.",
     ],
     ["blank text", " \n", "blank", "The task must not be blank. Pass text or attachments."],
   ])("%s", async (_, task, reason, message) => {
@@ -608,31 +608,31 @@ describe("functions that take a state, an agent or a decision refuse a value of 
       "decisionToInput without its meta",
       () => Reflect.apply(decisionToInput, undefined, [question, "approve"]),
       "InputRefused",
-      "meta: decisionToInput needs an object of options, got undefined.",
+      "meta: must be an object { by, timestamp, digestOfChange, maxResultLength }, got undefined.",
     ],
     [
       "decisionToInput with a time that is text",
       () => decisionToInput(question, "approve", { ...meta, timestamp: untyped("now") }),
       "InputRefused",
-      'meta: timestamp must be a number, got "now".',
+      'meta.timestamp: must be a number, got "now".',
     ],
     [
       "userMessage with options that are not an object",
       () => userMessage("Hello.", untyped("x")),
       "InputRefused",
-      'options: userMessage needs an object of options, got "x".',
+      'options: must be an object { messageId, timestamp }, got "x".',
     ],
     [
       "userMessage with an id that is a number",
       () => userMessage("Hello.", { messageId: untyped(7) }),
       "InputRefused",
-      "options: messageId must be a string, got 7.",
+      "options.messageId: must be a string, got 7.",
     ],
     [
       "userMessage with a time that is text",
       () => userMessage("Hello.", { timestamp: untyped("now") }),
       "InputRefused",
-      'options: timestamp must be a number, got "now".',
+      'options.timestamp: must be a number, got "now".',
     ],
     [
       "defineTool without options",

@@ -150,10 +150,16 @@ export const connectionForms: OptionForms<ConnectionOptions> = {
 export function checkOptions<Options>(caller: string, options: unknown, forms: OptionForms<Options>): void {
   const placeOf = (path: string): string => `${path} of ${caller}`;
   const problem = optionsProblem(caller, options, forms, { placeOf, hintOf: settingHint });
-  if (problem !== undefined) throw new LlmOptionError(problem);
+  if (problem !== undefined) throw new LlmOptionError(problem.message);
 }
 
-/** The words of a problem: the place of an option by its path (default: the path), and the hint for an unknown one. */
+/** Why options are invalid: the path of the option, empty for the options as a whole, and a sentence. */
+export interface OptionProblem {
+  readonly path: string;
+  readonly message: string;
+}
+
+/** The words of a problem: the subject of its sentence by the path of the option (default: the path), and the hint for an unknown one. */
 export interface OptionWords {
   readonly placeOf?: (path: string) => string;
   readonly hintOf?: (name: string, known: readonly string[]) => string;
@@ -165,8 +171,9 @@ export function optionsProblem<Options>(
   options: unknown,
   forms: OptionForms<Options>,
   words: OptionWords = {},
-): string | undefined {
-  if (!isJsonObject(options)) return `${caller} needs an object of options, got ${shownValue(options)}.`;
+): OptionProblem | undefined {
+  if (!isJsonObject(options))
+    return { path: "", message: `${caller} needs an object of options, got ${shownValue(options)}.` };
   return fieldsProblem({ ...words, caller, path: "" }, options, forms);
 }
 
@@ -193,36 +200,41 @@ function fieldsProblem(
   place: Place,
   given: Readonly<Record<string, unknown>>,
   forms: Readonly<Record<string, NamedForm>>,
-): string | undefined {
-  const { caller, path, hintOf = optionHint } = place;
+): OptionProblem | undefined {
+  const { caller, hintOf = optionHint } = place;
   const unknown = Object.keys(given).find((name) => !Object.hasOwn(forms, name));
-  if (unknown !== undefined)
-    return `Unknown option "${path}${unknown}" of ${caller}.${hintOf(unknown, Object.keys(forms))}`;
+  if (unknown !== undefined) {
+    const path = `${place.path}${unknown}`;
+    return { path, message: `Unknown option "${path}" of ${caller}.${hintOf(unknown, Object.keys(forms))}` };
+  }
   for (const [name, form] of Object.entries(forms)) {
-    const problem = valueProblem({ ...place, path: `${path}${name}` }, given[name], formOf(form));
+    const problem = valueProblem({ ...place, path: `${place.path}${name}` }, given[name], formOf(form));
     if (problem !== undefined) return problem;
   }
   return undefined;
 }
 
-function valueProblem(place: Place, value: unknown, form: OptionForm): string | undefined {
+function valueProblem(place: Place, value: unknown, form: OptionForm): OptionProblem | undefined {
   const { expectation, fits, fields, isOptional = true, isSecret = false } = form;
   const { path, placeOf = String } = place;
-  if (value === undefined)
-    return isOptional ? undefined : `${placeOf(path)} is missing. It must be ${expectation}.`;
+  const problem = (verdict: string): OptionProblem => ({
+    path,
+    message: `${placeOf(path)} ${verdict}`.trimStart(),
+  });
+  if (value === undefined) return isOptional ? undefined : problem(`is missing. It must be ${expectation}.`);
   if (!fits(value)) {
     const got = isSecret ? typeOf(value) : shownValue(value);
-    return `${placeOf(path)} must be ${expectation}, got ${got}.`;
+    return problem(`must be ${expectation}, got ${got}.`);
   }
   if (fields === undefined) return undefined;
   if (!Array.isArray(value))
     return isJsonObject(value) ? fieldsProblem({ ...place, path: `${path}.` }, value, fields) : undefined;
   for (const [index, item] of value.entries()) {
-    const problem = valueProblem({ ...place, path: `${path}[${index}]` }, item, {
+    const ofItem = valueProblem({ ...place, path: `${path}[${index}]` }, item, {
       ...optionForms.object,
       fields,
     });
-    if (problem !== undefined) return problem;
+    if (ofItem !== undefined) return ofItem;
   }
   return undefined;
 }

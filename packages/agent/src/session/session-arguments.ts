@@ -1,9 +1,9 @@
-import { optionsProblem, shownValue, type OptionForms } from "@moora/agent-core-effects/internal";
+import { isObject, optionsProblem, shownValue, type OptionForms } from "@moora/agent-core-effects/internal";
 import { valueProblem } from "../decision-value.ts";
 import { InputRefused } from "./session.ts";
 
 // Callers without types may pass any value to the methods of a session. Each of these checks throws `InputRefused` with
-// the name of the argument as its path.
+// the path of the argument, or of the field of it.
 
 /** Checks the fields of a question that bind a decision to it. */
 export function checkQuestion(question: unknown): void {
@@ -24,6 +24,9 @@ export function checkQuestion(question: unknown): void {
     throw refusal("question.path", `must be an array of strings, got ${shownValue(path)}. ${fix}`);
 }
 
+/** No subject for the sentence of a problem: `InputRefused` has the path in front of it. */
+export const noPlace = (): string => "";
+
 /** Checks the argument of a function that is an object of options. */
 export function checkArgument<Options>(
   path: string,
@@ -31,8 +34,12 @@ export function checkArgument<Options>(
   value: unknown,
   forms: OptionForms<Options>,
 ): asserts value is Options {
-  const problem = optionsProblem(caller, value, forms);
-  if (problem !== undefined) throw refusal(path, problem);
+  if (!isObject(value)) {
+    const fields = Object.keys(forms).join(", ");
+    throw refusal(path, `must be an object { ${fields} }, got ${shownValue(value)}.`);
+  }
+  const problem = optionsProblem(caller, value, forms, { placeOf: noPlace });
+  if (problem !== undefined) throw refusal(`${path}.${problem.path}`, problem.message);
 }
 
 const settlementForms: OptionForms<{ readonly content: unknown; readonly error: unknown }> = {

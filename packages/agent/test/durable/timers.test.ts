@@ -176,8 +176,8 @@ describe.each(Object.entries(kinds))("a session %s that is closed with a grace",
   it("refuses a grace that is not a number of milliseconds", async () => {
     const { session } = await paying();
     await expect(session.close({ graceMs: -1 })).rejects.toMatchObject({
-      path: "options",
-      message: expect.stringMatching(/graceMs must be .*-1/),
+      path: "options.graceMs",
+      message: expect.stringMatching(/graceMs: must be .*-1/),
     });
     await session.close();
   });

@@ -69,7 +69,9 @@ export function checkAddress(address: McpServerAddress): void {
 function addressProblem(address: McpServerAddress): string | undefined {
   if (!isObject(address) || (address["url"] === undefined && address["command"] === undefined))
     return `connectMcp needs { command, args } or { url, headers } as its first argument, got ${shownValue(address)}.`;
-  return "url" in address
-    ? optionsProblem("a server at a URL", address, httpForms)
-    : optionsProblem("a server with a command", address, stdioForms);
+  const problem =
+    "url" in address
+      ? optionsProblem("a server at a URL", address, httpForms)
+      : optionsProblem("a server with a command", address, stdioForms);
+  return problem?.message;
 }

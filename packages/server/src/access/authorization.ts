@@ -63,7 +63,7 @@ function checkGrant(grant: unknown): void {
   const problem = optionsProblem("authorize", { may, mayForeign, mayReadMetrics }, forms, {
     placeOf: (path) => `The ${path} that authorize returns`,
   });
-  if (problem !== undefined) throw new Error(problem);
+  if (problem !== undefined) throw new Error(problem.message);
 }
 
 /** The rights of one request. */
