@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { defaultClientConditions, defaultServerConditions } from "vite";
 import { defineConfig } from "vitest/config";
 
@@ -48,6 +49,8 @@ export default defineConfig({
           ],
         }),
     execArgv: [`--conditions=${source}`],
+    // Processes that tests start load the sources as JavaScript that an earlier one has compiled.
+    env: { NODE_COMPILE_CACHE: join(import.meta.dirname, "node_modules/.cache/node") },
     coverage: { provider: "v8", include: ["**/src/**"], reporter: ["text", "json-summary"] },
   },
 });

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import { Page, Programs, typeErrors } from "@moora/testbed/page";
 
@@ -55,26 +56,23 @@ it("the programs of docs/getting-started.md compile with the tsconfig.json that 
   ).toBe("");
 });
 
+/** The folder with a folder for the programs of each page. */
+const all = new Programs();
+const written: string[] = [];
+
+afterAll(() => all[Symbol.dispose]());
+
 describe.each(pages)("%s", (path) => {
-  const page = new Page(path);
-  const programs = new Programs();
-  const blocks = page.fences.flatMap(({ info, text }) => {
+  const programs = new Programs(all.path);
+  const blocks = new Page(path).fences.flatMap(({ info, text }) => {
     const [, kind, file = ""] = /^(ts file|text from)=(\S+)$/.exec(info) ?? [];
     return file === "" ? [] : [{ isFile: kind === "ts file", file, text }];
   });
-
-  afterAll(() => programs[Symbol.dispose]());
-
-  it("has programs that compile", () => {
-    const files = blocks.filter(({ isFile }) => isFile);
-    for (const { file, text } of files) programs.write(file, text);
-    expect(
-      typeErrors(
-        programs,
-        files.map(({ file }) => file),
-      ),
-    ).toBe("");
-  });
+  for (const { isFile, file, text } of blocks) {
+    if (!isFile) continue;
+    programs.write(file, text);
+    written.push(join(programs.path, file));
+  }
 
   it.each(blocks)("$file", ({ isFile, file, text }) => {
     const isTest = file.endsWith(".test.ts");
@@ -83,4 +81,8 @@ describe.each(pages)("%s", (path) => {
     expect(status, output).toBe(0);
     if (!isFile) expect(output).toBe(text);
   });
+});
+
+it("the programs of the pages compile", () => {
+  expect(typeErrors(all, written)).toBe("");
 });

@@ -17,8 +17,16 @@ export function takeLongTasks(): readonly number[] {
 }
 
 /** When the first content was painted, in milliseconds from the beginning of the navigation. */
-export const firstPaint = (): number =>
-  performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? Number.NaN;
+export const firstPaint = (): Promise<number> =>
+  new Promise((resolve) => {
+    const observer = new PerformanceObserver((list) => {
+      const [first] = list.getEntriesByName("first-contentful-paint");
+      if (first === undefined) return;
+      observer.disconnect();
+      resolve(first.startTime);
+    });
+    observer.observe({ type: "paint", buffered: true });
+  });
 
 /** Goes to each position with the slider. Returns the milliseconds of each step, to the frame that shows it. */
 export async function scrubTo(positions: readonly number[]): Promise<readonly number[]> {
