@@ -9,8 +9,8 @@ import { postgresStorage } from "@moora/testbed/postgres/storage";
 let url: string;
 let pool: pg.Pool;
 
+beforeAll(failOnDriverWarnings);
 beforeAll(async () => {
-  failOnDriverWarnings();
   url = await createDatabase(inject("postgresUrl"));
   pool = poolOn(url);
 });

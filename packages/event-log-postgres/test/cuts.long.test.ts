@@ -20,8 +20,8 @@ import { postgresStorage } from "@moora/testbed/postgres/storage";
 
 let server: PostgresServer;
 
+beforeAll(failOnDriverWarnings);
 beforeAll(async () => {
-  failOnDriverWarnings();
   server = await PostgresServer.start();
 });
 

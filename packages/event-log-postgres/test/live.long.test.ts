@@ -10,8 +10,8 @@ import { altered, type Send } from "./altered-pool.ts";
 
 let url: string;
 
+beforeAll(failOnDriverWarnings);
 beforeAll(async () => {
-  failOnDriverWarnings();
   url = await createDatabase(inject("postgresUrl"));
 });
 

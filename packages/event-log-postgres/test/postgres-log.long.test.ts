@@ -14,8 +14,8 @@ let server: PostgresServer;
 let admin: pg.Pool;
 const logs: EventLog[] = [];
 
+beforeAll(failOnDriverWarnings);
 beforeAll(async () => {
-  failOnDriverWarnings();
   server = await PostgresServer.start();
   admin = poolOn(server.url);
 });

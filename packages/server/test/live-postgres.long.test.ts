@@ -16,8 +16,8 @@ import { toolOf } from "./support.ts";
 let url: string;
 let admin: ReturnType<typeof poolOn>;
 
+beforeAll(failOnDriverWarnings);
 beforeAll(async () => {
-  failOnDriverWarnings();
   url = await createDatabase(inject("postgresUrl"));
   admin = poolOn(url, 2);
 });

@@ -1,15 +1,17 @@
-let isListening = false;
-
 /**
- * Fails the tests of this process with an uncaught error when the driver of PostgreSQL warns of how it is used, such as of a statement
- * that is sent while others of its connection wait.
+ * For `beforeAll`: the returned function fails the tests of a file during which the driver of PostgreSQL warned of how it is used,
+ * such as of a statement that is sent while others of its connection wait.
  */
-export function failOnDriverWarnings(): void {
-  if (isListening) return;
-  isListening = true;
-  process.on("warning", (warning) => {
-    if (isOfDriver(warning)) throw new Error(`Unexpected warning: ${warning.stack ?? warning.message}`);
-  });
+export function failOnDriverWarnings(): () => void {
+  const warnings: Error[] = [];
+  const listen = (warning: Error): void => {
+    if (isOfDriver(warning)) warnings.push(warning);
+  };
+  process.on("warning", listen);
+  return () => {
+    process.off("warning", listen);
+    if (warnings.length > 0) throw new AggregateError(warnings, "The driver of PostgreSQL has warned.");
+  };
 }
 
 /** Whether a warning is one of a deprecated use of a connection, or of listeners that are added to one again and again. */
