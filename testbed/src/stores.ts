@@ -152,9 +152,6 @@ export function sqliteStorage(options: SqliteOptions = {}): LogStorage {
   };
 }
 
-/** `pnpm run test` runs samples of large sets of cases; with MOORA_PROVE set, all are run. */
-export const isProof = process.env["MOORA_PROVE"] !== undefined;
-
 /** A store of this package: how to create storage for a case, and the abilities of that storage. */
 export interface Store {
   readonly name: string;

@@ -1,13 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { logConformance } from "../src/testing/index.ts";
-import {
-  checkCase,
-  everything,
-  isProof,
-  optionalPartsOf,
-  relaxedStores,
-  stores,
-} from "@moora/testbed/stores";
+import { isProof } from "@moora/testbed/sample";
+import { checkCase, everything, optionalPartsOf, relaxedStores, stores } from "@moora/testbed/stores";
 
 describe.each(isProof ? [...stores, ...relaxedStores] : stores)(
   "(B13) the $name log",

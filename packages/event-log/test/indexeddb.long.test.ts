@@ -1,7 +1,8 @@
 import * as fake from "fake-indexeddb";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { indexedDbStorage } from "@moora/testbed/indexeddb-storage";
-import { checkCase, everything, isProof, optionalPartsOf } from "@moora/testbed/stores";
+import { isProof } from "@moora/testbed/sample";
+import { checkCase, everything, optionalPartsOf } from "@moora/testbed/stores";
 import { indexedDbLog } from "../src/indexeddb.ts";
 import { chainStart, type DisposableLog, type LogErrorCode, type SessionLog } from "../src/index.ts";
 import { appendBodies, headOf, logConformance, recordsAfter } from "../src/testing/index.ts";

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { checkInterleaving, interleavings } from "../src/testing/index.ts";
-import { isProof, relaxedStores, stores } from "@moora/testbed/stores";
+import { isProof } from "@moora/testbed/sample";
+import { relaxedStores, stores } from "@moora/testbed/stores";
 
 const orders = [...interleavings(6, 6)];
 

@@ -18,8 +18,8 @@ import {
   snapshotOf,
 } from "../src/testing/index.ts";
 import { recordsOf } from "../src/testing/chain-of.ts";
+import { isProof } from "@moora/testbed/sample";
 import {
-  isProof,
   linesOf,
   newerFormat,
   noNotice,

@@ -11,7 +11,8 @@ import {
   recordsAfter,
   snapshotOf,
 } from "../src/testing/index.ts";
-import { isProof, noNotice, pathOf, TemporaryDirectory } from "@moora/testbed/stores";
+import { isProof } from "@moora/testbed/sample";
+import { noNotice, pathOf, TemporaryDirectory } from "@moora/testbed/stores";
 
 /** A session of ten turns. Each turn does what a session owner does: lease, inputs, sometimes a batch, a snapshot. */
 const turns: readonly (readonly string[])[] = Array.from({ length: 10 }, (_, turn) =>

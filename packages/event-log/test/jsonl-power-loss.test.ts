@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import type { LogRecord } from "../src/index.ts";
 import { type FileSystem, jsonlLog } from "../src/jsonl.ts";
 import { bodies, appendBodies, PowerLossDisk, seededRandom } from "../src/testing/index.ts";
-import { isProof, noNotice, TemporaryDirectory } from "@moora/testbed/stores";
+import { isProof } from "@moora/testbed/sample";
+import { noNotice, TemporaryDirectory } from "@moora/testbed/stores";
 
 const variants = isProof ? 1_000 : 50;
 

@@ -4,7 +4,8 @@ import { describe, expect, it } from "vitest";
 import { chainStart, type LogRecord } from "../src/index.ts";
 import { type OpenDatabase, sqliteLog } from "../src/sqlite.ts";
 import { bodies, appendBodies, recordsAfter, seededRandom } from "../src/testing/index.ts";
-import { copyDirectory, isProof, TemporaryDirectory } from "@moora/testbed/stores";
+import { isProof } from "@moora/testbed/sample";
+import { copyDirectory, TemporaryDirectory } from "@moora/testbed/stores";
 
 const variants = isProof ? 250 : 12;
 const sector = 512;

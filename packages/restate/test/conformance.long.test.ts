@@ -1,6 +1,7 @@
 import { hostConformance, type HostCase } from "@moora/agent-testing/hosts";
 import { restateCannot } from "@moora/testbed/hosts";
-import { isProof } from "@moora/testbed/stores";
+import { isProof, sample } from "@moora/testbed/sample";
+
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { RestateHost } from "./restate-host.ts";
 
@@ -34,23 +35,23 @@ const isLong = ({ name }: HostCase): boolean => name.includes("before or after a
 
 const isBatch = ({ group }: HostCase): boolean => group === "a batch of three tools";
 
-/** A kill takes seconds: `pnpm run test` kills one batch in so many. */
-const sampled = (cases: readonly HostCase[], interval: number): readonly HostCase[] =>
-  cases.filter(isBatch).filter((_, index) => isProof || index % interval === 0);
+/** A kill takes seconds. */
+const batches = (cases: readonly HostCase[], oneIn: number): readonly HostCase[] =>
+  sample(cases.filter(isBatch), oneIn);
 
 describe("an agent on Restate", { timeout: 900_000 }, () => {
   const cases = suite(() => host);
   const others = cases.filter((found) => !isBatch(found));
-  it.each([...others, ...sampled(cases, 4)])("$group: $name", async (found) => {
+  it.each([...sample(others, 2), ...batches(cases, 8)])("$group: $name", async (found) => {
     await expect(found.run()).resolves.toBeUndefined();
   });
 });
 
 describe("an agent on Restate, the server of which is killed and started again with its data", () => {
   it.each(
-    sampled(
+    batches(
       suite(() => servers),
-      9,
+      14,
     ),
   )("$group: $name", async (found) => {
     await expect(found.run()).resolves.toBeUndefined();
@@ -60,7 +61,7 @@ describe("an agent on Restate, the server of which is killed and started again w
 describe("an agent on Restate, in a process that keeps no session", { timeout: 900_000 }, () => {
   const cases = suite(() => forgetful);
   const others = cases.filter((found) => !isBatch(found));
-  it.each([...others.filter(() => isProof), ...sampled(cases, 9)])("$group: $name", async (found) => {
+  it.each([...others.filter(() => isProof), ...batches(cases, 14)])("$group: $name", async (found) => {
     await expect(found.run()).resolves.toBeUndefined();
   });
 });

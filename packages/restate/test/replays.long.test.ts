@@ -3,7 +3,8 @@ import { defineAgent } from "@moora/agent";
 import { hostConformance, type HostCase, type HostWorld } from "@moora/agent-testing/hosts";
 import { answers, MockLlmCaller } from "@moora/llm/testing";
 import { restateCannot } from "@moora/testbed/hosts";
-import { isProof } from "@moora/testbed/stores";
+import { isProof, sample } from "@moora/testbed/sample";
+
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { restateSession } from "../src/index.ts";
 import { ask, expectSound, serveLocally } from "./local-service.ts";
@@ -82,12 +83,13 @@ describe(
       cannot: restateCannot,
       prepare: ({ world }) => host.prepare({ world: slowWorld(world) }),
     }).filter(({ name, reason }) => reason === undefined && !aborts.has(name));
-    const sampled = cases
-      .filter(({ group }) => group === "a batch of three tools")
-      .filter((_, at) => at % 13 === 0);
+    const batches = cases.filter(({ group }) => group === "a batch of three tools");
     const others = cases.filter((found) => groups.has(found.group) && !isLong(found));
-    it.each(isProof ? cases : [...others, ...sampled])("$group: $name", async (found) => {
-      await expect(found.run()).resolves.toBeUndefined();
-    });
+    it.each(isProof ? cases : [...sample(others, 2), ...sample(batches, 26)])(
+      "$group: $name",
+      async (found) => {
+        await expect(found.run()).resolves.toBeUndefined();
+      },
+    );
   },
 );

@@ -24,6 +24,7 @@ import { storageOf, storeNames } from "@moora/testbed/durable/places";
 import { goldenText } from "@moora/testbed/corpus/files";
 import { statesOf } from "@moora/testbed/corpus/positions";
 import { recordings } from "@moora/testbed/corpus/recordings";
+import { isProof } from "@moora/testbed/sample";
 
 /** A golden session, taken into a log of its own. */
 async function taken(name: string): Promise<{ readonly log: EventLog; readonly id: string }> {
@@ -39,9 +40,8 @@ function liveStates(initial: AgentState, inputs: readonly AgentInput[]): readonl
   return states;
 }
 
-/** With MOORA_PROVE=1 every position, else some of a long session. */
-const every = (length: number): number =>
-  process.env["MOORA_PROVE"] === "1" ? 1 : Math.max(1, Math.floor(length / 12));
+/** Every position in the proof, else some of a long session. */
+const every = (length: number): number => (isProof ? 1 : Math.max(1, Math.floor(length / 12)));
 
 describe.each(storeNames)("a golden log in %s", (store) => {
   it("is the same when it is opened again, each one (A01)", async () => {

@@ -6,6 +6,7 @@ import { defineAgent, openSession, type DurableSession } from "../../src/index.t
 import { HeardErrors } from "@moora/testbed/durable/errors";
 import { remoteLog, type Passage } from "@moora/testbed/durable/remote-log";
 import { checkSound } from "@moora/testbed/durable/scene";
+import { isProof } from "@moora/testbed/sample";
 import { turn, TestClock } from "@moora/testbed/test-clock";
 
 /** A message while the model is at work: it waits in the queue, and nothing else happens. */
@@ -47,7 +48,7 @@ interface Host {
   readonly from: number;
 }
 
-const seeds = Array.from({ length: process.env["MOORA_PROVE"] === "1" ? 300 : 12 }, (_, index) => index + 1);
+const seeds = Array.from({ length: isProof ? 300 : 12 }, (_, index) => index + 1);
 
 describe("three hosts of one session on a network that breaks", () => {
   it.each(seeds)(

@@ -1,6 +1,7 @@
 import type { EventLog } from "@moora/event-log";
 import { describe, expect, it } from "vitest";
 import { Counter } from "@moora/testbed/durable/counter";
+import { isProof } from "@moora/testbed/sample";
 import { Life, type Death } from "@moora/testbed/durable/mortal-log";
 import { storageOf, storeNames } from "@moora/testbed/durable/places";
 import { runProcess } from "@moora/testbed/durable/processes";
@@ -11,7 +12,7 @@ import { TestClock } from "@moora/testbed/test-clock";
 
 /** Of long ones, the crash matrix takes samples. */
 const short = transcripts.filter((transcript) => !long.includes(transcript));
-const chosen = process.env["MOORA_PROVE"] === "1" ? short : everyday;
+const chosen = isProof ? short : everyday;
 
 describe.each(storeNames)("(C01, C02, C03) a process on %s that dies at any instant", (store) => {
   it.each(chosen)("of $name: it is taken up, and nothing is lost or doubled", async (transcript) => {
