@@ -61,7 +61,7 @@ function checkWrapped(check: (value: unknown) => Checked, value: unknown): Check
 }
 
 function textToValue(text: string): { readonly value: unknown } | { readonly problem: string } {
-  const json = withoutFence(text.trim());
+  const json = withoutFence(withoutThinking(text.trim()));
   if (hasMoreItemsThan(json, maxJsonItems))
     return { problem: `The answer has more than ${maxJsonItems} keys and items.` };
   let value: unknown;
@@ -72,6 +72,14 @@ function textToValue(text: string): { readonly value: unknown } | { readonly pro
   }
   const lost = lostNumber(json);
   return lost === undefined ? { value } : { problem: lostNumberText(lost) };
+}
+
+const thinkingEnd = "</think>";
+
+/** The text after the thinking at its beginning, which some servers leave there, also without its first tag. */
+function withoutThinking(text: string): string {
+  const end = /^[{["]/.test(text) ? -1 : text.indexOf(thinkingEnd);
+  return end === -1 ? text : text.slice(end + thinkingEnd.length).trim();
 }
 
 const fence = "```";

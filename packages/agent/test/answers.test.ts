@@ -146,11 +146,23 @@ describe("an answer that does not fit", () => {
     expect(note(llm, 1)).toContain("at order cannot be kept: it would become 9007199254740992. Send it as");
   });
 
-  it("may stand in a code fence", async () => {
-    const llm = new MockLlmCaller([answers('```json\n{"celsius":20}\n```\n')]);
+  it.each([
+    ["in a code fence", '```json\n{"celsius":20}\n```\n'],
+    ["after thinking", '<think>It was {"celsius":10}.</think>\n{"celsius":20}'],
+    ["after empty thinking", '<think>\n\n</think>\n\n{"celsius":20}'],
+    ["after thinking without its first tag", 'It is mild.</think>{"celsius":20}'],
+    ["in a code fence after thinking", '<think>Hm.</think>\n```json\n{"celsius":20}\n```'],
+  ])("may stand %s", async (_, said) => {
+    const llm = new MockLlmCaller([answers(said)]);
     const { answer, text } = await runTask(defineAgent({ llm, answer: weather }), "q");
     expect(answer).toEqual({ celsius: 20 });
-    expect(text).toContain("```");
+    expect(text).toContain(said.trim());
+  });
+
+  it("keeps the end of a tag of thinking in one of its texts", async () => {
+    const llm = new MockLlmCaller([answers('{"html":"</think>"}')]);
+    const agent = defineAgent({ llm, answer: z.object({ html: z.string() }) });
+    expect((await runTask(agent, "q")).answer).toEqual({ html: "</think>" });
   });
 
   it("is refused before it is parsed where it has a million items", async () => {
