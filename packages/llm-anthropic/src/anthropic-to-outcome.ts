@@ -49,6 +49,10 @@ export class AnthropicReader implements AnswerReader<MessageCreateParamsStreamin
     this.#context = context;
   }
 
+  isSignOfLife({ type }: { readonly type: string }): boolean {
+    return type === "ping";
+  }
+
   add(event: RawMessageStreamEvent): boolean {
     // New events are added to the protocol. They are not needed here.
     // oxlint-disable-next-line typescript/switch-exhaustiveness-check

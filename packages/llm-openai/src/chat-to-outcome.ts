@@ -49,6 +49,13 @@ export class ChatReader implements AnswerReader<ChatCompletionCreateParamsStream
     return this.#finish !== undefined;
   }
 
+  /** Some servers send chunks with an empty text while the model thinks. */
+  isSignOfLife({ choices, usage }: ChatCompletionChunk): boolean {
+    const isEmpty = ({ delta, finish_reason }: Choice): boolean =>
+      !finish_reason && Object.entries(delta ?? {}).every(([name, value]) => name === "role" || !value);
+    return !usage && (choices ?? []).every(isEmpty);
+  }
+
   partial(): string {
     return this.#text;
   }

@@ -140,6 +140,8 @@ export const connectionForms: OptionForms<ConnectionOptions> = {
   fetch: optionForms.function,
   firstChunkTimeoutMs: optionForms.milliseconds,
   idleTimeoutMs: optionForms.milliseconds,
+  contentTimeoutMs: optionForms.milliseconds,
+  callTimeoutMs: optionForms.milliseconds,
   dangerouslyAllowBrowser: optionForms.boolean,
 };
 

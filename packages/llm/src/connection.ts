@@ -17,6 +17,13 @@ export interface ConnectionOptions {
   readonly firstChunkTimeoutMs?: number;
   /** How long to wait between two chunks of an answer, in milliseconds. Default: 120,000. */
   readonly idleTimeoutMs?: number;
+  /**
+   * How long to wait for content while comments, pings or empty chunks keep an answer alive, in milliseconds. Default: five times
+   * `idleTimeoutMs`, at least `firstChunkTimeoutMs`.
+   */
+  readonly contentTimeoutMs?: number;
+  /** How long a whole answer may take, in milliseconds. Default: 3,600,000. */
+  readonly callTimeoutMs?: number;
   /** Allows calls with an API key from a browser, where every user of the page can read the key. Default: false. */
   readonly dangerouslyAllowBrowser?: boolean;
 }

@@ -31,6 +31,10 @@ export function faultToFailure(fault: StreamFault, context: FailureContext): Llm
       return fail("aborted", "The call was aborted.");
     case "silent":
       return fail("timeout", `${context.host} sent nothing for ${fault.afterMs} ms.`);
+    case "without-content":
+      return fail("timeout", `${context.host} sent no content for ${fault.afterMs} ms.`);
+    case "too-long":
+      return fail("timeout", `${context.host} had not completed the answer after ${fault.afterMs} ms.`);
     case "cut":
       return fault.empty
         ? fail("empty", `${context.host} sent an empty answer.`)

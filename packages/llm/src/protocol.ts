@@ -4,7 +4,7 @@ import type { Json } from "./json.ts";
 import type { LlmFailure, LlmFailureKind, LlmOutcome, LlmUsage } from "./outcome.ts";
 import type { LlmRequest } from "./request.ts";
 import type { NormalizedRequest } from "./normalized-request.ts";
-import type { Wire } from "./stream-guard.ts";
+import type { EventReader, Wire } from "./stream-guard.ts";
 
 /** Where and how a request is sent. */
 export interface BodyContext {
@@ -34,9 +34,7 @@ export interface WireCall extends Wire {
 }
 
 /** Assembles one answer from its events. */
-export interface AnswerReader<Body, Event> {
-  /** Adds an event. Returns true for the event that completes the answer, and for all events after it. */
-  add(event: Event): boolean;
+export interface AnswerReader<Body, Event> extends EventReader<Event> {
   /** The text so far, for the outcome of a call that fails. */
   partial(): string;
   /** The usage so far; undefined as long as no event reports it. */

@@ -128,7 +128,7 @@ class ProviderCall<Body, Event> {
             currentBody,
             this.#wireCall(transport, part === 0 ? attempt : `${attempt}-${part}`),
           ),
-        (event) => reader.add(event),
+        reader,
       );
       feed.end();
       if (fault) return failedOutcome(faultToFailure(fault, this.#failure), reader.partial(), reader.usage());
@@ -138,12 +138,15 @@ class ProviderCall<Body, Event> {
   }
 
   #limits(): Parameters<typeof readStream>[0] {
-    const { signal, firstChunkTimeoutMs, idleTimeoutMs } = this.#options;
     const own = this.#connection;
+    const firstChunkTimeoutMs = this.#options.firstChunkTimeoutMs ?? own.firstChunkTimeoutMs ?? 300_000;
+    const idleTimeoutMs = this.#options.idleTimeoutMs ?? own.idleTimeoutMs ?? 120_000;
     return {
-      signal,
-      firstChunkTimeoutMs: firstChunkTimeoutMs ?? own.firstChunkTimeoutMs ?? 300_000,
-      idleTimeoutMs: idleTimeoutMs ?? own.idleTimeoutMs ?? 120_000,
+      signal: this.#options.signal,
+      firstChunkTimeoutMs,
+      idleTimeoutMs,
+      contentTimeoutMs: own.contentTimeoutMs ?? Math.max(firstChunkTimeoutMs, 5 * idleTimeoutMs),
+      callTimeoutMs: own.callTimeoutMs ?? 3_600_000,
       fetch: own.fetch,
     };
   }

@@ -23,6 +23,10 @@ export type StreamFault =
   | { readonly type: "aborted" }
   /** A limit of silence was exceeded. */
   | { readonly type: "silent"; readonly afterMs: number }
+  /** Only signs of life came until the limit. */
+  | { readonly type: "without-content"; readonly afterMs: number }
+  /** The answer was not complete at the limit of the whole call. */
+  | { readonly type: "too-long"; readonly afterMs: number }
   /** The server closed the stream; `empty` if it sent no byte. */
   | { readonly type: "cut"; readonly empty: boolean }
   /** An event does not follow the protocol. */

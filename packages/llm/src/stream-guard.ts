@@ -10,8 +10,20 @@ export interface StreamLimits {
   readonly firstChunkTimeoutMs: number;
   /** How long to wait between two chunks of the answer, in milliseconds. */
   readonly idleTimeoutMs: number;
+  /** How long to wait between two events that are more than a sign of life, in milliseconds. */
+  readonly contentTimeoutMs: number;
+  /** How long the whole answer may take, in milliseconds. */
+  readonly callTimeoutMs: number;
   /** Default: the global `fetch`. */
   readonly fetch?: typeof globalThis.fetch | undefined;
+}
+
+/** What reads the events of a stream. */
+export interface EventReader<Event> {
+  /** Adds an event. Returns true for the event that completes the answer, and for all events after it. */
+  add(event: Event): boolean;
+  /** Whether an event says only that the connection is alive. Default: no event does. */
+  isSignOfLife?(event: Event): boolean;
 }
 
 /** The transport of a guarded request. A client must use both. */
@@ -24,17 +36,17 @@ export interface Wire {
 const maxDrainMs = 1000;
 
 /**
- * Opens a stream with a guarded `fetch` and passes every event to `onEvent`. Resolves to the fault of the stream, or to
- * undefined for a complete one. `onEvent` returns true for the event that completes the answer; errors after it are ignored.
+ * Opens a stream with a guarded `fetch` and passes every event to the reader. Resolves to the fault of the stream, or to
+ * undefined for a complete one. Errors after the event that completes the answer are ignored.
  * Never rejects. Resolves immediately when the signal is aborted or a limit of silence is exceeded, even if the transport
  * ignores its signal. Leaves no timer and no listener behind.
  */
 export async function readStream<Event>(
   limits: StreamLimits,
   open: (wire: Wire) => PromiseLike<AsyncIterable<Event>>,
-  onEvent: (event: Event) => boolean,
+  reader: EventReader<Event>,
 ): Promise<StreamFault | undefined> {
-  const guard = new StreamGuard<Event>(limits, onEvent);
+  const guard = new StreamGuard<Event>(limits, reader);
   try {
     await guard.read(open);
   } catch (error) {
@@ -51,9 +63,11 @@ type Phase = (typeof phases)[number];
 
 class StreamGuard<Event> {
   readonly #limits: StreamLimits;
-  readonly #onEvent: (event: Event) => boolean;
+  readonly #reader: EventReader<Event>;
   readonly #controller = new AbortController();
   readonly #silence = silenceTimer((afterMs) => this.#stop({ type: "silent", afterMs }));
+  readonly #withoutContent = silenceTimer((afterMs) => this.#stop({ type: "without-content", afterMs }));
+  readonly #whole = silenceTimer((afterMs) => this.#stop({ type: "too-long", afterMs }));
   readonly #abort = (): void => {
     this.#fault = undefined;
     this.#stop({ type: "aborted" });
@@ -63,15 +77,16 @@ class StreamGuard<Event> {
   #interrupt: (() => void) | undefined;
   #phase: Phase = "unsent";
 
-  constructor(limits: StreamLimits, onEvent: (event: Event) => boolean) {
+  constructor(limits: StreamLimits, reader: EventReader<Event>) {
     this.#limits = limits;
-    this.#onEvent = onEvent;
+    this.#reader = reader;
   }
 
   async read(open: (wire: Wire) => PromiseLike<AsyncIterable<Event>>): Promise<void> {
     this.#limits.signal?.addEventListener("abort", this.#abort, { once: true });
     if (this.#limits.signal?.aborted) return this.#abort();
-    this.#silence.start(this.#limits.firstChunkTimeoutMs);
+    this.#whole.start(this.#limits.callTimeoutMs);
+    this.#startWaiting();
     const stream = await this.#untilStopped(open({ fetch: this.#fetch(), signal: this.#controller.signal }));
     this.#iterator = stream?.[Symbol.asyncIterator]();
     while (this.#iterator && !this.#controller.signal.aborted) {
@@ -98,7 +113,7 @@ class StreamGuard<Event> {
   }
 
   end(): void {
-    this.#silence.end();
+    for (const timer of [this.#silence, this.#withoutContent, this.#whole]) timer.end();
     this.#limits.signal?.removeEventListener("abort", this.#abort);
     this.#controller.abort();
     this.#iterator?.return?.().catch(() => undefined);
@@ -120,13 +135,21 @@ class StreamGuard<Event> {
 
   #handleEvent(event: Event): boolean {
     try {
-      if (this.#onEvent(event)) this.#advanceTo("complete");
+      if (this.#reader.add(event)) this.#advanceTo("complete");
     } catch (error) {
       this.#fault ??= error instanceof StreamFaultError ? error.fault : { type: "unreadable", error };
       return false;
     }
+    if (this.#reader.isSignOfLife?.(event) !== true)
+      this.#withoutContent.start(this.#limits.contentTimeoutMs);
     this.#restartTimer();
     return true;
+  }
+
+  /** The time in which a client was loaded is not a silence of the provider. */
+  #startWaiting(): void {
+    this.#silence.start(this.#limits.firstChunkTimeoutMs);
+    this.#withoutContent.start(this.#limits.contentTimeoutMs);
   }
 
   #restartTimer(): void {
@@ -154,7 +177,10 @@ class StreamGuard<Event> {
 
   #fetch(): typeof globalThis.fetch {
     return guardedFetch(this.#limits.fetch ?? globalThis.fetch.bind(globalThis), {
-      onSent: () => this.#advanceTo("sent"),
+      onSent: () => {
+        this.#advanceTo("sent");
+        this.#startWaiting();
+      },
       onStream: () => this.#advanceTo("answered"),
       onBytes: () => this.#restartTimer(),
       onRefused: (fault) => void (this.#fault = this.#fault?.type === "aborted" ? this.#fault : fault),

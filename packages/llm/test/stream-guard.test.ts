@@ -54,6 +54,8 @@ const open = async (wire: Wire): Promise<AsyncIterable<string>> => lines(wire);
 const limits = (known: Partial<StreamLimits>): StreamLimits => ({
   firstChunkTimeoutMs: 1000,
   idleTimeoutMs: 100,
+  contentTimeoutMs: Infinity,
+  callTimeoutMs: Infinity,
   ...known,
 });
 
@@ -63,9 +65,12 @@ function startReading(known: Partial<StreamLimits>): {
   readonly fault: Promise<StreamFault | undefined>;
 } {
   const received: string[] = [];
-  const fault = readStream(limits(known), open, (line) => {
-    received.push(line);
-    return line === "end";
+  const fault = readStream(limits(known), open, {
+    add(line) {
+      received.push(line);
+      return line === "end";
+    },
+    isSignOfLife: (line) => line === "ping",
   });
   return { received, fault };
 }
@@ -135,6 +140,41 @@ describe("a guarded stream", () => {
     expect(received).toEqual(["a", ".....", "end"]);
   });
 
+  it("ends a stream that only shows signs of life at the limit of content", async () => {
+    const server = memoryServer();
+    const { fault } = startReading({ fetch: server.fetch, contentTimeoutMs: 250 });
+    for (const text of ["a\n", "ping\n", "ping\n", "b\n", "ping\n", "."]) {
+      server.write(text);
+      await vi.advanceTimersByTimeAsync(80);
+    }
+    server.write(".");
+    await vi.advanceTimersByTimeAsync(10);
+    expect(await fault).toEqual({ type: "without-content", afterMs: 250 });
+  });
+
+  it("ends an answer that is not complete at the limit of the whole call", async () => {
+    const server = memoryServer();
+    const { fault } = startReading({ fetch: server.fetch, callTimeoutMs: 250 });
+    for (let at = 0; at < 250; at += 50) {
+      server.write("a\n");
+      await vi.advanceTimersByTimeAsync(50);
+    }
+    expect(await fault).toEqual({ type: "too-long", afterMs: 250 });
+  });
+
+  it("does not count the time before the request is sent, in which a client is loaded", async () => {
+    const server = memoryServer();
+    const loaded = async (wire: Wire): Promise<AsyncIterable<string>> => {
+      await new Promise((resolve) => void setTimeout(resolve, 900));
+      return lines(wire);
+    };
+    const fault = readStream(limits({ fetch: server.fetch }), loaded, { add: (line) => line === "end" });
+    await vi.advanceTimersByTimeAsync(900 + 999);
+    server.write("end\n");
+    server.end();
+    expect(await fault).toBeUndefined();
+  });
+
   it("has no limit for Infinity and for delays above the maximum of a timer", async () => {
     const server = memoryServer();
     const { fault } = startReading({
@@ -187,7 +227,7 @@ describe("a guarded stream", () => {
       () => {
         throw error;
       },
-      () => true,
+      { add: () => true },
     );
     expect(fault).toEqual({ type: "broken", error, sent: false, answered: false });
   });
@@ -195,8 +235,10 @@ describe("a guarded stream", () => {
   it("is unreadable if the handler of an event throws", async () => {
     const server = memoryServer();
     const error = new TypeError("no choices");
-    const fault = readStream(limits({ fetch: server.fetch }), open, () => {
-      throw error;
+    const fault = readStream(limits({ fetch: server.fetch }), open, {
+      add() {
+        throw error;
+      },
     });
     server.write("a\n");
     expect(await fault).toEqual({ type: "unreadable", error });
@@ -269,15 +311,9 @@ describe("a guarded stream", () => {
     const failing = (): never => {
       throw new StreamFaultError(named);
     };
-    expect(
-      await readStream(
-        limits({}),
-        async () => failing(),
-        () => true,
-      ),
-    ).toBe(named);
+    expect(await readStream(limits({}), async () => failing(), { add: () => true })).toBe(named);
     const server = memoryServer();
-    const fault = readStream(limits({ fetch: server.fetch }), open, failing);
+    const fault = readStream(limits({ fetch: server.fetch }), open, { add: failing });
     server.write("a\n");
     expect(await fault).toBe(named);
   });
