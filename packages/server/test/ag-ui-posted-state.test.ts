@@ -18,7 +18,6 @@ import {
   lister,
   PageScene,
   posts,
-  push,
   refusalOf,
   refused,
   run,
@@ -186,6 +185,26 @@ describe("what a page changes", () => {
     const change = [{ op: "remove", path: "/old" }, ...add("/items/0", "oil"), ...add("/mine", 1)];
     expect(await posts(scene)).toEqual([["ada", ...change], "Work"]);
     expect(scene.failures).toEqual([]);
+  });
+
+  it("may be the items of data that is an array", async () => {
+    const data = anything(["tea", "oil"], { schema: { type: "array" } });
+    await using scene = new AgUiScene(lister(data));
+    const client = scene.client();
+    await say(client, "Hi");
+    client.setState(["milk", "tea", "oil"]);
+    await say(client, "More");
+    expect((await posts(scene))[1]).toEqual(["ada", ...add("/0", "milk")]);
+    await changeData(scene, [{ op: "remove", path: "/2" }]);
+    const other = scene.client();
+    other.setMessages(client.messages);
+    other.setState(["milk", "rice", "oil"]);
+    await sendMessage(other, "Again");
+    expect(refusalOf(scene)).toEqual(conflictOf(""));
+    client.setState(["tea"]);
+    await run(client, { forwardedProps: { "moora.base-state": ["milk", "tea"] } });
+    expect([await dataOf(scene), client.state]).toEqual([["tea"], ["tea"]]);
+    expect((await posts(scene)).at(-1)).toEqual(["ada", { op: "remove", path: "/0" }]);
   });
 
   it("may be what a tool has changed before the answer, or its setting back", async () => {

@@ -29,9 +29,9 @@ const histories = new WeakMap<DurableSession<unknown>, Promise<DataHistory>>();
 
 /** The newest versions of the data of a session, numbered from 0, and which of them each message shows. */
 export class DataHistory {
-  readonly #versions: Version[] = [];
-  /** The number of the oldest version that is kept. */
-  #start = 0;
+  #versions: readonly Version[] = [];
+  /** The number of the last one of them. */
+  #newest = -1;
   /** The data of the new session; undefined if it was migrated. */
   #first: Json | undefined;
   /** The version with which the newest call of the model began. */
@@ -64,12 +64,13 @@ export class DataHistory {
   baseOf(messages: readonly ClientMessage[], keyOf: (messageId: string) => string): StateBase | undefined {
     const newest = messages.findLastIndex(({ id }) => this.#shown.has(id));
     const seen = this.#shown.get(messages[newest]?.id ?? "") ?? 0;
-    const [version, ...after] = seen < this.#start ? [] : this.#versions.slice(seen - this.#start);
+    const start = this.#newest - this.#versions.length + 1;
+    const [version, ...after] = seen < start ? [] : this.#versions.slice(seen - start);
     if (version === undefined)
       return this.#first === undefined ? undefined : { data: this.#first, later: undefined };
-    if (after[0]?.post === undefined) return { data: version.data, later: after.map(({ data }) => data) };
     const run = messages.findLastIndex(({ role }, index) => role === "user" && index <= newest);
-    const users = messages.slice(Math.max(run, 0)).filter(({ role }) => role === "user");
+    const isPosted = after[0]?.post !== undefined;
+    const users = isPosted ? messages.slice(Math.max(run, 0)).filter(({ role }) => role === "user") : [];
     const own = new Set(users.map(({ id }) => keyOf(id)));
     const others = after.findIndex(({ post = "" }) => !own.has(post));
     const count = others === -1 ? after.length : others;
@@ -89,30 +90,25 @@ export class DataHistory {
     return this;
   }
 
-  get #newest(): number {
-    return this.#start + this.#versions.length - 1;
-  }
-
   #change(input: AgentInput, patches: Parameters<typeof applyPatches>[1]): void {
     const post = recordedPostOf(input);
     if (post !== undefined) this.#posts.set(post.key, post.content);
     const before = this.#versions.at(-1)?.data ?? null;
     const data = applyPatches(before, patches) ?? before;
-    if (input.type === "data-changed" && input.version !== undefined) return this.#begin(data);
-    this.#versions.push({ data, post: post?.key });
-    if (this.#versions.length > maxVersions) this.#drop(1);
+    if (input.type === "data-changed" && input.version !== undefined) this.#begin(data);
+    else this.#add({ data, post: post?.key });
   }
 
   /** Takes the first data of a version of its schema. What a client has seen before cannot be merged with it. */
   #begin(data: Json): void {
     this.#first = this.#newest === -1 ? data : undefined;
-    this.#drop(this.#versions.length);
-    this.#versions.push({ data, post: undefined });
+    this.#versions = [];
+    this.#add({ data, post: undefined });
   }
 
-  #drop(count: number): void {
-    this.#versions.splice(0, count);
-    this.#start += count;
+  #add(version: Version): void {
+    this.#versions = [...this.#versions, version].slice(-maxVersions);
+    this.#newest += 1;
   }
 }
 

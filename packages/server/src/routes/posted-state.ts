@@ -2,7 +2,8 @@ import { canonicalJson, DataRefused, type DurableSession, type Receipt } from "@
 import { isSameJson } from "@moora/agent/internal";
 import { DataHistory } from "../chat/ag-ui-base.ts";
 import type { PostedState } from "../chat/ag-ui-request.ts";
-import { mergeData, writeMerged } from "../sessions/merge-data.ts";
+import { applyOperations } from "../sessions/apply-operations.ts";
+import { mergeData } from "../sessions/merge-data.ts";
 import type { LiveSession } from "../sessions/live-session.ts";
 import { requestIdOf, type RequestId } from "../sessions/request-ids.ts";
 import type { RouteCall } from "./route.ts";
@@ -44,73 +45,61 @@ export async function postState(
     return { code: "state-refused", message: `The ${name} must be an object or an array.` };
   }
   const { access, parts } = call;
-  const mayUpdate = await access.may("update", live.ref);
-  const update: Update = { posted, user: access.user, mayUpdate };
+  const update = { ...posted, user: access.user, mayUpdate: await access.may("update", live.ref) };
   try {
-    await parts.context.counters.countPost("data", () =>
-      live.post(async (session) => await updateData(session, update)),
-    );
+    await parts.context.counters.countPost("data", () => live.post((session) => updateData(session, update)));
     return undefined;
   } catch (error) {
-    return refusalOf(error);
+    if (error instanceof StateRefused) return error.refusal;
+    if (error instanceof DataRefused) return { code: "state-refused", message: error.message };
+    throw error;
   }
 }
 
-interface Update {
-  readonly posted: StateOfRun;
+interface Update extends StateOfRun {
   readonly user: string;
   readonly mayUpdate: boolean;
 }
 
-async function updateData(
-  session: DurableSession<unknown>,
-  { posted, user, mayUpdate }: Update,
-): Promise<Receipt> {
-  const { threadId, about, state, base: named, answers, messages } = posted;
+async function updateData(session: DurableSession<unknown>, update: Update): Promise<Receipt> {
+  const { threadId, about, state, base: named, answers, messages, user, mayUpdate } = update;
   const idOf = (run: typeof about, content: unknown = null): RequestId =>
     requestIdOf({ kind: "data", user, key: canonicalJson(["ag-ui", threadId, run]), content });
   const id = idOf(about, { state, base: named ?? null, answers });
   const history = await DataHistory.of(session);
   const recipe = (draft: unknown, now: unknown): void => {
     // The last change of the run again.
-    if (history.postOf(id.key) === id.content || !isContainer(draft)) return;
+    if (history.postOf(id.key) === id.content) return;
     const base =
       named === undefined
         ? history.baseOf(messages, (message) => idOf(message).key)
         : { data: named, later: [] };
-    const { data, conflicts } = mergeData({ now, base: base?.data, posted: state, later: base?.later });
-    if (!mayUpdate && (conflicts.length > 0 || data !== now)) throw new NotAllowed();
-    if (conflicts.length > 0) throw new StateConflict(conflicts);
-    writeMerged(draft, now, data);
+    const { operations, conflicts } = mergeData({ now, base: base?.data, posted: state, later: base?.later });
+    if (!mayUpdate && (conflicts.length > 0 || operations.length > 0))
+      throw new StateRefused({ code: "forbidden", message: "You may not change the state." });
+    if (conflicts.length > 0)
+      throw new StateRefused({ code: "state-conflict", message: conflictMessage(conflicts) });
+    applyOperations(draft, operations);
   };
   return await session.update(recipe, user, id.text);
 }
 
-/** Others have changed what a client has changed. */
-class StateConflict extends Error {
-  readonly paths: readonly string[];
+class StateRefused extends Error {
+  readonly refusal: StateRefusal;
 
-  constructor(paths: readonly string[]) {
-    super("The data was changed meanwhile.");
-    this.paths = paths;
+  constructor(refusal: StateRefusal) {
+    super(refusal.message);
+    this.refusal = refusal;
   }
 }
-
-/** The user has no right to change the data. */
-class NotAllowed extends Error {}
 
 /** The most paths that a message names. */
 const maxPaths = 20;
 
-/** Why a state is refused. Throws another error again. */
-function refusalOf(error: unknown): StateRefusal {
-  if (error instanceof DataRefused) return { code: "state-refused", message: error.message };
-  if (error instanceof NotAllowed) return { code: "forbidden", message: "You may not change the state." };
-  if (!(error instanceof StateConflict)) throw error;
-  const paths = error.paths.slice(0, maxPaths).map((path) => JSON.stringify(path));
-  const more = error.paths.length > maxPaths ? ` and ${error.paths.length - maxPaths} other places` : "";
-  const message = `The data was changed meanwhile at ${paths.join(", ")}${more}. Merge the changes, and run again.`;
-  return { code: "state-conflict", message };
+function conflictMessage(conflicts: readonly string[]): string {
+  const paths = conflicts.slice(0, maxPaths).map((path) => JSON.stringify(path));
+  const more = conflicts.length > maxPaths ? ` and ${conflicts.length - maxPaths} other places` : "";
+  return `The data was changed meanwhile at ${paths.join(", ")}${more}. Merge the changes, and run again.`;
 }
 
 const isContainer = (value: unknown): value is object => typeof value === "object" && value !== null;
