@@ -3,7 +3,7 @@ import { defineData, defineTool, readSession, type Agent, type DataDefinition } 
 import { answers, callsTools, type MockScript } from "@moora/llm/testing";
 import fc from "fast-check";
 import { expect } from "vitest";
-import type { AgUiScene } from "@moora/testbed/server/ag-ui-scene";
+import { AgUiScene } from "@moora/testbed/server/ag-ui-scene";
 import { agentOf } from "@moora/testbed/server/agent-of";
 
 /** Data of any shape, in which nothing is known of the schema. */
@@ -83,7 +83,8 @@ export async function becomes(scene: AgUiScene, from: object, to: object): Promi
     .filter((name) => JSON.stringify(old.get(name)) !== JSON.stringify(fields.get(name)))
     .map((name) => {
       const path = `/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
-      return fields.has(name) ? { op: "add", path, value: fields.get(name) } : { op: "remove", path };
+      const given = fields.get(name);
+      return given === undefined ? { op: "remove", path } : { op: "add", path, value: given };
     });
   if (patches.length > 0) await changeData(scene, patches);
 }
@@ -113,6 +114,64 @@ export const run = (client: HttpAgent, parameters: Parameters<HttpAgent["runAgen
   client.runAgent(parameters).catch(() => undefined);
 
 export const lister = (data: DataDefinition = anything()): Agent => agentOf(() => answers("Yes."), { data });
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** A server whose model answers each message after `during`, or fails then. */
+export class PageScene extends AgUiScene {
+  during: () => Promise<unknown>;
+  fails: boolean;
+
+  constructor(initial: Fields, options: ConstructorParameters<typeof AgUiScene>[1] = {}) {
+    super(
+      agentOf(() => this.#answer(), { data: anything(initial) }),
+      options,
+    );
+    this.during = async () => undefined;
+    this.fails = false;
+  }
+
+  async #answer() {
+    const { during, fails } = this;
+    this.during = async () => undefined;
+    await during();
+    if (fails) throw new Error("The model is down.");
+    return answers("Yes.");
+  }
+
+  /** Others set fields of the data; undefined removes one. */
+  async set(fields: Fields): Promise<void> {
+    const before = (await dataOf(this)) as Fields;
+    await becomes(this, before, { ...before, ...fields });
+  }
+
+  /** How the last run has ended: `RUN_FINISHED`, or the code or the message of its error. */
+  get last(): string {
+    const { type, code, message } = this.events.at(-1) as unknown as Record<
+      "type" | "code" | "message",
+      string
+    >;
+    return type === "RUN_ERROR" ? (code ?? message) : type;
+  }
+}
+
+/** Changes fields of the state of a page; undefined removes one. */
+export function edit(client: HttpAgent, edits: Fields): void {
+  const fields = Object.entries({ ...(client.state as Fields), ...edits });
+  client.setState(Object.fromEntries(fields.filter(([, field]) => field !== undefined)));
+}
+
+export const sendMessage = async (client: HttpAgent, content: string): Promise<void> => {
+  client.addMessage({ id: crypto.randomUUID(), role: "user", content });
+  await run(client);
+};
+
+/** How a run is refused for a conflict at these places. */
+export const conflictOf = (...places: readonly string[]) => ({
+  types: refused,
+  code: "state-conflict",
+  message: `The data was changed meanwhile at ${places.map((place) => JSON.stringify(place)).join(", ")}. Merge the changes, and run again.`,
+});
 
 const key = fc.constantFrom("", "a", "b~c", "d/e", "-", "0", "10", "constructor", "prototype", "toString");
 

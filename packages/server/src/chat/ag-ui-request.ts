@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import type { ClientMessage } from "./ag-ui-base.ts";
 import type { UserMessage } from "./chat-request.ts";
 import { partsToContent } from "./ag-ui-files.ts";
 import { checkedUserMessageId, isOfServer } from "./reserved-ids.ts";
@@ -76,28 +77,16 @@ export interface PostedState {
   readonly state: unknown;
   /** What the state was before the client changed it; undefined if the client does not say so. */
   readonly base: unknown;
-  /** The contents of the messages that the client has, by id. */
-  readonly messages: ReadonlyMap<string, unknown>;
-  /** Whether the run resumes after interrupts: the client has what was done until its questions were all that was waited for. */
-  readonly isResumed: boolean;
+  /** The messages that the client has. */
+  readonly messages: readonly ClientMessage[];
 }
 
 /** The state that a run posts; undefined for a client that has none yet. */
-export function postedStateOf({
-  state,
-  forwardedProps,
-  messages,
-  resume = [],
-}: RunInput): PostedState | undefined {
+export function postedStateOf({ state, forwardedProps, messages }: RunInput): PostedState | undefined {
   const base = isFields(forwardedProps) ? (forwardedProps[baseStateName] ?? undefined) : undefined;
   // A client that names what it has changed has a state.
   if (state === undefined || state === null || (base === undefined && isEmpty(state))) return undefined;
-  return {
-    state,
-    base,
-    messages: new Map(messages.map((message) => [message.id, message.content])),
-    isResumed: resume.length > 0,
-  };
+  return { state, base, messages };
 }
 
 const isEmpty = (state: unknown): boolean => isFields(state) && Object.keys(state).length === 0;

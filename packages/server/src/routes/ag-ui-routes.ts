@@ -143,5 +143,5 @@ async function stateRefusal(
   const { threadId, resume = [] } = input;
   // A message that the state does not accept leaves the data as it is.
   if (message !== undefined) await checkMessage(call, live, message);
-  return await postState(call, live, { ...posted, run: [threadId, subjectOf(input)], answers: resume });
+  return await postState(call, live, { ...posted, threadId, about: subjectOf(input), answers: resume });
 }
