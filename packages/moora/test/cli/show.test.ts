@@ -78,7 +78,7 @@ describe("moora show", () => {
     await cli("approve", "ada", "call_1", "--as", "bob");
     const shown = await cli("show", "ada");
     expect(shown).toContain(
-      'next      waits for a process: moora worker --agent FILE, with the module of the agent "support"\n',
+      'next      waits for a process: moora run --session ada --agent FILE, with the module of the agent "support"\n',
     );
     expect(shown).toContain('call_1 refund {"euros":80}: approved by bob, waits for a process, attempt 1');
   });
