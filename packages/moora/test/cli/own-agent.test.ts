@@ -65,7 +65,10 @@ describe("run and chat with an agent of a module", () => {
     const retry = ["retry", "ada", "--log", "own.db"];
 
     const failed = await cli(retry);
-    expect(failed).toMatchObject({ code: 1, out: expect.stringMatching(/^Tried again. It is record \d+.\n$/) });
+    expect(failed).toMatchObject({
+      code: 1,
+      out: expect.stringMatching(/^Tried again. It is record \d+.\n$/),
+    });
     expect(failed.err).toContain("moora: The agent failed. The loop reached its limit of model calls. ");
     expect(failed.err).toContain("It failed at once, and does so until its agent has other settings");
     expect(failed.err).toContain("moora run --session ada --agent FILE --log own.db");

@@ -16,7 +16,12 @@ export async function checkResumable(call: CommandCall, host: CliHost): Promise<
   await withLog(call.options, host, false, async ({ log, target }) => {
     const state = await sessionState(log, id, host);
     if (state === undefined) {
-      const start = new CommandHints({ options: call.options, target }).command("run", "...", "--session", id);
+      const start = new CommandHints({ options: call.options, target }).command(
+        "run",
+        "...",
+        "--session",
+        id,
+      );
       throw new CliFailure(
         exitCodes.missing,
         `Session "${id}" not found in ${target.shown}. Start one with ${start}`,
