@@ -1,3 +1,4 @@
+import { isObject } from "@moora/agent-core-effects/internal";
 import * as z from "zod/mini";
 import type { UserMessage } from "./chat-request.ts";
 import { partsToContent } from "./ag-ui-files.ts";
@@ -89,7 +90,7 @@ export function postedStateOf({
   messages,
   resume = [],
 }: RunInput): PostedState | undefined {
-  const base = isFields(forwardedProps) ? (forwardedProps[baseStateName] ?? undefined) : undefined;
+  const base = isObject(forwardedProps) ? (forwardedProps[baseStateName] ?? undefined) : undefined;
   // A client that names what it has changed has a state.
   if (state === undefined || state === null || (base === undefined && isEmpty(state))) return undefined;
   return {
@@ -100,7 +101,4 @@ export function postedStateOf({
   };
 }
 
-const isEmpty = (state: unknown): boolean => isFields(state) && Object.keys(state).length === 0;
-
-const isFields = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
+const isEmpty = (state: unknown): boolean => isObject(state) && Object.keys(state).length === 0;

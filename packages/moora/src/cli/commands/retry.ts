@@ -18,11 +18,11 @@ export const retryCommand: Command = sessionCommand({
     const receipt = await session.retry();
     const exitCode = reportReceipt(call, receipt, "Tried again");
     if (receipt.status === "ignored") return exitCode;
-    const { state, moves } = await stateAtRecord(call, receipt.seq);
+    const { state } = await stateAtRecord(call, receipt.seq);
     const { control } = state.reActContext;
     const resume = await resumeCommand(call);
     if (control.type === "Error") {
-      const error = failureToError(control.failure, state, moves);
+      const error = failureToError(control.failure, state, session.trace());
       const advice = `It failed at once, and does so until its agent has other settings, which a run adopts: ${resume}`;
       throw new CliFailure(errorToExitCode(error), `${errorToMessage(error, undefined)} ${advice}`);
     }
