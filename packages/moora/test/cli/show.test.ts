@@ -83,6 +83,18 @@ describe("moora show", () => {
     expect(shown).toContain('call_1 refund {"euros":80}: approved by bob, waits for a process, attempt 1');
   });
 
+  it("says of a call that has ended who decided it, and how it ended", async () => {
+    await withSession(supportAgent(refunds, { version: "1" }), async (session) => {
+      await untilAsked(session);
+      const [question] = session.questions();
+      if (question !== undefined) await session.decide(question, { approve: { euros: 8 } }, "bob");
+      await session.settled();
+    });
+    expect(await cli("show", "ada")).toContain(
+      '\ndecided calls\n  call_1 refund {"euros":8}: modified by bob, ended with: refunded\n',
+    );
+  });
+
   it("shows a canceled session as canceled, as sessions and log do", async () => {
     await withSession(supportAgent([hangs("I ")], { version: "1" }), async (session) => {
       await session.send("Refund 80 euros.");
