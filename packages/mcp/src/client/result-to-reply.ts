@@ -1,7 +1,7 @@
 import { canonicalJson } from "@moora/agent";
 import { toolReply, type ToolReply } from "@moora/agent-core-effects";
 import { isObject, truncated } from "@moora/agent-core-effects/internal";
-import { isJsonObject, textToJson } from "@moora/llm/internal";
+import { textToJson } from "@moora/llm/internal";
 import { McpError } from "../mcp-error.ts";
 import type { ReceivedCheck } from "./received-schema.ts";
 
