@@ -1,5 +1,4 @@
-import { shownValue } from "@moora/llm/internal";
-import { isObject } from "./check-options.ts";
+import { isObject, shownValue } from "@moora/llm/internal";
 import { refuse } from "./errors/build-error.ts";
 
 /**

@@ -1,5 +1,4 @@
-import { optionsProblem, shownValue, withMethods, type OptionForms } from "@moora/llm/internal";
-import { isObject } from "./check-options.ts";
+import { isObject, optionsProblem, shownValue, withMethods, type OptionForms } from "@moora/llm/internal";
 
 const forms: OptionForms<{ readonly store: unknown; readonly maxInlineBytes: unknown }> = {
   store: { ...withMethods("a store", "put", "get"), expectation: "a store of bytes with put and get" },

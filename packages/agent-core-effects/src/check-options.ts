@@ -1,10 +1,6 @@
 import { optionsProblem, type OptionForms, type OptionWords } from "@moora/llm/internal";
 import { refuse } from "./errors/build-error.ts";
 
-/** Whether a value is an object with fields, and not a list. */
-export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 /**
  * Throws `BuildError` for an unknown option and for a value of the wrong form: callers without types may pass any
  * value. `caller` is the function that received the options.

@@ -3,7 +3,7 @@ export { lostNumber } from "@moora/llm/internal";
 export { callId, namedCallId } from "./call-id.ts";
 export { blobProblem } from "./check-blobs.ts";
 export { checkAgent } from "./check-agent.ts";
-export { checkOptions, isObject } from "./check-options.ts";
+export { checkOptions } from "./check-options.ts";
 export { errorText } from "./error-text.ts";
 export { refuse } from "./errors/build-error.ts";
 export { fieldPath, fieldProblem } from "./field-problem.ts";
@@ -11,6 +11,7 @@ export { internalTools } from "./internal-tools.ts";
 export { after, isPromise } from "./is-promise.ts";
 export {
   didYouMean,
+  isObject,
   nearest,
   oneOf,
   optionForms,

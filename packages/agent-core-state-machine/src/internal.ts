@@ -19,7 +19,7 @@ export { callIdsOf, deciderOf, toolNameOf, toolOf, toolQuestionOf } from "./cont
 export { isLastAttemptNext } from "./control/interruptions.ts";
 export { maxEntriesWithoutPlan, maxMovesPerInput } from "./control/move.ts";
 export { reflectTaskType } from "./control/reflecting.ts";
-export { isBuiltInState } from "./control/transition-table.ts";
+export { builtInStates, isBuiltInState } from "./control/transition-table.ts";
 export { waitAt } from "./control/waits.ts";
 export { llmCallKey } from "./inputs/llm-call.ts";
 export {

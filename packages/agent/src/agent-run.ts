@@ -33,8 +33,9 @@ export interface AgentRun<Answer = string>
   readonly cancel: (reason?: string) => void;
   /**
    * What the model writes, as pieces of text to be shown one after the other. A message after another one begins on a new line, and the
-   * last one is the answer: what was cut off or precedes a tool call stays above it. Ends with the run and does not throw. Its
-   * reader counts as an iterator over the events, but not as a reviewer.
+   * last one is the answer: what was cut off or precedes a tool call stays above it. A reader that begins late, such as a second one,
+   * gets the rest and the whole answer. Ends with the run and does not throw. Its reader counts as an iterator over the events, but
+   * not as a reviewer.
    */
   readonly textStream: AsyncIterable<string>;
   [Symbol.asyncIterator](): AsyncIterator<AgentEvent<Answer>, undefined>;

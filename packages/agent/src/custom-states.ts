@@ -7,7 +7,8 @@ import {
   type ControlGraph,
   type ToolDefinition,
 } from "@moora/agent-core-state-machine";
-import { isBuiltInState } from "@moora/agent-core-state-machine/internal";
+import { builtInStates } from "@moora/agent-core-state-machine/internal";
+import { checkName } from "./check-name.ts";
 
 /** The handler of a custom state with its replay policy. */
 export interface StateDefinition<Data = unknown, Context = unknown> {
@@ -63,6 +64,7 @@ export function withWrappers(
   let wrapped = graph;
   for (const [name, state] of Object.entries(states)) {
     if (!isWrapper(name, state)) {
+      checkName(name, [...graph.states, ...wrappedStates], `states.${name}`, "a state of config.graph");
       custom[name] = state;
       continue;
     }
@@ -99,8 +101,10 @@ function placed(
   return { ...graph, states: [...graph.states, added], rows };
 }
 
-const isWrapper = (name: string, _state: StateCode): _state is StateWrapper =>
-  isBuiltInState(name) && name !== "Idle" && name !== "Error";
+/** The built-in states that `states` may have code for. */
+const wrappedStates: readonly string[] = builtInStates.filter((name) => name !== "Idle" && name !== "Error");
+
+const isWrapper = (name: string, _state: StateCode): _state is StateWrapper => wrappedStates.includes(name);
 
 /**
  * The handlers without their replay policies. Throws `BuildError` for a value that is neither a function nor a

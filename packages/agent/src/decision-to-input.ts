@@ -51,7 +51,8 @@ function outcomeToDecided(
  * Creates the input for a decision that is made by `by`, at `timestamp` in milliseconds since 1970. An answer and a reported result
  * become the result of the call, so they are cut to `maxResultLength` characters like any other result; default: 100,000.
  * `digestOfChange` returns the digest of changed arguments, for hosts whose digests cover the session; default: the name of the
- * tool with the arguments. Throws `InputRefused` for an argument of the wrong form, and for a value that JSON does not keep exactly.
+ * tool with the arguments. Throws `InputRefused` for an argument of the wrong form, and for a value that JSON does not keep exactly;
+ * `decisionProblem` checks the value against the tool.
  */
 export function decisionToInput(
   question: Pick<Question, "toolCallId" | "digest">,

@@ -167,7 +167,7 @@ function agentOf<Schema extends StandardSchema | JsonObject | undefined, Data, C
     ...(prices === undefined ? {} : { prices }),
     graph: graphWith(wrapped.graph, wrapped.states),
   });
-  checkNames(config, { states, predicates, tools: tools.definitions });
+  checkNames(config, { llm: options.llm, states, predicates, tools: tools.definitions });
   checkModels(config);
   checkEffective(config, data);
   return {

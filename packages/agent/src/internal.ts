@@ -18,6 +18,7 @@ export { isFinal, lostError } from "./durable/log-failures.ts";
 export { engineClaim, takeLeaseForEngine } from "./durable/engine-lease.ts";
 export { leaseIn } from "./durable/lease-in.ts";
 export { ownerOf } from "./durable/lease-holder.ts";
+export { inTurns } from "./durable/in-turns.ts";
 export { historyDigest } from "./durable/history-digest.ts";
 export { headerToState } from "./durable/session-header.ts";
 export { ignoredReason } from "@moora/agent-core-state-machine";

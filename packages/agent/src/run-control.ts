@@ -20,6 +20,8 @@ export class RunControl<Answer = string> {
   readonly #readers = new Set<EventReader<Answer>>();
   #buffer: EventBuffer<Answer> | undefined = new EventBuffer();
   #isEnded = false;
+  /** The last event of a run that has ended, for readers of its text that begin late. */
+  #last: readonly AgentEvent<Answer>[] = [];
   #onEnd: (() => void) | undefined;
   #onUnwatched: (() => void) | undefined;
   readonly #open: () => readonly OpenEvent[];
@@ -60,8 +62,7 @@ export class RunControl<Answer = string> {
 
   succeed(result: RunResult<Answer>): void {
     if (this.#isEnded) return;
-    this.emit({ type: "FinalAnswer", answer: result.answer, text: result.text });
-    this.#finish();
+    this.#finish({ type: "FinalAnswer", answer: result.answer, text: result.text });
     this.#outcome.resolve(result);
   }
 
@@ -69,8 +70,7 @@ export class RunControl<Answer = string> {
   fail(error: AgentError, thrown: Error = error): void {
     if (this.#isEnded) return;
     showCaller(thrown, this.#begun);
-    this.emit({ type: "Error", error });
-    this.#finish();
+    this.#finish({ type: "Error", error });
     this.#outcome.reject(thrown);
   }
 
@@ -85,22 +85,24 @@ export class RunControl<Answer = string> {
     const reader = new EventReader<Answer>(seesQuestions, () => {
       if (this.#readers.delete(reader) && seesQuestions && !this.isWatched) this.#onUnwatched?.();
     });
-    for (const event of this.#unread()) reader.push(event);
+    for (const event of this.#unread(seesQuestions ? [] : this.#last)) reader.push(event);
     this.#buffer = undefined;
     if (this.#isEnded) reader.end();
     else this.#readers.add(reader);
     return reader;
   }
 
-  /** The first events of a new iterator: the starts of the calls that run, the open questions, the buffered events. */
-  #unread(): readonly AgentEvent<Answer>[] {
-    const buffered = this.#buffer?.unread ?? [];
+  /** The first events of a new iterator: the starts of the calls that run, the open questions, the buffered events, or else `last`. */
+  #unread(last: readonly AgentEvent<Answer>[]): readonly AgentEvent<Answer>[] {
+    const buffered = this.#buffer?.unread ?? last;
     if (this.#isEnded) return buffered;
     const isBuffered = (open: OpenEvent): boolean => buffered.some((event) => isAboutSame(event, open));
     return [...this.#open().filter((open) => !isBuffered(open)), ...buffered];
   }
 
-  #finish(): void {
+  #finish(last: AgentEvent<Answer>): void {
+    this.emit(last);
+    this.#last = [last];
     this.#isEnded = true;
     for (const reader of this.#readers) reader.end();
     this.#readers.clear();

@@ -21,11 +21,14 @@ import {
   jsonCopy,
   withoutUndefined,
 } from "@moora/agent-core-state-machine/internal";
+import type { LlmCaller } from "@moora/llm";
 import { configuredCheck, schemaText } from "./answer-reader.ts";
 import { checkOptions, isObject, type OptionForms } from "./check-options.ts";
 import { configFieldHint, unknownFieldOf } from "./config-fields.ts";
 import type { Agent } from "./define-agent.ts";
+import { checkName } from "./check-name.ts";
 import { checkPrices } from "./price-list.ts";
+import { checkProviderOptions, checkProviders } from "./provider-settings.ts";
 
 /**
  * Returns a checked copy of the configuration. Throws `BuildError`, with the path, for an unknown field at any depth, a
@@ -45,23 +48,6 @@ export function validateConfig(config: AgentConfig): AgentConfig {
   checkProviderOptions(parsed.data);
   const [problem] = graphProblems(parsed.data.graph);
   return problem === undefined ? parsed.data : refuse(`config.graph: ${problem}`);
-}
-
-/** The fields of a request that are computed from the state, and what to change instead. */
-const computedFields: Readonly<Record<string, string>> = {
-  tools: "Give config.settings.providerTools, which are offered beside the tools of the agent.",
-  system: "Give systemPrompt.",
-  messages: "They are computed from the conversation.",
-  input: "It is computed from the conversation.",
-};
-
-function checkProviderOptions({ settings: { providerOptions = {} } }: AgentConfig): void {
-  for (const [provider, fields] of Object.entries(providerOptions)) {
-    const name = Object.keys(computedFields).find((field) => Object.hasOwn(fields, field));
-    if (name === undefined) continue;
-    const place = `config.settings.providerOptions.${provider}.${name}`;
-    refuse(`${place} would replace what the agent sends. ${computedFields[name]}`);
-  }
 }
 
 /** The hint for a policy that is not in its group. */
@@ -106,14 +92,14 @@ export function mergeConfig(config: AgentConfig, change: AgentConfigChange): Age
  * which the configuration could not work with the code of the agent.
  */
 export function checkedConfigChange(
-  { parts: { states, predicates, data }, tools }: Pick<Agent<unknown>, "parts" | "tools">,
+  { parts: { llm, states, predicates, data }, tools }: Pick<Agent<unknown>, "parts" | "tools">,
   config: AgentConfig,
   change: AgentConfigChange,
 ): AgentConfigChange {
   const { answerSchema = null } = change;
   const schema = answerSchema === null ? {} : { answerSchema: schemaText(configuredCheck(answerSchema)) };
   const changed = validateConfig(mergeConfig(config, change));
-  checkNames(changed, { states, predicates, tools });
+  checkNames(changed, { llm, states, predicates, tools });
   checkModels(changed);
   checkEffective(changed, data);
   if (change.prices !== undefined) checkPrices(change.prices);
@@ -135,8 +121,9 @@ export function checkEffective({ budget, showData }: AgentConfig, data: AnyData 
   }
 }
 
-/** The handlers, predicates and tools that a configuration can name. */
+/** The model, handlers, predicates and tools that a configuration can name. */
 export interface NamedCode {
+  readonly llm: Pick<LlmCaller, "name">;
   readonly states: Readonly<Record<string, StateHandler>>;
   readonly predicates: Readonly<Record<string, ApprovalPredicate>>;
   readonly tools: Readonly<Record<string, ToolDefinition>>;
@@ -145,6 +132,7 @@ export interface NamedCode {
 /** Throws `BuildError` for a name in the configuration that matches nothing. */
 export function checkNames(config: AgentConfig, code: NamedCode): void {
   checkStates(config, code);
+  checkProviders(config, code.llm);
   checkPolicy(config, code);
   const { toolChoice } = config;
   const { blacklist } = config.toolCalls;
@@ -197,11 +185,6 @@ function checkPolicy({ approval: { policy } }: AgentConfig, { predicates, tools 
   policy.tools.forEach((name, index) =>
     checkName(name, Object.keys(tools), `config.approval.policy.tools[${index}]`, "a tool of this agent"),
   );
-}
-
-function checkName(name: string, known: readonly string[], place: string, what: string): void {
-  if (known.includes(name)) return;
-  refuse(`${place}: ${shownValue(name)} is not ${what}.${didYouMean(name, known)}`);
 }
 
 function checkFunction(value: unknown, place: string): void {

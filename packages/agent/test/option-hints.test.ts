@@ -1,3 +1,4 @@
+import type { LlmCaller } from "@moora/llm";
 import { MockLlmCaller } from "@moora/llm/testing";
 import { describe, expect, expectTypeOf, it } from "vitest";
 import * as z from "zod";
@@ -98,6 +99,37 @@ describe("a field of the request that the agent makes itself", () => {
     expect(() =>
       defineAgent({ llm, config: { settings: untyped({ providerTools: { openai: ["web_search"] } }) } }),
     ).toThrow('config.settings.providerTools.openai[0] must be an object, got "web_search".');
+  });
+});
+
+describe("a name that is nearly a known one", () => {
+  const named = (name: string): LlmCaller => ({ name, call: () => llm.call(untyped({})) });
+  const search = [{ type: "web_search" }];
+
+  it.each(["providerTools", "providerOptions"])("of a provider, in %s, is refused", async (group) => {
+    const settings = untyped({ [group]: { opnai: group === "providerTools" ? search : {} } });
+    const refusal = `config.settings.${group}.opnai: "opnai" is not the name of the model's provider. Did you mean "openai"?`;
+    for (const name of ["openai", "fallback(anthropic, openai)"]) {
+      expect(() => defineAgent({ llm: named(name), config: { settings } })).toThrow(refusal);
+      await using session = startSession(defineAgent({ llm: named(name) }));
+      await expect(session.configure({ settings })).rejects.toThrow(refusal);
+    }
+  });
+
+  it.each([
+    ["openai-chat", { openai: search }],
+    ["openai", { openai: search, "openai-chat": search }],
+    ["openai", { anthropic: search }],
+    ["google-eu", { google: search }],
+  ])("of a provider is kept beside a model of %s where it may be another one: %j", (name, providerTools) => {
+    const config = { settings: { providerTools } };
+    expect(defineAgent({ llm: named(name), config }).config.settings).toEqual({ providerTools });
+  });
+
+  it.each([{ before: () => undefined }, () => "Continue"])("of a control state is refused", (state) => {
+    expect(() => defineAgent({ llm, states: untyped({ Actin: state }) })).toThrow(
+      'states.Actin: "Actin" is not a state of config.graph. Did you mean "Acting"?',
+    );
   });
 });
 

@@ -6,6 +6,7 @@ import {
   agentTransition,
   applyInputs,
   BuildError,
+  decisionProblem,
   decisionToInput,
   defineAgent,
   defineTool,
@@ -139,6 +140,29 @@ describe("a loop of one's own", () => {
       digest: '["pay","{\\"euros\\":50}"]',
       result: { content: "paid" },
     });
+  });
+
+  it("finds a change that does not fit the tool before it is applied, and never runs one", async () => {
+    const execute = vi.fn(() => "paid");
+    const input = z.object({ euros: z.number() });
+    const pay = defineTool({ name: "pay", description: "Pays.", input, approval: "always", execute });
+    const llm = new MockLlmCaller([
+      callsTools([{ name: "pay", arguments: { euros: 500 } }]),
+      answers("Done."),
+    ]);
+    const agent = defineAgent({ llm, tools: [pay] });
+    const edit = { approve: { euros: "a lot" } };
+    const runner = ask(agent, "Pay.", {
+      ask: (effect) => decisionToInput(effect, edit, { by: "ada", timestamp: 1 }),
+    });
+    await runner.perform();
+    expect(await decisionProblem(agent.parts, runner.state, "call_1", edit)).toMatchObject({
+      code: "invalid-arguments",
+      path: "decision.approve",
+    });
+    const state = await runner.run();
+    expect(state.toolCalls["call_1"]?.result).toMatchObject({ code: "invalid-arguments" });
+    expect(execute).not.toHaveBeenCalled();
   });
 
   it("refuses an input of its approval handler that is not one, instead of asking for ever", async () => {

@@ -1,4 +1,5 @@
 import { DataRefused, type Json, type Recipe } from "@moora/agent";
+import { isObject } from "@moora/agent-core-effects/internal";
 import { jsonCopy } from "@moora/agent-core-state-machine/internal";
 import { isSameJson } from "@moora/agent/internal";
 import { maxDataOperations, type DataOperation } from "@moora/agent-webui-protocol";
@@ -47,7 +48,7 @@ function jsonOf(draft: unknown): Json {
 function* differences(place: Place, from: unknown, to: unknown): Generator<DataOperation, void, undefined> {
   if (isSameJson(from, to)) return;
   if (place.depth > 0) {
-    if (isRecord(from) && isRecord(to)) return yield* fieldDifferences(place, from, to);
+    if (isObject(from) && isObject(to)) return yield* fieldDifferences(place, from, to);
     if (Array.isArray(from) && Array.isArray(to)) return yield* itemDifferences(place, from, to);
   }
   yield { op: "replace", path: place.path, value: to };
@@ -91,6 +92,3 @@ function* itemDifferences(
 
 const fieldPath = (path: string, key: string): string =>
   `${path}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`;
-
-const isRecord = (value: unknown): value is Fields =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -26,11 +26,14 @@ export function secretForms(secrets: readonly string[]): readonly string[] {
   return [...new Set(forms)].toSorted((a, b) => b.length - a.length);
 }
 
+/** What replaces a secret. */
+export const secretMark = "[secret]";
+
 /** Returns a function that replaces every secret in a text by `[secret]`, in each of its forms. */
 export function redactor(secrets: readonly string[]): (text: string) => string {
   const forms = secretForms(secrets);
   return (text) =>
-    forms.reduce((pieces, form) => pieces.flatMap((piece) => piece.split(form)), [text]).join("[secret]");
+    forms.reduce((pieces, form) => pieces.flatMap((piece) => piece.split(form)), [text]).join(secretMark);
 }
 
 /** A text without the encoding of a URL. */

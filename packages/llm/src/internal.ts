@@ -3,11 +3,18 @@ export { base64OfUrl, base64ToBytes } from "./data-url.ts";
 export { mapTexts } from "./combinators/redact-json.ts";
 export { untilAborted } from "./combinators/until-aborted.ts";
 export { withoutScheme } from "./connection.ts";
-export { redactor, secretForms } from "./failure-text.ts";
+export { redactor, secretForms, secretMark } from "./failure-text.ts";
 export { estimateUsage } from "./estimate-tokens.ts";
 export { fileToUrl, urlToFile } from "./file-to-text.ts";
 export { lostNumber, lostNumberText } from "./json-numbers.ts";
-export { endOfJsonString, hasMoreItemsThan, isJsonObject, textToJson, withWellFormedText } from "./json.ts";
+export {
+  endOfJsonString,
+  hasMoreItemsThan,
+  isJsonObject,
+  isObject,
+  textToJson,
+  withWellFormedText,
+} from "./json.ts";
 export { isMissing } from "./load-sdk.ts";
 export {
   oneOf,

@@ -6,9 +6,12 @@ export interface JsonObject {
   readonly [key: string]: Json;
 }
 
-/** Whether a value is an object and not an array. Its fields are not checked. */
-export const isJsonObject = (value: unknown): value is JsonObject =>
+/** Whether a value is an object with fields, and not an array. */
+export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** The same for a value of JSON. */
+export const isJsonObject = (value: unknown): value is JsonObject => isObject(value);
 
 /** The value of a JSON text; undefined for a text that is not JSON. */
 export function textToJson(text: string): Json | undefined {

@@ -17,6 +17,7 @@ export {
   askHuman,
   BuildError,
   DataRefused,
+  decisionProblem,
   decisionToInput,
   defineAgent,
   defineContext,

@@ -8,6 +8,7 @@ import {
   type LoggedInput,
   type Session,
 } from "@moora/agent";
+import { inTurns } from "@moora/agent/internal";
 import { isLoopRunning } from "@moora/agent-core-state-machine";
 import type { SpanContext } from "@opentelemetry/api";
 import type { Delivery, DeliverySource } from "./delivery.ts";
@@ -49,9 +50,6 @@ interface Waiting {
   readonly state: AgentState;
   readonly seq: number;
 }
-
-/** After so many inputs of the past, other work of the process has its turn. */
-const inputsPerTurn = 2_000;
 
 /** Follows one session: computes its spans and metrics, and delivers those behind its position. */
 export class Attachment implements DeliverySource {
@@ -130,13 +128,13 @@ export class Attachment implements DeliverySource {
     this.#from = position ?? (this.#positions === undefined ? openingIn(past, seq) - 1 : 0);
     let state = initialStateOf(header);
     this.#projection = new SpanProjection(state, this.#options);
-    for (const logged of past) {
-      if (logged.seq > seq) break;
+    const { delivery } = this.#host;
+    const read = past.filter((logged) => logged.seq <= seq);
+    await inTurns(read, (logged) => {
       state = agentTransition(logged.input)(state);
       this.#project({ input: logged.input, state, seq: logged.seq });
-      if (this.#host.delivery?.isCrowded === true) await this.#host.delivery.flush();
-      if (logged.seq % inputsPerTurn === 0) await new Promise((resolve) => setTimeout(resolve));
-    }
+      return delivery?.isCrowded === true ? delivery.flush() : undefined;
+    });
     return state;
   }
 

@@ -1,5 +1,6 @@
 import { Validator } from "@cfworker/json-schema";
 import type { JsonObject } from "@moora/llm";
+import { isJsonObject } from "@moora/llm/internal";
 import type { SchemaChildren, SchemaPart } from "./schema-part.ts";
 
 /** Keywords that say nothing about a value. */
@@ -42,7 +43,7 @@ function childrenOf(schema: JsonObject): SchemaChildren | undefined {
   const parts = new Map<unknown, SchemaPart>();
   const known = (child: unknown): SchemaPart | "anything" | undefined => {
     if (child === undefined || child === true) return "anything";
-    if (!isFields(child)) return undefined;
+    if (!isJsonObject(child)) return undefined;
     const part = parts.get(child) ?? partOf(child);
     parts.set(child, part);
     return part;
@@ -50,7 +51,7 @@ function childrenOf(schema: JsonObject): SchemaChildren | undefined {
   return {
     of(key, container) {
       if (Array.isArray(container)) return known(items);
-      if (isFields(properties) && Object.hasOwn(properties, key)) return known(properties[key]);
+      if (isJsonObject(properties) && Object.hasOwn(properties, key)) return known(properties[key]);
       return known(additionalProperties);
     },
     fitsAfter(op, key, container) {
@@ -64,6 +65,3 @@ function childrenOf(schema: JsonObject): SchemaChildren | undefined {
     },
   };
 }
-
-const isFields = (value: unknown): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

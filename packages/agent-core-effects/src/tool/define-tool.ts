@@ -187,7 +187,9 @@ type ProbeResult = "not-run" | "unknown" | ToolOutcome;
  * a positive integer. The message names the tool, the option and the fix.
  */
 export function defineTool<
-  const Schema extends StandardSchema | JsonObject = JsonObject,
+  // Without `input` nothing is inferred: then any `execute` fits, and the error is at what stands in place of `input`.
+  // oxlint-disable-next-line typescript/no-explicit-any
+  const Schema extends StandardSchema | JsonObject = StandardSchema<any>,
   Output = unknown,
   Data = never,
   Context = unknown,

@@ -1,5 +1,4 @@
-import { shownValue } from "@moora/llm/internal";
-import { isObject } from "../check-options.ts";
+import { isObject, shownValue } from "@moora/llm/internal";
 import { fieldPath } from "../field-problem.ts";
 
 /** The kinds of values that keywords have. A keyword that is not listed here is not checked. */

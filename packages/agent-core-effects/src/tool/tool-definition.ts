@@ -1,5 +1,6 @@
 import { toolDefinitionSchema, type ToolDefinition } from "@moora/agent-core-state-machine";
 import {
+  isObject,
   optionForms,
   optionHint,
   required,
@@ -8,7 +9,7 @@ import {
   type OptionForm,
   type OptionForms,
 } from "@moora/llm/internal";
-import { checkOptions, isObject } from "../check-options.ts";
+import { checkOptions } from "../check-options.ts";
 import { refuse } from "../errors/build-error.ts";
 import { fieldProblem } from "../field-problem.ts";
 import { isContextDefinition } from "./define-context.ts";

@@ -9,6 +9,7 @@ import {
   type OutputOf,
   type StandardSchema,
   type Tool,
+  type ToolContext,
   type ToolInput,
   type ToolOptions,
   type ToolOutput,
@@ -191,6 +192,18 @@ describe("a mistake in the options", () => {
         inputSchema: input,
         execute: ({ city }) => city,
       });
+    const annotated = (): unknown =>
+      defineTool({
+        name: "weather",
+        description: "The weather.",
+        // @ts-expect-error the name that other libraries have for it
+        inputSchema: input,
+        execute: async ({ city }: { city: string }, { signal }: ToolContext) => [city, signal],
+      });
+    // @ts-expect-error there is no input
+    const withoutInput = (): unknown => defineTool({ name: "weather", description: "The weather.", execute });
+    expect(annotated).toThrow('Unknown option "inputSchema"');
+    expect(withoutInput).toThrow("input");
     expect(misspelled).toThrow('Unknown option "desciption"');
     expect(otherwiseNamed).toThrow('Unknown option "parameters"');
     expect(schemaOfSdk).toThrow('Unknown option "inputSchema"');

@@ -1,4 +1,5 @@
 import type { LlmMessage, LlmRequest } from "@moora/llm";
+import { isJsonObject, textToJson } from "@moora/llm/internal";
 import { hasIllFormedText } from "@moora/llm/testing";
 
 /**
@@ -61,18 +62,11 @@ function turnProblems({
     ...(calls.length === results.length ? [] : [`${calls.length} calls with ${results.length} results`]),
     ...(spoken.some((part) => isBlank(part.text)) ? ["a blank text in a turn"] : []),
     ...(parts.at(-1)?.type === "reasoning" ? ["a turn that ends in reasoning"] : []),
-    ...(calls.every((part) => isJsonObject(part.arguments)) ? [] : ["arguments that are not a JSON object"]),
+    ...(calls.every((part) => isJsonObject(textToJson(part.arguments)))
+      ? []
+      : ["arguments that are not a JSON object"]),
     ...(results.some((result) => isBlank(result.content)) ? ["a blank result"] : []),
   ];
 }
 
 const isBlank = (text: string): boolean => text.trim() === "";
-
-function isJsonObject(text: string): boolean {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value);
-  } catch {
-    return false;
-  }
-}

@@ -7,11 +7,18 @@ const itemsPerTurn = 200;
 /** The records that one read of a log returns: each read of a remote log is a request. */
 const recordsPerRead = 1_000;
 
-/** Calls `work` with each item, in order. Yields to the event loop after every `itemsPerTurn` of them. */
-export async function inTurns<Item>(items: Iterable<Item>, work: (item: Item) => void): Promise<void> {
+/**
+ * Calls `work` with each item, in order, and waits where it returns a promise. Yields to the event loop after every `itemsPerTurn` of
+ * them.
+ */
+export async function inTurns<Item>(
+  items: Iterable<Item>,
+  work: (item: Item) => void | Promise<void>,
+): Promise<void> {
   let count = 0;
   for (const item of items) {
-    work(item);
+    const done = work(item);
+    if (done !== undefined) await done;
     count += 1;
     if (count % itemsPerTurn === 0) await new Promise<void>(nextTurn);
   }

@@ -2,6 +2,7 @@ import { rulesVersion, type AgentChange, type AgentInput } from "@moora/agent-co
 import { parseStoredInput } from "@moora/agent-core-state-machine/internal";
 import { recordAfter, digestOf, type ChainHead, type LogRecord } from "@moora/event-log";
 import { textToJson } from "@moora/llm/internal";
+import { isObject } from "../check-options.ts";
 import { canonicalJson } from "./canonical-json.ts";
 import { SessionError } from "./session-error.ts";
 
@@ -76,12 +77,9 @@ function upcastRecord(
 
 function fieldsOf(body: string, seq: number): Readonly<Record<string, unknown>> {
   const value = textToJson(body);
-  if (isRecord(value)) return value;
+  if (isObject(value)) return value;
   throw unsupported(seq, "not an object");
 }
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null;
 
 const versionOf = ({ v = 1 }: Readonly<Record<string, unknown>>): number => (typeof v === "number" ? v : 0);
 

@@ -58,6 +58,8 @@ export class SubAgents {
   /** The call that runs this session; undefined for a session that no call runs. */
   readonly #call: SubAgentCall | undefined;
   readonly #isTask: boolean;
+  /** What waits for it is forgotten with this session. */
+  readonly #never = new Promise<never>(() => undefined);
   /** By the call that runs them: a tool may run several agents in one call. */
   readonly #children = new Map<string, Set<ChildSession>>();
   /** How to close the sessions of sub-agents that are open or being opened. */
@@ -82,7 +84,7 @@ export class SubAgents {
    */
   get abandoned(): Promise<never> | undefined {
     const isAborted = this.#call?.signal.aborted === true;
-    return isAborted ? new Promise(() => undefined) : this.#call?.caller?.abandoned;
+    return isAborted ? this.#never : this.#call?.caller?.abandoned;
   }
 
   /** Makes the sessions of an agent those of a call: once it is aborted, nothing begins in them. The agent must be a copy for one call. */

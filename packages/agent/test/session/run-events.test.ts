@@ -89,6 +89,17 @@ describe("the text of a run", () => {
     expect(await result).toBe("It is 4.");
   });
 
+  it("is the whole answer for a reader that begins after the end, as a second one does", async () => {
+    const session = startSession(
+      defineAgent({ llm: new MockLlmCaller([answers("It is 4."), answers("5.")]) }),
+    );
+    const read = session.ask("2+2?");
+    expect([await textOf(read), await textOf(read), await textOf(read)]).toEqual(Array(3).fill("It is 4."));
+    const awaited = session.ask("2+3?");
+    await awaited;
+    expect(await textOf(awaited)).toBe("5.");
+  });
+
   it("ends with a run that fails, and a question is refused: its reader does not answer", async () => {
     const pay = toolOf("pay", () => "paid", { approval: "always" });
     const llm = new MockLlmCaller([callsTools([{ name: "pay" }], { text: "I pay." }), fails("auth")]);

@@ -1,4 +1,4 @@
-import { redactor } from "../failure-text.ts";
+import { redactor, secretMark } from "../failure-text.ts";
 
 /** Keys of well-known providers, and credentials of HTTP. */
 const knownSecrets =
@@ -7,7 +7,7 @@ const knownSecrets =
 /** Copies a value of JSON with every secret in its texts replaced by `[secret]`: the given ones, and those of known formats. */
 export function redactJson<Value>(value: Value, secrets: readonly string[]): Value {
   const redact = redactor(secrets);
-  return mapTexts(value, (text) => redact(text).replaceAll(knownSecrets, "[secret]"));
+  return mapTexts(value, (text) => redact(text).replaceAll(knownSecrets, secretMark));
 }
 
 /**

@@ -61,7 +61,10 @@ describe("cached", () => {
     const caller = cached(model);
     const calls = Promise.all([1, 2, 3].map(() => caller.call(requestOf())));
     release();
-    expect((await calls).map(({ usage }) => usage)).toEqual([spent, noUsage, noUsage]);
+    // The digests of the requests are computed in threads, so that any of them may be the first.
+    const usages = (await calls).map(({ usage }) => usage);
+    expect(usages.filter((usage) => usage === spent)).toHaveLength(1);
+    expect(usages).toEqual(expect.arrayContaining([spent, noUsage]));
     expect(model.callCount).toBe(1);
   });
 
@@ -70,7 +73,6 @@ describe("cached", () => {
     const caller = cached(model);
     const calls = Promise.all([1, 2, 3].map(() => caller.call(requestOf())));
     release();
-    // The digests of the requests are computed in threads, so that any of them may be the first.
     expect((await calls).filter(({ ok }) => !ok)).toHaveLength(1);
     expect(model.callCount).toBe(2);
   });

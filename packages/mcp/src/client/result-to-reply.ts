@@ -1,7 +1,7 @@
 import { canonicalJson } from "@moora/agent";
 import { toolReply, type ToolReply } from "@moora/agent-core-effects";
-import { truncated } from "@moora/agent-core-effects/internal";
-import { isJsonObject, textToJson } from "@moora/llm/internal";
+import { isObject, truncated } from "@moora/agent-core-effects/internal";
+import { textToJson } from "@moora/llm/internal";
 import { McpError } from "../mcp-error.ts";
 import type { ReceivedCheck } from "./received-schema.ts";
 
@@ -17,7 +17,7 @@ interface ReadBlock {
  * Throws `McpError` for a result that does not follow the protocol or the output schema of its tool, which `checkOutput` checks.
  */
 export function resultToReply(tool: string, result: unknown, checkOutput: ReceivedCheck): ToolReply {
-  if (!isRecord(result) || !Array.isArray(result["content"] ?? []))
+  if (!isObject(result) || !Array.isArray(result["content"] ?? []))
     throw invalid(tool, "it is not the result of a call");
   const problem =
     result["isError"] === true ? undefined : outputProblem(result["structuredContent"], checkOutput);
@@ -47,7 +47,7 @@ function outputProblem(structured: unknown, check: ReceivedCheck): string | unde
 }
 
 function readBlock(tool: string, block: unknown): ReadBlock {
-  if (!isRecord(block)) throw invalid(tool, "a block of its content is not an object");
+  if (!isObject(block)) throw invalid(tool, "a block of its content is not an object");
   switch (block["type"]) {
     case "text":
       return { text: String(block["text"]) };
@@ -64,7 +64,7 @@ function readBlock(tool: string, block: unknown): ReadBlock {
 }
 
 function resourceBlock(tool: string, resource: unknown): ReadBlock {
-  if (!isRecord(resource)) throw invalid(tool, "a resource of its content is not an object");
+  if (!isObject(resource)) throw invalid(tool, "a resource of its content is not an object");
   const { text, blob, mimeType, uri } = resource;
   return typeof text === "string" ? { text } : binaryBlock(tool, blob, mimeType, String(uri));
 }
@@ -95,12 +95,10 @@ function structuredText(structured: unknown, texts: readonly string[]): string |
   const isInText = (value: unknown): boolean =>
     inTexts.has(canonicalJson(value)) || (Array.isArray(value) && value.length > 0 && value.every(isInText));
   if (isInText(structured)) return undefined;
-  if (!isRecord(structured)) return JSON.stringify(structured);
+  if (!isObject(structured)) return JSON.stringify(structured);
   const rest = Object.entries(structured).filter(([, value]) => !isInText(value));
   return rest.length === 0 ? undefined : JSON.stringify(Object.fromEntries(rest));
 }
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> => isJsonObject(value);
 
 const invalid = (tool: string, problem: string): McpError =>
   new McpError(

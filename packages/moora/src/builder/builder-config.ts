@@ -3,7 +3,7 @@ import {
   type AgentConfig,
   type AgentConfigChange,
 } from "@moora/agent-core-state-machine";
-import { refuse, shownValue } from "@moora/agent-core-effects/internal";
+import { isObject, refuse, shownValue } from "@moora/agent-core-effects/internal";
 import { changeConfig, configGroups } from "@moora/agent-core-state-machine/internal";
 
 /** The name of a set of limits that replace the defaults of `defineAgent`. */
@@ -29,9 +29,6 @@ export function checkChange(change: AgentConfigChange): void {
       refuse(`config.${name} must be an object, got ${shownValue(change[name])}.`);
   }
 }
-
-const isObject = (value: unknown): boolean =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /**
  * Merges a change into a configuration. Models, settings, budget, approval, the blacklist and the graph are merged, so that

@@ -641,7 +641,7 @@ describe("a session of another agent", () => {
     expect(approved).toMatchObject({
       code: 0,
       err: expect.stringContaining(
-        'If no process runs the session: moora worker --agent FILE --log shop.db, with the module of the agent "shop"\n',
+        'If no process runs the session: moora run --session ada --agent FILE --log shop.db, with the module of the agent "shop"\n',
       ),
     });
   });

@@ -78,9 +78,21 @@ describe("moora show", () => {
     await cli("approve", "ada", "call_1", "--as", "bob");
     const shown = await cli("show", "ada");
     expect(shown).toContain(
-      'next      waits for a process: moora worker --agent FILE, with the module of the agent "support"\n',
+      'next      waits for a process: moora run --session ada --agent FILE, with the module of the agent "support"\n',
     );
     expect(shown).toContain('call_1 refund {"euros":80}: approved by bob, waits for a process, attempt 1');
+  });
+
+  it("says of a call that has ended who decided it, and how it ended", async () => {
+    await withSession(supportAgent(refunds, { version: "1" }), async (session) => {
+      await untilAsked(session);
+      const [question] = session.questions();
+      if (question !== undefined) await session.decide(question, { approve: { euros: 8 } }, "bob");
+      await session.settled();
+    });
+    expect(await cli("show", "ada")).toContain(
+      '\ndecided calls\n  call_1 refund {"euros":8}: modified by bob, ended with: refunded\n',
+    );
   });
 
   it("shows a canceled session as canceled, as sessions and log do", async () => {

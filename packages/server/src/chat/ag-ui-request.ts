@@ -1,3 +1,4 @@
+import { isObject } from "@moora/agent-core-effects/internal";
 import * as z from "zod/mini";
 import type { ClientMessage } from "./ag-ui-base.ts";
 import type { UserMessage } from "./chat-request.ts";
@@ -83,13 +84,10 @@ export interface PostedState {
 
 /** The state that a run posts; undefined for a client that has none yet. */
 export function postedStateOf({ state, forwardedProps, messages }: RunInput): PostedState | undefined {
-  const base = isFields(forwardedProps) ? (forwardedProps[baseStateName] ?? undefined) : undefined;
+  const base = isObject(forwardedProps) ? (forwardedProps[baseStateName] ?? undefined) : undefined;
   // A client that names what it has changed has a state.
   if (state === undefined || state === null || (base === undefined && isEmpty(state))) return undefined;
   return { state, base, messages };
 }
 
-const isEmpty = (state: unknown): boolean => isFields(state) && Object.keys(state).length === 0;
-
-const isFields = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
+const isEmpty = (state: unknown): boolean => isObject(state) && Object.keys(state).length === 0;

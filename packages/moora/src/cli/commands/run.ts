@@ -2,7 +2,7 @@ import type { AgentTerminal } from "../terminal/agent-terminal.ts";
 import { exitCodes, type CliHost, type ExitCode } from "../cli-host.ts";
 import { agentOptions, type Command, type CommandCall } from "../command.ts";
 import { pipedTask } from "../piped-task.ts";
-import { checkResumable } from "../session/check-resumable.ts";
+import { checkResumable, nothingToResume } from "../session/check-resumable.ts";
 import { UsageError } from "../usage-error.ts";
 
 /** Runs one task, from the arguments or from standard input. */
@@ -21,6 +21,8 @@ export const runCommand: Command = {
     const text = task.type === "typed" ? await typedTask(terminal) : task.type === "task" ? task.text : "";
     if (text === undefined) return terminal.isStopping ? exitCodes.terminated : exitCodes.canceled;
     if (text === "" && task.type === "typed") throw missingTaskError();
+    if (task.type === "resume" && !terminal.hasResumedLoop)
+      throw nothingToResume(call, host, terminal.session.current());
     return await runTask(text, terminal);
   },
 };
@@ -53,7 +55,6 @@ async function taskOf({ args, options }: CommandCall, host: CliHost): Promise<Gi
 async function runTask(task: string, terminal: AgentTerminal): Promise<ExitCode> {
   if (terminal.hasResumedLoop && (task === "" || task === terminal.lastMessage))
     return await terminal.resume();
-  if (task === "") throw missingTaskError();
   return await terminal.ask(task);
 }
 

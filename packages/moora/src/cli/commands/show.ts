@@ -7,6 +7,7 @@ import {
   type ControlMove,
   type Position,
   type Question,
+  type ToolCallRecord,
 } from "@moora/agent";
 import { questionsAt } from "@moora/agent/internal";
 import { oneLine } from "@moora/agent-core-effects/internal";
@@ -25,7 +26,7 @@ import { timeToText } from "../session/timeline.ts";
 export const showCommand: Command = sessionCommand({
   name: "show",
   usage: "<session>",
-  summary: "Show a session: state, messages, open calls, questions, usage.",
+  summary: "Show a session: state, messages, open and decided calls, questions, usage.",
   options: ["at", "all"],
   optionHelp: { all: "Show all of the application data." },
   async run(call) {
@@ -94,6 +95,7 @@ function viewOf(call: SessionCall, { seq, state, moves, questions, owner, next }
       "open calls",
       openCallsOf(control).map((open) => openCallToText(state, open, owner !== undefined)),
     ),
+    ...section("decided calls", Object.entries(state.toolCalls).flatMap(decidedToLines)),
     ...section(
       "questions",
       questions.map((question) => questionToText(call, question)),
@@ -140,6 +142,14 @@ function openCallToText(state: AgentState, { id, attempt, status }: OpenCall, ha
   const decided =
     status.type === "running" && decision?.type === "approved" ? `approved by ${decision.by}, ` : "";
   return `${id} ${name} ${oneLine(parameters)}: ${decided}${statusText(state, status, hasOwner)}, attempt ${attempt}`;
+}
+
+/** A call that has ended, with who decided it. */
+function decidedToLines([id, record]: readonly [string, ToolCallRecord]): readonly string[] {
+  const { name, parameters, decision, result } = record;
+  if (decision === undefined || result === null) return [];
+  const end = oneLine(result.isSuccess ? result.content : result.error);
+  return [`${id} ${name} ${oneLine(parameters)}: ${decision.type} by ${decision.by}, ended with: ${end}`];
 }
 
 function statusText(state: AgentState, status: OpenCall["status"], hasOwner: boolean): string {

@@ -4,30 +4,49 @@ import { CliFailure } from "../cli-failure.ts";
 import { exitCodes, type CliHost } from "../cli-host.ts";
 import type { CommandCall } from "../command.ts";
 import { CommandHints } from "./command-hints.ts";
-import { withLog } from "./session-call.ts";
+import { logTargetOf, withLog } from "./session-call.ts";
 import { sessionState } from "./session-state.ts";
 
-/** Throws `CliFailure` where `--session` names a session that does not exist, or has nothing in progress. */
+/**
+ * Throws `CliFailure` where `--session` names a session that does not exist, or whose last task is finished. One whose task has failed
+ * may be opened: its next attempt then has the limits of the agent as it is now.
+ */
 export async function checkResumable(call: CommandCall, host: CliHost): Promise<void> {
   const id = call.options.text("session") ?? "";
   await withLog(call.options, host, false, async ({ log, target }) => {
-    const hints = new CommandHints({ options: call.options, target });
     const state = await sessionState(log, id, host);
-    const start = `Start one with ${hints.command("run", "...", "--session", id)}`;
-    if (state === undefined)
-      throw new CliFailure(exitCodes.missing, `Session "${id}" not found in ${target.shown}. ${start}`);
-    if (isLoopRunning(state)) return;
-    const task = `Give it a task: ${hints.command("run", "...", "--session", id)}`;
-    throw new CliFailure(
-      exitCodes.refused,
-      `Nothing to resume in session "${id}": ${endText(state)} ${task}`,
-    );
+    if (state === undefined) {
+      const start = new CommandHints({ options: call.options, target }).command(
+        "run",
+        "...",
+        "--session",
+        id,
+      );
+      throw new CliFailure(
+        exitCodes.missing,
+        `Session "${id}" not found in ${target.shown}. Start one with ${start}`,
+      );
+    }
+    if (isLoopRunning(state) || state.reActContext.control.type === "Error") return;
+    throw nothingToResume(call, host, state);
   });
 }
 
-function endText({ reActContext: { control } }: AgentState): string {
+/** The failure where the session of `--session` has nothing in progress, with the commands that continue it. */
+export function nothingToResume({ options }: CommandCall, host: CliHost, state: AgentState): CliFailure {
+  const id = options.text("session") ?? "";
+  const hints = new CommandHints({ options, target: logTargetOf(options, host) });
+  const task = `Give it a task: ${hints.command("run", "...", "--session", id)}`;
+  return new CliFailure(
+    exitCodes.refused,
+    `Nothing to resume in session "${id}": ${endText(state, hints.command("retry", id))} ${task}`,
+  );
+}
+
+function endText({ reActContext: { control } }: AgentState, retry: string): string {
   if (control.type === "Idle") return "it has no task yet.";
   if (control.type !== "Error") return "its last task is finished.";
   const { kind, message } = control.failure;
-  return kind === "Cancelled" ? "its last task was canceled." : `its last task failed: ${message}`;
+  const end = kind === "Cancelled" ? "its last task was canceled." : `its last task failed: ${message}`;
+  return `${end} Try it again: ${retry}.`;
 }

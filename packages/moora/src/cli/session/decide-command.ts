@@ -64,7 +64,7 @@ const decidedCall = (question: Question, decision: Decision): Question =>
 export async function resumeCommand({ log, target, id, options, hints }: SessionCall): Promise<string> {
   const { agent } = await readHeader(log, id);
   if (agent.name !== agentName)
-    return `${hints.workerCommand()}, with the module of the agent "${agent.name}"`;
+    return `${hints.command("run", "--session", id, "--agent", "FILE")}, with the module of the agent "${agent.name}"`;
   const tools = (await readToolsModule(log, target, id))?.path;
   return new CommandHints({ options, target, tools }).runCommand("run", "--session", id);
 }

@@ -1,7 +1,4 @@
-import { secretForms } from "@moora/llm/internal";
-
-/** The replacement for a secret. */
-const replacement = "[secret]";
+import { secretForms, secretMark } from "@moora/llm/internal";
 
 /**
  * Replaces secrets in a text that arrives in pieces. A secret is recognized as it is, percent-encoded, in base64, and
@@ -46,7 +43,7 @@ export class SecretFilter {
         return { shown: shown + text.slice(copied, at), rest: text.slice(at) };
       const found = this.#forms.find((form) => text.startsWith(form, at));
       if (found === undefined) continue;
-      shown += text.slice(copied, at) + replacement;
+      shown += text.slice(copied, at) + secretMark;
       copied = at + found.length;
       at = copied - 1;
     }
