@@ -63,8 +63,7 @@ describe("cached", () => {
     release();
     // The digests of the requests are computed in threads, so that any of them may be the first.
     const usages = (await calls).map(({ usage }) => usage);
-    expect(usages.filter((usage) => usage === spent)).toHaveLength(1);
-    expect(usages).toEqual(expect.arrayContaining([spent, noUsage]));
+    expect(usages.filter(({ inputTokens }) => inputTokens > 0)).toEqual([spent]);
     expect(model.callCount).toBe(1);
   });
 
