@@ -2,6 +2,7 @@ import { beginReplay, rulesVersion, type AgentInput, type AgentState } from "@mo
 import { frozen, stateVersion } from "@moora/agent-core-state-machine/internal";
 import {
   chainStart,
+  LogError,
   type ChainHead,
   type LogNotice,
   type LogRecord,
@@ -80,12 +81,23 @@ async function fromSnapshot(
   start: AgentState,
 ): Promise<FoldStart | undefined> {
   if (snapshot.seq < 1) return undefined;
+  await checkHeader(log);
   const [record, ...tail] = await readInTurns(log, snapshot.seq - 1);
   if (record?.seq !== snapshot.seq || record.digest !== snapshot.digest) return undefined;
   if (!isConfirmed(snapshot, tail)) return undefined;
   const state = textToJson(snapshot.body);
   if (!isState(state, start)) return undefined;
   return { state: frozen(state), head: { seq: snapshot.seq, digest: snapshot.digest }, tail };
+}
+
+/** Rejects with `LogCorrupt` where the first record does not confirm the header. Later damage is found by who reads that far. */
+async function checkHeader(log: SessionLog): Promise<void> {
+  try {
+    await log.read(0, 1);
+  } catch (error) {
+    const isLater = error instanceof LogError && error.code === "LogCorrupt" && (error.seq ?? 0) > 1;
+    if (!isLater) throw error;
+  }
 }
 
 /**

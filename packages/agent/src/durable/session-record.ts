@@ -16,9 +16,14 @@ const changesDigestLength = 11;
 export const digestOfChanges = (changes: readonly AgentChange[]): string =>
   `${rulesVersion}-${digestOf(canonicalJson(changes)).slice(0, changesDigestLength)}`;
 
-/** The rules by which a record was written, in its `changesDigest`: 1 for a digest alone, as format 1 has it. */
-const rulesOf = ({ changesDigest }: Pick<LogRecord, "changesDigest">): number =>
-  Number(/^(\d+)-.{11}$/.exec(changesDigest)?.[1] ?? 1);
+/**
+ * The rules by which a record was written, in its `changesDigest`: 1 for a digest alone, as format 1 has it; undefined for what is no
+ * digest.
+ */
+function rulesOf({ changesDigest }: Pick<LogRecord, "changesDigest">): number | undefined {
+  const match = /^(?:(\d+)-)?[\w-]{11}$/.exec(changesDigest);
+  return match === null ? undefined : Number(match[1] ?? 1);
+}
 
 /**
  * Whether an input changes the state now as it did when its record was written. `other-rules`: the record was written by other rules, so
@@ -28,7 +33,8 @@ export function checkChanges(
   record: Pick<LogRecord, "changesDigest">,
   changes: readonly AgentChange[],
 ): "same" | "differs" | "other-rules" {
-  if (rulesOf(record) !== rulesVersion) return "other-rules";
+  const rules = rulesOf(record);
+  if (rules !== undefined && rules !== rulesVersion) return "other-rules";
   return digestOfChanges(changes) === record.changesDigest ? "same" : "differs";
 }
 

@@ -192,3 +192,19 @@ describe("a JSONL file that lost what was acknowledged", () => {
     expect((await stateAt(late, "ada", head - 1)).seq).toBe(head - 1);
   });
 });
+
+describe("a header that was changed in the database", () => {
+  it.each(["run", "post", "read"] as const)(
+    "is found by who opens the session to %s, also from a snapshot",
+    async (access) => {
+      await using storage = storageOf("sqlite", full);
+      await longSession(storage);
+      const database = new DatabaseSync(storage.place.file("log.db"));
+      database.exec(`UPDATE moora_sessions SET header = replace(header, '"agent"', '"agents"')`);
+      database.close();
+      const log = storage.open();
+      await expect(openSession(agent, { log, id: "ada", access })).rejects.toMatchObject(corrupt(1));
+      expect(await verifySession(log, "ada")).toMatchObject({ ok: false, seq: 1, reason: "damaged" });
+    },
+  );
+});

@@ -56,6 +56,18 @@ describe("verifying a session", () => {
     expect(report).toMatchObject({ ok: true, seq: records.length, foldedByOtherRules: 3 });
   });
 
+  it.each(["", "2", "2-of_a_chang", "no digest at all"])(
+    "names a record whose digest of changes is none: %j",
+    async (changesDigest) => {
+      const log = (await recorded()).log();
+      await rewriteSession(log, "others", ({ seq, body, changesDigest: own }) => ({
+        body,
+        changesDigest: seq === 2 ? changesDigest : own,
+      }));
+      expect(await verifySession(log, "others")).toMatchObject({ ok: false, seq: 2, reason: "differs" });
+    },
+  );
+
   it("says by which rules a session was created, and by which it was opened", async () => {
     const log = (await recorded()).log();
     expect(textToHeader((await log.open("ada"))?.header ?? "").rules).toBe(rulesVersion);
