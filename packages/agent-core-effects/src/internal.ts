@@ -1,5 +1,5 @@
 /** Exports for the other packages of this repository. Not a public API: they may change in any release. */
-export { lostNumber } from "@moora/llm/internal";
+export { lostNumber, repeatedKey } from "@moora/llm/internal";
 export { callId, namedCallId } from "./call-id.ts";
 export { blobProblem } from "./check-blobs.ts";
 export { checkAgent } from "./check-agent.ts";

@@ -2,7 +2,14 @@ import { AgentError, type CheckedValue, type StandardSchema } from "@moora/agent
 import { after, schemaCheckOf } from "@moora/agent-core-effects/internal";
 import { maxJsonItems } from "@moora/agent-core-state-machine/internal";
 import type { JsonObject } from "@moora/llm";
-import { hasMoreItemsThan, isJsonObject, lostNumber, lostNumberText } from "@moora/llm/internal";
+import {
+  hasMoreItemsThan,
+  isJsonObject,
+  lostNumber,
+  lostNumberText,
+  repeatedKey,
+  repeatedKeyText,
+} from "@moora/llm/internal";
 import { answerInvalidText, answerProblemText, lastAnswerText } from "./answer-failure.ts";
 import { answerSchemaOf } from "./answer-schema.ts";
 
@@ -71,7 +78,9 @@ function textToValue(text: string): { readonly value: unknown } | { readonly pro
     return { problem: "The answer is not JSON." };
   }
   const lost = lostNumber(json);
-  return lost === undefined ? { value } : { problem: lostNumberText(lost) };
+  if (lost !== undefined) return { problem: lostNumberText(lost) };
+  const twice = repeatedKey(json);
+  return twice === undefined ? { value } : { problem: repeatedKeyText(twice) };
 }
 
 const thinkingEnd = "</think>";

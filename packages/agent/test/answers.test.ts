@@ -146,6 +146,12 @@ describe("an answer that does not fit", () => {
     expect(note(llm, 1)).toContain("at order cannot be kept: it would become 9007199254740992. Send it as");
   });
 
+  it("does not fit if it has a key twice", async () => {
+    const llm = new MockLlmCaller([answers('{"celsius":10,"celsius":20}'), answers('{"celsius":20}')]);
+    expect((await runTask(defineAgent({ llm, answer: weather }), "q")).answer).toEqual({ celsius: 20 });
+    expect(note(llm, 1)).toContain('The key \"celsius\" stands twice');
+  });
+
   it.each([
     ["in a code fence", '```json\n{"celsius":20}\n```\n'],
     ["after thinking", '<think>It was {"celsius":10}.</think>\n{"celsius":20}'],

@@ -7,14 +7,8 @@ export { redactor, secretForms, secretMark } from "./failure-text.ts";
 export { estimateUsage } from "./estimate-tokens.ts";
 export { fileToUrl, urlToFile } from "./file-to-text.ts";
 export { lostNumber, lostNumberText } from "./json-numbers.ts";
-export {
-  endOfJsonString,
-  hasMoreItemsThan,
-  isJsonObject,
-  isObject,
-  textToJson,
-  withWellFormedText,
-} from "./json.ts";
+export { repeatedKey, repeatedKeyText } from "./repeated-key.ts";
+export { hasMoreItemsThan, isJsonObject, isObject, textToJson, withWellFormedText } from "./json.ts";
 export { isMissing } from "./load-sdk.ts";
 export {
   oneOf,

@@ -1,5 +1,5 @@
 import type { Clock } from "@moora/agent";
-import { lostNumber } from "@moora/agent-core-effects/internal";
+import { lostNumber, repeatedKey } from "@moora/agent-core-effects/internal";
 import type * as z from "zod/mini";
 import { acceptedForm } from "./accepted-form.ts";
 import { HttpProblem } from "./problem.ts";
@@ -74,6 +74,8 @@ function textToJson(text: string): unknown {
     const detail = "A number of the body has more digits than can be kept. Send it as a string.";
     throw new HttpProblem("invalid-request", detail, { path: lost.path });
   }
+  if (repeatedKey(text) !== undefined)
+    throw new HttpProblem("invalid-request", "An object of the body has a key twice.");
   if (isDeeperThan(value, maxDepth))
     throw new HttpProblem("invalid-request", `The body must have at most ${maxDepth} levels.`);
   // Before ids are computed from it: the log stores well-formed text only.

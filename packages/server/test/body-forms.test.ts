@@ -58,16 +58,19 @@ describe("a body of another form", () => {
     expect(detail).not.toContain(secret);
   });
 
-  it("is refused with the place of a number that cannot be kept", async () => {
+  it.each([
+    ['{"order":9007199254740993}', { path: "decision.approve.order" }],
+    ['{"euros":1,"euros":7}', { detail: "An object of the body has a key twice." }],
+  ])("is refused where a number or a key of it would be lost: %s", async (approved, problem) => {
     await using scene = new Scene(agentOf([answers("Hi.")]));
     const ada = scene.as("ada");
     const id = await ada.create();
     const refused = await ada.send(`/sessions/${id}/decisions`, {
       method: "POST",
       headers: { "content-type": "application/json" },
-      body: '{"toolCallId":"call_1","digest":"d","decision":{"approve":{"order":9007199254740993}}}',
+      body: `{"toolCallId":"call_1","digest":"d","decision":{"approve":${approved}}}`,
     });
     expect(refused.status).toBe(400);
-    expect(await refused.json()).toMatchObject({ code: "invalid-request", path: "decision.approve.order" });
+    expect(await refused.json()).toMatchObject({ code: "invalid-request", ...problem });
   });
 });

@@ -1,14 +1,15 @@
 import { isStorable, jsonCopy, maxJsonItems, maxJsonLength } from "@moora/agent-core-state-machine/internal";
 import type { JsonObject } from "@moora/llm";
 import {
-  endOfJsonString,
   hasMoreItemsThan,
   isJsonObject,
   lostNumber,
   lostNumberText,
+  repeatedKey,
+  repeatedKeyText,
 } from "@moora/llm/internal";
 import { errorText } from "../error-text.ts";
-import { truncated, truncatedToBytes } from "../truncate.ts";
+import { truncatedToBytes } from "../truncate.ts";
 
 export type ParsedArguments =
   | { readonly ok: true; readonly value: JsonObject }
@@ -37,12 +38,7 @@ export function parseArguments(text: string): ParsedArguments {
   if (lost !== undefined) return wrong(lostNumberText(lost), text);
   if (!isJsonObject(value)) return wrong("The arguments are not a JSON object.", text);
   const twice = repeatedKey(text);
-  return twice === undefined
-    ? { ok: true, value }
-    : wrong(
-        `The key ${JSON.stringify(truncated(twice.key, 100))} stands twice, at offset ${twice.offset}.`,
-        text,
-      );
+  return twice === undefined ? { ok: true, value } : wrong(repeatedKeyText(twice), text);
 }
 
 /**
@@ -53,36 +49,3 @@ const wrong = (problem: string, text: string): ParsedArguments => ({
   ok: false,
   problem: `${truncatedToBytes(problem, 400)} You sent: ${truncatedToBytes(text, 1_400)}`.toWellFormed(),
 });
-
-/** The first duplicate key of an object in this valid JSON text. `JSON.parse` would silently keep the last value. */
-function repeatedKey(text: string): { readonly key: string; readonly offset: number } | undefined {
-  const objects: (Set<string> | undefined)[] = [];
-  for (let offset = 0; offset < text.length; offset += 1) {
-    const character = text[offset];
-    if (character === "{") objects.push(new Set());
-    else if (character === "[") objects.push(undefined);
-    else if (character === "}" || character === "]") objects.pop();
-    if (character !== '"') continue;
-    const end = endOfJsonString(text, offset);
-    const keys = isKey(text, end) ? objects.at(-1) : undefined;
-    if (keys !== undefined) {
-      const key = keyAt(text, offset, end);
-      if (keys.has(key)) return { key, offset };
-      keys.add(key);
-    }
-    offset = end - 1;
-  }
-  return undefined;
-}
-
-function keyAt(text: string, start: number, end: number): string {
-  const key = text.slice(start + 1, end - 1);
-  return key.includes("\\") ? String(JSON.parse(text.slice(start, end))) : key;
-}
-
-/** Whether a string that ends at `end` is a key: a colon follows it, after white space. */
-function isKey(text: string, end: number): boolean {
-  let next = end;
-  while (text.charCodeAt(next) <= 32) next += 1;
-  return text[next] === ":";
-}
