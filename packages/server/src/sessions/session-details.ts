@@ -27,10 +27,7 @@ const titleLength = 80;
 /** For how many sessions the details are remembered. */
 const mostKnown = 10_000;
 
-/**
- * What a list shows of a session beside its position. It is read once for each last record: a list reads one record of a session that has
- * not changed since the list before.
- */
+/** What a list shows of a session beside its position. Of a session that has not changed since the list before, one record is read. */
 export class SessionDetails {
   readonly #pool: SessionPool;
   /** By the digests of last records, each of which is that of one history. */
