@@ -124,6 +124,16 @@ describe("a position", () => {
     expect(await panel().locator(".request-messages > .new").count()).toBe(1);
     await tab("State").click();
     await panel().locator(".changed > details > summary").getByText("data", { exact: true }).waitFor();
+    const isOpen = (name: string) =>
+      panel()
+        .locator(".tree > ul > li > details", { has: page.getByText(name, { exact: true }) })
+        .evaluate((details) => details.hasAttribute("open"));
+    expect(await Promise.all(["messages", "toolCalls", "data", "reActContext"].map(isOpen))).toEqual([
+      true,
+      true,
+      true,
+      false,
+    ]);
     await tab("Data").click();
     await panel().getByText('"euros": 59.9').waitFor();
     await tab("Usage").click();
@@ -159,20 +169,20 @@ describe("the timeline", () => {
 
   it("is zoomed around the pointer with the wheel, and moved with Shift", async () => {
     await open("#at=33");
-    expect(await range()).toEqual([0, 33]);
+    expect(await range()).toEqual([1, 34]);
     const { x, y, width } = (await canvas().boundingBox()) ?? { x: 0, y: 0, width: 0 };
     await page.mouse.move(x + width / 3, y + 40);
     await page.mouse.wheel(0, -300 * Math.log(2));
-    const zoomed = await until(range, ([from]) => from !== 0);
-    expect(zoomed[0]).toBeCloseTo(5.5, 0);
-    expect(zoomed[1]).toBeCloseTo(22, 0);
+    const zoomed = await until(range, ([from]) => from !== 1);
+    expect(zoomed[0]).toBeCloseTo(6.5, 0);
+    expect(zoomed[1]).toBeCloseTo(23, 0);
     await page.keyboard.down("Shift");
     await page.mouse.wheel(0, width / 3);
     await page.keyboard.up("Shift");
     const moved = await until(range, ([from]) => from !== zoomed[0]);
-    expect(moved[0]).toBeCloseTo(11, 0);
+    expect(moved[0]).toBeCloseTo(12, 0);
     await page.mouse.wheel(0, 3_000);
-    expect(await until(range, ([from]) => from === 0)).toEqual([0, 33]);
+    expect(await until(range, ([from]) => from === 1)).toEqual([1, 34]);
     expect(await position().textContent()).toBe("33 / 33");
   });
 
@@ -189,17 +199,17 @@ describe("the timeline", () => {
     await page.locator(".selection").waitFor();
     await page.mouse.up();
     await page.keyboard.up("Shift");
-    const shown = await until(range, ([from]) => from !== 0);
-    expect(shown[0]).toBeCloseTo(11, 0);
-    expect(shown[1]).toBeCloseTo(22, 0);
+    const shown = await until(range, ([from]) => from !== 1);
+    expect(shown[0]).toBeCloseTo(12, 0);
+    expect(shown[1]).toBeCloseTo(23, 0);
     expect(await page.locator(".selection").count()).toBe(0);
     expect(await position().textContent()).toBe("33 / 33");
     await drag(0.1, 0.5);
     await page.mouse.up();
     expect(await range()).toEqual(shown);
-    expect(["16 / 33", "17 / 33"]).toContain(await position().textContent());
+    expect(["17 / 33", "18 / 33"]).toContain(await position().textContent());
     await page.locator("body").press("0");
-    expect(await range()).toEqual([0, 33]);
+    expect(await range()).toEqual([1, 34]);
   });
 });
 

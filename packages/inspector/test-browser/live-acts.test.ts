@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { agentTool, askHuman, defineAgent, parsePortable, type Agent } from "@moora/agent";
+import { agentTool, askHuman, defineAgent, openSession, parsePortable, type Agent } from "@moora/agent";
 import { memoryLog } from "@moora/event-log";
 import { answers, callsTools, fails, MockLlmCaller, type MockScript } from "@moora/llm/testing";
 import type { Page } from "playwright-core";
@@ -109,10 +109,21 @@ describe("in a live session", () => {
     await button("Edit").click();
     await page.getByLabel("Arguments as JSON").fill('{ "order": "8" }');
     await button("Approve with these arguments").click();
-    await page.getByRole("alert").getByText("euros").waitFor();
+    await page
+      .getByRole("alert")
+      .getByText(/^euros: .*[^)]$/)
+      .waitFor();
     await page.getByLabel("Arguments as JSON").fill('{ "order": "8", "euros": 9 }');
     await button("Approve with these arguments").click();
     await said("Done.");
+    const call = page.getByRole("log").locator("details.call");
+    expect(await call.locator(".arguments").textContent()).toBe('{"order":"8","euros":9}');
+    await call.locator("summary").click();
+    expect(await call.locator("pre").allTextContents()).toEqual([
+      '{"order":"8","euros":9}',
+      '{"order":"7","euros":12}',
+      "paid 8",
+    ]);
     await page.getByRole("tab", { name: "Data" }).click();
     await page.getByRole("tabpanel").getByText('"euros": 9').waitFor();
     expect(problems()).toEqual([]);
@@ -155,6 +166,30 @@ describe("in a live session", () => {
     await button("Fork from here").click();
     await page.getByText(`fork of ${original} at 1`).waitFor();
     await page.getByText("No message at this position.").waitFor();
+    expect(problems()).toEqual([]);
+  });
+
+  it("a fork at the record of a snapshot has one record less, and the page says why, over no control", async () => {
+    const log = memoryLog();
+    const agent = support(() => answers("Hello."));
+    const closed = await openSession(agent, { log, id: "one" });
+    await closed.ask("Hi.");
+    await closed.close();
+    await using server = await servedAgent(agent, { log });
+    await page.goto(`${server.url}/inspector/#session=one`);
+    await page.getByText("live", { exact: true }).waitFor();
+    const [at = ""] = (await page.locator(".position").textContent())?.split(" ") ?? [];
+    await button("Fork from here").click();
+    const notice = page.getByRole("status").filter({ hasText: `This is a fork of one at record ${at}.` });
+    await notice.getByText(`It has ${Number(at) - 1} records: those of snapshots are not copied.`).waitFor();
+    const covered = await notice.evaluate((element) => {
+      const shown = element.getBoundingClientRect();
+      return [...document.querySelectorAll("button, input, select")].filter((control) => {
+        const { top, bottom, left, right } = control.getBoundingClientRect();
+        return bottom > shown.top && top < shown.bottom && right > shown.left && left < shown.right;
+      }).length;
+    });
+    expect(covered).toBe(0);
     expect(problems()).toEqual([]);
   });
 

@@ -49,6 +49,7 @@ describe("the inspector of a server that ends its streams after a while", () => 
       text += word;
       await model.write(word);
       await page.getByRole("log").getByText(text).waitFor();
+      expect(await page.locator(".bubble.assistant").allTextContents()).toEqual([`Agent${text}`]);
       await page.waitForResponse((response) => response.url().includes("/events"));
     }
     const shown = await page.evaluate(() => (globalThis as unknown as { shown: string[] }).shown);
@@ -73,7 +74,7 @@ describe("the inspector of a server that ends its streams after a while", () => 
     const fork = page.getByRole("button", { name: "Fork from here" });
     await fork.click();
     await expect.poll(() => made.length, { timeout: 60_000 }).toBe(1);
-    await page.locator("[aria-disabled=false]", { hasText: "Fork from here" }).waitFor();
+    await page.locator("button[aria-disabled=false]", { hasText: "Fork from here" }).waitFor();
     await fork.click();
     await page.getByText(`This is a fork of ${id}`).waitFor();
     expect(made).toEqual([made[0], made[0]]);

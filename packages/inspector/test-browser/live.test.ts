@@ -73,6 +73,9 @@ describe("the inspector of a server", () => {
     await page.getByRole("button", { name: "Approve", exact: true }).waitFor();
     await first.close();
     await page.getByText("connecting", { exact: true }).waitFor();
+    await page.locator(".decision button[aria-disabled=true]", { hasText: "Approve" }).waitFor();
+    await page.locator(".composer > button[aria-disabled=true]", { hasText: "Send" }).waitFor();
+    await page.locator("[role=group][aria-disabled=true]", { hasText: "Cancel" }).waitFor();
     const log = memoryLog();
     await (await openSession(agent, { log, id })).close();
     const second = await servedAgent(agent, { log }, Number(new URL(url).port));
@@ -168,6 +171,8 @@ describe("the inspector of a server", () => {
     const page = await browser.newPage();
     await page.goto(`${url}/inspector/#session=${id}&at=0`);
     const token = page.getByLabel("Bearer token");
+    await token.waitFor();
+    expect(await page.getByText(/authentication is required/i).count()).toBe(1);
     for (const wrong of ["wrong", "wrong again"]) {
       await token.fill(wrong);
       await token.press("Enter");

@@ -3,9 +3,10 @@ import { answers } from "@moora/llm/testing";
 import { TestClock } from "@moora/testbed/test-clock";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { askingAgent } from "./asking-agent.ts";
 import { watch } from "./browser.ts";
 import { sampleAgent } from "./sample-session.ts";
-import { createSession, servedAgent } from "./served-agent.ts";
+import { createSession, servedAgent, talkIn } from "./served-agent.ts";
 
 const hour = 3_600_000;
 
@@ -71,6 +72,60 @@ describe("the list of sessions of a server", () => {
     await page.close();
   });
 
+  it("has what each session is about, its state and its open questions, and those first that wait", async () => {
+    const clock = new TestClock();
+    await using server = await servedAgent(askingAgent(), { clock });
+    const { url } = server;
+    const page = await browser.newPage({ viewport: { width: 390, height: 844 } });
+    await talkIn(page, url, "A shirt for my brother, please, in red, and a second one in blue.");
+    await page.getByText("The agent asks").waitFor();
+    await clock.advanceAsync(hour);
+    const idle = await createSession(url);
+    await page.goto(`${url}/inspector/`);
+    const rows = page.locator(".sessions li");
+    await rows.nth(1).waitFor();
+    expect(await rows.locator("b").allTextContents()).toEqual([
+      "A shirt for my brother, please, in red, and a second one in blue.",
+      idle,
+    ]);
+    expect(await rows.locator(".status").allTextContents()).toEqual([
+      "1 open questionWaitingForHuman",
+      "Idle",
+    ]);
+    const lines = await rows.evaluateAll((all) =>
+      all.map(
+        (row) =>
+          new Set(
+            [...row.querySelectorAll("b, .status, time")].map((part) => {
+              const { top, bottom } = part.getBoundingClientRect();
+              return Math.round((top + bottom) / 20);
+            }),
+          ).size,
+      ),
+    );
+    expect(lines).toEqual([2, 2]);
+    const { width = 0 } = (await rows.locator("b").first().boundingBox()) ?? {};
+    expect(width).toBeGreaterThan(320);
+    await page.close();
+  });
+
+  it("creates a session of an agent, once for two presses, and is reached again from it", async () => {
+    await using server = await servedAgent(sampleAgent([], async () => "paid"));
+    const page = await browser.newPage();
+    await page.goto(`${server.url}/inspector/`);
+    await page.getByText("There is no session yet.").waitFor();
+    await page.getByRole("button", { name: "New session with support" }).dblclick();
+    await page.getByText("live", { exact: true }).waitFor();
+    await expect
+      .poll(() => page.evaluate(() => document.activeElement?.getAttribute("aria-label")))
+      .toBe("Message");
+    await page.getByRole("combobox", { name: "Session" }).selectOption("All sessions");
+    await page.getByRole("button", { name: "support, 1 record" }).waitFor();
+    expect(await page.locator(".sessions li").count()).toBe(1);
+    expect(await page.evaluate(() => location.hash)).toBe("");
+    await page.close();
+  });
+
   it("has sessions of every page of the server", async () => {
     await using server = await servedAgent(sampleAgent([], async () => "paid"));
     const { url } = server;
@@ -122,7 +177,7 @@ describe("the list of sessions of a server", () => {
       await route.fulfill({ json: { sessions, next: null } });
     });
     await page.goto(`${url}/inspector`);
-    await page.getByRole("button", { name: "s_1 support 7 records" }).waitFor();
+    await page.getByRole("button", { name: "s_1 support, 7 records" }).waitFor();
     expect(await page.locator(".sessions li time").count()).toBe(0);
     await page.close();
   });

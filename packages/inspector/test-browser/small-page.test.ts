@@ -72,6 +72,19 @@ describe("on a small page", () => {
     }
   });
 
+  it("the conversation comes first, and the whole graph is as wide as the page", async () => {
+    await using server = await servedAgent(askingAgent());
+    await page.setViewportSize({ width: 390, height: 844 });
+    await talkIn(page, server.url, "A shirt, please.");
+    await expect.poll(inView(page.getByText("The agent asks"))).toBe(true);
+    await page.getByRole("tab", { name: "Graph" }).click();
+    for (const name of ["Idle", "WaitingForHuman"]) {
+      const { x = -1, width = 0 } = (await page.locator(".node", { hasText: name }).boundingBox()) ?? {};
+      expect(x).toBeGreaterThanOrEqual(0);
+      expect(x + width).toBeLessThanOrEqual(390);
+    }
+  });
+
   it("a question is answered with the keyboard, and its button is always in view", async () => {
     await using server = await servedAgent(askingAgent());
     await talkIn(page, server.url, "A shirt, please.");

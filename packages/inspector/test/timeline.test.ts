@@ -2,9 +2,11 @@ import { controlEdges } from "@moora/agent-core-state-machine";
 import { describe, expect, it } from "vitest";
 import { Axis } from "../src/app/axis.ts";
 import { drawGraph, nodeHeight, nodeWidth } from "../src/app/graph-layout.ts";
-import { paintTimeline, timelineHeight, type Painter } from "../src/app/timeline-paint.ts";
+import { layOutLanes, paintTimeline, type LaneLayout, type Painter } from "../src/app/timeline-paint.ts";
 import { markBit } from "../src/session/marks.ts";
 import type { RecordRow } from "../src/session/session-history.ts";
+import type { Span } from "../src/session/spans.ts";
+import type { Lane } from "../src/session/work.ts";
 
 const row = (seq: number, timestamp: number, marks = 0): RecordRow => ({
   seq,
@@ -32,15 +34,16 @@ describe("an axis", () => {
       "seq",
       Array.from({ length: 1_000 }, (_, index) => row(index + 1, index)),
     );
-    const half = axis.zoomed(axis.whole, 0.5, 250);
-    expect(half).toEqual({ from: 125, to: 625 });
+    expect(axis.whole).toEqual({ from: 1, to: 1_001 });
+    const half = axis.zoomed(axis.whole, 0.5, 251);
+    expect(half).toEqual({ from: 126, to: 626 });
     expect(axis.zoomed(half, 100, 250)).toEqual(axis.whole);
-    expect(axis.moved(half, -500)).toEqual({ from: 0, to: 500 });
+    expect(axis.moved(half, -500)).toEqual({ from: 1, to: 501 });
     expect(axis.showing(half, 300)).toBe(half);
-    expect(axis.showing(half, 990)).toEqual({ from: 500, to: 1_000 });
-    expect(axis.zoomed(half, 1e-9, 250)).toEqual({ from: 248, to: 256 });
+    expect(axis.showing(half, 990)).toEqual({ from: 501, to: 1_001 });
+    expect(axis.zoomed(half, 1e-9, 251)).toEqual({ from: 249, to: 257 });
     expect(axis.part({ from: 400, to: 300 })).toEqual({ from: 300, to: 400 });
-    expect(axis.part({ from: -20, to: 60 })).toEqual({ from: 0, to: 80 });
+    expect(axis.part({ from: -20, to: 60 })).toEqual({ from: 1, to: 81 });
     expect(axis.part({ from: 500, to: 501 })).toEqual({ from: 496.5, to: 504.5 });
     expect(axis.part({ from: -500, to: 5_000 })).toEqual(axis.whole);
   });
@@ -50,31 +53,37 @@ describe("an axis", () => {
     const axis = new Axis("time", rows);
     expect(axis.whole).toEqual({ from: 5, to: 6 });
     rows.push(row(2, 500));
-    expect(axis.whole).toEqual({ from: 5, to: 500 });
+    expect(axis.whole).toEqual({ from: 5, to: 516.5 });
   });
 });
+
+const spans = [
+  { id: 0, lane: "state", line: 0, name: "Planning", from: 1, to: 2 },
+  { id: 1, lane: "tool", line: 1, name: "call_1", from: 2, to: undefined },
+] as const;
+
+const lanes = layOutLanes(new Map([["state", 1] as const, ["tool", 2] as const]));
 
 /** What is painted, as rectangles with their colors. */
 function painted(
   rows: readonly RecordRow[],
   damaged = 0,
-): readonly (readonly [color: string, x: number, y: number])[] {
-  const rectangles: [string, number, number][] = [];
+  shown: readonly Span[] = spans,
+  layout: LaneLayout = lanes,
+): readonly (readonly [color: string, x: number, y: number, width: number, height: number])[] {
+  const rectangles: [string, number, number, number, number][] = [];
   const painter = {
     fillStyle: "",
-    fillRect: (x: number, y: number) => void rectangles.push([painter.fillStyle, x, y]),
+    fillRect: (...at: [number, number, number, number]) => void rectangles.push([painter.fillStyle, ...at]),
     clearRect: () => undefined,
   } satisfies Painter;
   const axis = new Axis("seq", rows);
-  const spans = [
-    { id: 0, lane: "state", line: 0, name: "Planning", from: 1, to: 2 },
-    { id: 1, lane: "tool", line: 1, name: "call_1", from: 2, to: undefined },
-  ] as const;
   paintTimeline(painter, {
+    lanes: layout,
     axis,
     range: axis.whole,
     rows,
-    spans,
+    spans: shown,
     isDamaged: (seq) => seq === damaged,
     matches: [3],
     width: 100,
@@ -88,7 +97,39 @@ describe("the timeline", () => {
     const rows = [row(1, 1), row(2, 2, markBit("failure")), row(3, 3), row(4, 4)];
     const colors = painted(rows).map(([color]) => color);
     expect(colors).toEqual(["--state-Planning", "--lane-tool", "--match", "--mark-failure"]);
-    expect(painted(rows).every(([, , y]) => y >= 0 && y < timelineHeight)).toBe(true);
+    expect(painted(rows).every(([, , y]) => y >= 0 && y < lanes.height)).toBe(true);
+  });
+
+  it("has a lane for all work of a kind at the same time, below its label, and none for work that there is none of", () => {
+    const work = ["human", "human", "loop"].map((lane, id) => ({
+      id,
+      lane,
+      line: id % 2,
+      name: "",
+      from: 1,
+    }));
+    const shown = work.map((span) => ({ ...span, lane: span.lane as Lane, to: undefined }));
+    const layout = layOutLanes(new Map([["human", 2] as const, ["loop", 1] as const]));
+    expect(layout.boxes.map(({ lane }) => lane)).toEqual(["human", "loop"]);
+    const [human, loop] = layout.boxes;
+    const found = painted([row(1, 1)], 0, shown, layout).filter(([color]) => color.startsWith("--lane"));
+    for (const [color, , y, , height] of found) {
+      const [top, bottom] = color === "--lane-human" ? [human?.top, loop?.top] : [loop?.top, layout.height];
+      expect(y).toBeGreaterThanOrEqual(top ?? 0);
+      expect(y + height).toBeLessThan(bottom ?? 0);
+    }
+    expect(new Set(found.map(([, , y]) => y)).size).toBe(3);
+  });
+
+  it.each([1, 4])("shows the state after the newest record, and begins at the first one, of %d", (count) => {
+    const rows = Array.from({ length: count }, (_, index) => row(index + 1, index));
+    const state = { lane: "state", line: 0 } as const;
+    const before = { ...state, id: 0, name: "Idle", from: 1, to: count };
+    const newest = { ...state, id: 1, name: "Done", from: count, to: undefined };
+    const states = painted(rows, 0, [before, newest]).filter(([color]) => color.startsWith("--state"));
+    expect(states[0]?.[1]).toBe(0);
+    const [color, x = 0, , width = 0] = states.at(-1) ?? [];
+    expect([color, x, x + width]).toEqual(["--state-Done", 100 - 100 / count, 99]);
   });
 
   it("shows the worst mark of a column", () => {

@@ -5,6 +5,7 @@ import type { ServerContext } from "./server-options.ts";
 import { StreamCounter } from "./events/stream-counter.ts";
 import { storeOf } from "./files/files-of-session.ts";
 import { SessionDirectory } from "./sessions/directory.ts";
+import { SessionDetails } from "./sessions/session-details.ts";
 import type { LiveSession } from "./sessions/live-session.ts";
 import { PostLedger } from "./sessions/post-ledger.ts";
 import { SessionForks } from "./sessions/session-forks.ts";
@@ -16,6 +17,7 @@ export class ServerParts {
   readonly context: ServerContext;
   readonly directory: SessionDirectory;
   readonly pool: SessionPool;
+  readonly details: SessionDetails;
   readonly forks: SessionForks;
   readonly streams: StreamCounter;
   /** Undefined for a server without the option `mcp`. */
@@ -33,6 +35,7 @@ export class ServerParts {
     this.context = context;
     this.directory = new SessionDirectory(context);
     this.pool = new SessionPool(context);
+    this.details = new SessionDetails(this.pool);
     this.forks = new SessionForks(context.log);
     this.streams = new StreamCounter(context.limits);
     const { agents, onError } = context;

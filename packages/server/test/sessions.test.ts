@@ -264,6 +264,7 @@ describe("the list of sessions", () => {
           agent: "helper",
           seq: head,
           updatedAt: expect.any(Number),
+          state: { control: "Idle", questions: 0 },
         })),
       );
     }

@@ -24,15 +24,15 @@ export class Axis {
     this.#rows = rows;
   }
 
-  /** The whole axis. */
+  /** The whole axis. It ends after the last record, so that the state after it has a width. */
   get whole(): AxisRange {
-    const from = this.valueOf(0);
-    return { from, to: Math.max(this.valueOf(this.#rows.length), from + 1) };
+    const [from, last] = [this.valueOf(0), this.valueOf(this.#rows.length)];
+    return { from, to: last + (this.kind === "seq" ? 1 : Math.max((last - from) / 30, 1)) };
   }
 
-  /** The value of a record; 0 is before the first one. */
+  /** The value of a record. The position before the first one has the value of that one. */
   valueOf(seq: number): number {
-    if (this.kind === "seq") return seq;
+    if (this.kind === "seq") return Math.max(seq, 1);
     for (let index = this.#times.length; index < this.#rows.length; index += 1) {
       const timestamp = this.#rows[index]?.timestamp ?? 0;
       this.#times.push(Math.max(timestamp, this.#times[index - 1] ?? timestamp));

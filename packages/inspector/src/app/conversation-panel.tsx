@@ -4,7 +4,7 @@ import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { ConversationItem } from "../session/conversation.ts";
 import { useKeptFocus } from "./focus.ts";
-import { Composer, Questions, streamingText } from "./live-panel.tsx";
+import { Composer, Questions, streamed } from "./live-panel.tsx";
 import { goTo, showEarlier, view, find } from "./store.ts";
 
 /** The conversation as the user saw it at the position. */
@@ -13,10 +13,10 @@ export function ConversationPanel(): JSX.Element {
   const end = useRef<HTMLDivElement>(null);
   useKeptFocus(panel, [".decision :is(button, input, textarea, select)", ".composer :is(input, button)"]);
   const shown = view.value;
-  const items = shown?.conversation.items ?? [];
+  const { value: stream } = streamed;
+  const items = withStream(shown?.conversation.items ?? [], stream);
   const omitted = shown?.conversation.omitted ?? 0;
-  const streamed = streamingText.value;
-  useEffect(() => end.current?.scrollIntoView({ block: "nearest" }), [shown?.seq, items.length, streamed]);
+  useEffect(() => end.current?.scrollIntoView({ block: "nearest" }), [shown?.seq, items.length, stream]);
   return (
     <section ref={panel} class="conversation" aria-label="Conversation">
       <div class="messages" tabIndex={0} role="log" aria-live="off">
@@ -29,11 +29,6 @@ export function ConversationPanel(): JSX.Element {
         {items.map((item, index) => (
           <Item key={index} item={item} />
         ))}
-        {streamed === "" ? null : (
-          <div class="bubble assistant streaming">
-            <p class="content">{streamed}</p>
-          </div>
-        )}
         <div ref={end} />
       </div>
       <Questions />
@@ -41,6 +36,21 @@ export function ConversationPanel(): JSX.Element {
     </section>
   );
 }
+
+/** The items with the text that is streamed: of the message that has begun, or of one whose beginning has no record yet. */
+function withStream(
+  items: readonly ConversationItem[],
+  stream: typeof streamed.value,
+): readonly ConversationItem[] {
+  if (stream === undefined) return items;
+  const { messageId: id, text: content } = stream;
+  const isOf = (item: ConversationItem): item is MessageItem => item.kind === "message" && item.id === id;
+  if (items.some(isOf)) return items.map((item) => (isOf(item) ? { ...item, content } : item));
+  const fields = { role: "assistant", isStreaming: true, status: undefined, attachments: [] } as const;
+  return [...items, { kind: "message", id, content, ...fields }];
+}
+
+type MessageItem = Extract<ConversationItem, { kind: "message" }>;
 
 function Item({ item }: { readonly item: ConversationItem }): JSX.Element {
   switch (item.kind) {
@@ -81,7 +91,7 @@ function Call({
 }: {
   readonly item: Extract<ConversationItem, { kind: "call" }>;
 }): JSX.Element {
-  const { name, parameters, result, decision } = call;
+  const { name, parameters, original, result, decision } = call;
   const isRejected = result !== null && decision?.type === "rejected";
   const ended = result?.isSuccess === true ? "returned" : isRejected ? "rejected" : "failed";
   const status = result === null ? "open" : ended;
@@ -99,6 +109,12 @@ function Call({
       </summary>
       <h2>Arguments</h2>
       <pre tabIndex={0}>{parameters}</pre>
+      {original === undefined ? null : (
+        <>
+          <h2>Arguments that the model asked for</h2>
+          <pre tabIndex={0}>{original}</pre>
+        </>
+      )}
       {result === null ? null : (
         <>
           <h2>

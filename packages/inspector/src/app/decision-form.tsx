@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { answerFormOf, entriesToAnswer, initialEntries } from "../session/answer-form.ts";
 import { answerProblem } from "./answer-problem.ts";
 import { AnswerFields, type Entries } from "./answer-fields.tsx";
-import { liveId, post } from "./live-source.ts";
+import { isConnected, liveId, post } from "./live-source.ts";
 import { questionGuard } from "./press-guard.ts";
 import type { SubAgentQuestion } from "@moora/agent-webui-protocol";
 import { messageOf } from "./store.ts";
@@ -42,7 +42,7 @@ function useDecision(question: AnyQuestion): Deciding {
   const [problem, setProblem] = useState<string | undefined>(undefined);
   // That of the session on the screen, whatever is opened meanwhile.
   const [session] = useState(liveId.value);
-  const isHeld = isPosting || questionGuard.isUp.value;
+  const isHeld = isPosting || questionGuard.isUp.value || !isConnected.value;
   const decide = async (decision: DecisionValue): Promise<void> => {
     setPosting(true);
     setProblem(await postDecision(session, question, decision));

@@ -23,10 +23,9 @@ export function GraphPanel(): JSX.Element | null {
           loop {loop}, step {step} of {stepLimit}
         </span>
       </p>
-      <div ref={frame} class="graph" role="group" aria-label="Control graph" tabIndex={0}>
+      <div ref={frame} class="graph">
         <Graph shown={shown} label={label} />
       </div>
-      {walked.length === 0 ? <p class="empty">This record took no edge.</p> : null}
       <ol class="moves">
         {moves.map(({ from, event, to }, index) => (
           <li key={index}>
@@ -89,12 +88,10 @@ function keepCurrentShown(frame: HTMLElement | null): (() => void) | undefined {
   return () => observer.disconnect();
 }
 
-/** Scrolls a graph that is wider than its frame, or a panel that is lower than the graph, to the present state. */
+/** Scrolls a panel that is lower than the graph to the present state. */
 function showCurrent(frame: HTMLElement, panel: HTMLElement): void {
   const node = frame.querySelector(".node.current")?.getBoundingClientRect();
   if (node === undefined) return;
-  const { left, width } = frame.getBoundingClientRect();
-  frame.scrollLeft += node.left + node.width / 2 - left - width / 2;
   const { top, bottom } = panel.getBoundingClientRect();
   const margin = Math.max(0, Math.min(node.height, (bottom - top - node.height) / 2));
   panel.scrollTop += Math.max(0, node.bottom + margin - bottom) + Math.min(0, node.top - margin - top);

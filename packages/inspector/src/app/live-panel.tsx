@@ -7,7 +7,7 @@ import { useLayoutEffect, useState } from "preact/hooks";
 import { notify } from "./copy.tsx";
 import { openAndFocus } from "./focus.ts";
 import { forkOf, type PostKind } from "./live-requests.ts";
-import { liveId, liveStatus, post, streaming } from "./live-source.ts";
+import { isConnected, liveId, post, streaming } from "./live-source.ts";
 import { Decision } from "./decision-form.tsx";
 import { questionGuard } from "./press-guard.ts";
 import { count, goTo, messageOf, position, view } from "./store.ts";
@@ -19,8 +19,8 @@ const isAtEnd = computed(() => position.value === count.value);
 /** Whether the user can act: a session is followed, and its newest record is shown. */
 const canAct = computed(() => isFollowed.value && isAtEnd.value);
 
-/** What the model streams now; empty at earlier positions. */
-export const streamingText = computed(() => (canAct.value ? (streaming.value?.text ?? "") : ""));
+/** What the model streams now; undefined at earlier positions. */
+export const streamed = computed(() => (canAct.value ? streaming.value : undefined));
 
 /**
  * The questions that are open at the position. They can be answered in a live session, at its newest record; only there are those
@@ -128,10 +128,10 @@ export function Composer(): JSX.Element | null {
         type="text"
         value={text}
         aria-label="Message"
-        placeholder={liveStatus.value === "live" ? "Message to the agent" : "Connecting…"}
+        placeholder={isConnected.value ? "Message to the agent" : "Connecting…"}
         onInput={(event) => setText(event.currentTarget.value)}
       />
-      <button type="submit" class="primary">
+      <button type="submit" class="primary" aria-disabled={!isConnected.value}>
         Send
       </button>
       <LoopButtons />
@@ -141,6 +141,7 @@ export function Composer(): JSX.Element | null {
 
 /** Posts to the session. Returns whether the server accepted it; what it did not is shown as a notice. */
 async function control(kind: PostKind, body: object): Promise<boolean> {
+  if (!isConnected.value) return false;
   const problem = await post(kind, body);
   if (problem !== undefined) notify(problem);
   return problem === undefined;
@@ -149,7 +150,7 @@ async function control(kind: PostKind, body: object): Promise<boolean> {
 function LoopButtons(): JSX.Element {
   const { isRunning = false, isPaused = false, canRetry = false } = view.value ?? {};
   return (
-    <div class="group" role="group" aria-label="Session">
+    <div class="group" role="group" aria-label="Session" aria-disabled={!isConnected.value}>
       <button type="button" disabled={!isRunning} onClick={() => void control("cancel", {})}>
         Cancel
       </button>
@@ -171,7 +172,9 @@ function ForkButton(): JSX.Element {
     setForking(true);
     try {
       await openAndFocus(await forkOf(id, at), ".panels");
-      notify(`This is a fork of ${id} at record ${at}.`);
+      const copied =
+        count.value < at ? ` It has ${count.value} records: those of snapshots are not copied.` : "";
+      notify(`This is a fork of ${id} at record ${at}.${copied}`);
     } catch (error) {
       notify(messageOf(error));
     }
@@ -182,7 +185,7 @@ function ForkButton(): JSX.Element {
       type="button"
       title="A new session with the records until here. Open work gets the results that this session has."
       aria-disabled={isForking}
-      onClick={() => void (isForking || fork(liveId.value ?? "", position.value))}
+      onClick={() => void (isForking || !isConnected.value || fork(liveId.value ?? "", position.value))}
     >
       Fork from here
     </button>

@@ -1,3 +1,4 @@
+import type { PostReceipt, SessionSummary } from "@moora/agent-webui-protocol";
 import { signal } from "@preact/signals";
 import { messageOf } from "./store.ts";
 
@@ -70,6 +71,10 @@ export async function request(path: string, init: RequestInit = {}): Promise<Res
   throw new RequestFailed(response.status, await problemText(response));
 }
 
+/** The JSON value that a route answers with. Rejects as `request`. */
+export const requestJson = async (path: string, init: RequestInit = {}) =>
+  await (await request(path, init)).json();
+
 /** Learns from a response whether the server accepts what the request was sent with. */
 function learn(used: Credentials, { ok, status }: Response): void {
   if (ok) {
@@ -84,13 +89,18 @@ function learn(used: Credentials, { ok, status }: Response): void {
 async function problemText(response: Response): Promise<string> {
   const text = await response.text();
   try {
-    const problem: unknown = JSON.parse(text);
-    if (typeof problem === "object" && problem !== null && "detail" in problem) return String(problem.detail);
+    const { detail, path }: { readonly detail?: string; readonly path?: string } = JSON.parse(text);
+    if (detail !== undefined)
+      return path?.startsWith("decision.") === true ? withoutNames(detail, path) : detail;
   } catch {
     // A proxy may answer with another text.
   }
   return `The server answered with status ${response.status}.`;
 }
+
+/** What is wrong with a decision, without the name of its field in the request, and without the code of the problem. */
+const withoutNames = (detail: string, path: string): string =>
+  (detail.startsWith(`${path}: `) ? detail.slice(path.length + 2) : detail).replace(/ \([a-z-]+\)$/, "");
 
 /** What can be posted to a session. */
 export type PostKind = "messages" | "decisions" | "cancel" | "pause" | "resume" | "retry";
@@ -103,16 +113,28 @@ export async function postTo(
 ): Promise<string | undefined> {
   try {
     const query = new URLSearchParams({ incarnation }).toString();
-    const response = await request(`sessions/${encodeURIComponent(id)}/${kind}?${query}`, {
+    const receipt: PostReceipt = await requestJson(`sessions/${encodeURIComponent(id)}/${kind}?${query}`, {
       method: "POST",
       headers: { "content-type": "application/json", "idempotency-key": randomKey() },
       body: JSON.stringify(body),
     });
-    const receipt: { readonly status: string; readonly reason?: string } = await response.json();
-    return receipt.status === "accepted" ? undefined : `Not accepted: ${receipt.reason ?? receipt.status}.`;
+    return receipt.status === "accepted" ? undefined : `Not accepted: ${receipt.reason}.`;
   } catch (error) {
     return messageOf(error);
   }
+}
+
+/** The names of the agents of which the user may create sessions. Rejects with `RequestFailed`. */
+export async function listAgents(): Promise<readonly string[]> {
+  const list: { readonly agents: readonly { readonly name: string }[] } = await requestJson("agents");
+  return list.agents.map(({ name }) => name);
+}
+
+/** Creates a session; with the key of an earlier call, returns the one of that. Returns its id. Rejects with `RequestFailed`. */
+export async function createSession(agent: string, key: string): Promise<string> {
+  const init = { method: "POST", headers: { "idempotency-key": key } };
+  const made: SessionSummary = await requestJson(`agents/${encodeURIComponent(agent)}/sessions`, init);
+  return made.id;
 }
 
 /** The fork that was requested last, until its answer has arrived. */
@@ -123,21 +145,20 @@ let requestedFork: { readonly id: string; readonly at: number; readonly key: str
  * made then. Rejects with `RequestFailed`.
  */
 export async function forkOf(id: string, at: number): Promise<string> {
-  const isRepeated = requestedFork?.id === id && requestedFork.at === at;
-  const fork = isRepeated && requestedFork !== undefined ? requestedFork : { id, at, key: randomKey() };
+  const last = requestedFork;
+  const fork = last?.id === id && last.at === at ? last : { id, at, key: randomKey() };
   requestedFork = fork;
-  const response = await request(`sessions/${encodeURIComponent(id)}/fork`, {
+  const made: SessionSummary = await requestJson(`sessions/${encodeURIComponent(id)}/fork`, {
     method: "POST",
     headers: { "content-type": "application/json", "idempotency-key": fork.key },
     body: JSON.stringify({ at }),
   });
-  const made: { readonly id: string } = await response.json();
   requestedFork = undefined;
   return made.id;
 }
 
 /** 128 random bits. */
-const randomKey = (): string =>
+export const randomKey = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join(
     "",
   );

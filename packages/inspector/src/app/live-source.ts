@@ -1,6 +1,6 @@
 import type { ChunkEvent, InputEvent } from "@moora/agent-webui-protocol";
 import { readServerSentEvents, type StreamEvent } from "@moora/agent-webui-protocol/server-sent-events";
-import { batch, signal } from "@preact/signals";
+import { batch, computed, signal } from "@preact/signals";
 import { notify } from "./copy.tsx";
 import {
   needsToken,
@@ -11,7 +11,7 @@ import {
   untilToken,
   type PostKind,
 } from "./live-requests.ts";
-import { listFirstSessions, listOtherSessions } from "./session-list.ts";
+import { listFirstSessions, listOtherSessions, listSessions, loadAgents } from "./session-list.ts";
 import {
   count,
   goTo,
@@ -36,6 +36,8 @@ export const liveId = signal<string | undefined>(undefined);
  * reason that the page shows.
  */
 export const liveStatus = signal<"connecting" | "live" | "unauthorized" | "ended">("connecting");
+/** Whether what is posted arrives. Otherwise the buttons for it take no press, and keep the focus. */
+export const isConnected = computed(() => liveStatus.value === "live");
 /** What the model streams, by the message that it is a part of. */
 export const streaming = signal<{ readonly messageId: string; readonly text: string } | undefined>(undefined);
 
@@ -56,6 +58,7 @@ export async function beginLive(
   if (link.session !== undefined) wanted = { id: link.session, at: link.at };
   const first = await listFirstSessions();
   if (needsToken.value) return;
+  void loadAgents();
   await openWanted();
   await listOtherSessions(first);
 }
@@ -98,7 +101,7 @@ export async function openLive(id: string, at?: number): Promise<void> {
     if (aborts.aborted) return;
     if (needsToken.value) wanted = { id, at };
     phase.value = session.value?.id === id ? "open" : "start";
-    notify(messageOf(error));
+    if (!needsToken.value) notify(messageOf(error));
   }
 }
 
@@ -106,6 +109,7 @@ export async function openLive(id: string, at?: number): Promise<void> {
 export function closeLive(): void {
   stopFollowing();
   phase.value = "start";
+  void listSessions();
 }
 
 /** The shortest time between two connections, and the wait after one that has failed. */

@@ -40,10 +40,14 @@ addEventListener("resize", () => void (width.value = innerWidth));
 const isBeside = ({ beside }: Panel): boolean => beside !== undefined && width.value >= beside;
 const tabs = computed(() => panels.filter((panel) => !isBeside(panel)));
 
-/** The tab that the user chose, by its id. */
-export const chosen = signal("graph");
+/** The tab that the user or a link chose, by its id. */
+export const chosen = signal<string | undefined>(undefined);
 
-const current = computed(() => tabs.value.find(({ id }) => id === chosen.value) ?? tabs.value[0]);
+/** The chosen tab; else the conversation if it has no place of its own, else the graph. */
+const current = computed(() => {
+  const ids = [chosen.value, "conversation", "graph"];
+  return ids.map((wanted) => tabs.value.find(({ id }) => id === wanted)).find((tab) => tab !== undefined);
+});
 
 /** Selects a tab by its index. */
 export function selectTab(index: number): void {

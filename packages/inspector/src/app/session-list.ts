@@ -1,13 +1,21 @@
 import type { SessionPage, SessionSummary } from "@moora/agent-webui-protocol";
 import { batch, signal } from "@preact/signals";
 import { notify } from "./copy.tsx";
-import { request } from "./live-requests.ts";
+import { listAgents, needsToken, requestJson } from "./live-requests.ts";
 import { messageOf } from "./store.ts";
 
-/** The sessions of the user, those that have changed last first; undefined until the first page of them is loaded. */
+/** The sessions of the user, those with open questions first, then those that have changed last; undefined until the first page of them is loaded. */
 export const listed = signal<readonly SessionSummary[] | undefined>(undefined);
 /** Whether the server has more sessions than were loaded. */
 export const isListCut = signal(false);
+
+/** The agents of which the user may create sessions. */
+export const agents = signal<readonly string[]>([]);
+
+/** Loads the names of the agents. Servers of earlier releases do not list them. */
+export async function loadAgents(): Promise<void> {
+  agents.value = await listAgents().catch(() => []);
+}
 
 const pageLength = 200;
 const maxPages = 10;
@@ -26,7 +34,7 @@ export async function listOtherSessions(first: SessionPage | undefined): Promise
   for (let pages = 1; loaded !== undefined && loaded.next !== null && pages < maxPages; pages += 1)
     loaded = await withPage(loaded);
   batch(() => {
-    if (loaded !== undefined) listed.value = loaded.sessions.toSorted(byLastChange);
+    if (loaded !== undefined) listed.value = loaded.sessions.toSorted(byOrder);
     isListCut.value = loaded?.next !== null;
   });
 }
@@ -37,18 +45,20 @@ async function withPage({ sessions, next: after }: SessionPage): Promise<Session
     const { sessions: added, next } = await pageAfter(after ?? "");
     // What an earlier list has from later pages stays until those are loaded.
     const byId = new Map([...(listed.value ?? []), ...added].map((session) => [session.id, session]));
-    listed.value = [...byId.values()].toSorted(byLastChange);
+    listed.value = [...byId.values()].toSorted(byOrder);
     return { sessions: [...sessions, ...added], next };
   } catch (error) {
-    notify(messageOf(error));
+    // The page asks for a token.
+    if (!needsToken.value) notify(messageOf(error));
     return undefined;
   }
 }
 
 const pageAfter = async (after: string): Promise<SessionPage> =>
-  await (
-    await request(`sessions?${new URLSearchParams({ limit: String(pageLength), after }).toString()}`)
-  ).json();
+  await requestJson(`sessions?${new URLSearchParams({ limit: String(pageLength), after }).toString()}`);
 
-const byLastChange = (one: SessionSummary, other: SessionSummary): number =>
-  (other.updatedAt ?? 0) - (one.updatedAt ?? 0);
+const byOrder = (one: SessionSummary, other: SessionSummary): number =>
+  Number(waits(other)) - Number(waits(one)) || (other.updatedAt ?? 0) - (one.updatedAt ?? 0);
+
+/** Whether a session has an open question. */
+export const waits = ({ state }: SessionSummary): boolean => state !== undefined && state.questions > 0;

@@ -1,21 +1,30 @@
 /** @jsxImportSource preact */
 import type { SessionSummary } from "@moora/agent-webui-protocol";
 import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import { notify } from "./copy.tsx";
 import { openAndFocus } from "./focus.ts";
-import { needsToken } from "./live-requests.ts";
+import { createSession, needsToken, randomKey } from "./live-requests.ts";
 import { timeText } from "./detail-panels.tsx";
 import { isLive, openFile } from "./live-source.ts";
 import { relativeTime } from "./relative-time.ts";
-import { isListCut, listed } from "./session-list.ts";
+import { agents, isListCut, listed, waits } from "./session-list.ts";
+import { stateClass } from "./state-colors.ts";
+import { messageOf } from "./store.ts";
 import { TokenForm } from "./token-form.tsx";
+import { questionsText } from "./waiting-questions.ts";
 
 /** What is shown before a session is open. */
 export const StartScreen = (): JSX.Element => (
-  <main class="start">
+  <main class={isLive.value ? "start live-start" : "start"}>
+    {isLive.value ? <Sessions /> : null}
     <div class="drop">
-      <h2>Open a session</h2>
-      <p>Drop an exported session here, or choose one. It does not leave this page.</p>
-      <label class="file button primary">
+      <h2>Open a file</h2>
+      <p>
+        Drop an exported session here, or choose one. It does not leave this page.{" "}
+        <code>moora export SESSION session.jsonl</code> makes one.
+      </p>
+      <label class={isLive.value ? "file button" : "file button primary"}>
         Choose a file
         <input
           type="file"
@@ -26,11 +35,7 @@ export const StartScreen = (): JSX.Element => (
           }}
         />
       </label>
-      <p>
-        <code>moora export SESSION session.jsonl</code>
-      </p>
     </div>
-    {isLive.value ? <Sessions /> : null}
   </main>
 );
 
@@ -46,7 +51,10 @@ function Sessions(): JSX.Element {
   const sessions = listed.value;
   return (
     <section class="sessions" aria-label="Sessions of this server">
-      <h2>Sessions of this server</h2>
+      <div class="sessions-head">
+        <h2>Sessions of this server</h2>
+        <NewSessions />
+      </div>
       {sessions === undefined ? <p>Loading…</p> : null}
       {sessions?.length === 0 ? <p class="empty">There is no session yet.</p> : null}
       <ul>
@@ -63,13 +71,41 @@ function Sessions(): JSX.Element {
   );
 }
 
+/** A button for each agent, which creates a session of it and opens it. Pressed twice, it creates one. */
+function NewSessions(): JSX.Element {
+  const [key] = useState(randomKey);
+  const create = async (agent: string): Promise<void> =>
+    await openAndFocus(await createSession(agent, key), ".composer input");
+  return (
+    <div class="new-sessions">
+      {agents.value.map((agent) => (
+        <button
+          key={agent}
+          type="button"
+          class="primary"
+          onClick={() => void create(agent).catch((error: unknown) => notify(messageOf(error)))}
+        >
+          New session with {agent}
+        </button>
+      ))}
+    </div>
+  );
+}
+
 const SessionButton = ({ session }: { readonly session: SessionSummary }): JSX.Element => {
-  const { id, agent, seq, updatedAt } = session;
+  const { id, agent, seq, updatedAt, title, state } = session;
   return (
     <button type="button" onClick={() => void openAndFocus(id, ".panels")}>
-      <b>{id}</b>
-      <span>{agent}</span>
-      <span>{seq} records</span>
+      <b>{title ?? id}</b>
+      <span class="about">
+        {title === undefined ? null : <code>{id}</code>} {agent}, {seq === 1 ? "1 record" : `${seq} records`}
+      </span>
+      <span class="status">
+        {waits(session) ? <span class="badge open">{questionsText(state?.questions ?? 0)}</span> : null}
+        {state === undefined ? null : (
+          <span class={`pill ${stateClass(state.control)}`}>{state.control}</span>
+        )}
+      </span>
       {updatedAt === undefined ? null : (
         <time title={timeText(updatedAt)}>{relativeTime(updatedAt, Date.now())}</time>
       )}

@@ -60,8 +60,15 @@ function Children({ seq, path }: PathProps): JSX.Element {
   );
 }
 
+/** What a reader looks for first, and what the record changed, but for the counters and indexes in the context of the loop. */
+function isOpenAtFirst(path: readonly string[], { change, size }: TreeNode): boolean {
+  const [root = ""] = path;
+  if (path.length === 1 && (root === "messages" || root === "toolCalls")) return true;
+  return root !== "reActContext" && change !== "none" && path.length < 4 && size <= 40;
+}
+
 function Node({ seq, path, node }: PathProps & { readonly node: TreeNode }): JSX.Element {
-  const [isOpen, setOpen] = useState(node.change !== "none" && path.length < 4 && node.size <= 40);
+  const [isOpen, setOpen] = useState(isOpenAtFirst(path, node));
   const { key, kind, preview, size } = node;
   if (kind !== "object" && kind !== "array") {
     return (

@@ -4,9 +4,11 @@ import { hasMark, type Mark } from "../session/marks.ts";
 import type { RecordCheck } from "../session/record-check.ts";
 import type { RecordRow } from "../session/session-history.ts";
 import type { Span } from "../session/spans.ts";
+import type { Lane } from "../session/work.ts";
 import type { OpenedSession, WorkerEvent } from "../worker/protocol.ts";
 import { Axis, type AxisKind, type AxisRange } from "./axis.ts";
 import { pageText } from "./page-data.ts";
+import { layOutLanes } from "./timeline-paint.ts";
 import { startWorker, type WorkerClient } from "./worker-client.ts";
 
 /** What is shown: nothing yet, a session that is being read, a session, or why there is none. */
@@ -20,6 +22,9 @@ export const expected = signal(0);
 export const rows: RecordRow[] = [];
 export const spans: Span[] = [];
 export const checks: RecordCheck[] = [];
+/** The lines that the spans of each lane need. */
+const laneLines = signal<ReadonlyMap<Lane, number>>(new Map());
+export const laneLayout = computed(() => layOutLanes(laneLines.value));
 export const count = signal(0);
 export const checked = signal(0);
 export const firstDamage = signal<number | undefined>(undefined);
@@ -69,6 +74,7 @@ function onEvent(event: WorkerEvent): void {
       checks.length = 0;
       batch(() => {
         count.value = 0;
+        laneLines.value = new Map();
         checked.value = 0;
         firstDamage.value = undefined;
         seenMarks.value = 0;
@@ -82,8 +88,13 @@ function onEvent(event: WorkerEvent): void {
       return;
     case "rows":
       rows.push(...event.rows);
-      for (const span of event.spans) spans[span.id] = span;
       batch(() => {
+        for (const span of event.spans) {
+          const { id, lane, line } = span;
+          spans[id] = span;
+          if ((laneLines.value.get(lane) ?? 0) > line) continue;
+          laneLines.value = new Map(laneLines.value).set(lane, line + 1);
+        }
         // Follow the end in the same batch, so that controls shown only for the newest record are not removed and added again.
         if (phase.value === "open" && position.value === count.value) position.value = rows.length;
         seenMarks.value = event.rows.reduce((seen, { marks }) => seen | marks, seenMarks.value);

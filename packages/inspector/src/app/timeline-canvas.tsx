@@ -3,13 +3,14 @@ import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { AxisRange } from "./axis.ts";
 import { isDark } from "./theme.ts";
-import { paintTimeline, timelineHeight } from "./timeline-paint.ts";
+import { paintTimeline } from "./timeline-paint.ts";
 import {
   axis,
   checked,
   count,
   goTo,
   isDamaged,
+  laneLayout,
   matches,
   position,
   range,
@@ -31,7 +32,7 @@ export function TimelineCanvas(): JSX.Element {
   return (
     <div
       class="canvas"
-      style={{ height: `${timelineHeight}px` }}
+      style={{ height: `${laneLayout.value.height}px` }}
       data-from={from}
       data-to={to}
       {...listeners}
@@ -99,7 +100,15 @@ function onWheel(event: WheelEvent & { readonly currentTarget: HTMLElement }): v
 
 /** Paints when something that is shown changes, at most once in a frame. */
 function usePainting(canvas: { readonly current: HTMLCanvasElement | null }): void {
-  const shown = [count.value, checked.value, shownRange.value, matches.value, isDark.value, axis.value];
+  const shown = [
+    count.value,
+    checked.value,
+    shownRange.value,
+    matches.value,
+    isDark.value,
+    axis.value,
+    laneLayout.value,
+  ];
   useEffect(() => {
     const frame = requestAnimationFrame(() => {
       if (canvas.current !== null) paint(canvas.current);
@@ -121,7 +130,7 @@ function paint(canvas: HTMLCanvasElement): void {
   const ratio = devicePixelRatio;
   const width = canvas.clientWidth;
   canvas.width = Math.round(width * ratio);
-  canvas.height = Math.round(timelineHeight * ratio);
+  canvas.height = Math.round(laneLayout.value.height * ratio);
   painter.scale(ratio, ratio);
   const colors = new Map<string, string>();
   const color = (property: string): string => {
@@ -134,6 +143,7 @@ function paint(canvas: HTMLCanvasElement): void {
     return value;
   };
   const picture = {
+    lanes: laneLayout.value,
     axis: axis.value,
     range: shownRange.value,
     rows,

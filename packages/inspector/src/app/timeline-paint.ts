@@ -1,6 +1,6 @@
 import { hasMark, type Mark } from "../session/marks.ts";
 import type { RecordRow } from "../session/session-history.ts";
-import { maxLines, type Span } from "../session/spans.ts";
+import type { Span } from "../session/spans.ts";
 import type { Lane } from "../session/work.ts";
 import type { Axis, AxisRange } from "./axis.ts";
 import { stateColor } from "./state-colors.ts";
@@ -16,35 +16,38 @@ export interface LaneBox {
 const marksHeight = 18;
 const gap = 5;
 
-const rows: readonly (readonly [lane: Lane, title: string, height: number, lines: number])[] = [
-  ["state", "state", 16, 1],
-  ["model", "model", 12, 1],
-  ["tool", "tools", 7, maxLines],
-  ["human", "people", 10, 1],
-  ["wait", "waits", 9, 1],
-  ["step", "steps", 9, 1],
-  ["loop", "loops", 9, 1],
+const rows: readonly (readonly [lane: Lane, title: string, height: number])[] = [
+  ["state", "state", 16],
+  ["model", "model", 12],
+  ["tool", "tools", 10],
+  ["human", "people", 10],
+  ["wait", "waits", 9],
+  ["step", "steps", 9],
+  ["loop", "loops", 9],
 ];
 
-/** The lanes from top to bottom, below the marks. */
-export const laneBoxes: readonly LaneBox[] = (() => {
+/** The lanes that have lines, from top to bottom, below the marks, and the height of all, in pixels. */
+export interface LaneLayout {
+  readonly boxes: readonly LaneBox[];
+  readonly height: number;
+}
+
+/** The layout for as many lines as the spans of each lane need. */
+export function layOutLanes(lines: ReadonlyMap<Lane, number>): LaneLayout {
   const boxes: LaneBox[] = [];
   let top = marksHeight + gap;
-  for (const [lane, title, height, lines] of rows) {
+  for (const [lane, title, height] of rows) {
+    const needed = lines.get(lane) ?? 0;
+    if (needed === 0) continue;
     boxes.push({ lane, title, top, height });
-    top += height * lines + gap;
+    top += height * needed + gap;
   }
-  return boxes;
-})();
-
-/** The height of the painted timeline, in pixels. */
-export const timelineHeight: number = (() => {
-  const last = laneBoxes.at(-1);
-  return last === undefined ? 0 : last.top + last.height + gap;
-})();
+  return { boxes, height: top };
+}
 
 /** What a timeline is painted from. */
 export interface TimelinePicture {
+  readonly lanes: LaneLayout;
   readonly axis: Axis;
   readonly range: AxisRange;
   readonly rows: readonly RecordRow[];
@@ -62,15 +65,16 @@ export type Painter = Pick<CanvasRenderingContext2D, "fillStyle" | "fillRect" | 
 
 /** Paints a timeline. A column of pixels with many records shows the worst of them. */
 export function paintTimeline(painter: Painter, picture: TimelinePicture): void {
-  painter.clearRect(0, 0, picture.width, timelineHeight);
-  const boxes = new Map(laneBoxes.map((box) => [box.lane, box]));
+  const { lanes } = picture;
+  painter.clearRect(0, 0, picture.width, lanes.height);
+  const boxes = new Map(lanes.boxes.map((box) => [box.lane, box]));
   const toX = xOf(picture);
   const painted = new Map<number, number>();
   for (const { lane, line, name, from, to } of picture.spans) {
     const box = boxes.get(lane);
     if (box === undefined) continue;
     const left = toX(from);
-    const right = Math.max(toX(to ?? picture.rows.length) - 1, left + 1);
+    const right = Math.max(toX(to) - 1, left + 1);
     if (right < 0 || left > picture.width) continue;
     // A narrower span than a pixel behind a painted one is not seen.
     const y = box.top + line * box.height;
@@ -92,9 +96,10 @@ const laneColors: Readonly<Record<Exclude<Lane, "state">, string>> = {
   wait: "--lane-wait",
 };
 
-function xOf({ axis, range, width }: TimelinePicture): (seq: number) => number {
+/** Where a record is, in pixels; of undefined: the end of the axis. */
+function xOf({ axis, range, width }: TimelinePicture): (seq: number | undefined) => number {
   const scale = width / Math.max(range.to - range.from, 1e-9);
-  return (seq) => (axis.valueOf(seq) - range.from) * scale;
+  return (seq) => ((seq === undefined ? axis.whole.to : axis.valueOf(seq)) - range.from) * scale;
 }
 
 /** From the worst to the least. */
@@ -103,7 +108,7 @@ const markOrder: readonly Mark[] = ["damage", "crash", "takeover", "failure", "a
 /** The custom property with the color of a mark. */
 export const markColor = (mark: Mark): string => `--mark-${mark}`;
 
-function paintMarks(painter: Painter, picture: TimelinePicture, toX: (seq: number) => number): void {
+function paintMarks(painter: Painter, picture: TimelinePicture, toX: ReturnType<typeof xOf>): void {
   const worst = new Map<number, number>();
   for (const { seq, marks } of picture.rows) {
     const isBad = picture.isDamaged(seq);
@@ -118,11 +123,16 @@ function paintMarks(painter: Painter, picture: TimelinePicture, toX: (seq: numbe
     if (mark === undefined) continue;
     painter.fillStyle = picture.color(markColor(mark));
     const isCrash = mark === "crash" || mark === "takeover" || mark === "damage";
-    painter.fillRect(x - 1, isCrash ? 0 : 4, isCrash ? 3 : 2, isCrash ? timelineHeight : marksHeight - 6);
+    painter.fillRect(
+      x - 1,
+      isCrash ? 0 : 4,
+      isCrash ? 3 : 2,
+      isCrash ? picture.lanes.height : marksHeight - 6,
+    );
   }
 }
 
-function paintMatches(painter: Painter, picture: TimelinePicture, toX: (seq: number) => number): void {
+function paintMatches(painter: Painter, picture: TimelinePicture, toX: ReturnType<typeof xOf>): void {
   if (picture.matches === undefined) return;
   painter.fillStyle = picture.color("--match");
   let last = -1;

@@ -3,16 +3,26 @@ import type { JSX } from "preact";
 import { marks, type Mark } from "../session/marks.ts";
 import { jump } from "./jump.ts";
 import { TimelineCanvas } from "./timeline-canvas.tsx";
-import { laneBoxes, timelineHeight } from "./timeline-paint.ts";
-import { axis, count, goTo, hasRecordWith, position, range, rows, setAxis, zoom } from "./store.ts";
+import {
+  axis,
+  count,
+  goTo,
+  hasRecordWith,
+  laneLayout,
+  position,
+  range,
+  rows,
+  setAxis,
+  zoom,
+} from "./store.ts";
 
 /** The timeline of the session with its controls. */
 export const Timeline = (): JSX.Element => (
   <section class="timeline" aria-label="Timeline">
     <div class="timeline-body">
-      <div class="lane-titles" aria-hidden="true" style={{ height: `${timelineHeight}px` }}>
-        {laneBoxes.map(({ lane, title, top }) => (
-          <span key={lane} style={{ top: `${top - 2}px` }}>
+      <div class="lane-titles" aria-hidden="true" style={{ height: `${laneLayout.value.height}px` }}>
+        {laneLayout.value.boxes.map(({ lane, title, top, height }) => (
+          <span key={lane} style={{ top: `${top + height / 2 - 7}px` }}>
             {title}
           </span>
         ))}

@@ -67,16 +67,24 @@ const LiveState = (): JSX.Element | null =>
         aria-label="Session"
         value={liveId.value}
         onFocus={() => void listSessions()}
-        onChange={(event) => void openChosenSession(event.currentTarget.value)}
+        onChange={({ currentTarget: { value } }) => {
+          if (value === "") location.hash = "";
+          else void openChosenSession(value);
+        }}
       >
-        {[...new Set([liveId.value, ...(listed.value ?? []).map(({ id }) => id)])].map((id) => (
+        <option value="">All sessions</option>
+        {[...titlesWith(liveId.value)].map(([id, title]) => (
           <option key={id} value={id}>
-            {id}
+            {title}
           </option>
         ))}
       </select>
     </>
   ) : null;
+
+/** The titles of the listed sessions, and of one that may not be listed yet, by their ids. */
+const titlesWith = (id: string): ReadonlyMap<string, string> =>
+  new Map([[id, id], ...(listed.value ?? []).map((each) => [each.id, each.title ?? each.id] as const)]);
 
 const openChosenSession = (id: string): Promise<void> => openAndFocus(id, ".top select");
 

@@ -15,10 +15,11 @@ const own = signal(0);
 export const waiting = computed(() => (isFollowed.value ? own.value + subAgentQuestions.value.length : 0));
 
 /** The number of waiting questions as a text; empty if there are none. */
-export const waitingText = computed(() => {
-  if (waiting.value === 0) return "";
-  return waiting.value === 1 ? "1 open question" : `${waiting.value} open questions`;
-});
+export const waitingText = computed(() => (waiting.value === 0 ? "" : questionsText(waiting.value)));
+
+/** A number of questions as a text. */
+export const questionsText = (open: number): string =>
+  open === 1 ? "1 open question" : `${open} open questions`;
 
 /** Counts the waiting questions at each record, and shows their number in the title of the page. */
 export function followQuestions(): void {

@@ -1,3 +1,5 @@
+import { textToJson } from "@moora/llm/internal";
+
 /** A field of a form. `text` is what a user typed, `json` a value as JSON text. A choice is entered as its index. */
 export interface FormField {
   /** The property of the answer; "" if the field is the whole answer. */
@@ -33,7 +35,7 @@ const mostFields = 20;
 
 /** The form for answers of a JSON Schema, given as JSON text. Without a schema the answer is text. */
 export function answerFormOf(schemaText: string | undefined): AnswerForm {
-  const schema = schemaText === undefined ? { type: "string" } : fieldsOf(parsed(schemaText));
+  const schema = schemaText === undefined ? { type: "string" } : fieldsOf(textToJson(schemaText));
   const properties = Object.entries(fieldsOf(schema["properties"]));
   const isObject = schema["type"] === "object" && properties.length > 0 && properties.length <= mostFields;
   if (!isObject) return { isObject, fields: [fieldOf("", schema, true)] };
@@ -153,11 +155,3 @@ const textOr = (value: unknown, otherwise: string): string =>
 
 const fieldsOf = (value: unknown): Fields =>
   typeof value === "object" && value !== null ? { ...value } : {};
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}

@@ -1,4 +1,5 @@
-import { differencesOf, isSameInput, type Difference } from "@moora/agent";
+import { differencesOf, isSameInput, type AgentState, type Difference } from "@moora/agent";
+import { isJsonObject, textToJson } from "@moora/llm/internal";
 import type { RecordRow, SessionHistory } from "./session-history.ts";
 
 /** The differences of two positions of one session. */
@@ -29,8 +30,21 @@ const mostRows = 200;
 export const diffPositions = (history: SessionHistory, from: number, to: number): PositionDiff => ({
   from,
   to,
-  differences: differencesOf(history.stateAt(from), history.stateAt(to), mostDifferences),
+  differences: differencesOfStates(history.stateAt(from), history.stateAt(to)),
 });
+
+const differencesOfStates = (a: AgentState, b: AgentState): readonly Difference[] =>
+  differencesOf(a, b, mostDifferences).flatMap(fieldDifferences).slice(0, mostDifferences);
+
+/** The difference of two texts with JSON, such as the schemas of a tool, by its fields; another difference as it is. */
+function fieldDifferences(difference: Difference): readonly Difference[] {
+  const { a, b } = difference;
+  if (typeof a !== "string" || typeof b !== "string") return [difference];
+  const [before, after] = [textToJson(a), textToJson(b)];
+  if (!isJsonObject(before) || !isJsonObject(after)) return [difference];
+  const fields = differencesOf(before, after, mostDifferences);
+  return fields.map((field) => ({ ...field, path: `${difference.path}.${field.path}` }));
+}
 
 /** Compares two sessions record by record, and their last states. */
 export function compareSessions(a: SessionHistory, b: SessionHistory): SessionComparison {
@@ -46,7 +60,7 @@ export function compareSessions(a: SessionHistory, b: SessionHistory): SessionCo
     common,
     a: a.rows.slice(common.a, common.a + mostRows),
     b: b.rows.slice(common.b, common.b + mostRows),
-    differences: differencesOf(a.stateAt(a.length), b.stateAt(b.length), mostDifferences),
+    differences: differencesOfStates(a.stateAt(a.length), b.stateAt(b.length)),
   };
 }
 

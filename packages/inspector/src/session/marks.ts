@@ -6,8 +6,8 @@ export const marks = ["failure", "approval", "retry", "crash", "takeover", "dama
 
 /**
  * A mark of a record. `failure`: work or a loop failed. `approval`: a person was asked, or decided. `retry`: work is tried
- * again. `crash`: a process ended in the middle of work. `takeover`: another process is the owner. `damage`: the digest of the
- * record is wrong.
+ * again. `crash`: a process ended in the middle of work. `takeover`: another process has become the owner of a session that its
+ * owner had worked on, and had not closed. `damage`: the digest of the record is wrong.
  */
 export type Mark = (typeof marks)[number];
 
@@ -27,7 +27,7 @@ export interface MarkedRecord {
   /** The open work before and after it. */
   readonly before: readonly Work[];
   readonly after: readonly Work[];
-  /** The owner before it; null if there was none. */
+  /** The owner before it that had not closed the session; null if there was none. */
   readonly owner: string | null;
   /** Whether it continues a call that has asked a person, with the reply. */
   readonly isReplied: boolean;
@@ -40,9 +40,9 @@ export function marksOf(record: MarkedRecord): number {
   if (isApproval(record)) bits |= markBit("approval");
   if (isRetry(record)) bits |= markBit("retry");
   const { input, owner, before } = record;
-  if (input.type !== "session-opened" || owner === null) return bits;
+  if (input.type !== "session-opened") return bits;
   if (before.some(({ isStarted }) => isStarted)) bits |= markBit("crash");
-  if (input.owner !== owner) bits |= markBit("takeover");
+  if (owner !== null && input.owner !== owner) bits |= markBit("takeover");
   return bits;
 }
 

@@ -8,7 +8,13 @@ import {
   type ControlMove,
   type SessionHeader,
 } from "@moora/agent";
-import { agentTransition, controlName, step, type Control } from "@moora/agent-core-state-machine";
+import {
+  agentTransition,
+  controlName,
+  inputTraits,
+  step,
+  type Control,
+} from "@moora/agent-core-state-machine";
 import { marksOf } from "./marks.ts";
 import { SpanTracker, type Span } from "./spans.ts";
 import { controlAfter, workAt, type Work } from "./work.ts";
@@ -77,7 +83,8 @@ export class SessionHistory {
   #work: readonly Work[] = [];
   #loop: number;
   #step: number;
-  #owner: string | null;
+  /** Whether the owner has acted since it opened the session. A snapshot is the last that it writes when it closes the session. */
+  #isOwnerActive = false;
 
   /** `initial` is the state before the first record. Default: the one of the header. */
   constructor(id: string, header: SessionHeader, initial: AgentState = headerToState(header)) {
@@ -87,7 +94,6 @@ export class SessionHistory {
     this.#last = initial;
     this.#describe = inputDescriber(header);
     this.#control = initial.reActContext.control;
-    this.#owner = initial.owner;
     this.#loop = initial.reActContext.loop;
     this.#step = initial.reActContext.step;
   }
@@ -110,6 +116,7 @@ export class SessionHistory {
     const input = recordToInput(record);
     const seq = this.records.length + 1;
     const { state, moves, changes } = step(input)(this.#last);
+    const owner = this.#isOwnerActive ? this.#last.owner : null;
     this.#last = state;
     this.#learn(input, changes);
     const before = this.#work;
@@ -129,9 +136,9 @@ export class SessionHistory {
       state: controlName(this.#control),
       loop: this.#loop,
       step: this.#step,
-      marks: marksOf({ input, moves, changes, before, after: this.#work, owner: this.#owner, isReplied }),
+      marks: marksOf({ input, moves, changes, before, after: this.#work, owner, isReplied }),
     };
-    if (input.type === "session-opened") this.#owner = input.owner;
+    if (inputTraits[input.type].access === "owner") this.#isOwnerActive = !isBookkeeping(input);
     if (input.type === "llm-call-started") this.modelCalls.push(seq);
     this.records.push(record);
     this.inputs.push(input);
@@ -189,6 +196,9 @@ export class SessionHistory {
     if (this.#recent.size > maxRecent && oldest !== undefined) this.#recent.delete(oldest);
   }
 }
+
+const isBookkeeping = ({ type }: AgentInput): boolean =>
+  type === "session-opened" || type === "snapshot-taken";
 
 function completed(record: HistoryRecord, exported: HistoryRecord | undefined): HistoryRecord {
   if (record.digest !== undefined || exported === undefined) return record;

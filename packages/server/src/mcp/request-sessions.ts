@@ -60,7 +60,6 @@ export class RequestSessions implements UserSessions {
       const { sessions, hasMore } = await this.#parts.directory.page(this.#access, {
         after,
         limit: pageLength,
-        isTimed: false,
       });
       for (const { id, agent, seq } of sessions) yield { id, agent, records: seq };
       const last = sessions.at(-1);

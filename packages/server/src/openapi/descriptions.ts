@@ -89,7 +89,7 @@ export const descriptions: Readonly<Record<Operation, OperationDescription>> = {
     problems: [...createProblems, "forbidden", "not-found"],
   },
   listSessions: {
-    summary: "Lists the own sessions, ordered by id, in pages, with the times of their last records.",
+    summary: "Lists the own sessions, ordered by id, in pages, with their titles, states and times.",
     query: {
       limit: {
         description: "The length of a page.",

@@ -37,14 +37,15 @@ export const createSession: Route = async ({ parts, request, access, param }) =>
 const defaultPageLength = 50;
 const maxPageLength = 200;
 
-/** Lists the own sessions of the user, ordered by id, in pages, with the times of their last records. */
+/** Lists the own sessions of the user, ordered by id, in pages, with what they are about, their states and the times of their last records. */
 export const listSessions: Route = async ({ parts, request, access }) => {
   const { searchParams } = new URL(request.url);
   const limit = numberParam(searchParams.get("limit"), "limit") ?? defaultPageLength;
   if (limit < 1 || limit > maxPageLength)
     throw new HttpProblem("invalid-request", `limit must be from 1 to ${maxPageLength}.`, { path: "limit" });
   const after = searchParams.get("after") ?? "";
-  const { sessions, hasMore } = await parts.directory.page(access, { after, limit, isTimed: true });
+  const { details } = parts;
+  const { sessions, hasMore } = await parts.directory.page(access, { after, limit, details });
   const page: SessionPage = { sessions, next: hasMore ? (sessions.at(-1)?.id ?? null) : null };
   return json(page);
 };

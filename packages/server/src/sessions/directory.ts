@@ -5,6 +5,7 @@ import type { Access, SessionAction, SessionRef } from "../access/authorization.
 import { HttpProblem, sessionNotFound } from "../problem.ts";
 import type { ServerContext } from "../server-options.ts";
 import { summaryOf, type ListedSession } from "./listed-session.ts";
+import type { SessionDetails } from "./session-details.ts";
 import { headerToRef } from "./session-header.ts";
 
 /** A page of the list of sessions. */
@@ -13,8 +14,8 @@ interface ListQuery {
   readonly after: string;
   /** The length of the page. */
   readonly limit: number;
-  /** Whether each session has the time of its last record, which is read from its log. */
-  readonly isTimed: boolean;
+  /** Reads what each session has beside its position. Default: nothing is read. */
+  readonly details?: SessionDetails;
 }
 
 /** Finds sessions in the log, with their owners. */
@@ -60,7 +61,7 @@ export class SessionDirectory {
   /** The own sessions of a user after a cursor, ordered by id, and whether more follow. A fork that lacks records is not one of them. */
   async page(
     access: Access,
-    { after, limit, isTimed }: ListQuery,
+    { after, limit, details }: ListQuery,
   ): Promise<{ readonly sessions: readonly SessionSummary[]; readonly hasMore: boolean }> {
     const sessions: SessionSummary[] = [];
     const batch: ListedSession[] = [];
@@ -70,16 +71,19 @@ export class SessionDirectory {
       if (ref === undefined || !(await this.#isOwn(access, ref))) continue;
       batch.push({ summary: { id, agent: ref.agent, seq: head }, header });
       if (sessions.length + batch.length <= limit) continue;
-      sessions.push(...(await this.#summariesOf(batch.splice(0), isTimed)));
+      sessions.push(...(await this.#summariesOf(batch.splice(0), details)));
       if (sessions.length > limit) break;
     }
-    sessions.push(...(await this.#summariesOf(batch, isTimed)));
+    sessions.push(...(await this.#summariesOf(batch, details)));
     return { sessions: sessions.slice(0, limit), hasMore: sessions.length > limit };
   }
 
-  async #summariesOf(listed: readonly ListedSession[], isTimed: boolean): Promise<readonly SessionSummary[]> {
+  async #summariesOf(
+    listed: readonly ListedSession[],
+    details: SessionDetails | undefined,
+  ): Promise<readonly SessionSummary[]> {
     const { log } = this.#context;
-    const summaries = await Promise.all(listed.map(async (each) => await summaryOf(log, each, isTimed)));
+    const summaries = await Promise.all(listed.map(async (each) => await summaryOf(log, each, details)));
     return summaries.filter((summary) => summary !== undefined);
   }
 

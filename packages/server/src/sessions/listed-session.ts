@@ -2,8 +2,8 @@ import { LogError } from "@moora/agent";
 import { isOfWrite } from "@moora/agent/internal";
 import type { EventLog, SessionLog } from "@moora/event-log";
 import type { SessionSummary } from "@moora/agent-webui-protocol";
-import * as z from "zod/mini";
-import { isOfFork, textToJson } from "./session-header.ts";
+import type { SessionDetails } from "./session-details.ts";
+import { isOfFork } from "./session-header.ts";
 
 /** What the list of a log has of a session. */
 export interface ListedSession {
@@ -12,23 +12,22 @@ export interface ListedSession {
 }
 
 /**
- * A session as a list shows it; undefined for a fork that lacks records. `isTimed`: with the time of its last record, for which one record
- * is read, whatever the length of the log. A session that was removed meanwhile or is damaged has no time, and the list shows the others.
+ * A session as a list shows it; undefined for a fork that lacks records. With `details` it has what they read of its records. A session that
+ * was removed meanwhile or is damaged has none, and the list shows the others.
  */
 export async function summaryOf(
   log: EventLog,
   { summary, header }: ListedSession,
-  isTimed: boolean,
+  details: SessionDetails | undefined,
 ): Promise<SessionSummary | undefined> {
   const isFork = isOfFork(header);
-  const hasTime = isTimed && summary.seq > 0;
-  if (!isFork && !hasTime) return summary;
+  const shown = summary.seq === 0 ? undefined : details;
+  if (!isFork && shown === undefined) return summary;
   try {
     const session = await log.open(summary.id);
     if (session === undefined) return summary;
     if (isFork && (await lacksRecords(session))) return undefined;
-    const updatedAt = hasTime ? await timeOf(session, summary.seq) : undefined;
-    return updatedAt === undefined ? summary : { ...summary, updatedAt };
+    return { ...summary, ...(await shown?.detailsOf(session, summary.seq)) };
   } catch (error) {
     if (error instanceof LogError) return summary;
     throw error;
@@ -39,11 +38,4 @@ export async function summaryOf(
 async function lacksRecords(session: SessionLog): Promise<boolean> {
   const lease = await session.currentLease();
   return lease !== undefined && isOfWrite(lease);
-}
-
-const bodySchema = z.object({ timestamp: z.number() });
-
-async function timeOf(session: SessionLog, seq: number): Promise<number | undefined> {
-  const [record] = await session.read(seq - 1, 1);
-  return bodySchema.safeParse(textToJson(record?.body ?? "")).data?.timestamp;
 }

@@ -47,6 +47,11 @@ export class SessionPool {
     return this.#entries.size;
   }
 
+  /** The session of an id, if it is open, or when it has opened. */
+  async opened(id: string): Promise<LiveSession | undefined> {
+    return await this.#entries.get(id)?.opening.catch(() => undefined);
+  }
+
   has(id: string): boolean {
     return this.#entries.has(id);
   }
