@@ -103,7 +103,7 @@ describe("on a small page", () => {
     await page.getByLabel("Size").fill("42");
     await page.getByLabel("color").selectOption({ label: "red" });
     await answer.focus();
-    // A question that has just come takes no press.
+    // A new question takes no press.
     await expect.poll(() => answer.getAttribute("aria-disabled")).not.toBe("true");
     await page.keyboard.press("Enter");
     await page.getByRole("log").getByText("It is ordered.").waitFor();

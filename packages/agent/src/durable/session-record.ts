@@ -16,10 +16,7 @@ const changesDigestLength = 11;
 export const digestOfChanges = (changes: readonly AgentChange[]): string =>
   `${rulesVersion}-${digestOf(canonicalJson(changes)).slice(0, changesDigestLength)}`;
 
-/**
- * The rules by which a record was written, in its `changesDigest`: 1 for a digest alone, as format 1 has it; undefined for what is no
- * digest.
- */
+/** The rules by which a record was written, in its `changesDigest`: 1 for a digest alone, as format 1 has it; undefined for another text. */
 function rulesOf({ changesDigest }: Pick<LogRecord, "changesDigest">): number | undefined {
   const match = /^(?:(\d+)-)?[\w-]{11}$/.exec(changesDigest);
   return match === null ? undefined : Number(match[1] ?? 1);

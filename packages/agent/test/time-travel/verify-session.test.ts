@@ -57,7 +57,7 @@ describe("verifying a session", () => {
   });
 
   it.each(["", "2", "2-of_a_chang", "no digest at all"])(
-    "names a record whose digest of changes is none: %j",
+    "names a record with another text than a digest of changes: %j",
     async (changesDigest) => {
       const log = (await recorded()).log();
       await rewriteSession(log, "others", ({ seq, body, changesDigest: own }) => ({
