@@ -68,6 +68,8 @@ function endOf(pending: Pending, world: SimWorld, draws: Draws): Candidate {
         weight: 12,
         draw: () => ({ type: "probe-answers", found: draws.choose(2) === 0 ? "unknown" : "ran", ...nth }),
       };
+    case "sub-agent":
+      return { weight: 0, draw: () => ({ type: "time-passes" }) };
     case "append":
       return { weight: 30, draw: () => ({ type: "append-ends", ...nth }) };
   }
@@ -183,9 +185,20 @@ function fromHosts(world: SimWorld, draws: Draws): readonly Candidate[] {
         ]
       : []),
     ...(faults("release") ? [{ weight: 2, draw: () => release() ?? { type: "time-passes" } } as const] : []),
+    ...(faults("cancel:sub-agent") && world.hasSubAgents && world.cancelIn === undefined
+      ? [
+          {
+            weight: 4,
+            draw: (): SimAction => ({ type: "cancel-sub-agent", passage: 1 + choose(mostPassages) }),
+          },
+        ]
+      : []),
     ...(owner === undefined ? [{ weight: 40, draw: () => takeUp(draws) }] : []),
   ];
 }
+
+/** A session of a sub-agent has about as many passages up to its first model call, with those of one that it calls itself. */
+const mostPassages = 60;
 
 const jumps = [-3_600_000, -1, 5_000, 86_400_000];
 

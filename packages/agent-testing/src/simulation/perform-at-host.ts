@@ -108,7 +108,7 @@ function decide(
   );
   world.offer(
     session.decide(asked, decision, reviewer),
-    forged === true ? { invalid: "a forged decision" } : {},
+    { isBelow: question.path !== undefined, ...(forged === true ? { invalid: "a forged decision" } : {}) },
   );
   return true;
 }

@@ -2,11 +2,23 @@ import type { LlmCallOptions, LlmCaller, LlmOutcome, LlmRequest } from "@moora/l
 import type { PendingLlm } from "./pending.ts";
 
 /** A model whose calls wait until an action answers them. It honors its signal, as the port demands. */
-export const simLlm = (host: string, wait: (pending: PendingLlm) => void): LlmCaller => ({
+export const simLlm = (
+  { host, within }: Pick<PendingLlm, "host" | "within">,
+  wait: (pending: PendingLlm) => void,
+): LlmCaller => ({
   name: "simulated",
   call: (request: LlmRequest, options: LlmCallOptions = {}) =>
     new Promise<LlmOutcome>((answer, reject) => {
-      const pending: PendingLlm = { type: "llm", host, request, options, answer, reject, streamed: "" };
+      const pending: PendingLlm = {
+        type: "llm",
+        host,
+        within,
+        request,
+        options,
+        answer,
+        reject,
+        streamed: "",
+      };
       wait(pending);
       options.signal?.addEventListener("abort", () => answer(abortedOutcome(pending.streamed)), {
         once: true,

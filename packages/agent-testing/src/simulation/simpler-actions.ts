@@ -27,6 +27,10 @@ export function* simplerActions(action: SimAction): Generator<SimAction, void, u
       // What ended the owner before can be left out then.
       if (action.approvesAll !== true) yield { type: "take-over" };
       return;
+    case "cancel-sub-agent":
+      yield { type: "cancel" };
+      if (action.passage > 1) yield { ...action, passage: action.passage - 1 };
+      return;
     case "decide":
       if (action.question !== undefined) {
         const { question: _, ...without } = action;
