@@ -27,7 +27,11 @@ export function checkBeginning(
   const of = toolCallId === undefined ? "" : ` of call ${toolCallId}`;
   if (within !== undefined) {
     const status = openCallOf(state.reActContext.control, within)?.status.type;
-    check(status === "running", "V23", () => `a ${what}${of} of a sub-agent begins after call ${within} has ended`);
+    check(
+      status === "running",
+      "V23",
+      () => `a ${what}${of} of a sub-agent begins after call ${within} has ended`,
+    );
   } else if (isPaused(state))
     check(hasStarted(state, what, toolCallId), "V20", () => `a ${what}${of} begins in a pause`);
 }

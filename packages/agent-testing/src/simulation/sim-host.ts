@@ -64,7 +64,9 @@ export function simulatedAgent(host: SimHost, sim: SimulatedParts): Agent<unknow
     );
     const called = executes ? undefined : calledAgentOf(tool);
     const calledFor = (call: string | undefined): Tool =>
-      called === undefined ? tool : agentTool(simulated(called.agent, call), optionsAt(host, sim.clock, called));
+      called === undefined
+        ? tool
+        : agentTool(simulated(called.agent, call), optionsAt(host, sim.clock, called));
     if (called !== undefined && within !== undefined) return calledFor(within);
     const simulatedTool = simTool(tool, {
       host: name,
@@ -92,9 +94,7 @@ export function simulatedAgent(host: SimHost, sim: SimulatedParts): Agent<unknow
       return handle(state, context);
     };
   const memberOf = <Of extends Agent<unknown>>(real: Of, within: string | undefined): Of => {
-    const tools = new Map(
-      [...real.parts.tools].map(([toolName, tool]) => [toolName, toolOf(tool, within)]),
-    );
+    const tools = new Map([...real.parts.tools].map(([toolName, tool]) => [toolName, toolOf(tool, within)]));
     const states = Object.fromEntries(
       Object.entries(real.parts.states).map(([state, handle]) => [state, handlerOf(handle, within)]),
     );

@@ -200,7 +200,10 @@ export class SimWorld {
   }
 
   /** Offers something through a session: V9, nothing invalid is accepted; V6, only what is at fault is refused. */
-  offer(work: Promise<Receipt>, { input, isOversized = false, isBelow = false, invalid }: OfferDetails = {}): void {
+  offer(
+    work: Promise<Receipt>,
+    { input, isOversized = false, isBelow = false, invalid }: OfferDetails = {},
+  ): void {
     work.then(
       (receipt) => {
         if (receipt.status !== "accepted") return;
@@ -285,10 +288,13 @@ export class SimWorld {
     this.cancelIn -= 1;
     if (this.cancelIn > 0) return;
     this.cancelIn = undefined;
-    // A process that restores a sub-agent may not have opened its caller yet.
-    while (host.session === undefined && this.hosts.includes(host)) await nextTurn();
-    if (host.session === undefined) return;
-    this.record("a cancel during a step of a sub-agent");
+    // A process that restores a sub-agent opens its caller at the same time, and that may itself wait for this passage.
+    for (let turn = 0; turn < 4 && host.session === undefined; turn += 1) await nextTurn();
+    if (host.session === undefined) {
+      this.cancelIn = 1;
+      return;
+    }
+    this.record("a cancel in a step of a sub-agent");
     this.hit("cancel:sub-agent");
     const canceled = host.session.cancel("enough");
     this.offer(canceled);
