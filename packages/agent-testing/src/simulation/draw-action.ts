@@ -8,6 +8,7 @@ import type { Draws } from "./draws.ts";
 import type { Pending } from "./pending.ts";
 import { drawRelease } from "./release.ts";
 import { isAppending } from "./perform-at-host.ts";
+import { hasSubAgents } from "./sim-host.ts";
 import { writeFaults } from "./sim-log.ts";
 import type { SimWorld } from "./sim-world.ts";
 
@@ -185,7 +186,7 @@ function fromHosts(world: SimWorld, draws: Draws): readonly Candidate[] {
         ]
       : []),
     ...(faults("release") ? [{ weight: 2, draw: () => release() ?? { type: "time-passes" } } as const] : []),
-    ...(faults("cancel:sub-agent") && world.hasSubAgents && world.cancelIn === undefined
+    ...(faults("cancel:sub-agent") && hasSubAgents(world.original) && world.cancelIn === undefined
       ? [
           {
             weight: 4,

@@ -17,6 +17,7 @@ import { checkBeginning, type Beginning, type BeginningOf } from "./check-beginn
 import { InvariantBroken } from "./invariant-broken.ts";
 import { runGuarded, LogWatch } from "./log-watch.ts";
 import type { Pending } from "./pending.ts";
+import { passSubAgent } from "./pass-sub-agent.ts";
 import { finishWork, nextTurn, type Outcome } from "./finish-work.ts";
 import { clockOf, hasSubAgents, simulatedAgent, type SimHost } from "./sim-host.ts";
 import { SimLog, simStore } from "./sim-log.ts";
@@ -94,7 +95,7 @@ export class SimWorld {
       id: sessionId,
       wait,
       wrote: (writer, records) => this.guard(() => this.watch.wrote(writer, records, this.#isOwned)),
-      pass: () => this.#pass(host),
+      pass: () => passSubAgent(this, host),
     });
     const { agent } = this;
     const host: SimHost = { name, agent, log, access, approvesAll, session: undefined, timers: 0 };
@@ -177,11 +178,6 @@ export class SimWorld {
     return this.owner?.session?.current() ?? this.watch.keeper.state;
   }
 
-  /** Whether the agent has sub-agents with sessions in the log. */
-  get hasSubAgents(): boolean {
-    return hasSubAgents(this.original);
-  }
-
   get control(): string {
     return controlName(this.state.reActContext.control);
   }
@@ -231,7 +227,7 @@ export class SimWorld {
   noteQuestions(): void {
     const { owner } = this;
     const asks = openCallsOf(this.state.reActContext.control).some(({ status }) => status.type === "asking");
-    if (!(asks || this.hasSubAgents) || owner?.session === undefined) return;
+    if (!(asks || hasSubAgents(this.original)) || owner?.session === undefined) return;
     for (const question of owner.session.questions())
       if (!this.questions.some(({ digest }) => digest === question.digest)) this.questions.push(question);
   }
@@ -280,25 +276,6 @@ export class SimWorld {
     // While a host opens the session, only its log shows what it has accepted.
     if (session === undefined) this.watch.catchUp();
     checkBeginning(session?.current() ?? this.watch.keeper.state, what, of);
-  }
-
-  /** A passage of the log of a sub-agent: at the chosen one, its caller is canceled before the passage ends. */
-  async #pass(host: SimHost): Promise<void> {
-    if (this.cancelIn === undefined || !this.hosts.includes(host)) return;
-    this.cancelIn -= 1;
-    if (this.cancelIn > 0) return;
-    this.cancelIn = undefined;
-    // A process that restores a sub-agent opens its caller at the same time, and that may itself wait for this passage.
-    for (let turn = 0; turn < 4 && host.session === undefined; turn += 1) await nextTurn();
-    if (host.session === undefined) {
-      this.cancelIn = 1;
-      return;
-    }
-    this.record("a cancel in a step of a sub-agent");
-    this.hit("cancel:sub-agent");
-    const canceled = host.session.cancel("enough");
-    this.offer(canceled);
-    await canceled.catch(() => undefined);
   }
 
   #begins(host: SimHost, tool: Tool, parameters: string, context: ToolContext): void {
