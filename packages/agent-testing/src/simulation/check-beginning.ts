@@ -6,34 +6,23 @@ import { check } from "./invariant-broken.ts";
 /** What a host begins. */
 export type Beginning = "model call" | "tool" | "probe" | "handler";
 
-/** What a beginning belongs to. */
-export interface BeginningOf {
-  /** The call whose tool or probe begins. */
-  readonly toolCallId: string | undefined;
-  /** The call of the simulated session whose sub-agent begins it; undefined for the session itself. */
-  readonly within: string | undefined;
-}
-
 /**
  * V20: in a paused session nothing begins but what had started before, so that its intent is in the state. A probe and the tools
- * that a handler calls have no intents of their own, and wait. V23: below a call, at whatever depth, nothing begins when it is no
- * longer open.
+ * that a handler calls have no intents of their own, and wait. V23: below a call of a sub-agent, at every depth, nothing begins when
+ * it is no longer open. `toolCallId`: of the call whose tool or probe begins; `within`: that call of the session.
  */
 export function checkBeginning(
   state: AgentState,
   what: Beginning,
-  { toolCallId, within }: BeginningOf,
+  toolCallId: string | undefined,
+  within: string | undefined,
 ): void {
   const of = toolCallId === undefined ? "" : ` of call ${toolCallId}`;
-  if (within !== undefined) {
-    const status = openCallOf(state.reActContext.control, within)?.status.type;
-    check(
-      status === "running",
-      "V23",
-      () => `a ${what}${of} of a sub-agent begins after call ${within} has ended`,
-    );
-  } else if (isPaused(state))
-    check(hasStarted(state, what, toolCallId), "V20", () => `a ${what}${of} begins in a pause`);
+  const { control } = state.reActContext;
+  const isOpen = within === undefined || openCallOf(control, within)?.status.type === "running";
+  check(isOpen, "V23", () => `a ${what}${of} of a sub-agent begins after call ${within} has ended`);
+  if (within !== undefined || !isPaused(state)) return;
+  check(hasStarted(state, what, toolCallId), "V20", () => `a ${what}${of} begins in a pause`);
 }
 
 function hasStarted(

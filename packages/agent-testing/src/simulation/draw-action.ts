@@ -109,6 +109,9 @@ function fromPeople(world: SimWorld, draws: Draws): readonly Candidate[] {
         ]),
     ...fault("oversized", 0.2, () => ({ type: "message", text: "", oversized: true, ...host() })),
     ...fault("cancel", 1, () => ({ type: "cancel", ...host() })),
+    ...(hasSubAgents(world.original) && world.cancelIn === undefined
+      ? fault("cancel:sub-agent", 4, () => ({ type: "cancel-sub-agent", passage: 1 + choose(mostPassages) }))
+      : []),
     ...fault("pause", isPaused(world.state) ? 0.2 : 1, () => ({ type: "pause", ...host() })),
     ...(isPaused(world.state) ? [{ weight: 8, draw: (): SimAction => ({ type: "resume", ...host() }) }] : []),
     ...(world.watch.length === 0
@@ -186,14 +189,6 @@ function fromHosts(world: SimWorld, draws: Draws): readonly Candidate[] {
         ]
       : []),
     ...(faults("release") ? [{ weight: 2, draw: () => release() ?? { type: "time-passes" } } as const] : []),
-    ...(faults("cancel:sub-agent") && hasSubAgents(world.original) && world.cancelIn === undefined
-      ? [
-          {
-            weight: 4,
-            draw: (): SimAction => ({ type: "cancel-sub-agent", passage: 1 + choose(mostPassages) }),
-          },
-        ]
-      : []),
     ...(owner === undefined ? [{ weight: 40, draw: () => takeUp(draws) }] : []),
   ];
 }

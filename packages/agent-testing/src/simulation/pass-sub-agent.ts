@@ -12,10 +12,7 @@ export async function passSubAgent(world: SimWorld, host: SimHost): Promise<void
   if (world.cancelIn > 0) return;
   world.cancelIn = undefined;
   for (let turn = 0; turn < mostTurns && host.session === undefined; turn += 1) await nextTurn();
-  if (host.session === undefined) {
-    world.cancelIn = 1;
-    return;
-  }
+  if (host.session === undefined) return void (world.cancelIn = 1);
   world.record("a cancel in a step of a sub-agent");
   world.hit("cancel:sub-agent");
   const canceled = host.session.cancel("enough");

@@ -35,10 +35,8 @@ export interface SimulatedParts {
   readonly asks: (request: LlmRequest, options: LlmCallOptions) => void;
   readonly begins: (host: SimHost, tool: Tool, parameters: string, context: ToolContext) => void;
   readonly hasRun: (toolCallId: string) => boolean;
-  /** The idempotency keys of the calls of sub-agents that have run, in all processes. */
-  readonly runsBelow: Set<string>;
   /** Follows a sub-agent until it ends. */
-  readonly follow: (pending: PendingSubAgent, end: Promise<unknown>) => void;
+  readonly follow: <T>(pending: PendingSubAgent, end: Promise<T>) => Promise<T>;
   readonly executes: (name: string) => boolean;
 }
 
@@ -75,14 +73,18 @@ export function simulatedAgent(host: SimHost, sim: SimulatedParts): Agent<unknow
       begins(begun, parameters, context) {
         sim.starts(host, "tool", context.toolCallId, within);
         if (within === undefined) sim.begins(host, begun, parameters, context);
-        else sim.runsBelow.add(context.idempotencyKey);
       },
       probes: (toolCallId) => sim.starts(host, "probe", toolCallId, within),
-      hasRun: ({ toolCallId, idempotencyKey }) =>
-        within === undefined ? sim.hasRun(toolCallId) : sim.runsBelow.has(idempotencyKey),
+      // The runs of sub-agents are not recorded: what their probes find is drawn.
+      hasRun: (toolCallId) => within !== undefined || sim.hasRun(toolCallId),
       executes,
-      runs: called && ((parameters, context) => calledFor(context.toolCallId).run(parameters, context)),
-      follow: sim.follow,
+      runs:
+        called &&
+        (async (parameters, context) => {
+          const { toolCallId, signal } = context;
+          const end = Promise.resolve(calledFor(toolCallId).run(parameters, context));
+          return await sim.follow({ type: "sub-agent", host: name, signal }, end);
+        }),
     });
     // Sessions post to the sub-agents of the very tool that `agentTool` has made.
     return called === undefined ? simulatedTool : Object.assign(calledFor(undefined), simulatedTool);
@@ -108,16 +110,12 @@ export function simulatedAgent(host: SimHost, sim: SimulatedParts): Agent<unknow
   return simulated(agent, undefined);
 }
 
-/** The options of a sub-agent at a host. A reviewer of its own approves. */
-function optionsAt({ log }: SimHost, clock: Clock, { options }: CalledAgent): AgentToolOptions {
+/** The options of a sub-agent at a host. Its own reviewer approves. */
+const optionsAt = ({ log }: SimHost, clock: Clock, { options }: CalledAgent): AgentToolOptions => {
   const { onSession: _, onApproval, log: own, ...rest } = options;
-  return {
-    ...rest,
-    clock,
-    ...(own === undefined ? {} : { log: log.asEventLog() }),
-    ...(onApproval === undefined ? {} : { onApproval: () => "approve" }),
-  };
-}
+  const reviewed = onApproval === undefined ? rest : { ...rest, onApproval: () => "approve" as const };
+  return own === undefined ? { ...reviewed, clock } : { ...reviewed, clock, log: log.asEventLog() };
+};
 
 /** Whether an agent has sub-agents with sessions in a log. */
 export const hasSubAgents = ({ parts, team }: Agent<unknown>): boolean =>

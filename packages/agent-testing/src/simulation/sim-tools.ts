@@ -1,5 +1,5 @@
 import type { Tool, ToolContext, ToolOutcome } from "@moora/agent-core-effects";
-import type { PendingProbe, PendingSubAgent, PendingTool } from "./pending.ts";
+import type { PendingProbe, PendingTool } from "./pending.ts";
 
 export interface SimToolHost {
   readonly host: string;
@@ -9,12 +9,11 @@ export interface SimToolHost {
   readonly begins: (tool: Tool, parameters: string, context: ToolContext) => void;
   /** Called at the instant at which the tool is asked for the outcome of a call. */
   readonly probes: (toolCallId: string) => void;
-  readonly hasRun: (call: Pick<ToolContext, "toolCallId" | "idempotencyKey">) => boolean;
+  readonly hasRun: (toolCallId: string) => boolean;
   /** Whether the tool itself is executed when it begins; what it returns is delivered by an action. */
   readonly executes: boolean;
   /** Runs the sub-agent of a tool that calls one; undefined for any other tool. */
   readonly runs: Tool["run"] | undefined;
-  readonly follow: (pending: PendingSubAgent, end: Promise<unknown>) => void;
 }
 
 /** A stand-in for a tool: checks arguments as the tool does, and ends as an action decides. */
@@ -43,15 +42,11 @@ function beginRun(
   tool: Tool,
   parameters: string,
   context: ToolContext,
-  { host, within, wait, begins, executes, runs, follow }: SimToolHost,
+  { host, within, wait, begins, executes, runs }: SimToolHost,
 ): ToolOutcome | Promise<ToolOutcome> {
   begins(tool, parameters, context);
   const { toolCallId, signal } = context;
-  if (runs !== undefined) {
-    const end = Promise.resolve(runs(parameters, context));
-    follow({ type: "sub-agent", host, signal }, end);
-    return end;
-  }
+  if (runs !== undefined) return runs(parameters, context);
   const { promise, resolve: answer, reject } = Promise.withResolvers<ToolOutcome>();
   const pending: PendingTool = {
     type: "tool",
@@ -94,9 +89,9 @@ const probeOf =
   };
 
 const simulatedProbe = (
-  { toolCallId, idempotencyKey, signal }: ToolContext,
+  { toolCallId, signal }: ToolContext,
   { host, wait, hasRun }: SimToolHost,
 ): ReturnType<NonNullable<Tool["probe"]>> =>
-  hasRun({ toolCallId, idempotencyKey })
+  hasRun(toolCallId)
     ? new Promise((answer) => wait({ type: "probe", host, toolCallId, signal, answer }))
     : Promise.resolve("not-run" as const);

@@ -13,7 +13,7 @@ import { controlName, type AgentInput, type AgentState } from "@moora/agent-core
 import { openCallsOf } from "@moora/agent-core-state-machine/internal";
 import { LogError, type EventLog } from "@moora/event-log";
 import type { Dialects } from "../laws/request-laws.ts";
-import { checkBeginning, type Beginning, type BeginningOf } from "./check-beginning.ts";
+import { checkBeginning, type Beginning } from "./check-beginning.ts";
 import { InvariantBroken } from "./invariant-broken.ts";
 import { runGuarded, LogWatch } from "./log-watch.ts";
 import type { Pending } from "./pending.ts";
@@ -74,7 +74,6 @@ export class SimWorld {
   /** The first thing that went wrong outside of any call that could have thrown it. */
   failure: unknown;
   readonly #options: WorldOptions;
-  readonly #runsBelow = new Set<string>();
   #names = 0;
 
   constructor(options: WorldOptions) {
@@ -256,26 +255,23 @@ export class SimWorld {
     return simulatedAgent(host, {
       clock,
       wait: (pending) => void this.pending.push(pending),
-      starts: (of, what, toolCallId, within) =>
-        this.guard(() => this.#starts(of, what, { toolCallId, within })),
+      starts: (...beginning) => this.guard(() => this.#starts(...beginning)),
       asks: (request, { idempotencyKey }) => this.guard(() => this.watch.asked(request, idempotencyKey)),
       begins: (of, tool, parameters, context) =>
         this.guard(() => this.#begins(of, tool, parameters, context)),
       hasRun: (id) => this.watch.calls.hasRun(id),
-      runsBelow: this.#runsBelow,
       follow: (pending, end) => {
         this.pending.push(pending);
-        const take = (): void => this.take(pending);
-        end.then(take, take);
+        return end.finally(() => this.take(pending));
       },
       executes: this.#options.executes,
     });
   }
 
-  #starts({ session }: SimHost, what: Beginning, of: BeginningOf): void {
+  #starts({ session }: SimHost, what: Beginning, toolCallId?: string, within?: string): void {
     // While a host opens the session, only its log shows what it has accepted.
     if (session === undefined) this.watch.catchUp();
-    checkBeginning(session?.current() ?? this.watch.keeper.state, what, of);
+    checkBeginning(session?.current() ?? this.watch.keeper.state, what, toolCallId, within);
   }
 
   #begins(host: SimHost, tool: Tool, parameters: string, context: ToolContext): void {

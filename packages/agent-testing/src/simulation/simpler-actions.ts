@@ -29,7 +29,6 @@ export function* simplerActions(action: SimAction): Generator<SimAction, void, u
       return;
     case "cancel-sub-agent":
       yield { type: "cancel" };
-      if (action.passage > 1) yield { ...action, passage: action.passage - 1 };
       return;
     case "decide":
       if (action.question !== undefined) {
