@@ -155,7 +155,7 @@ function toolOfAgent<Answer>(agent: Agent<Answer>, options: AgentToolOptions): T
       }
     },
   });
-  registerCalledAgent(tool, { agent, hasReviewer: onApproval !== undefined });
+  registerCalledAgent(tool, { agent, options });
   if (log !== undefined) {
     registerLog(tool, { ...definition, log });
     postsTo(tool, async (call) => {

@@ -52,7 +52,7 @@ export { parseOrRefuse, parsePosted } from "./session/parse-or-refuse.ts";
 export { questionsAt } from "./session/questions.ts";
 export { checkedListener, checkOptionalText, checkQuestion } from "./session/session-arguments.ts";
 export { checkContext } from "./session-context.ts";
-export { checkSubAgentQuestions } from "./sub-agent-questions.ts";
+export { calledAgentOf, checkSubAgentQuestions, type CalledAgent } from "./sub-agent-questions.ts";
 export { SessionOutput } from "./session/session-output.ts";
 export { importForReading } from "./time-travel/portable-session.ts";
 export { lastPositionOf, sessionLog } from "./time-travel/read-session.ts";

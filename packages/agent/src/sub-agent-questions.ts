@@ -1,13 +1,14 @@
 import type { Tool } from "@moora/agent-core-effects";
 import { refuse } from "@moora/agent-core-effects/internal";
 import { needsHuman } from "@moora/agent-core-state-machine/internal";
+import type { AgentToolOptions } from "./agent-tool.ts";
 import { initialStateOf, type Agent } from "./define-agent.ts";
 
 /** What `agentTool` makes a tool of. */
-interface CalledAgent {
+export interface CalledAgent {
   readonly agent: Agent<unknown>;
-  /** Whether `onApproval` answers the questions of the agent, and of all sub-agents below it. */
-  readonly hasReviewer: boolean;
+  /** Its `onApproval` answers the questions of the agent, and of all sub-agents below it. */
+  readonly options: AgentToolOptions;
 }
 
 const calledAgents = new WeakMap<Tool, CalledAgent>();
@@ -15,6 +16,9 @@ const calledAgents = new WeakMap<Tool, CalledAgent>();
 /** Records which agent a tool calls. */
 export const registerCalledAgent = (tool: Tool, called: CalledAgent): void =>
   void calledAgents.set(tool, called);
+
+/** The agent that a tool calls; undefined for a tool that `agentTool` has not made. */
+export const calledAgentOf = (tool: Tool): CalledAgent | undefined => calledAgents.get(tool);
 
 /** A tool of a sub-agent whose calls may ask a person. */
 interface AskingTool {
@@ -43,7 +47,7 @@ function askingToolBelow(agent: Agent<unknown>, seen: Set<Agent<unknown>>): Aski
   for (const member of membersOf(agent)) {
     for (const tool of member.parts.tools.values()) {
       const called = calledAgents.get(tool);
-      if (called === undefined || called.hasReviewer) continue;
+      if (called === undefined || called.options.onApproval !== undefined) continue;
       const found = askingToolOf(called.agent) ?? askingToolBelow(called.agent, seen);
       if (found !== undefined) return found;
     }

@@ -41,6 +41,11 @@ export type SimAction =
       readonly oversized?: true;
     }
   | { readonly type: "cancel" | "pause" | "resume"; readonly host?: number }
+  /**
+   * The owner is canceled in the middle of a step of its sub-agents: at this passage of their logs from now on, counted from 1, before it
+   * ends. A call of a log has a passage there and one back.
+   */
+  | { readonly type: "cancel-sub-agent"; readonly passage: number }
   /** The application changes its data by one of the recipes in `updates`. */
   | { readonly type: "update"; readonly nth?: number; readonly host?: number }
   | { readonly type: "model-streams"; readonly text: string; readonly nth?: number }
@@ -138,6 +143,7 @@ export function faultOf(action: SimAction): string | undefined {
     case "close":
     case "listener-throws":
       return action.type;
+    case "cancel-sub-agent":
     case "probe-answers":
     case "resume":
     case "update":

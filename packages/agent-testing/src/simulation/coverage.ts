@@ -5,6 +5,7 @@ export type Coverage = Readonly<Record<string, Readonly<Record<string, number>>>
 const onlyIn: Readonly<Record<string, readonly string[]>> = {
   llm: ["Planning", "Reflecting"],
   tool: ["Acting", "ParallelActing", "WaitingForHuman"],
+  "cancel:sub-agent": ["Acting", "ParallelActing"],
   "outside-result": ["Acting", "ParallelActing", "WaitingForHuman"],
   "forged-decision": ["WaitingForHuman"],
 };
@@ -14,7 +15,7 @@ const neverIdle: ReadonlySet<string> = new Set(["double-answer", "late-result"])
 
 const canCome = (fault: string, control: string): boolean =>
   !(control === "Idle" && neverIdle.has(fault)) &&
-  (onlyIn[fault.split(":", 1)[0] ?? ""]?.includes(control) ?? true);
+  ((onlyIn[fault] ?? onlyIn[fault.split(":", 1)[0] ?? ""])?.includes(control) ?? true);
 
 /** The faults among `faults` that came in no control state at all. */
 export const neverCame = (coverage: Coverage, faults: readonly string[]): readonly string[] =>

@@ -8,6 +8,7 @@ import type { Draws } from "./draws.ts";
 import type { Pending } from "./pending.ts";
 import { drawRelease } from "./release.ts";
 import { isAppending } from "./perform-at-host.ts";
+import { hasSubAgents } from "./sim-host.ts";
 import { writeFaults } from "./sim-log.ts";
 import type { SimWorld } from "./sim-world.ts";
 
@@ -68,6 +69,8 @@ function endOf(pending: Pending, world: SimWorld, draws: Draws): Candidate {
         weight: 12,
         draw: () => ({ type: "probe-answers", found: draws.choose(2) === 0 ? "unknown" : "ran", ...nth }),
       };
+    case "sub-agent":
+      return { weight: 0, draw: () => ({ type: "time-passes" }) };
     case "append":
       return { weight: 30, draw: () => ({ type: "append-ends", ...nth }) };
   }
@@ -106,6 +109,9 @@ function fromPeople(world: SimWorld, draws: Draws): readonly Candidate[] {
         ]),
     ...fault("oversized", 0.2, () => ({ type: "message", text: "", oversized: true, ...host() })),
     ...fault("cancel", 1, () => ({ type: "cancel", ...host() })),
+    ...(hasSubAgents(world.original) && world.cancelIn === undefined
+      ? fault("cancel:sub-agent", 4, () => ({ type: "cancel-sub-agent", passage: 1 + choose(mostPassages) }))
+      : []),
     ...fault("pause", isPaused(world.state) ? 0.2 : 1, () => ({ type: "pause", ...host() })),
     ...(isPaused(world.state) ? [{ weight: 8, draw: (): SimAction => ({ type: "resume", ...host() }) }] : []),
     ...(world.watch.length === 0
@@ -186,6 +192,9 @@ function fromHosts(world: SimWorld, draws: Draws): readonly Candidate[] {
     ...(owner === undefined ? [{ weight: 40, draw: () => takeUp(draws) }] : []),
   ];
 }
+
+/** A session of a sub-agent has about as many passages up to its first model call, with those of one that it calls itself. */
+const mostPassages = 60;
 
 const jumps = [-3_600_000, -1, 5_000, 86_400_000];
 

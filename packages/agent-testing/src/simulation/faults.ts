@@ -21,6 +21,7 @@ export const faultNames: readonly string[] = [
   "second-host",
   "clock-jump",
   "cancel",
+  "cancel:sub-agent",
   "pause",
   "late-result",
   "outside-result",

@@ -6,6 +6,7 @@ import { firstDifference } from "../laws/law-broken.ts";
 import { isOfHandler } from "./call-ledger.ts";
 import { check } from "./invariant-broken.ts";
 import { isWanted, type Pending, type ToolRun } from "./pending.ts";
+import type { SimHost } from "./sim-host.ts";
 import { sessionId, type SimWorld } from "./sim-world.ts";
 
 /** An invariant of the user's agent, checked after every action. Returns true, or what is wrong. */
@@ -33,7 +34,7 @@ const prototypeKeys = Reflect.ownKeys(Object.prototype).length;
 /**
  * What has to hold after every action. L1 to L11 were checked as each input was published, and with them V5 and V12,
  * which are L7, and V10, which is L11; V1, V2, V7, V8, V15, V17 to V19, V21 and V22 by `LogWatch`, V4, V9 and
- * V16 as a tool began, and V20 as anything began.
+ * V16 as a tool began, and V20 and V23 as anything began.
  */
 export function checkStep(world: SimWorld, invariants: Invariants): void {
   if (world.failure !== undefined) throw world.failure;
@@ -61,7 +62,9 @@ function checkUnderWay(world: SimWorld): void {
 
 /** Whether a pending item is the work of a model call or of a tool call of its own. */
 const isOfEffect = (pending: Pending): boolean =>
-  pending.type === "llm" || (pending.type === "tool" && !isOfHandler(pending.toolCallId));
+  pending.type === "sub-agent" ||
+  ((pending.type === "llm" || (pending.type === "tool" && !isOfHandler(pending.toolCallId))) &&
+    pending.within === undefined);
 
 /** Checks what must hold at the end, when faults have stopped and everything is settled: V1, V2, V6, V14. */
 export async function checkEnd(world: SimWorld): Promise<void> {
@@ -99,14 +102,17 @@ function checkHosts({ hosts, watch }: SimWorld): void {
 
 /** V14: what was begun has ended, or waits for a person who was asked. */
 function checkRest(state: AgentState, { owner }: SimWorld): void {
-  const waits = openCallsOf(state.reActContext.control).some((call) => call.status.type === "asking");
+  const asksBelow = hasQuestionBelow(owner);
+  const waits =
+    asksBelow || openCallsOf(state.reActContext.control).some((call) => call.status.type === "asking");
   check(
     !isLoopRunning(state) || waits,
     "V14",
     () => "the session is neither settled nor waiting for a reviewer",
   );
   check(
-    Object.values(effectsAt(state)).every(({ type }) => type === "ask-human" || type === "wait-until"),
+    asksBelow ||
+      Object.values(effectsAt(state)).every(({ type }) => type === "ask-human" || type === "wait-until"),
     "V14",
     () => "effects are wanted, and no host runs them",
   );
@@ -116,6 +122,10 @@ function checkRest(state: AgentState, { owner }: SimWorld): void {
     () => "a question is open although the host answers every question",
   );
 }
+
+/** Whether a sub-agent asks a person. */
+export const hasQuestionBelow = (host: SimHost | undefined): boolean =>
+  host?.session?.questions().some(({ path }) => path !== undefined) === true;
 
 /** Whether some open question is one that an approval answers. */
 const isAnsweredByAll = (state: AgentState): boolean =>

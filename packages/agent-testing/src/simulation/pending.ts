@@ -10,6 +10,8 @@ export interface PendingLlm {
   readonly options: LlmCallOptions;
   readonly answer: (outcome: LlmOutcome) => void;
   readonly reject: (error: unknown) => void;
+  /** The call of the simulated session whose sub-agent it is of; undefined for its own. */
+  readonly within: string | undefined;
   streamed: string;
 }
 
@@ -24,6 +26,8 @@ export interface PendingTool {
   readonly signal: AbortSignal;
   readonly answer: (outcome: ToolOutcome) => void;
   readonly reject: (error: unknown) => void;
+  /** The call of the simulated session whose sub-agent it is of; undefined for its own. */
+  readonly within: string | undefined;
   /** Whether the tool itself was executed. */
   readonly executes: boolean;
   /** What the executed tool has returned, as soon as it has. */
@@ -46,7 +50,14 @@ export interface PendingAppend {
   readonly finish: () => void;
 }
 
-export type Pending = PendingLlm | PendingTool | PendingProbe | PendingAppend;
+/** A sub-agent that runs. It ends by itself, after what it waits for. */
+export interface PendingSubAgent {
+  readonly type: "sub-agent";
+  readonly host: string;
+  readonly signal: AbortSignal;
+}
+
+export type Pending = PendingLlm | PendingTool | PendingProbe | PendingAppend | PendingSubAgent;
 
 /** Whether the caller still wants the answer. */
 export const isWanted = (pending: Pending): boolean => {

@@ -35,6 +35,10 @@ function performOne(world: SimWorld, action: SimAction): boolean | Promise<boole
     case "probe-answers":
     case "append-ends":
       return onPending(world, action);
+    case "cancel-sub-agent":
+      world.record(`a cancel is due at passage ${action.passage} of the logs of sub-agents`);
+      world.cancelIn = action.passage;
+      return true;
     case "time-passes":
       world.record("time passes");
       return world.time.fireNext();

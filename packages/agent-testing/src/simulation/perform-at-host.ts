@@ -106,10 +106,10 @@ function decide(
   world.record(
     `a ${forged === true ? "forged " : ""}decision on the ${question.about} of call ${question.toolCallId}: ${kind}`,
   );
-  world.offer(
-    session.decide(asked, decision, reviewer),
-    forged === true ? { invalid: "a forged decision" } : {},
-  );
+  world.offer(session.decide(asked, decision, reviewer), {
+    isBelow: question.path !== undefined,
+    ...(forged === true ? { invalid: "a forged decision" } : {}),
+  });
   return true;
 }
 

@@ -1,4 +1,5 @@
 import type { Agent, AgentConfigChange, Tool } from "@moora/agent";
+import { calledAgentOf } from "@moora/agent/internal";
 import { defineTool } from "@moora/agent-core-effects";
 import type { ToolDefinition } from "@moora/agent-core-state-machine";
 import { changeConfig } from "@moora/agent-core-state-machine/internal";
@@ -63,13 +64,17 @@ export function drawRelease(
   choose: Choose,
   faults: (name: string) => boolean,
 ): Release | undefined {
-  const tools = [...agent.parts.tools.keys()];
+  const tools = plainTools(agent);
   const possible = releaseChanges.filter(
     (change) =>
       faults(`release:${change}`) && (tools.length > 0 || !ofTool.has(change)) && canDraw(change, agent),
   );
   return possible.length === 0 ? undefined : drawChange(oneOf(choose, possible), agent, tools, choose);
 }
+
+/** The tools that releases change: all but those that call sub-agents. */
+const plainTools = ({ parts }: Agent<unknown>): readonly string[] =>
+  [...parts.tools].flatMap(([name, tool]) => (calledAgentOf(tool) === undefined ? [name] : []));
 
 /** Changes of a tool that the agent has. */
 const ofTool: ReadonlySet<string> = new Set([
@@ -89,11 +94,11 @@ const ofTool: ReadonlySet<string> = new Set([
  */
 const tighterPolicies = { once: [], keyed: ["once"], safe: ["keyed", "once"] } as const;
 
-const tighterPoliciesOf = ({
-  parts,
-}: Agent<unknown>): readonly { readonly tool: string; readonly replay: "keyed" | "once" }[] =>
-  [...parts.tools].flatMap(([tool, { definition }]) =>
-    tighterPolicies[definition.replay ?? "once"].map((replay) => ({ tool, replay })),
+const tighterPoliciesOf = (
+  agent: Agent<unknown>,
+): readonly { readonly tool: string; readonly replay: "keyed" | "once" }[] =>
+  plainTools(agent).flatMap((tool) =>
+    tighterPolicies[agent.tools[tool]?.replay ?? "once"].map((replay) => ({ tool, replay })),
   );
 
 const canDraw = (change: Release["change"], agent: Agent<unknown>): boolean =>

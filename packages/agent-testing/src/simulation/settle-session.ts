@@ -2,6 +2,7 @@ import type { LlmOutcome } from "@moora/llm";
 import { isLoopRunning, isPaused } from "@moora/agent-core-state-machine";
 import { openCallsOf } from "@moora/agent-core-state-machine/internal";
 import { simulatedOrigin } from "../laws/request-laws.ts";
+import { hasQuestionBelow } from "./invariants.ts";
 import { check } from "./invariant-broken.ts";
 import type { Pending } from "./pending.ts";
 import { nextTurn } from "./finish-work.ts";
@@ -68,7 +69,8 @@ export async function takesMessage(world: SimWorld): Promise<void> {
 
 /** An executed tool ends when it has returned. */
 const canEnd = (pending: Pending): boolean =>
-  pending.type !== "tool" || !pending.executes || pending.returned !== undefined || pending.signal.aborted;
+  pending.type !== "sub-agent" &&
+  (pending.type !== "tool" || !pending.executes || pending.returned !== undefined || pending.signal.aborted);
 
 function end(pending: Pending): void {
   switch (pending.type) {
@@ -80,6 +82,8 @@ function end(pending: Pending): void {
       return pending.answer(pending.returned ?? { isSuccess: true, content: "ok" });
     case "probe":
       return pending.answer("unknown");
+    case "sub-agent":
+      return undefined;
   }
 }
 
@@ -95,8 +99,8 @@ const lastAnswer = (schema: unknown): LlmOutcome => ({
 });
 
 /** Whether something is waited for that only time brings. */
-function isWaiting({ state }: SimWorld): boolean {
-  if (!isLoopRunning(state)) return false;
+function isWaiting({ state, owner }: SimWorld): boolean {
+  if (!isLoopRunning(state) || hasQuestionBelow(owner)) return false;
   const { control } = state.reActContext;
   return (
     control.type !== "WaitingForHuman" || !openCallsOf(control).some(({ status }) => status.type === "asking")

@@ -4,6 +4,7 @@ import {
   type EventLog,
   type Lease,
   type LogRecord,
+  type MaybePromise,
   type SessionLog,
 } from "@moora/event-log";
 import { withSessions } from "@moora/event-log/testing";
@@ -39,6 +40,17 @@ const isTarget: Readonly<Record<WriteTarget, (records: readonly LogRecord[]) => 
   group: (records) => records.length >= 3,
 };
 
+export interface SimLogParts {
+  /** The session with faults; the others are those of its sub-agents. */
+  readonly id: string;
+  /** Appends take their time with it; without it they end at once. */
+  readonly wait: ((pending: PendingAppend) => void) | undefined;
+  /** Called with what was stored. */
+  readonly wrote: (host: string, records: readonly LogRecord[]) => void;
+  /** Called at each passage of the log of a sub-agent: the way of a call there, and the way of its answer back. */
+  readonly pass: () => Promise<void>;
+}
+
 /** One host's way to a store that all hosts share. It dies with its host, and fails as the simulation demands. */
 export class SimLog {
   readonly name = "simulated";
@@ -48,20 +60,12 @@ export class SimLog {
   #afterRead: (() => void) | undefined;
   readonly #store: EventLog;
   readonly #host: string;
-  readonly #wait: ((pending: PendingAppend) => void) | undefined;
-  readonly #wrote: (host: string, records: readonly LogRecord[]) => void;
+  readonly #parts: SimLogParts;
 
-  /** With `wait`, appends take their time; without it they end at once. `wrote` is called with what was stored. */
-  constructor(
-    store: EventLog,
-    host: string,
-    wait: ((pending: PendingAppend) => void) | undefined,
-    wrote: (host: string, records: readonly LogRecord[]) => void,
-  ) {
+  constructor(store: EventLog, host: string, parts: SimLogParts) {
     this.#store = store;
     this.#host = host;
-    this.#wait = wait;
-    this.#wrote = wrote;
+    this.#parts = parts;
   }
 
   failNext(how: WriteFault, on: WriteTarget | undefined, atOnce: boolean): void {
@@ -94,22 +98,44 @@ export class SimLog {
 
   asEventLog(): EventLog {
     const never = new Promise<never>(() => undefined);
-    const alive = <T>(work: () => T): T | Promise<never> => (this.#dead ? never : work());
-    const altered = (log: SessionLog): Partial<SessionLog> => ({
-      maxRecordLength: longestRecord,
-      append: (expectedSeq, records) => alive(() => this.#append(log, expectedSeq, records)),
-      read: (afterSeq) => alive(() => this.#read(log, afterSeq)),
-      inspect: () => alive(() => log.inspect()),
-      checkUpTo: (seq) => alive(() => log.checkUpTo(seq)),
-      head: () => alive(() => log.head()),
-      lease: (claim) => alive(() => this.#lease() ?? log.lease(claim)),
-      currentLease: () => alive(() => log.currentLease()),
-      release: (owner) => alive(() => log.release(owner)),
-      watch: (listener) => log.watch(() => (this.#dead ? undefined : listener())),
-      snapshot: () => alive(() => log.snapshot()),
-      saveSnapshot: (snapshot) => alive(() => log.saveSnapshot(snapshot)),
+    const alive = <T>(call: () => MaybePromise<T>): MaybePromise<T> => (this.#dead ? never : call());
+    const far = async <T>(call: () => MaybePromise<T>): Promise<T> => {
+      await this.#parts.pass();
+      const answer = await alive(call);
+      await this.#parts.pass();
+      return await alive(() => answer);
+    };
+    const wayTo = (id: string): typeof alive => (id === this.#parts.id ? alive : far);
+    const altered = (log: SessionLog): Partial<SessionLog> => {
+      const isOwn = log.id === this.#parts.id;
+      const via = wayTo(log.id);
+      return {
+        maxRecordLength: longestRecord,
+        append: (expectedSeq, records) =>
+          via(() => {
+            if (isOwn) return this.#append(log, expectedSeq, records);
+            checkLength(records);
+            return log.append(expectedSeq, records);
+          }),
+        read: (afterSeq) => via(() => (isOwn ? this.#read(log, afterSeq) : log.read(afterSeq))),
+        inspect: () => via(() => log.inspect()),
+        checkUpTo: (seq) => via(() => log.checkUpTo(seq)),
+        head: () => via(() => log.head()),
+        lease: (claim) => via(() => (isOwn ? this.#lease() : undefined) ?? log.lease(claim)),
+        currentLease: () => via(() => log.currentLease()),
+        release: (owner) => via(() => log.release(owner)),
+        watch: (listener) => log.watch(() => (this.#dead ? undefined : listener())),
+        snapshot: () => via(() => log.snapshot()),
+        saveSnapshot: (snapshot) => via(() => log.saveSnapshot(snapshot)),
+      };
+    };
+    const store = this.#store;
+    return withSessions(store, altered, {
+      name: this.name,
+      open: (id) => wayTo(id)(() => store.open(id)),
+      create: (id, ...given) => wayTo(id)(() => store.create(id, ...given)),
+      close: () => undefined,
     });
-    return withSessions(this.#store, altered, { name: this.name, close: () => undefined });
   }
 
   #read(log: SessionLog, afterSeq: number | undefined): ReturnType<SessionLog["read"]> {
@@ -131,7 +157,7 @@ export class SimLog {
 
   #append(log: SessionLog, expectedSeq: number, records: readonly LogRecord[]): void | Promise<void> {
     const write = (): void => this.#write(log, expectedSeq, records);
-    const wait = this.#wait;
+    const { wait } = this.#parts;
     const host = this.#host;
     if (wait === undefined || (this.#fault?.atOnce === true && this.#meets(this.#fault, records)))
       return write();
@@ -152,15 +178,14 @@ export class SimLog {
   }
 
   #write(log: SessionLog, expectedSeq: number, records: readonly LogRecord[]): void {
-    if (records.some(({ body }) => body.length > longestRecord))
-      throw new LogError("InvalidRecord", "Simulated: a record is too large.");
+    checkLength(records);
     const how = this.#faultFor(records);
     if (how === "nothing-written") throw new LogError("LogWrite", "Simulated: the disk is full.");
     if (how === "busy") throw new LogError("LogBusy", "Simulated: the log is locked.");
     const written = how === "torn" ? records.slice(0, Math.floor(records.length / 2)) : records;
     // The store in memory answers at once.
     void log.append(expectedSeq, written);
-    this.#wrote(this.#host, written);
+    this.#parts.wrote(this.#host, written);
     if (how !== undefined) throw new LogError("LogWrite", "Simulated: the write was not confirmed.");
   }
 
@@ -174,6 +199,11 @@ export class SimLog {
     this.#fault = undefined;
     return fault.how;
   }
+}
+
+function checkLength(records: readonly LogRecord[]): void {
+  if (records.some(({ body }) => body.length > longestRecord))
+    throw new LogError("InvalidRecord", "Simulated: a record is too large.");
 }
 
 /** The store that the hosts of one simulated session share. */

@@ -3,6 +3,7 @@ import type { PendingProbe, PendingTool } from "./pending.ts";
 
 export interface SimToolHost {
   readonly host: string;
+  readonly within: string | undefined;
   readonly wait: (pending: PendingTool | PendingProbe) => void;
   /** Called at the instant at which the tool begins to run. */
   readonly begins: (tool: Tool, parameters: string, context: ToolContext) => void;
@@ -11,6 +12,8 @@ export interface SimToolHost {
   readonly hasRun: (toolCallId: string) => boolean;
   /** Whether the tool itself is executed when it begins; what it returns is delivered by an action. */
   readonly executes: boolean;
+  /** Runs the sub-agent of a tool that calls one; undefined for any other tool. */
+  readonly runs: Tool["run"] | undefined;
 }
 
 /** A stand-in for a tool: checks arguments as the tool does, and ends as an action decides. */
@@ -39,14 +42,16 @@ function beginRun(
   tool: Tool,
   parameters: string,
   context: ToolContext,
-  { host, wait, begins, executes }: SimToolHost,
-): Promise<ToolOutcome> {
+  { host, within, wait, begins, executes, runs }: SimToolHost,
+): ToolOutcome | Promise<ToolOutcome> {
   begins(tool, parameters, context);
   const { toolCallId, signal } = context;
+  if (runs !== undefined) return runs(parameters, context);
   const { promise, resolve: answer, reject } = Promise.withResolvers<ToolOutcome>();
   const pending: PendingTool = {
     type: "tool",
     host,
+    within,
     name: tool.name,
     toolCallId,
     parameters,

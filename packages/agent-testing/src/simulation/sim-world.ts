@@ -8,7 +8,7 @@ import {
   type Receipt,
   type Recipe,
 } from "@moora/agent";
-import { effectsAt, type Tool, type ToolContext } from "@moora/agent-core-effects";
+import { effectsAt, type Clock, type Tool, type ToolContext } from "@moora/agent-core-effects";
 import { controlName, type AgentInput, type AgentState } from "@moora/agent-core-state-machine";
 import { openCallsOf } from "@moora/agent-core-state-machine/internal";
 import { LogError, type EventLog } from "@moora/event-log";
@@ -17,8 +17,9 @@ import { checkBeginning, type Beginning } from "./check-beginning.ts";
 import { InvariantBroken } from "./invariant-broken.ts";
 import { runGuarded, LogWatch } from "./log-watch.ts";
 import type { Pending } from "./pending.ts";
+import { passSubAgent } from "./pass-sub-agent.ts";
 import { finishWork, nextTurn, type Outcome } from "./finish-work.ts";
-import { clockOf, simulatedAgent, type SimHost } from "./sim-host.ts";
+import { clockOf, hasSubAgents, simulatedAgent, type SimHost } from "./sim-host.ts";
 import { SimLog, simStore } from "./sim-log.ts";
 import { VirtualClock } from "./virtual-clock.ts";
 
@@ -68,6 +69,8 @@ export class SimWorld {
   readonly watch: LogWatch;
   readonly time: VirtualClock = new VirtualClock();
   pending: Pending[] = [];
+  /** After how many passages of the logs of sub-agents their caller is canceled, if it is to be. */
+  cancelIn: number | undefined;
   /** The first thing that went wrong outside of any call that could have thrown it. */
   failure: unknown;
   readonly #options: WorldOptions;
@@ -87,21 +90,25 @@ export class SimWorld {
   async open(access: "run" | "post", isOwnerGone: boolean, approvesAll = false): Promise<unknown> {
     const name = `host-${(this.#names += 1)}`;
     const wait = this.#options.asyncAppends ? (it: Pending) => void this.pending.push(it) : undefined;
-    const log = new SimLog(this.store, name, wait, (writer, records) =>
-      this.guard(() => this.watch.wrote(writer, records, this.#isOwned)),
-    );
+    const log = new SimLog(this.store, name, {
+      id: sessionId,
+      wait,
+      wrote: (writer, records) => this.guard(() => this.watch.wrote(writer, records, this.#isOwned)),
+      pass: () => passSubAgent(this, host),
+    });
     const { agent } = this;
     const host: SimHost = { name, agent, log, access, approvesAll, session: undefined, timers: 0 };
+    const clock = clockOf(host, this.time, () => this.hosts.includes(host));
     this.hosts.push(host);
     for (const fault of this.releases.splice(0)) this.hit(fault);
     // What others append while a host opens is news to it, also if it has read the log already.
     if (access === "post") log.afterNextRead(() => this.#finishAppend((pending) => pending.host !== name));
-    const opening = openSession(this.#simulated(host), {
+    const opening = openSession(this.#simulated(host, clock), {
       log: log.asEventLog(),
       id: sessionId,
       owner: name,
       access,
-      clock: clockOf(host, this.time, () => this.hosts.includes(host)),
+      clock,
       isOwnerGone: () => isOwnerGone,
       newId: (prefix) => `${prefix}-${(this.#names += 1)}`,
       onError: ({ source, error }) => this.#reported(source, error),
@@ -188,12 +195,15 @@ export class SimWorld {
   }
 
   /** Offers something through a session: V9, nothing invalid is accepted; V6, only what is at fault is refused. */
-  offer(work: Promise<Receipt>, { input, isOversized = false, invalid }: OfferDetails = {}): void {
+  offer(
+    work: Promise<Receipt>,
+    { input, isOversized = false, isBelow = false, invalid }: OfferDetails = {},
+  ): void {
     work.then(
       (receipt) => {
         if (receipt.status !== "accepted") return;
         const { seq } = receipt;
-        this.acknowledged.push({ seq, text: input === undefined ? "" : JSON.stringify(input) });
+        if (!isBelow) this.acknowledged.push({ seq, text: input === undefined ? "" : JSON.stringify(input) });
         if (invalid !== undefined) this.failure ??= new InvariantBroken("V9", `${invalid} was accepted`);
       },
       (error: unknown) => {
@@ -216,7 +226,7 @@ export class SimWorld {
   noteQuestions(): void {
     const { owner } = this;
     const asks = openCallsOf(this.state.reActContext.control).some(({ status }) => status.type === "asking");
-    if (!asks || owner?.session === undefined) return;
+    if (!(asks || hasSubAgents(this.original)) || owner?.session === undefined) return;
     for (const question of owner.session.questions())
       if (!this.questions.some(({ digest }) => digest === question.digest)) this.questions.push(question);
   }
@@ -241,22 +251,27 @@ export class SimWorld {
     append.finish();
   }
 
-  #simulated(host: SimHost): Agent<unknown> {
+  #simulated(host: SimHost, clock: Clock): Agent<unknown> {
     return simulatedAgent(host, {
+      clock,
       wait: (pending) => void this.pending.push(pending),
-      starts: (of, what, toolCallId) => this.guard(() => this.#starts(of, what, toolCallId)),
+      starts: (...beginning) => this.guard(() => this.#starts(...beginning)),
       asks: (request, { idempotencyKey }) => this.guard(() => this.watch.asked(request, idempotencyKey)),
       begins: (of, tool, parameters, context) =>
         this.guard(() => this.#begins(of, tool, parameters, context)),
       hasRun: (id) => this.watch.calls.hasRun(id),
+      follow: (pending, end) => {
+        this.pending.push(pending);
+        return end.finally(() => this.take(pending));
+      },
       executes: this.#options.executes,
     });
   }
 
-  #starts({ session }: SimHost, what: Beginning, toolCallId: string | undefined): void {
+  #starts({ session }: SimHost, what: Beginning, toolCallId?: string, within?: string): void {
     // While a host opens the session, only its log shows what it has accepted.
     if (session === undefined) this.watch.catchUp();
-    checkBeginning(session?.current() ?? this.watch.keeper.state, what, toolCallId);
+    checkBeginning(session?.current() ?? this.watch.keeper.state, what, toolCallId, within);
   }
 
   #begins(host: SimHost, tool: Tool, parameters: string, context: ToolContext): void {
@@ -278,6 +293,8 @@ interface OfferDetails {
   readonly input?: AgentInput;
   /** Whether it holds the record that no log takes. */
   readonly isOversized?: boolean;
+  /** Whether the log of a sub-agent has it. */
+  readonly isBelow?: boolean;
   /** What it is, where it must not be accepted. */
   readonly invalid?: string;
 }

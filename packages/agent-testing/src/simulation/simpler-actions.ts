@@ -27,6 +27,9 @@ export function* simplerActions(action: SimAction): Generator<SimAction, void, u
       // What ended the owner before can be left out then.
       if (action.approvesAll !== true) yield { type: "take-over" };
       return;
+    case "cancel-sub-agent":
+      yield { type: "cancel" };
+      return;
     case "decide":
       if (action.question !== undefined) {
         const { question: _, ...without } = action;

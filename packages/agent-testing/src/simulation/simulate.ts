@@ -13,6 +13,7 @@ import { drawsFor } from "./draws.ts";
 import { faultFilter, faultNames } from "./faults.ts";
 import { identityOf } from "./identity.ts";
 import { regressionTest, needsOf } from "./regression-test.ts";
+import { hasSubAgents } from "./sim-host.ts";
 import { reportToText, type SimulationFailure, type SimulationReport } from "./report.ts";
 import { actionsOf, shrinkSession } from "./shrink.ts";
 import {
@@ -31,7 +32,7 @@ import {
 /**
  * Simulates sessions of an agent, deterministically: a clock that is moved by hand, a model that is drawn, tools that
  * fail, lie or never return, people who decide late, twice or never, crashes, failing writes, second hosts, and next
- * releases of the agent itself, unless it is a team. After every action the laws L1 to L11, the invariants V1 to V22 and your own are
+ * releases of the agent itself, unless it is a team. After every action the laws L1 to L11, the invariants V1 to V23 and your own are
  * checked. The first failure is shrunk. Rejects with `BuildError` for an unknown or invalid option.
  */
 export async function simulate(
@@ -44,7 +45,10 @@ export async function simulate(
     throw new TypeError("writeTo needs source: the module that exports the agent and its options.");
   const wanted = faultFilter(options.faults);
   // Releases change the agent that is given; those of a team stay as they are.
-  const faults = (name: string): boolean => wanted(name) && !(isTeam(agent) && name.startsWith("release"));
+  const faults = (name: string): boolean =>
+    wanted(name) &&
+    !(isTeam(agent) && name.startsWith("release")) &&
+    (name !== "cancel:sub-agent" || hasSubAgents(agent));
   const session = await sessionOptions(agent, options);
   const coverage: Record<string, Record<string, number>> = {};
   let inputs = 0;

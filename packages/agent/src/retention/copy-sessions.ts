@@ -15,6 +15,7 @@ import {
   replacingClaim,
 } from "../durable/closed-copy.ts";
 import { closedError } from "../durable/closed-session.ts";
+import { readInTurns } from "../durable/in-turns.ts";
 import { isDead } from "../durable/lease-holder.ts";
 import { isOfInterruptedWrite, isOfWrite, removeInterruptedWrite } from "../durable/unfinished-write.ts";
 import { copyBlobs } from "../time-travel/copy-blobs.ts";
@@ -51,8 +52,7 @@ export async function checkTarget(
   const target = await to.open(id);
   const lease = await target?.currentLease();
   if (lease?.owner === holder) throw sameLogError();
-  const { records, damage } = await source.inspect();
-  if (damage !== undefined) throw damage;
+  const records = await readInTurns(source);
   if (target === undefined) return;
   if (lease !== undefined && isOfWrite(lease)) {
     if (isOfInterruptedWrite(lease)) return;
@@ -61,7 +61,7 @@ export async function checkTarget(
   // An original is not opened as a copy: it prevents that another move opens its copy.
   if (lease !== undefined && isOfOriginal(lease)) throw closedError(id, lease);
   if (target.header !== header) throw existsError(id);
-  checkIsSame(id, records, await target.read());
+  checkIsSame(id, records, await readInTurns(target));
   if (lease !== undefined && closedBy(lease) === undefined && (await isInForce(lease, clock)))
     throw heldError(id, lease);
 }
@@ -172,9 +172,8 @@ async function copyRecords(
   target: SessionLog,
   beforeBatch: (records: readonly LogRecord[]) => Promise<void>,
 ): Promise<number> {
-  const { records, damage } = await source.inspect();
-  if (damage !== undefined) throw damage;
-  const present = await target.read();
+  const records = await readInTurns(source);
+  const present = await readInTurns(target);
   checkIsSame(source.id, records, present);
   let copied = present.length;
   for (const batch of batchesOf(records.slice(copied))) {

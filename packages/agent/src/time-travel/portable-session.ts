@@ -16,7 +16,7 @@ import { recordToInput } from "../durable/session-record.ts";
 import { checkHasSessionsOfCalls } from "../session-of-tool.ts";
 import { appliedRecords } from "./applied-records.ts";
 import { closingOfCopy } from "./open-work.ts";
-import { end, recordsUpTo, sessionLog } from "./read-session.ts";
+import { end, recordsUpTo, sessionLog, soundRecordsOf } from "./read-session.ts";
 import { writeSession } from "./write-session.ts";
 
 /** The format and version at the beginning of a portable session. */
@@ -34,21 +34,24 @@ export async function exportSession(log: EventLog, id: string, seq: number = end
   const session = await sessionLog(log, id);
   await checkIsNotClosed(session);
   textToHeader(session.header);
-  const inspection = await session.inspect();
-  const records = inspection.records.slice(0, recordsUpTo(inspection, seq));
-  return recordsToPortable({ id, header: session.header, records });
+  const sound = await soundRecordsOf(session);
+  const records = sound.records.slice(0, recordsUpTo(sound, seq));
+  const lines = [headerToLine({ id, header: session.header })];
+  await inTurns(records, (record) => void lines.push(recordToLine(record)));
+  return linesToPortable(lines);
 }
 
 /** The portable text of a session with these records. */
-export function recordsToPortable({ id, header, records }: PortableSession): string {
-  const lines = [
-    JSON.stringify({ mark: format, id, header }),
-    ...records.map(({ seq, body, changesDigest, digest }) =>
-      JSON.stringify({ seq, body, changesDigest, digest }),
-    ),
-  ];
-  return `${lines.join("\n")}\n${sealOf(lines)}\n`;
-}
+export const recordsToPortable = (session: PortableSession): string =>
+  linesToPortable([headerToLine(session), ...session.records.map(recordToLine)]);
+
+const headerToLine = ({ id, header }: Pick<PortableSession, "id" | "header">): string =>
+  JSON.stringify({ mark: format, id, header });
+
+const recordToLine = ({ seq, body, changesDigest, digest }: LogRecord): string =>
+  JSON.stringify({ seq, body, changesDigest, digest });
+
+const linesToPortable = (lines: readonly string[]): string => `${lines.join("\n")}\n${sealOf(lines)}\n`;
 
 const sealOf = (lines: readonly string[]): string =>
   JSON.stringify({ end: lines.length - 1, digest: digestOf(lines.join("\n")) });

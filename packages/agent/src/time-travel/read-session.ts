@@ -61,12 +61,17 @@ export async function readSession(log: EventLog, id: string): Promise<RecordedSe
 export const readSoundPart = async (log: EventLog, id: string): Promise<RecordedSession> =>
   await soundPartOf(await sessionLog(log, id));
 
+/** The records of an open session before its first damage. Only a damaged log is read at once. */
+export async function soundRecordsOf(
+  session: SessionLog,
+): Promise<Pick<RecordedSession, "records" | "damage">> {
+  const readSound = async () => ({ records: await readInTurns(session), damage: undefined });
+  return (await unlessRemoved(readSound, undefined, "LogCorrupt")) ?? (await session.inspect());
+}
+
 /** Reads an open session up to its first damage. Rejects as `readSoundPart`. */
 export async function soundPartOf(session: SessionLog): Promise<RecordedSession> {
-  const readSound = async () => ({ records: await readInTurns(session), damage: undefined });
-  // Only a damaged log is read at once.
-  const sound = await unlessRemoved(readSound, undefined, "LogCorrupt");
-  const { records, damage } = sound ?? (await session.inspect());
+  const { records, damage } = await soundRecordsOf(session);
   const inputs: AgentInput[] = [];
   let stoppedBy: SessionError | undefined;
   await inTurns(records, (record) => {

@@ -5,6 +5,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import {
   defineAgent,
   diffSessions,
+  exportSession,
   forkSession,
   importSession,
   openSession,
@@ -52,6 +53,7 @@ describe("the event loop has turns while a long session", () => {
     "is folded up to a position": () => stateAt(log, "ada", records),
     "is read": () => readSession(log, "ada"),
     "is opened without a snapshot": opened,
+    "is exported": () => exportSession(log, "ada"),
     "is verified": () => verifySession(log, "ada"),
     "is compared": () => diffSessions({ log, id: "ada" }, { log, id: "ada" }),
     "is imported": () => importSession(log, text, "copy"),

@@ -15,18 +15,22 @@ export interface Scan {
 
 export const lineBreak = 10;
 
-/** Reads lines after `head` while each is complete and continues the chain. Calls `onBatchEnd` at the end of each batch. */
+/**
+ * Reads lines after `head` while each is complete and continues the chain, up to the batch that has the record number `most`. Calls
+ * `onBatchEnd` at the end of each batch.
+ */
 export function scan(
   bytes: Buffer,
   head: ChainHead,
   onBatchEnd: (head: ChainHead, length: number) => void = () => undefined,
+  most: number = Infinity,
 ): Scan {
   const records: LogRecord[] = [];
   const isValidUtf8 = isUtf8(bytes);
   let last = head;
   let batch: RecordLine | undefined;
   let complete = { head, length: 0, count: 0 };
-  for (let start = 0; start < bytes.length;) {
+  for (let start = 0; start < bytes.length && complete.count < most;) {
     const end = bytes.indexOf(lineBreak, start);
     if (end < 0) break;
     const line = isValidUtf8 || isUtf8(bytes.subarray(start, end)) ? lineAt(bytes, start, end) : undefined;

@@ -1,5 +1,5 @@
 import { validateAppend, logRemoved } from "../validation.ts";
-import { chainStart, logCorrupt } from "../chain.ts";
+import { type ChainHead, chainStart, logCorrupt } from "../chain.ts";
 import { LogError } from "../log-error.ts";
 import { andThen } from "../maybe-promise.ts";
 import type { LogInspection, LogRecord, MaybePromise } from "../port.ts";
@@ -11,8 +11,11 @@ import type { FileStat } from "./file-system.ts";
 import type { OpenFile } from "./open-files.ts";
 import { type Offset, OffsetIndex } from "./offset-index.ts";
 import { batchToLines } from "./record-line.ts";
-import { scan } from "./scan.ts";
+import { scan, type Scan } from "./scan.ts";
 import { surveyEnd, surveyFrom, type Survey } from "./survey.ts";
+
+/** How much of a file a read of a part of the log reads at first. */
+const firstReadBytes = 1024 * 1024;
 
 /** One generation of a session, and the length of its header line, after which the records begin. */
 export interface Generation {
@@ -76,17 +79,27 @@ export class SessionFile {
     });
   }
 
-  read(afterSeq: number): MaybePromise<readonly LogRecord[]> {
+  read(afterSeq: number, limit: number): MaybePromise<readonly LogRecord[]> {
     return andThen(this.end(), (end) => {
-      if (afterSeq >= end.head.seq) return [];
+      const last = Math.min(end.head.seq, afterSeq + limit);
+      if (afterSeq >= last) return [];
       const start = this.#offsets.upTo(afterSeq);
-      const bytes = this.withFile((fd) => this.#directory.files.bytes(fd, start.offset, end.offset));
-      const found = scan(bytes, start.head, (head, length) =>
-        this.#offsets.add({ offset: start.offset + length, head }),
-      );
-      if (found.head.seq < end.head.seq) throw logCorrupt(found.badLine?.seq ?? found.head.seq + 1);
-      return found.records.slice(afterSeq - start.head.seq);
+      const { seq } = start.head;
+      for (let length = limit === Infinity ? Infinity : firstReadBytes; ; length *= 4) {
+        const until = Math.min(end.offset, start.offset + length);
+        const found = this.#scan(start, until, last - seq);
+        if (found.head.seq >= last) return found.records.slice(afterSeq - seq, last - seq);
+        if (found.badLine !== undefined || until === end.offset)
+          throw logCorrupt(found.badLine?.seq ?? found.head.seq + 1);
+      }
     });
+  }
+
+  #scan(start: Offset, until: number, most: number): Scan {
+    const bytes = this.withFile((fd) => this.#directory.files.bytes(fd, start.offset, until));
+    const add = (head: ChainHead, length: number): void =>
+      this.#offsets.add({ offset: start.offset + length, head });
+    return scan(bytes, start.head, add, most);
   }
 
   /** The end of the log, after reading the appends of other processes. */

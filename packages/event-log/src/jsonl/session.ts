@@ -71,8 +71,8 @@ export class JsonlSession implements SessionLog {
     );
   }
 
-  read(afterSeq?: number): MaybePromise<readonly LogRecord[]> {
-    return this.#run("read", () => this.#file.read(readStart(afterSeq)));
+  read(afterSeq?: number, limit: number = Infinity): MaybePromise<readonly LogRecord[]> {
+    return this.#run("read", () => this.#file.read(readStart(afterSeq), limit));
   }
 
   inspect(): MaybePromise<LogInspection> {
