@@ -2,6 +2,7 @@
 import { faultNames, missedPairs, simulate, type Coverage } from "@moora/agent-testing";
 import { providerDialects } from "@moora/agent-testing/dialects";
 import { prove } from "./parts/in-chunks.ts";
+import { leadingAgent } from "../packages/agent-testing/test/leading-agent.ts";
 import { checkedAgent, drawResults, handlerAgent, shopAgent } from "./parts/simulated-agents.ts";
 
 const kinds = [
@@ -9,6 +10,7 @@ const kinds = [
   { name: "shopAgent", agent: shopAgent, drawsConfig: true },
   { name: "checkedAgent", agent: checkedAgent, drawsConfig: false },
   { name: "handlerAgent", agent: handlerAgent, drawsConfig: false },
+  { name: "leadingAgent", agent: leadingAgent, drawsConfig: false },
 ];
 const seedsApart = 10_000_000;
 const allDialects = providerDialects();

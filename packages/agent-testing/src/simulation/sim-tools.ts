@@ -77,14 +77,14 @@ function keepReturned(pending: PendingTool, running: ToolOutcome | Promise<ToolO
 }
 
 /**
- * A probe that reports the truth, or that the outcome is unknown. The tool's own one reports about arguments that do not fit
- * its schema: it is not executed for them.
+ * A probe that reports the truth, or that the outcome is unknown. The own one of a tool is asked if the tool is executed, and about
+ * arguments that do not fit its schema: it is not executed for them.
  */
 const probeOf =
   (tool: Tool, probe: NonNullable<Tool["probe"]>, sim: SimToolHost): NonNullable<Tool["probe"]> =>
   async (parameters, context) => {
     sim.probes(context.toolCallId);
-    if ((await tool.check(parameters)) !== undefined) return await probe(parameters, context);
+    if (sim.executes || (await tool.check(parameters)) !== undefined) return await probe(parameters, context);
     return await simulatedProbe(context, sim);
   };
 

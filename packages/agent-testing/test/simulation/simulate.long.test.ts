@@ -1,5 +1,8 @@
 import { controlName } from "@moora/agent-core-state-machine";
+import { defineAgent, defineTool } from "@moora/agent";
+import { MockLlmCaller } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
+import * as z from "zod";
 import manifest from "../../package.json" with { type: "json" };
 import {
   faultNames,
@@ -70,6 +73,20 @@ describe("simulated sessions", () => {
     expect(names).toEqual(expect.arrayContaining(["llm:chunk", "tool:success", "crash"]));
     const report = await simulate(shopAgent, { runs: 1, faults: names });
     expect(report.ok).toBe(true);
+  });
+
+  it("ask the probe of a tool that is executed, and find that it does not tell the truth", async () => {
+    const liar = defineTool({
+      name: "pay",
+      description: "Pays.",
+      replay: "once",
+      input: z.object({}),
+      probe: () => "not-run",
+      execute: () => "paid",
+    });
+    const agent = defineAgent({ name: "liar", llm: new MockLlmCaller([]), tools: [liar] });
+    const report = await simulate(agent, { runs: 60, execute: true, faults: ["crash"], invariants });
+    expect(String(report.failure?.failure)).toContain("was paid twice");
   });
 
   it("refuse an unknown fault, and name the known ones", async () => {
