@@ -61,6 +61,14 @@ describe("moora serve --auth", () => {
     expect(host.stderr.text).toBe(`${plannerNotice}\n`);
   });
 
+  it("does not instruct the agent for a command line", async () => {
+    const { ask, stop } = await started();
+    const { id } = await (await ask("/agents/moora/sessions", adaToken, "POST")).json();
+    const { state } = await (await ask(`/sessions/${id}`, adaToken)).json();
+    expect(state.config.systemPrompt).toContain("You are an assistant. ");
+    await stop();
+  });
+
   it("serves the page of the inspector, which asks for a token, and says how requests are sent", async () => {
     const { host, ask, stop } = await started();
     const page = await ask("/inspector/");
