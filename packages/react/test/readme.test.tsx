@@ -2,17 +2,17 @@
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { defineTool, startSession, toolAsks } from "@moora/agent";
-import { answers, callsTools } from "@moora/llm/testing";
+import { defineAgent, defineTool, startSession, toolAsks } from "@moora/agent";
+import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
 import { Page } from "@moora/testbed/page";
 import { untilPasses } from "@moora/testbed/test-clock";
 import { act, createElement, type JSX } from "react";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import type { ChatSession } from "../src/index.ts";
+import type { ChatConnection, ChatSession } from "../src/index.ts";
 import { agentOf, remoteSession, Screen } from "./support.tsx";
 
 interface Program {
-  readonly App: (props: { readonly session: ChatSession<{ items: string[] }> }) => JSX.Element;
+  readonly App: <Data>(props: { readonly session: ChatSession<Data> }) => JSX.Element;
 }
 
 let folder: string;
@@ -68,7 +68,18 @@ describe("the program of the README", () => {
     await shows(screen, "approval of pay");
     await click(screen, "Approve");
     await shows(screen, "It is paid.");
-    expect(screen.text).toContain("idle, 0 items");
+    expect(screen.text).toContain("idle");
+  });
+
+  it("shows the session of an agent without data, and a message that has not reached the server", async () => {
+    const session = startSession(defineAgent({ llm: new MockLlmCaller([]) }));
+    const post = { key: "k", kind: "messages", content: "Hello", isConfirmed: false };
+    const connection: ChatConnection = { status: "waiting", pending: [post] };
+    await using screen = await Screen.of(
+      createElement(App<unknown>, { session: { ...session, connection: () => connection } }),
+    );
+    await shows(screen, "Hello (being sent)");
+    expect(screen.text).toContain("idle");
   });
 
   it("asks what a tool asks, and does not offer to approve that", async () => {
@@ -140,6 +151,6 @@ describe("the program of the README", () => {
     await session.close();
     await click(screen, "Send");
     await shows(screen, "The session was closed.");
-    expect(screen.text).toContain("idle, 0 items");
+    expect(screen.text).toContain("idle");
   });
 });

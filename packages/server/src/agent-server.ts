@@ -36,6 +36,8 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
     fetch: async (request, connection = {}) => {
       const response = await app.fetch(request, connection);
       response.headers.set("moora-protocol", String(protocolVersion));
+      // The next request on this connection reaches the server that has taken over the address.
+      if (parts.isClosing) response.headers.set("connection", "close");
       parts.context.counters.count("moora_http_responses_total", { status: response.status });
       return secured(response, request, parts.context);
     },

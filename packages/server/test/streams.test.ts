@@ -325,4 +325,13 @@ describe("a closing server", () => {
     const { seq } = await resumed.until("re-act-observed");
     expect(resumed.seqs).toEqual(range(last + 1, seq));
   });
+
+  it("ends the connection of each further request, so that its client reaches the next server", async () => {
+    await using scene = new Scene(talker());
+    const { ada, id } = await answered(scene);
+    expect((await ada.send(`/sessions/${id}`, {})).headers.get("connection")).toBeNull();
+    await scene.server.close();
+    for (const path of [`/sessions/${id}`, `/sessions/${id}/events`, "/ready", "/other"])
+      expect((await ada.send(path, {})).headers.get("connection"), path).toBe("close");
+  });
 });

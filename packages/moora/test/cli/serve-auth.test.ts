@@ -61,6 +61,15 @@ describe("moora serve --auth", () => {
     expect(host.stderr.text).toBe(`${plannerNotice}\n`);
   });
 
+  it("does not instruct the agent for a command line", async () => {
+    const { ask, stop } = await started();
+    const created = await (await ask("/agents/moora/sessions", adaToken, "POST")).text();
+    const [, id = ""] = /"id":"([^"]+)"/.exec(created) ?? [];
+    const session = await (await ask(`/sessions/${id}`, adaToken)).text();
+    expect(session).toContain('"systemPrompt":"You are an assistant. ');
+    await stop();
+  });
+
   it("serves the page of the inspector, which asks for a token, and says how requests are sent", async () => {
     const { host, ask, stop } = await started();
     const page = await ask("/inspector/");

@@ -15,7 +15,7 @@ export interface AgentChatOptions<Message extends UIMessage = UIMessage>
       ChatInit<Message>,
       "id" | "messages" | "transport" | "sendAutomaticallyWhen" | "experimental_queue"
     > {
-  /** The messages of the chat, which `readAgentChat` has read. */
+  /** The messages of the chat, which `readAgentChat` has read; `[]` for a new one. */
   readonly messages: Message[];
   /** How long changes of the messages may wait until they are rendered, in milliseconds. */
   readonly throttle?: number;
