@@ -66,6 +66,11 @@ export interface LlmFailure {
   readonly status?: number;
   /** The provider's own code for the error. */
   readonly raw?: string;
+  /**
+   * The origin that refused the request for what its messages contain, so that an equal request is refused again. Missing for a
+   * refusal that is about the model, the key or a setting, and for any other failure.
+   */
+  readonly refusedBy?: string;
 }
 
 /** Why the model stopped: a common reason, and the provider's own code. */
@@ -94,6 +99,8 @@ export type LlmOutcome =
       readonly usage: LlmUsage;
       /** The provider did not report the usage of this answer, so that `usage` does not contain it. */
       readonly usageMissing?: true;
+      /** The provider refused the raw parts of its own origin, and has answered the request without them. */
+      readonly rawRefused?: true;
       /** From 0 to 1; missing if the provider does not report log-probabilities. */
       readonly confidence?: number;
       readonly warnings?: readonly string[];

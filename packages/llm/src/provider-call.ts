@@ -107,17 +107,19 @@ class ProviderCall<Body, Event> {
     if (outcome.ok || !rejectsRaw(outcome.failure, wire.normalized.carriesRaw))
       return withWarnings(outcome, ...wire.warnings);
     const neutral = requestToBody(request, { origin, cacheKey, neutral: true });
-    return withWarnings(
+    const answered = withWarnings(
       await this.#send(neutral, origin, "-neutral"),
       ...neutral.warnings,
       `reasoning was rejected and left out: ${outcome.failure.message}`,
     );
+    return answered.ok && wire.normalized.carriesRaw ? { ...answered, rawRefused: true } : answered;
   }
 
   async #send(wire: WireRequest<Body>, origin: string, attempt: string): Promise<LlmOutcome> {
     const { normalized } = wire;
     const feed = chunkFeed(this.#options.onChunk);
-    const reader = this.#protocol.reader({ origin, feed, normalized, failure: this.#failure });
+    const failure = { ...this.#failure, origin };
+    const reader = this.#protocol.reader({ origin, feed, normalized, failure });
     let body: Body | undefined = wire.body;
     for (let part = 0; body !== undefined; part += 1) {
       const currentBody: Body = body;
@@ -131,7 +133,7 @@ class ProviderCall<Body, Event> {
         (event) => reader.add(event),
       );
       feed.end();
-      if (fault) return failedOutcome(faultToFailure(fault, this.#failure), reader.partial(), reader.usage());
+      if (fault) return failedOutcome(faultToFailure(fault, failure), reader.partial(), reader.usage());
       body = reader.continuation?.(currentBody);
     }
     return withCallIds(reader.outcome());

@@ -109,6 +109,7 @@ const failureForms: OptionForms<FailureDetails> = {
   retryAfterMs: "any",
   status: "any",
   raw: "any",
+  refusedBy: "string",
   partial: "string",
   usage: usageForm,
 };
