@@ -85,6 +85,8 @@ export const inputSchemas = {
     finish: z.exactOptional(
       z.object({ unified: z.enum(["stop", "tool-calls", "length", "other"]), raw: text }),
     ),
+    /** The provider refused the raw parts of its own origin, and has answered without them. */
+    rawRefused: z.exactOptional(z.literal(true)),
     /** Which of several callers answered, and why. Only recorded. */
     answeredBy: z.exactOptional(z.object({ caller: text, model: text, reasons: z.array(text) })),
   }),
@@ -96,6 +98,8 @@ export const inputSchemas = {
       message: text,
       retryable: z.boolean(),
       retryAfterMs: z.exactOptional(z.number().check(z.nonnegative())),
+      /** The origin that refused the content of the request, so that it must not be sent again unchanged. */
+      refusedBy: z.exactOptional(text),
     }),
     usage,
     /** The text that had been streamed before the failure. */

@@ -140,6 +140,7 @@ export function toObservedInput(
     usage: about.usage,
     ...(Number.isFinite(outcome.confidence) ? { confidence: outcome.confidence } : undefined),
     finish: readFinish(outcome.finish),
+    ...(outcome.rawRefused === true ? { rawRefused: true } : undefined),
     ...(outcome.answeredBy === undefined ? undefined : { answeredBy: readAnswerer(outcome.answeredBy) }),
   };
   return before.length === 0 ? [observed] : [...before, observed];
@@ -186,7 +187,7 @@ export function toFailedInput(
   usage: UsageReport | undefined,
   timestamp: number,
 ): AgentInput {
-  const { kind, message, retryable, retryAfterMs } = failure;
+  const { kind, message, retryable, retryAfterMs, refusedBy } = failure;
   return {
     type: "llm-call-failed",
     key: effect.key,
@@ -195,6 +196,7 @@ export function toFailedInput(
       message: message.toWellFormed(),
       retryable,
       ...(retryAfterMs !== undefined && retryAfterMs >= 0 ? { retryAfterMs } : {}),
+      ...(typeof refusedBy === "string" ? { refusedBy: refusedBy.toWellFormed() } : {}),
     },
     ...(usage === undefined ? {} : { usage }),
     ...(partial === "" ? {} : { partial: partial.toWellFormed() }),
