@@ -155,7 +155,7 @@ describe("a request to the Messages API", () => {
   it("has files that the API accepts, and text for the others", () => {
     const files = [
       { mediaType: "image/webp", url: "https://files.test/a.webp" },
-      { mediaType: "application/pdf", name: "b.pdf", data: "AAAA" },
+      { mediaType: "application/pdf", name: "b.pdf", data: "JVBERi0=" },
       { mediaType: "application/pdf", url: "https://files.test/b.pdf" },
       { mediaType: "text/csv", name: "c.csv", data: "YSxi" },
       { mediaType: "image/bmp", name: "d.bmp", data: "AAAA" },
@@ -166,7 +166,7 @@ describe("a request to the Messages API", () => {
       { type: "image", source: { type: "url", url: "https://files.test/a.webp" } },
       {
         type: "document",
-        source: { type: "base64", media_type: "application/pdf", data: "AAAA" },
+        source: { type: "base64", media_type: "application/pdf", data: "JVBERi0=" },
         title: "b.pdf",
       },
       { type: "document", source: { type: "url", url: "https://files.test/b.pdf" } },

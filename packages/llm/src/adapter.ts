@@ -18,6 +18,7 @@ export { failedOutcome, failureOf, redactedFailureOf, withWarnings, type Failure
 export { errorToFailure, faultToFailure, type FailureContext } from "./fault-to-failure.ts";
 export { fileToFallbackText, fileToText, fileToUrl, mediaTypeOf, urlToFile } from "./file-to-text.ts";
 export { defined, fieldsOf, isJsonObject, textToJson, withWellFormedText } from "./json.ts";
+export { commonImages, type FileLimits } from "./known-file.ts";
 export { loadSdk } from "./load-sdk.ts";
 export {
   filesOfTurn,

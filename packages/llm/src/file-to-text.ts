@@ -1,5 +1,5 @@
 import { base64OfUrl, base64ToBytes } from "./data-url.ts";
-import type { LlmContent, LlmFile, LlmMessage, LlmPart, LlmToolResult } from "./request.ts";
+import type { LlmFile } from "./request.ts";
 import { unsupportedWarning } from "./warnings.ts";
 
 const textTypes = /^(text\/|application\/(json|xml|yaml|x-yaml|javascript|sql)\b|.*\+(json|xml)$)/i;
@@ -23,29 +23,6 @@ export function fileToFallbackText(file: LlmFile, warn: (warning: string) => voi
 export function fileToName(file: LlmFile): string {
   const location = "url" in file && /^https?:/i.test(file.url) ? ` at ${file.url}` : "";
   return `(File not shown: ${nameOf(file)}${location}.)`;
-}
-
-/** A message with texts in place of files: those that `textOf` returns. */
-export function replaceFiles(message: LlmMessage, textOf: (file: LlmFile) => string | undefined): LlmMessage {
-  if (message.role === "note") return message;
-  if (message.role === "user") {
-    const content = message.content.map((piece): LlmContent => {
-      const text = piece.type === "file" ? textOf(piece.file) : undefined;
-      return text === undefined ? piece : { type: "text", text };
-    });
-    return { ...message, content };
-  }
-  const parts = message.turn.parts.map((part): LlmPart => {
-    const text = part.type === "file" ? textOf(part.file) : undefined;
-    return text === undefined ? part : { type: "text", text };
-  });
-  const results = message.results.map((result): LlmToolResult => {
-    const texts = result.files?.map(textOf) ?? [];
-    if (result.files === undefined || texts.every((text) => text === undefined)) return result;
-    const content = [result.content, ...texts.filter((text) => text !== undefined)].join("\n");
-    return { ...result, content, files: result.files.filter((_, index) => texts[index] === undefined) };
-  });
-  return { ...message, turn: { ...message.turn, parts }, results };
 }
 
 /** The URL of a file, or its data as a data URL. */

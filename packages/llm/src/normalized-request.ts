@@ -10,7 +10,8 @@ import {
   type JsonObject,
 } from "./json.ts";
 import { lostNumber } from "./json-numbers.ts";
-import { urlToFile } from "./file-to-text.ts";
+import { limitedFiles, type FileLimits } from "./known-file.ts";
+import { mapFiles } from "./map-files.ts";
 import type {
   LlmContent,
   LlmFile,
@@ -81,6 +82,10 @@ export interface NormalizeOptions {
   readonly idFormat?: IdFormat | undefined;
   /** The format of tool names. Default: `commonIdFormat`. */
   readonly nameFormat?: IdFormat | undefined;
+  /** The provider's limits for files. Default: none. */
+  readonly fileLimits?: FileLimits | undefined;
+  /** Receives a warning for each file beyond the limits. */
+  readonly warn?: ((warning: string) => void) | undefined;
 }
 
 /**
@@ -101,9 +106,12 @@ export function normalizeRequest(request: LlmRequest, options: NormalizeOptions)
   const toolName = wireNames(options.nameFormat);
   const names = new Map(request.tools.map((tool) => [toolName(tool.name), tool.name]));
   const idOf = uniqueIds(options.idFormat);
-  const messages = wellFormed.messages.flatMap((message) =>
-    normalizeMessage(message, options, idOf, toolName),
-  );
+  const limited = limitedFiles(options.fileLimits ?? {}, options.warn ?? (() => undefined));
+  const messages = wellFormed.messages
+    .toReversed()
+    .map((message) => mapFiles(message, limited))
+    .toReversed()
+    .flatMap((message) => normalizeMessage(message, options, idOf, toolName));
   const { toolChoice } = request;
   return {
     model,
@@ -141,9 +149,7 @@ function normalizeMessage(
 ): readonly NormalizedMessage[] {
   if (message.role === "note") return isBlank(message.text) ? [] : [message];
   if (message.role === "user") {
-    const content = message.content
-      .filter((piece) => piece.type === "file" || !isBlank(piece.text))
-      .map((piece) => (piece.type === "file" ? { ...piece, file: normalizeFile(piece.file) } : piece));
+    const content = message.content.filter((piece) => piece.type === "file" || !isBlank(piece.text));
     return [{ role: "user", content: content.length > 0 ? content : [{ type: "text", text: "(empty)" }] }];
   }
   const isOwnOrigin = message.turn.origin === options.origin && options.neutral !== true;
@@ -167,7 +173,7 @@ function normalizeMessage(
 /** The user message with the files of a turn that the turn itself cannot contain; none if there are no files. */
 export const filesOfTurn = (parts: readonly (LlmPart | NormalizedPart)[]): readonly NormalizedMessage[] => {
   const files = parts.flatMap((part): readonly LlmContent[] =>
-    part.type === "file" ? [{ type: "file", file: normalizeFile(part.file) }] : [],
+    part.type === "file" ? [{ type: "file", file: part.file }] : [],
   );
   const text = "Files that you made in the turn above:";
   return files.length === 0 ? [] : [{ role: "user", content: [{ type: "text", text }, ...files] }];
@@ -180,9 +186,6 @@ export const hasContent = (parts: readonly LlmPart[]): boolean =>
       part.type === "tool-call" || part.type === "file" || (part.type === "text" && !isBlank(part.text)),
   );
 
-/** A data URL as data: not every API accepts it as a URL. */
-const normalizeFile = (file: LlmFile): LlmFile => ("url" in file ? urlToFile(file) : file);
-
 function normalizePart(
   part: LlmPart,
   isOwnOrigin: boolean,
@@ -191,9 +194,7 @@ function normalizePart(
   if (part.type === "reasoning" || part.type === "opaque") return isOwnOrigin ? [part] : [];
   if (part.type === "file") {
     const { raw: own } = part;
-    return isOwnOrigin && own !== undefined
-      ? [{ type: "file", file: normalizeFile(part.file), raw: own }]
-      : [];
+    return isOwnOrigin && own !== undefined ? [{ type: "file", file: part.file, raw: own }] : [];
   }
   const raw = isOwnOrigin && part.raw !== undefined ? { raw: part.raw } : {};
   if (part.type === "text") return isBlank(part.text) ? [] : [{ type: "text", text: part.text, ...raw }];
@@ -218,7 +219,6 @@ const normalizeResult = (result: LlmToolResult | undefined): LlmToolResult =>
     : {
         ...result,
         content: isBlank(result.content) ? "(no output)" : result.content,
-        ...(result.files === undefined ? {} : { files: result.files.map(normalizeFile) }),
       };
 
 /** Providers accept reasoning only in front of the text or the call that it resulted in. */

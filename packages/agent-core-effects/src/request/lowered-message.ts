@@ -1,6 +1,6 @@
 import { hasFilesLeftOut, type Ladder } from "@moora/agent-core-state-machine/internal";
 import type { LlmMessage, LlmPart } from "@moora/llm";
-import { fileToName, replaceFiles } from "@moora/llm/internal";
+import { fileToName, mapFiles } from "@moora/llm/internal";
 
 /** A message on the rung of the ladder that requests to the model are on: without what its provider has refused. */
 export function loweredMessage(
@@ -10,7 +10,7 @@ export function loweredMessage(
 ): LlmMessage {
   const isNeutral = ladder.raw === "all" || (ladder.raw === "earlier" && index < newestTurn);
   const neutral = isNeutral && message.role === "assistant" ? neutralMessage(message) : message;
-  return hasFilesLeftOut(ladder, index) ? replaceFiles(neutral, fileToName) : neutral;
+  return hasFilesLeftOut(ladder, index) ? mapFiles(neutral, fileToName) : neutral;
 }
 
 /** A turn without what only its origin can read: a turn of no origin. */
