@@ -85,8 +85,6 @@ export const inputSchemas = {
     finish: z.exactOptional(
       z.object({ unified: z.enum(["stop", "tool-calls", "length", "other"]), raw: text }),
     ),
-    /** The provider refused the raw parts of its own origin, and has answered without them. */
-    rawRefused: z.exactOptional(z.literal(true)),
     /** Which of several callers answered, and why. Only recorded. */
     answeredBy: z.exactOptional(z.object({ caller: text, model: text, reasons: z.array(text) })),
   }),

@@ -114,7 +114,11 @@ describe("the parts of an answer", () => {
       { type: "reasoning-end", id: "r", providerMetadata: meta },
       { type: "tool-call", toolCallId: "s1", toolName: "search", input: '{"q":1}', providerExecuted: true },
       { type: "tool-result", toolCallId: "s1", toolName: "search", result: { found: true } },
-      { type: "file", mediaType: "image/jpeg", data: { type: "data", data: new Uint8Array([0xff, 0xd8, 0xff]) } },
+      {
+        type: "file",
+        mediaType: "image/jpeg",
+        data: { type: "data", data: new Uint8Array([0xff, 0xd8, 0xff]) },
+      },
       { type: "text-start", id: "0" },
       { type: "text-delta", id: "0", delta: "A", providerMetadata: meta },
       { type: "text-end", id: "0" },

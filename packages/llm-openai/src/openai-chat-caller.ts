@@ -56,8 +56,6 @@ export class OpenAiChatCaller implements LlmCaller {
       reader: (context) => new ChatReader(context, profile.reasoningField),
       errorCodes: openAiErrorCodes,
       errorToBody,
-      // Reasoning is plain text in this API: a server has nothing to verify.
-      rejectsRaw: () => false,
     };
   }
 

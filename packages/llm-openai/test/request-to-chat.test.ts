@@ -1,5 +1,5 @@
 import type { JsonObject, LlmRequest } from "@moora/llm";
-import { answerInstruction } from "@moora/llm/adapter";
+import { answerInstruction, isJsonObject } from "@moora/llm/adapter";
 import { exampleRequest, recordingFetch } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
 import { chatProfiles, OpenAiChatCaller, type ChatProfileName } from "../src/index.ts";
@@ -185,7 +185,7 @@ describe("a request to Chat Completions", () => {
           { role: "user", content: [{ type: "text", text: "Three." }] },
         ],
       }),
-    ).filter((message) => message["role"] === "assistant");
+    ).filter((message) => isJsonObject(message) && message["role"] === "assistant");
     expect(turns).toHaveLength(2);
     for (const turn of turns) expect(turn).toMatchObject({ reasoning_content: "" });
   });

@@ -68,8 +68,6 @@ export interface NormalizedRequest extends Pick<
   readonly toolChoice: LlmToolChoice;
   /** The original name of a tool by its name on the wire. An unknown name is returned unchanged. */
   readonly nameOf: (wireName: string) => string;
-  /** Whether the request contains reasoning, opaque parts or files of the model, which the provider may reject. */
-  readonly carriesRaw: boolean;
 }
 
 /** How to normalize a request. */
@@ -122,13 +120,8 @@ export function normalizeRequest(request: LlmRequest, options: NormalizeOptions)
     tools: request.tools.map((tool) => ({ ...withWellFormedText(tool), name: toolName(tool.name) })),
     toolChoice: typeof toolChoice === "string" ? toolChoice : { name: toolName(toolChoice.name) },
     nameOf: (wireName) => names.get(wireName) ?? wireName,
-    carriesRaw: messages.some(hasRaw),
   };
 }
-
-const hasRaw = (message: NormalizedMessage): boolean =>
-  message.role === "assistant" &&
-  message.parts.some(({ type }) => type === "reasoning" || type === "opaque" || type === "file");
 
 /** Ids in a format. An id that occurs again belongs to another call, and is replaced. */
 function uniqueIds(format: IdFormat | undefined): (id: string) => string {

@@ -99,8 +99,6 @@ export type LlmOutcome =
       readonly usage: LlmUsage;
       /** The provider did not report the usage of this answer, so that `usage` does not contain it. */
       readonly usageMissing?: true;
-      /** The provider refused the raw parts of its own origin, and has answered the request without them. */
-      readonly rawRefused?: true;
       /** From 0 to 1; missing if the provider does not report log-probabilities. */
       readonly confidence?: number;
       readonly warnings?: readonly string[];

@@ -18,7 +18,7 @@ import { readStream, type Wire } from "./stream-guard.ts";
 
 /**
  * Sends a request by a protocol. Resolves the key, limits the silence of the provider, follows the signal, converts every
- * failure, and sends the request once more without raw parts if the provider rejects them. Never rejects.
+ * failure, and sends the request once more without asking for encrypted reasoning if the model has none. Never rejects.
  */
 export async function callProvider<Body, Event>(
   protocol: Protocol<Body, Event>,
@@ -97,22 +97,21 @@ class ProviderCall<Body, Event> {
     this.#failure = { host: hostOf(baseURL ?? "") || provider, secrets, errorCodes, errorToBody };
   }
 
-  /** Sends the request, and once more without raw parts if they are rejected. */
+  /** Sends the request, and once more in its neutral form if the model has no encrypted reasoning. */
   async run(request: LlmRequest): Promise<LlmOutcome> {
-    const { provider, api, baseURL, requestToBody, rejectsRaw } = this.#protocol;
+    const { provider, api, baseURL, requestToBody, rejectsEncryption } = this.#protocol;
     const origin = originOf(provider, api, baseURL, request.model);
     const { cacheKey } = this.#options;
     const wire = requestToBody(request, { origin, cacheKey });
     const outcome = await this.#send(wire, origin, "");
-    if (outcome.ok || !rejectsRaw(outcome.failure, wire.normalized.carriesRaw))
+    if (outcome.ok || rejectsEncryption?.(outcome.failure) !== true)
       return withWarnings(outcome, ...wire.warnings);
     const neutral = requestToBody(request, { origin, cacheKey, neutral: true });
-    const answered = withWarnings(
+    return withWarnings(
       await this.#send(neutral, origin, "-neutral"),
       ...neutral.warnings,
       `reasoning was rejected and left out: ${outcome.failure.message}`,
     );
-    return answered.ok && wire.normalized.carriesRaw ? { ...answered, rawRefused: true } : answered;
   }
 
   async #send(wire: WireRequest<Body>, origin: string, attempt: string): Promise<LlmOutcome> {

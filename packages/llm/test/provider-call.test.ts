@@ -32,7 +32,7 @@ function protocolOf(known: Partial<Protocol<Body, string>> = {}): Protocol<Body,
     reader: ({ origin, normalized }) => readerOf((text) => ok(origin, normalized.nameOf(text))),
     errorCodes: {},
     errorToBody: () => undefined,
-    rejectsRaw: (failure, carriesRaw) => carriesRaw && failure.kind === "invalid-request",
+    rejectsEncryption: ({ kind }) => kind === "invalid-request",
     ...known,
   };
 }
@@ -78,7 +78,7 @@ const throwingConversion = (): never => {
   throw new Error("cannot map some-key for secret");
 };
 
-/** Rejects requests with raw parts. */
+/** Rejects requests that ask for encrypted reasoning. */
 const rejectingRaw: Protocol<Body, string>["reader"] = ({ origin }) =>
   readerOf((text) =>
     text === "ok"

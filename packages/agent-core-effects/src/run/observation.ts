@@ -140,7 +140,6 @@ export function toObservedInput(
     usage: about.usage,
     ...(Number.isFinite(outcome.confidence) ? { confidence: outcome.confidence } : undefined),
     finish: readFinish(outcome.finish),
-    ...(outcome.rawRefused === true ? { rawRefused: true } : undefined),
     ...(outcome.answeredBy === undefined ? undefined : { answeredBy: readAnswerer(outcome.answeredBy) }),
   };
   return before.length === 0 ? [observed] : [...before, observed];

@@ -69,19 +69,14 @@ export function putLadder(edit: StateEdit, ladder: Ladder): void {
   edit.set({ ladders: [...others, ladder] });
 }
 
-/** An answer: a rung of another origin is given up, and what was accepted is kept. `rawRefused`: the provider refused raw parts before it. */
-export function keepRung(edit: StateEdit, origin: string, rawRefused: boolean): void {
+/** Keeps the rung that an answer has accepted. One of another origin is given up. */
+export function keepRung(edit: StateEdit, origin: string): void {
   const ladder = ladderAt(edit);
-  if (origin === "") return;
-  if (ladder !== undefined && ladder.origin !== origin)
+  if (ladder === undefined || origin === "") return;
+  const { withheld, ...rest } = ladder;
+  if (ladder.origin !== origin)
     edit.set({ ladders: edit.ladders?.filter((other) => other !== ladder) ?? [] });
-  else if (ladder?.withheld === true) {
-    const { withheld: _, ...rest } = ladder;
-    putLadder(edit, rest);
-  }
-  if (!rawRefused) return;
-  const { model = modelFor(edit.config, edit.config.taskType) } = ladder ?? {};
-  putLadder(edit, { ...ladderAt(edit), model, origin, raw: "all" });
+  else if (withheld === true) putLadder(edit, rest);
 }
 
 function withoutRaw(edit: StateEdit, { raw }: Ladder, origin: string): Partial<Ladder> | undefined {

@@ -27,7 +27,7 @@ function observe(edit: StateEdit, input: ReActObservedInput): void {
   edit.set({ calledLlmAt: input.calledLlmAt });
   edit.addUsage(input.usage);
   edit.setContext({ confidence: input.confidence ?? null });
-  keepRung(edit, input.turn?.origin ?? "", input.rawRefused === true);
+  keepRung(edit, input.turn?.origin ?? "");
   if (confidenceTooLow(edit, input)) return dropTurn(edit, input);
   recordTurn(edit, input);
   if (input.observation.type === "complete-re-act") complete(edit, input.observation.problem);
