@@ -25,7 +25,7 @@ import {
 } from "@moora/llm/adapter";
 import type { AnthropicCache } from "./anthropic-cache.ts";
 import { withBreakpoint } from "./cache-breakpoints.ts";
-import { messagesToBlocks } from "./message-to-blocks.ts";
+import { halfOf, messagesToBlocks } from "./message-to-blocks.ts";
 
 /** The name of the caller, also in `providerOptions`. */
 export const anthropicName = "anthropic";
@@ -51,7 +51,7 @@ export function requestToAnthropic(
 ): WireRequest<MessageCreateParamsStreaming> {
   const warnings: string[] = unknownSettingWarnings(request.settings);
   const warn: Warn = (text) => warnings.push(text);
-  const given = normalizeRequest(request, { ...context, fileLimits, warn });
+  const given = normalizeRequest(request, { ...context, fileLimits, halfOf, warn });
   const format = given.answerSchema && strictSchema(given.answerSchema, strictRules);
   const normalized = format ? given : withAnswerInstruction(given, "the Messages API", warn);
   const { settings } = normalized;

@@ -25,6 +25,7 @@ export {
   hasContent,
   normalizeRequest,
   placeholders,
+  type Half,
   type NormalizedCall,
   type NormalizedMessage,
   type NormalizedPart,

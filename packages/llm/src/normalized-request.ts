@@ -70,6 +70,12 @@ export interface NormalizedRequest extends Pick<
   readonly nameOf: (wireName: string) => string;
 }
 
+/** A half of a pair: a call of a tool of the provider, or its result. Both have the same id. */
+export interface Half {
+  readonly id: string;
+  readonly isResult: boolean;
+}
+
 /** How to normalize a request. */
 export interface NormalizeOptions {
   /** Only turns from this origin keep their raw parts. */
@@ -80,6 +86,8 @@ export interface NormalizeOptions {
   readonly idFormat?: IdFormat | undefined;
   /** The format of tool names. Default: `commonIdFormat`. */
   readonly nameFormat?: IdFormat | undefined;
+  /** Which half of a pair an opaque part is: a provider refuses a half alone. Default: there are no pairs. */
+  readonly halfOf?: ((raw: Json) => Half | undefined) | undefined;
   /** The provider's limits for files. Default: none. */
   readonly fileLimits?: FileLimits | undefined;
   /** Receives a warning for each file beyond the limits. */
@@ -110,17 +118,42 @@ export function normalizeRequest(request: LlmRequest, options: NormalizeOptions)
     .map((message) => mapFiles(message, limited))
     .toReversed()
     .flatMap((message) => normalizeMessage(message, options, idOf, toolName));
+  const { halfOf = () => undefined } = options;
   const { toolChoice } = request;
   return {
     model,
     parallelToolCalls,
     settings,
     ...defined({ answerSchema, system: isBlank(system) ? undefined : system }),
-    messages,
+    messages: withoutHalves(messages, halfOf),
     tools: request.tools.map((tool) => ({ ...withWellFormedText(tool), name: toolName(tool.name) })),
     toolChoice: typeof toolChoice === "string" ? toolChoice : { name: toolName(toolChoice.name) },
     nameOf: (wireName) => names.get(wireName) ?? wireName,
   };
+}
+
+/** Leaves out calls without results and results without calls. A call may still run in a turn that calls tools of the agent. */
+function withoutHalves(
+  messages: readonly NormalizedMessage[],
+  halfOf: (raw: Json) => Half | undefined,
+): readonly NormalizedMessage[] {
+  const keyOf = (half: Half, isResult: boolean): string => `${isResult} ${half.id}`;
+  const partHalf = (part: NormalizedPart): Half | undefined =>
+    part.type === "opaque" ? halfOf(part.raw) : undefined;
+  const turns = messages.flatMap((message) => (message.role === "assistant" ? [message.parts] : []));
+  const halves = turns.flat().flatMap((part) => partHalf(part) ?? []);
+  const known = new Set(halves.map((half) => keyOf(half, half.isResult)));
+  if (known.size === 0) return messages;
+  return messages.map((message) => {
+    if (message.role !== "assistant") return message;
+    const calls = message.parts.some(({ type }) => type === "tool-call");
+    const parts = message.parts.filter((part) => {
+      const half = partHalf(part);
+      if (half === undefined || (calls && !half.isResult)) return true;
+      return known.has(keyOf(half, !half.isResult));
+    });
+    return { ...message, parts: withoutTrailingReasoning(parts) };
+  });
 }
 
 /** Ids in a format. An id that occurs again belongs to another call, and is replaced. */
