@@ -43,6 +43,7 @@ const proofs: readonly Proof[] = [
   { name: "cluster", whole: [], short: undefined, isFresh: true },
   { name: "hosts", whole: [], short: undefined, isFresh: true },
   { name: "restate-partitions", whole: [], short: undefined, isFresh: true },
+  { name: "refused-histories", whole: [], short: ["--goal", "900"], takes: "seed" },
   { name: "simulated-sessions", whole: [], short: ["--goal", "900"], takes: "seed" },
 ];
 

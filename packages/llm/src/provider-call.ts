@@ -54,6 +54,21 @@ export async function callProvider<Body, Event>(
   }
 }
 
+/** A request whose content was refused. */
+interface Refusal {
+  readonly cacheKey: string | undefined;
+  readonly body: string;
+  readonly outcome: LlmOutcome;
+}
+
+/**
+ * The newest refusal of a caller. A request of the same conversation that is equal on the wire, because what was left out of it is not sent
+ * anyway, is not sent again.
+ */
+const refusals = new WeakMap<ConnectionOptions, Refusal>();
+
+const bodyText = ({ body }: WireRequest<unknown>): string => JSON.stringify(body);
+
 /** Gives every tool call without an id one by its position. */
 const withCallIds = (outcome: LlmOutcome): LlmOutcome =>
   outcome.ok
@@ -103,7 +118,16 @@ class ProviderCall<Body, Event> {
     const origin = originOf(provider, api, baseURL, request.model);
     const { cacheKey } = this.#options;
     const wire = requestToBody(request, { origin, cacheKey });
+    const refused = refusals.get(this.#connection);
+    if (cacheKey !== undefined && refused?.cacheKey === cacheKey && refused.body === bodyText(wire))
+      return refused.outcome;
     const outcome = await this.#send(wire, origin, "");
+    if (!outcome.ok && outcome.failure.refusedBy !== undefined)
+      refusals.set(this.#connection, {
+        cacheKey,
+        body: bodyText(wire),
+        outcome: failedOutcome(outcome.failure),
+      });
     if (outcome.ok || rejectsEncryption?.(outcome.failure) !== true)
       return withWarnings(outcome, ...wire.warnings);
     const neutral = requestToBody(request, { origin, cacheKey, neutral: true });

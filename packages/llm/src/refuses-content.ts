@@ -5,20 +5,8 @@ import type { VendorError } from "./vendor-error.ts";
 const contentField = /^(messages|input|system|instructions|contents?|prompt|url|image|file|document)/;
 
 /** Codes of invalid requests that are not about the conversation. */
-const settingCodes = new Set([
-  "model_not_found",
-  "not_found_error",
-  "unsupported_parameter",
-  "unsupported_value",
-  "unknown_parameter",
-  "missing_required_parameter",
-  "invalid_function_parameters",
-  "data_residency_mismatch",
-  "NOT_FOUND",
-  "FAILED_PRECONDITION",
-  "AI_NoSuchModelError",
-  "AI_InvalidArgumentError",
-]);
+const settingCode =
+  /^(model_not_found|not_found_error|NOT_FOUND|FAILED_PRECONDITION|data_residency_mismatch|(unsupported|unknown|missing_required)_parameter|unsupported_value|invalid_function_parameters|AI_NoSuchModelError|AI_InvalidArgumentError)$/;
 
 /** Where a message names the field that it is about, for servers without a field of the error for it. */
 const fieldPatterns = [
@@ -32,7 +20,7 @@ const fieldPatterns = [
 
 /** What messages say of models, keys and settings. */
 const aboutSettings =
-  /\b(unknown|unrecognized|unsupported|invalid|missing|unexpected)\b( \w+)? (model|parameter|argument|schema|keyword|header)\b|\bmodel\b.{0,80}\b(not found|not exist|no longer|deprecated|decommissioned)\b|\b(tool_choice|response_format|input_schema|api.?key)\b/i;
+  /\b(unknown|unrecognized|unsupported|missing|unexpected)\b( \w+)? (parameter|argument|keyword|header)\b|\b(unknown|unsupported|invalid) (\w+ )?(model|schema)\b|\bmodel\b.{0,80}\b(not found|not exist|no longer|deprecated|decommissioned)\b|\b(tool_choice|response_format|input_schema|api.?key)\b/i;
 
 /** Whether a provider refused a request for what its messages contain. Where that is not clear, it did. */
 export function refusesContent(
@@ -45,5 +33,5 @@ export function refusesContent(
   if (status !== undefined && status !== 400 && status !== 413 && status !== 422) return false;
   const named = field ?? fieldPatterns.map((pattern) => pattern.exec(message)?.[1]).find(Boolean);
   if (named !== undefined) return contentField.test(named);
-  return !codes.some((code) => settingCodes.has(code)) && !aboutSettings.test(message);
+  return !codes.some((code) => settingCode.test(code)) && !aboutSettings.test(message);
 }

@@ -167,6 +167,7 @@ describe("an error that the provider reports (F07)", () => {
     [400, google("Unable to process input image. Please retry.")],
     [400, google("* GenerateContentRequest.contents[2].parts: contents.parts must not be empty.")],
     [400, google("Unsupported MIME type: image/tiff")],
+    [400, google("Request contains an invalid argument.")],
     [400, { object: "error", message: "m", type: "BadRequestError", param: null, code: 400 }],
     [422, { detail: [{ type: "x", loc: ["body", "messages", 1, "content"], msg: "Input should be valid" }] }],
     [
