@@ -1,3 +1,4 @@
+import { base64ToBytes } from "./data-url.ts";
 import { fileToName, urlToFile } from "./file-to-text.ts";
 import type { LlmFile } from "./request.ts";
 import { unsupportedWarning } from "./warnings.ts";
@@ -7,7 +8,7 @@ export const commonImages = /^image\/(png|jpeg|gif|webp)$/;
 
 /** Types by the first bytes of a file, each byte as one character. */
 const signatures: readonly (readonly [RegExp, string])[] = [
-  [/^\x89PNG\r\n\x1a\n/, "image/png"],
+  [/^\x89PNG\r\n/, "image/png"],
   [/^\xff\xd8\xff/, "image/jpeg"],
   [/^GIF8[79]a/, "image/gif"],
   [/^RIFF.{4}WEBP/s, "image/webp"],
@@ -20,13 +21,6 @@ const signatures: readonly (readonly [RegExp, string])[] = [
   [/%PDF-/, "application/pdf"],
 ];
 
-const otherNames: Readonly<Record<string, string>> = {
-  "image/jpg": "image/jpeg",
-  "image/pjpeg": "image/jpeg",
-  "image/x-png": "image/png",
-  "application/x-pdf": "application/pdf",
-};
-
 /**
  * A file by its bytes: data in place of a data URL, base64 without white space and of the common alphabet, and the type that the first
  * bytes have. A file that has none of them, or no bytes, gets a type that no provider accepts.
@@ -34,32 +28,22 @@ const otherNames: Readonly<Record<string, string>> = {
 export function knownFile(given: LlmFile): LlmFile {
   const file = "url" in given ? urlToFile(given) : given;
   const lower = file.mediaType.trim().toLowerCase();
-  const bare = /^(image\/|application\/(x-)?pdf)/.test(lower) ? lower.replace(/\s*;.*$/s, "") : lower;
-  const mediaType = otherNames[bare] ?? bare;
+  const bare = /^(image|application)\//.test(lower) ? lower.replace(/\s*;.*$/s, "") : lower;
+  const mediaType = bare.replace(/^image\/p?jpg$/, "image/jpeg");
   if ("url" in file) return { ...file, mediaType };
-  const data = /[\s_-]/.test(file.data) ? commonBase64(file.data) : file.data;
-  if (!/^(image\/|application\/(pdf|octet-stream)$|$)/.test(mediaType))
-    return {
-      ...file,
-      data,
-      mediaType: data === "" && !mediaType.startsWith("text/") ? `empty ${mediaType}` : mediaType,
-    };
-  const found = typeOfBytes(data);
-  const isKnown = commonImages.test(mediaType) || mediaType === "application/pdf";
-  const unknown = data === "" ? `empty ${mediaType}` : isKnown ? `invalid ${mediaType}` : mediaType;
-  return { ...file, data, mediaType: found ?? unknown };
+  const data = /[\s_-]/.test(file.data)
+    ? file.data.replaceAll(/\s+/g, "").replaceAll("-", "+").replaceAll("_", "/")
+    : file.data;
+  return { ...file, data, mediaType: typeOfData(data, mediaType) };
 }
 
-const commonBase64 = (data: string): string =>
-  data.replaceAll(/\s+/g, "").replaceAll("-", "+").replaceAll("_", "/");
-
-function typeOfBytes(data: string): string | undefined {
-  try {
-    const start = atob(data.slice(0, 1368));
-    return signatures.find(([signature]) => signature.test(start))?.[1];
-  } catch {
-    return undefined;
-  }
+function typeOfData(data: string, stated: string): string {
+  const isOpen = /^(image\/|application\/((x-)?pdf|octet-stream)$|$)/.test(stated);
+  const start = isOpen ? String.fromCharCode(...(base64ToBytes(data.slice(0, 1368)) ?? [])) : "";
+  const found = signatures.find(([signature]) => signature.test(start))?.[1];
+  if (found !== undefined) return found;
+  if (data === "" && !stated.startsWith("text/")) return `empty ${stated}`;
+  return commonImages.test(stated) || stated === "application/pdf" ? `invalid ${stated}` : stated;
 }
 
 /** The documented limits of a provider for the files of one request. Lengths are those of base64 text; a missing limit is none. */

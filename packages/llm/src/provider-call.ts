@@ -11,7 +11,7 @@ import { failedOutcome, redactedFailureOf, failureOf, withWarnings } from "./fai
 import { faultToFailure, type FailureContext } from "./fault-to-failure.ts";
 import { defined } from "./json.ts";
 import { hostOf, originOf } from "./origin.ts";
-import type { LlmOutcome } from "./outcome.ts";
+import type { LlmFailure, LlmOutcome } from "./outcome.ts";
 import type { Protocol, WireCall, WireRequest } from "./protocol.ts";
 import type { LlmRequest } from "./request.ts";
 import { readStream, type Wire } from "./stream-guard.ts";
@@ -58,7 +58,7 @@ export async function callProvider<Body, Event>(
 interface Refusal {
   readonly cacheKey: string | undefined;
   readonly body: string;
-  readonly outcome: LlmOutcome;
+  readonly failure: LlmFailure;
 }
 
 /**
@@ -120,21 +120,18 @@ class ProviderCall<Body, Event> {
     const wire = requestToBody(request, { origin, cacheKey });
     const refused = refusals.get(this.#connection);
     if (cacheKey !== undefined && refused?.cacheKey === cacheKey && refused.body === bodyText(wire))
-      return refused.outcome;
+      return failedOutcome(refused.failure);
     const outcome = await this.#send(wire, origin, "");
-    if (!outcome.ok && outcome.failure.refusedBy !== undefined)
-      refusals.set(this.#connection, {
-        cacheKey,
-        body: bodyText(wire),
-        outcome: failedOutcome(outcome.failure),
-      });
-    if (outcome.ok || rejectsEncryption?.(outcome.failure) !== true)
+    const failure = outcome.ok ? undefined : outcome.failure;
+    if (failure?.refusedBy !== undefined)
+      refusals.set(this.#connection, { cacheKey, body: bodyText(wire), failure });
+    if (failure === undefined || rejectsEncryption?.(failure) !== true)
       return withWarnings(outcome, ...wire.warnings);
     const neutral = requestToBody(request, { origin, cacheKey, neutral: true });
     return withWarnings(
       await this.#send(neutral, origin, "-neutral"),
       ...neutral.warnings,
-      `reasoning was rejected and left out: ${outcome.failure.message}`,
+      `reasoning was rejected and left out: ${failure.message}`,
     );
   }
 

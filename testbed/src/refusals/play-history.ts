@@ -1,5 +1,13 @@
-import { defineAgent, defineTool, forkSession, openSession, toolReply } from "@moora/agent";
-import type { Agent, DurableSession, MessageInput } from "@moora/agent";
+import {
+  defineAgent,
+  defineTool,
+  forkSession,
+  openSession,
+  toolReply,
+  type Agent,
+  type DurableSession,
+  type UserContent,
+} from "@moora/agent";
 import { memoryLog } from "@moora/event-log";
 import type { LlmCaller, LlmOutcome, LlmPart } from "@moora/llm";
 import {
@@ -100,7 +108,7 @@ class History {
     await this.#restart();
   }
 
-  async #ask(message: string | MessageInput, cancelAt?: number): Promise<void> {
+  async #ask(message: UserContent, cancelAt?: number): Promise<void> {
     const session = await this.#open();
     // A user who writes the same again is not an agent that sends it again.
     const number = ` (${(this.#asked += 1)})`;
