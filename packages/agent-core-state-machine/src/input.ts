@@ -98,6 +98,8 @@ export const inputSchemas = {
       retryAfterMs: z.exactOptional(z.number().check(z.nonnegative())),
       /** The origin that refused the content of the request, so that it must not be sent again unchanged. */
       refusedBy: z.exactOptional(text),
+      /** It speaks of files, so that these are left out first. */
+      blamesFiles: z.exactOptional(z.literal(true)),
     }),
     usage,
     /** The text that had been streamed before the failure. */

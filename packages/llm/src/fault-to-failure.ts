@@ -2,7 +2,7 @@ import { redactedFailureOf, type FailureOf } from "./failure.ts";
 import { defined, textToJson, type Json } from "./json.ts";
 import type { LlmFailure, LlmFailureKind } from "./outcome.ts";
 import { hostOf } from "./origin.ts";
-import { refusesContent } from "./refuses-content.ts";
+import { aboutFiles, refusesContent } from "./refuses-content.ts";
 import { retryAfterMs } from "./retry-after.ts";
 import { statusToKind } from "./status-to-kind.ts";
 import type { BrokenStream, RefusedResponse, StreamFault } from "./stream-fault.ts";
@@ -112,7 +112,10 @@ function vendorToFailure(
     {
       ...defined({ status: response?.status ?? status, raw: code, retryAfterMs: waitMs }),
       ...(isFinal && { retryable: false }),
-      ...(refusesContent(kind, vendor, status) && { refusedBy: context.origin ?? context.host }),
+      ...(refusesContent(kind, vendor, status) && {
+        refusedBy: context.origin ?? context.host,
+        ...(aboutFiles.test(vendor.message) && { blamesFiles: true }),
+      }),
     },
   );
 }

@@ -71,6 +71,8 @@ export interface LlmFailure {
    * refusal that is about the model, the key or a setting, and for any other failure.
    */
   readonly refusedBy?: string;
+  /** The message of such a refusal speaks of files. */
+  readonly blamesFiles?: true;
 }
 
 /** Why the model stopped: a common reason, and the provider's own code. */

@@ -218,6 +218,14 @@ describe("an error that the provider reports (F07)", () => {
     expect(response(status, body)).not.toHaveProperty("refusedBy");
   });
 
+  it("says whether a refusal of the content speaks of files", () => {
+    expect(response(400, anthropic("Could not process image")).blamesFiles).toBe(true);
+    expect(response(400, anthropic("messages.1.content.0: Invalid `signature`"))).not.toHaveProperty(
+      "blamesFiles",
+    );
+    expect(response(401, anthropic("no file"))).not.toHaveProperty("blamesFiles");
+  });
+
   it("has the status, the code and the message of the response", () => {
     expect(response(403, { error: { code: "no_access", message: "not for you" } })).toEqual({
       kind: "auth",

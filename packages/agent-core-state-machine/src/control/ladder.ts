@@ -1,4 +1,5 @@
 import { recordOf, messageOf, transcriptOf } from "../collections/state-lists.ts";
+import type { LlmCallFailedInput } from "../input.ts";
 import { modelFor } from "../model-for.ts";
 import type { AgentState, ContextEntry, Ladder, TurnEntry } from "../state.ts";
 import type { StateEdit } from "../state-edit.ts";
@@ -41,27 +42,22 @@ export function newestTurnIn(state: AgentState): number {
   return -1;
 }
 
-/** What a provider has refused, as its failure has it. */
-interface Refusal {
-  readonly refusedBy?: string;
-  readonly message: string;
-}
-
-/** Messages that speak of files: then these are left out first. */
-const aboutFiles = /\b(images?|files?|pdf|documents?|media|mime|download|audio|video|url)\b/i;
-
 /**
- * Climbs to the next rung that changes the request: without what only its origin can read, then without files. Returns whether there
+ * Climbs to the next rung that changes the request: without what only its origin can read, then without files. `isHigher`: whether there
  * was one.
  */
-export function climb(edit: StateEdit, { refusedBy = "", message }: Refusal): boolean {
+export function climb(
+  edit: StateEdit,
+  { refusedBy = "", blamesFiles }: LlmCallFailedInput["failure"],
+): { readonly isHigher: boolean; readonly ladder: Ladder } {
   const { config } = edit;
   const current = ladderAt(edit) ?? { model: modelFor(config, config.taskType), origin: refusedBy };
   const raw = (): Partial<Ladder> | undefined => withoutRaw(edit, current, refusedBy);
   const files = (): Partial<Ladder> | undefined => withoutFiles(edit, current);
-  const next = aboutFiles.test(message) ? (files() ?? raw()) : (raw() ?? files());
-  putLadder(edit, { ...current, origin: refusedBy, ...next });
-  return next !== undefined;
+  const next = blamesFiles === true ? (files() ?? raw()) : (raw() ?? files());
+  const ladder = { ...current, origin: refusedBy, ...next };
+  putLadder(edit, ladder);
+  return { isHigher: next !== undefined, ladder };
 }
 
 export function putLadder(edit: StateEdit, ladder: Ladder): void {

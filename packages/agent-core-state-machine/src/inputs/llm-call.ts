@@ -1,7 +1,7 @@
 import { nextAttemptAt } from "../control/calls.ts";
 import type { ControlOf } from "../control/control.ts";
 import { withholdLoop } from "../control/done-and-error.ts";
-import { climb, ladderAt, putLadder, rungText } from "../control/ladder.ts";
+import { climb, putLadder, rungText } from "../control/ladder.ts";
 import { move } from "../control/move.ts";
 import { newLlmCall } from "../control/planning.ts";
 import {
@@ -137,18 +137,16 @@ function contextExceeded(edit: StateEdit, control: ControlOf<"Planning">, input:
  */
 function sendChanged(edit: StateEdit, control: ControlOf<"Planning">, input: LlmCallFailedInput): void {
   const { failure } = input;
-  const isHigher = climb(edit, failure);
-  const ladder = ladderAt(edit);
+  const { isHigher, ladder } = climb(edit, failure);
   const { windowStart, loopStart } = edit.reActContext;
-  if (!isHigher && (ladder?.withheld !== true || windowStart >= loopStart)) {
-    if (ladder !== undefined) putLadder(edit, { ...ladder, withheld: true });
+  if (!isHigher && (ladder.withheld !== true || windowStart >= loopStart)) {
+    putLadder(edit, { ...ladder, withheld: true });
     failLoop(edit, input);
     return withholdLoop(edit);
   }
-  if (!isHigher) edit.setContext(loopWindow(edit));
-  edit.setContext({ control: nextRequest(edit, control) });
-  const rung = ladder === undefined || !isHigher ? undefined : rungText(ladder);
-  const text = `Refused: ${failure.message.slice(0, 500).toWellFormed()} ${rung ?? "Earlier messages are left out."}`;
+  edit.setContext({ ...(isHigher ? {} : loopWindow(edit)), control: nextRequest(edit, control) });
+  const rung = (isHigher ? rungText(ladder) : undefined) ?? "Earlier messages are left out.";
+  const text = `Refused: ${failure.message.slice(0, 500).toWellFormed()} ${rung}`;
   move<"Planning">(edit, { event: "LlmRetry", note: { text: text.slice(0, maxTraceTextLength) } });
 }
 

@@ -32,13 +32,13 @@ const isBad: Readonly<Record<Kind, (message: LlmMessage) => boolean>> = {
   poison: (message) => JSON.stringify(message).includes("poison"),
 };
 
-const refusal = (origin = "mock", message = "The content is refused."): LlmOutcome =>
-  fails("invalid-request", { message, refusedBy: origin, status: 400 });
+const refusal = (origin = "mock", details: { readonly blamesFiles?: true } = {}): LlmOutcome =>
+  fails("invalid-request", { message: "The content is refused.", refusedBy: origin, ...details });
 
 const textOf = (message: LlmMessage | undefined): string => JSON.stringify(message);
 
 /** A model that refuses requests with messages of a kind, and counts them. Two equal requests are never sent. */
-function refusing(is: (message: LlmMessage) => boolean, message?: string) {
+function refusing(is: (message: LlmMessage) => boolean, details: { readonly blamesFiles?: true } = {}) {
   const seen = { refused: 0, requests: new Set<string>(), repeated: 0 };
   const answer = ({ messages }: LlmRequest): MockStep => {
     const request = JSON.stringify(messages);
@@ -46,7 +46,7 @@ function refusing(is: (message: LlmMessage) => boolean, message?: string) {
     if (messages.some(is)) {
       seen.refused += 1;
       seen.requests.add(request);
-      return refusal("mock", message);
+      return refusal("mock", details);
     }
     const last = textOf(messages.at(-1));
     return last.includes("picture, please")
@@ -97,7 +97,7 @@ describe("a request that was refused for what it contains", () => {
   });
 
   it("is sent again with the names of its files, and a provider that refuses files gets none after the second refusal", async () => {
-    const { seen, answer } = refusing(isBad.files, "This model does not support images.");
+    const { seen, answer } = refusing(isBad.files, { blamesFiles: true });
     const { session, llm } = scene(answer, { tools: [shot] });
     for (let index = 0; index < 5; index += 1) expect(await ask(session, "A picture, please.")).toBe("Fine.");
     expect(seen).toMatchObject({ refused: 2, repeated: 0 });

@@ -110,6 +110,7 @@ const failureForms: OptionForms<FailureDetails> = {
   status: "any",
   raw: "any",
   refusedBy: "string",
+  blamesFiles: "boolean",
   partial: "string",
   usage: usageForm,
 };
