@@ -121,7 +121,7 @@ function fileToBlock(file: LlmFile, warn: Warn): VisibleBlock {
         "url" in file
           ? { type: "url", url: file.url }
           : { type: "base64", media_type: "application/pdf", data: file.data },
-      ...(file.name !== undefined && { title: file.name }),
+      ...(file.name !== undefined && file.name.trim() !== "" && { title: file.name }),
     };
   }
   return text(fileToFallbackText(file, warn));

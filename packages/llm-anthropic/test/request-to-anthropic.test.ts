@@ -216,7 +216,7 @@ describe("a request to the Messages API", () => {
       raw: { type: "web_search_tool_result", tool_use_id: id, content: [] },
     });
     const said: LlmPart = { type: "text", text: "So." };
-    const user: LlmMessage = { role: "user", content: [{ type: "text", text: "Go on." }] };
+    const user: LlmMessage = { role: "user", content: [{ type: "text", text: "And then?" }] };
     const turn = (...parts: readonly LlmPart[]): LlmMessage => ({
       role: "assistant",
       turn: { origin, parts },

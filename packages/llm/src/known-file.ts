@@ -4,7 +4,7 @@ import type { LlmFile } from "./request.ts";
 import { unsupportedWarning } from "./warnings.ts";
 
 /** The images that every provider with images accepts. */
-export const commonImages = /^image\/(png|jpeg|gif|webp)$/;
+export const commonImages: RegExp = /^image\/(png|jpeg|gif|webp)$/;
 
 /** Types by the first bytes of a file, each byte as one character. */
 const signatures: readonly (readonly [RegExp, string])[] = [
@@ -46,7 +46,7 @@ function typeOfData(data: string, stated: string): string {
   return commonImages.test(stated) || stated === "application/pdf" ? `invalid ${stated}` : stated;
 }
 
-/** The documented limits of a provider for the files of one request. Lengths are those of base64 text; a missing limit is none. */
+/** The documented limits of a provider for the files of one request. Lengths are those of base64 text. Without a limit, any value is allowed. */
 export interface FileLimits {
   readonly maxFiles?: number;
   readonly maxImageLength?: number;

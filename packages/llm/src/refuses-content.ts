@@ -23,7 +23,7 @@ const aboutSettings =
   /\b(unknown|unrecognized|unsupported|missing|unexpected)\b( \w+)? (parameter|argument|keyword|header)\b|\b(unknown|unsupported|invalid) (\w+ )?(model|schema)\b|\bmodel\b.{0,80}\b(not found|not exist|no longer|deprecated|decommissioned)\b|\b(tool_choice|response_format|input_schema|api.?key)\b/i;
 
 /** What messages say of files. */
-export const aboutFiles = /\b(images?|files?|pdf|documents?|media|mime|download|audio|video|url)\b/i;
+export const aboutFiles: RegExp = /\b(images?|files?|pdf|documents?|media|mime|download|audio|video|url)\b/i;
 
 /** Whether a provider refused a request for what its messages contain. Where that is not clear, it did. */
 export function refusesContent(

@@ -214,7 +214,7 @@ describe("an error that the provider reports (F07)", () => {
     [401, openAi(null, "wrong key", "invalid_api_key")],
     [429, openAi(null, "slow down", "rate_limit_exceeded")],
     [500, openAi(null, "sorry")],
-  ])("names nobody for a refusal of the model, the key or a setting: %i %j", (status, body) => {
+  ])("names no origin for a refusal of the model, the key or a setting: %i %j", (status, body) => {
     expect(response(status, body)).not.toHaveProperty("refusedBy");
   });
 

@@ -88,7 +88,7 @@ class History {
   }
 
   async #step(choice: number): Promise<void> {
-    if (choice <= 2) return await this.#ask("Go on.");
+    if (choice <= 2) return await this.#ask("And then?");
     if (choice === 3) return await this.#ask({ content: "See.", attachments: [png] });
     if (choice === 4) return await this.#ask({ content: "Read.", attachments: [pdf] });
     if (choice <= 6)
