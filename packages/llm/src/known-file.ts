@@ -13,7 +13,6 @@ const signatures: readonly (readonly [RegExp, string])[] = [
   [/^GIF8[79]a/, "image/gif"],
   [/^RIFF.{4}WEBP/s, "image/webp"],
   [/^.{4}ftyp(hei|hev|mif1|msf1)/s, "image/heic"],
-  [/^.{4}ftypavi/s, "image/avif"],
   [/^(II\*\0|MM\0\*)/, "image/tiff"],
   [/^BM.{12}/s, "image/bmp"],
   [/^\s*(<\?xml[^>]*>\s*)?(<!--.*?-->\s*)*<svg\b/s, "image/svg+xml"],

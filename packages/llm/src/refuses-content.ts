@@ -12,8 +12,7 @@ const settingCode =
 const fieldPatterns = [
   /^(?:\* )?(?:GenerateContentRequest\.)?["'`]?((?:messages|system|contents|input)\b)/,
   /^["'`]?(model|max_\w+|temperature|top_[pk]|tools?|tool_choice|functions?|thinking|reasoning|reasoning_effort|output_config|response_format|stop|stop_sequences|seed|stream|stream_options|metadata|betas?)\b["'`]?(?:[.[][\w.[\]]*)?["'`]?(?::| (?:is|must|should|may)\b)/,
-  /\bGenerateContentRequest\.(\w+)/,
-  /\bat '(\w+)/,
+  /\b(?:GenerateContentRequest\.|at ')(\w+)/,
   /^(?:Invalid|Unsupported \w+:|Unknown parameter:|Missing required parameter:) '(\w+)/,
   /["']loc["']: ?[[(]["']body["'], ?["'](\w+)/,
 ];
@@ -31,8 +30,7 @@ export function refusesContent(
   { codes, message, field }: VendorError,
   status: number | undefined,
 ): boolean {
-  if (kind === "context-length") return true;
-  if (kind !== "invalid-request") return false;
+  if (kind !== "invalid-request") return kind === "context-length";
   if (status !== undefined && status !== 400 && status !== 413 && status !== 422) return false;
   const named = field ?? fieldPatterns.map((pattern) => pattern.exec(message)?.[1]).find(Boolean);
   if (named !== undefined) return contentField.test(named);

@@ -98,10 +98,9 @@ function withoutFiles(edit: StateEdit, ladder: Ladder): Partial<Ladder> | undefi
   );
   if (carriers.length === 0) return undefined;
   const since = Math.max(loopStart, newestTurnIn(edit));
-  const { files } = ladder;
-  if (files === undefined)
+  if (ladder.files === undefined)
     return { files: { since: carriers.some((index) => index >= since) ? since : 0, until: seen } };
-  return { files: { since: 0, until: files.until === seen ? seen : null } };
+  return { files: { since: 0, until: ladder.files.until === seen ? seen : null } };
 }
 
 function hasFiles(state: AgentState, entry: ContextEntry): boolean {
