@@ -44,6 +44,7 @@ const proofs: readonly Proof[] = [
   { name: "hosts", whole: [], short: undefined, isFresh: true },
   { name: "restate-partitions", whole: [], short: undefined, isFresh: true },
   { name: "every-case", whole: [], short: undefined, isFresh: true },
+  { name: "refused-histories", whole: [], short: ["--goal", "900"], takes: "seed" },
   { name: "simulated-sessions", whole: [], short: ["--goal", "900"], takes: "seed" },
 ];
 

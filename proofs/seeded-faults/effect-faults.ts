@@ -154,7 +154,7 @@ export const effectFaults: readonly Fault[] = [
     58,
     "a summary replaces what the user said, too",
     {
-      file: `${effects}/request/entries.ts`,
+      file: "packages/agent-core-state-machine/src/control/visible-entries.ts",
       text: '(entry.type === "message" ||\n    hidden.every(',
       replacement: '(entry.type !== "summary" &&\n    hidden.every(',
     },

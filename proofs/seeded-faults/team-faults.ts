@@ -44,7 +44,7 @@ export const teamFaults: readonly Fault[] = [
     143,
     "an agent sees the tool calls of the one before it",
     {
-      file: "packages/agent-core-effects/src/request/entries.ts",
+      file: "packages/agent-core-state-machine/src/control/visible-entries.ts",
       text: '(type === "handoff" && isConversation(entry))',
       replacement: 'type === "handoff"',
     },

@@ -37,6 +37,7 @@ const stateFields = [
   "dataStatus",
   "activeAgent",
   "paused",
+  "ladders",
 ] as const;
 
 const contextFields = [

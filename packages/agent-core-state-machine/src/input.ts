@@ -96,6 +96,10 @@ export const inputSchemas = {
       message: text,
       retryable: z.boolean(),
       retryAfterMs: z.exactOptional(z.number().check(z.nonnegative())),
+      /** The origin that refused the content of the request, so that it must not be sent again unchanged. */
+      refusedBy: z.exactOptional(text),
+      /** It speaks of files, so that these are left out first. */
+      blamesFiles: z.exactOptional(z.literal(true)),
     }),
     usage,
     /** The text that had been streamed before the failure. */

@@ -20,6 +20,8 @@ export { isLastAttemptNext } from "./control/interruptions.ts";
 export { maxEntriesWithoutPlan, maxMovesPerInput } from "./control/move.ts";
 export { reflectTaskType } from "./control/reflecting.ts";
 export { builtInStates, isBuiltInState } from "./control/transition-table.ts";
+export { hiddenRanges, isVisible, type Hidden } from "./control/visible-entries.ts";
+export { hasFilesLeftOut, ladderAt, newestTurnIn, rungText, type Ladder } from "./control/ladder.ts";
 export { waitAt } from "./control/waits.ts";
 export { llmCallKey } from "./inputs/llm-call.ts";
 export {

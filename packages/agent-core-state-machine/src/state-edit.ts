@@ -9,7 +9,14 @@ import { frozen } from "./data/frozen.ts";
 import type { OpenCall } from "./control/control.ts";
 import type { DataPatch } from "./data/patches.ts";
 import type { MemoryCall } from "./memory.ts";
-import type { AgentState, ContextEntry, ReActContext, ToolCallRecord, ToolDefinition } from "./state.ts";
+import type {
+  AgentState,
+  ContextEntry,
+  Ladder,
+  ReActContext,
+  ToolCallRecord,
+  ToolDefinition,
+} from "./state.ts";
 import type { TraceNote } from "./trace-note.ts";
 import type { Sentence } from "./wording.ts";
 import { addAgentUsage, type AgentUsage, type UsageReport } from "./usage.ts";
@@ -52,6 +59,7 @@ export class StateEdit implements AgentState {
   dataStatus: AgentState["dataStatus"];
   declare activeAgent?: string;
   declare paused?: Exclude<AgentState["paused"], undefined>;
+  declare ladders?: readonly Ladder[];
   readonly [listsKey]: ListsEdit;
 
   /** The timestamp of the current input. */
@@ -81,6 +89,7 @@ export class StateEdit implements AgentState {
     this.dataStatus = state.dataStatus;
     if (state.activeAgent !== undefined) this.activeAgent = state.activeAgent;
     if (state.paused !== undefined) this.paused = state.paused;
+    if (state.ladders !== undefined) this.ladders = state.ladders;
     this[listsKey] = new ListsEdit(state);
     this.#written = records ? new Written(state) : undefined;
     this.#ownContext = undefined;
@@ -228,7 +237,7 @@ export class StateEdit implements AgentState {
     this.#disown();
     const { config, tools, toolCallCount, owner, opened, calledLlmAt, usage, unreportedUsage, dataStatus } =
       this;
-    const { reActContext, activeAgent, paused } = this;
+    const { reActContext, activeAgent, paused, ladders } = this;
     this.#written = new Written({
       config,
       tools,
@@ -242,6 +251,7 @@ export class StateEdit implements AgentState {
       reActContext,
       ...(activeAgent === undefined ? {} : { activeAgent }),
       ...(paused === undefined ? {} : { paused }),
+      ...(ladders === undefined ? {} : { ladders }),
     });
   }
 

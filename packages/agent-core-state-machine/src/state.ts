@@ -259,6 +259,19 @@ export const dataStatusSchema = z.object({ version: z.number(), isShown: z.boole
 /** Since when a session is paused, in milliseconds since 1970, and why. */
 export const pauseSchema = z.object({ pausedAt: z.number(), reason: z.exactOptional(z.string()) });
 
+/**
+ * What requests to a model leave out, because the provider of `origin` has refused them with it: `raw`, what only the origin can read, of the turns
+ * before the newest or of all, and the files of the entries `[since, until)`, or of all from `since` on. `withheld`: the loop was withheld, and
+ * the model has not answered since.
+ */
+export const ladderSchema = z.object({
+  model: z.string(),
+  origin: z.string(),
+  raw: z.exactOptional(z.enum(["earlier", "all"])),
+  files: z.exactOptional(z.object({ since: z.number(), until: z.nullable(z.number()) })),
+  withheld,
+});
+
 /** The schema of a state. */
 export const agentStateSchema = z.object({
   version: z.literal(1),
@@ -286,6 +299,8 @@ export const agentStateSchema = z.object({
   activeAgent: z.exactOptional(z.string()),
   /** The pause of the session; null after it was resumed, absent in a session that was never paused. */
   paused: z.exactOptional(z.nullable(pauseSchema)),
+  /** One for each model whose provider has refused the content of a request; absent before the first refusal. */
+  ladders: z.exactOptional(z.array(ladderSchema)),
 });
 
 /** The definition of a tool in the state. `schema` is JSON text. */
@@ -308,5 +323,7 @@ export type ContextEntry = Immutable<z.infer<typeof contextEntrySchema>>;
 export type TurnEntry = Extract<ContextEntry, { type: "turn" }>;
 /** The working memory of the newest loop. */
 export type ReActContext = Immutable<z.infer<typeof reActContextSchema>>;
+/** What requests to a model leave out after its provider has refused them. */
+export type Ladder = Immutable<z.infer<typeof ladderSchema>>;
 /** The state of an agent: its conversation, its configuration and its control state. Plain JSON, immutable. */
 export type AgentState = Immutable<z.infer<typeof agentStateSchema>>;

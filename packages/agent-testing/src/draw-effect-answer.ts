@@ -79,6 +79,7 @@ const llmFailed = (key: string, choose: Choose, timestamp: number): AgentInput =
     message: "drawn",
     retryable: choose(2) === 0,
     ...(choose(3) === 0 ? { retryAfterMs: choose(100_000) } : {}),
+    ...(choose(3) === 0 ? { refusedBy: "drawn" } : {}),
   },
   ...(choose(3) === 0 ? { partial: drawText(choose) } : {}),
   ...(choose(2) === 0 ? { usage: drawUsage(choose) } : {}),

@@ -21,7 +21,7 @@ import {
   type Protocol,
 } from "@moora/llm/adapter";
 import type { AiSdkConnection, AiSdkFactory, AiSdkModel } from "./ai-sdk-model.ts";
-import { aiSdkErrorCodes, errorToBody, rejectsReasoning } from "./ai-sdk-failure.ts";
+import { aiSdkErrorCodes, errorToBody } from "./ai-sdk-failure.ts";
 import { AiSdkReader } from "./ai-sdk-to-outcome.ts";
 import { openStream, type ConnectedModel } from "./open-stream.ts";
 import { requestToAiSdk, type AiSdkBody } from "./request-to-ai-sdk.ts";
@@ -143,7 +143,6 @@ export class AiSdkCaller implements LlmCaller {
       reader: (context) => new AiSdkReader(context, name),
       errorCodes: aiSdkErrorCodes,
       errorToBody,
-      rejectsRaw: rejectsReasoning,
     };
   }
 }

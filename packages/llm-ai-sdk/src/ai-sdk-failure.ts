@@ -1,4 +1,4 @@
-import type { Json, LlmFailure, LlmFailureKind } from "@moora/llm";
+import type { Json, LlmFailureKind } from "@moora/llm";
 import { fieldsOf, isJsonObject, StreamFaultError, textToJson, type StreamFault } from "@moora/llm/adapter";
 
 /** Errors of the AI SDK by their names, and status names of Google. */
@@ -101,10 +101,4 @@ function errorIn(value: unknown): Json | undefined {
   if (isJsonObject(error) || typeof error === "string") return { error };
   if (isJsonObject(response)) return errorIn(response);
   return typeof message === "string" ? { error: value } : undefined;
-}
-
-/** Whether the provider rejects the reasoning that is sent back to it. */
-export function rejectsReasoning({ kind, raw, message }: LlmFailure, carriesRaw: boolean): boolean {
-  if (kind !== "invalid-request" || !carriesRaw) return false;
-  return /signature|thinking|thought|encrypted|reasoning|\brs_/i.test(`${raw} ${message}`);
 }

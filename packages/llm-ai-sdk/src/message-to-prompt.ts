@@ -10,6 +10,7 @@ import {
   fileToFallbackText,
   isJsonObject,
   placeholders,
+  type Half,
   type NormalizedCall,
   type NormalizedMessage,
   type NormalizedPart,
@@ -57,6 +58,12 @@ export function messagesToPrompt(
   }
   if (prompt.at(-1)?.role === "assistant") appendUser([text(placeholders.next)]);
   return prompt;
+}
+
+/** A part with the call of a tool that the provider runs, or with its result. */
+export function halfOf(raw: Json): Half | undefined {
+  const { toolCallId: id, type } = isJsonObject(raw) ? raw : {};
+  return typeof id === "string" ? { id, isResult: type === "tool-result" } : undefined;
 }
 
 const text = (words: string): { type: "text"; text: string } => ({ type: "text", text: words });

@@ -1,4 +1,4 @@
-import { commonIdFormat, type IdFormat } from "@moora/llm/adapter";
+import { commonIdFormat, type FileLimits, type IdFormat } from "@moora/llm/adapter";
 import type { JsonObject } from "@moora/llm";
 
 /** How a provider of the AI SDK differs from others, where the common interface of its models has no field. */
@@ -17,6 +17,8 @@ export interface ProviderTraits {
   readonly nameFormat: IdFormat;
   /** Media types of files with data that the provider accepts. */
   readonly files: RegExp;
+  /** The documented limits for the files of a request; missing if there are none. */
+  readonly fileLimits?: FileLimits;
   /** Whether a tool result may contain files. Otherwise they follow in a user message. */
   readonly filesInResults: boolean;
   /** Whether files in results may be URLs. Some models download those themselves, so they are replaced by their names. */
@@ -42,7 +44,7 @@ const nameFormatOf = (characters: string): IdFormat => ({
 const common = {
   idFormat: commonIdFormat,
   nameFormat: nameFormatOf("[A-Za-z0-9_-]{1,64}"),
-  files: /^(image\/|application\/pdf$)/,
+  files: /^(image\/(png|jpeg|gif|webp)|application\/pdf)$/,
   filesInResults: false,
   urlsInResults: false,
   schemaWithTools: false,
@@ -70,6 +72,7 @@ const known: readonly (readonly [RegExp, (provider: string) => ProviderTraits])[
     () => ({
       ...common,
       optionsName: "anthropic",
+      fileLimits: { maxFiles: 100, maxImageLength: 5 * 2 ** 20, maxTotalLength: 30 * 2 ** 20 },
       noParallelCalls: { disableParallelToolUse: true },
       filesInResults: true,
       urlsInResults: true,
@@ -85,6 +88,7 @@ const known: readonly (readonly [RegExp, (provider: string) => ProviderTraits])[
       noParallelCalls: { parallelToolCalls: false },
       cacheKeyOption: "promptCacheKey",
       idFormat: { pattern: /^[A-Za-z0-9]{9}$/, length: 9 },
+      fileLimits: { maxFiles: 8 },
       userAfterResults: false,
     }),
   ],
@@ -104,7 +108,8 @@ const google = (optionsName: string): ProviderTraits => ({
   ...common,
   optionsName,
   nameFormat: nameFormatOf("[A-Za-z_][A-Za-z0-9_-]{0,63}"),
-  files: /^((image|audio|video)\/|application\/pdf$)/,
+  files: /^(image\/(png|jpeg|webp|heic|heif)|(audio|video)\/[\w.+-]+|application\/pdf)$/,
+  fileLimits: { maxFiles: 3_600, maxTotalLength: 100 * 2 ** 20 },
   filesInResults: true,
 });
 

@@ -22,7 +22,7 @@ import {
   type StrictRules,
   type WireRequest,
 } from "@moora/llm/adapter";
-import { messagesToPrompt } from "./message-to-prompt.ts";
+import { halfOf, messagesToPrompt } from "./message-to-prompt.ts";
 import { traitsOf, type ProviderTraits } from "./provider-traits.ts";
 
 /** Where and how a request is sent. */
@@ -48,7 +48,8 @@ export function requestToAiSdk(request: LlmRequest, context: AiSdkContext): Wire
   const warn = (warning: string): void => void warnings.push(warning);
   const traits = traitsOf(context.provider);
   const idFormat = context.callIdFormat ?? traits.idFormat;
-  const given = normalizeRequest(request, { ...context, idFormat, nameFormat: traits.nameFormat });
+  const { nameFormat, fileLimits } = traits;
+  const given = normalizeRequest(request, { ...context, idFormat, nameFormat, fileLimits, halfOf, warn });
   const schema = answerSchemaOf(given, traits);
   const normalized = schema ? given : withAnswerInstruction(given, api, warn);
   const { supportedUrls = {} } = context;

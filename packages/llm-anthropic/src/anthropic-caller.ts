@@ -20,7 +20,7 @@ import {
   type WireCall,
 } from "@moora/llm/adapter";
 import type { AnthropicCache } from "./anthropic-cache.ts";
-import { anthropicErrorCodes, rejectsThinking } from "./anthropic-failure.ts";
+import { anthropicErrorCodes } from "./anthropic-failure.ts";
 import { AnthropicReader } from "./anthropic-to-outcome.ts";
 import { anthropicName, requestToAnthropic } from "./request-to-anthropic.ts";
 
@@ -69,7 +69,6 @@ export class AnthropicCaller implements LlmCaller {
       reader: (context) => new AnthropicReader(context),
       errorCodes: anthropicErrorCodes,
       errorToBody: sdkErrorBody,
-      rejectsRaw: rejectsThinking,
     };
   }
 

@@ -1,4 +1,4 @@
-import type { LlmFailure, LlmFailureKind } from "@moora/llm";
+import type { LlmFailureKind } from "@moora/llm";
 
 /** Error codes of Anthropic that are more specific than the type of the same error. */
 export const anthropicErrorCodes: Readonly<Record<string, LlmFailureKind>> = {
@@ -17,7 +17,3 @@ export const anthropicErrorCodes: Readonly<Record<string, LlmFailureKind>> = {
   cmek_key_unreachable: "server",
   conflict_error: "server",
 };
-
-/** Whether the provider rejects the thinking: its signature is invalid, or it is in a wrong position. */
-export const rejectsThinking = ({ kind, message }: LlmFailure, carriesRaw: boolean): boolean =>
-  carriesRaw && kind === "invalid-request" && /signature|thinking/i.test(message);

@@ -174,7 +174,8 @@ export class AnthropicReader implements AnswerReader<MessageCreateParamsStreamin
   }
 
   #failed(kind: LlmFailureKind, message: string, raw?: string): LlmOutcome {
-    return failedOutcome(failureOf(kind, message, defined({ raw })), this.#text, this.usage());
+    const refusedBy = kind === "context-length" ? this.#context.origin : undefined;
+    return failedOutcome(failureOf(kind, message, defined({ raw, refusedBy })), this.#text, this.usage());
   }
 }
 

@@ -1,10 +1,11 @@
 import type { ContentBlockParam, ToolResultBlockParam } from "@anthropic-ai/sdk/resources/messages";
-import type { LlmContent, LlmFile } from "@moora/llm";
+import type { Json, LlmContent, LlmFile } from "@moora/llm";
 import {
   fieldsOf,
   fileToFallbackText,
   isJsonObject,
   placeholders,
+  type Half,
   type NormalizedCall,
   type NormalizedMessage,
   type NormalizedPart,
@@ -55,6 +56,14 @@ export function messagesToBlocks(messages: readonly NormalizedMessage[], warn: W
   }
   if (turns.at(-1)?.role === "assistant") append("user", [text(placeholders.next)]);
   return turns;
+}
+
+/** A block with the call of a tool that the API runs, or with its result. */
+export function halfOf(raw: Json): Half | undefined {
+  const { id, tool_use_id: idOfCall, type } = isJsonObject(raw) ? raw : {};
+  if (typeof idOfCall === "string") return { id: idOfCall, isResult: true };
+  const isCall = typeof type === "string" && type.endsWith("_tool_use") && typeof id === "string";
+  return isCall ? { id, isResult: false } : undefined;
 }
 
 const text = (words: string): Text => ({ type: "text", text: words });
@@ -112,7 +121,7 @@ function fileToBlock(file: LlmFile, warn: Warn): VisibleBlock {
         "url" in file
           ? { type: "url", url: file.url }
           : { type: "base64", media_type: "application/pdf", data: file.data },
-      ...(file.name !== undefined && { title: file.name }),
+      ...(file.name !== undefined && file.name.trim() !== "" && { title: file.name }),
     };
   }
   return text(fileToFallbackText(file, warn));

@@ -18,16 +18,20 @@ import {
   unsupportedWarning,
   withAnswerInstruction,
   type BodyContext,
+  type FileLimits,
   type NormalizedRequest,
   type StrictRules,
   type WireRequest,
 } from "@moora/llm/adapter";
 import type { AnthropicCache } from "./anthropic-cache.ts";
 import { withBreakpoint } from "./cache-breakpoints.ts";
-import { messagesToBlocks } from "./message-to-blocks.ts";
+import { halfOf, messagesToBlocks } from "./message-to-blocks.ts";
 
 /** The name of the caller, also in `providerOptions`. */
 export const anthropicName = "anthropic";
+
+/** 5 MB for an image, 100 files, and 32 MB for a request, with a margin for its texts. */
+const fileLimits: FileLimits = { maxFiles: 100, maxImageLength: 5 * 2 ** 20, maxTotalLength: 30 * 2 ** 20 };
 
 /** Where and how a request is sent. */
 export interface AnthropicContext extends BodyContext {
@@ -47,7 +51,7 @@ export function requestToAnthropic(
 ): WireRequest<MessageCreateParamsStreaming> {
   const warnings: string[] = unknownSettingWarnings(request.settings);
   const warn: Warn = (text) => warnings.push(text);
-  const given = normalizeRequest(request, context);
+  const given = normalizeRequest(request, { ...context, fileLimits, halfOf, warn });
   const format = given.answerSchema && strictSchema(given.answerSchema, strictRules);
   const normalized = format ? given : withAnswerInstruction(given, "the Messages API", warn);
   const { settings } = normalized;

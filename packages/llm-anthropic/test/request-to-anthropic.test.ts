@@ -1,4 +1,4 @@
-import type { LlmMessage, LlmRequest } from "@moora/llm";
+import type { LlmMessage, LlmPart, LlmRequest } from "@moora/llm";
 import { exampleRequest, recordingFetch } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
 import { AnthropicCaller } from "../src/index.ts";
@@ -155,7 +155,7 @@ describe("a request to the Messages API", () => {
   it("has files that the API accepts, and text for the others", () => {
     const files = [
       { mediaType: "image/webp", url: "https://files.test/a.webp" },
-      { mediaType: "application/pdf", name: "b.pdf", data: "AAAA" },
+      { mediaType: "application/pdf", name: "b.pdf", data: "JVBERi0=" },
       { mediaType: "application/pdf", url: "https://files.test/b.pdf" },
       { mediaType: "text/csv", name: "c.csv", data: "YSxi" },
       { mediaType: "image/bmp", name: "d.bmp", data: "AAAA" },
@@ -166,7 +166,7 @@ describe("a request to the Messages API", () => {
       { type: "image", source: { type: "url", url: "https://files.test/a.webp" } },
       {
         type: "document",
-        source: { type: "base64", media_type: "application/pdf", data: "AAAA" },
+        source: { type: "base64", media_type: "application/pdf", data: "JVBERi0=" },
         title: "b.pdf",
       },
       { type: "document", source: { type: "url", url: "https://files.test/b.pdf" } },
@@ -203,6 +203,37 @@ describe("a request to the Messages API", () => {
         ],
         is_error: true,
       },
+    ]);
+  });
+
+  it("has no half of a call that the API has run", () => {
+    const use = (id: string): LlmPart => ({
+      type: "opaque",
+      raw: { type: "server_tool_use", id, name: "web_search", input: {} },
+    });
+    const result = (id: string): LlmPart => ({
+      type: "opaque",
+      raw: { type: "web_search_tool_result", tool_use_id: id, content: [] },
+    });
+    const said: LlmPart = { type: "text", text: "So." };
+    const user: LlmMessage = { role: "user", content: [{ type: "text", text: "And then?" }] };
+    const turn = (...parts: readonly LlmPart[]): LlmMessage => ({
+      role: "assistant",
+      turn: { origin, parts },
+      results: [],
+    });
+    const { body } = made({
+      messages: [user, turn(use("1"), result("1"), said), user, turn(result("2"), said, use("3")), user],
+    });
+    const kinds = body.messages.map(({ content }) =>
+      typeof content === "string" ? content : content.map(({ type }) => type),
+    );
+    expect(kinds).toEqual([
+      ["text"],
+      ["server_tool_use", "web_search_tool_result", "text"],
+      ["text"],
+      ["text"],
+      ["text"],
     ]);
   });
 

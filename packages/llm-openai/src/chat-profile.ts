@@ -1,4 +1,4 @@
-import type { IdFormat } from "@moora/llm/adapter";
+import type { FileLimits, IdFormat } from "@moora/llm/adapter";
 
 /** Fields of a request that a server may support by another name, or not at all. */
 export type ChatField =
@@ -32,6 +32,10 @@ export interface ChatProfile {
   readonly allowsUserAfterResults: boolean;
   /** The field in which the reasoning of an assistant turn is sent back; missing if it is not sent back. */
   readonly reasoningField?: string;
+  /** Whether each assistant turn needs `reasoningField`, which is empty where the turn has no reasoning. Default: false. */
+  readonly requiresReasoning?: boolean;
+  /** The documented limits for the files of a request. Default: none. */
+  readonly fileLimits?: FileLimits;
   /** Whether the server enforces schemas with `strict: true`. */
   readonly strict: boolean;
   /** When the server accepts the schema of the answer as a field. Otherwise it is part of the system text. */
@@ -91,6 +95,7 @@ export const chatProfiles: Readonly<Record<ChatProfileName, ChatProfile>> = {
     strict: true,
     answerFormat: "always",
     acceptsPdf: true,
+    fileLimits: { maxFiles: 1_500, maxTotalLength: 512 * 2 ** 20 },
     fields: {},
   },
   openrouter: {
@@ -109,6 +114,7 @@ export const chatProfiles: Readonly<Record<ChatProfileName, ChatProfile>> = {
     keyName: "GROQ_API_KEY",
     tokenField: "max_completion_tokens",
     answerFormat: "never",
+    fileLimits: { maxFiles: 5, maxTotalLength: 4 * 2 ** 20 },
     fields: { ...permissive.fields, logprobs: false },
   },
   deepseek: {
@@ -119,6 +125,7 @@ export const chatProfiles: Readonly<Record<ChatProfileName, ChatProfile>> = {
     answerFormat: "never",
     acceptsIdempotencyKey: true,
     reasoningField: "reasoning_content",
+    requiresReasoning: true,
     fields: { ...minimal.fields, seed: false, parallel_tool_calls: false },
   },
   mistral: {
@@ -129,6 +136,7 @@ export const chatProfiles: Readonly<Record<ChatProfileName, ChatProfile>> = {
     acceptsIdempotencyKey: true,
     callIdFormat: { pattern: /^[A-Za-z0-9]{9}$/, length: 9 },
     allowsUserAfterResults: false,
+    fileLimits: { maxFiles: 8 },
     fields: { ...minimal.fields, seed: "random_seed", stream_options: false, logprobs: false },
   },
   together: {

@@ -26,6 +26,7 @@ type Choice = ChatCompletionChunk.Choice;
 /** Assembles a completion from its chunks. */
 export class ChatReader implements AnswerReader<ChatCompletionCreateParamsStreaming, ChatCompletionChunk> {
   readonly #context: ReaderContext;
+  readonly #reasoningField: string | null;
   readonly #calls = new ToolCallSlots();
   readonly #logprobs: number[] = [];
   readonly #files: LlmPart[] = [];
@@ -36,8 +37,10 @@ export class ChatReader implements AnswerReader<ChatCompletionCreateParamsStream
   #finish: string | undefined;
   #counts: ReportedCounts = {};
 
-  constructor(context: ReaderContext) {
+  /** `reasoningField`: the field in which the server reads reasoning again; null if it does not. */
+  constructor(context: ReaderContext, reasoningField: string | null = null) {
     this.#context = context;
+    this.#reasoningField = reasoningField;
   }
 
   /** A chunk with a finish reason completes the answer; usage follows in a later chunk. */
@@ -89,7 +92,7 @@ export class ChatReader implements AnswerReader<ChatCompletionCreateParamsStream
   #textParts(): LlmPart[] {
     const parts: LlmPart[] = [];
     if (this.#reasoning !== "")
-      parts.push({ type: "reasoning", text: this.#reasoning.toWellFormed(), raw: null });
+      parts.push({ type: "reasoning", text: this.#reasoning.toWellFormed(), raw: this.#reasoningField });
     if (this.#text !== "") parts.push({ type: "text", text: this.#text.toWellFormed() });
     return parts;
   }

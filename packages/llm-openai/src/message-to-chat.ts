@@ -1,5 +1,6 @@
 import type { LlmContent, LlmFile } from "@moora/llm";
 import {
+  commonImages,
   fileToFallbackText,
   fileToUrl,
   isJsonObject,
@@ -89,7 +90,7 @@ function userToChat(
 function contentToPart(piece: LlmContent, profile: ChatProfile, warn: Warn): ChatCompletionContentPart {
   if (piece.type === "text") return { type: "text", text: piece.text };
   const { file } = piece;
-  if (file.mediaType.startsWith("image/")) return { type: "image_url", image_url: { url: fileToUrl(file) } };
+  if (commonImages.test(file.mediaType)) return { type: "image_url", image_url: { url: fileToUrl(file) } };
   if (file.mediaType === "application/pdf" && profile.acceptsPdf && "data" in file)
     return { type: "file", file: { filename: file.name ?? "file.pdf", file_data: fileToUrl(file) } };
 

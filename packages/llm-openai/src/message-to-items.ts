@@ -1,5 +1,6 @@
 import type { JsonObject, LlmContent, LlmFile, LlmToolResult } from "@moora/llm";
 import {
+  commonImages,
   fileToFallbackText,
   fileToUrl,
   filesOfTurn,
@@ -90,7 +91,7 @@ const contentToInput = (piece: LlmContent, warn: (warning: string) => void): Jso
   piece.type === "text" ? { type: "input_text", text: piece.text } : fileToInput(piece.file, warn);
 
 function fileToInput(file: LlmFile, warn: (warning: string) => void): JsonObject {
-  if (file.mediaType.startsWith("image/"))
+  if (commonImages.test(file.mediaType))
     return { type: "input_image", detail: "auto", image_url: fileToUrl(file) };
 
   if (file.mediaType === "application/pdf") {

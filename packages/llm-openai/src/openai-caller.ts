@@ -13,7 +13,7 @@ import type {
   ResponseStreamEvent,
 } from "openai/resources/responses/responses";
 import { openAiClient } from "./openai-client.ts";
-import { errorToBody, openAiErrorCodes, rejectsReasoning } from "./openai-failure.ts";
+import { errorToBody, openAiErrorCodes, rejectsEncryption } from "./openai-failure.ts";
 import { OpenAiReader } from "./openai-to-outcome.ts";
 import { openAiName, requestToOpenAi } from "./request-to-openai.ts";
 
@@ -50,7 +50,7 @@ export class OpenAiCaller implements LlmCaller {
       reader: (context) => new OpenAiReader(context),
       errorCodes: openAiErrorCodes,
       errorToBody,
-      rejectsRaw: rejectsReasoning,
+      rejectsEncryption,
     };
   }
 

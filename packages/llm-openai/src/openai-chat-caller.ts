@@ -53,11 +53,9 @@ export class OpenAiChatCaller implements LlmCaller {
         const client = await openAiClient(call, { provider: profile.name, dangerouslyAllowBrowser });
         return client.chat.completions.create(body, { signal: call.signal });
       },
-      reader: (context) => new ChatReader(context),
+      reader: (context) => new ChatReader(context, profile.reasoningField),
       errorCodes: openAiErrorCodes,
       errorToBody,
-      // Reasoning is plain text in this API: a server has nothing to verify.
-      rejectsRaw: () => false,
     };
   }
 

@@ -27,9 +27,6 @@ export function errorToBody(error: unknown): Json | undefined {
   return body && { error: body };
 }
 
-/** Whether the provider rejects the reasoning: it cannot decrypt it, misses related items, or the model does not support it. */
-export function rejectsReasoning({ kind, raw, message }: LlmFailure, carriesRaw: boolean): boolean {
-  if (kind !== "invalid-request") return false;
-  if (/encrypted content is not supported/i.test(message)) return true;
-  return carriesRaw && /encrypted|reasoning|\brs_/i.test(`${raw} ${message}`);
-}
+/** Whether the model has no reasoning that it could encrypt. */
+export const rejectsEncryption = ({ kind, message }: LlmFailure): boolean =>
+  kind === "invalid-request" && /encrypted content is not supported/i.test(message);

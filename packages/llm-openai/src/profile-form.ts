@@ -12,6 +12,8 @@ const fields: OptionForms<ChatProfile> = {
   requiresAlternation: required(optionForms.boolean),
   allowsUserAfterResults: required(optionForms.boolean),
   reasoningField: optionForms.string,
+  requiresReasoning: optionForms.boolean,
+  fileLimits: optionForms.object,
   strict: required(optionForms.boolean),
   answerFormat: required(oneOf("always", "without-tools", "never")),
   acceptsPdf: required(optionForms.boolean),

@@ -34,7 +34,8 @@ export function requestToChat(
 ): WireRequest<ChatCompletionCreateParamsStreaming> {
   const warnings: string[] = unknownSettingWarnings(request.settings);
   const warn: Warn = (text) => warnings.push(text);
-  const given = normalizeRequest(request, { ...context, idFormat: profile.callIdFormat });
+  const { callIdFormat: idFormat, fileLimits } = profile;
+  const given = normalizeRequest(request, { ...context, idFormat, fileLimits, warn });
   const format = formatOf(given, profile);
   const normalized = format ? given : withAnswerInstruction(given, profile.name, warn);
   const { settings } = normalized;
@@ -75,8 +76,17 @@ function messagesToChat(
   const messages = normalized.messages.flatMap((message) => messageToChat(message, profile, warn));
   const system: ChatCompletionMessageParam[] =
     normalized.system === undefined ? [] : [{ role: profile.systemRole, content: normalized.system }];
-  return [...system, ...alternateRoles(messages, profile)];
+  return [...system, ...alternateRoles(messages, profile)].map((message) => withReasoning(message, profile));
 }
+
+/** A turn with the field for reasoning, which is empty where the turn has none, for a server that wants it in each turn. */
+const withReasoning = (
+  message: ChatCompletionMessageParam,
+  { reasoningField, requiresReasoning = false }: ChatProfile,
+): ChatCompletionMessageParam =>
+  requiresReasoning && reasoningField !== undefined && message.role === "assistant"
+    ? { [reasoningField]: "", ...message }
+    : message;
 
 /** Fields that users do not set, so that no warning is needed where they are not supported. */
 const silentFields: readonly string[] = ["prompt_cache_key", "parallel_tool_calls", "stream_options"];

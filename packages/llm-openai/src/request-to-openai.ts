@@ -9,6 +9,7 @@ import {
   wireIds,
   withAnswerInstruction,
   type BodyContext,
+  type FileLimits,
   type NormalizedRequest,
   type WireRequest,
 } from "@moora/llm/adapter";
@@ -24,6 +25,9 @@ import type {
 import { messageToItems } from "./message-to-items.ts";
 import { openAiStrictRules, schemaToFormat } from "./schema-to-format.ts";
 
+/** 1,500 images, and 512 MB in one request. */
+const openAiFileLimits: FileLimits = { maxFiles: 1_500, maxTotalLength: 512 * 2 ** 20 };
+
 /** The name of the caller, also in `providerOptions`. */
 export const openAiName = "openai";
 
@@ -34,7 +38,7 @@ export function requestToOpenAi(
 ): WireRequest<ResponseCreateParamsStreaming> {
   const warnings: string[] = unknownSettingWarnings(request.settings);
   const warn = (text: string): void => void warnings.push(text);
-  const given = normalizeRequest(request, context);
+  const given = normalizeRequest(request, { ...context, fileLimits: openAiFileLimits, warn });
   const format = given.answerSchema && schemaToFormat(given.answerSchema);
   const normalized = format ? given : withAnswerInstruction(given, "the Responses API", warn);
   const items = normalized.messages.flatMap((message) => messageToItems(message, warn));

@@ -1,5 +1,5 @@
 import type { JsonObject, LlmRequest } from "@moora/llm";
-import { answerInstruction } from "@moora/llm/adapter";
+import { answerInstruction, isJsonObject } from "@moora/llm/adapter";
 import { exampleRequest, recordingFetch } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
 import { chatProfiles, OpenAiChatCaller, type ChatProfileName } from "../src/index.ts";
@@ -167,7 +167,27 @@ describe("a request to Chat Completions", () => {
     expect(own).toMatchObject({ role: "assistant", reasoning_content: "Two cities." });
     expect(messagesIn(bodyOf("groq"))[2]).not.toHaveProperty("reasoning_content");
     const foreign = requestToChat(rich, { origin: "elsewhere" }, chatProfiles.deepseek).body;
-    expect(foreign.messages[2]).not.toHaveProperty("reasoning_content");
+    expect(foreign.messages[2]).toMatchObject({ role: "assistant", reasoning_content: "" });
+  });
+
+  it("has an empty field in each turn without reasoning if the server wants it in each turn", () => {
+    const turns = messagesIn(
+      bodyOf("deepseek", {
+        messages: [
+          { role: "user", content: [{ type: "text", text: "One." }] },
+          {
+            role: "assistant",
+            turn: { origin: "", parts: [{ type: "text", text: "Half an ans" }] },
+            results: [],
+          },
+          { role: "note", text: "The task was canceled here." },
+          { role: "assistant", turn: { origin: "", parts: [{ type: "text", text: "Two." }] }, results: [] },
+          { role: "user", content: [{ type: "text", text: "Three." }] },
+        ],
+      }),
+    ).filter((message) => isJsonObject(message) && message["role"] === "assistant");
+    expect(turns).toHaveLength(2);
+    for (const turn of turns) expect(turn).toMatchObject({ reasoning_content: "" });
   });
 
   const celsius = (type: string): JsonObject => {
@@ -236,11 +256,13 @@ describe("a request to Chat Completions", () => {
   });
 
   it("has a PDF file if the server accepts it, otherwise a text", () => {
-    const file = { mediaType: "application/pdf", name: "a.pdf", data: "AAAA" };
+    const file = { mediaType: "application/pdf", name: "a.pdf", data: "JVBERi0=" };
     const messages: LlmRequest["messages"] = [{ role: "user", content: [{ type: "file", file }] }];
     expect(messagesIn(bodyOf("openai", { messages })).at(-1)).toEqual({
       role: "user",
-      content: [{ type: "file", file: { filename: "a.pdf", file_data: "data:application/pdf;base64,AAAA" } }],
+      content: [
+        { type: "file", file: { filename: "a.pdf", file_data: "data:application/pdf;base64,JVBERi0=" } },
+      ],
     });
     expect(messagesIn(bodyOf("groq", { messages })).at(-1)).toEqual({
       role: "user",

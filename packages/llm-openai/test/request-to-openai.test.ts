@@ -164,7 +164,7 @@ describe("a request to the Responses API", () => {
 
   it("has files that the API accepts, and text for the others", () => {
     const files = [
-      { mediaType: "application/pdf", name: "a.pdf", data: "AAAA" },
+      { mediaType: "application/pdf", name: "a.pdf", data: "JVBERi0=" },
       { mediaType: "application/pdf", url: "https://files.test/b.pdf" },
       { mediaType: "text/plain", name: "c.txt", data: "aGVsbG8=" },
       { mediaType: "video/mp4", name: "d.mp4", url: "https://files.test/d.mp4" },
@@ -176,7 +176,7 @@ describe("a request to the Responses API", () => {
         type: "message",
         role: "user",
         content: [
-          { type: "input_file", filename: "a.pdf", file_data: "data:application/pdf;base64,AAAA" },
+          { type: "input_file", filename: "a.pdf", file_data: "data:application/pdf;base64,JVBERi0=" },
           { type: "input_file", file_url: "https://files.test/b.pdf" },
           { type: "input_text", text: "File c.txt:\nhello" },
           {

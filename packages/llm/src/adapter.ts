@@ -18,12 +18,14 @@ export { failedOutcome, failureOf, redactedFailureOf, withWarnings, type Failure
 export { errorToFailure, faultToFailure, type FailureContext } from "./fault-to-failure.ts";
 export { fileToFallbackText, fileToText, fileToUrl, mediaTypeOf, urlToFile } from "./file-to-text.ts";
 export { defined, fieldsOf, isJsonObject, textToJson, withWellFormedText } from "./json.ts";
+export { commonImages, type FileLimits } from "./known-file.ts";
 export { loadSdk } from "./load-sdk.ts";
 export {
   filesOfTurn,
   hasContent,
   normalizeRequest,
   placeholders,
+  type Half,
   type NormalizedCall,
   type NormalizedMessage,
   type NormalizedPart,

@@ -37,7 +37,7 @@ export const commonErrorCodes: Readonly<Record<string, LlmFailureKind>> = {
   invalid_request_error: "invalid-request",
   not_found_error: "invalid-request",
   model_not_found: "invalid-request",
-  request_too_large: "invalid-request",
+  request_too_large: "context-length",
 };
 
 /** Errors that several providers report only in the message of a response with status 400 or 413. */

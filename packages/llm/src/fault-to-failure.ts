@@ -2,6 +2,7 @@ import { redactedFailureOf, type FailureOf } from "./failure.ts";
 import { defined, textToJson, type Json } from "./json.ts";
 import type { LlmFailure, LlmFailureKind } from "./outcome.ts";
 import { hostOf } from "./origin.ts";
+import { aboutFiles, refusesContent } from "./refuses-content.ts";
 import { retryAfterMs } from "./retry-after.ts";
 import { statusToKind } from "./status-to-kind.ts";
 import type { BrokenStream, RefusedResponse, StreamFault } from "./stream-fault.ts";
@@ -13,6 +14,8 @@ import { errorMessageToKind, commonErrorCodes } from "./error-codes.ts";
 export interface FailureContext {
   /** The host of the provider, for messages. */
   readonly host: string;
+  /** The origin of the request, which a refusal of its content names. Default: the host. */
+  readonly origin?: string | undefined;
   /** The texts that messages must not contain: keys, values of headers. */
   readonly secrets: readonly string[];
   /** The kinds of this provider's error codes, in addition to the common ones. */
@@ -113,6 +116,10 @@ function vendorToFailure(
     {
       ...defined({ status: response?.status ?? status, raw: code, retryAfterMs: waitMs }),
       ...(isFinal && { retryable: false }),
+      ...(refusesContent(kind, vendor, status) && {
+        refusedBy: context.origin ?? context.host,
+        ...(aboutFiles.test(vendor.message) && { blamesFiles: true }),
+      }),
     },
   );
 }

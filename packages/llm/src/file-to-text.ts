@@ -16,7 +16,12 @@ export function fileToFallbackText(file: LlmFile, warn: (warning: string) => voi
   const text = fileToText(file);
   if (text !== undefined) return `File ${file.name ?? file.mediaType}:\n${text}`;
   warn(unsupportedWarning(nameOf(file), "this API"));
-  const location = "url" in file ? ` at ${file.url}` : "";
+  return fileToName(file);
+}
+
+/** The text in place of a file that a request does not contain: its name, its type, and its address if it has a public one. */
+export function fileToName(file: LlmFile): string {
+  const location = "url" in file && /^https?:/i.test(file.url) ? ` at ${file.url}` : "";
   return `(File not shown: ${nameOf(file)}${location}.)`;
 }
 

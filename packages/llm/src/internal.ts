@@ -5,7 +5,7 @@ export { untilAborted } from "./combinators/until-aborted.ts";
 export { withoutScheme } from "./connection.ts";
 export { redactor, secretForms, secretMark } from "./failure-text.ts";
 export { estimateUsage } from "./estimate-tokens.ts";
-export { fileToUrl, urlToFile } from "./file-to-text.ts";
+export { fileToName, fileToUrl, urlToFile } from "./file-to-text.ts";
 export { lostNumber, lostNumberText } from "./json-numbers.ts";
 export { repeatedKey, repeatedKeyText } from "./repeated-key.ts";
 export { hasMoreItemsThan, isJsonObject, isObject, textToJson, withWellFormedText } from "./json.ts";
@@ -23,5 +23,6 @@ export {
   type OptionWords,
 } from "./check-options.ts";
 export { didYouMean, nearest, optionHint } from "./nearest.ts";
+export { mapFiles } from "./map-files.ts";
 export { readOutcome } from "./read-outcome.ts";
 export { rootCause } from "./root-cause.ts";

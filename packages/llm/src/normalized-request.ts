@@ -10,7 +10,8 @@ import {
   type JsonObject,
 } from "./json.ts";
 import { lostNumber } from "./json-numbers.ts";
-import { urlToFile } from "./file-to-text.ts";
+import { limitedFiles, type FileLimits } from "./known-file.ts";
+import { mapFiles } from "./map-files.ts";
 import type {
   LlmContent,
   LlmFile,
@@ -67,8 +68,12 @@ export interface NormalizedRequest extends Pick<
   readonly toolChoice: LlmToolChoice;
   /** The original name of a tool by its name on the wire. An unknown name is returned unchanged. */
   readonly nameOf: (wireName: string) => string;
-  /** Whether the request contains reasoning, opaque parts or files of the model, which the provider may reject. */
-  readonly carriesRaw: boolean;
+}
+
+/** A half of a pair: a call of a tool of the provider, or its result. Both have the same id. */
+export interface Half {
+  readonly id: string;
+  readonly isResult: boolean;
 }
 
 /** How to normalize a request. */
@@ -81,6 +86,12 @@ export interface NormalizeOptions {
   readonly idFormat?: IdFormat | undefined;
   /** The format of tool names. Default: `commonIdFormat`. */
   readonly nameFormat?: IdFormat | undefined;
+  /** Which half of a pair an opaque part is: a provider refuses a half alone. Default: there are no pairs. */
+  readonly halfOf?: ((raw: Json) => Half | undefined) | undefined;
+  /** The provider's limits for files. Default: none. */
+  readonly fileLimits?: FileLimits | undefined;
+  /** Receives a warning for each file beyond the limits. */
+  readonly warn?: ((warning: string) => void) | undefined;
 }
 
 /**
@@ -101,26 +112,49 @@ export function normalizeRequest(request: LlmRequest, options: NormalizeOptions)
   const toolName = wireNames(options.nameFormat);
   const names = new Map(request.tools.map((tool) => [toolName(tool.name), tool.name]));
   const idOf = uniqueIds(options.idFormat);
-  const messages = wellFormed.messages.flatMap((message) =>
-    normalizeMessage(message, options, idOf, toolName),
-  );
+  const limited = limitedFiles(options.fileLimits ?? {}, options.warn ?? (() => undefined));
+  const messages = wellFormed.messages
+    .toReversed()
+    .map((message) => mapFiles(message, limited))
+    .toReversed()
+    .flatMap((message) => normalizeMessage(message, options, idOf, toolName));
+  const { halfOf = () => undefined } = options;
   const { toolChoice } = request;
   return {
     model,
     parallelToolCalls,
     settings,
     ...defined({ answerSchema, system: isBlank(system) ? undefined : system }),
-    messages,
+    messages: withoutHalves(messages, halfOf),
     tools: request.tools.map((tool) => ({ ...withWellFormedText(tool), name: toolName(tool.name) })),
     toolChoice: typeof toolChoice === "string" ? toolChoice : { name: toolName(toolChoice.name) },
     nameOf: (wireName) => names.get(wireName) ?? wireName,
-    carriesRaw: messages.some(hasRaw),
   };
 }
 
-const hasRaw = (message: NormalizedMessage): boolean =>
-  message.role === "assistant" &&
-  message.parts.some(({ type }) => type === "reasoning" || type === "opaque" || type === "file");
+/** Leaves out calls without results and results without calls. A call may still run in a turn that calls tools of the agent. */
+function withoutHalves(
+  messages: readonly NormalizedMessage[],
+  halfOf: (raw: Json) => Half | undefined,
+): readonly NormalizedMessage[] {
+  const keyOf = (half: Half, isResult: boolean): string => `${isResult} ${half.id}`;
+  const partHalf = (part: NormalizedPart): Half | undefined =>
+    part.type === "opaque" ? halfOf(part.raw) : undefined;
+  const turns = messages.flatMap((message) => (message.role === "assistant" ? [message.parts] : []));
+  const halves = turns.flat().flatMap((part) => partHalf(part) ?? []);
+  const known = new Set(halves.map((half) => keyOf(half, half.isResult)));
+  if (known.size === 0) return messages;
+  return messages.map((message) => {
+    if (message.role !== "assistant") return message;
+    const calls = message.parts.some(({ type }) => type === "tool-call");
+    const parts = message.parts.filter((part) => {
+      const half = partHalf(part);
+      if (half === undefined || (calls && !half.isResult)) return true;
+      return known.has(keyOf(half, !half.isResult));
+    });
+    return { ...message, parts: withoutTrailingReasoning(parts) };
+  });
+}
 
 /** Ids in a format. An id that occurs again belongs to another call, and is replaced. */
 function uniqueIds(format: IdFormat | undefined): (id: string) => string {
@@ -141,9 +175,7 @@ function normalizeMessage(
 ): readonly NormalizedMessage[] {
   if (message.role === "note") return isBlank(message.text) ? [] : [message];
   if (message.role === "user") {
-    const content = message.content
-      .filter((piece) => piece.type === "file" || !isBlank(piece.text))
-      .map((piece) => (piece.type === "file" ? { ...piece, file: normalizeFile(piece.file) } : piece));
+    const content = message.content.filter((piece) => piece.type === "file" || !isBlank(piece.text));
     return [{ role: "user", content: content.length > 0 ? content : [{ type: "text", text: "(empty)" }] }];
   }
   const isOwnOrigin = message.turn.origin === options.origin && options.neutral !== true;
@@ -167,7 +199,7 @@ function normalizeMessage(
 /** The user message with the files of a turn that the turn itself cannot contain; none if there are no files. */
 export const filesOfTurn = (parts: readonly (LlmPart | NormalizedPart)[]): readonly NormalizedMessage[] => {
   const files = parts.flatMap((part): readonly LlmContent[] =>
-    part.type === "file" ? [{ type: "file", file: normalizeFile(part.file) }] : [],
+    part.type === "file" ? [{ type: "file", file: part.file }] : [],
   );
   const text = "Files that you made in the turn above:";
   return files.length === 0 ? [] : [{ role: "user", content: [{ type: "text", text }, ...files] }];
@@ -180,9 +212,6 @@ export const hasContent = (parts: readonly LlmPart[]): boolean =>
       part.type === "tool-call" || part.type === "file" || (part.type === "text" && !isBlank(part.text)),
   );
 
-/** A data URL as data: not every API accepts it as a URL. */
-const normalizeFile = (file: LlmFile): LlmFile => ("url" in file ? urlToFile(file) : file);
-
 function normalizePart(
   part: LlmPart,
   isOwnOrigin: boolean,
@@ -191,9 +220,7 @@ function normalizePart(
   if (part.type === "reasoning" || part.type === "opaque") return isOwnOrigin ? [part] : [];
   if (part.type === "file") {
     const { raw: own } = part;
-    return isOwnOrigin && own !== undefined
-      ? [{ type: "file", file: normalizeFile(part.file), raw: own }]
-      : [];
+    return isOwnOrigin && own !== undefined ? [{ type: "file", file: part.file, raw: own }] : [];
   }
   const raw = isOwnOrigin && part.raw !== undefined ? { raw: part.raw } : {};
   if (part.type === "text") return isBlank(part.text) ? [] : [{ type: "text", text: part.text, ...raw }];
@@ -218,7 +245,6 @@ const normalizeResult = (result: LlmToolResult | undefined): LlmToolResult =>
     : {
         ...result,
         content: isBlank(result.content) ? "(no output)" : result.content,
-        ...(result.files === undefined ? {} : { files: result.files.map(normalizeFile) }),
       };
 
 /** Providers accept reasoning only in front of the text or the call that it resulted in. */

@@ -66,6 +66,13 @@ export interface LlmFailure {
   readonly status?: number;
   /** The provider's own code for the error. */
   readonly raw?: string;
+  /**
+   * The origin that refused the request for what its messages contain, so that an equal request is refused again. Missing for a
+   * refusal that is about the model, the key or a setting, and for any other failure.
+   */
+  readonly refusedBy?: string;
+  /** The message of such a refusal speaks of files. */
+  readonly blamesFiles?: true;
 }
 
 /** Why the model stopped: a common reason, and the provider's own code. */

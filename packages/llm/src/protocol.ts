@@ -10,7 +10,7 @@ import type { EventReader, Wire } from "./stream-guard.ts";
 export interface BodyContext {
   /** The origin of the answer. Only turns from this origin are sent with their raw parts. */
   readonly origin: string;
-  /** Leaves out all raw parts. Default: false. */
+  /** Leaves out all raw parts, and asks for none. Default: false. */
   readonly neutral?: boolean;
   /** `cacheKey` of the call's options. */
   readonly cacheKey?: string | undefined;
@@ -82,6 +82,9 @@ export interface Protocol<Body, Event> {
   readonly errorCodes: Readonly<Record<string, LlmFailureKind>>;
   /** The body of an error event that the SDK threw as an error; undefined for any other error. */
   readonly errorToBody: (error: unknown) => Json | undefined;
-  /** Whether a failure means that the provider rejects raw parts. Then the request is sent once more without them. */
-  readonly rejectsRaw: (failure: LlmFailure, carriesRaw: boolean) => boolean;
+  /**
+   * Whether a failure means that the model has no encrypted reasoning, which the API asks for. Then the request is sent once more, with
+   * `neutral` in its context. Default: never.
+   */
+  readonly rejectsEncryption?: (failure: LlmFailure) => boolean;
 }

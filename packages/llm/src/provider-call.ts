@@ -11,14 +11,14 @@ import { failedOutcome, redactedFailureOf, failureOf, withWarnings } from "./fai
 import { faultToFailure, type FailureContext } from "./fault-to-failure.ts";
 import { defined } from "./json.ts";
 import { hostOf, originOf } from "./origin.ts";
-import type { LlmOutcome } from "./outcome.ts";
+import type { LlmFailure, LlmOutcome } from "./outcome.ts";
 import type { Protocol, WireCall, WireRequest } from "./protocol.ts";
 import type { LlmRequest } from "./request.ts";
 import { readStream, type Wire } from "./stream-guard.ts";
 
 /**
  * Sends a request by a protocol. Resolves the key, limits the silence of the provider, follows the signal, converts every
- * failure, and sends the request once more without raw parts if the provider rejects them. Never rejects.
+ * failure, and sends the request once more without asking for encrypted reasoning if the model has none. Never rejects.
  */
 export async function callProvider<Body, Event>(
   protocol: Protocol<Body, Event>,
@@ -53,6 +53,21 @@ export async function callProvider<Body, Event>(
     return failedOutcome(redactedFailureOf(secrets)("unknown", `${protocol.provider}: ${String(error)}`));
   }
 }
+
+/** A request whose content was refused. */
+interface Refusal {
+  readonly cacheKey: string | undefined;
+  readonly body: string;
+  readonly failure: LlmFailure;
+}
+
+/**
+ * The newest refusal of a caller. A request of the same conversation that is equal on the wire, because what was left out of it is not sent
+ * anyway, is not sent again.
+ */
+const refusals = new WeakMap<ConnectionOptions, Refusal>();
+
+const bodyText = ({ body }: WireRequest<unknown>): string => JSON.stringify(body);
 
 /** Gives every tool call without an id one by its position. */
 const withCallIds = (outcome: LlmOutcome): LlmOutcome =>
@@ -97,27 +112,34 @@ class ProviderCall<Body, Event> {
     this.#failure = { host: hostOf(baseURL ?? "") || provider, secrets, errorCodes, errorToBody };
   }
 
-  /** Sends the request, and once more without raw parts if they are rejected. */
+  /** Sends the request, and once more in its neutral form if the model has no encrypted reasoning. */
   async run(request: LlmRequest): Promise<LlmOutcome> {
-    const { provider, api, baseURL, requestToBody, rejectsRaw } = this.#protocol;
+    const { provider, api, baseURL, requestToBody, rejectsEncryption } = this.#protocol;
     const origin = originOf(provider, api, baseURL, request.model);
     const { cacheKey } = this.#options;
     const wire = requestToBody(request, { origin, cacheKey });
+    const refused = refusals.get(this.#connection);
+    if (cacheKey !== undefined && refused?.cacheKey === cacheKey && refused.body === bodyText(wire))
+      return failedOutcome(refused.failure);
     const outcome = await this.#send(wire, origin, "");
-    if (outcome.ok || !rejectsRaw(outcome.failure, wire.normalized.carriesRaw))
+    const failure = outcome.ok ? undefined : outcome.failure;
+    if (failure?.refusedBy !== undefined)
+      refusals.set(this.#connection, { cacheKey, body: bodyText(wire), failure });
+    if (failure === undefined || rejectsEncryption?.(failure) !== true)
       return withWarnings(outcome, ...wire.warnings);
     const neutral = requestToBody(request, { origin, cacheKey, neutral: true });
     return withWarnings(
       await this.#send(neutral, origin, "-neutral"),
       ...neutral.warnings,
-      `reasoning was rejected and left out: ${outcome.failure.message}`,
+      `reasoning was rejected and left out: ${failure.message}`,
     );
   }
 
   async #send(wire: WireRequest<Body>, origin: string, attempt: string): Promise<LlmOutcome> {
     const { normalized } = wire;
     const feed = chunkFeed(this.#options.onChunk);
-    const reader = this.#protocol.reader({ origin, feed, normalized, failure: this.#failure });
+    const failure = { ...this.#failure, origin };
+    const reader = this.#protocol.reader({ origin, feed, normalized, failure });
     let body: Body | undefined = wire.body;
     for (let part = 0; body !== undefined; part += 1) {
       const currentBody: Body = body;
@@ -131,7 +153,7 @@ class ProviderCall<Body, Event> {
         reader,
       );
       feed.end();
-      if (fault) return failedOutcome(faultToFailure(fault, this.#failure), reader.partial(), reader.usage());
+      if (fault) return failedOutcome(faultToFailure(fault, failure), reader.partial(), reader.usage());
       body = reader.continuation?.(currentBody);
     }
     return withCallIds(reader.outcome());

@@ -7,6 +7,7 @@ const kinds: Readonly<Record<number, LlmFailureKind>> = {
   407: "auth",
   408: "server",
   409: "server",
+  413: "context-length",
   425: "server",
   429: "rate-limit",
   529: "overloaded",

@@ -5,6 +5,8 @@ export interface VendorError {
   /** The provider's codes and types of the error, the most specific first. */
   readonly codes: readonly string[];
   readonly message: string;
+  /** The field of the request that the error is about: `messages[1].content`. */
+  readonly field?: string;
   /** An HTTP status inside the body, as gateways send it. */
   readonly status?: number;
 }
@@ -25,11 +27,12 @@ export function jsonToVendorError(body: Json | undefined): VendorError | undefin
 }
 
 function fieldsToVendorError(fields: JsonObject): VendorError {
-  const { message } = fields;
+  const { message, param } = fields;
   const status = [fields["code"], fields["status"]].map(Number).find((code) => code >= 400 && code <= 599);
   return {
     codes: codesOf(fields),
     message: typeof message === "string" ? message : "",
+    ...(typeof param === "string" && param !== "" && { field: param }),
     ...(status !== undefined && { status }),
   };
 }

@@ -140,6 +140,92 @@ describe("an error that the provider reports (F07)", () => {
     });
   });
 
+  const openAi = (param: string | null, message: string, code: string | null = null): object => ({
+    error: { message, type: "invalid_request_error", param, code },
+  });
+  const anthropic = (message: string): object => ({
+    type: "error",
+    error: { type: "invalid_request_error", message },
+  });
+  const google = (message: string): object => ({ error: { code: 400, message, status: "INVALID_ARGUMENT" } });
+
+  it.each([
+    [
+      400,
+      openAi("input[1].content[1].image_url", "Invalid 'input[1].content[1].image_url'.", "invalid_value"),
+    ],
+    [400, openAi("url", "Error while downloading https://a.example/b.png.", "invalid_image_url")],
+    [400, openAi("messages[0].role", "Unsupported value: 'messages[0].role'", "unsupported_value")],
+    [400, openAi(null, "You uploaded an unsupported image.", "unsupported_image")],
+    [400, openAi(null, "The encrypted content gAAA could not be verified.", "invalid_encrypted_content")],
+    [400, openAi(null, "This model does not support image input.")],
+    [400, openAi(null, "The `reasoning_content` in the thinking mode must be passed back to the API.")],
+    [400, anthropic("messages.1.content.0.image.source.base64: The image was specified using image/png")],
+    [400, anthropic("messages.3.content.0: Invalid `signature` in `thinking` block")],
+    [400, anthropic("image exceeds 5 MB maximum: 6291456 bytes > 5242880 bytes")],
+    [400, anthropic("A maximum of 100 PDF pages may be provided.")],
+    [400, google("Unable to process input image. Please retry.")],
+    [400, google("* GenerateContentRequest.contents[2].parts: contents.parts must not be empty.")],
+    [400, google("Unsupported MIME type: image/tiff")],
+    [400, google("Request contains an invalid argument.")],
+    [400, { object: "error", message: "m", type: "BadRequestError", param: null, code: 400 }],
+    [422, { detail: [{ type: "x", loc: ["body", "messages", 1, "content"], msg: "Input should be valid" }] }],
+    [
+      413,
+      { type: "error", error: { type: "request_too_large", message: "Request exceeds the maximum size" } },
+    ],
+    [400, anthropic("prompt is too long: 210000 tokens > 200000 maximum")],
+    [400, ""],
+  ])("names who refused the content of a request: %i %j", (status, body) => {
+    expect(response(status, body).refusedBy).toBe("api.test");
+  });
+
+  it.each([
+    [404, openAi(null, "The model `x` does not exist or you do not have access to it.", "model_not_found")],
+    [400, openAi("model", "invalid model ID")],
+    [400, openAi(null, "The model `x` has been decommissioned and is no longer supported.")],
+    [400, openAi("temperature", "Unsupported parameter: 'temperature'", "unsupported_parameter")],
+    [
+      400,
+      openAi(
+        "tools[0].function.parameters",
+        "Invalid schema for function 'a'",
+        "invalid_function_parameters",
+      ),
+    ],
+    [400, openAi(null, "Invalid 'tools[0].function.name': string too long.")],
+    [400, openAi(null, "Unrecognized request argument supplied: foo")],
+    [400, openAi(null, "max_tokens is too large: 100000. This model supports at most 16384.")],
+    [400, openAi("include", "Encrypted content is not supported with this model.")],
+    [400, anthropic("tools.0.custom.input_schema: JSON schema is invalid.")],
+    [400, anthropic("max_tokens: 100000 > 64000, which is the maximum for x")],
+    [400, anthropic("`temperature` may only be set to 1 when thinking is enabled.")],
+    [404, { type: "error", error: { type: "not_found_error", message: "model: x" } }],
+    [400, google("* GenerateContentRequest.tools[0].function_declarations[0].name: Invalid function name.")],
+    [
+      400,
+      google("Invalid JSON payload received. Unknown name \"x\" at 'generation_config': Cannot find field."),
+    ],
+    [400, google("API key not valid. Please pass a valid API key.")],
+    [
+      422,
+      { detail: [{ type: "extra_forbidden", loc: ["body", "seed"], msg: "Extra inputs are not permitted" }] },
+    ],
+    [401, openAi(null, "wrong key", "invalid_api_key")],
+    [429, openAi(null, "slow down", "rate_limit_exceeded")],
+    [500, openAi(null, "sorry")],
+  ])("names no origin for a refusal of the model, the key or a setting: %i %j", (status, body) => {
+    expect(response(status, body)).not.toHaveProperty("refusedBy");
+  });
+
+  it("says whether a refusal of the content speaks of files", () => {
+    expect(response(400, anthropic("Could not process image")).blamesFiles).toBe(true);
+    expect(response(400, anthropic("messages.1.content.0: Invalid `signature`"))).not.toHaveProperty(
+      "blamesFiles",
+    );
+    expect(response(401, anthropic("no file"))).not.toHaveProperty("blamesFiles");
+  });
+
   it("has the status, the code and the message of the response", () => {
     expect(response(403, { error: { code: "no_access", message: "not for you" } })).toEqual({
       kind: "auth",

@@ -26,13 +26,11 @@ describe("a normalized request", () => {
     expect(home.messages[1]).toMatchObject({
       parts: [reasoningPart, { raw: 1 }, { raw: 2 }, { id: "1", raw: { namespace: "n" } }],
     });
-    expect(home.carriesRaw).toBe(true);
     const foreign = turnOf(parts, ["3"], "elsewhere");
     for (const away of [
       normalized({ messages: [userMessage("Hello"), foreign] }),
       normalized({ messages: [userMessage("Hello"), turnOf(parts, ["3"])] }, true),
     ]) {
-      expect(away.carriesRaw).toBe(false);
       expect(away.messages[1]).toEqual({
         role: "assistant",
         parts: [

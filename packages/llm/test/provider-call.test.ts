@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { noUsage, type LlmCallOptions, type LlmOutcome, type LlmRequest } from "@moora/llm";
 import {
   callProvider,
+  StreamFaultError,
   failureOf,
   normalizeRequest,
   type AnswerReader,
@@ -32,7 +33,7 @@ function protocolOf(known: Partial<Protocol<Body, string>> = {}): Protocol<Body,
     reader: ({ origin, normalized }) => readerOf((text) => ok(origin, normalized.nameOf(text))),
     errorCodes: {},
     errorToBody: () => undefined,
-    rejectsRaw: (failure, carriesRaw) => carriesRaw && failure.kind === "invalid-request",
+    rejectsEncryption: ({ kind }) => kind === "invalid-request",
     ...known,
   };
 }
@@ -78,7 +79,7 @@ const throwingConversion = (): never => {
   throw new Error("cannot map some-key for secret");
 };
 
-/** Rejects requests with raw parts. */
+/** Rejects requests that ask for encrypted reasoning. */
 const rejectingRaw: Protocol<Body, string>["reader"] = ({ origin }) =>
   readerOf((text) =>
     text === "ok"
@@ -123,6 +124,28 @@ describe("a call through a protocol", () => {
       failure: failureOf("unknown", "toy: Error: cannot map [secret] for [secret]"),
       partial: "",
     });
+  });
+
+  it("does not send what was refused again to the same conversation if it is equal on the wire", async () => {
+    let sent = 0;
+    const open: Protocol<Body, string>["open"] = () => {
+      sent += 1;
+      const body = JSON.stringify({ error: { type: "invalid_request_error", message: "Bad image." } });
+      throw new StreamFaultError({ type: "response", status: 400, headers: new Headers(), body });
+    };
+    const known = { open, rejectsEncryption: () => false };
+    const connection: ConnectionOptions = {};
+    const failure = { kind: "invalid-request", refusedBy: "toy/talk/toy.test/some-model" };
+    for (const text of ["Hello", "Not on the wire"]) {
+      const request = { messages: [userMessage(text)] };
+      expect(await callWith(known, connection, request, { cacheKey: "a" })).toMatchObject({ failure });
+    }
+    expect(sent).toBe(1);
+    await callWith(known, connection, {}, { cacheKey: "b" });
+    await callWith(known, connection, { model: "other" }, { cacheKey: "b" });
+    await callWith(known, connection);
+    await callWith(known, connection);
+    expect(sent).toBe(5);
   });
 
   it("sends the idempotency key only if it is supported, and another key with another body", async () => {

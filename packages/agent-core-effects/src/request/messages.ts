@@ -1,15 +1,20 @@
 import type { AgentMessage, AgentState, ContextEntry } from "@moora/agent-core-state-machine";
 import {
   hasSameCalls,
+  hiddenRanges,
   isSameRange,
+  isVisible,
+  ladderAt,
   messageOf,
+  newestTurnIn,
   sentenceToText,
   transcriptOf,
   wording,
+  type Ladder,
 } from "@moora/agent-core-state-machine/internal";
 import type { LlmContent, LlmMessage } from "@moora/llm";
-import { isVisible, hiddenRanges } from "./entries.ts";
 import { refersToFiles } from "./file-references.ts";
+import { loweredMessage } from "./lowered-message.ts";
 import { loadedCallsToMessage, turnToMessage } from "./turn-to-message.ts";
 
 /**
@@ -49,6 +54,7 @@ interface Lineage {
   readonly users: (AgentMessage | undefined)[];
   readonly hidesEntries: boolean;
   readonly refersToFiles: boolean;
+  readonly ladder: Ladder | undefined;
 }
 
 /** Returns the lineage of a state, which is the last one of the cache from now on. */
@@ -94,7 +100,12 @@ function sharedCache(state: AgentState): LlmRequestCache {
 function newLineage(state: AgentState, known: Lineage | undefined): Lineage {
   const { windowStart, seen } = state.reActContext;
   const extended =
-    known !== undefined && known.messages.length > 0 && isPrefix(known, state) && onlyAdds(state, known.seen);
+    known !== undefined &&
+    known.messages.length > 0 &&
+    // Another turn is the newest one.
+    known.ladder?.raw !== "earlier" &&
+    isPrefix(known, state) &&
+    onlyAdds(state, known.seen);
   return extended
     ? mapped(state, known, known.seen, [])
     : mapped(state, undefined, windowStart, hiddenRanges(state, windowStart, seen));
@@ -103,12 +114,17 @@ function newLineage(state: AgentState, known: Lineage | undefined): Lineage {
 function isPrefix(known: Lineage, state: AgentState): boolean {
   const { windowStart, seen } = state.reActContext;
   if (known.windowStart !== windowStart || known.seen > seen) return false;
+  if (!isSameRung(known.ladder, ladderAt(state))) return false;
   if (!isSameRange(transcriptOf(known.of), transcriptOf(state), windowStart, known.seen)) return false;
   return (
     hasSameCalls(known.of, state, known.callIds) &&
     known.userIds.every((id, index) => messageOf(state, id) === known.users[index])
   );
 }
+
+const isSameRung = (a: Ladder | undefined, b: Ladder | undefined): boolean =>
+  a === b ||
+  (a?.raw === b?.raw && a?.files?.since === b?.files?.since && a?.files?.until === b?.files?.until);
 
 /** Whether an entry hides earlier ones. */
 const hides = (entry: ContextEntry | undefined): boolean =>
@@ -135,12 +151,16 @@ function mapped(state: AgentState, known: Lineage | undefined, from: number, hid
   let hidesEntries = known?.hidesEntries ?? false;
   const firstNew = messages.length;
   const leading: LlmMessage[] = [];
+  const ladder = ladderAt(state);
+  const rung = ladder === undefined ? undefined : { ladder, newestTurn: newestTurnIn(state) };
   for (let index = from; index < seen; index += 1) {
     const entry = transcript.at(index);
     if (entry === undefined) continue;
     hidesEntries ||= entry.type === "summary" || (entry.type === "turn" && entry.withheld === true);
     if (!isVisible(entry, index, hidden)) continue;
-    addMessage(messages, leading, entryToMessage(state, index, entry));
+    const message = entryToMessage(state, index, entry);
+    const isLowered = message !== undefined && rung !== undefined;
+    addMessage(messages, leading, isLowered ? loweredMessage(message, index, rung) : message);
     callIds.push(...callIdsOfEntry(entry));
     if (entry.type !== "message") continue;
     userIds.push(entry.messageId);
@@ -157,6 +177,7 @@ function mapped(state: AgentState, known: Lineage | undefined, from: number, hid
     users,
     hidesEntries,
     refersToFiles: refers,
+    ladder,
   };
 }
 

@@ -1,6 +1,8 @@
 import type { AgentAttachment, AgentState, ContextEntry, ControlOf } from "@moora/agent-core-state-machine";
 import {
   callIdsOf,
+  hiddenRanges,
+  isVisible,
   memoryCall,
   messageOf,
   recordOf,
@@ -8,7 +10,6 @@ import {
   transcriptOf,
 } from "@moora/agent-core-state-machine/internal";
 import type { LlmMessage } from "@moora/llm";
-import { hiddenRanges, isVisible } from "./entries.ts";
 import { truncated } from "../truncate.ts";
 
 /** The instruction of a reflection to the model. */

@@ -1,4 +1,5 @@
 import type { AgentState, UsageReport } from "@moora/agent-core-state-machine";
+import { ladderAt, rungText } from "@moora/agent-core-state-machine/internal";
 import type { LlmCallOptions, LlmOutcome, LlmRequest } from "@moora/llm";
 import { readOutcome } from "@moora/llm/internal";
 import type { CallLlmEffect } from "../effect.ts";
@@ -92,6 +93,9 @@ function* dispatchAnswer(
 ): EffectProgram<void> {
   const { clock, parts, notify } = host;
   for (const text of outcome.warnings ?? []) notify({ type: "llm-warning", text });
+  const rung = ladderAt(state);
+  const leftOut = rung === undefined ? undefined : rungText(rung);
+  if (leftOut !== undefined) notify({ type: "llm-warning", text: leftOut });
   if (usage.estimated === true) notify({ type: "llm-warning", text: estimatedUsageText(usage) });
   if (effect.purpose === "reflect")
     return void (yield* dispatch(assertLoggable(toReflectedInput(effect, outcome, usage, clock.now()))));

@@ -33,15 +33,16 @@ export function freezeElements(fields: StateFields, { messages, transcript, call
   const entries = calls instanceof CallTable ? calls.entries : Object.values(calls);
   for (const list of [messages, transcript, entries, openCallsOf(fields.reActContext.control)])
     for (let index = 0; index < list.length; index += 1) frozen(list.at(index));
-  const { config, tools, usage, unreportedUsage, dataStatus, paused, reActContext } = fields;
-  frozen([config, tools, usage, unreportedUsage, dataStatus, paused, reActContext]);
+  const { config, tools, usage, unreportedUsage, dataStatus, paused, ladders, reActContext } = fields;
+  frozen([config, tools, usage, unreportedUsage, dataStatus, paused, ladders, reActContext]);
 }
 
 function newState(fields: StateFields, lists: FinishedLists): AgentState {
   const state = lists.isLong ? longState(fields, lists) : shortState(fields, lists);
-  // A session of one agent does not have the first property, and one that was never paused not the second.
-  const { activeAgent, paused } = fields;
+  // A session of one agent does not have the first property, one that was never paused not the second, and one without refusals not the third.
+  const { activeAgent, paused, ladders } = fields;
   if (activeAgent !== undefined) Object.assign(state, { activeAgent });
+  if (ladders !== undefined) Object.assign(state, { ladders });
   return paused === undefined ? state : Object.assign(state, { paused });
 }
 

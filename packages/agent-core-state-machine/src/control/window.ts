@@ -35,6 +35,12 @@ export function halvedWindow(edit: StateEdit): WindowFields | undefined {
   return cut(edit, { windowStart, windowCount, seen, widen }, Math.floor(windowCount / 2));
 }
 
+/** The window with the current loop alone. */
+export function loopWindow(edit: StateEdit): WindowFields {
+  const { windowStart, windowCount, seen, widen } = edit.reActContext;
+  return cut(edit, { windowStart, windowCount, seen, widen }, -1);
+}
+
 function cut(edit: StateEdit, window: WindowFields, keep: number): WindowFields {
   const { loopStart } = edit.reActContext;
   const transcript = transcriptOf(edit);

@@ -1,6 +1,7 @@
 import { nextAttemptAt } from "../control/calls.ts";
 import type { ControlOf } from "../control/control.ts";
 import { withholdLoop } from "../control/done-and-error.ts";
+import { climb, putLadder, rungText } from "../control/ladder.ts";
 import { move } from "../control/move.ts";
 import { newLlmCall } from "../control/planning.ts";
 import {
@@ -10,6 +11,7 @@ import {
   reflectTaskType,
 } from "../control/reflecting.ts";
 import { closeStreamedMessage } from "../control/streamed-message.ts";
+import { loopWindow } from "../control/window.ts";
 import type { AgentFailure } from "../failure.ts";
 import type { StateEdit } from "../state-edit.ts";
 import type {
@@ -20,6 +22,7 @@ import type {
 } from "../input.ts";
 import { planKey, reflectKey } from "../keys.ts";
 import type { AgentState } from "../state.ts";
+import { maxTraceTextLength } from "../trace-note.ts";
 import { awaitUsageOfModel } from "../unreported-usage.ts";
 import type { InputHandler } from "./input-handler.ts";
 import { isPaused } from "./pause.ts";
@@ -72,7 +75,8 @@ function failReflection(edit: StateEdit, { failure }: LlmCallFailedInput): void 
 
 function failPlan(edit: StateEdit, control: ControlOf<"Planning">, input: LlmCallFailedInput): void {
   closeStreamedMessage(edit, input.partial ?? "");
-  if (input.failure.kind === "context-length") contextExceeded(edit, input);
+  if (input.failure.kind === "context-length") contextExceeded(edit, control, input);
+  else if (input.failure.refusedBy !== undefined) sendChanged(edit, control, input);
   else if (canRetry(edit, control, input)) retryLater(edit, control, input);
   else failLoop(edit, input);
 }
@@ -119,11 +123,31 @@ const nextRequest = (edit: StateEdit, control: ControlOf<"Planning">): ControlOf
   maxOutputTokens: newLlmCall(edit, edit.config.taskType).maxOutputTokens,
 });
 
-function contextExceeded(edit: StateEdit, input: LlmCallFailedInput): void {
+function contextExceeded(edit: StateEdit, control: ControlOf<"Planning">, input: LlmCallFailedInput): void {
   const { windowStart, loopStart } = edit.reActContext;
   if (maySummarize(edit, windowStart) || windowStart < loopStart)
     move<"Planning">(edit, { event: "ContextExceeded" });
+  else if (input.failure.refusedBy !== undefined) sendChanged(edit, control, input);
   else failLoop(edit, input);
+}
+
+/**
+ * Sends the request at once on the next rung, because its content was refused. After the last rung the loop is withheld; where the loop
+ * before was withheld as well, the cause is older, and the request contains this loop alone.
+ */
+function sendChanged(edit: StateEdit, control: ControlOf<"Planning">, input: LlmCallFailedInput): void {
+  const { failure } = input;
+  const { isHigher, ladder } = climb(edit, failure);
+  const { windowStart, loopStart } = edit.reActContext;
+  if (!isHigher && (ladder.withheld !== true || windowStart >= loopStart)) {
+    putLadder(edit, { ...ladder, withheld: true });
+    failLoop(edit, input);
+    return withholdLoop(edit);
+  }
+  edit.setContext({ ...(isHigher ? {} : loopWindow(edit)), control: nextRequest(edit, control) });
+  const rung = (isHigher ? rungText(ladder) : undefined) ?? "Earlier messages are left out.";
+  const text = `Refused: ${failure.message.slice(0, 500).toWellFormed()} ${rung}`;
+  move<"Planning">(edit, { event: "LlmRetry", note: { text: text.slice(0, maxTraceTextLength) } });
 }
 
 function failLoop(edit: StateEdit, { failure: { kind, message } }: LlmCallFailedInput): void {

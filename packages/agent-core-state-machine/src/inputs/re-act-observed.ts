@@ -2,6 +2,7 @@ import { recordOf } from "../collections/state-lists.ts";
 import { needsHuman } from "../control/approval-rule.ts";
 import { callIdsOf, failCall, lastTurn, unansweredIds } from "../control/calls.ts";
 import { isBlacklisted } from "../control/admission.ts";
+import { keepRung } from "../control/ladder.ts";
 import { move } from "../control/move.ts";
 import { completeMessage, streamedMessage, type TurnContent } from "../control/streamed-message.ts";
 import type { StateEdit } from "../state-edit.ts";
@@ -26,6 +27,7 @@ function observe(edit: StateEdit, input: ReActObservedInput): void {
   edit.set({ calledLlmAt: input.calledLlmAt });
   edit.addUsage(input.usage);
   edit.setContext({ confidence: input.confidence ?? null });
+  keepRung(edit, input.turn?.origin ?? "");
   if (confidenceTooLow(edit, input)) return dropTurn(edit, input);
   recordTurn(edit, input);
   if (input.observation.type === "complete-re-act") complete(edit, input.observation.problem);

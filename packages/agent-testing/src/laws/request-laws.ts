@@ -1,4 +1,5 @@
 import { llmRequestAt } from "@moora/agent-core-effects";
+import { ladderAt } from "@moora/agent-core-state-machine/internal";
 import type { AgentState } from "@moora/agent-core-state-machine";
 import type { LlmMessage, LlmRequest } from "@moora/llm";
 import { assertLaw } from "./law-broken.ts";
@@ -90,11 +91,17 @@ const isTrailingContinueNote = (
   message: LlmMessage,
 ): boolean => index === messages.length - 1 && message.role === "note" && message.text === "Go on.";
 
-/** The values that may change the beginning of a request: the window, the summaries, the withheld entries and the handoffs. */
-function horizonAt({ transcript, reActContext: { windowStart, seen } }: AgentState): string {
-  const visible = transcript.slice(0, seen);
+/**
+ * The values that may change the beginning of a request: the window, the summaries, the withheld entries, the handoffs, and the rung of the
+ * model. On the rung of earlier turns, each turn changes the one before.
+ */
+function horizonAt(state: AgentState): string {
+  const { windowStart, seen } = state.reActContext;
+  const ladder = ladderAt(state);
+  const rung = JSON.stringify([ladder?.raw === "earlier" ? seen : ladder?.raw, ladder?.files]);
+  const visible = state.transcript.slice(0, seen);
   const summaries = visible.filter((entry) => entry.type === "summary").length;
   const withheld = visible.filter((entry) => entry.withheld === true).length;
   const handoffs = visible.filter((entry) => entry.type === "handoff").length;
-  return `${windowStart}/${summaries}/${withheld}/${handoffs}`;
+  return `${windowStart}/${summaries}/${withheld}/${handoffs}/${rung}`;
 }

@@ -31,6 +31,7 @@ export { endCallsInEveryWay, outputOfScript } from "./server/call-endings.ts";
 export { openHarness } from "./server/open-harness.ts";
 export { ProtocolServer } from "./server/protocol-server.ts";
 export { recordingFetch, type Recording } from "./server/recording-fetch.ts";
+export { containsPart, refusingFetch, type RefusedPart } from "./server/refusing-fetch.ts";
 export {
   calledToolName,
   serverSentEvent,

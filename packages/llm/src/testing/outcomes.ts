@@ -109,6 +109,8 @@ const failureForms: OptionForms<FailureDetails> = {
   retryAfterMs: "any",
   status: "any",
   raw: "any",
+  refusedBy: "string",
+  blamesFiles: "boolean",
   partial: "string",
   usage: usageForm,
 };

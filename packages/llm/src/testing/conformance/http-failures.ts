@@ -51,7 +51,7 @@ const faults: readonly Fault[] = [
   rawResponse("404 without a body", [404, {}, ""], "invalid-request", false),
   rawResponse("408 without a body", [408, {}, ""], "server", true),
   rawResponse("409 without a body", [409, {}, ""], "server", true),
-  rawResponse("413 with a page", [413, html, page], "invalid-request", false),
+  rawResponse("413 with a page", [413, html, page], "context-length", false),
   rawResponse(
     "422 with a list",
     [422, json, '{"detail":[{"msg":"field required"}]}'],

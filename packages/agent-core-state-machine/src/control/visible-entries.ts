@@ -1,5 +1,5 @@
-import type { AgentState, ContextEntry } from "@moora/agent-core-state-machine";
-import { transcriptOf } from "@moora/agent-core-state-machine/internal";
+import { transcriptOf } from "../collections/state-lists.ts";
+import type { AgentState, ContextEntry } from "../state.ts";
 
 /** A part of the transcript that a summary replaces, or the part before a handoff, which another agent does not see. */
 export interface Hidden {
