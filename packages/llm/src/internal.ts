@@ -24,3 +24,5 @@ export {
 export { didYouMean, nearest, optionHint } from "./nearest.ts";
 export { readOutcome } from "./read-outcome.ts";
 export { rootCause } from "./root-cause.ts";
+export { objectSchemaOf } from "./schema/object-schema.ts";
+export { resolvePointer } from "./schema/schema-facts.ts";
