@@ -7,11 +7,11 @@ import type {
 } from "@ai-sdk/provider";
 import type { JsonObject, LlmRequest, LlmSettings } from "@moora/llm";
 import {
+  convertSchema,
   defined,
   normalizeRequest,
   providerToolsOf,
-  limitKeywords,
-  strictSchema,
+  schemaDialects,
   unknownSettingWarnings,
   unsupportedWarning,
   wireIds,
@@ -19,7 +19,6 @@ import {
   type BodyContext,
   type IdFormat,
   type NormalizedRequest,
-  type StrictRules,
   type WireRequest,
 } from "@moora/llm/adapter";
 import { halfOf, messagesToPrompt } from "./message-to-prompt.ts";
@@ -95,7 +94,7 @@ function toolsOf(
     type: "function",
     name,
     ...(description !== "" && { description }),
-    inputSchema: schema,
+    inputSchema: { ...convertSchema(schema, schemaDialects.aiSdkTool).schema, type: "object" },
   }));
   const others = provided.map((tool) => ({ type: "provider", args: {}, ...tool }));
   return {
@@ -112,17 +111,9 @@ function answerSchemaOf(
   { schemaWithTools }: ProviderTraits,
 ): JsonObject | undefined {
   if (answerSchema === undefined || (tools.length > 0 && !schemaWithTools)) return undefined;
-  return strictSchema(answerSchema, strictRules);
+  const { schema, isExact } = convertSchema(answerSchema, schemaDialects.aiSdkAnswer);
+  return isExact ? schema : undefined;
 }
-
-/** What is common to the providers that enforce schemas. Other keywords become part of descriptions. */
-const strictRules: StrictRules = {
-  enforcedKeywords: [],
-  describedKeywords: [...limitKeywords, "format"],
-  enforcedFormats: [],
-  allowsOptionalKeys: false,
-  allowsRecursion: false,
-};
 
 /** Options of the provider: its own, then those of the caller, then those of the request. */
 function providerOptionsOf(

@@ -9,18 +9,17 @@ import type {
 } from "@anthropic-ai/sdk/resources/messages";
 import type { JsonObject, LlmRequest, LlmSettings } from "@moora/llm";
 import {
+  convertSchema,
   defined,
   normalizeRequest,
   providerToolsOf,
-  limitKeywords,
-  strictSchema,
+  schemaDialects,
   unknownSettingWarnings,
   unsupportedWarning,
   withAnswerInstruction,
   type BodyContext,
   type FileLimits,
   type NormalizedRequest,
-  type StrictRules,
   type WireRequest,
 } from "@moora/llm/adapter";
 import type { AnthropicCache } from "./anthropic-cache.ts";
@@ -52,7 +51,8 @@ export function requestToAnthropic(
   const warnings: string[] = unknownSettingWarnings(request.settings);
   const warn: Warn = (text) => warnings.push(text);
   const given = normalizeRequest(request, { ...context, fileLimits, halfOf, warn });
-  const format = given.answerSchema && strictSchema(given.answerSchema, strictRules);
+  const answer = given.answerSchema && convertSchema(given.answerSchema, schemaDialects.anthropicAnswer);
+  const format = answer?.isExact === true ? answer.schema : undefined;
   const normalized = format ? given : withAnswerInstruction(given, "the Messages API", warn);
   const { settings } = normalized;
   const cacheControl = cacheOf(context.cache);
@@ -96,7 +96,7 @@ function systemAndTools(
   const own = normalized.tools.map(({ name, description, schema }, index): Tool => ({
     name,
     ...(description !== "" && { description }),
-    input_schema: { ...schema, type: "object" },
+    input_schema: { ...convertSchema(schema, schemaDialects.anthropicTool).schema, type: "object" },
     ...(system.length === 0 && index === normalized.tools.length - 1 && mark),
   }));
   // The SDK does not know all tools that the provider runs. They come first: the last tool has the breakpoint.
@@ -138,26 +138,3 @@ function outputOf({ settings }: NormalizedRequest, format: JsonObject | undefine
   });
   return Object.keys(config).length > 0 ? { output_config: config } : {};
 }
-
-/**
- * The schema features that the API enforces in an answer. Other keywords become part of descriptions: the agent
- * validates every answer.
- */
-const strictRules: StrictRules = {
-  enforcedKeywords: [],
-  describedKeywords: limitKeywords,
-  enforcedFormats: [
-    "date-time",
-    "time",
-    "date",
-    "duration",
-    "email",
-    "hostname",
-    "uri",
-    "ipv4",
-    "ipv6",
-    "uuid",
-  ],
-  allowsOptionalKeys: true,
-  allowsRecursion: false,
-};

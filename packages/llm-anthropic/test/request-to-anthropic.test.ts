@@ -36,7 +36,6 @@ describe("a request to the Messages API", () => {
           name: "weather",
           description: "The weather in a city now.",
           input_schema: {
-            $schema: "https://json-schema.org/draft/2020-12/schema",
             type: "object",
             properties: { city: { type: "string" } },
             required: ["city"],

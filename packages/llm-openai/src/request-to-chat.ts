@@ -3,7 +3,6 @@ import {
   defined,
   normalizeRequest,
   providerToolsOf,
-  strictSchema,
   unknownSettingWarnings,
   unsupportedWarning,
   wireIds,
@@ -21,7 +20,7 @@ import type {
 import { alternateRoles } from "./alternate-roles.ts";
 import { chatProfiles, type ChatField, type ChatProfile } from "./chat-profile.ts";
 import { messageToChat } from "./message-to-chat.ts";
-import { openAiStrictRules, schemaToFormat } from "./schema-to-format.ts";
+import { schemaToFormat, toolSchema } from "./schema-to-format.ts";
 
 type Warn = (warning: string) => void;
 type ChatFields = Partial<ChatCompletionCreateParamsStreaming>;
@@ -129,14 +128,14 @@ function toolToChat(
   { name, description, schema }: LlmTool,
   profile: ChatProfile,
 ): ChatCompletionFunctionTool {
-  const strict = profile.strict ? strictSchema(schema, openAiStrictRules) : undefined;
+  const { schema: parameters, isExact: strict } = toolSchema(schema, profile.strict);
   return {
     type: "function",
     function: {
       name,
       ...(description !== "" && { description }),
-      parameters: { ...(strict ?? schema) },
-      ...(profile.strict && { strict: strict !== undefined }),
+      parameters: { ...parameters },
+      ...(profile.strict && { strict }),
     },
   };
 }
@@ -144,8 +143,8 @@ function toolToChat(
 /** The format of the answer, if the server accepts it together with the tools of the request. */
 function formatOf(
   { answerSchema, tools }: NormalizedRequest,
-  { answerFormat }: ChatProfile,
+  { answerFormat, strict }: ChatProfile,
 ): ReturnType<typeof schemaToFormat> {
   const isAccepted = answerFormat === "always" || (answerFormat === "without-tools" && tools.length === 0);
-  return answerSchema !== undefined && isAccepted ? schemaToFormat(answerSchema) : undefined;
+  return answerSchema !== undefined && isAccepted ? schemaToFormat(answerSchema, strict) : undefined;
 }

@@ -3,7 +3,6 @@ import {
   defined,
   normalizeRequest,
   providerToolsOf,
-  strictSchema,
   unknownSettingWarnings,
   unsupportedWarning,
   wireIds,
@@ -23,7 +22,7 @@ import type {
   ToolChoiceOptions,
 } from "openai/resources/responses/responses";
 import { messageToItems } from "./message-to-items.ts";
-import { openAiStrictRules, schemaToFormat } from "./schema-to-format.ts";
+import { schemaToFormat, toolSchema } from "./schema-to-format.ts";
 
 /** 1,500 images, and 512 MB in one request. */
 const openAiFileLimits: FileLimits = { maxFiles: 1_500, maxTotalLength: 512 * 2 ** 20 };
@@ -39,7 +38,7 @@ export function requestToOpenAi(
   const warnings: string[] = unknownSettingWarnings(request.settings);
   const warn = (text: string): void => void warnings.push(text);
   const given = normalizeRequest(request, { ...context, fileLimits: openAiFileLimits, warn });
-  const format = given.answerSchema && schemaToFormat(given.answerSchema);
+  const format = given.answerSchema && schemaToFormat(given.answerSchema, true);
   const normalized = format ? given : withAnswerInstruction(given, "the Responses API", warn);
   const items = normalized.messages.flatMap((message) => messageToItems(message, warn));
   const { settings } = normalized;
@@ -84,13 +83,13 @@ function toolsToOpenAi(
 }
 
 function toolToOpenAi({ name, description, schema }: LlmTool): FunctionTool {
-  const strict = strictSchema(schema, openAiStrictRules);
+  const { schema: parameters, isExact: strict } = toolSchema(schema, true);
   return {
     type: "function",
     name,
     ...(description !== "" && { description }),
-    parameters: { ...(strict ?? schema) },
-    strict: strict !== undefined,
+    parameters: { ...parameters },
+    strict,
   };
 }
 

@@ -1,23 +1,11 @@
 import type { JsonObject } from "@moora/llm";
-import { strictSchema, type StrictRules } from "@moora/llm/adapter";
+import { convertSchema, schemaDialects, type ConvertedSchema } from "@moora/llm/adapter";
 
-/** The schema features that OpenAI and compatible servers enforce with `strict: true`. */
-export const openAiStrictRules: StrictRules = {
-  enforcedKeywords: [
-    "pattern",
-    "minItems",
-    "maxItems",
-    "minimum",
-    "maximum",
-    "exclusiveMinimum",
-    "exclusiveMaximum",
-    "multipleOf",
-  ],
-  describedKeywords: [],
-  enforcedFormats: ["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"],
-  allowsOptionalKeys: false,
-  allowsRecursion: true,
-};
+/** The schema of a tool for a server that enforces schemas with `strict: true`, or for another one. It may be strict if it is exact. */
+export function toolSchema(schema: JsonObject, isStrict: boolean): ConvertedSchema {
+  const { openAiStrict, openAi, chat } = schemaDialects;
+  return isStrict ? convertSchema(schema, openAiStrict, openAi) : convertSchema(schema, chat);
+}
 
 /**
  * The format of an answer: strict if its schema can be enforced, otherwise a hint for the model. Undefined for a schema
@@ -25,9 +13,12 @@ export const openAiStrictRules: StrictRules = {
  */
 export function schemaToFormat(
   schema: JsonObject,
+  isStrict: boolean,
 ): { readonly name: string; readonly schema: Record<string, unknown>; readonly strict: boolean } | undefined {
   const isUnion = ["anyOf", "oneOf", "allOf", "$ref"].some((keyword) => keyword in schema);
   if (schema["type"] !== "object" || isUnion) return undefined;
-  const strict = strictSchema(schema, openAiStrictRules);
-  return { name: "answer", schema: { ...(strict ?? schema) }, strict: strict !== undefined };
+  const { openAiStrict, openAi, chatAnswer, chat } = schemaDialects;
+  const [strict, wider] = isStrict ? [openAiStrict, openAi] : [chatAnswer, chat];
+  const { schema: converted, isExact } = convertSchema(schema, strict, wider);
+  return { name: "answer", schema: { ...converted }, strict: isExact };
 }

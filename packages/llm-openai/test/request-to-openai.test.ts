@@ -151,7 +151,6 @@ describe("a request to the Responses API", () => {
     const schema = {
       type: "object",
       properties: { note: { type: "string", minLength: 1 } },
-      required: ["note"],
     };
     expect(body({ answerSchema: schema })).toMatchObject({ text: { format: { schema, strict: false } } });
   });

@@ -53,6 +53,7 @@ export {
 } from "./stream-fault.ts";
 export { readStream, type StreamLimits, type Wire } from "./stream-guard.ts";
 export { sdkErrorBody } from "./sdk-error.ts";
-export { limitKeywords, strictSchema, type StrictRules } from "./strict-schema.ts";
+export { convertSchema, type ConvertedSchema } from "./schema/convert-schema.ts";
+export { schemaDialects, type SchemaDialect, type SchemaSize } from "./schema/schema-dialects.ts";
 export { unknownSettingWarnings, unsupportedWarning } from "./warnings.ts";
 export { commonIdFormat, wireIds, wireNames, type IdFormat } from "./wire-ids.ts";

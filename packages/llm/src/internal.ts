@@ -26,3 +26,5 @@ export { didYouMean, nearest, optionHint } from "./nearest.ts";
 export { mapFiles } from "./map-files.ts";
 export { readOutcome } from "./read-outcome.ts";
 export { rootCause } from "./root-cause.ts";
+export { objectSchemaOf } from "./schema/object-schema.ts";
+export { resolvePointer } from "./schema/schema-facts.ts";

@@ -51,7 +51,7 @@ export type LlmMessage =
   | { readonly role: "note"; readonly text: string }
   | { readonly role: "assistant"; readonly turn: LlmTurn; readonly results: readonly LlmToolResult[] };
 
-/** A tool that the model may call. `schema` is the JSON Schema of its input, with `type: "object"`. */
+/** A tool that the model may call. `schema` is the JSON Schema of its input, an object. Adapters convert it to what a provider takes. */
 export interface LlmTool {
   readonly name: string;
   readonly description: string;

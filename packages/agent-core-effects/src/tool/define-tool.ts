@@ -1,6 +1,6 @@
 import type { PriceList, Spending, ToolDefinition } from "@moora/agent-core-state-machine";
 import type { JsonObject } from "@moora/llm";
-import { shownValue } from "@moora/llm/internal";
+import { objectSchemaOf, shownValue } from "@moora/llm/internal";
 import type { DataContext } from "../data/data-updates.ts";
 import type { AnyData, DataDefinition } from "../data/define-data.ts";
 import { refuse } from "../errors/build-error.ts";
@@ -256,13 +256,12 @@ type AnyToolOptions = Omit<
 
 function inputSchemaOf({ name, input, schema: beside }: AnyToolOptions): SchemaCheck<unknown> {
   const schema = schemaCheckOf(input, beside, `The input of the tool ${name}`);
-  const type = schema.json["type"] ?? "object";
-  if (type !== "object") {
-    refuse(
-      `The input of the tool ${name} must be an object, got a schema of type ${JSON.stringify(type)}. Wrap it: z.object({ value: ... }).`,
-    );
-  }
-  return schema;
+  if (objectSchemaOf(schema.json) !== undefined) return schema;
+  const { type = "object" } = schema.json;
+  const given = type === "object" ? "that no object fits" : `of type ${JSON.stringify(type)}`;
+  return refuse(
+    `The input of the tool ${name} must be an object, got a schema ${given}. Wrap it: z.object({ value: ... }).`,
+  );
 }
 
 function definitionOf({ name, probe, upcast, ...options }: AnyToolOptions, json: JsonObject): ToolDefinition {

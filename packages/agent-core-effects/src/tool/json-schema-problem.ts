@@ -1,4 +1,5 @@
-import { isObject, shownValue } from "@moora/llm/internal";
+import type { JsonObject } from "@moora/llm";
+import { isObject, resolvePointer, shownValue } from "@moora/llm/internal";
 import { fieldPath } from "../field-problem.ts";
 
 /** The kinds of values that keywords have. A keyword that is not listed here is not checked. */
@@ -43,12 +44,12 @@ type Path = readonly (string | number)[];
  * `{ city: "string" }` as `properties`, a reference into the schema that leads nowhere, and an invalid regular expression if it is
  * executed. Undefined if there is none.
  */
-export const jsonSchemaProblem = (schema: object, runsPatterns: boolean): string | undefined =>
+export const jsonSchemaProblem = (schema: JsonObject, runsPatterns: boolean): string | undefined =>
   problemAt(schema, [], { schema, runsPatterns });
 
 /** The schema as a whole, and whether its regular expressions are executed here. */
 interface Root {
-  readonly schema: object;
+  readonly schema: JsonObject;
   readonly runsPatterns: boolean;
 }
 
@@ -121,15 +122,12 @@ function firstProblem(
   return undefined;
 }
 
-/** Whether a pointer into the schema itself has no target. Other references are not resolved here. */
-function leadsNowhere(reference: string, root: object): boolean {
-  if (!reference.startsWith("#/")) return false;
-  let at: unknown = root;
-  for (const part of reference.slice(2).split("/")) {
-    const key = decoded(part).replaceAll("~1", "/").replaceAll("~0", "~");
-    at = typeof at === "object" && at !== null && Object.hasOwn(at, key) ? Reflect.get(at, key) : undefined;
-  }
-  return at === undefined;
+/** Whether a reference has no target in the schema itself: a pointer, an `$anchor` or an `$id`. Nothing is loaded. */
+function leadsNowhere(reference: string, root: JsonObject): boolean {
+  if (/^#(\/|$)/.test(reference)) return resolvePointer(root, reference) === undefined;
+  const [id, anchor] = reference.split("#");
+  const name = JSON.stringify(id === "" ? { $anchor: anchor } : { $id: id });
+  return !JSON.stringify(root).includes(name.slice(1, -1));
 }
 
 function isPattern(text: string): boolean {
@@ -137,14 +135,6 @@ function isPattern(text: string): boolean {
     return new RegExp(text, "u") instanceof RegExp;
   } catch {
     return false;
-  }
-}
-
-function decoded(part: string): string {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return part;
   }
 }
 

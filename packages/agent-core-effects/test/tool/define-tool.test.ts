@@ -415,6 +415,13 @@ describe("what cannot be a tool throws when it is defined", () => {
       'The input of the tool fine must be an object, got a schema of type "string". Wrap it: z.object({ value: ... }).',
     ],
     [
+      "an input that fits no object",
+      {
+        input: { anyOf: [{ type: "string" }, { type: "object", required: ["a"], properties: { a: false } }] },
+      },
+      "The input of the tool fine must be an object, got a schema that no object fits. Wrap it: z.object({ value: ... }).",
+    ],
+    [
       "a type that JSON does not have",
       { input: booking },
       "The input of the tool fine has no JSON Schema at guests[].bornAt: Date cannot be represented in JSON Schema. Use a type that JSON has",

@@ -68,6 +68,18 @@ it.each<[string, JsonObject, JsonObject, string]>([
     {},
     'properties.n.$ref is "#/$defs/nope", which is not in the schema.',
   ],
+  [
+    "a reference to another document",
+    { n: { $ref: "https://schemas.test/n.json" } },
+    {},
+    'properties.n.$ref is "https://schemas.test/n.json", which is not in the schema.',
+  ],
+  [
+    "a reference to a name that no part has",
+    { n: { $ref: "#n" } },
+    {},
+    'properties.n.$ref is "#n", which is not in the schema.',
+  ],
 ])("a JSON Schema with %s is refused, with the path", (_, properties, more, message) => {
   expect(() => toolOf(properties, more)).toThrow(
     new BuildError(`The input of the tool go has a mistake: ${message}`),
@@ -85,14 +97,25 @@ it("a JSON Schema that nests without end is refused", () => {
 it("a JSON Schema may use every keyword in its own form", () => {
   const city = { type: ["string", "null"], enum: ["Oslo", null], minLength: 0, pattern: "^O" };
   const rest = {
-    $defs: { "a/b": { type: "integer", minimum: -3 } },
+    $defs: {
+      "a/b": { type: "integer", minimum: -3 },
+      named: { $anchor: "n" },
+      other: { $id: "https://schemas.test/o.json" },
+    },
     required: ["city"],
     additionalProperties: false,
     "x-own": { type: "anything" },
   };
   const fine = () =>
     toolOf(
-      { city, ref: { $ref: "#/$defs/a~1b" }, any: true, list: { items: [{}], contains: { const: 1 } } },
+      {
+        city,
+        ref: { $ref: "#/$defs/a~1b" },
+        anchor: { $ref: "#n" },
+        id: { $ref: "https://schemas.test/o.json" },
+        any: true,
+        list: { items: [{}], contains: { const: 1 } },
+      },
       rest,
     );
   expect(fine).not.toThrow();

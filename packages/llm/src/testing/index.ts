@@ -15,6 +15,7 @@ export { chatRequestProblem, mistralRules, type ChatServerRules } from "./dialec
 export { geminiRequestProblem } from "./dialects/gemini-rules.ts";
 export { messagesRequestProblem, signatureOf } from "./dialects/messages-rules.ts";
 export { encryptedContentOf, responsesRequestProblem } from "./dialects/responses-rules.ts";
+export { schemaProblems } from "./dialects/schema-rules.ts";
 export { hasIllFormedText } from "./dialects/wire-rules.ts";
 export { hangs, MockLlmCaller, type MockHang, type MockScript, type MockStep } from "./mock-llm-caller.ts";
 export {

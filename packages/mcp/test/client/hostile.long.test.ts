@@ -239,14 +239,18 @@ describe("names and schemas of a stranger", () => {
       hostileServer([
         listed("big", { inputSchema: big }),
         listed("zod", { inputSchema: { type: "object", "~standard": {} } }),
+        listed("remote", { inputSchema: { type: "object", properties: { a: { $ref: "https://a.test" } } } }),
+        listed("none", { inputSchema: { type: "object", allOf: [{ type: "string" }] } }),
         listed("count"),
       ]),
-      { name: "bad", onSkipped: ({ name, reason }) => skipped.push(`${name}: ${reason.slice(0, 40)}`) },
+      { name: "bad", onSkipped: ({ name, reason }) => skipped.push(`${name}: ${reason.slice(0, 120)}`) },
     );
     expect(connection.tools.map(({ name }) => name)).toEqual(["bad_count"]);
     expect(skipped).toEqual([
       expect.stringMatching(/^big: Its schema has 110\d+/),
       expect.stringMatching(/^zod: /),
+      expect.stringContaining("remote: "),
+      expect.stringContaining("none: The input of the tool bad_none must be an object"),
     ]);
   });
 

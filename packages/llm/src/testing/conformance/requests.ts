@@ -14,6 +14,13 @@ export const toolOf = (name: string): LlmTool => ({
   },
 });
 
+/** The same tool with a schema that providers do not take as it is: a union, with a reference into one of its branches. */
+const unionTool = (name: string): LlmTool => {
+  const { schema, ...tool } = toolOf(name);
+  const b = { $ref: "#/oneOf/0/properties/b" };
+  return { ...tool, schema: { oneOf: [schema, { type: "object", properties: { b }, required: ["b"] }] } };
+};
+
 /** A user message with one text. */
 export const userMessage = (text: string): LlmMessage => ({
   role: "user",
@@ -35,7 +42,7 @@ export const requestOf = (overrides: Partial<LlmRequest> = {}): LlmRequest => ({
 
 /** A request with two tools. */
 export const requestWithTools = (overrides: Partial<LlmRequest> = {}): LlmRequest =>
-  requestOf({ tools: [toolOf("add"), toolOf("multiply")], ...overrides });
+  requestOf({ tools: [toolOf("add"), unionTool("multiply")], ...overrides });
 
 /** The message of a turn with the results of its calls. */
 export const turnWithResults = (turn: LlmTurn, ...results: readonly string[]): LlmMessage => ({

@@ -7,11 +7,11 @@ import {
   objectArguments,
   objectsIn,
   onlyKnown,
-  strictShape,
   textIn,
   wellFormedText,
   type Problems,
 } from "./wire-rules.ts";
+import { dialectOf, formatProblems, schemaProblems } from "./schema-rules.ts";
 
 /** How the rules of a Chat Completions server differ from OpenAI's. */
 export interface ChatServerRules {
@@ -53,6 +53,8 @@ function* problems(body: JsonObject, rules: ChatServerRules): Problems {
   if (isBlank(body["model"])) yield "you must provide a model parameter";
   if (body["stream"] !== true) yield "stream must be true";
   yield* toolProblems(body);
+  const { response_format: format } = body;
+  if (isJsonObject(format)) yield* formatProblems(format["json_schema"], "response_format");
   const messages = yield* objectsIn(body["messages"], "messages");
   const callOrder = new CallOrder();
   for (const [index, message] of messages.entries())
@@ -76,8 +78,8 @@ function* toolProblems(body: JsonObject): Problems {
   if (new Set(names).size < names.length) yield "tool names are not unique";
   for (const one of functions) {
     if (!isJsonObject(one) || !isStrictId(one["name"])) yield `invalid tool: ${textIn(one)}`;
-    if (isJsonObject(one) && one["strict"] === true)
-      yield* strictShape(one["parameters"], textIn(one["name"]));
+    if (isJsonObject(one))
+      yield* schemaProblems(one["parameters"], dialectOf(one["strict"]), textIn(one["name"]));
   }
   const choice = body["tool_choice"];
   if (isJsonObject(choice) && isJsonObject(choice["function"]) && !names.includes(choice["function"]["name"]))

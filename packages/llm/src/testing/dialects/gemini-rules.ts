@@ -10,6 +10,8 @@ import {
   wellFormedText,
   type Problems,
 } from "./wire-rules.ts";
+import { schemaDialects } from "../../schema/schema-dialects.ts";
+import { schemaProblems } from "./schema-rules.ts";
 
 /**
  * Why the Gemini API would reject the body of a request with status 400; undefined for a valid body. `issued` lists the
@@ -30,6 +32,9 @@ function* problems(body: JsonObject, issued: readonly string[]): Problems {
   yield* onlyKnown(body, knownParameters);
   yield* wellFormedText(body);
   yield* toolProblems(body);
+  const { generationConfig: config } = body;
+  if (isJsonObject(config) && config["responseJsonSchema"] !== undefined)
+    yield* schemaProblems(config["responseJsonSchema"], schemaDialects.aiSdkTool, "responseJsonSchema");
   const contents = yield* objectsIn(body["contents"], "contents");
   if (contents.length === 0) yield "contents is not specified";
   const calls = new CallOrder();
@@ -52,8 +57,7 @@ function* toolProblems({ tools, toolConfig }: JsonObject): Problems {
   for (const { functionDeclarations } of lists) {
     for (const { name, parametersJsonSchema } of yield* objectsIn(functionDeclarations, "tools")) {
       if (!isName(name)) yield `Invalid function name: ${textIn(name)}`;
-      if (!isJsonObject(parametersJsonSchema) || parametersJsonSchema["type"] !== "object")
-        yield "the schema of a function must have the type object";
+      yield* schemaProblems(parametersJsonSchema, schemaDialects.aiSdkTool, textIn(name));
       names.push(name);
     }
   }

@@ -10,6 +10,8 @@ import {
   wellFormedText,
   type Problems,
 } from "./wire-rules.ts";
+import { schemaDialects } from "../../schema/schema-dialects.ts";
+import { schemaProblems } from "./schema-rules.ts";
 
 /**
  * Why the Messages API would reject the body of a request with status 400; undefined for a valid body. `issued` lists the
@@ -32,6 +34,9 @@ function* problems(body: JsonObject, issued: readonly string[]): Problems {
   if (breakpointsIn(body) > 4) yield "A maximum of 4 blocks with cache_control may be provided.";
   if (body["system"] !== undefined) yield* textProblems(yield* objectsIn(body["system"], "system"), "system");
   yield* toolProblems(body);
+  const format = isJsonObject(body["output_config"]) ? body["output_config"]["format"] : undefined;
+  if (isJsonObject(format))
+    yield* schemaProblems(format["schema"], schemaDialects.anthropicAnswer, "output_config.format");
   yield* messageProblems(yield* objectsIn(body["messages"], "messages"), issued);
 }
 
@@ -55,7 +60,7 @@ function* toolProblems(body: JsonObject): Problems {
   if (new Set(names).size < names.length) yield "tools: Tool names must be unique.";
   for (const { name, input_schema: schema } of tools) {
     if (!isStrictId(name)) yield `tools: invalid name ${textIn(name)}`;
-    if (!isJsonObject(schema) || schema["type"] !== "object") yield "input_schema.type: must be object";
+    yield* schemaProblems(schema, schemaDialects.anthropicTool, `tools.${textIn(name)}.input_schema`);
   }
   const choice = body["tool_choice"];
   if (isJsonObject(choice) && choice["type"] === "tool" && !names.includes(choice["name"]))

@@ -7,11 +7,11 @@ import {
   objectArguments,
   objectsIn,
   onlyKnown,
-  strictShape,
   textIn,
   wellFormedText,
   type Problems,
 } from "./wire-rules.ts";
+import { dialectOf, formatProblems, schemaProblems } from "./schema-rules.ts";
 
 /**
  * Why the Responses API would reject the body of a request with status 400; undefined for a valid body. `issued` lists the
@@ -36,6 +36,7 @@ function* problems(body: JsonObject, issued: readonly string[]): Problems {
   const key = body["prompt_cache_key"];
   if (key !== undefined && (typeof key !== "string" || key.length > 64)) yield "prompt_cache_key is too long";
   yield* toolProblems(body);
+  if (isJsonObject(body["text"])) yield* formatProblems(body["text"]["format"], "text.format");
   yield* itemProblems(yield* objectsIn(body["input"], "input"), issued);
 }
 
@@ -49,10 +50,8 @@ function* toolProblems(body: JsonObject): Problems {
   if (new Set(names).size < names.length) yield "tool names are not unique";
   for (const { name, type, parameters, strict } of tools) {
     if (type !== "function" || !isStrictId(name)) yield `invalid tool: ${JSON.stringify(name)}`;
-    if (!isJsonObject(parameters) || parameters["type"] !== "object")
-      yield "the schema of a tool must have the type object";
     if (typeof strict !== "boolean") yield "strict is missing";
-    if (strict === true) yield* strictShape(parameters, textIn(name));
+    yield* schemaProblems(parameters, dialectOf(strict), textIn(name));
   }
   const choice = body["tool_choice"];
   if (isJsonObject(choice) && !names.includes(choice["name"])) yield "tool_choice names an unknown tool";

@@ -97,23 +97,3 @@ export class CallOrder {
     if (this.#open.length > 0) yield `No tool output found for call ${this.#open[0]} before ${where}`;
   }
 }
-
-/** The problems of a strict schema, which must be closed and must require all of its properties. */
-export function* strictShape(schema: Json | undefined, where: string): Problems {
-  if (Array.isArray(schema)) for (const one of schema) yield* strictShape(one, where);
-  if (!isJsonObject(schema)) return;
-  const { properties, required, additionalProperties } = schema;
-  if (schema["type"] === "object" && isJsonObject(properties)) {
-    if (additionalProperties !== false) yield `${where}: 'additionalProperties' is required to be false`;
-    const missing = Object.keys(properties).filter(
-      (key) => !Array.isArray(required) || !required.includes(key),
-    );
-    if (missing.length > 0) yield `${where}: 'required' is missing ${missing.join()}`;
-  }
-  for (const part of [properties, schema["$defs"]]) {
-    if (isJsonObject(part))
-      for (const [key, one] of Object.entries(part)) yield* strictShape(one, `${where}.${key}`);
-  }
-  yield* strictShape(schema["items"], where);
-  yield* strictShape(schema["anyOf"], where);
-}

@@ -145,6 +145,11 @@ const toolFrom = (draw: Draw): LlmTool => ({
     { type: "object", properties: { a: { type: "string" } } },
     { type: "object", properties: { a: { type: "string" } }, required: ["a"], additionalProperties: false },
     { type: "object", properties: { "a\ud800": { type: "array", items: {} } } },
+    { anyOf: [{ $ref: "#/$defs/a~1b" }, { required: ["x"] }], $defs: { "a/b": { not: { $ref: "#" } } } },
+    {
+      type: "object",
+      properties: { "a[]": { type: ["string", "null"], pattern: "(?!x)", enum: ["y", null] } },
+    },
   ]),
 });
 

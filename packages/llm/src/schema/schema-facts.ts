@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from "./json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../json.ts";
 
 /** Whether no value matches two branches: their types differ, or a required key has a different constant in each. */
 export function areDisjoint(branches: Json, root: JsonObject): boolean {
@@ -13,23 +13,6 @@ export function areDisjoint(branches: Json, root: JsonObject): boolean {
   return requiredKeys(first).some((key) => areDistinct(schemas.map((schema) => onlyValue(schema, key))));
 }
 
-/** Whether a schema contains itself by `$ref`. */
-export function isRecursive(root: JsonObject): boolean {
-  const reaches = (schema: Json, open: readonly string[]): boolean => {
-    if (Array.isArray(schema)) return schema.some((one: Json) => reaches(one, open));
-    if (!isJsonObject(schema)) return false;
-    const ref = schema["$ref"];
-    if (typeof ref === "string") {
-      const target = resolvePointer(root, ref);
-      return open.includes(ref) || (target !== undefined && reaches(target, [...open, ref]));
-    }
-    return Object.entries(schema).some(([key, one]) => !definitions.includes(key) && reaches(one, open));
-  };
-  return reaches(root, ["#"]);
-}
-
-const definitions = ["$defs", "definitions"];
-
 const areDistinct = (values: readonly (string | undefined)[]): boolean =>
   !values.includes(undefined) && new Set(values).size === values.length;
 
@@ -39,34 +22,47 @@ function typeOf(schema: JsonObject): string | undefined {
   return typeof type !== "string" ? undefined : type === "integer" ? "number" : type;
 }
 
-const requiredKeys = (schema: JsonObject): readonly string[] => {
+/** The properties of an object, by name. */
+export const fieldsOf = ({ properties }: JsonObject): JsonObject =>
+  isJsonObject(properties) ? properties : {};
+
+/** The keys that an object must have. */
+export const requiredKeys = (schema: JsonObject): readonly string[] => {
   const { required } = schema;
-  return Array.isArray(required) ? required.filter((key: Json) => typeof key === "string") : [];
+  return Array.isArray(required) ? [...new Set(required.filter((key: Json) => typeof key === "string"))] : [];
 };
 
 /** The only value of a required key, as JSON text; undefined if it may have several. */
 function onlyValue(schema: JsonObject, key: string): string | undefined {
-  const { properties } = schema;
   if (typeOf(schema) !== "object" || !requiredKeys(schema).includes(key)) return undefined;
-  const property = isJsonObject(properties) ? properties[key] : undefined;
+  const property = fieldsOf(schema)[key];
   if (!isJsonObject(property)) return undefined;
-  if ("const" in property) return JSON.stringify(property["const"]);
-  const { enum: values } = property;
+  const { const: value = null, enum: values = "const" in property ? [value] : [] } = property;
   return Array.isArray(values) && values.length === 1 ? JSON.stringify(values[0]) : undefined;
 }
 
 function resolveRef(schema: Json, root: JsonObject): JsonObject | undefined {
   if (!isJsonObject(schema)) return undefined;
   const ref = schema["$ref"];
-  return typeof ref === "string" ? resolvePointer(root, ref) : schema;
+  const target = typeof ref === "string" ? resolvePointer(root, ref) : schema;
+  return isJsonObject(target) ? target : undefined;
 }
 
-/** The schema at a local reference such as `#/$defs/node`. */
-function resolvePointer(root: JsonObject, ref: string): JsonObject | undefined {
+/** The schema at a local reference such as `#/$defs/node`; undefined if there is none. */
+export function resolvePointer(root: JsonObject, ref: string): Json | undefined {
+  if (!/^#(\/|$)/.test(ref)) return undefined;
   let at: Json | undefined = root;
   for (const step of ref.split("/").slice(1)) {
-    const key: string = step.replaceAll("~1", "/").replaceAll("~0", "~");
-    at = isJsonObject(at) && Object.hasOwn(at, key) ? at[key] : undefined;
+    const key = decoded(step).replaceAll("~1", "/").replaceAll("~0", "~");
+    at = typeof at === "object" && at !== null && Object.hasOwn(at, key) ? Reflect.get(at, key) : undefined;
   }
-  return isJsonObject(at) ? at : undefined;
+  return at;
+}
+
+function decoded(step: string): string {
+  try {
+    return decodeURIComponent(step);
+  } catch {
+    return step;
+  }
 }
