@@ -143,7 +143,7 @@ export const effectFaults: readonly Fault[] = [
     57,
     "of two equal keys in arguments the last one counts",
     {
-      file: `${effects}/tool/parse-arguments.ts`,
+      file: "packages/llm/src/repeated-key.ts",
       text: "if (keys.has(key)) return { key, offset };",
       replacement: "",
     },
