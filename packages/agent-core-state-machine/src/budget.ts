@@ -3,19 +3,26 @@ import type { Budget } from "./config.ts";
 import { callFlags, openCallsWith } from "./collections/open-call-list.ts";
 import { modelFor } from "./model-for.ts";
 import { priceOf } from "./prices.ts";
-import type { AgentState } from "./state.ts";
+import type { OpenCall } from "./control/control.ts";
+import type { AgentState, ReActContext } from "./state.ts";
 import { totalTokens, type Spending } from "./usage.ts";
 
 type Spender = Pick<AgentState, "config" | "usage" | "reActContext">;
 
 /**
- * The remaining budget: the smaller of the amounts left to the loop and to the conversation, minus the reservations of
- * open calls. Undefined without a limit. A kind of spending without a limit has no amount.
+ * The remaining budget: the smaller of the amounts left to the loop and to the conversation, minus the reservations of calls that are
+ * open or have not reported their usage. Undefined without a limit. A kind of spending without a limit has no amount.
  */
-export function budgetLeftAt({ config: { budget }, usage, reActContext }: Spender): Spending | undefined {
+export const budgetLeftAt = (state: Spender): Spending | undefined =>
+  leftBeside(state, state.reActContext.lateReservations);
+
+function leftBeside(
+  { config: { budget }, usage, reActContext }: Spender,
+  late: ReActContext["lateReservations"] = [],
+): Spending | undefined {
   if (!isLimited(budget)) return undefined;
   const loop = reActContext.usage;
-  const reserved = reservedBy(reActContext.control);
+  const reserved = reservedBy([...openCallsWith(reActContext.control, callFlags.reserved), ...late]);
   const tokens = smallest(
     left(budget.maxTokens, totalTokens(loop) + reserved.tokens),
     left(budget.maxTotalTokens, totalTokens(usage) + reserved.tokens),
@@ -102,11 +109,12 @@ const smallestAnswer = 16;
 
 /**
  * The limit of the next answer of a task type, in tokens: what the budget leaves, if that is less than `maxOutputTokens` of the settings,
- * or less than 8,192 without that setting; null if the budget does not limit the answer.
+ * or less than 8,192 without that setting; null if the budget does not limit the answer. What late calls have reserved is not for other
+ * calls, but does not shorten an answer.
  */
 export function outputLimitAt(state: Spender, taskType: string): number | null {
   const { config } = state;
-  const remaining = budgetLeftAt(state);
+  const remaining = leftBeside(state);
   const ofOutput = left(config.budget.maxOutputTokens, state.reActContext.usage.outputTokens);
   if (remaining === undefined && ofOutput === undefined) return null;
   const affordable = remaining?.cost === undefined ? undefined : tokensFor(remaining.cost, config, taskType);
@@ -125,9 +133,9 @@ function tokensFor(cost: number, config: AgentConfig, taskType: string): number 
     : Math.floor((cost * 1_000_000) / price.output);
 }
 
-function reservedBy(control: AgentState["reActContext"]["control"]): { tokens: number; cost: number } {
+function reservedBy(calls: readonly Pick<OpenCall, "reserved">[]): { tokens: number; cost: number } {
   const sum = { tokens: 0, cost: 0 };
-  for (const { reserved } of openCallsWith(control, callFlags.reserved)) {
+  for (const { reserved } of calls) {
     sum.tokens += reserved?.tokens ?? 0;
     sum.cost += reserved?.cost ?? 0;
   }

@@ -59,6 +59,7 @@ const contextFields = [
   "entries",
   "entriesSincePlan",
   "startedAt",
+  "lateReservations",
 ] as const satisfies readonly (keyof ReActContext)[];
 
 /** What a state contained before an input. */

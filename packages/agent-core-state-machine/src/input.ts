@@ -111,7 +111,12 @@ export const inputSchemas = {
     usage,
   }),
   /** The intent to run a tool, durable before it runs. */
-  "tool-call-started": input("tool-call-started", { toolCallId: id, attempt: z.number() }),
+  "tool-call-started": input("tool-call-started", {
+    toolCallId: id,
+    attempt: z.number(),
+    /** Whether this host reports what the call uses also after its end, for a tool with `spends`. */
+    reportsUsage: z.exactOptional(z.literal(true)),
+  }),
   "tool-call-completed": input("tool-call-completed", {
     toolCallId: id,
     result: toolCallResultSchema,

@@ -4,7 +4,14 @@ export { frozen } from "./data/frozen.ts";
 export { dataOf } from "./inputs/data.ts";
 export { keepResult, pointerToKeys } from "./data/patches.ts";
 export { changeConfig, configGroups, withoutUndefined } from "./agent-config.ts";
-export { budgetLeftAt, cappedBudget, reservationOf, spentLimitsAt, type SpentLimit } from "./budget.ts";
+export {
+  budgetLeftAt,
+  cappedBudget,
+  isSpent,
+  reservationOf,
+  spentLimitsAt,
+  type SpentLimit,
+} from "./budget.ts";
 export {
   agentConfigChangeSchema,
   approvalSchema,

@@ -182,6 +182,7 @@ export class StateEdit implements AgentState {
     Object.assign(this.#writableContext(), fields);
     this.#frozen(fields.control);
     this.#frozen(fields.queued);
+    this.#frozen(fields.lateReservations);
     if (fields.control !== undefined) this.#written?.replaced("control");
     if (fields.toolCallIds !== undefined) {
       this.#ownContextCalls = undefined;

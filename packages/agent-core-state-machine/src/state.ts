@@ -250,6 +250,8 @@ export const reActContextSchema = z.object({
   entriesSincePlan: z.number(),
   startedAt: z.number(),
   updatedAt: z.number(),
+  /** The reservations of calls that have ended before their tool has, by the key of the usage that is awaited. */
+  lateReservations: z.exactOptional(z.array(z.object({ key: z.string(), reserved: spendingSchema }))),
   control: controlSchema,
 });
 

@@ -26,10 +26,22 @@ export function awaitUsageOfModel(edit: StateEdit): void {
   if (control.type === "Reflecting" && control.started) awaitUsage(edit, [reflectKey(context, control)]);
 }
 
-/** Awaits the usage of a call of a tool that calls models. */
+/** Awaits the usage of a call of a tool that calls models. Its reservation is kept until then, if its host reports. */
 export function awaitUsageOf(edit: StateEdit, call: OpenCall): void {
-  const isStarted = call.status.type === "running" && call.status.started;
-  if (isStarted && spendsOf(edit, call) !== undefined) awaitUsage(edit, [toolKey(call)]);
+  const { status, reserved } = call;
+  if (status.type !== "running" || !status.started || spendsOf(edit, call) === undefined) return;
+  const key = toolKey(call);
+  awaitUsage(edit, [key]);
+  const { lateReservations = [] } = edit.reActContext;
+  if (reserved !== undefined && status.reportsUsage === true)
+    edit.setContext({ lateReservations: [...lateReservations, { key, reserved }].slice(-mostAwaited) });
+}
+
+/** Releases the reservation of a call that has reported its usage. Default: all, since their hosts can no longer report. */
+export function releaseReservations(edit: StateEdit, reported?: string): void {
+  const { lateReservations = [] } = edit.reActContext;
+  const kept = lateReservations.filter(({ key }) => reported !== undefined && key !== reported);
+  if (kept.length < lateReservations.length) edit.setContext({ lateReservations: kept });
 }
 
 /** The same for a call that may also have been interrupted, and waits for its next attempt. */

@@ -144,7 +144,10 @@ function drawToolAnswer(
 ): AgentInput {
   const status = openCallOf(state.reActContext.control, toolCallId)?.status;
   const begun = status?.type === "running" && status.started;
-  if (!begun && choose(3) > 0) return { type: "tool-call-started", toolCallId, attempt, timestamp };
+  if (!begun && choose(3) > 0) {
+    const reports = choose(2) === 0 ? ({ reportsUsage: true } as const) : {};
+    return { type: "tool-call-started", toolCallId, attempt, ...reports, timestamp };
+  }
   if (begun && choose(6) === 0) {
     return {
       type: "tool-call-interrupted",

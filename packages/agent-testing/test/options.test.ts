@@ -84,6 +84,7 @@ describe("a simulation that would test nothing is refused", () => {
   });
 
   it("simulateActions takes the options of the simulation that found the failure", async () => {
+    await expect(simulate(agent, { faults: ["crsh"] })).rejects.toThrow(BuildError);
     const options = { invariants: {}, seed: 3, runs: 5, length: 10, faults: ["crash"] };
     expect((await simulateActions(agent, { actions: [] }, options)).failure).toBeUndefined();
   });

@@ -128,7 +128,6 @@ function toolOfAgent<Answer>(agent: Agent<Answer>, options: AgentToolOptions): T
       if (caller !== undefined && caller.depth >= maxDepth)
         return failed(`AgentFailed: Sub-agents are nested more than ${maxDepth} deep.`);
       const capped = withBudgetOfCaller(agent, context);
-      if (capped === undefined) return failed("AgentFailed: The budget is spent.");
       SubAgents.adopt(capped, { caller, signal: context.signal });
       const pauses = caller?.watchPauses();
       const reviewer =
@@ -209,15 +208,14 @@ function spendsOf({ config: { budget } }: Agent<unknown>): Spending {
 
 /**
  * The agent with its budget limited to the reservation of its caller, and with the price list of its caller if it has
- * none of its own. Undefined if the reservation is empty.
+ * none of its own.
  */
 function withBudgetOfCaller<Answer>(
   agent: Agent<Answer>,
   { budgetLeft, prices = {} }: ToolContext,
-): Agent<Answer> | undefined {
+): Agent<Answer> {
   const { config } = agent;
   const own = Object.keys(config.prices).length > 0;
   const budget = budgetLeft === undefined ? config.budget : cappedBudget(config.budget, budgetLeft);
-  if (budgetLeft?.tokens === 0 || budgetLeft?.cost === 0) return undefined;
   return { ...agent, config: { ...config, budget, prices: own ? config.prices : prices } };
 }

@@ -1,23 +1,16 @@
 import { nearest, refuse } from "@moora/agent-core-effects/internal";
 import type { AgentConfig } from "@moora/agent-core-state-machine";
 import type { LlmCaller } from "@moora/llm";
+import { madeFieldHint } from "@moora/llm/internal";
 import { checkName } from "./check-name.ts";
 
-/** The fields of a request that are computed from the state, and what to change instead. */
-const computedFields: Readonly<Record<string, string>> = {
-  tools: "Give config.settings.providerTools, which are offered beside the tools of the agent.",
-  system: "Give systemPrompt.",
-  messages: "They are computed from the conversation.",
-  input: "It is computed from the conversation.",
-};
-
-/** Throws `BuildError` for a field of the request that is computed from the state. */
+/** Throws `BuildError` for a field of the request that the agent makes itself. */
 export function checkProviderOptions({ settings: { providerOptions = {} } }: AgentConfig): void {
   for (const [provider, fields] of Object.entries(providerOptions)) {
-    const name = Object.keys(computedFields).find((field) => Object.hasOwn(fields, field));
+    const name = Object.keys(fields).find((field) => madeFieldHint(field) !== undefined);
     if (name === undefined) continue;
     const place = `config.settings.providerOptions.${provider}.${name}`;
-    refuse(`${place} would replace what the agent sends. ${computedFields[name]}`);
+    refuse(`${place} would replace what the agent sends. ${madeFieldHint(name)}`);
   }
 }
 

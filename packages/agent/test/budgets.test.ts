@@ -1,16 +1,26 @@
+import { memoryLog } from "@moora/event-log";
 import { noUsage, type LlmCaller } from "@moora/llm";
 import { answers, callsTools, fails, MockLlmCaller, type MockScript } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import {
   agentTool,
+  agentTransition,
+  applyInputs,
   defineAgent,
   defineTool,
+  effectsAt,
+  initialStateOf,
+  openSession,
+  performEffect,
   runTask,
   startSession,
   toolReply,
+  verifySession,
   type Agent,
   type AgentConfigChange,
+  type AgentState,
+  type DispatchBatch,
   type PriceList,
   type StateDecision,
   type Tool,
@@ -252,6 +262,162 @@ describe("the usage of work that ended without an answer", () => {
       }),
     ).rejects.toMatchObject({ code: "not-allowed" });
     await session.close();
+  });
+});
+
+describe("what a call sets aside that outlives its timeout", () => {
+  /** A tool that spends 900 tokens, and ends only when the test says so, whatever its signal. */
+  const lateTool = () => {
+    const ends: (() => void)[] = [];
+    let most = 0;
+    let running = 0;
+    const tool = defineTool({
+      name: "late",
+      description: "Calls a model of its own.",
+      input: z.object({}),
+      replay: "safe",
+      spends: { tokens: 900 },
+      timeoutMs: 1_000,
+      async execute() {
+        running += 1;
+        most = Math.max(most, running);
+        await new Promise<void>((resolve) => ends.push(resolve));
+        running -= 1;
+        return toolReply({ content: "late", usage: { inputTokens: 900 } });
+      },
+    });
+    return { tool, ends, most: () => most };
+  };
+  const budget = { maxTokens: 2_000 };
+  const twice = callsTools([{ name: "late" }, { name: "late" }]);
+  const outcomes = ({ toolCalls }: AgentState): unknown[] =>
+    Object.values(toolCalls).map(({ result }) => result?.isSuccess === false && result.code);
+
+  it("stays set aside until the call has reported its usage: no more run at once than the budget pays for", async () => {
+    const clock = new TestClock(1_000);
+    const { tool, ends, most } = lateTool();
+    const script = [twice, twice, twice, twice, answers("done")];
+    const session = startSession(agentOf(script, { tools: [tool], config: { budget } }), { clock });
+    const run = session.ask("go");
+    for (let turn = 0; turn < 8; turn += 1) {
+      await turns();
+      clock.advance(1_001);
+    }
+    const { state } = await run;
+    expect(most()).toBe(3);
+    expect(outcomes(state)).toEqual([...Array(3).fill("timeout"), ...Array(5).fill("not-run")]);
+    const { result } = state.toolCalls["call_4"] ?? {};
+    expect(result).toMatchObject({ error: expect.stringContaining("set aside") });
+    for (const end of ends) end();
+    await turns();
+    expect(session.current().usage.inputTokens).toBe(2_700);
+    expect(session.current().reActContext.lateReservations).toEqual([]);
+    await session.close();
+  });
+
+  it("is free for the next call when it has reported less", async () => {
+    const clock = new TestClock(1_000);
+    const { tool, ends, most } = lateTool();
+    const once = callsTools([{ name: "late" }]);
+    const config = { budget: { maxTokens: 1_900 } };
+    const limits: unknown[] = [];
+    const llm = new MockLlmCaller(async ({ settings }, call) => {
+      limits.push(settings.maxOutputTokens);
+      if (call === 1) {
+        ends[0]?.();
+        await turns();
+      }
+      return call < 2 ? once : answers("done");
+    });
+    const session = startSession(defineAgent({ llm, tools: [tool], config }), { clock });
+    const run = session.ask("go");
+    await turns();
+    clock.advance(1_001);
+    await turns(40);
+    expect(session.current().reActContext.lateReservations).toEqual([]);
+    expect(ends).toHaveLength(2);
+    ends[1]?.();
+    expect(outcomes((await run).state)).toEqual(["timeout", false]);
+    expect(most()).toBe(1);
+    // What is set aside for a late call does not shorten the answer after it.
+    expect(limits).toEqual([1_900, 1_900, 100]);
+    await session.close();
+  });
+
+  it("stays set aside in the next loop, after a cancel", async () => {
+    const { tool, most, ends } = lateTool();
+    const script = [twice, twice, answers("done")];
+    const config = { budget: { maxTotalTokens: 1_000 }, toolCalls: { maxParallel: 1 } };
+    const session = startSession(agentOf(script, { tools: [tool], config }));
+    const run = session.ask("go");
+    await turns();
+    await session.cancel();
+    await failureOf(run);
+    const second = session.ask("again");
+    await turns();
+    expect(ends).toHaveLength(2);
+    await session.cancel();
+    await failureOf(second);
+    expect(session.current().reActContext.lateReservations).toEqual([
+      { key: "tool/call_1/1", reserved: { tokens: 900 } },
+      { key: "tool/call_3/1", reserved: { tokens: 100 } },
+    ]);
+    expect(await session.ask("and again")).toMatchObject({ text: "done" });
+    expect(most()).toBe(2);
+    await session.close();
+  });
+
+  it("is free where the host can no longer report: after it has opened the session anew", async () => {
+    const clock = new TestClock(1_000);
+    const log = memoryLog();
+    const { tool } = lateTool();
+    const agent = agentOf([twice, answers("done")], { tools: [tool], config: { budget } });
+    const session = await openSession(agent, { log, id: "s", clock });
+    const run = session.ask("go");
+    await turns();
+    clock.advance(1_001);
+    await run;
+    expect(session.current().reActContext.lateReservations).toHaveLength(2);
+    await session.close();
+    const opened = await openSession(agent, { log, id: "s", clock });
+    expect(opened.current().reActContext.lateReservations).toEqual([]);
+    expect(await verifySession(log, "s")).toMatchObject({ ok: true });
+    await opened.close();
+  });
+
+  it("is free at the timeout where the host cannot report, as one that performs each effect by itself", async () => {
+    const clock = new TestClock(1_000);
+    const { tool } = lateTool();
+    const agent = agentOf([twice, answers("done")], { tools: [tool], config: { budget } });
+    let state = agentTransition({
+      type: "user-message-received",
+      messageId: "m",
+      content: "go",
+      timestamp: 1,
+    })(initialStateOf(agent));
+    const perform = async (): Promise<void> => {
+      const dispatch: DispatchBatch = (...inputs) => {
+        const { state: next, applied } = applyInputs(state, inputs);
+        state = next;
+        return applied > 0;
+      };
+      const effects = Object.values(effectsAt(state));
+      const performing = effects.map((effect) =>
+        performEffect(agent, effect, state, {
+          dispatch,
+          sessionId: "s",
+          clock,
+          signal: new AbortController().signal,
+        }),
+      );
+      await turns();
+      clock.advance(1_001);
+      await Promise.all(performing);
+    };
+    await perform();
+    await perform();
+    expect(outcomes(state)).toEqual(["timeout", "timeout"]);
+    expect(state.reActContext.lateReservations).toBeUndefined();
   });
 });
 

@@ -87,6 +87,14 @@ describe("a field of the request that the agent makes itself", () => {
     ["system", "Give systemPrompt."],
     ["messages", "They are computed from the conversation."],
     ["input", "It is computed from the conversation."],
+    ["previousResponseId", "It is computed from the conversation."],
+    ["model", "Give config.models, or the model of the caller."],
+    ["max_tokens", "Give config.settings.maxOutputTokens."],
+    ["maxCompletionTokens", "Give config.settings.maxOutputTokens."],
+    ["tool_choice", "Give config.toolChoice."],
+    ["parallelToolCalls", "Give config.toolCalls.parallel."],
+    ["stream_options", "The agent reads one answer, streamed, with its usage."],
+    ["n", "The agent reads one answer, streamed, with its usage."],
   ])("is refused in providerOptions: %s", async (name, fix) => {
     const settings = { providerOptions: { openai: { [name]: [] } } };
     const refusal = `config.settings.providerOptions.openai.${name} would replace what the agent sends. ${fix}`;

@@ -136,7 +136,7 @@ export class AiSdkReader implements AnswerReader<AiSdkBody, Part> {
         parts: parts.filter((part) => part.type !== "text" || part.text !== ""),
       },
       model: this.#model ?? this.#requestedModel,
-      ...usageFields(this.usage()),
+      ...usageFields(countsOf(this.#finish)),
       finish,
     };
     return withWarnings(outcome, ...this.#warnings);

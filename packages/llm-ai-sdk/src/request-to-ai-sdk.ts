@@ -10,6 +10,7 @@ import {
   convertSchema,
   defined,
   normalizeRequest,
+  providerFields,
   providerToolsOf,
   schemaDialects,
   unknownSettingWarnings,
@@ -130,14 +131,11 @@ function providerOptionsOf(
     ...(isSingle && noParallelCalls),
     ...(cacheKey !== undefined && cacheKeyOption !== undefined && { [cacheKeyOption]: wireIds()(cacheKey) }),
   };
-  const layers = [
-    Object.keys(own).length > 0 ? { [optionsName]: own } : {},
-    providerOptions ?? {},
-    settings.providerOptions ?? {},
-  ];
-  const merged: Record<string, JsonObject> = {};
-  for (const layer of layers)
-    for (const [name, fields] of Object.entries(layer)) merged[name] = { ...merged[name], ...fields };
+  const merged: Record<string, JsonObject> = Object.keys(own).length > 0 ? { [optionsName]: own } : {};
+  for (const layer of [providerOptions ?? {}, settings.providerOptions ?? {}]) {
+    for (const [name, fields] of Object.entries(layer))
+      merged[name] = { ...merged[name], ...providerFields(fields, warn) };
+  }
 
   return Object.keys(merged).length > 0 ? { providerOptions: merged } : {};
 }

@@ -62,6 +62,14 @@ describe("settings", () => {
     });
     expect(warnings).toEqual([]);
   });
+
+  it("are not those that the request makes, neither of the caller nor of the request", () => {
+    const { body } = convert(
+      { settings: { providerOptions: { openai: { user: "me", maxCompletionTokens: 9_999 } } } },
+      { provider: "openai.chat", providerOptions: { openai: { model: "other", instructions: "x" } } },
+    );
+    expect(body.providerOptions).toEqual({ openai: { user: "me" } });
+  });
 });
 
 describe("the schema of the answer", () => {

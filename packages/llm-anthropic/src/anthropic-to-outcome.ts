@@ -133,7 +133,8 @@ export class AnthropicReader implements AnswerReader<MessageCreateParamsStreamin
       ok: true,
       turn: { origin, parts: parts.filter((part) => part.type !== "text" || part.text !== "") },
       model: this.#model,
-      ...usageFields(this.usage()),
+      ...usageFields(this.#counts),
+      usage: this.usage() ?? noUsage,
       finish,
     };
   }

@@ -17,6 +17,7 @@ import {
   unknownSettingWarnings,
   unsupportedWarning,
   withAnswerInstruction,
+  withProviderFields,
   type BodyContext,
   type FileLimits,
   type NormalizedRequest,
@@ -59,7 +60,7 @@ export function requestToAnthropic(
   const messages = messagesToBlocks(normalized.messages, warn);
   const stops = settings.stop?.filter((stop) => stop.trim() !== "") ?? [];
   warnUnsupported(settings, warn);
-  const body: MessageCreateParamsStreaming = {
+  const made: MessageCreateParamsStreaming = {
     model: normalized.model,
     max_tokens: settings.maxOutputTokens ?? context.maxOutputTokens ?? 16_384,
     ...systemAndTools(normalized, providerToolsOf(request, anthropicName), cacheControl),
@@ -68,9 +69,9 @@ export function requestToAnthropic(
     ...(stops.length > 0 && { stop_sequences: stops }),
     ...thinkingOf(normalized, warn),
     ...outputOf(normalized, format),
-    ...settings.providerOptions?.[anthropicName],
     stream: true,
   };
+  const body = withProviderFields(made, settings, anthropicName, warn);
   return { body, normalized, warnings };
 }
 

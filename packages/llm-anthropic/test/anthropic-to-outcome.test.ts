@@ -245,6 +245,22 @@ describe("the usage of a message", () => {
   });
 });
 
+describe("the usage of a gateway that reports no output", () => {
+  it("names the count that is missing", async () => {
+    const events = message([textBlock(["Hi."])]).map((event): Event =>
+      event.type === "message_delta" ? { ...event, usage: {} } : event,
+    );
+    const quiet = events.map((event): Event => {
+      const start = event["message"];
+      return isJsonObject(start) ? { ...event, message: { ...start, usage: { input_tokens: 9 } } } : event;
+    });
+    expect(await outcomeOf(...quiet)).toMatchObject({
+      usage: { inputTokens: 9, outputTokens: 0 },
+      usageMissing: "outputTokens",
+    });
+  });
+});
+
 describe("a paused turn", () => {
   it("is continued in the same call, with its blocks unchanged", async () => {
     const { outcome, bodies } = await exchange(

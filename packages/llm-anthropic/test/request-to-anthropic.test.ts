@@ -151,6 +151,12 @@ describe("a request to the Messages API", () => {
     expect(made({ settings }).body).not.toHaveProperty("store");
   });
 
+  it("keeps what the request makes, whatever the provider's fields are", () => {
+    const options = { model: "other", max_tokens: 9_999, system: "x", tool_choice: { type: "none" } };
+    const settings = { maxOutputTokens: 50, providerOptions: { anthropic: options } };
+    expect(made({ settings }).body).toEqual(made({ settings: { maxOutputTokens: 50 } }).body);
+  });
+
   it("has files that the API accepts, and text for the others", () => {
     const files = [
       { mediaType: "image/webp", url: "https://files.test/a.webp" },

@@ -83,7 +83,7 @@ export class ChatReader implements AnswerReader<ChatCompletionCreateParamsStream
       ok: true,
       turn: { origin: this.#context.origin, parts },
       model: this.#model,
-      ...usageFields(this.usage()),
+      ...usageFields(this.#counts),
       ...defined({ confidence: logprobsToConfidence(this.#logprobs) }),
       finish,
     };

@@ -135,7 +135,7 @@ export class OpenAiReader implements AnswerReader<ResponseCreateParamsStreaming,
       ok: true,
       turn: { origin, parts: parts.filter((part) => part.type !== "text" || part.text !== "") },
       model: response.model,
-      ...usageFields(this.usage()),
+      ...usageFields(this.#counts),
       ...defined({ confidence: confidenceOf(items) }),
       finish,
     };

@@ -7,6 +7,7 @@ import {
   unsupportedWarning,
   wireIds,
   withAnswerInstruction,
+  withProviderFields,
   type BodyContext,
   type NormalizedRequest,
   type WireRequest,
@@ -38,7 +39,7 @@ export function requestToChat(
   const format = formatOf(given, profile);
   const normalized = format ? given : withAnswerInstruction(given, profile.name, warn);
   const { settings } = normalized;
-  const body: ChatCompletionCreateParamsStreaming = {
+  const made: ChatCompletionCreateParamsStreaming = {
     model: normalized.model,
     messages: messagesToChat(normalized, profile, warn),
     ...toolsToChat(normalized, profile, providerToolsOf(request, profile.name)),
@@ -61,9 +62,9 @@ export function requestToChat(
       profile,
       warn,
     ),
-    ...settings.providerOptions?.[profile.name],
     stream: true,
   };
+  const body = withProviderFields(made, settings, profile.name, warn);
   return { body, normalized, warnings };
 }
 

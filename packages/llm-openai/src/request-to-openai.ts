@@ -7,6 +7,7 @@ import {
   unsupportedWarning,
   wireIds,
   withAnswerInstruction,
+  withProviderFields,
   type BodyContext,
   type FileLimits,
   type NormalizedRequest,
@@ -45,7 +46,7 @@ export function requestToOpenAi(
   for (const name of ["seed", "stop"] as const)
     if (settings[name] !== undefined) warn(unsupportedWarning(name, "the Responses API"));
 
-  const body: ResponseCreateParamsStreaming = {
+  const made: ResponseCreateParamsStreaming = {
     model: normalized.model,
     ...defined({
       instructions: normalized.system,
@@ -62,9 +63,9 @@ export function requestToOpenAi(
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     input: items as unknown as ResponseInputItem[],
     store: false,
-    ...settings.providerOptions?.[openAiName],
     stream: true,
   };
+  const body = withProviderFields(made, settings, openAiName, warn);
   return { body, normalized, warnings };
 }
 

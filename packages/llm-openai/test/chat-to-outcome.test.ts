@@ -71,6 +71,14 @@ describe("a completion", () => {
     });
   });
 
+  it("names the count that its server does not report", async () => {
+    const half = JSON.parse('{"prompt_tokens":1e400,"completion_tokens":7}');
+    expect(await outcomeOf([delta({ content: "Hi." }), stop], undefined, [half])).toMatchObject({
+      usage: { inputTokens: 0, outputTokens: 7 },
+      usageMissing: "inputTokens",
+    });
+  });
+
   it.each([
     ["reasoning_content", { reasoning_content: "hm" }, { content: "so" }],
     ["reasoning", { reasoning: "hm" }, { content: "so" }],

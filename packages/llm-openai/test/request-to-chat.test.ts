@@ -277,6 +277,12 @@ describe("a request to Chat Completions", () => {
     expect(bodyOf("openrouter", { settings })).toMatchObject({ provider: { sort: "price" }, stream: true });
     expect(bodyOf("openrouter", { settings })).not.toHaveProperty("store");
   });
+
+  it("keeps what the request makes, whatever the provider options are", () => {
+    const local = { max_tokens: 9_999, stream_options: { include_usage: false }, n: 5, messages: [] };
+    const settings = { maxOutputTokens: 50, providerOptions: { local } };
+    expect(bodyOf("local", { settings })).toEqual(bodyOf("local", { settings: { maxOutputTokens: 50 } }));
+  });
 });
 
 describe("a server on this machine", () => {

@@ -139,6 +139,23 @@ describe("a request to the Responses API", () => {
     expect(made).not.toHaveProperty("speed");
   });
 
+  it("keeps what the request makes, whatever the provider's fields are", () => {
+    const settings = {
+      maxOutputTokens: 50,
+      providerOptions: {
+        openai: { model: "other", max_output_tokens: 9_999, tool_choice: "none", text: { verbosity: "low" } },
+      },
+    };
+    const made = body({ settings, answerSchema: { type: "object", properties: {} } });
+    expect(made).toMatchObject({ model: "some-model", max_output_tokens: 50, tool_choice: "auto" });
+    expect(made).toMatchObject({ text: { verbosity: "low", format: { type: "json_schema" } } });
+    expect(warnings({ settings })).toEqual(
+      ["model", "max_output_tokens", "tool_choice"].map(
+        (field) => `providerOptions: ${field} was left out: the request makes it`,
+      ),
+    );
+  });
+
   it("leaves out unsupported settings, with a warning each", () => {
     expect(warnings({ settings: { seed: 1, stop: ["x"] }, answerSchema: { type: "array" } })).toEqual([
       "answerSchema is part of the system text and not enforced: the Responses API does not support it here",

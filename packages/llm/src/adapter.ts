@@ -42,6 +42,7 @@ export type {
   WireRequest,
 } from "./protocol.ts";
 export { callProvider } from "./provider-call.ts";
+export { providerFields, withProviderFields } from "./provider-fields.ts";
 export { providerToolsOf } from "./request.ts";
 export { countsToUsage, laterCounts, usageFields, type ReportedCounts } from "./reported-usage.ts";
 export { retryAfterMs, type HeaderLookup } from "./retry-after.ts";

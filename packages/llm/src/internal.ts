@@ -24,7 +24,9 @@ export {
 } from "./check-options.ts";
 export { didYouMean, nearest, optionHint } from "./nearest.ts";
 export { mapFiles } from "./map-files.ts";
+export { madeFieldHint } from "./provider-fields.ts";
 export { readOutcome } from "./read-outcome.ts";
+export { isTokenCount } from "./reported-usage.ts";
 export { rootCause } from "./root-cause.ts";
 export { objectSchemaOf } from "./schema/object-schema.ts";
 export { resolvePointer } from "./schema/schema-facts.ts";

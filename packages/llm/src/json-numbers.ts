@@ -46,7 +46,7 @@ export const lostNumberText = ({ literal, path, becomes }: LostNumber): string =
 /** Equal for two literals of one number: its digits without zeros at either end, and the power of ten of the last one. */
 function decimalOf(literal: string): string {
   const [mantissa = "", exponent = "0"] = literal
-    .replace("-", "")
+    .replace(/^-/, "")
     .toLowerCase()
     .split(/e(?=[+\d-])/);
   const [whole = "", fraction = ""] = mantissa.split(".");

@@ -99,8 +99,11 @@ export type LlmOutcome =
       /** The model that answered, by the name that the provider reports. */
       readonly model: string;
       readonly usage: LlmUsage;
-      /** The provider did not report the usage of this answer, so that `usage` does not contain it. */
-      readonly usageMissing?: true;
+      /**
+       * The provider did not report the usage of this answer, or one count of it, so that `usage` does not contain it: the agent counts
+       * an estimate.
+       */
+      readonly usageMissing?: true | "inputTokens" | "outputTokens";
       /** From 0 to 1; missing if the provider does not report log-probabilities. */
       readonly confidence?: number;
       readonly warnings?: readonly string[];

@@ -23,6 +23,11 @@ describe("a number that a double cannot hold", () => {
     "-0.0",
     "100000000000000000000",
     "1.50e-7",
+    "0.1e-6",
+    "-0.1E-6",
+    "123e-20",
+    "1.0e3",
+    "0.0000001",
     '"9007199254740993"',
     '{"9007199254740993":1}',
   ])("is not %s", (text) => expect(lostNumber(text)).toBeUndefined());
@@ -32,6 +37,23 @@ describe("a number that a double cannot hold", () => {
       fc.property(fc.jsonValue(), (value) => {
         expect(lostNumber(JSON.stringify(value))).toBeUndefined();
       }),
+    );
+  });
+
+  it("is never another spelling of a double", () => {
+    fc.assert(
+      fc.property(
+        fc.double({ noNaN: true, noDefaultInfinity: true }),
+        fc.nat({ max: 30 }),
+        (number, shift) => {
+          const [mantissa = "", exponent = "0"] = String(number).split("e");
+          const [whole = "0", fraction = ""] = mantissa.split(".");
+          const digits = `${whole}${fraction}${"0".repeat(shift)}`.replace(/^(-?)0+(?=\d)/, "$1");
+          const spelling = `${digits}e${Number(exponent) - fraction.length - shift}`;
+          expect(Number(spelling)).toBe(number);
+          expect(lostNumber(`[${spelling}]`)).toBeUndefined();
+        },
+      ),
     );
   });
 

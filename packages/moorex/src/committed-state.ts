@@ -34,9 +34,14 @@ export class CommittedState<State, Input, Effect, Detail, Position> {
     return this.#state;
   }
 
-  /** Whether the state has changed since the effects were last reconciled. Initially true. */
+  /** Whether the effects are to be reconciled: the state has changed since, or a batch without inputs asks for it. Initially true. */
   get hasChanged(): boolean {
     return this.#hasChanged;
+  }
+
+  /** Reconciles the effects the next time also if the state has not changed. */
+  touch(): void {
+    this.#hasChanged = true;
   }
 
   /** The key of an effect that the state wants and that has not begun; undefined if there is none. */

@@ -5,7 +5,7 @@
  * - I1 Between groups of inputs the running keys are the wanted keys without the finished ones, from creation on. An effect
  *   that has an intent starts only after a commit of this intent. The intents of the effects that a group makes wanted are
  *   transitioned after its inputs, and those of the effects that they make wanted, until nothing new is wanted; one commit
- *   stores the inputs and the intents. An effect whose intent does not apply is not run: its key counts as finished.
+ *   stores the inputs and the intents. A batch without inputs reconciles again, for an `effectsAt` that depends on more than the state. An effect whose intent does not apply is not run: its key counts as finished.
  * - I2 A finished key does not start again until the effects have been reconciled with a state that did not want it.
  * - I3 A late action of an old run of a key affects neither the state nor a newer run. Its signal is aborted, unless its own
  *   batch retired it. A batch of a run is dropped if, at its dispatch, `start` had ended or the key was retired; and if, at its
@@ -151,6 +151,7 @@ export class Machine<State, Input, Effect, Detail, Position> {
 
   /** Commits a group, and again after each conflict with other inputs. A promise only if `commit` returned one. */
   #process(group: readonly Batch<State, Input, Effect>[]): Promise<void> | undefined {
+    if (group.some(({ inputs }) => inputs.length === 0)) this.#committed.touch();
     for (;;) {
       this.#activity = "transitioning";
       const draft = this.#isStopped ? this.#drafts.withoutIntents(group) : this.#drafts.withIntents(group);

@@ -11,7 +11,7 @@ import { chunkReporter } from "./chunk-reporter.ts";
 import type { EffectHost } from "./host.ts";
 import { checkTurn } from "./check-turn.ts";
 import { reportUsage } from "./late-usage.ts";
-import { missingPrice, usageOfOutcome } from "./model-cost.ts";
+import { missingPrice, pricedModel, usageOfOutcome } from "./model-cost.ts";
 import { requestWithFiles, turnToStore } from "./host-files.ts";
 import {
   fileToAttachment,
@@ -72,7 +72,7 @@ function* dispatchOutcome(
 ): EffectProgram<void> {
   const { outcome, asked } = called;
   const usage = usageOfOutcome(state, outcome, called);
-  const unpriced = outcome.ok ? missingPrice(state, outcome.model, asked) : undefined;
+  const unpriced = outcome.ok ? missingPrice(state, pricedModel(outcome, asked)) : undefined;
   if (outcome.ok && unpriced === undefined)
     return yield* dispatchAnswer(effect, state, host, { ...called, outcome, usage });
   const failed = outcome.ok ? unpriced && { failure: unpriced, partial: "" } : outcome;

@@ -16,6 +16,7 @@ import { commitOf, refusalOfTool } from "./commit-data.ts";
 import { dispatchResult, dispatchWithUpdates } from "./dispatch-result.ts";
 import { usageReported } from "./late-usage.ts";
 import { validUsage } from "./valid-usage.ts";
+import { unfundedOutcome } from "./unfunded-outcome.ts";
 import { withTimeout } from "./with-timeout.ts";
 import { dispatch, waitFor, type EffectProgram } from "./effect-program.ts";
 import { storedFiles } from "./host-files.ts";
@@ -34,6 +35,8 @@ export function* callTool(effect: CallToolEffect, state: AgentState, host: Effec
   }
   const intended = yield* dispatchIntent(effect, state, host);
   if (!intended || isAborted(host)) return;
+  const unfunded = unfundedOutcome(tool, effect.budget);
+  if (unfunded !== undefined) return yield* dispatchResult(effect, unfunded, host);
   let updates: DataUpdates | undefined;
   try {
     updates = updatesOf(tool, effect, state, host);

@@ -12,6 +12,7 @@ import { refusalOfTool } from "./commit-data.ts";
 import { isAborted, LazyAbort, onAbort } from "./abort.ts";
 import type { EffectHost } from "./host.ts";
 import type { HandlerSpending } from "./handler-spending.ts";
+import { unfundedOutcome } from "./unfunded-outcome.ts";
 import { withTimeout } from "./with-timeout.ts";
 
 /** A tool call by the handler of a custom state. */
@@ -89,6 +90,8 @@ function startTool(
   const parameters = inputToText(input);
   if (typeof parameters !== "string") return parameters;
   const { budgetLeft, settle } = spending.reserve(tool);
+  const unfunded = unfundedOutcome(tool, budgetLeft);
+  if (unfunded !== undefined) return settle(unfunded);
   const late = new LazyAbort();
   const ofTool = tool.data === undefined ? undefined : updates?.ofTool(tool.data, refusalOfTool(tool));
   const context = contextOf({ ...call, budgetLeft }, state, host, { tool, late, updates: ofTool });

@@ -6,7 +6,7 @@ import { dispatch, type EffectProgram } from "./effect-program.ts";
 import type { EffectHost } from "./host.ts";
 
 /** The parts of a host that an intent uses. */
-export type IntentHost = Pick<EffectHost, "parts" | "clock">;
+export type IntentHost = Pick<EffectHost, "parts" | "clock" | "dispatchLate">;
 
 /**
  * The intent of an effect: the input that records that the effect is about to start. Undefined for an effect that needs
@@ -15,16 +15,18 @@ export type IntentHost = Pick<EffectHost, "parts" | "clock">;
 export function intentOf(
   effect: AgentEffect,
   state: AgentState,
-  { parts, clock }: IntentHost,
+  { parts, clock, dispatchLate }: IntentHost,
 ): AgentInput | undefined {
   switch (effect.type) {
     case "call-llm":
       return { type: "llm-call-started", key: effect.key, timestamp: clock.now() };
     case "call-tool": {
       const { toolCallId, attempt, name } = effect;
-      if (toolNamed(parts.tools, name) === undefined || recordOf(state, toolCallId)?.problem !== undefined)
-        return undefined;
-      return { type: "tool-call-started", toolCallId, attempt, timestamp: clock.now() };
+      const tool = toolNamed(parts.tools, name);
+      if (tool === undefined || recordOf(state, toolCallId)?.problem !== undefined) return undefined;
+      const reports = dispatchLate !== undefined && tool.definition.spends !== undefined;
+      const reportsUsage = reports ? ({ reportsUsage: true } as const) : {};
+      return { type: "tool-call-started", toolCallId, attempt, ...reportsUsage, timestamp: clock.now() };
     }
     case "run-state":
       return { type: "state-handler-started", key: effect.key, timestamp: clock.now() };

@@ -1,9 +1,9 @@
 import type { AgentUsage, UsageReport } from "@moora/agent-core-state-machine";
 import type { LlmUsage } from "@moora/llm";
+import { isTokenCount } from "@moora/llm/internal";
 
 /** A valid amount. An invalid one counts as 0, so that an invalid usage report does not lose the result. */
-export const amount = (value: number | undefined): number =>
-  value !== undefined && Number.isFinite(value) && value > 0 ? value : 0;
+export const amount = (value: number | undefined): number => (isTokenCount(value) ? value : 0);
 
 export const validTokens = (usage: Partial<LlmUsage>): LlmUsage => ({
   inputTokens: amount(usage.inputTokens),

@@ -1,4 +1,11 @@
-import { noUsage, type LlmCaller, type LlmChunk, type LlmOutcome, type LlmPart } from "@moora/llm";
+import {
+  noUsage,
+  type LlmCaller,
+  type LlmChunk,
+  type LlmOutcome,
+  type LlmPart,
+  type LlmUsage,
+} from "@moora/llm";
 import { answers, callsTools, fails, hangs } from "@moora/llm/testing";
 import type { AgentConfig } from "@moora/agent-core-state-machine";
 import { untilPasses } from "@moora/testbed/test-clock";
@@ -365,7 +372,7 @@ describe("a caller that breaks its promises", () => {
 
   it("is read as far as it makes sense", async () => {
     const outcome = turnOf([{ type: "text", text: "a\ud800", raw: { t: "\udc00" } }], {
-      usage: { ...noUsage, inputTokens: Number.NaN, outputTokens: -3 },
+      usage: { ...noUsage, cachedInputTokens: Number.NaN, reasoningTokens: -3 },
       confidence: Number.NaN,
       finish: untyped('{"unified":"weird","raw":"weird"}'),
     });
@@ -379,6 +386,39 @@ describe("a caller that breaks its promises", () => {
     expect(world.state.usage).toMatchObject(noUsage);
     expect(world.inputs.at(-1)).not.toHaveProperty("confidence");
     expect(JSON.parse(JSON.stringify(world.state))).toEqual(world.state);
+  });
+
+  it.each<[string, readonly string[], unknown]>([
+    ["without counts", ["inputTokens", "outputTokens"], {}],
+    ["of null", ["inputTokens", "outputTokens"], { inputTokens: null, outputTokens: null }],
+    ["of NaN", ["inputTokens", "outputTokens"], { inputTokens: Number.NaN, outputTokens: Number.NaN }],
+    ["of texts", ["inputTokens", "outputTokens"], { inputTokens: "7", outputTokens: "7" }],
+    ["of negative counts", ["inputTokens", "outputTokens"], { inputTokens: -7, outputTokens: -1_000 }],
+    ["without its input", ["inputTokens"], { outputTokens: 7 }],
+    ["with an infinite output", ["outputTokens"], { inputTokens: 7, outputTokens: Number.POSITIVE_INFINITY }],
+  ])("reports a usage %s: %j are estimated, with a warning", async (_, estimated, usage) => {
+    const world = new World({
+      parts: caller(async () =>
+        turnOf([{ type: "text", text: "a ".repeat(100) }], { usage: usage as never }),
+      ),
+    });
+    await world.say("q ".repeat(100)).settle();
+    const { usage: counted } = world.state;
+    expect(counted.inputTokens > 7).toBe(estimated.includes("inputTokens"));
+    expect(counted.outputTokens > 7).toBe(estimated.includes("outputTokens"));
+    expect(world.inputs.at(-1)).toMatchObject({ usage: { estimated: true } });
+    expect(world.notices).toContainEqual({
+      type: "llm-warning",
+      text: expect.stringMatching(/^The provider did not report its usage\. About \d+ tokens/),
+    });
+  });
+
+  it("reports a usage of zero, which counts as it is", async () => {
+    const world = new World({ parts: caller(async () => turnOf([{ type: "text", text: "a" }])) });
+    await world.say("q").settle();
+    expect(world.inputs.at(-1)).toMatchObject({ usage: {} });
+    expect(world.inputs.at(-1)).not.toHaveProperty("usage.estimated");
+    expect(world.state.usage).toMatchObject(noUsage);
   });
 
   it.each([Number.NaN, -5])("is not waited for when it says to wait %s ms", async (retryAfterMs) => {
@@ -430,11 +470,69 @@ describe("what a call cost", () => {
     return world;
   };
 
-  it("is the price of the model that answered, else of the one that was asked, else the default", async () => {
+  it("is the price of the model that answered, else of the one that it is a version of, else the default", async () => {
     const answered = { "big-2026": { input: 2e6, output: 0 }, big: { input: 1e6, output: 0 } };
     expect((await costAt(answered)).state.usage).toMatchObject({ inputTokens: 3, cost: 6 });
     expect((await costAt({ big: answered.big, default: { input: 0, output: 0 } })).state.usage.cost).toBe(3);
     expect((await costAt({ default: { input: 4e6, output: 0 } })).state.usage.cost).toBe(12);
+  });
+
+  const costOf = async (model: string, prices: AgentConfig["prices"], usage: Partial<LlmUsage>) => {
+    const config = { models: { default: "small" }, prices };
+    const world = new World({ script: [answers("Hi.", { model, usage })], config });
+    await world.say("q").settle();
+    return world.state.usage.cost;
+  };
+
+  it.each([
+    ["small", "small-2025-08-07"],
+    ["small", "small-0613"],
+    ["small", "small-08-2024"],
+    ["small", "models/small"],
+    ["vendor/small", "small@20250929"],
+    ["vendor/small", "vendor/small:free"],
+    ["vendor.small", "vendor.small-20250929-v1:0"],
+    ["small-latest", "small-2411"],
+  ])("of %s is also that of its version %s", async (name, model) => {
+    const prices = { [name]: { input: 1e6, output: 0 }, default: { input: 9e6, output: 0 } };
+    expect(await costOf(model, prices, { inputTokens: 3 })).toBe(3);
+  });
+
+  it.each([
+    ["small", "large"],
+    ["small", "small-pro"],
+    ["small", "small-4"],
+    ["small", "small-405b"],
+    ["small", "smaller"],
+    ["small-mini", "small"],
+    ["vendor/small", "other/small"],
+    ["", "large"],
+    ["-latest", "large"],
+  ])("of %s is not that of another model, %s: the default price counts", async (name, model) => {
+    const prices = { [name]: { input: 1e6, output: 0 }, default: { input: 9e6, output: 0 } };
+    expect(await costOf(model, prices, { inputTokens: 3 })).toBe(27);
+  });
+
+  it("is that of the requested model where an answer names none", async () => {
+    expect(await costOf("", { small: { input: 1e6, output: 0 } }, { inputTokens: 3 })).toBe(3);
+  });
+
+  it("fails the loop after an answer of another model than the one with a price, where a cost limit depends on it", async () => {
+    const prices = { small: { input: 1, output: 1 } };
+    const world = new World({
+      script: [answers("Hi.", { model: "large", usage: { inputTokens: 3 } })],
+      config: { models: { default: "small" }, prices, budget: { maxCost: 5 } },
+    });
+    await world.say("q").settle();
+    expect(world.state.reActContext.control).toMatchObject({
+      failure: { kind: "NoPrice", message: expect.stringContaining('"large"') },
+    });
+  });
+
+  it("has the output also where a server counts cached tokens beside the input", async () => {
+    const prices = { default: { input: 1e6, output: 1e6, cachedInput: 1e5 } };
+    const usage = { inputTokens: 1_000, cachedInputTokens: 2_000, outputTokens: 100 };
+    expect(await costOf("small", prices, usage)).toBe(300);
   });
 
   it("is nothing without a price, where no limit depends on it", async () => {

@@ -10,13 +10,17 @@ import { spendingSchema } from "../usage.ts";
 const about = z.enum(["approval", "outcome", "answer"]);
 
 /**
- * The status of an open call. `started` is the durable intent; `retrying` waits for its next attempt; `asking` binds to the
+ * The status of an open call. `started` is the durable intent, `reportsUsage` that its host reports what it uses also after its end; `retrying` waits for its next attempt; `asking` binds to the
  * digest of what is shown; `due`, `remindAt` and `escalateAt` are times in milliseconds since 1970, or null; `reminder`
  * counts how often the question was shown again.
  */
 const openCallStatusSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("queued") }),
-  z.object({ type: z.literal("running"), started: z.boolean() }),
+  z.object({
+    type: z.literal("running"),
+    started: z.boolean(),
+    reportsUsage: z.exactOptional(z.literal(true)),
+  }),
   z.object({ type: z.literal("retrying"), due: z.number() }),
   z.object({ type: z.literal("probing") }),
   z.object({
@@ -37,7 +41,10 @@ const openCallSchema = z.object({
   attempt: z.number(),
   /** Whether an earlier attempt was started and may have had its effect. */
   mayHaveRun: z.boolean(),
-  /** The reservation of this attempt, for a tool with `spends` under a budget. Released when the call is settled. */
+  /**
+   * The reservation of this attempt, for a tool with `spends` under a budget. Released when the call is settled, or later by the report of
+   * its usage.
+   */
   reserved: z.exactOptional(spendingSchema),
   /** The number of failed attempts that were followed by another one; absent if there were none. */
   failures: z.exactOptional(z.number()),

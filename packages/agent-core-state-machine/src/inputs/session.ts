@@ -28,7 +28,7 @@ import type {
   UsageReportedInput,
 } from "../input.ts";
 import type { AgentState, ToolDefinition } from "../state.ts";
-import { awaitUsageOfHandler } from "../unreported-usage.ts";
+import { awaitUsageOfHandler, releaseReservations } from "../unreported-usage.ts";
 import { interruptLlmCall, replaceLlmCall } from "./llm-call.ts";
 import { cancelLoop, isLoopRunning, mayRetryLoop, retryLoop } from "./loop.ts";
 import type { InputHandler } from "./input-handler.ts";
@@ -47,6 +47,7 @@ export const usageReported: InputHandler<UsageReportedInput> = (state, { key, us
   return (edit) => {
     edit.set({ unreportedUsage: edit.unreportedUsage.filter((other) => other !== key) });
     edit.addToolUsage(usage);
+    releaseReservations(edit, key);
   };
 };
 
@@ -56,6 +57,7 @@ export const sessionOpened: InputHandler<SessionOpenedInput> =
     // The usage of model calls that the previous process did not report is lost.
     const unreportedUsage = reportsUsage === true ? edit.unreportedUsage.filter(isToolKey) : [];
     edit.set({ owner, opened: edit.opened + 1, unreportedUsage });
+    releaseReservations(edit);
     const { control } = edit.reActContext;
     const calling =
       (control.type === "Planning" && (control.started || control.messageId !== null)) ||

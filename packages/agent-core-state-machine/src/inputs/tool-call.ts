@@ -33,13 +33,15 @@ const openCall = (state: AgentState, id: string): OpenCall | undefined =>
 const ignoredReasonOfCall = (state: AgentState, id: string): IgnoredReason =>
   recordOf(state, id) === undefined ? "unknown-call" : "not-open";
 
-export const toolCallStarted: InputHandler<ToolCallStartedInput> = (state, { toolCallId, attempt }) => {
+export const toolCallStarted: InputHandler<ToolCallStartedInput> = (state, input) => {
+  const { toolCallId, attempt, reportsUsage } = input;
   const call = openCall(state, toolCallId);
   if (call?.status.type !== "running") return ignoredReasonOfCall(state, toolCallId);
   if (call.attempt !== attempt) return "wrong-attempt";
   if (call.status.started) return "already-started";
   if (isPaused(state)) return "paused";
-  return (edit) => edit.putOpenCall({ ...call, status: { type: "running", started: true } });
+  const reports = reportsUsage === undefined ? {} : { reportsUsage };
+  return (edit) => edit.putOpenCall({ ...call, status: { type: "running", started: true, ...reports } });
 };
 
 export const toolCallCompleted: InputHandler<ToolCallResultInput> = (state, input) => {

@@ -1,3 +1,4 @@
+import { refuse } from "@moora/agent-core-effects/internal";
 import { modelAnswerKinds } from "./model-answer.ts";
 import { releaseChanges } from "./release.ts";
 import { writeFaults } from "./sim-log.ts";
@@ -39,13 +40,13 @@ const familyOf = (fault: string): string => fault.split(":", 1)[0] ?? fault;
 
 /**
  * Whether a fault may come, for the names in the option `faults`: its own name or its family. A family that is not a fault itself
- * may come when one of its faults may. Throws `RangeError` for an unknown name.
+ * may come when one of its faults may. Throws `BuildError` for an unknown name.
  */
 export function faultFilter(names: readonly string[] | undefined): (fault: string) => boolean {
   if (names === undefined) return () => true;
   for (const name of names) {
     if (![...faultNames, ...usualNames].some((fault) => fault === name || familyOf(fault) === name)) {
-      throw new RangeError(
+      refuse(
         `faults: "${name}" is not a fault. Known: ${[...new Set(faultNames.map(familyOf))].join(", ")}.`,
       );
     }

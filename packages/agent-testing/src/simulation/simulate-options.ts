@@ -25,7 +25,7 @@ export interface SimulateOptions extends OwnDraws {
   readonly length?: number;
   /**
    * The faults that may come, by name (`llm:refusal`) or by family, the part before the colon (`write`). Default: all.
-   * What comes always, such as `llm:plain`, is accepted as a name. Throws `RangeError` for an unknown name.
+   * What comes always, such as `llm:plain`, is accepted as a name. Throws `BuildError` for an unknown name.
    */
   readonly faults?: readonly string[];
   /** Your own invariants by name, checked after every action. */

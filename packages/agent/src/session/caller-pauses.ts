@@ -18,19 +18,15 @@ export class CallerPauses {
   readonly #unsubscribe: () => void;
   readonly #queue: SerialQueue;
   #child: PausedSession | undefined;
-  /** Whether the session of the sub-agent may have held work back in a pause that its own records do not have. */
-  #mayHaveMissedPause: boolean;
   #hasEnded = false;
 
   constructor(host: PausingHost) {
-    const { isPaused, onPause, report } = host;
+    const { onPause, report } = host;
     this.#host = host;
-    this.#mayHaveMissedPause = isPaused();
     this.#queue = new SerialQueue((error) => {
       if (!this.#hasEnded) report({ source: "effect", error });
     });
     this.#unsubscribe = onPause(() => {
-      this.#mayHaveMissedPause ||= isPaused();
       if (this.#child !== undefined) this.#queue.add(this.#follow);
     });
   }
@@ -41,7 +37,7 @@ export class CallerPauses {
    */
   async pause(child: PausedSession): Promise<void> {
     this.#child = child;
-    if (this.#mayHaveMissedPause || child.current().paused != null)
+    if (this.#host.isPaused() || child.current().paused != null)
       await new Promise<void>((resolve) => this.#queue.add(() => this.#follow().finally(resolve)));
   }
 
@@ -54,15 +50,9 @@ export class CallerPauses {
     const child = this.#child;
     if (child === undefined || this.#hasEnded) return;
     const { paused } = child.current();
-    if (this.#host.isPaused()) {
-      if (paused == null) await child.pause(pausedWithCaller);
-      return;
-    }
-    // Work that was held back starts with the next resume that is recorded.
-    const isMissed = paused == null && this.#mayHaveMissedPause;
-    if (isMissed) await child.pause(pausedWithCaller);
-    if (isMissed || paused?.reason === pausedWithCaller) await child.resume();
-    this.#mayHaveMissedPause = this.#host.isPaused();
+    if (!this.#host.isPaused()) {
+      if (paused?.reason === pausedWithCaller) await child.resume();
+    } else if (paused == null) await child.pause(pausedWithCaller);
   };
 }
 

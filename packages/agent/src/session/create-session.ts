@@ -101,7 +101,10 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
     questions: () => [...questionsAt(state()), ...subAgents.questions()],
     decide: (question, decision, by) => decisions.decide(question, decision, by),
   });
-  const subAgents = new SubAgents(agent, subAgentsHost(agent, base, output, state));
+  const subAgents = new SubAgents(agent, {
+    ...subAgentsHost(agent, base, output, state),
+    hold: (isStarted) => machine.hold(isStarted),
+  });
   const failRuns = (error: AgentError): void => output.runs.failAll(error);
   const stop = (createError: () => AgentError): void => {
     outside.stop(createError);
@@ -110,30 +113,28 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
   };
 
   const answerAtHost = hostApprovals(approvalHost(base, output, decisions, subAgents));
-  const machine = agentMachine(
-    agent,
-    { ...base, isHeldByCaller: () => subAgents.isHeld },
-    {
-      session: subAgents,
-      canceling: () => outside.canceling ?? subAgents.abandoned,
-      ...outputHooks(base, output),
-      async ask(effect) {
-        // The effects of the initial state start while the session is being created.
-        if (!isCreated) await Promise.resolve();
-        return await answerAtHost(effect, state());
-      },
-      broken: loopBreaker({
-        state,
-        failRuns,
-        now: () => base.clock.now(),
-        dispatch: (input) => dispatch(new PendingInput(input)),
-        stop(error) {
-          base.onBroken?.(error);
-          stop(() => error);
-        },
-      }),
+  const machine = agentMachine(agent, base, {
+    session: subAgents,
+    hold: (isStarted) => outside.holding(isStarted) ?? subAgents.heldAbove(isStarted),
+    heldAbove: (isStarted) => subAgents.heldAbove(isStarted),
+    reconcile: () => void dispatch(),
+    ...outputHooks(base, output),
+    async ask(effect) {
+      // The effects of the initial state start while the session is being created.
+      if (!isCreated) await Promise.resolve();
+      return await answerAtHost(effect, state());
     },
-  );
+    broken: loopBreaker({
+      state,
+      failRuns,
+      now: () => base.clock.now(),
+      dispatch: (input) => dispatch(new PendingInput(input)),
+      stop(error) {
+        base.onBroken?.(error);
+        stop(() => error);
+      },
+    }),
+  });
   const methods = sessionMethods(agent, { base, output, machine, outside, decisions, subAgents, stop });
   registerChildren(methods.session.questions, () => subAgents.children);
   isCreated = true;
@@ -153,7 +154,7 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
 const outputHooks = <Answer>(
   base: SessionBase,
   output: SessionOutput<Answer>,
-): Omit<MachineHooks, "session" | "canceling" | "ask" | "broken"> => ({
+): Omit<MachineHooks, "session" | "hold" | "heldAbove" | "reconcile" | "ask" | "broken"> => ({
   notify: (notice) => output.progress(notice),
   isObserved: () => output.runs.isObserved,
   published(published) {
@@ -177,7 +178,7 @@ const subAgentsHost = <Answer>(
     inputs,
   }: Pick<SessionOutput<Answer>, "errors" | "runs" | "questions" | "inputs">,
   state: () => AgentState,
-): SubAgentsHost => ({
+): Omit<SubAgentsHost, "hold"> => ({
   isPaused: () => isPaused(state()),
   onPause: (listener) =>
     inputs.add(({ type }) => {

@@ -5,10 +5,11 @@ import {
   type DispatchedInput,
   type EffectHost,
 } from "@moora/agent-core-effects";
-import { driveProgram, type ProgramDriver } from "@moora/agent-core-effects/internal";
+import { driveProgram, isHeld, type ProgramDriver } from "@moora/agent-core-effects/internal";
 import type { AgentInput, AgentState } from "@moora/agent-core-state-machine";
 import type { EffectRun, RunContext } from "@moora/moorex";
 import type { Agent } from "../define-agent.ts";
+import type { MachineHooks } from "./machine.ts";
 import { StartQueue } from "./start-queue.ts";
 import { PendingInput } from "./pending-input.ts";
 
@@ -31,8 +32,7 @@ export interface SharedHost extends Required<
   >
 > {
   readonly context: unknown;
-  /** Resolves when a cancel that is on its way has been stored or has failed; undefined if nothing is about to cancel the work. */
-  readonly canceling: () => Promise<unknown> | undefined;
+  readonly hold: MachineHooks["hold"];
   readonly files: EffectHost["files"];
   readonly onLateOutput: EffectHost["onLateOutput"];
   /** The code of the agent that has the conversation in a state. */
@@ -73,9 +73,9 @@ class ProgramRun implements EffectRun<AgentState, PendingInput> {
     this.#host = host;
     return new Promise((done, failed) => {
       const begin = (): void => {
-        const canceling = this.#shared.canceling();
+        const held = this.#shared.hold(!isHeld(this.#effect, this.#state));
         if (host.isAborted()) done();
-        else if (canceling !== undefined) canceling.then(begin, begin);
+        else if (held !== undefined) void held.then(begin);
         else driveProgram(programOf(this.#effect, this.#state, host), newDriver(context, done, failed));
       };
       // Code of models, tools and handlers never runs within the call that made its effect wanted.

@@ -35,8 +35,8 @@ export class MachineWiring {
   constructor(agent: MachineAgent, base: MachineBase, hooks: MachineHooks) {
     this.#agent = agent;
     const { id, identity: sessionId = id, clock, context, files } = base;
-    const { notify, isObserved, ask, session, canceling } = hooks;
-    this.running = new RunningEffects(base);
+    const { notify, isObserved, ask, session, hold } = hooks;
+    this.running = new RunningEffects(base, hooks);
     this.#base = base;
     this.#hooks = hooks;
     this.#errors = new MachineErrors(hooks);
@@ -51,7 +51,7 @@ export class MachineWiring {
       notify,
       isObserved,
       ask,
-      canceling,
+      hold,
       requests: new LlmRequestCache(),
       onLateOutput: lateOutputLogger(hooks.logger),
     };
@@ -76,7 +76,7 @@ export class MachineWiring {
       },
       effectsAt: (state) => this.running.wantedAt(state),
       isWanted: (key, state) => this.running.isWanted(key, state),
-      intentOf: (effect, _key, state) => this.#intentOf(effect, state),
+      intentOf: (effect, _key, state) => this.#intentOf(effect, state, host),
       runEffect: (effect, state, key) =>
         this.#mayRun(effect, state) ? runner.runOf(effect, state) : this.#skipEffect(key),
       // A question waits for a human, and so do its expiry and its reminders.
@@ -112,10 +112,10 @@ export class MachineWiring {
    * that does not run here, this host appended it in a commit that was reported as failed: the opening of the session has
    * interrupted all earlier work, and only its owner appends intents. Such an effect may start.
    */
-  #intentOf(effect: AgentEffect, state: AgentState): PendingInput | undefined {
+  #intentOf(effect: AgentEffect, state: AgentState, { dispatchLate }: LiveHost): PendingInput | undefined {
     if (this.#base.ledger !== undefined && isIntentRecorded(effect, state)) return undefined;
     const { parts } = codeAt(this.#agent, state);
-    const intent = intentOf(effect, state, { parts, clock: this.#base.clock });
+    const intent = intentOf(effect, state, { parts, clock: this.#base.clock, dispatchLate });
     return intent === undefined ? undefined : new PendingInput(intent);
   }
 

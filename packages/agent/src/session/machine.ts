@@ -37,8 +37,6 @@ export interface MachineBase {
   readonly runsEffects: boolean;
   /** Whether this host may start the effects of a state now; running ones continue. Default: yes. */
   readonly startsEffects?: (state: AgentState) => boolean;
-  /** Whether the call of this session was aborted, or a session above it is paused: no new work starts, as in a pause. Default: never. */
-  readonly isHeldByCaller?: () => boolean;
   readonly ledger?: InputLedger;
 }
 
@@ -57,8 +55,15 @@ export interface MachineHooks extends MachineErrorHooks {
   /** Whether anything receives progress besides text. */
   readonly isObserved: () => boolean;
   readonly ask: (effect: AskHumanEffect) => Promise<AgentInput | undefined>;
-  /** Resolves when a cancel that is on its way has been stored or has failed; undefined if nothing is about to cancel the work. */
-  readonly canceling: () => Promise<unknown> | undefined;
+  /**
+   * Resolves when work may begin if nothing else holds it then; undefined if nothing holds it: no cancel or pause of this session is
+   * being stored, and `heldAbove` is undefined. `isStarted`: for work that is recorded as started, which no pause holds.
+   */
+  readonly hold: (isStarted: boolean) => Promise<void> | undefined;
+  /** The same for what holds the sessions above this one, of which its call is a part. */
+  readonly heldAbove: (isStarted: boolean) => Promise<void> | undefined;
+  /** Starts what the state wants and nothing holds anymore. */
+  readonly reconcile: () => void;
   /** The session in the contexts of its tools. */
   readonly session: object;
   /** Called with each accepted input when its state has become the current one. */
@@ -77,17 +82,16 @@ export interface AgentMachine extends Pick<
   seq(): number;
   /** Resolves when all running work has ended: calls of models and tools and custom states, not waits and questions. */
   drained(): Promise<void>;
+  /** Resolves when work of this session and below it may begin if nothing else holds it then; undefined if nothing holds it, also no pause. */
+  hold(isStarted: boolean): Promise<void> | undefined;
 }
 
 export function agentMachine(agent: MachineAgent, base: MachineBase, hooks: MachineHooks): AgentMachine {
   const wiring = new MachineWiring(agent, base, hooks);
-  const isHeld = (): boolean =>
-    isPaused(current()) || base.isHeldByCaller?.() === true || hooks.canceling() !== undefined;
-  const untilResumed = async (): Promise<void> => {
-    const canceling = hooks.canceling();
-    if (canceling !== undefined) await Promise.allSettled([canceling]);
-    else if (isHeld()) await wiring.nextResume();
-  };
+  const hold = (isStarted: boolean): Promise<void> | undefined =>
+    hooks.hold(isStarted) ?? (!isStarted && isPaused(current()) ? wiring.nextResume() : undefined);
+  const isHeld = (): boolean => hold(false) !== undefined;
+  const untilResumed = async (): Promise<void> => await hold(false);
   const moorex = createMoorex(wiring.definition({ current, isPaused: isHeld, untilResumed, dispatchLate }));
   function current(): AgentState {
     return moorex.current();
@@ -103,5 +107,6 @@ export function agentMachine(agent: MachineAgent, base: MachineBase, hooks: Mach
     stop: moorex.stop,
     seq: () => wiring.seq,
     drained: () => wiring.drained(),
+    hold,
   };
 }

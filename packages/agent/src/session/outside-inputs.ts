@@ -28,8 +28,8 @@ export class OutsideInputs {
   /** Resolves when the files of the inputs before are stored; undefined if none are being stored. */
   #storing: Promise<unknown> | undefined;
 
-  /** The receipt of the newest cancel, until it is there. */
-  #canceling: Promise<Receipt> | undefined;
+  /** The cancels and pauses on their way, by promises that resolve when they have been stored or have failed. */
+  readonly #holding = new Map<Promise<void>, HoldingType>();
 
   /** The posts to the session of a sub-agent. */
   readonly #posts = new SerialQueue(() => undefined);
@@ -44,9 +44,13 @@ export class OutsideInputs {
     return (this.#stopped ??= this.#createStopped?.());
   }
 
-  /** Resolves when the newest cancel has been stored or has failed; undefined if none is on its way. Nothing begins until then. */
-  get canceling(): Promise<unknown> | undefined {
-    return this.#canceling;
+  /**
+   * Resolves when a cancel or a pause has been stored or has failed; undefined if none is on its way. Nothing begins until then, but
+   * a pause does not hold what is recorded as started.
+   */
+  holding(isStarted: boolean): Promise<void> | undefined {
+    for (const [ended, type] of this.#holding) if (!isStarted || type === "re-act-cancelled") return ended;
+    return undefined;
   }
 
   /** Makes every later call reject with this error, which is created when it is needed. The first one counts. */
@@ -64,14 +68,23 @@ export class OutsideInputs {
   async dispatch(...given: readonly AgentInput[]): Promise<Receipt> {
     this.check();
     if (this.#base.isUnattended !== undefined) return await this.#post(() => this.#dispatchBatch(given));
-    const receipt = this.#dispatchBatch(given);
-    if (!given.some(({ type }) => type === "re-act-cancelled")) return await receipt;
-    this.#canceling = receipt;
+    const release = this.#hold(given.map(({ type }) => type).find(isHolding));
     try {
-      return await receipt;
+      return await this.#dispatchBatch(given);
     } finally {
-      if (this.#canceling === receipt) this.#canceling = undefined;
+      release();
     }
+  }
+
+  /** Holds work until the returned function is called. */
+  #hold(type: HoldingType | undefined): () => void {
+    if (type === undefined) return () => undefined;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#holding.set(promise, type);
+    return () => {
+      this.#holding.delete(promise);
+      resolve();
+    };
   }
 
   async #dispatchBatch(given: readonly AgentInput[]): Promise<Receipt> {
@@ -136,7 +149,9 @@ export class OutsideInputs {
   /** Without `mayStartLoop` an input that starts a loop is ignored as `call-ended`. */
   async #bind(bind: Bind, mayStartLoop: boolean): Promise<Receipt> {
     let bound: Bound | undefined;
-    const { state } = await this.#dispatch((before) => {
+    // It may be a cancel, which is known when it is computed.
+    let release = this.#hold("re-act-cancelled");
+    const dispatched = this.#dispatch((before) => {
       // Its append was reported as failed, and the log has it: computing it again would apply it twice.
       if (bound !== undefined && "pending" in bound && bound.pending.seq !== undefined) return bound.pending;
       try {
@@ -145,6 +160,8 @@ export class OutsideInputs {
           bound = { reason: "call-ended" };
           return undefined;
         }
+        release();
+        release = this.#hold([input?.type].find(isHolding));
         const pending = input === undefined ? undefined : new PendingInput(input);
         bound = pending && { pending };
         return pending;
@@ -153,6 +170,7 @@ export class OutsideInputs {
         return undefined;
       }
     });
+    const { state } = await dispatched.finally(() => release());
     return lateReceipt(bound, state);
   }
 
@@ -164,6 +182,12 @@ export class OutsideInputs {
     return await this.dispatch(input);
   }
 }
+
+/** The types of the inputs that hold work while they are being stored. */
+type HoldingType = "re-act-cancelled" | "session-paused";
+
+const isHolding = (type: AgentInput["type"] | undefined): type is HoldingType =>
+  type === "re-act-cancelled" || type === "session-paused";
 
 /** The methods of a session for inputs that `dispatch` does not accept. */
 const methods: { readonly [Type in AgentInput["type"]]?: keyof Session & string } = {

@@ -7,6 +7,7 @@ import {
   riskOf,
   toolOf,
   toolQuestionOf,
+  frozen,
 } from "@moora/agent-core-state-machine/internal";
 import type { Question } from "../agent-event.ts";
 
@@ -46,7 +47,7 @@ export const questionsAt = (state: AgentState): readonly Question[] =>
 
 function parseArguments(parameters: string): unknown {
   try {
-    return JSON.parse(parameters);
+    return frozen(JSON.parse(parameters));
   } catch {
     return parameters;
   }

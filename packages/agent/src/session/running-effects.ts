@@ -1,7 +1,7 @@
 import { effectsAt, type AgentEffect } from "@moora/agent-core-effects";
 import { isEffectWanted, isHeld } from "@moora/agent-core-effects/internal";
 import type { AgentState } from "@moora/agent-core-state-machine";
-import type { MachineBase } from "./machine.ts";
+import type { MachineBase, MachineHooks } from "./machine.ts";
 
 const isWork: Readonly<Record<AgentEffect["type"], boolean>> = {
   "call-llm": true,
@@ -12,14 +12,20 @@ const isWork: Readonly<Record<AgentEffect["type"], boolean>> = {
   "wait-until": false,
 };
 
+type HoldHooks = Pick<MachineHooks, "heldAbove" | "reconcile">;
+
 /** The running effects, and those that this host may run for a state. */
 export class RunningEffects {
-  readonly #base: Pick<MachineBase, "runsEffects" | "startsEffects" | "isHeldByCaller">;
+  readonly #base: Pick<MachineBase, "runsEffects" | "startsEffects">;
+  readonly #hooks: HoldHooks;
+  /** Whether held effects wait for the sessions above. */
+  #isWaiting = false;
   readonly #running = new Map<string, AgentEffect>();
   #onDrained: (() => void)[] = [];
 
-  constructor(base: Pick<MachineBase, "runsEffects" | "startsEffects" | "isHeldByCaller">) {
+  constructor(base: Pick<MachineBase, "runsEffects" | "startsEffects">, hooks: HoldHooks) {
     this.#base = base;
+    this.#hooks = hooks;
   }
 
   /** Whether new effects of a state may start now. */
@@ -32,13 +38,25 @@ export class RunningEffects {
     const { runsEffects } = this.#base;
     if (!runsEffects) return {};
     const wanted = effectsAt(state);
-    const isHeldByCaller = this.#base.isHeldByCaller?.() === true;
+    const isHeldAbove = this.#isHeldAbove();
     const startsAny = this.startsEffects(state);
-    if (startsAny && !isHeldByCaller) return wanted;
+    if (startsAny && !isHeldAbove) return wanted;
     const starts = (effect: AgentEffect): boolean => startsAny && !isHeld(effect, state);
     return Object.fromEntries(
       Object.entries(wanted).filter(([key, effect]) => this.#running.has(key) || starts(effect)),
     );
+  }
+
+  /** Whether the sessions above hold new effects, which start when they do not anymore. */
+  #isHeldAbove(): boolean {
+    const held = this.#hooks.heldAbove(false);
+    if (held === undefined) return false;
+    if (!this.#isWaiting)
+      void held.then(() => {
+        this.#isWaiting = false;
+        this.#hooks.reconcile();
+      });
+    return (this.#isWaiting = true);
   }
 
   /** Whether a state wants the effect of a key that has started. One that has ended may have left inputs. */

@@ -8,6 +8,7 @@ import type { ErrorReport } from "../error-reports.ts";
 import type { LogListener } from "../logger.ts";
 import type { OnApproval } from "./host-approvals.ts";
 import { CallerPauses, type PausingHost } from "./caller-pauses.ts";
+import type { AgentMachine } from "./machine.ts";
 import { openToPost } from "./post-to-sub-agent.ts";
 import type { Receipt, Session } from "./session.ts";
 
@@ -16,6 +17,8 @@ export type ChildSession = Pick<Session<unknown>, "onEvent" | "onInput" | "quest
 
 /** The session that calls sub-agents. */
 export interface SubAgentsHost extends PausingHost {
+  /** What holds the work of this session and of all below it. */
+  readonly hold: AgentMachine["hold"];
   readonly onApproval: OnApproval | undefined;
   /** Whether questions are rejected when no reviewer can answer, instead of left open. */
   readonly rejectsWithoutReviewer: boolean;
@@ -79,12 +82,13 @@ export class SubAgents {
   }
 
   /**
-   * A promise that never resolves, once the call of this session or of one above it was aborted: its own cancel follows, or it is
-   * closed. Undefined before.
+   * Resolves when work may begin here if nothing else holds it then; undefined if nothing above this session holds it. Once the call of this
+   * session was aborted, it never resolves: its own cancel follows, or it is closed.
    */
-  get abandoned(): Promise<never> | undefined {
-    const isAborted = this.#call?.signal.aborted === true;
-    return isAborted ? this.#never : this.#call?.caller?.abandoned;
+  heldAbove(isStarted: boolean): Promise<void> | undefined {
+    const { caller, signal } = this.#call ?? {};
+    if (signal?.aborted === true) return this.#never;
+    return caller === undefined ? undefined : caller.#host.hold(isStarted);
   }
 
   /** Makes the sessions of an agent those of a call: once it is aborted, nothing begins in them. The agent must be a copy for one call. */
@@ -100,12 +104,6 @@ export class SubAgents {
   get hasOneReviewer(): boolean {
     if (this.#isTask || this.#host.rejectsWithoutReviewer) return true;
     return this.#call !== undefined && (this.#call.caller?.hasOneReviewer ?? true);
-  }
-
-  /** Whether no new work may start here: the call of this session was aborted, or a session above this one is paused. */
-  get isHeld(): boolean {
-    const above = this.#call?.caller;
-    return this.abandoned !== undefined || (above !== undefined && (above.#host.isPaused() || above.isHeld));
   }
 
   get report(): (report: ErrorReport) => void {

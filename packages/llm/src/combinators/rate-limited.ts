@@ -2,6 +2,7 @@ import type { LlmCallOptions, LlmCaller } from "../caller.ts";
 import { checkOptions, optionForms, type OptionForm, type OptionForms } from "../check-options.ts";
 import { requestTokens } from "../estimate-tokens.ts";
 import type { LlmOutcome } from "../outcome.ts";
+import { isTokenCount } from "../reported-usage.ts";
 import type { LlmRequest } from "../request.ts";
 import { checkCaller } from "./check-caller.ts";
 import { abortedOutcome } from "./play-outcome.ts";
@@ -73,8 +74,9 @@ export function rateLimited(caller: LlmCaller, limits: RateLimits): LlmCaller {
 /** Replaces the estimate by the usage. An answer whose usage was not reported keeps it; a failure without usage has used nothing. */
 function settle(limiter: RateLimiter, outcome: LlmOutcome, estimate: number): void {
   const { inputTokens, outputTokens } = outcome.usage ?? { inputTokens: 0, outputTokens: 0 };
-  const isKnown = !(outcome.ok && outcome.usageMissing === true);
-  if (isKnown) limiter.takeTokens(inputTokens + outputTokens - estimate);
+  const isKnown = !(outcome.ok && outcome.usageMissing !== undefined);
+  const used = inputTokens + outputTokens;
+  if (isKnown && isTokenCount(used)) limiter.takeTokens(used - estimate);
   if (!outcome.ok && outcome.failure.kind === "rate-limit" && outcome.failure.retryAfterMs !== undefined)
     limiter.pause(outcome.failure.retryAfterMs);
 }

@@ -1,4 +1,11 @@
-import { LlmOptionError, noUsage, rateLimited, type LlmOutcome, type RateLimits } from "@moora/llm";
+import {
+  LlmOptionError,
+  noUsage,
+  rateLimited,
+  type LlmAnswer,
+  type LlmOutcome,
+  type RateLimits,
+} from "@moora/llm";
 import { answers, MockLlmCaller, type MockStep } from "@moora/llm/testing";
 import { TestClock } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
@@ -101,8 +108,16 @@ describe("tokens per minute", () => {
     expect(less.model.callCount).toBe(5);
   });
 
-  it("are those of the estimate where the usage was not reported", async () => {
-    const { caller, advance } = setup(limits, () => ({ ...answers("x"), usageMissing: true }));
+  it.each<Partial<LlmAnswer>>([
+    { usageMissing: true },
+    { usageMissing: "outputTokens" },
+    { usage: { ...noUsage, inputTokens: Number.NaN } },
+    { usage: { ...noUsage, outputTokens: -5_000 } },
+  ])("are those of the estimate where the usage was not reported: %j", async (usage) => {
+    const { caller, advance } = setup(limits, () => {
+      const answer = answers("x");
+      return answer.ok ? { ...answer, ...usage } : answer;
+    });
     for (let call = 0; call < 3; call += 1) void caller.call(requestOf());
     expect(await advance(0)).toBe(2);
     expect(await advance(30_000)).toBe(3);
