@@ -2,7 +2,7 @@
 import { faultNames, missedPairs, simulate, type Coverage } from "@moora/agent-testing";
 import { providerDialects } from "@moora/agent-testing/dialects";
 import { prove } from "./parts/in-chunks.ts";
-import { leadingAgent } from "../packages/agent-testing/test/leading-agent.ts";
+import { leadingAgent } from "@moora/testbed/leading-agent";
 import { checkedAgent, drawResults, handlerAgent, shopAgent } from "./parts/simulated-agents.ts";
 
 const kinds = [

@@ -55,8 +55,8 @@ export const pauseFaults: readonly Fault[] = [
     "a sub-agent that is opened while its caller is paused starts its work",
     {
       file: "packages/agent/src/session/sub-agents.ts",
-      text: "above.#host.isPaused() || above.isHeld",
-      replacement: "above.isHeld",
+      text: "return caller === undefined ? undefined : caller.#host.hold(isStarted);",
+      replacement: "return undefined;",
     },
     ["packages/agent/test/durable/sub-agent-owners.test.ts"],
     /opened while its caller is paused > starts nothing, and continues when the caller is resumed after that/,

@@ -1,13 +1,11 @@
 import type { Clock, NeedsContext, Tool } from "@moora/agent-core-effects";
 import { blobProblem, refuse } from "@moora/agent-core-effects/internal";
 import { replay, type AgentInput, type AgentState } from "@moora/agent-core-state-machine";
-import { withFields } from "@moora/agent-core-state-machine/internal";
 import { checkIsAgent, checkIsState } from "./check-arguments.ts";
 import { checkOptions, type OptionForms } from "./check-options.ts";
 import { systemClock } from "./clock.ts";
 import { dataInputs } from "./data-inputs.ts";
 import { initialStateOf, type Agent } from "./define-agent.ts";
-import { identityOf } from "./durable/session-header.ts";
 import type { ErrorListener } from "./error-reports.ts";
 import type { LogListener } from "./logger.ts";
 import type { OnApproval } from "./session/host-approvals.ts";
@@ -22,12 +20,12 @@ import { randomId } from "./user-message.ts";
 /** The options of `startSession`. */
 export interface StartOptions {
   /**
-   * The id of the session, a part of digests and idempotency keys: those of another session with this id are different, unless both
-   * continue one `state`. Default: a random id.
+   * The id of the session, a part of digests and idempotency keys: another session in memory with the same id has the same ones. Default: a
+   * random id.
    */
   readonly id?: string;
   /**
-   * The state to continue from, of the same agent. Interrupted work in it resumes by the replay policy of its tool.
+   * The state to continue from, of the same agent. It is not copied, and must not be changed. Interrupted work in it resumes by the replay policy of its tool.
    * Default: the initial state of the agent.
    */
   readonly state?: AgentState;
@@ -105,24 +103,10 @@ export function startSession<Answer, Data, Context = unknown, Tools extends Tool
 /** The base of a session in memory. */
 export function baseOf(agent: Agent<unknown>, prefix: string, options: StartOptions): SessionBase {
   const { id = randomId(prefix), clock = systemClock, newId = randomId, onError, onLog, context } = options;
-  const given = options.state;
-  const identity = identityIn(options, newId) ?? id;
-  const initial =
-    given === undefined
-      ? withFields(initialStateOf(agent), identity === id ? {} : { owner: identity })
-      : stateAfterOpening(agent, given, identity, clock);
+  const { state } = options;
+  const initial = state === undefined ? initialStateOf(agent) : stateAfterOpening(agent, state, id, clock);
   const files = filesOf(options.blobs, undefined);
-  return { id, identity, initial, seq: 0, clock, context, files, newId, onError, onLog, runsEffects: true };
-}
-
-/**
- * The identity of a session with a given id, which another session may have: a new session gets an incarnation. It is the owner in
- * the state, so that a state that is continued under the same id keeps it.
- */
-function identityIn({ id, state }: StartOptions, newId: (prefix: string) => string): string | undefined {
-  if (id === undefined) return undefined;
-  if (state === undefined) return identityOf(id, { incarnation: newId("incarnation") });
-  return state.owner?.startsWith(`${id}/`) === true ? state.owner : undefined;
+  return { id, initial, seq: 0, clock, context, files, newId, onError, onLog, runsEffects: true };
 }
 
 /**

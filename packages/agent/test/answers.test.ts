@@ -149,7 +149,7 @@ describe("an answer that does not fit", () => {
   it("does not fit if it has a key twice", async () => {
     const llm = new MockLlmCaller([answers('{"celsius":10,"celsius":20}'), answers('{"celsius":20}')]);
     expect((await runTask(defineAgent({ llm, answer: weather }), "q")).answer).toEqual({ celsius: 20 });
-    expect(note(llm, 1)).toContain('The key \"celsius\" stands twice');
+    expect(note(llm, 1)).toContain('The key "celsius" stands twice');
   });
 
   it.each([

@@ -586,8 +586,9 @@ describe("what a call costs", () => {
     );
   });
 
-  it("falls back to the name it was asked by, to the default, to nothing", async () => {
-    expect(await cost({ asked: { input: 10, output: 0 } })).toBeCloseTo(0.01, 12);
+  it("falls back to the model that it is a version of, to the default, to nothing", async () => {
+    expect(await cost({ big: { input: 10, output: 0 } }, "big-2026-01-31")).toBeCloseTo(0.01, 12);
+    expect(await cost({ asked: { input: 10, output: 0 } })).toBe(0);
     expect(await cost({ default: { input: 20, output: 0 }, other: { input: 1, output: 1 } })).toBeCloseTo(
       0.02,
       12,

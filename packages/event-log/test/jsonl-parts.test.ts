@@ -29,10 +29,12 @@ describe("a log of files", () => {
     const log = jsonlLog(folder);
     const written = await log.create("ada", header);
     for (let seq = 0; seq < records.length; seq += 3) await written.append(seq, records.slice(seq, seq + 3));
-    for (const session of [written, await log.open("ada")])
-      for (const limit of [1, 2, 3, 7, 16])
+    for (const session of [written, await log.open("ada")]) {
+      for (const limit of [1, 2, 3, 7, 16]) {
         for (let seq = 0; seq <= records.length; seq += 1)
           expect(await session?.read(seq, limit)).toEqual(records.slice(seq, seq + limit));
+      }
+    }
     expect(await written.read(4)).toEqual(records.slice(4));
     await log.close();
   });

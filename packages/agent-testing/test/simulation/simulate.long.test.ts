@@ -75,7 +75,7 @@ describe("simulated sessions", () => {
     expect(report.ok).toBe(true);
   });
 
-  it("ask the probe of a tool that is executed, and find that it does not tell the truth", async () => {
+  it("ask the probe of a tool that is executed, and find one that reports what is not so", async () => {
     const liar = defineTool({
       name: "pay",
       description: "Pays.",

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { simulate, simulateActions, type SimAction } from "../../src/index.ts";
-import { leadingAgent } from "../leading-agent.ts";
+import { leadingAgent } from "@moora/testbed/leading-agent";
 
 const call = (name: string): SimAction => ({
   type: "model-answers",

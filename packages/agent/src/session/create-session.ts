@@ -89,7 +89,6 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
   let isCreated = false;
   const state = (): AgentState => machine.current();
   const dispatch: AgentMachine["dispatch"] = (...inputs) => machine.dispatch(...inputs);
-
   const outside = new OutsideInputs(base, dispatch);
   const decisions = new Decisions(agent, base, {
     state,
@@ -101,17 +100,14 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
     questions: () => [...questionsAt(state()), ...subAgents.questions()],
     decide: (question, decision, by) => decisions.decide(question, decision, by),
   });
-  const subAgents = new SubAgents(agent, {
-    ...subAgentsHost(agent, base, output, state),
-    hold: (isStarted) => machine.hold(isStarted),
-  });
+  const hold: MachineHooks["hold"] = (isStarted) => machine.hold(isStarted);
+  const subAgents = new SubAgents(agent, { ...subAgentsHost(agent, base, output, state), hold });
   const failRuns = (error: AgentError): void => output.runs.failAll(error);
   const stop = (createError: () => AgentError): void => {
     outside.stop(createError);
     machine.stop();
     if (output.runs.isOpen && outside.stopped !== undefined) failRuns(outside.stopped);
   };
-
   const answerAtHost = hostApprovals(approvalHost(base, output, decisions, subAgents));
   const machine = agentMachine(agent, base, {
     session: subAgents,
@@ -138,7 +134,7 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
   const methods = sessionMethods(agent, { base, output, machine, outside, decisions, subAgents, stop });
   registerChildren(methods.session.questions, () => subAgents.children);
   isCreated = true;
-  if (base.onEvent !== undefined) methods.session.onEvent(base.onEvent);
+  if (base.onEvent) methods.session.onEvent(base.onEvent);
   return {
     ...methods,
     dispatch: async (...inputs) => void (await dispatch(...inputs)),

@@ -51,11 +51,12 @@ export class RunningEffects {
   #isHeldAbove(): boolean {
     const held = this.#hooks.heldAbove(false);
     if (held === undefined) return false;
-    if (!this.#isWaiting)
+    if (!this.#isWaiting) {
       void held.then(() => {
         this.#isWaiting = false;
         this.#hooks.reconcile();
       });
+    }
     return (this.#isWaiting = true);
   }
 

@@ -261,7 +261,7 @@ describe("what was approved is what runs (H02)", () => {
     const deciding = made.session.decide(question, { approve: change });
     change.to = "thief";
     change.sum = 99;
-    Object.assign(Object(question.parameters), { to: "thief" });
+    expect(() => Object.assign(Object(question.parameters), { to: "thief" })).toThrow(TypeError);
     await deciding;
     await made.session.settled();
     expect(made.ran).toEqual([["b", { to: "b", sum: 1 }]]);
