@@ -36,7 +36,7 @@ const mcpOnNode: readonly string[] = [
 
 const budgets: readonly Budget[] = [
   { what: "moorex", source: `export * from "@moora/moorex";`, mostKb: 4.1 },
-  { what: "an agent without a host: reducer, effects, requests, moorex", source: core, mostKb: 31.5,
+  { what: "an agent without a host: reducer, effects, requests, moorex", source: core, mostKb: 31.5 },
   {
     what: "the same, with parseInput, parseState and every schema",
     source: `${core}\nexport { agentEventSchema, parseInput, parseState } from "@moora/agent-core-state-machine";`,
@@ -80,7 +80,7 @@ const budgets: readonly Budget[] = [
     without: ["@dbos-inc/dbos-sdk", "@dbos-inc/dbos-sdk/datasource", "node:crypto"],
     mostKb: 73.5,
   },
-  { what: "both adapters with their SDKs", source: adapters, mostKb: 210.5,
+  { what: "both adapters with their SDKs", source: adapters, mostKb: 210.5 },
   {
     what: "the adapter for the AI SDK, without providers",
     source: `export { aiSdk } from "@moora/llm-ai-sdk";`,
