@@ -8,8 +8,8 @@ import { registerHooks } from "node:module";
 import { statSync } from "node:fs";
 
 /** The most that `import "moora"` may load. */
-const mostModules = 57;
-const mostKb = 1_640;
+const mostModules = 60;
+const mostKb = 1_690;
 
 const files: string[] = [];
 const builtins = new Set<string>();
