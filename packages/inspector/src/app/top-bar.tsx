@@ -2,7 +2,7 @@
 import type { JSX } from "preact";
 import { openAndFocus } from "./focus.ts";
 import { isHelpOpen } from "./help-dialog.tsx";
-import { isLive, liveId, liveStatus, openFile } from "./live-source.ts";
+import { closeLive, isLive, liveId, liveStatus, openFile } from "./live-source.ts";
 import { listed, listSessions } from "./session-list.ts";
 import { isSharing } from "./share-dialog.tsx";
 import { stateClass } from "./state-colors.ts";
@@ -68,7 +68,9 @@ const LiveState = (): JSX.Element | null =>
         value={liveId.value}
         onFocus={() => void listSessions()}
         onChange={({ currentTarget: { value } }) => {
-          if (value === "") location.hash = "";
+          // The address may not have the session yet.
+          if (value === "" && location.hash === "") closeLive();
+          else if (value === "") location.hash = "";
           else void openChosenSession(value);
         }}
       >
