@@ -263,15 +263,13 @@ export const pauseSchema = z.object({ pausedAt: z.number(), reason: z.exactOptio
 
 /**
  * What requests to a model leave out, because the provider of `origin` has refused them with it: `raw`, what only the origin can read, of the turns
- * before the newest or of all, and the files of the entries `[since, until)`, or of all from `since` on. `withheld`: the loop was withheld, and
- * the model has not answered since.
+ * before the newest or of all, and the files of the entries `[since, until)`, or of all from `since` on.
  */
 export const ladderSchema = z.object({
   model: z.string(),
   origin: z.string(),
   raw: z.exactOptional(z.enum(["earlier", "all"])),
   files: z.exactOptional(z.object({ since: z.number(), until: z.nullable(z.number()) })),
-  withheld,
 });
 
 /** The schema of a state. */

@@ -60,7 +60,7 @@ export function climb(
   return { isHigher: next !== undefined, ladder };
 }
 
-export function putLadder(edit: StateEdit, ladder: Ladder): void {
+function putLadder(edit: StateEdit, ladder: Ladder): void {
   const others = edit.ladders?.filter(({ model }) => model !== ladder.model) ?? [];
   edit.set({ ladders: [...others, ladder] });
 }
@@ -69,10 +69,20 @@ export function putLadder(edit: StateEdit, ladder: Ladder): void {
 export function keepRung(edit: StateEdit, origin: string): void {
   const ladder = ladderAt(edit);
   if (ladder === undefined || origin === "") return;
-  const { withheld, ...rest } = ladder;
   if (ladder.origin !== origin)
     edit.set({ ladders: edit.ladders?.filter((other) => other !== ladder) ?? [] });
-  else if (withheld === true) putLadder(edit, rest);
+}
+
+/** Whether a loop before the current one was withheld, and no model has answered since. */
+export function hasWithheldBefore(state: AgentState): boolean {
+  const { windowStart, loopStart } = state.reActContext;
+  const transcript = transcriptOf(state);
+  for (let index = loopStart - 1; index >= windowStart; index -= 1) {
+    const entry = transcript.at(index);
+    if (entry?.withheld === true) return true;
+    if (entry?.type === "turn") return false;
+  }
+  return false;
 }
 
 function withoutRaw(edit: StateEdit, { raw }: Ladder, origin: string): Partial<Ladder> | undefined {

@@ -1,7 +1,7 @@
 import { nextAttemptAt } from "../control/calls.ts";
 import type { ControlOf } from "../control/control.ts";
 import { withholdLoop } from "../control/done-and-error.ts";
-import { climb, putLadder, rungText } from "../control/ladder.ts";
+import { climb, hasWithheldBefore, rungText } from "../control/ladder.ts";
 import { move } from "../control/move.ts";
 import { newLlmCall } from "../control/planning.ts";
 import {
@@ -139,8 +139,7 @@ function sendChanged(edit: StateEdit, control: ControlOf<"Planning">, input: Llm
   const { failure } = input;
   const { isHigher, ladder } = climb(edit, failure);
   const { windowStart, loopStart } = edit.reActContext;
-  if (!isHigher && (ladder.withheld !== true || windowStart >= loopStart)) {
-    putLadder(edit, { ...ladder, withheld: true });
+  if (!isHigher && (!hasWithheldBefore(edit) || windowStart >= loopStart)) {
     failLoop(edit, input);
     return withholdLoop(edit);
   }
