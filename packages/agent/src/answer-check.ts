@@ -2,14 +2,7 @@ import { AgentError, type CheckedValue, type StandardSchema } from "@moora/agent
 import { after, schemaCheckOf } from "@moora/agent-core-effects/internal";
 import { maxJsonItems } from "@moora/agent-core-state-machine/internal";
 import type { JsonObject } from "@moora/llm";
-import {
-  hasMoreItemsThan,
-  isJsonObject,
-  lostNumber,
-  lostNumberText,
-  repeatedKey,
-  repeatedKeyText,
-} from "@moora/llm/internal";
+import { hasMoreItemsThan, isJsonObject, lostInJson } from "@moora/llm/internal";
 import { answerInvalidText, answerProblemText, lastAnswerText } from "./answer-failure.ts";
 import { answerSchemaOf } from "./answer-schema.ts";
 
@@ -77,10 +70,8 @@ function textToValue(text: string): { readonly value: unknown } | { readonly pro
   } catch {
     return { problem: "The answer is not JSON." };
   }
-  const lost = lostNumber(json);
-  if (lost !== undefined) return { problem: lostNumberText(lost) };
-  const twice = repeatedKey(json);
-  return twice === undefined ? { value } : { problem: repeatedKeyText(twice) };
+  const problem = lostInJson(json);
+  return problem === undefined ? { value } : { problem };
 }
 
 const thinkingEnd = "</think>";

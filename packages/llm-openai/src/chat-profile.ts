@@ -1,5 +1,8 @@
 import type { FileLimits, IdFormat } from "@moora/llm/adapter";
 
+/** The limits of OpenAI, for both of its APIs: 1,500 images, and 512 MB in one request. */
+export const openAiFileLimits: FileLimits = { maxFiles: 1_500, maxTotalLength: 512 * 2 ** 20 };
+
 /** Fields of a request that a server may support by another name, or not at all. */
 export type ChatField =
   | "seed"
@@ -95,7 +98,7 @@ export const chatProfiles: Readonly<Record<ChatProfileName, ChatProfile>> = {
     strict: true,
     answerFormat: "always",
     acceptsPdf: true,
-    fileLimits: { maxFiles: 1_500, maxTotalLength: 512 * 2 ** 20 },
+    fileLimits: openAiFileLimits,
     fields: {},
   },
   openrouter: {

@@ -9,7 +9,6 @@ import {
   withAnswerInstruction,
   withProviderFields,
   type BodyContext,
-  type FileLimits,
   type NormalizedRequest,
   type WireRequest,
 } from "@moora/llm/adapter";
@@ -22,11 +21,9 @@ import type {
   ToolChoiceFunction,
   ToolChoiceOptions,
 } from "openai/resources/responses/responses";
+import { openAiFileLimits } from "./chat-profile.ts";
 import { messageToItems } from "./message-to-items.ts";
 import { schemaToFormat, toolSchema } from "./schema-to-format.ts";
-
-/** 1,500 images, and 512 MB in one request. */
-const openAiFileLimits: FileLimits = { maxFiles: 1_500, maxTotalLength: 512 * 2 ** 20 };
 
 /** The name of the caller, also in `providerOptions`. */
 export const openAiName = "openai";

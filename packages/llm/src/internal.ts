@@ -6,8 +6,9 @@ export { withoutScheme } from "./connection.ts";
 export { redactor, secretForms, secretMark } from "./failure-text.ts";
 export { estimateUsage } from "./estimate-tokens.ts";
 export { fileToName, fileToUrl, urlToFile } from "./file-to-text.ts";
-export { lostNumber, lostNumberText } from "./json-numbers.ts";
-export { repeatedKey, repeatedKeyText } from "./repeated-key.ts";
+export { lostNumber } from "./json-numbers.ts";
+export { lostInJson } from "./lost-in-json.ts";
+export { repeatedKey } from "./repeated-key.ts";
 export { hasMoreItemsThan, isJsonObject, isObject, textToJson, withWellFormedText } from "./json.ts";
 export { isMissing } from "./load-sdk.ts";
 export {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { lostNumber, lostNumberText } from "@moora/llm/internal";
+import { lostInJson, lostNumber } from "@moora/llm/internal";
 
 describe("a number that a double cannot hold", () => {
   it.each([
@@ -69,8 +69,7 @@ describe("a number that a double cannot hold", () => {
   });
 
   it("is named with its place and with what to send", () => {
-    const lost = lostNumber('{"order":9007199254740993}');
-    expect(lost && lostNumberText(lost)).toBe(
+    expect(lostInJson('{"order":9007199254740993}')).toBe(
       "The number 9007199254740993 at order cannot be kept: it would become 9007199254740992. Send it as a string.",
     );
   });

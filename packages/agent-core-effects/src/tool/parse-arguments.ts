@@ -1,13 +1,6 @@
 import { isStorable, jsonCopy, maxJsonItems, maxJsonLength } from "@moora/agent-core-state-machine/internal";
 import type { JsonObject } from "@moora/llm";
-import {
-  hasMoreItemsThan,
-  isJsonObject,
-  lostNumber,
-  lostNumberText,
-  repeatedKey,
-  repeatedKeyText,
-} from "@moora/llm/internal";
+import { hasMoreItemsThan, isJsonObject, lostInJson } from "@moora/llm/internal";
 import { errorText } from "../error-text.ts";
 import { truncatedToBytes } from "../truncate.ts";
 
@@ -34,11 +27,9 @@ export function parseArguments(text: string): ParsedArguments {
   const copied = text.length <= maxJsonLength && isStorable(value) ? undefined : jsonCopy(value);
   if (copied !== undefined && "problem" in copied)
     return wrong(`The arguments cannot be used: ${copied.problem.message}`, text);
-  const lost = lostNumber(text);
-  if (lost !== undefined) return wrong(lostNumberText(lost), text);
-  if (!isJsonObject(value)) return wrong("The arguments are not a JSON object.", text);
-  const twice = repeatedKey(text);
-  return twice === undefined ? { ok: true, value } : wrong(repeatedKeyText(twice), text);
+  const lost = lostInJson(text);
+  if (lost !== undefined) return wrong(lost, text);
+  return isJsonObject(value) ? { ok: true, value } : wrong("The arguments are not a JSON object.", text);
 }
 
 /**

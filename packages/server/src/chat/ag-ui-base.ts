@@ -3,7 +3,7 @@ import { applyPatches, dataOf, headerToState } from "@moora/agent/internal";
 import { recordedPostOf } from "../sessions/request-ids.ts";
 import { callsMessageId, resultMessageId, textMessageId } from "./ag-ui-ids.ts";
 
-/** The most versions of the data that are kept for a session, so that neither a post nor the memory grows with the log. */
+/** The most versions of the data that are kept for a session. Of older ones only the numbers are known. */
 const maxVersions = 100;
 
 /** A message that a client posts. */

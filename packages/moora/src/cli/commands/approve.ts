@@ -1,5 +1,5 @@
 import type { Json } from "@moora/llm";
-import { lostNumber, lostNumberText, repeatedKey, repeatedKeyText, textToJson } from "@moora/llm/internal";
+import { lostInJson, textToJson } from "@moora/llm/internal";
 import type { Command } from "../command.ts";
 import type { GivenOptions } from "../options.ts";
 import { decideCommand } from "../session/decide-command.ts";
@@ -21,9 +21,7 @@ function givenArguments(options: GivenOptions): Json {
   const text = options.text("args") ?? "";
   const json = textToJson(text);
   if (json === undefined) throw new UsageError("--args must be JSON.", 'Use --args \'{"name": "value"}\'.');
-  const lost = lostNumber(text);
-  if (lost !== undefined) throw new UsageError(`--args: ${lostNumberText(lost)}`);
-  const twice = repeatedKey(text);
-  if (twice !== undefined) throw new UsageError(`--args: ${repeatedKeyText(twice)}`);
+  const lost = lostInJson(text);
+  if (lost !== undefined) throw new UsageError(`--args: ${lost}`);
   return json;
 }
