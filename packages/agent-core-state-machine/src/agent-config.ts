@@ -63,7 +63,7 @@ export interface AgentConfig {
     readonly maxToolAttempts: number;
     /** The delay before the first retry of a model call, in milliseconds; it doubles up to `maxDelayMs`. Default: 1,000. */
     readonly delayMs: number;
-    /** The longest delay before a retry of a model call, even if the provider asks for a longer one. Default: 60,000. */
+    /** The longest delay before a retry. If the provider asks for a longer one, the loop fails at once. Default: 60,000. */
     readonly maxDelayMs: number;
   };
   /** When the history is summarized. */

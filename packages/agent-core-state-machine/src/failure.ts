@@ -36,7 +36,13 @@ const loopFailureKinds = [
  * control graph has no row for an event, or has a cycle. `event`: a custom row leads an event to Error.
  */
 export const failureSchema = z.discriminatedUnion("source", [
-  z.object({ source: z.literal("model"), kind: z.enum(modelFailureKinds), message: z.string() }),
+  z.object({
+    source: z.literal("model"),
+    kind: z.enum(modelFailureKinds),
+    message: z.string(),
+    /** When the provider accepts the next request, in milliseconds since 1970, where that was too late for the loop. */
+    retryAt: z.exactOptional(z.number()),
+  }),
   z.object({ source: z.literal("loop"), kind: z.enum(loopFailureKinds), message: z.string() }),
   z.object({
     source: z.literal("graph"),

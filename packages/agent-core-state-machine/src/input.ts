@@ -96,6 +96,8 @@ export const inputSchemas = {
       message: text,
       retryable: z.boolean(),
       retryAfterMs: z.exactOptional(z.number().check(z.nonnegative())),
+      /** When the provider accepts the next request, where that is too late for this loop. */
+      retryAt: z.exactOptional(z.number()),
       /** The origin that refused the content of the request, so that it must not be sent again unchanged. */
       refusedBy: z.exactOptional(text),
       /** It speaks of files, so that these are left out first. */

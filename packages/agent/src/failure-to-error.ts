@@ -27,7 +27,13 @@ export function failureToError(failure: AgentFailure, state: AgentState, trace: 
   if (!isObject(failure)) refuse(`failure must be the failure of a loop, got ${shownValue(failure)}.`);
   checkIsState(state);
   const { message, ...texts } = textsOf(failure, state);
-  return new AgentError(failureToKind(failure), message, { reason: failure.kind, state, trace, ...texts });
+  return new AgentError(failureToKind(failure), message, {
+    reason: failure.kind,
+    state,
+    trace,
+    ...texts,
+    ...(failure.source === "model" ? { retryAt: failure.retryAt } : {}),
+  });
 }
 
 /** The messages of the error. The state keeps the failure as it was recorded; the numbers come from its configuration. */

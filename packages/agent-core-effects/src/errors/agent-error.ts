@@ -28,6 +28,7 @@ export interface AgentErrorDetails {
    * The message in JSON and in what `console.log` shows, where `message` quotes the conversation. Default: the message.
    */
   readonly publicMessage?: string;
+  readonly retryAt?: number | undefined;
 }
 
 /**
@@ -42,6 +43,8 @@ export class AgentError extends MooraError {
   readonly reason: string;
   /** The usage of the session when the loop ended; undefined if the error occurred before there was a state. */
   readonly usage: AgentUsage | undefined;
+  /** When the provider accepts the next request, in milliseconds since 1970, where that was too late for the run. */
+  readonly retryAt: number | undefined;
   readonly #state: AgentState | undefined;
   readonly #trace: Trace;
   readonly #publicMessage: string;
@@ -51,6 +54,7 @@ export class AgentError extends MooraError {
     this.kind = kind;
     this.reason = details.reason ?? kind;
     this.usage = details.state?.usage;
+    this.retryAt = details.retryAt;
     this.#state = details.state;
     this.#trace = details.trace ?? traceOf([]);
     this.#publicMessage = details.publicMessage ?? message;
@@ -72,9 +76,13 @@ export class AgentError extends MooraError {
   }
 
   override toJSON(): Readonly<Record<string, unknown>> {
-    const { name, kind, reason, usage } = this;
+    const { name, kind, reason, usage, retryAt } = this;
     const message = this.#publicMessage;
-    return { name, kind, reason, message, ...(usage === undefined ? {} : { usage }), ...causeOf(this) };
+    const optional = {
+      ...(usage === undefined ? {} : { usage }),
+      ...(retryAt === undefined ? {} : { retryAt }),
+    };
+    return { name, kind, reason, message, ...optional, ...causeOf(this) };
   }
 
   // Node's console.log and util.inspect call this method. Other platforms ignore it.

@@ -14,6 +14,7 @@ import { reportUsage } from "./late-usage.ts";
 import { missingPrice, pricedModel, usageOfOutcome } from "./model-cost.ts";
 import { requestWithFiles, turnToStore } from "./host-files.ts";
 import {
+  type FailedCall,
   fileToAttachment,
   numberedTurn,
   toFailedInput,
@@ -75,9 +76,24 @@ function* dispatchOutcome(
   const unpriced = outcome.ok ? missingPrice(state, pricedModel(outcome, asked)) : undefined;
   if (outcome.ok && unpriced === undefined)
     return yield* dispatchAnswer(effect, state, host, { ...called, outcome, usage });
-  const failed = outcome.ok ? unpriced && { failure: unpriced, partial: "" } : outcome;
-  if (failed !== undefined)
-    yield* dispatch(assertLoggable(toFailedInput(effect, failed, usage, host.clock.now())));
+  const now = host.clock.now();
+  const failed = outcome.ok
+    ? unpriced && { failure: unpriced, partial: "" }
+    : withinWait(state, outcome, now);
+  if (failed !== undefined) yield* dispatch(assertLoggable(toFailedInput(effect, failed, usage, now)));
+}
+
+/** The latest time of a `Date`. */
+const latestTime = 8.64e15;
+
+/** The failure is final where the provider asks for a longer wait than the agent may take: an earlier attempt would fail, too. */
+function withinWait({ config }: AgentState, { failure, partial }: FailedCall, now: number): FailedCall {
+  const { maxDelayMs } = config.retries;
+  const { retryAfterMs = 0, message } = failure;
+  if (!failure.retryable || !(retryAfterMs > maxDelayMs)) return { failure, partial };
+  const retryAt = Math.min(now + retryAfterMs, latestTime);
+  const text = `${message} The provider accepts no request before ${new Date(retryAt).toISOString()}, which is later than retries.maxDelayMs (${maxDelayMs}) allows.`;
+  return { failure: { ...failure, message: text, retryable: false, retryAt }, partial };
 }
 
 interface Answered extends Called {

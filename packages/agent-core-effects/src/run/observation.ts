@@ -186,7 +186,7 @@ export function toFailedInput(
   usage: UsageReport | undefined,
   timestamp: number,
 ): AgentInput {
-  const { kind, message, retryable, retryAfterMs, refusedBy, blamesFiles } = failure;
+  const { kind, message, retryable, retryAfterMs, retryAt, refusedBy, blamesFiles } = failure;
   return {
     type: "llm-call-failed",
     key: effect.key,
@@ -195,6 +195,7 @@ export function toFailedInput(
       message: message.toWellFormed(),
       retryable,
       ...(retryAfterMs !== undefined && retryAfterMs >= 0 ? { retryAfterMs } : {}),
+      ...(retryAt === undefined ? {} : { retryAt }),
       ...(typeof refusedBy === "string" ? { refusedBy: refusedBy.toWellFormed() } : {}),
       ...(blamesFiles === true ? { blamesFiles } : {}),
     },

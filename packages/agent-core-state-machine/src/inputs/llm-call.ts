@@ -149,9 +149,11 @@ function sendChanged(edit: StateEdit, control: ControlOf<"Planning">, input: Llm
   move<"Planning">(edit, { event: "LlmRetry", note: { text: text.slice(0, maxTraceTextLength) } });
 }
 
-function failLoop(edit: StateEdit, { failure: { kind, message } }: LlmCallFailedInput): void {
+function failLoop(edit: StateEdit, { failure: { kind, message, retryAt } }: LlmCallFailedInput): void {
   const failure: AgentFailure =
-    kind === "NoPrice" ? { source: "loop", kind, message } : { source: "model", kind, message };
+    kind === "NoPrice"
+      ? { source: "loop", kind, message }
+      : { source: "model", kind, message, ...(retryAt === undefined ? {} : { retryAt }) };
   move<"Planning">(edit, { event: "FatalError", failure });
   if (kind === "refusal" || kind === "content-filter") withholdLoop(edit);
 }

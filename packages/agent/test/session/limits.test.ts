@@ -9,7 +9,7 @@ describe("a model that is too busy (F05)", () => {
   it.each([
     ["says how long", 2_000, 2_000],
     ["asks for no time at all", 0, 0],
-    ["asks for years", 1e9, 60_000],
+    ["asks for as long as the agent may wait", 60_000, 60_000],
     ["does not say", undefined, 1_000],
   ])("is asked again when the clock says so: it %s", async (_, retryAfterMs, wait) => {
     const { session, clock, llm, events } = scene([
@@ -38,6 +38,36 @@ describe("a model that is too busy (F05)", () => {
     expect((await run).text).toBe("It is 4.");
     expect(llm.callCount).toBe(2);
     expect(clock.waiting).toBe(0);
+  });
+
+  it.each([
+    ["one millisecond too long", 60_001, "1970-01-01T00:01:01.001Z"],
+    ["16 days", 16 * 86_400_000, "1970-01-17T00:00:01.000Z"],
+    ["longer than there are dates", 1e300, "+275760-09-13T00:00:00.000Z"],
+  ])(
+    "is not asked again where it asks for a longer wait than the agent may take: %s",
+    async (_, retryAfterMs, at) => {
+      const { session, clock, llm } = scene([fails("rate-limit", { retryAfterMs }), answers("It is 4.")]);
+      const error = await failureOf(session.ask("2+2?"));
+      const message = `Scripted failure: rate-limit The provider accepts no request before ${at}, which is later than retries.maxDelayMs (60000) allows.`;
+      expect(error).toMatchObject({
+        kind: "LlmError",
+        reason: "rate-limit",
+        message,
+        retryAt: Date.parse(at),
+      });
+      expect(error).toHaveProperty("state.reActContext.control.failure.retryAt", Date.parse(at));
+      expect(JSON.parse(JSON.stringify(error))).toMatchObject({ retryAt: Date.parse(at) });
+      expect([llm.callCount, clock.waiting]).toEqual([1, 0]);
+      expect((await session.ask("2+2?")).text).toBe("It is 4.");
+    },
+  );
+
+  it("says no time where it fails for another reason", async () => {
+    const { session } = scene([fails("billing", { retryAfterMs: 1e9 })]);
+    const error = await failureOf(session.ask("q"));
+    expect(error).toMatchObject({ message: "Scripted failure: billing" });
+    expect(JSON.stringify(error)).not.toContain("retryAt");
   });
 
   it("waits twice as long each time, up to the cap, and no more often than allowed", async () => {

@@ -160,11 +160,11 @@ class Tries {
   end(outcome: LlmOutcome, caller: LlmCaller): LlmOutcome {
     const reasons = this.#failures.map(({ caller: name, failure }) => `${name} failed: ${failure.kind}`);
     const reason = reasons.length === 0 ? undefined : `fallback: ${reasons.join(", ")}`;
-    const isRetryable = this.#failures.some(({ failure }) => failure.retryable);
+    const failures = this.#failures.map(({ failure }) => failure);
     const ended =
       outcome.ok || reason === undefined || outcome.failure.kind === "aborted"
         ? outcome
-        : { ...outcome, failure: withHistory(outcome.failure, reasons, isRetryable) };
+        : { ...outcome, failure: withHistory(outcome.failure, reasons, failures) };
     return this.withSpent(withAnswerer(ended, caller, reason));
   }
 
@@ -188,9 +188,18 @@ class Tries {
   }
 }
 
-/** The last failure, with those before it in its message. It is retryable if any of them is. */
-const withHistory = (failure: LlmFailure, reasons: readonly string[], isRetryable: boolean): LlmFailure => ({
-  ...failure,
-  ...failureOf(failure.kind, `${failure.message} (before: ${reasons.join(", ")})`),
-  retryable: failure.retryable || isRetryable,
-});
+/** The last failure, with those before it in its message. It is retryable if any of them is, after the shortest wait of those. */
+function withHistory(
+  last: LlmFailure,
+  reasons: readonly string[],
+  before: readonly LlmFailure[],
+): LlmFailure {
+  const { message } = failureOf(last.kind, `${last.message} (before: ${reasons.join(", ")})`);
+  const waits = [...before, last].flatMap(({ retryable, retryAfterMs = 0 }) =>
+    retryable ? [retryAfterMs] : [],
+  );
+  if (waits.length === 0) return { ...last, message };
+  const { retryAfterMs: _, ...failure } = last;
+  const shortest = Math.min(...waits);
+  return { ...failure, message, retryable: true, ...(shortest > 0 && { retryAfterMs: shortest }) };
+}

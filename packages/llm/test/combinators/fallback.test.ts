@@ -118,6 +118,19 @@ describe("fallback", () => {
   });
 });
 
+describe("the failure of all callers", () => {
+  it.each([
+    ["the shortest wait of those that may answer later", fails("rate-limit", { retryAfterMs: 9_000 }), 5_000],
+    ["no wait, if one of them asks for none", fails("server"), undefined],
+    ["the wait of the others, if one cannot answer later", fails("auth", { retryAfterMs: 1 }), 5_000],
+  ])("has %s", async (_, first, wait) => {
+    const caller = fallback([named("a", first), named("b", fails("rate-limit", { retryAfterMs: 5_000 }))]);
+    const outcome = await caller.call(requestOf());
+    expect(outcome).toMatchObject({ ok: false, failure: { kind: "rate-limit", retryable: true } });
+    expect(outcome.ok ? undefined : outcome.failure.retryAfterMs).toBe(wait);
+  });
+});
+
 describe("a caller that fails after it has streamed", () => {
   it("ends the call, so that no listener gets two answers, and the next attempt begins after it", async () => {
     const first = named("a", broken("Hello fr", { retryAfterMs: 9 }), answers("from a, later"));

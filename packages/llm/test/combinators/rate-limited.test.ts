@@ -6,7 +6,7 @@ import {
   type LlmOutcome,
   type RateLimits,
 } from "@moora/llm";
-import { answers, MockLlmCaller, type MockStep } from "@moora/llm/testing";
+import { answers, fails, MockLlmCaller, type MockStep } from "@moora/llm/testing";
 import { TestClock } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
 import { requestOf } from "../fixtures.ts";
@@ -158,6 +158,27 @@ it("no call starts while the provider asks to wait", async () => {
   void caller.call(requestOf());
   expect(await advance(4999)).toBe(1);
   expect(await advance(1)).toBe(2);
+});
+
+it("a call fails with the rest of the time while the provider asks to wait longer than a minute", async () => {
+  const day = 86_400_000;
+  const limited = fails("rate-limit", { retryAfterMs: 40 * day });
+  const { caller, model, advance } = setup({ requestsPerMinute: 1 }, (call) =>
+    call === 0 ? limited : answers("x"),
+  );
+  const first = caller.call(requestOf());
+  const waiting = caller.call(requestOf());
+  expect(await first).toMatchObject({ failure: { kind: "rate-limit", retryAfterMs: 40 * day } });
+  await advance(60_000);
+  expect(await waiting).toMatchObject({ failure: { kind: "rate-limit", retryAfterMs: 40 * day - 60_000 } });
+  await advance(39 * day);
+  expect(await caller.call(requestOf())).toMatchObject({
+    ok: false,
+    failure: { retryAfterMs: day - 60_000 },
+  });
+  expect(model.callCount).toBe(1);
+  await advance(day);
+  expect((await caller.call(requestOf())).ok).toBe(true);
 });
 
 it.each([
