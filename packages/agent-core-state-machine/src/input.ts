@@ -30,7 +30,12 @@ const observedToolCallSchema = z.object({
 /** The result of a turn: tool calls, or an answer. `problem` is the reason why an answer does not match its schema. */
 const observationSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("continue-re-act"), toolCalls: z.record(id, observedToolCallSchema) }),
-  z.object({ type: z.literal("complete-re-act"), problem: z.exactOptional(text) }),
+  z.object({
+    type: z.literal("complete-re-act"),
+    problem: z.exactOptional(text),
+    /** No step is left for another answer, so that the problem ends the loop. */
+    isLast: z.exactOptional(z.literal(true)),
+  }),
 ]);
 
 /**

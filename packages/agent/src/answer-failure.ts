@@ -27,7 +27,8 @@ export function answerFailureTexts(
 ): { readonly message: string; readonly publicMessage: string } {
   const tries = countAnswersAt(state);
   const [reason = ""] = problem.split(schemaIntroduction, 1);
-  const statement = `After ${tries === 1 ? "1 try" : `${tries} tries`} the answer does not fit its schema`;
+  const isShort = problem.includes("limits.minAnswerLength");
+  const statement = `After ${tries === 1 ? "1 try" : `${tries} tries`} the answer does not fit${isShort ? "" : " its schema"}`;
   return {
     message: `${statement}: ${reason} ${lastAnswerText(answerTextAt(state))}`,
     publicMessage: `${statement}.`,

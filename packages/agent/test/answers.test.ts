@@ -139,6 +139,53 @@ describe("an answer that does not fit", () => {
     expect(message.length).toBeLessThan(600);
   });
 
+  it("is what ends the loop in the last step, not the limit of steps", async () => {
+    const llm = new MockLlmCaller(({ toolChoice }) =>
+      toolChoice === "none" ? answers("three") : callsTools([{ name: "work" }]),
+    );
+    const config = { limits: { maxSteps: 2 } };
+    const agent = defineAgent({
+      llm,
+      tools: [toolOf("work", () => "ok")],
+      answer: z.object({ n: z.number() }),
+      config,
+    });
+    const error = await failureOf(runTask(agent, "q"));
+    expect(error).toMatchObject({ kind: "AgentFailed", reason: "AnswerInvalid" });
+    expect(error).toHaveProperty(
+      "message",
+      expect.stringMatching(/^After 1 try the answer does not fit its schema: .*"three"\.$/),
+    );
+    expect(error).toHaveProperty("state.reActContext.control.failure.kind", "AnswerInvalid");
+  });
+
+  it("is asked for again in the last step, if a message has arrived meanwhile", async () => {
+    const llm = new MockLlmCaller([answers("three"), answers('{"n":3}')]);
+    const agent = defineAgent({
+      llm,
+      answer: z.object({ n: z.number() }),
+      config: { limits: { maxSteps: 1 } },
+    });
+    const session = startSession(agent);
+    const first = session.ask("q");
+    const second = session.ask("and?");
+    await expect(second).resolves.toMatchObject({ answer: { n: 3 } });
+    await first.then(undefined, () => undefined);
+  });
+
+  it("is what ends the loop in the last step where it is too short, and is taken where no retry is left", async () => {
+    const limits = { maxSteps: 1, minAnswerLength: 10 };
+    const short = new MockLlmCaller(() => answers("Short."));
+    const error = await failureOf(runTask(defineAgent({ llm: short, config: { limits } }), "q"));
+    expect(error).toMatchObject({
+      reason: "AnswerInvalid",
+      message:
+        'After 1 try the answer does not fit: It has 6 characters, and limits.minAnswerLength is 10. The last answer was: "Short.".',
+    });
+    const config = { limits, retries: { maxAnswerRetries: 0 } };
+    expect((await runTask(defineAgent({ llm: short, config }), "q")).text).toBe("Short.");
+  });
+
   it("does not fit if a double cannot hold one of its numbers", async () => {
     const llm = new MockLlmCaller([answers('{"order":9007199254740993}'), answers('{"order":7}')]);
     const agent = defineAgent({ llm, answer: z.object({ order: z.number() }) });

@@ -9,7 +9,7 @@ import { isAborted } from "./abort.ts";
 import { isPromise } from "../is-promise.ts";
 import { chunkReporter } from "./chunk-reporter.ts";
 import type { EffectHost } from "./host.ts";
-import { checkTurn } from "./check-turn.ts";
+import { checkOfStep, checkTurn } from "./check-turn.ts";
 import { reportUsage } from "./late-usage.ts";
 import { missingPrice, pricedModel, usageOfOutcome } from "./model-cost.ts";
 import { requestWithFiles, turnToStore } from "./host-files.ts";
@@ -122,7 +122,7 @@ function* dispatchAnswer(
       : yield* waitFor(turnToStore(readTurn(outcome.turn), files, fileToAttachment));
   const turn = numberedTurn(state, { ...outcome, turn: stored }, host, clock.now());
   const checking = checkTurn(state, turn, parts);
-  const check = isPromise(checking) ? yield* waitFor(checking) : checking;
+  const check = checkOfStep(state, turn, isPromise(checking) ? yield* waitFor(checking) : checking);
   if (isAborted(host)) return yield* reportUsage(effect.key, usage, host);
   yield { dispatch: toObservedInput(effect, outcome, { turn, check, usage, calledAt, now: clock.now() }) };
 }

@@ -44,6 +44,27 @@ function checkAnswer(text: string, schema: string | null, parts: AgentParts): Tu
   }
 }
 
+/**
+ * The check of an answer, which nothing can replace in the last step: there a problem ends the loop, and one that is too short has a
+ * problem, too. A graph of the agent may lead such an answer elsewhere.
+ */
+export function checkOfStep(state: AgentState, turn: NumberedTurn, check: TurnCheck): TurnCheck {
+  const { step, stepLimit } = state.reActContext;
+  const hasOwnRows = Object.hasOwn(state.config.graph.rows, "Planning");
+  if (!isAnswer(turn) || step < stepLimit || hasOwnRows) return check;
+  const problem = check.problem ?? shortAnswerProblem(state, answerText(turn.parts));
+  return problem === undefined ? check : { ...check, problem, isLast: true };
+}
+
+/** Undefined where a short answer is not asked for again. */
+function shortAnswerProblem({ config, reActContext }: AgentState, text: string): string | undefined {
+  const { minAnswerLength } = config.limits;
+  const { length } = text.trim();
+  if (length >= minAnswerLength || reActContext.retryCount >= config.retries.maxAnswerRetries)
+    return undefined;
+  return `It has ${length} characters, and limits.minAnswerLength is ${minAnswerLength}.`;
+}
+
 /** The check of a call: why it cannot run, or the result of the predicate, if the policy has one. */
 function checkCall(
   state: AgentState,

@@ -111,6 +111,8 @@ export type CallCheck = Pick<ObservedToolCall, "needsApproval" | "problem">;
 export interface TurnCheck {
   readonly calls: readonly (CallCheck | undefined)[];
   readonly problem: string | undefined;
+  /** No step is left for another answer. */
+  readonly isLast?: true;
 }
 
 /** The data of a finished plan, except its outcome. Times are in milliseconds since 1970. */
@@ -147,10 +149,14 @@ export function toObservedInput(
 
 function toObservation(
   turn: NumberedTurn,
-  { calls: checks, problem }: TurnCheck,
+  { calls: checks, problem, isLast }: TurnCheck,
 ): ReActObservedInput["observation"] {
   if (isAnswer(turn))
-    return problem === undefined ? { type: "complete-re-act" } : { type: "complete-re-act", problem };
+    return {
+      type: "complete-re-act",
+      ...(problem === undefined ? {} : { problem }),
+      ...(isLast === undefined ? {} : { isLast }),
+    };
   const toolCalls: Record<string, ObservedToolCall> = {};
   for (const [index, call] of turn.calls.entries()) toolCalls[call.id] = toObservedCall(call, checks[index]);
   return { type: "continue-re-act", toolCalls };

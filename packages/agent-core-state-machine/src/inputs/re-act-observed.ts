@@ -30,7 +30,7 @@ function observe(edit: StateEdit, input: ReActObservedInput): void {
   keepRung(edit, input.turn?.origin ?? "");
   if (confidenceTooLow(edit, input)) return dropTurn(edit, input);
   recordTurn(edit, input);
-  if (input.observation.type === "complete-re-act") complete(edit, input.observation.problem);
+  if (input.observation.type === "complete-re-act") complete(edit, input.observation);
   else continueLoop(edit, input.finish?.unified === "length");
 }
 
@@ -155,10 +155,12 @@ function eventForCalls(edit: StateEdit, open: readonly string[]): CallsEvent {
   return open.length === 1 || !edit.config.toolCalls.parallel ? "LlmToolCall" : "LlmParallelToolCalls";
 }
 
-function complete(edit: StateEdit, problem: string | undefined): void {
+type Completed = Extract<ReActObservedInput["observation"], { type: "complete-re-act" }>;
+
+function complete(edit: StateEdit, { problem, isLast }: Completed): void {
   edit.setContext({ truncatedCount: 0 });
   const { queued, retryCount } = edit.reActContext;
-  const mayRetry = retryCount < edit.config.retries.maxAnswerRetries;
+  const mayRetry = isLast !== true && retryCount < edit.config.retries.maxAnswerRetries;
   if (queued.some((entry) => entry.type === "message"))
     return move<"Planning">(edit, { event: "UserInterjected" });
   if (problem !== undefined && !mayRetry) {
