@@ -75,7 +75,12 @@ export const settingsSchema = z.object({
 
 /** The groups of `AgentConfig` of which a change gives some fields. */
 const groups = {
-  limits: z.object({ maxSteps: positive, minAnswerLength: count, minConfidence: amount.check(z.maximum(1)) }),
+  limits: z.object({
+    maxSteps: positive,
+    minAnswerLength: count,
+    minConfidence: amount.check(z.maximum(1)),
+    maxRepeatedCalls: z.exactOptional(count),
+  }),
   retries: z.object({
     maxAnswerRetries: count,
     maxLlmAttempts: positive,

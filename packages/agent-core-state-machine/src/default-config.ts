@@ -8,7 +8,7 @@ export const defaultAgentConfig: AgentConfig = {
   settings: {},
   toolChoice: "auto",
   answerSchema: null,
-  limits: { maxSteps: 50, minAnswerLength: 0, minConfidence: 0.4 },
+  limits: { maxSteps: 50, minAnswerLength: 0, minConfidence: 0.4, maxRepeatedCalls: 10 },
   retries: { maxAnswerRetries: 3, maxLlmAttempts: 4, maxToolAttempts: 3, delayMs: 1_000, maxDelayMs: 60_000 },
   reflection: { everyNSteps: 0, aboveInputTokens: 120_000 },
   window: { initialSize: 50, expandBy: 50 },

@@ -29,6 +29,7 @@ const loopFailureKinds = [
   "AnswerInvalid",
   "Truncated",
   "NoToolCalls",
+  "RepeatedCalls",
 ] as const;
 
 /**
@@ -72,6 +73,7 @@ const messages: Partial<Readonly<Record<LoopFailureKind, string>>> = {
   MaxSteps: "The loop reached its limit of model calls.",
   BudgetExceeded: "The budget is spent.",
   Cancelled: "The task was cancelled.",
+  RepeatedCalls: "The model has repeated the same calls, with the same results.",
 };
 
 /** The failure of a loop that ends by itself. `otherwise` is the message for a kind without a fixed one. */

@@ -46,6 +46,8 @@ function textsOf(
   if (source !== "loop") return { message };
   if (kind === "MaxSteps")
     return { message: `${message} limits.maxSteps is ${state.config.limits.maxSteps}.` };
+  if (kind === "RepeatedCalls")
+    return { message: `${message} limits.maxRepeatedCalls is ${state.config.limits.maxRepeatedCalls ?? 0}.` };
   return { message: kind === "BudgetExceeded" ? budgetText(message, state) : message };
 }
 

@@ -8,6 +8,7 @@ import { abandonCall, unansweredIds } from "./calls.ts";
 import type { ControlOf } from "./control.ts";
 import type { EnterState, FiredEvent } from "./enter.ts";
 import { loopEntries } from "./loop-entries.ts";
+import { limitRepeatedCalls } from "./repeated-calls.ts";
 import { windowOnEntry } from "./window.ts";
 
 /** Enters `Planning`: fixes the next request, with the queued entries, the next step and the window. */
@@ -25,6 +26,8 @@ export const enterPlanning: EnterState<"Planning"> = (edit, { event }) => {
   const stepLimit = appendQueued(edit) ? step + edit.config.limits.maxSteps : edit.reActContext.stepLimit;
   if (step >= stepLimit) return failed("MaxSteps");
   if (budgetExceeded(edit)) return failed("BudgetExceeded");
+  const repeated = limitRepeatedCalls(edit);
+  if (repeated !== undefined) return repeated;
   showData(edit);
   warnOfBudget(edit);
   if (step + 1 === stepLimit && hasTools(edit)) edit.addNote(["lastStep"]);
