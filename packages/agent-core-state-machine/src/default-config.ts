@@ -1,7 +1,14 @@
 import type { AgentConfig } from "./agent-config.ts";
 
-/** The default configuration. */
-export const defaultAgentConfig: AgentConfig = {
+/** How a long context is shortened by default. */
+export const defaultContext: NonNullable<AgentConfig["context"]> = {
+  maxInputTokens: 120_000,
+  keepNewest: 3,
+  summarize: true,
+};
+
+/** The defaults of the fields that every release has known. A stored configuration without `context` is folded by the rules of its time. */
+export const baseAgentConfig: AgentConfig = {
   systemPrompt: "",
   taskType: "default",
   models: {},
@@ -10,7 +17,7 @@ export const defaultAgentConfig: AgentConfig = {
   answerSchema: null,
   limits: { maxSteps: 50, minAnswerLength: 0, minConfidence: 0.4 },
   retries: { maxAnswerRetries: 3, maxLlmAttempts: 4, maxToolAttempts: 3, delayMs: 1_000, maxDelayMs: 60_000 },
-  reflection: { everyNSteps: 0, aboveInputTokens: 120_000 },
+  reflection: { everyNSteps: 0, aboveInputTokens: 0 },
   window: { initialSize: 50, expandBy: 50 },
   toolCalls: { parallel: true, maxParallel: 8, maxPerTurn: 32, blacklist: [] },
   approval: { policy: "never" },
@@ -20,3 +27,6 @@ export const defaultAgentConfig: AgentConfig = {
   showData: "never",
   graph: { states: [], rows: {}, terminals: [] },
 };
+
+/** The default configuration. */
+export const defaultAgentConfig: AgentConfig = { ...baseAgentConfig, context: defaultContext };
