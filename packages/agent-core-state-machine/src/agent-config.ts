@@ -71,13 +71,13 @@ export interface AgentConfig {
   readonly reflection: {
     /** The number of steps between two reflections. Default: 0, no reflection for this reason. */
     readonly everyNSteps: number;
-    /** The earlier name of `context.maxInputTokens`, which it replaces unless it is 0, the default. */
+    /** Shortens a request with more input tokens than this, as `context` says; 0 disables it. Default: 120,000. */
     readonly aboveInputTokens: number;
   };
   /** How a long context is shortened before a request: old results are left out, then summarized, then the window is halved. */
   readonly context?: {
-    /** Shortens a request with more input tokens than this; 0 disables it. Default: 120,000. */
-    readonly maxInputTokens: number;
+    /** Shortens a request with more input tokens than this; 0 disables it. Default: `reflection.aboveInputTokens`. */
+    readonly maxInputTokens?: number;
     /** The newest turns, with their results, that are kept as they are where that is possible. Default: 3. */
     readonly keepNewest: number;
     /** Leaves out old results in requests with more input tokens than this. Default: `maxInputTokens`. */

@@ -85,7 +85,7 @@ const groups = {
   }),
   reflection: z.object({ everyNSteps: count, aboveInputTokens: count }),
   context: z.object({
-    maxInputTokens: count,
+    maxInputTokens: z.exactOptional(count),
     keepNewest: positive,
     clearToolResultsAbove: z.exactOptional(count),
     summarize: z.boolean(),

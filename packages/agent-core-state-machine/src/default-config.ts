@@ -2,7 +2,6 @@ import type { AgentConfig } from "./agent-config.ts";
 
 /** How a long context is shortened by default. */
 export const defaultContext: NonNullable<AgentConfig["context"]> = {
-  maxInputTokens: 120_000,
   keepNewest: 3,
   summarize: true,
 };
@@ -17,7 +16,7 @@ export const baseAgentConfig: AgentConfig = {
   answerSchema: null,
   limits: { maxSteps: 50, minAnswerLength: 0, minConfidence: 0.4 },
   retries: { maxAnswerRetries: 3, maxLlmAttempts: 4, maxToolAttempts: 3, delayMs: 1_000, maxDelayMs: 60_000 },
-  reflection: { everyNSteps: 0, aboveInputTokens: 0 },
+  reflection: { everyNSteps: 0, aboveInputTokens: 120_000 },
   window: { initialSize: 50, expandBy: 50 },
   toolCalls: { parallel: true, maxParallel: 8, maxPerTurn: 32, blacklist: [] },
   approval: { policy: "never" },

@@ -35,7 +35,7 @@ const worthwhile = 1 / 4;
 
 /** The limit of requests in tokens; 0 if there is none, or if the configuration is older than this plan. */
 export const inputLimit = ({ context, reflection }: AgentConfig): number =>
-  context === undefined ? 0 : reflection.aboveInputTokens || context.maxInputTokens;
+  context === undefined ? 0 : (context.maxInputTokens ?? reflection.aboveInputTokens);
 
 /** What the next request of a state contains, and what it leaves out. The cost depends on the length of its window. */
 export function contextAt(state: AgentState): ContextPlan {
