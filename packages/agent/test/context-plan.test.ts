@@ -177,7 +177,7 @@ describe("a request that the provider refuses as too long", () => {
     await session.close();
   });
 
-  it("fails with the sizes of its parts if nothing can be left out, and the conversation goes on", async () => {
+  it("fails with the sizes of its parts if nothing can be left out, and the conversation continues", async () => {
     const { session } = conversation({ config, plans: takes(900, () => answers("Hi.")) });
     await expect(Promise.resolve(session.ask("x".repeat(8_000)))).rejects.toThrow(/messages 2000, turns 0/);
     expect((await session.ask("Short.")).text).toBe("Hi.");

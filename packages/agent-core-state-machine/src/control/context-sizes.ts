@@ -22,7 +22,7 @@ type Sizes = { -readonly [Name in keyof ContextSizes]: number };
 const charactersPerToken = 4;
 const charactersOfFile = 1_000 * charactersPerToken;
 
-/** In characters. The texts of sentences are no part of a state: a correction of one changes no size. */
+/** In characters. A state has no texts of sentences, so that a correction of one changes no size. */
 const sentenceLength = 100;
 
 /** In characters. A shorter result stays: what stands in for it is not much shorter. */
