@@ -3,7 +3,21 @@ import type { LlmMessage, LlmRequest } from "@moora/llm";
 import { answers, callsTools, fails, MockLlmCaller } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
-import { defineAgent, defineTool, startSession, type AgentConfigChange } from "../src/index.ts";
+import { memoryLog } from "@moora/event-log";
+import { goldenText } from "@moora/testbed/corpus/files";
+import { Counter } from "@moora/testbed/durable/counter";
+import { countingAgent } from "@moora/testbed/durable/counting-agent";
+import { Life } from "@moora/testbed/durable/mortal-log";
+import {
+  defineAgent,
+  defineTool,
+  importSession,
+  openSession,
+  startSession,
+  stateAt,
+  verifySession,
+  type AgentConfigChange,
+} from "../src/index.ts";
 
 const rowLength = 2_000;
 const row = (n: number): string => `row ${n}: `.padEnd(rowLength, `${n} `);
@@ -200,5 +214,24 @@ describe("the plan of a context", () => {
     expect(leftOut.summary).toBeGreaterThan(0);
     expect(clearedResults).toEqual([]);
     await session.close();
+  });
+});
+
+describe("a session of a release without a plan", () => {
+  it("is folded as it was, and planned from its next opening on", async () => {
+    const log = memoryLog();
+    const { id } = await importSession(log, goldenText("a-summary-every-two-steps"));
+    expect((await stateAt(log, id)).state.config.context).toBeUndefined();
+    using counter = new Counter();
+    const world = { counter, life: new Life(), deeds: new Set<string>() };
+    const session = await openSession(countingAgent(world, new MockLlmCaller([answers("Done.")])), {
+      log,
+      id,
+    });
+    expect((await session.ask("Continue.")).text).toBe("Done.");
+    expect(session.current().config.context).toEqual({ keepNewest: 3, summarize: true });
+    expect(contextAt(session.current()).leftOut.summary).toBeGreaterThan(0);
+    await session.close();
+    expect(await verifySession(log, id)).toMatchObject({ ok: true });
   });
 });

@@ -205,8 +205,9 @@ export function moveWindow(edit: StateEdit): void {
   const window = windowOnEntry(edit);
   if (edit.config.context === undefined) return edit.setContext(window);
   const tokens = nextTokens(edit);
-  const [from, until] = [windowStart, window.windowStart].toSorted((a, b) => a - b);
-  const moved = tokensIn(sizesIn(edit, from ?? 0, until ?? 0, hiddenFrom(edit, from ?? 0)));
+  const from = Math.min(windowStart, window.windowStart);
+  const until = Math.max(windowStart, window.windowStart);
+  const moved = from === until ? 0 : tokensIn(sizesIn(edit, from, until, hiddenFrom(edit, from)));
   const inputTokens = tokens + (window.windowStart < windowStart ? moved : -moved);
   edit.setContext({ ...window, inputTokens: Math.max(1, inputTokens) });
 }
