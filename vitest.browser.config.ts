@@ -11,7 +11,7 @@ export default defineConfig({
     include: ["packages/*/test-browser/**/*.test.ts", "examples/*/test-browser/**/*.test.ts"],
     // Some share what their tools have done.
     isolate: true,
-    // Browsers of several files at the same time slow each other down.
-    fileParallelism: false,
+    // More browsers at the same time slow each other down.
+    maxWorkers: 2,
   },
 });

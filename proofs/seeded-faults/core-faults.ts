@@ -3,6 +3,7 @@ import { fault, type Fault } from "./fault.ts";
 const core = "packages/agent-core-state-machine/src";
 const transcripts = ["packages/agent-testing/test/transcripts.test.ts"];
 const longConversation = ["packages/agent-core-state-machine/test/long-conversation.test.ts"];
+const contextPlans = ["packages/agent/test/context-plan.test.ts"];
 const guards = ["packages/agent-testing/test/guards.test.ts"];
 const approvals = ["packages/agent/test/session/approvals.test.ts"];
 const largeTurns = ["packages/agent-testing/test/large-turns.long.test.ts"];
@@ -423,5 +424,38 @@ export const coreFaults: readonly Fault[] = [
     },
     largeTurns,
     /turns of many calls > keep every law at every step/,
+  ),
+  fault(
+    210,
+    "a summary hides results that the model has not read",
+    {
+      file: `${core}/control/context-plan.ts`,
+      text: "Math.min(covers, newestTurns(edit, 1))",
+      replacement: "covers",
+    },
+    transcripts,
+    /hides what it covers, except what the model has not read/,
+  ),
+  fault(
+    211,
+    "a context that stays too long is summarized in each step",
+    {
+      file: `${core}/control/context-plan.ts`,
+      text: "if (!isLong || tokens <= (review?.above ?? 0)) {",
+      replacement: "if (!isLong) {",
+    },
+    contextPlans,
+    /does not summarize again and again what is not the cause/,
+  ),
+  fault(
+    212,
+    "the newest results are left out, too",
+    {
+      file: `${core}/control/context-plan.ts`,
+      text: "const until = newestTurns(edit, keepNewest);",
+      replacement: "const until = newestTurns(edit, 0);",
+    },
+    contextPlans,
+    /shows the newest results as the tool gave them/,
   ),
 ];

@@ -145,7 +145,7 @@ export const restartFaults: readonly Fault[] = [
     "a restart with another prompt counts as two interruptions",
     {
       file: `${core}/inputs/llm-call.ts`,
-      text: "edit.setContext({ control: nextRequest(edit, control) });",
+      text: 'closeStreamedMessage(edit, "");\n    edit.setContext({ control: nextRequest(edit, control) });',
       replacement:
         "edit.setContext({ control: { ...nextRequest(edit, control), interruptions: control.interruptions + 1 } });",
     },

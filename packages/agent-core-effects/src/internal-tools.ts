@@ -46,9 +46,11 @@ export const internalTools: readonly LlmTool[] = [
 export const callsInternalTool = (state: AgentState, name: string): boolean =>
   internalTools.some((tool) => tool.name === name) && toolOf(state, name) === undefined;
 
-/** Whether to offer the internal tools: there are entries before the window, hidden by a summary, or withheld. */
+/** Whether to offer the internal tools: there are entries before the window, hidden by a summary, or withheld, or results left out. */
 export const wantsInternalTools = (state: AgentState, cache?: LlmRequestCache): boolean =>
-  state.reActContext.windowStart > 0 || hidesEntriesAt(state, cache);
+  state.reActContext.windowStart > 0 ||
+  (state.reActContext.clearedUntil ?? 0) > 0 ||
+  hidesEntriesAt(state, cache);
 
 /** The result of an internal call: an answer for the model, and the input that changes its context. */
 export interface InternalAnswer {

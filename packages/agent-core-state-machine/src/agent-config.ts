@@ -1,5 +1,6 @@
 import type { Approval, Budget, ControlGraph } from "./config.ts";
 import type { Json } from "@moora/agent-webui-protocol";
+import { defaultContext } from "./default-config.ts";
 import type { PriceList } from "./prices.ts";
 
 /**
@@ -75,8 +76,19 @@ export interface AgentConfig {
   readonly reflection: {
     /** The number of steps between two reflections. Default: 0, no reflection for this reason. */
     readonly everyNSteps: number;
-    /** Reflects when the last request had more input tokens than this; 0 disables it. Default: 120,000. */
+    /** Shortens a request with more input tokens than this, as `context` says; 0 disables it. Default: 120,000. */
     readonly aboveInputTokens: number;
+  };
+  /** How a long context is shortened before a request: old results are left out, then summarized, then the window is halved. */
+  readonly context?: {
+    /** Shortens a request with more input tokens than this; 0 disables it. Default: `reflection.aboveInputTokens`. */
+    readonly maxInputTokens?: number;
+    /** The newest turns, with their results, that are kept as they are where that is possible. Default: 3. */
+    readonly keepNewest: number;
+    /** Leaves out old results in requests with more input tokens than this. Default: `maxInputTokens`. */
+    readonly clearToolResultsAbove?: number;
+    /** Whether turns are summarized. Default: true. */
+    readonly summarize: boolean;
   };
   /** The part of the conversation that a request has. */
   readonly window: {
@@ -123,13 +135,13 @@ export interface AgentConfig {
 }
 
 /** The groups of a configuration. A change may contain some of their fields; the others keep their values. */
-export const configGroups = ["limits", "retries", "reflection", "window", "toolCalls"] as const;
+export const configGroups = ["limits", "retries", "reflection", "context", "window", "toolCalls"] as const;
 
 type ConfigGroup = (typeof configGroups)[number];
 
 /**
- * A change of a configuration: any of its fields. Of the groups `limits`, `retries`, `reflection`, `window` and `toolCalls` it
- * has the fields that change; every other field is replaced as a whole.
+ * A change of a configuration: any of its fields. Of the groups `limits`, `retries`, `reflection`, `context`, `window` and `toolCalls`
+ * it has the fields that change; every other field is replaced as a whole.
  */
 export type AgentConfigChange = {
   readonly [Name in keyof AgentConfig]?: Name extends ConfigGroup
@@ -146,6 +158,9 @@ export const changeConfig = (config: AgentConfig, change: AgentConfigChange): Ag
   limits: merged(config.limits, change.limits),
   retries: merged(config.retries, change.retries),
   reflection: merged(config.reflection, change.reflection),
+  ...(config.context === undefined && change.context === undefined
+    ? {}
+    : { context: merged(config.context ?? defaultContext, change.context) }),
   window: merged(config.window, change.window),
   toolCalls: merged(config.toolCalls, change.toolCalls),
 });

@@ -55,6 +55,8 @@ const contextFields = [
   "widen",
   "windowCount",
   "seen",
+  "clearedUntil",
+  "review",
   "loopStart",
   "entries",
   "entriesSincePlan",

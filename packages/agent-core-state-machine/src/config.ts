@@ -89,6 +89,12 @@ const groups = {
     maxDelayMs: count,
   }),
   reflection: z.object({ everyNSteps: count, aboveInputTokens: count }),
+  context: z.object({
+    maxInputTokens: z.exactOptional(count),
+    keepNewest: positive,
+    clearToolResultsAbove: z.exactOptional(count),
+    summarize: z.boolean(),
+  }),
   window: z.object({ initialSize: positive, expandBy: positive }),
   toolCalls: z.object({
     parallel: z.boolean(),
@@ -98,6 +104,8 @@ const groups = {
   }),
 };
 
+const { context: _, ...oldGroups } = groups;
+
 /** The fields of `AgentConfig`, which documents them. */
 const fields = {
   systemPrompt: z.string(),
@@ -106,14 +114,20 @@ const fields = {
   settings: settingsSchema,
   toolChoice: z.union([z.enum(["auto", "none", "required"]), z.object({ name: z.string() })]),
   answerSchema: z.nullable(z.string()),
-  ...groups,
+  ...oldGroups,
   approval: approvalSchema,
   budget: budgetSchema,
   prices: priceListSchema,
   interjection: z.enum(["queue", "restart", "reject"]),
   showData: z.enum(["never", "changed"]),
   graph: graphSchema,
+  /** Absent in configurations of releases that had no plan of the context. */
+  context: z.exactOptional(groups.context),
 };
+
+/** The names of the fields of a group. */
+export const fieldsOfGroup = (group: keyof typeof groups): readonly string[] =>
+  Object.keys(groups[group].shape);
 
 /** The schema of a whole configuration. */
 export const agentConfigSchema = z.object(fields);

@@ -1,14 +1,23 @@
 import type { AgentConfig } from "./agent-config.ts";
 
-/** The default configuration. */
-export const defaultAgentConfig: AgentConfig = {
+/** How a long context is shortened by default. */
+export const defaultContext: NonNullable<AgentConfig["context"]> = {
+  keepNewest: 3,
+  summarize: true,
+};
+
+/**
+ * The defaults of the fields that every release has known. A stored configuration without `context`, or without a limit of repeated calls,
+ * is folded by the rules of its time.
+ */
+export const baseAgentConfig: AgentConfig = {
   systemPrompt: "",
   taskType: "default",
   models: {},
   settings: {},
   toolChoice: "auto",
   answerSchema: null,
-  limits: { maxSteps: 50, minAnswerLength: 0, minConfidence: 0.4, maxRepeatedCalls: 10 },
+  limits: { maxSteps: 50, minAnswerLength: 0, minConfidence: 0.4 },
   retries: { maxAnswerRetries: 3, maxLlmAttempts: 4, maxToolAttempts: 3, delayMs: 1_000, maxDelayMs: 60_000 },
   reflection: { everyNSteps: 0, aboveInputTokens: 120_000 },
   window: { initialSize: 50, expandBy: 50 },
@@ -19,4 +28,11 @@ export const defaultAgentConfig: AgentConfig = {
   interjection: "queue",
   showData: "never",
   graph: { states: [], rows: {}, terminals: [] },
+};
+
+/** The default configuration. */
+export const defaultAgentConfig: AgentConfig = {
+  ...baseAgentConfig,
+  limits: { ...baseAgentConfig.limits, maxRepeatedCalls: 10 },
+  context: defaultContext,
 };

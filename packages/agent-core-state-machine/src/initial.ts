@@ -1,5 +1,5 @@
 import type { Json } from "@moora/agent-webui-protocol";
-import { changeConfig, type AgentConfigChange } from "./agent-config.ts";
+import { changeConfig, type AgentConfig, type AgentConfigChange } from "./agent-config.ts";
 import { frozen } from "./data/frozen.ts";
 import { defaultAgentConfig } from "./default-config.ts";
 import type { AgentState, ReActContext, ToolDefinition } from "./state.ts";
@@ -18,22 +18,25 @@ export interface InitialAgentOptions {
 }
 
 /** The state of an agent before its first message. */
-export function initialAgentState({
-  config = {},
+export const initialAgentState = ({ config = {}, ...options }: InitialAgentOptions = {}): AgentState =>
+  initialStateOf({ ...options, config: changeConfig(defaultAgentConfig, config) });
+
+/** The initial state with a whole configuration, which can be of an earlier release. */
+export function initialStateOf({
+  config,
   tools = {},
   data,
   activeAgent,
-}: InitialAgentOptions = {}): AgentState {
-  const whole = changeConfig(defaultAgentConfig, config);
+}: InitialAgentOptions & { readonly config: AgentConfig }): AgentState {
   return frozen({
     version: 1,
-    config: whole,
+    config,
     messages: [],
     tools,
     toolCalls: {},
     toolCallCount: 0,
     transcript: [],
-    reActContext: initialContext(whole.window.initialSize),
+    reActContext: initialContext(config.window.initialSize),
     owner: null,
     opened: 0,
     calledLlmAt: 0,

@@ -3,6 +3,9 @@ export { messageIdToPostId, questionKey } from "@moora/agent-webui-protocol";
 export { frozen } from "./data/frozen.ts";
 export { dataOf } from "./inputs/data.ts";
 export { keepResult, pointerToKeys } from "./data/patches.ts";
+export { baseAgentConfig } from "./default-config.ts";
+export { initialStateOf } from "./initial.ts";
+export { callIdsOfEntry, isCleared } from "./control/context-sizes.ts";
 export { changeConfig, configGroups, withoutUndefined } from "./agent-config.ts";
 export {
   budgetLeftAt,
@@ -16,6 +19,7 @@ export {
   agentConfigChangeSchema,
   approvalSchema,
   budgetSchema,
+  fieldsOfGroup,
   graphSchema,
   settingsSchema,
 } from "./config.ts";

@@ -183,6 +183,7 @@ export class StateEdit implements AgentState {
     this.#frozen(fields.control);
     this.#frozen(fields.queued);
     this.#frozen(fields.lateReservations);
+    this.#frozen(fields.review);
     if (fields.control !== undefined) this.#written?.replaced("control");
     if (fields.toolCallIds !== undefined) {
       this.#ownContextCalls = undefined;
@@ -205,7 +206,9 @@ export class StateEdit implements AgentState {
   addUsage(usage: UsageReport | undefined): void {
     if (usage === undefined) return;
     this.addToolUsage(usage);
-    this.#writableContext().inputTokens = usage.inputTokens ?? 0;
+    const { inputTokens = 0 } = usage;
+    const isCounted = this.reActContext.control.type === "Planning" && inputTokens > 0;
+    if (this.config.context === undefined || isCounted) this.#writableContext().inputTokens = inputTokens;
   }
 
   /** Adds the usage of a tool. It does not affect `inputTokens`, the length of the agent's own last request. */

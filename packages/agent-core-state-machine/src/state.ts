@@ -233,7 +233,7 @@ export const reActContextSchema = z.object({
   summariesFailed: z.number(),
   confidence: z.nullable(z.number()),
   usage: usageSchema,
-  /** The length of the last request, in tokens. */
+  /** The length of the newest request, in tokens: an estimate until the provider has counted it. */
   inputTokens: z.number(),
   /** The request of this step contains the entries `[windowStart, seen)`; `windowCount` of them are messages and turns. */
   windowStart: z.number(),
@@ -252,6 +252,13 @@ export const reActContextSchema = z.object({
   updatedAt: z.number(),
   /** The reservations of calls that have ended before their tool has, by the key of the usage that is awaited. */
   lateReservations: z.exactOptional(z.array(z.object({ key: z.string(), reserved: spendingSchema }))),
+  /** Requests leave out the longer results of the entries before this index. */
+  clearedUntil: z.exactOptional(z.number()),
+  /**
+   * When the size of a request was looked at last: one that stays above its limit is not shortened again before it has more tokens than
+   * `above`, and not summarized twice in a step.
+   */
+  review: z.exactOptional(z.object({ above: z.number(), loop: z.number(), step: z.number() })),
   control: controlSchema,
 });
 

@@ -58,6 +58,8 @@ export const wording = {
     message === undefined || message === ""
       ? `The agent ${from} has handed this conversation over to you. Continue it.`
       : `The agent ${from} has handed this conversation over to you: ${message}`,
+  cleared: (id: string) =>
+    `(This result is left out, because the conversation is long. load_tool_results brings it back by its id, ${id}.)`,
   data: (json: string) => `The data of the application is now: ${json}`,
   budgetNearlySpent: "The budget of this task is nearly spent: finish, and answer soon.",
   repeatedCalls: (turns: number, limit: number) =>

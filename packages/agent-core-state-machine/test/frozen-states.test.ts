@@ -14,7 +14,7 @@ import {
 
 const start = initialAgentState({
   config: {
-    limits: { maxSteps: 20_000 },
+    limits: { maxSteps: 20_000, maxRepeatedCalls: 0 },
     reflection: { aboveInputTokens: 0 },
     toolCalls: { maxPerTurn: 10_000 },
   },

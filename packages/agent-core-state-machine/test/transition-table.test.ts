@@ -145,7 +145,10 @@ describe("the graph", () => {
   it("never reaches the safety cap before maxSteps: an endless tool loop ends in MaxSteps", () => {
     let state = {
       ...start,
-      config: changeConfig(start.config, { limits: { maxSteps: 200 }, reflection: { everyNSteps: 0 } }),
+      config: changeConfig(start.config, {
+        limits: { maxSteps: 200, maxRepeatedCalls: 0 },
+        reflection: { everyNSteps: 0 },
+      }),
     };
     state = replay([asked], state);
     for (let call = 1; call <= 200; call += 1) {

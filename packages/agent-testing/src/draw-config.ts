@@ -28,6 +28,8 @@ export function drawConfigChange(choose: Choose): AgentConfigChange {
     { retries: { maxAnswerRetries: choose(3) } },
     { reflection: { everyNSteps: choose(3) } },
     { reflection: { aboveInputTokens: choose(300) } },
+    { context: { maxInputTokens: choose(300), keepNewest: 1 + choose(3), summarize: choose(4) > 0 } },
+    { context: { maxInputTokens: 100, clearToolResultsAbove: choose(200) } },
     { limits: { minAnswerLength: choose(10) } },
     { toolCalls: { parallel: choose(2) === 0 } },
     { showData: choose(2) === 0 ? "changed" : "never" },

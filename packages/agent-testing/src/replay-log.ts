@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
-import { readSession, verifySession, type Agent, type SessionHeader } from "@moora/agent";
+import { headerToState, readSession, verifySession, type Agent, type SessionHeader } from "@moora/agent";
 import { importForReading } from "@moora/agent/internal";
 import { checkOptions, type OptionForms } from "@moora/agent-core-effects/internal";
-import { initialAgentState, type AgentInput, type AgentState } from "@moora/agent-core-state-machine";
+import type { AgentInput, AgentState } from "@moora/agent-core-state-machine";
 import { LogError, memoryLog } from "@moora/event-log";
 import { compareAgent, type AgentDifference } from "./compare-agent.ts";
 import { keepLaws, lawsForms, type LawsOptions } from "./laws/keep-laws.ts";
@@ -63,7 +63,7 @@ export async function replayPortable(text: string, options: ReplayOptions = {}):
   if (!report.ok && report.reason === "differs") throw new ReplayDiffers(report.seq, report.message);
   if (!report.ok) throw new LogError("LogCorrupt", report.message, { seq: report.seq });
   const { header, inputs } = await readSession(log, id);
-  const from = initialAgentState(header);
+  const from = headerToState(header);
   const keeper = keepLaws({ replays: false, ...laws, from });
   for (const input of inputs) keeper.apply(input);
   if (agent !== undefined) checkAgent(await compareAgent(agent, from, inputs));

@@ -1,8 +1,7 @@
-import { readSession } from "@moora/agent";
+import { headerToState, readSession } from "@moora/agent";
 import { llmRequestAt } from "@moora/agent-core-effects";
 import {
   beginReplay,
-  initialAgentState,
   type AgentInput,
   type AgentState,
   type InputOf,
@@ -43,7 +42,7 @@ interface Question {
  */
 export async function replayedSession(log: EventLog, id: string): Promise<ReplayedLlm> {
   const { header, inputs } = await readSession(log, id);
-  let left = recordingsIn(inputs, initialAgentState(header));
+  let left = recordingsIn(inputs, headerToState(header));
   const callSync = (request: LlmRequest): LlmOutcome => {
     const question = questionOf(request);
     const at = left.findIndex((recording) => isSame(recording.question, question));

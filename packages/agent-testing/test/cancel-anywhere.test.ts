@@ -61,9 +61,11 @@ const transcripts: Readonly<
   "low confidence": { script: [answers("perhaps", { confidence: 0.1 }), answers("Summary.")] },
   "a cut turn": { script: [callsTools([{ name: "search" }], { finish: "length" })] },
   "an answer that is too short": { script: [answers("4")], config: { limits: { minAnswerLength: 5 } } },
-  "a context that is too long": { script: [call("search"), fails("context-length"), answers("Summary.")] },
+  "a context that is too long": {
+    script: [call("search"), call("search"), fails("context-length"), answers("Summary.")],
+  },
   "a state of one's own": { script: [call("search")], config: { graph } },
-  "many steps": { script: Array.from({ length: 10 }, () => call("search")) },
+  "many steps": { script: Array.from({ length: 9 }, () => call("search")) },
 };
 
 interface Run {

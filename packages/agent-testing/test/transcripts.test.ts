@@ -229,14 +229,14 @@ describe("reflection", () => {
       callsMade(`plan/1/${i + 1}/1`, { [i + 1]: { name: "search" } }),
       succeeded(String(i + 1)),
     ]).flat();
-  it("comes every n steps and hides what it covers", () => {
+  it("comes every n steps and hides what it covers, except what the model has not read", () => {
     const g = withTools({ reflection: { everyNSteps: 2 } });
     g(asked("q"), ...steps(2)).shows("Reflecting", "reflect/1/2/1");
     const after = g(asked("q"), ...steps(2), summarized("reflect/1/2/1", "all known")).shows(
       "Planning",
       "plan/1/3/1",
     );
-    expect(after.request?.messages.map((message) => message.role)).toEqual(["user", "note"]);
+    expect(after.request?.messages.map((message) => message.role)).toEqual(["user", "note", "assistant"]);
   });
   it("keeps everything when it fails", () =>
     expect(
@@ -247,10 +247,16 @@ describe("reflection", () => {
       ).request?.messages,
     ).toHaveLength(3));
   it("follows a context that is too long", () =>
-    withTools()(asked("q"), ...steps(1), callFailed("plan/1/2/1", "context-length")).shows(
+    withTools()(asked("q"), ...steps(2), callFailed("plan/1/3/1", "context-length")).shows(
       "Reflecting",
-      "reflect/1/2/1",
+      "reflect/1/3/1",
     ));
+  it("does not hide the only result, which the model has not read", () => {
+    const tooLong = withTools()(asked("q"), ...steps(1), callFailed("plan/1/2/1", "context-length"));
+    expect(tooLong.shows("Error").state.reActContext.control).toMatchObject({
+      failure: { kind: "context-length", message: expect.stringContaining("messages 1, turns 2, results 1") },
+    });
+  });
   it("drops a turn of low confidence", () => {
     const low = given(asked("q"), answered(P1, "maybe", { confidence: 0.1 })).shows("Planning", "plan/1/2/1");
     expect(low.state.messages[1]?.status).toBe("dropped");

@@ -4,6 +4,7 @@ import {
   approvalSchema,
   configGroups,
   budgetSchema,
+  fieldsOfGroup,
   graphSchema,
   settingsSchema,
 } from "@moora/agent-core-state-machine/internal";
@@ -17,9 +18,7 @@ const nestedFields: Readonly<Record<string, readonly string[]>> = {
   approval: Object.keys(approvalSchema.shape),
   "approval.policy": ["above", "tools", "predicate"],
   budget: Object.keys(budgetSchema.shape),
-  ...Object.fromEntries(
-    configGroups.map((group) => [group, Object.keys(agentConfigSchema.shape[group].shape)]),
-  ),
+  ...Object.fromEntries(configGroups.map((group) => [group, fieldsOfGroup(group)])),
   graph: Object.keys(graphSchema.shape),
 };
 
@@ -33,7 +32,7 @@ const knownFieldsAt = (path: Path): readonly string[] =>
  */
 const pathsByName: ReadonlyMap<string, Path> = new Map([
   ...configGroups.flatMap((group) =>
-    Object.keys(agentConfigSchema.shape[group].shape).map((name): [string, Path] => [name, [group, name]]),
+    fieldsOfGroup(group).map((name): [string, Path] => [name, [group, name]]),
   ),
   ...Object.keys(agentConfigSchema.shape).map((name): [string, Path] => [name, [name]]),
 ]);

@@ -1,5 +1,6 @@
 import type { AgentMessage, AgentState, ContextEntry } from "@moora/agent-core-state-machine";
 import {
+  callIdsOfEntry,
   hasSameCalls,
   hiddenRanges,
   isSameRange,
@@ -55,6 +56,7 @@ interface Lineage {
   readonly hidesEntries: boolean;
   readonly refersToFiles: boolean;
   readonly ladder: Ladder | undefined;
+  readonly clearedUntil: number;
 }
 
 /** Returns the lineage of a state, which is the last one of the cache from now on. */
@@ -112,8 +114,9 @@ function newLineage(state: AgentState, known: Lineage | undefined): Lineage {
 }
 
 function isPrefix(known: Lineage, state: AgentState): boolean {
-  const { windowStart, seen } = state.reActContext;
+  const { windowStart, seen, clearedUntil = 0 } = state.reActContext;
   if (known.windowStart !== windowStart || known.seen > seen) return false;
+  if (known.clearedUntil !== clearedUntil) return false;
   if (!isSameRung(known.ladder, ladderAt(state))) return false;
   if (!isSameRange(transcriptOf(known.of), transcriptOf(state), windowStart, known.seen)) return false;
   return (
@@ -142,7 +145,7 @@ type Hidden = ReturnType<typeof hiddenRanges>;
 
 function mapped(state: AgentState, known: Lineage | undefined, from: number, hidden: Hidden): Lineage {
   const transcript = transcriptOf(state);
-  const { windowStart, seen } = state.reActContext;
+  const { windowStart, seen, clearedUntil = 0 } = state.reActContext;
   // The lists of the older lineage are extended in place: nothing else uses them.
   const messages: LlmMessage[] = known?.messages ?? [];
   const callIds: string[] = known?.callIds ?? [];
@@ -154,10 +157,14 @@ function mapped(state: AgentState, known: Lineage | undefined, from: number, hid
   const ladder = ladderAt(state);
   const rung = ladder === undefined ? undefined : { ladder, newestTurn: newestTurnIn(state) };
   for (let index = from; index < seen; index += 1) {
+    for (const range of hidden) {
+      if (range.type === "summary" && Math.max(range.until, from) === index)
+        addMessage(messages, leading, summaryMessage(range.text));
+    }
     const entry = transcript.at(index);
     if (entry === undefined) continue;
     hidesEntries ||= entry.type === "summary" || (entry.type === "turn" && entry.withheld === true);
-    if (!isVisible(entry, index, hidden)) continue;
+    if (!isVisible(entry, index, hidden) || entry.type === "summary") continue;
     const message = entryToMessage(state, index, entry);
     const isLowered = message !== undefined && rung !== undefined;
     addMessage(messages, leading, isLowered ? loweredMessage(message, index, rung) : message);
@@ -178,8 +185,15 @@ function mapped(state: AgentState, known: Lineage | undefined, from: number, hid
     hidesEntries,
     refersToFiles: refers,
     ladder,
+    clearedUntil,
   };
 }
+
+/** A summary stands where the entries stood that it replaces. */
+const summaryMessage = (text: string): LlmMessage => ({
+  role: "note",
+  text: `Summary of the work so far: ${text}`,
+});
 
 /** Adds a message. The first message is the user's: notes before it are moved directly after it. */
 function addMessage(messages: LlmMessage[], leading: LlmMessage[], message: LlmMessage | undefined): void {
@@ -194,15 +208,11 @@ function addMessage(messages: LlmMessage[], leading: LlmMessage[], message: LlmM
   messages.push(message);
 }
 
-function callIdsOfEntry(entry: ContextEntry): readonly string[] {
-  if (entry.type === "tool-calls") return entry.toolCallIds;
-  if (entry.type !== "turn") return [];
-  const ids: string[] = [];
-  for (const part of entry.parts) if (part.type === "call") ids.push(part.toolCallId);
-  return ids;
-}
-
-function entryToMessage(state: AgentState, index: number, entry: ContextEntry): LlmMessage | undefined {
+function entryToMessage(
+  state: AgentState,
+  index: number,
+  entry: Exclude<ContextEntry, { type: "summary" }>,
+): LlmMessage | undefined {
   switch (entry.type) {
     case "message":
       return userMessage(state, entry.messageId);
@@ -210,8 +220,6 @@ function entryToMessage(state: AgentState, index: number, entry: ContextEntry): 
       return { role: "note", text: sentenceToText(entry.says, entry.text) };
     case "handoff":
       return { role: "note", text: wording.handedOver(entry.from, entry.message) };
-    case "summary":
-      return { role: "note", text: `Summary of the work so far: ${entry.text}` };
     case "tool-calls":
       return loadedCallsToMessage(state, index, entry.toolCallIds);
     case "turn":

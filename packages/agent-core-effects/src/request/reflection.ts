@@ -25,7 +25,7 @@ export function reflectionMessages(
   control: ControlOf<"Reflecting">,
 ): readonly LlmMessage[] {
   const { since, covers } = control;
-  const hidden = hiddenRanges(state, since, covers);
+  const hidden = hiddenRanges(state, since, transcriptOf(state).length);
   const history = transcriptOf(state)
     .slice(since, covers)
     .flatMap((entry, offset) => (isVisible(entry, since + offset, hidden) ? historyOf(state, entry) : []));

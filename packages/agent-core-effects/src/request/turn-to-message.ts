@@ -5,7 +5,7 @@ import {
   type TurnEntry,
   type TurnPart,
 } from "@moora/agent-core-state-machine";
-import { maxJsonItems, recordOf } from "@moora/agent-core-state-machine/internal";
+import { isCleared, maxJsonItems, recordOf, wording } from "@moora/agent-core-state-machine/internal";
 import type { LlmMessage, LlmPart, LlmToolResult } from "@moora/llm";
 import { hasMoreItemsThan } from "@moora/llm/internal";
 import { jsonObjectOf } from "./json-object.ts";
@@ -23,7 +23,7 @@ export function turnToMessage(state: AgentState, index: number, turn: TurnEntry)
     if (made === undefined) continue;
     parts.push(made);
     if (made.type === "text" || made.type === "file" || made.type === "tool-call") sends = true;
-    const result = resultOf(state, part);
+    const result = resultOf(state, index, part);
     if (result !== undefined) results.push(result);
   }
   if (!sends) return undefined;
@@ -64,11 +64,18 @@ const callPart = (id: string, name: string, text: string, raw: TurnPart["raw"]):
   ...(raw === undefined ? {} : { raw }),
 });
 
-function resultOf(state: AgentState, part: TurnPart): LlmToolResult | undefined {
+function resultOf(state: AgentState, index: number, part: TurnPart): LlmToolResult | undefined {
   if (part.type === "internal-call") return resultText(part.answer.isError, part.answer.content);
-  const record = part.type === "call" ? recordOf(state, part.toolCallId) : undefined;
-  return record === undefined ? undefined : recordResult(record);
+  if (part.type !== "call") return undefined;
+  const record = recordOf(state, part.toolCallId);
+  return record === undefined ? undefined : shownResult(state, index, part.toolCallId, record);
 }
+
+/** The result of a call, or what stands in for it where the plan of the context leaves it out. */
+const shownResult = (state: AgentState, index: number, id: string, record: ToolCallRecord): LlmToolResult =>
+  isCleared(state, index, record)
+    ? resultText(record.result?.isSuccess === false, wording.cleared(id))
+    : recordResult(record);
 
 function recordResult({ result, original, parameters }: ToolCallRecord): LlmToolResult {
   if (result === null) return resultText(true, "This call has no result.");
@@ -91,10 +98,13 @@ export function loadedCallsToMessage(
   index: number,
   ids: readonly string[],
 ): LlmMessage | undefined {
-  const records = ids.flatMap((id) => recordOf(state, id) ?? []);
+  const records = ids.flatMap((id) => {
+    const record = recordOf(state, id);
+    return record === undefined ? [] : [{ ...record, shown: shownResult(state, index, id, record) }];
+  });
   if (records.length === 0) return undefined;
   const parts = records.map(({ name, parameters, original }, at) =>
     callPart(`loaded/${index}/${at}`, name, original ?? parameters, undefined),
   );
-  return { role: "assistant", turn: { origin: "", parts }, results: records.map(recordResult) };
+  return { role: "assistant", turn: { origin: "", parts }, results: records.map(({ shown }) => shown) };
 }

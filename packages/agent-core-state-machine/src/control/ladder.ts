@@ -3,7 +3,7 @@ import type { LlmCallFailedInput } from "../input.ts";
 import { modelFor } from "../model-for.ts";
 import type { AgentState, ContextEntry, Ladder, TurnEntry } from "../state.ts";
 import type { StateEdit } from "../state-edit.ts";
-import { callIdsOf } from "./calls.ts";
+import { callIdsOfEntry } from "./context-sizes.ts";
 import { hiddenRanges, isVisible } from "./visible-entries.ts";
 
 export type { Ladder } from "../state.ts";
@@ -116,8 +116,7 @@ function withoutFiles(edit: StateEdit, ladder: Ladder): Partial<Ladder> | undefi
 function hasFiles(state: AgentState, entry: ContextEntry): boolean {
   if (entry.type === "message") return (messageOf(state, entry.messageId)?.attachments?.length ?? 0) > 0;
   if (entry.type === "turn" && entry.parts.some(({ type }) => type === "file")) return true;
-  const ids = entry.type === "tool-calls" ? entry.toolCallIds : entry.type === "turn" ? callIdsOf(entry) : [];
-  return ids.some((id) => {
+  return callIdsOfEntry(entry).some((id) => {
     const result = recordOf(state, id)?.result;
     return result?.isSuccess === true && (result.files?.length ?? 0) > 0;
   });

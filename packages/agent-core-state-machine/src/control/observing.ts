@@ -1,8 +1,12 @@
+import { shortenContext } from "./context-plan.ts";
 import type { EnterState } from "./enter.ts";
 
 export const enterObserving: EnterState<"Observing"> = (edit) => {
   edit.setContext({ control: { type: "Observing" } });
-  return { event: reflectsBySteps(edit) || reflectsByTokens(edit) ? "NeedsReflection" : "Continue" };
+  const isDue =
+    reflectsBySteps(edit) ||
+    (edit.config.context === undefined ? reflectsByTokens(edit) : shortenContext(edit));
+  return { event: isDue ? "NeedsReflection" : "Continue" };
 };
 
 type Read = Parameters<EnterState<"Observing">>[0];
@@ -10,5 +14,6 @@ type Read = Parameters<EnterState<"Observing">>[0];
 export const reflectsBySteps = ({ config, reActContext }: Read): boolean =>
   config.reflection.everyNSteps > 0 && reActContext.step % config.reflection.everyNSteps === 0;
 
+/** The rule of configurations without `context`: those of earlier releases. */
 const reflectsByTokens = ({ config, reActContext }: Read): boolean =>
   config.reflection.aboveInputTokens > 0 && reActContext.inputTokens > config.reflection.aboveInputTokens;

@@ -5,11 +5,12 @@ import { budgetExceeded, isNearlySpent, outputLimitAt } from "../budget.ts";
 import { loopFailure } from "../failure.ts";
 import { awaitUsageOfCalls } from "../unreported-usage.ts";
 import { abandonCall, unansweredIds } from "./calls.ts";
+import { moveWindow, shortenContext } from "./context-plan.ts";
 import type { ControlOf } from "./control.ts";
 import type { EnterState, FiredEvent } from "./enter.ts";
 import { loopEntries } from "./loop-entries.ts";
 import { limitRepeatedCalls } from "./repeated-calls.ts";
-import { windowOnEntry } from "./window.ts";
+import { nextStateName } from "./transition-table.ts";
 
 /** Enters `Planning`: fixes the next request, with the queued entries, the next step and the window. */
 export const enterPlanning: EnterState<"Planning"> = (edit, { event }) => {
@@ -23,23 +24,29 @@ export const enterPlanning: EnterState<"Planning"> = (edit, { event }) => {
   awaitUsageOfCalls(edit);
   for (const id of unansweredIds(edit)) abandonCall(edit, id);
   const { step } = edit.reActContext;
-  const stepLimit = appendQueued(edit) ? step + edit.config.limits.maxSteps : edit.reActContext.stepLimit;
+  if (appendQueued(edit)) edit.setContext({ stepLimit: step + edit.config.limits.maxSteps });
+  const { stepLimit } = edit.reActContext;
   if (step >= stepLimit) return failed("MaxSteps");
   if (budgetExceeded(edit)) return failed("BudgetExceeded");
   const repeated = limitRepeatedCalls(edit);
   if (repeated !== undefined) return repeated;
   showData(edit);
   warnOfBudget(edit);
+  if (event !== "ReflectDone" && leadsOn(edit, "ContextExceeded") && shortenContext(edit))
+    return { event: "ContextExceeded" };
   if (step + 1 === stepLimit && hasTools(edit)) edit.addNote(["lastStep"]);
-  edit.setContext(windowOnEntry(edit));
+  moveWindow(edit);
   edit.setContext({
     step: step + 1,
-    stepLimit,
     entriesSincePlan: 0,
     control: planning(edit),
   });
   return undefined;
 };
+
+/** Whether an event has a row in Planning: an agent may have removed it. */
+const leadsOn = ({ config }: StateEdit, event: string): boolean =>
+  nextStateName(config.graph, "Planning", event) !== undefined;
 
 const failed = (event: "MaxSteps" | "BudgetExceeded"): FiredEvent<"Planning"> => ({
   event,

@@ -1,8 +1,7 @@
-import { budgetExceeded } from "../budget.ts";
 import { transcriptOf } from "../collections/state-lists.ts";
 import type { StateEdit } from "../state-edit.ts";
-import type { AgentState } from "../state.ts";
 import type { ControlOf } from "./control.ts";
+import { maySummarize, summaryEnd } from "./context-plan.ts";
 import type { AnyFiredEvent, EnterState, FiredEvent } from "./enter.ts";
 import { reflectsBySteps } from "./observing.ts";
 import { newLlmCall } from "./planning.ts";
@@ -15,21 +14,18 @@ export const enterReflecting: EnterState<"Reflecting"> = (edit, fired) => {
   const cause = causeOf(edit, fired);
   const { loopStart, windowStart } = edit.reActContext;
   const since = cause === "tokens" || cause === "context-exceeded" ? windowStart : loopStart;
-  const covers = transcriptOf(edit).length;
+  const covers = coveredUntil(edit, cause);
   const call = newLlmCall(edit, reflectTaskType);
   edit.setContext({ control: { type: "Reflecting", cause, since, covers, ...call } });
-  return maySummarize(edit, since) ? undefined : finishReflection(edit, false);
+  return maySummarize(edit, since, covers) ? undefined : finishReflection(edit, false);
 };
+
+/** The end of what a summary covers. */
+const coveredUntil = (edit: StateEdit, cause: Cause): number =>
+  cause === "steps" || cause === "low-confidence" ? transcriptOf(edit).length : summaryEnd(edit);
 
 /** The task type of summaries, which selects their model in `models`. */
 export const reflectTaskType = "reflect";
-
-/** Whether to make a summary: it would hide entries, the budget allows it, and it has not failed too often in this loop. */
-export function maySummarize(edit: StateEdit, since: number): boolean {
-  const { config, reActContext } = edit;
-  if (reActContext.summariesFailed > config.retries.maxAnswerRetries) return false;
-  return canCompress(edit, since) && !budgetExceeded(edit);
-}
 
 function causeOf(edit: StateEdit, { event }: AnyFiredEvent): Cause {
   if (event === "LowConfidence") return "low-confidence";
@@ -53,16 +49,4 @@ export function countFailedSummary(edit: StateEdit, failureKind: string): void {
   edit.setContext({
     summariesFailed: failureKind === "context-length" ? maxAnswerRetries + 1 : summariesFailed + 1,
   });
-}
-
-/** Whether a summary would hide entries: there is a turn from `since` on that no summary hides yet. */
-function canCompress(state: AgentState, since: number): boolean {
-  const transcript = transcriptOf(state);
-  for (let index = transcript.length - 1; index >= since; index -= 1) {
-    const entry = transcript.at(index);
-    if (entry === undefined || entry.withheld === true) continue;
-    if (entry.type === "turn") return true;
-    if (entry.type === "summary") index = Math.min(index, entry.since);
-  }
-  return false;
 }

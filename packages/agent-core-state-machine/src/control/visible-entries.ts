@@ -2,21 +2,28 @@ import { transcriptOf } from "../collections/state-lists.ts";
 import type { AgentState, ContextEntry } from "../state.ts";
 
 /** A part of the transcript that a summary replaces, or the part before a handoff, which another agent does not see. */
-export interface Hidden {
-  readonly type: "summary" | "handoff";
-  readonly since: number;
-  readonly until: number;
-}
+export type Hidden =
+  | Extract<ContextEntry, { type: "summary" }>
+  | { readonly type: "handoff"; readonly since: number; readonly until: number };
 
 /**
  * The ranges that the summaries in `[from, to)` hide, except summaries that a later one hides, and the range before the last
  * handoff of the conversation.
  */
 export function hiddenRanges(state: AgentState, from: number, to: number): readonly Hidden[] {
-  const transcript = transcriptOf(state);
-  const hidden: Hidden[] = [];
   const handoff = lastHandoff(state, from);
-  if (handoff >= from) hidden.push({ type: "handoff", since: 0, until: handoff });
+  return summariesIn(state, from, to, handoff >= from ? [{ type: "handoff", since: 0, until: handoff }] : []);
+}
+
+/** The ranges that the summaries in `[from, to)` hide, beside those that are hidden already. */
+export function summariesIn(
+  state: AgentState,
+  from: number,
+  to: number,
+  others: readonly Hidden[] = [],
+): readonly Hidden[] {
+  const transcript = transcriptOf(state);
+  const hidden = [...others];
   for (let index = to - 1; index >= from; index -= 1) {
     const entry = transcript.at(index);
     if (entry?.type === "summary" && isVisible(entry, index, hidden)) hidden.push(entry);

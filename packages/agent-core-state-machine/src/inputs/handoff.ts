@@ -24,7 +24,9 @@ export function handOver(edit: StateEdit, id: string, result: ToolCallResult, ha
   // Requests no longer contain the note with the data.
   if (dataStatus !== null) edit.set({ dataStatus: { ...dataStatus, isShown: false } });
   const after = configured(configurationOf(edit), { config, tools, activeAgent: to });
-  edit.setContext({ stepLimit: edit.reActContext.step + after.config.limits.maxSteps });
+  // The next request has another size. Zero: it is estimated.
+  const inputTokens = after.config.context === undefined ? edit.reActContext.inputTokens : 0;
+  edit.setContext({ inputTokens, stepLimit: edit.reActContext.step + after.config.limits.maxSteps });
   configure(edit, after);
 }
 

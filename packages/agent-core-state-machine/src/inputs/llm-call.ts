@@ -4,12 +4,8 @@ import { withholdLoop } from "../control/done-and-error.ts";
 import { climb, hasWithheldBefore, rungText } from "../control/ladder.ts";
 import { move } from "../control/move.ts";
 import { newLlmCall } from "../control/planning.ts";
-import {
-  countFailedSummary,
-  maySummarize,
-  finishReflection,
-  reflectTaskType,
-} from "../control/reflecting.ts";
+import { addSummary, clearResults, maySummarize, sizesText, summaryEnd } from "../control/context-plan.ts";
+import { countFailedSummary, finishReflection, reflectTaskType } from "../control/reflecting.ts";
 import { closeStreamedMessage } from "../control/streamed-message.ts";
 import { loopWindow } from "../control/window.ts";
 import type { AgentFailure } from "../failure.ts";
@@ -87,7 +83,7 @@ export const historyReflected: InputHandler<HistoryReflectedInput> = (state, { k
   return (edit) => {
     edit.addUsage(usage);
     const text = summary.trim();
-    if (text !== "") edit.addEntry({ type: "summary", text, since: control.since, until: control.covers });
+    if (text !== "") addSummary(edit, control, text);
     move<"Reflecting">(edit, finishReflection(edit, text !== ""));
   };
 };
@@ -125,10 +121,20 @@ const nextRequest = (edit: StateEdit, control: ControlOf<"Planning">): ControlOf
 
 function contextExceeded(edit: StateEdit, control: ControlOf<"Planning">, input: LlmCallFailedInput): void {
   const { windowStart, loopStart } = edit.reActContext;
-  if (maySummarize(edit, windowStart) || windowStart < loopStart)
+  if (leavesResultsOut(edit, 1)) sendShorter(edit, control);
+  else if (maySummarize(edit, windowStart, summaryEnd(edit)) || windowStart < loopStart)
     move<"Planning">(edit, { event: "ContextExceeded" });
+  else if (leavesResultsOut(edit, 0)) sendShorter(edit, control);
   else if (input.failure.refusedBy !== undefined) sendChanged(edit, control, input);
   else failLoop(edit, input);
+}
+
+const leavesResultsOut = (edit: StateEdit, keepNewest: number): boolean =>
+  edit.config.context !== undefined && clearResults(edit, keepNewest, 0) > 0;
+
+function sendShorter(edit: StateEdit, control: ControlOf<"Planning">): void {
+  edit.setContext({ control: nextRequest(edit, control) });
+  move<"Planning">(edit, { event: "LlmRetry", note: { text: "Too long. Results are left out." } });
 }
 
 /**
@@ -149,7 +155,8 @@ function sendChanged(edit: StateEdit, control: ControlOf<"Planning">, input: Llm
   move<"Planning">(edit, { event: "LlmRetry", note: { text: text.slice(0, maxTraceTextLength) } });
 }
 
-function failLoop(edit: StateEdit, { failure: { kind, message, retryAt } }: LlmCallFailedInput): void {
+function failLoop(edit: StateEdit, { failure: { kind, message: said, retryAt } }: LlmCallFailedInput): void {
+  const message = kind === "context-length" ? `${said}${sizesText(edit)}` : said;
   const failure: AgentFailure =
     kind === "NoPrice"
       ? { source: "loop", kind, message }

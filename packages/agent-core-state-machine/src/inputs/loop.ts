@@ -66,7 +66,7 @@ function startLoop(edit: StateEdit, given: NewLoop): void {
     truncatedCount: 0,
     summariesFailed: 0,
     confidence: null,
-    inputTokens: 0,
+    inputTokens: edit.config.context === undefined ? 0 : last.inputTokens,
     widen: false,
     entries: 0,
     entriesSincePlan: 0,

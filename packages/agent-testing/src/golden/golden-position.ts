@@ -1,11 +1,6 @@
-import { canonicalJson, readSession } from "@moora/agent";
+import { canonicalJson, headerToState, readSession } from "@moora/agent";
 import { effectsAt, llmRequestAt } from "@moora/agent-core-effects";
-import {
-  beginReplay,
-  controlName,
-  initialAgentState,
-  type AgentState,
-} from "@moora/agent-core-state-machine";
+import { beginReplay, controlName, type AgentState } from "@moora/agent-core-state-machine";
 import { digestOf, type EventLog } from "@moora/event-log";
 
 /** What a recorded session is after one of its records: what can be read of it, and digests of the rest. */
@@ -24,7 +19,7 @@ export interface GoldenPosition {
 /** The positions of a session, from the one before its first record on. */
 export async function goldenPositions(log: EventLog, id: string): Promise<readonly GoldenPosition[]> {
   const { header, inputs } = await readSession(log, id);
-  const replay = beginReplay(initialAgentState(header));
+  const replay = beginReplay(headerToState(header));
   const positions = [positionAt(replay.state(), 0, "")];
   for (const [index, input] of inputs.entries()) {
     replay.apply(input);

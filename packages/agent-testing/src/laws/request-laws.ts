@@ -1,5 +1,5 @@
 import { llmRequestAt } from "@moora/agent-core-effects";
-import { ladderAt } from "@moora/agent-core-state-machine/internal";
+import { ladderAt, newestTurnIn } from "@moora/agent-core-state-machine/internal";
 import type { AgentState } from "@moora/agent-core-state-machine";
 import type { LlmMessage, LlmRequest } from "@moora/llm";
 import { assertLaw } from "./law-broken.ts";
@@ -39,6 +39,8 @@ interface Asked {
 export class RequestLedger {
   #last: Asked | undefined;
   #key = "";
+  /** The length of the transcript when its context was first planned. */
+  #plannedFrom: number | undefined;
   readonly #dialects: Dialects;
 
   constructor(dialects: Dialects) {
@@ -53,11 +55,24 @@ export class RequestLedger {
     if (request === undefined) return;
     checkRequest(request, this.#dialects, "L7");
     if (request.purpose === "reflect") return;
+    this.#checkUnread(state);
     const { config, tools } = state;
     const last = this.#last;
     const asked: Asked = { request, horizon: horizonAt(state), config, tools };
     this.#last = asked;
     if (last?.horizon === asked.horizon) checkPrefix(last, asked);
+  }
+
+  /** A summary does not hide the newest turn, whose results the model has not read. Earlier releases made others. */
+  #checkUnread(state: AgentState): void {
+    const { transcript, config } = state;
+    if (config.context === undefined) return;
+    this.#plannedFrom ??= transcript.length;
+    const newest = newestTurnIn(state);
+    const hides = transcript
+      .slice(this.#plannedFrom)
+      .some((entry) => entry.type === "summary" && newest >= entry.since && newest < entry.until);
+    assertLaw(!hides, "L7", () => "a summary hides results that the model has not read");
   }
 }
 
@@ -92,16 +107,16 @@ const isTrailingContinueNote = (
 ): boolean => index === messages.length - 1 && message.role === "note" && message.text === "Go on.";
 
 /**
- * The values that may change the beginning of a request: the window, the summaries, the withheld entries, the handoffs, and the rung of the
+ * The values that may change the beginning of a request: the window, the results that are left out, the summaries, the withheld entries, the handoffs, and the rung of the
  * model. On the rung of earlier turns, each turn changes the one before.
  */
 function horizonAt(state: AgentState): string {
-  const { windowStart, seen } = state.reActContext;
+  const { windowStart, seen, clearedUntil = 0 } = state.reActContext;
   const ladder = ladderAt(state);
   const rung = JSON.stringify([ladder?.raw === "earlier" ? seen : ladder?.raw, ladder?.files]);
   const visible = state.transcript.slice(0, seen);
   const summaries = visible.filter((entry) => entry.type === "summary").length;
   const withheld = visible.filter((entry) => entry.withheld === true).length;
   const handoffs = visible.filter((entry) => entry.type === "handoff").length;
-  return `${windowStart}/${summaries}/${withheld}/${handoffs}/${rung}`;
+  return `${windowStart}/${clearedUntil}/${summaries}/${withheld}/${handoffs}/${rung}`;
 }

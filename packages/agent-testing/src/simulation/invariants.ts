@@ -1,6 +1,6 @@
-import { readSession } from "@moora/agent";
+import { headerToState, readSession } from "@moora/agent";
 import { effectsAt } from "@moora/agent-core-effects";
-import { initialAgentState, isLoopRunning, replay, type AgentState } from "@moora/agent-core-state-machine";
+import { isLoopRunning, replay, type AgentState } from "@moora/agent-core-state-machine";
 import { openCallsOf } from "@moora/agent-core-state-machine/internal";
 import { firstDifference } from "../laws/law-broken.ts";
 import { isOfHandler } from "./call-ledger.ts";
@@ -69,7 +69,7 @@ const isOfEffect = (pending: Pending): boolean =>
 /** Checks what must hold at the end, when faults have stopped and everything is settled: V1, V2, V6, V14. */
 export async function checkEnd(world: SimWorld): Promise<void> {
   const { header, inputs: log } = await readSession(world.store, sessionId);
-  const state = replay(log, initialAgentState(header));
+  const state = replay(log, headerToState(header));
   const { acknowledged } = world;
   const { keeper } = world.watch;
   check(

@@ -1,6 +1,4 @@
 import {
-  defaultAgentConfig,
-  initialAgentState,
   rulesVersion,
   type AgentConfig,
   type AgentState,
@@ -9,7 +7,9 @@ import {
 } from "@moora/agent-core-state-machine";
 import {
   agentConfigChangeSchema,
+  baseAgentConfig,
   changeConfig,
+  initialStateOf,
   jsonCopy,
   toolsSchema,
 } from "@moora/agent-core-state-machine/internal";
@@ -113,7 +113,7 @@ export function textToHeader(text: string): SessionHeader {
     ...(typeof user === "string" ? { user } : {}),
     ...(typeof caller === "string" ? { caller } : {}),
     // A field that an older release did not have gets its default.
-    config: changeConfig(defaultAgentConfig, config.data),
+    config: changeConfig(baseAgentConfig, config.data),
     tools: tools.data,
     ...(typeof activeAgent === "string" ? { activeAgent } : {}),
     ...dataOfHeader(stored["data"]),
@@ -136,4 +136,6 @@ const fieldsOf = (value: unknown): Fields =>
   typeof value === "object" && value !== null ? Object.fromEntries(Object.entries(value)) : {};
 
 /** The state before the first record. */
-export const headerToState = (header: SessionHeader): AgentState => initialAgentState(header);
+export const headerToState = (
+  header: Pick<SessionHeader, "config"> & Partial<Pick<SessionHeader, "tools" | "data" | "activeAgent">>,
+): AgentState => initialStateOf(header);

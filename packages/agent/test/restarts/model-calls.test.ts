@@ -97,7 +97,7 @@ describe("a provider that always finds the request too long", () => {
       if (purpose === "reflect")
         return (reflections += 1) === 1 ? fails("overloaded") : answers("A summary.");
       if (JSON.stringify(messages).includes("A summary.")) return answers("done");
-      return messages.some(({ role }) => role === "assistant")
+      return messages.filter(({ role }) => role === "assistant").length === 2
         ? fails("context-length")
         : callsTools([{ name: "look" }]);
     });

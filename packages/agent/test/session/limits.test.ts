@@ -339,7 +339,7 @@ describe("a model and tools that answer at once", () => {
     const agent = defineAgent({
       llm: { name: "m", call: async () => outcome },
       tools: [toolOf("look")],
-      config: { limits: { maxSteps: 5_000 } },
+      config: { limits: { maxSteps: 5_000, maxRepeatedCalls: 0 } },
     });
     const run = runTask(agent, "q");
     setTimeout(() => run.cancel("It is late."), 0);

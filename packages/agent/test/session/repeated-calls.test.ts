@@ -1,7 +1,14 @@
 import { answers, callsTools, MockLlmCaller, type MockStep } from "@moora/llm/testing";
 import type { LlmRequest } from "@moora/llm";
 import { describe, expect, it } from "vitest";
-import { defineAgent, runTask, startSession, type AgentConfigChange } from "../../src/index.ts";
+import {
+  defineAgent,
+  headerToState,
+  runTask,
+  startSession,
+  textToHeader,
+  type AgentConfigChange,
+} from "../../src/index.ts";
 import { failureOf, toolOf } from "../support.ts";
 
 /** A model that calls tools until it reads the note, with arguments by the number of the call. */
@@ -94,6 +101,15 @@ describe("the same call with the same result, again and again", () => {
     const { state } = await runTask(agentOf(llm, undefined, { reflection: { everyNSteps: 5 } }), "q");
     const notes = state.transcript.filter((entry) => entry.type === "note");
     expect(notes).toHaveLength(1);
+  });
+
+  it("is not limited in a session whose header a release without the limit has written", () => {
+    const limits = { maxSteps: 7, minAnswerLength: 0, minConfidence: 0.4 };
+    const agent = { name: "a", version: "1" };
+    const header = textToHeader(
+      JSON.stringify({ format: 2, rules: 2, agent, config: { limits }, tools: {} }),
+    );
+    expect(headerToState(header).config.limits).toEqual(limits);
   });
 
   it("is not limited by a configuration with 0", async () => {

@@ -77,7 +77,7 @@ describe("the events of a run that nothing reads", () => {
     };
     const { session } = scene(script, {
       tools: [toolOf("look"), toolOf("pay", () => "paid", { approval: "always" })],
-      config: { limits: { maxSteps: 1_000 } },
+      config: { limits: { maxSteps: 1_000, maxRepeatedCalls: 0 } },
     });
     const run = session.ask("go");
     await settled();

@@ -71,7 +71,10 @@ export function errorToMessage(error: AgentError, model: Model | undefined): str
     return "The agent used all its tokens without an answer. Allow more with --max-tokens.";
   if (error.kind !== "LlmError") return `The agent failed. ${toSentence(error.message)}`;
   const { cause, advice = "" } = describeModelFailure(error.reason, error.message, model);
-  return `${cause} ${advice}`.trim();
+  const { retryAt } = error;
+  const when =
+    retryAt === undefined ? advice : `It accepts the next request at ${new Date(retryAt).toISOString()}.`;
+  return `${cause} ${when}`.trim();
 }
 
 /** Why a model call failed, in a sentence or two. */

@@ -96,13 +96,14 @@ describe("a model call that fails", () => {
   it("summarizes the history when the provider reports that it is too long", async () => {
     const llm = new MockLlmCaller([
       callsTools([weatherIn("Oslo")]),
+      callsTools([weatherIn("Bergen")]),
       fails("context-length"),
       answers("Oslo has 3 degrees."),
       answers(answer),
     ]);
     const engine = new AgentBuilder(task).llm(llm).tool(weatherTool()).build();
     expect(await engine.run()).toBe(answer);
-    expect(llm.requests.map(({ purpose }) => purpose)).toEqual(["plan", "plan", "reflect", "plan"]);
+    expect(llm.requests.map(({ purpose }) => purpose)).toEqual(["plan", "plan", "plan", "reflect", "plan"]);
     expect(movesOf(engine)).toContain("Planning ContextExceeded Reflecting");
   });
 });

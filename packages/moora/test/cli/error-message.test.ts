@@ -50,6 +50,13 @@ describe("the message for a failed model call", () => {
     expect(messageOf(reason, message)).toBe(expected);
   });
 
+  it("says when the provider accepts the next request, where that is too late", () => {
+    const error = new AgentError("LlmError", "x", { reason: "rate-limit", retryAt: 86_400_000 });
+    expect(errorToMessage(error, chosen)).toBe(
+      "openai received too many requests from this account. It accepts the next request at 1970-01-02T00:00:00.000Z.",
+    );
+  });
+
   it("stays short and on one line for every text of the provider", () => {
     const expected = messageOf("server", `500 ${"long\n".repeat(500)}`);
     expect(expected.length).toBeLessThan(400);

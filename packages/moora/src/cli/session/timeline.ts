@@ -1,5 +1,11 @@
-import { inputDescriber, type AgentInput, type ControlMove, type SessionHeader } from "@moora/agent";
-import { beginReplay, initialAgentState } from "@moora/agent-core-state-machine";
+import {
+  headerToState,
+  inputDescriber,
+  type AgentInput,
+  type ControlMove,
+  type SessionHeader,
+} from "@moora/agent";
+import { beginReplay } from "@moora/agent-core-state-machine";
 
 /** One record of a session, and its effect on the control state. */
 export interface TimelineRow {
@@ -17,7 +23,7 @@ export interface TimelineRow {
 export function timelineOf(
   header: Pick<SessionHeader, "config" | "tools" | "data">,
 ): (seq: number, input: AgentInput) => TimelineRow {
-  const replay = beginReplay(initialAgentState(header));
+  const replay = beginReplay(headerToState(header));
   const describe = inputDescriber(header);
   let state = "Idle";
   return (seq, input) => {

@@ -1,0 +1,238 @@
+import type { AgentConfig } from "../agent-config.ts";
+import { budgetExceeded } from "../budget.ts";
+import { recordOf, transcriptOf } from "../collections/state-lists.ts";
+import type { StateEdit } from "../state-edit.ts";
+import type { AgentState } from "../state.ts";
+import type { ControlOf } from "./control.ts";
+import {
+  callIdsOfEntry,
+  clearableIn,
+  isCleared,
+  sizesIn,
+  sizesOf,
+  tokensIn,
+  type ContextSizes,
+} from "./context-sizes.ts";
+import { hiddenRanges, isVisible, summariesIn, type Hidden } from "./visible-entries.ts";
+import { halvedWindow, windowOnEntry } from "./window.ts";
+
+/** What the next request contains, and what it leaves out. */
+export interface ContextPlan {
+  /** The tokens of the next request: the provider's count of the last one, and an estimate of what came since. */
+  readonly tokens: number;
+  /** Above it the request is shortened; 0 without a limit. */
+  readonly maxInputTokens: number;
+  /** The estimated tokens of each part. */
+  readonly sizes: ContextSizes;
+  /** The number of entries of the transcript that the model does not see, by the reason. */
+  readonly leftOut: Readonly<Record<"window" | "summary" | "handoff" | "withheld", number>>;
+  /** The ids of the calls whose results are left out. The model can load them again. */
+  readonly clearedResults: readonly string[];
+}
+
+/** The part of the limit that a shortening has to save, and by which a request has to grow before it is shortened again. */
+const worthwhile = 1 / 4;
+
+/** The limit of requests in tokens; 0 if there is none, or if the configuration is older than this plan. */
+export const inputLimit = ({ context, reflection }: AgentConfig): number =>
+  context === undefined ? 0 : (context.maxInputTokens ?? reflection.aboveInputTokens);
+
+/** What the next request of a state contains, and what it leaves out. The cost depends on the length of its window. */
+export function contextAt(state: AgentState): ContextPlan {
+  const { windowStart } = state.reActContext;
+  const transcript = transcriptOf(state);
+  const hidden = hiddenFrom(state, windowStart);
+  const leftOut = { window: windowStart, summary: 0, handoff: 0, withheld: 0 };
+  const clearedResults: string[] = [];
+  for (let index = windowStart; index < transcript.length; index += 1) {
+    const entry = transcript.at(index);
+    if (entry === undefined) continue;
+    if (entry.withheld === true) leftOut.withheld += 1;
+    else if (!isVisible(entry, index, hidden)) leftOut[hiddenBy(index, hidden)] += 1;
+    else clearedResults.push(...callIdsOfEntry(entry).filter((id) => isClearedCall(state, index, id)));
+  }
+  return {
+    tokens: nextTokens(state),
+    maxInputTokens: inputLimit(state.config),
+    sizes: sizesOf(state, windowStart, transcript.length, hidden),
+    leftOut,
+    clearedResults,
+  };
+}
+
+function isClearedCall(state: AgentState, index: number, id: string): boolean {
+  const record = recordOf(state, id);
+  return record !== undefined && isCleared(state, index, record);
+}
+
+const hiddenFrom = (state: AgentState, from: number): readonly Hidden[] =>
+  hiddenRanges(state, from, transcriptOf(state).length);
+
+const hiddenBy = (index: number, hidden: readonly Hidden[]): Hidden["type"] =>
+  hidden.find(({ since, until }) => index >= since && index < until)?.type ?? "summary";
+
+/** The tokens of the next request: the count of the last one, and an estimate of the entries since. Without a count, an estimate. */
+export function nextTokens(state: AgentState): number {
+  const { inputTokens, windowStart, seen } = state.reActContext;
+  const { length } = transcriptOf(state);
+  return inputTokens > 0
+    ? inputTokens + tokensIn(sizesIn(state, seen, length, []))
+    : tokensIn(sizesOf(state, windowStart, length, hiddenFrom(state, windowStart)));
+}
+
+/** The end of what a summary covers: before the newest turns, of which the model has not read the results of the last one. */
+export function summaryEnd(edit: StateEdit): number {
+  const { context } = edit.config;
+  if (context === undefined) return transcriptOf(edit).length;
+  const { windowStart } = edit.reActContext;
+  const preferred = newestTurns(edit, context.keepNewest);
+  return isWorthwhile(edit, summarized(edit, windowStart, preferred), inputLimit(edit.config))
+    ? preferred
+    : newestTurns(edit, 1);
+}
+
+/** The index of the first of the newest turns, so many as given; the start of the window if there are fewer. */
+export function newestTurns(state: AgentState, count: number): number {
+  const { windowStart } = state.reActContext;
+  const transcript = transcriptOf(state);
+  if (count === 0) return transcript.length;
+  let left = count;
+  for (let index = transcript.length - 1; index >= windowStart; index -= 1) {
+    const entry = transcript.at(index);
+    if (entry?.type === "turn" && entry.withheld !== true) left -= 1;
+    if (left === 0) return index;
+  }
+  return windowStart;
+}
+
+/** The tokens that a summary of `[since, until)` saves. Messages of the user are not summarized. */
+function summarized(state: AgentState, since: number, until: number): number {
+  const sizes = sizesIn(state, since, until, hiddenFrom(state, since));
+  return tokensIn(sizes) - sizes.messages;
+}
+
+/**
+ * Whether to save so many tokens is worth it under a limit. The provider may count more than is estimated, of any part: the share of what
+ * is estimated decides.
+ */
+function isWorthwhile(state: AgentState, saved: number, limit: number): boolean {
+  const { windowStart } = state.reActContext;
+  const sizes = sizesOf(state, windowStart, transcriptOf(state).length, hiddenFrom(state, windowStart));
+  const counted = Math.max(1, nextTokens(state) / Math.max(1, tokensIn(sizes)));
+  return saved * counted >= limit * worthwhile;
+}
+
+/** Whether to make a summary: it would hide entries, the budget allows it, and it has not failed too often in this loop. */
+export function maySummarize(edit: StateEdit, since: number, until: number): boolean {
+  const { config, reActContext } = edit;
+  if (config.context?.summarize === false) return false;
+  if (reActContext.summariesFailed > config.retries.maxAnswerRetries) return false;
+  return canCompress(edit, since, until) && !budgetExceeded(edit);
+}
+
+/** Whether a summary would hide entries: there is a turn in `[since, until)` that no summary hides yet. */
+function canCompress(state: AgentState, since: number, until: number): boolean {
+  const transcript = transcriptOf(state);
+  const hidden = summariesIn(state, since, transcript.length);
+  for (let index = until - 1; index >= since; index -= 1) {
+    const entry = transcript.at(index);
+    if (entry?.type === "turn" && isVisible(entry, index, hidden)) return true;
+  }
+  return false;
+}
+
+/**
+ * Shortens the next request if it is above its limit: leaves out old results, or the older half of the window. Returns whether a summary is
+ * wanted. What saves little is not done, and what stays above the limit is looked at again only when it has grown.
+ */
+export function shortenContext(edit: StateEdit): boolean {
+  const { context: policy } = edit.config;
+  const limit = inputLimit(edit.config);
+  if (policy === undefined || limit === 0) return false;
+  const clearAbove = policy.clearToolResultsAbove ?? limit;
+  const { loop, step, review } = edit.reActContext;
+  const tokens = nextTokens(edit);
+  const isLong = tokens > Math.min(limit, clearAbove);
+  if (!isLong || tokens <= (review?.above ?? 0)) {
+    if (!isLong && review !== undefined && review.above > 0)
+      edit.setContext({ review: { ...review, above: 0 } });
+    return false;
+  }
+  let left = tokens;
+  if (left > clearAbove) left -= clearResults(edit, policy.keepNewest, clearAbove);
+  const isNew = review?.loop !== loop || review.step !== step;
+  const wantsSummary = left > limit && isNew && isSummaryWorthwhile(edit, limit);
+  if (left > limit && !wantsSummary) left -= narrow(edit, limit);
+  const grown = Math.ceil(left * (1 + worthwhile));
+  edit.setContext({ review: { above: left > limit ? grown : Math.min(limit, grown), loop, step } });
+  return wantsSummary;
+}
+
+function isSummaryWorthwhile(edit: StateEdit, limit: number): boolean {
+  const { windowStart } = edit.reActContext;
+  const until = summaryEnd(edit);
+  return (
+    isWorthwhile(edit, summarized(edit, windowStart, until), limit) && maySummarize(edit, windowStart, until)
+  );
+}
+
+/** Leaves out the results before the newest turns, if that is worth it under a limit. Returns the tokens that it saves. */
+export function clearResults(edit: StateEdit, keepNewest: number, limit: number): number {
+  const { windowStart, clearedUntil = 0 } = edit.reActContext;
+  const until = newestTurns(edit, keepNewest);
+  const from = Math.max(windowStart, clearedUntil);
+  const saved = clearableIn(edit, from, until, hiddenFrom(edit, windowStart));
+  if (saved === 0 || !isWorthwhile(edit, saved, limit)) return 0;
+  edit.setContext({ clearedUntil: until });
+  countSaved(edit, saved);
+  return saved;
+}
+
+function narrow(edit: StateEdit, limit: number): number {
+  const { windowStart } = edit.reActContext;
+  const window = halvedWindow(edit);
+  if (window === undefined) return 0;
+  const saved = tokensIn(sizesIn(edit, windowStart, window.windowStart, hiddenFrom(edit, windowStart)));
+  if (!isWorthwhile(edit, saved, limit)) return 0;
+  edit.setContext(window);
+  countSaved(edit, saved);
+  return saved;
+}
+
+/** Moves the window to the next request, whose estimated tokens are its count until the provider's is known. */
+export function moveWindow(edit: StateEdit): void {
+  const { windowStart } = edit.reActContext;
+  const window = windowOnEntry(edit);
+  if (edit.config.context === undefined) return edit.setContext(window);
+  const tokens = nextTokens(edit);
+  const from = Math.min(windowStart, window.windowStart);
+  const until = Math.max(windowStart, window.windowStart);
+  const moved = from === until ? 0 : tokensIn(sizesIn(edit, from, until, hiddenFrom(edit, from)));
+  const inputTokens = tokens + (window.windowStart < windowStart ? moved : -moved);
+  edit.setContext({ ...window, inputTokens: Math.max(1, inputTokens) });
+}
+
+/**
+ * Adds a summary to the transcript. It hides what it covers, except the newest turn, whose results the model has not read. The next request
+ * is shorter by what it hides.
+ */
+export function addSummary(edit: StateEdit, { since, covers }: ControlOf<"Reflecting">, text: string): void {
+  const isPlanned = edit.config.context !== undefined;
+  const until = isPlanned ? Math.max(since, Math.min(covers, newestTurns(edit, 1))) : covers;
+  if (isPlanned) countSaved(edit, summarized(edit, since, until));
+  edit.addEntry({ type: "summary", text, since, until });
+}
+
+/** The sizes of a request that the model has refused as too long, for people; empty for a configuration without `context`. */
+export function sizesText(state: AgentState): string {
+  if (state.config.context === undefined) return "";
+  const { sizes } = contextAt(state);
+  const parts = Object.entries(sizes).map(([part, tokens]) => `${part} ${tokens}`);
+  return ` Estimated tokens: ${parts.join(", ")}. Nothing is left that could be left out.`;
+}
+
+/** Takes from the count of the last request what the next one leaves out. */
+function countSaved(edit: StateEdit, tokens: number): void {
+  const { inputTokens } = edit.reActContext;
+  if (inputTokens > 0) edit.setContext({ inputTokens: Math.max(1, Math.floor(inputTokens - tokens)) });
+}
