@@ -6,7 +6,7 @@ import { positionViewAt } from "../src/session/position-view.ts";
 import { requestJsonAt, requestViewAt } from "../src/session/request-view.ts";
 import { parseQuery, search } from "../src/session/search.ts";
 import { childrenAt, childrenPerPage, valueAt } from "../src/session/tree.ts";
-import { corpus, exportOf, historyOf } from "./support.ts";
+import { corpus, exportOf, exportOfInputs, historyOf } from "./support.ts";
 
 const long = "two-hundred-turns-with-calls-and-summaries";
 
@@ -37,6 +37,9 @@ describe("a position", () => {
 });
 
 describe("a request", () => {
+  const image = { mediaType: "image/png", url: "data:image/png;base64,iVBORw0KGgo=" };
+  const refused = { kind: "invalid-request", message: "No.", retryable: false, refusedBy: "vendor" } as const;
+
   it.each(corpus)("%s shows the request that the model got, with its stable beginning", (name) => {
     const history = historyOf(exportOf(name));
     for (const seq of history.modelCalls.slice(0, 60)) {
@@ -50,6 +53,30 @@ describe("a request", () => {
         JSON.stringify((previous?.messages ?? []).slice(0, view?.stable)),
       );
     }
+  });
+
+  it("says what it leaves out after its provider has refused it", () => {
+    const history = historyOf(
+      exportOfInputs([
+        {
+          type: "user-message-received",
+          messageId: "m1",
+          content: "Hi.",
+          attachments: [image],
+          timestamp: 1,
+        },
+        {
+          type: "llm-call-failed",
+          key: "plan/1/1/1",
+          failure: { ...refused, blamesFiles: true },
+          timestamp: 2,
+        },
+      ]),
+    );
+    expect(requestViewAt(history, 1)?.leftOut).toBeUndefined();
+    expect(requestViewAt(history, 2)?.leftOut).toBe(
+      "vendor refused the request with them: left out are files that it has refused.",
+    );
   });
 
   it("is, after a model call, the one that the model got last", () => {

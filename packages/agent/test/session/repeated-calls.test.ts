@@ -77,7 +77,7 @@ describe("the same call with the same result, again and again", () => {
       agentOf(
         llm,
         () => {
-          if (llm.callCount === 3) void session.send("Go on.");
+          if (llm.callCount === 3) void session.send("Continue.");
           return "the text";
         },
         config,

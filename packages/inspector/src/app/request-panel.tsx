@@ -10,7 +10,7 @@ export function RequestPanel(): JSX.Element | null {
   if (shown === undefined) return null;
   const { request, seq } = shown;
   if (request === undefined) return <p class="empty">No model was called until this record.</p>;
-  const { messages, omitted, stable, system, settings, tools } = request;
+  const { messages, omitted, stable, system, settings, tools, leftOut } = request;
   return (
     <div class="request">
       <p class="facts">
@@ -30,6 +30,7 @@ export function RequestPanel(): JSX.Element | null {
         <b>{stable}</b> of {messages.length + omitted} messages are those of the request before.{" "}
         {headText(request)}
       </p>
+      {leftOut === undefined ? null : <p class="prefix">{leftOut}</p>}
       <details class={request.hasSameHead ? "stable" : "new"}>
         <summary>System prompt, {tools.length} tools, settings</summary>
         <h2>System prompt</h2>

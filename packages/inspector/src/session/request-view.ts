@@ -1,4 +1,11 @@
-import { llmRequestAt, type LlmContent, type LlmMessage, type LlmRequest } from "@moora/agent";
+import {
+  llmRequestAt,
+  type AgentState,
+  type LlmContent,
+  type LlmMessage,
+  type LlmRequest,
+} from "@moora/agent";
+import { ladderAt, rungText } from "@moora/agent-core-state-machine/internal";
 import type { SessionHistory } from "./session-history.ts";
 
 /** A block of a message: its kind, such as `text` or `result`, and its text. */
@@ -34,6 +41,8 @@ export interface RequestView {
   readonly stable: number;
   /** Whether the system prompt, the tools and the settings are those of the request before. */
   readonly hasSameHead: boolean;
+  /** What the request leaves out, because its provider has refused an earlier one with it; undefined if nothing. */
+  readonly leftOut: string | undefined;
 }
 
 /** The most messages that are shown. */
@@ -49,7 +58,8 @@ const maxBlock = 20_000;
 export function requestViewAt(history: SessionHistory, seq: number): RequestView | undefined {
   const found = requestAt(history, seq);
   if (found === undefined) return undefined;
-  const { request, sentAt } = found;
+  const { request, sentAt, state } = found;
+  const ladder = ladderAt(state);
   const previousAt = history.modelCalls.findLast((call) => call < (sentAt ?? seq + 1));
   const previous = previousAt === undefined ? undefined : llmRequestAt(history.stateAt(previousAt));
   const stable = commonMessages(previous, request);
@@ -74,6 +84,7 @@ export function requestViewAt(history: SessionHistory, seq: number): RequestView
     })),
     omitted,
     stable,
+    leftOut: ladder && rungText(ladder),
     hasSameHead: previous !== undefined && headText(previous) === headText(request),
   };
 }
@@ -87,6 +98,8 @@ export const requestJsonAt = (history: SessionHistory, seq: number): string | un
 interface FoundRequest {
   readonly request: LlmRequest;
   readonly sentAt: number | undefined;
+  /** The state that the request is made of. */
+  readonly state: AgentState;
 }
 
 function requestAt(history: SessionHistory, seq: number): FoundRequest | undefined {
@@ -97,12 +110,15 @@ function requestAt(history: SessionHistory, seq: number): FoundRequest | undefin
     const isSent = (control.type === "Planning" || control.type === "Reflecting") && control.started;
     return {
       request: wanted,
+      state,
       sentAt: isSent ? history.modelCalls.findLast((call) => call <= seq) : undefined,
     };
   }
   const sentAt = history.modelCalls.findLast((call) => call <= seq);
-  const request = sentAt === undefined ? undefined : llmRequestAt(history.stateAt(sentAt));
-  return request === undefined ? undefined : { request, sentAt };
+  if (sentAt === undefined) return undefined;
+  const before = history.stateAt(sentAt);
+  const request = llmRequestAt(before);
+  return request === undefined ? undefined : { request, sentAt, state: before };
 }
 
 function commonMessages(previous: LlmRequest | undefined, { messages }: LlmRequest): number {

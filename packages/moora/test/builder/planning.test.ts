@@ -59,7 +59,7 @@ describe("the limits of planning", () => {
     const engine = hybridBuilder(task)
       .llm(llm)
       .tool(weatherTool())
-      .config({ limits: { maxSteps: 200 }, reflection: { everyNSteps: 0 } })
+      .config({ limits: { maxSteps: 200, maxRepeatedCalls: 0 }, reflection: { everyNSteps: 0 } })
       .build();
     expect(await errorOf(engine.run())).toMatchObject({ kind: "AgentFailed", reason: "MaxSteps" });
     expect(llm.callCount).toBe(200);

@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { defineAgent, defineTool, openSession, type Agent, type DurableSession } from "@moora/agent";
 import { sqliteLog } from "@moora/event-log/sqlite";
-import { answers, callsTools, hangs, MockLlmCaller, type MockScript } from "@moora/llm/testing";
+import { answers, callsTools, fails, hangs, MockLlmCaller, type MockScript } from "@moora/llm/testing";
 import { untilPasses } from "@moora/testbed/test-clock";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import * as z from "zod";
@@ -71,6 +71,18 @@ describe("moora show", () => {
     const closed = await cli("show", "ada");
     expect(closed).toMatch(/^owner {5}none; last opened by process one$/m);
     expect(closed).not.toContain("waits for a process");
+  });
+
+  it("has one line for each model whose provider has refused the content of a request", async () => {
+    const refused = fails("invalid-request", { refusedBy: "vendor" });
+    const script: MockScript = [refused, answers("Hello.")];
+    const file = { mediaType: "image/png", url: "data:image/png;base64,iVBORw0KGgo=" };
+    await withSession(supportAgent(script, { version: "1" }), async (session) => {
+      await session.ask({ content: "What is this?", attachments: [file] });
+      expect(await cli("show", "ada")).toMatch(
+        /^refused {3}the model of the agent: vendor refused the request with them: left out are files that it has refused\.$/m,
+      );
+    });
   });
 
   it("says of an approved call that no process runs it, and what to run", async () => {

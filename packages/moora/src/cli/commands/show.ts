@@ -12,7 +12,7 @@ import {
 import { questionsAt } from "@moora/agent/internal";
 import { oneLine } from "@moora/agent-core-effects/internal";
 import { isPaused, statusAt, type AgentFailure, type OpenCall } from "@moora/agent-core-state-machine";
-import { openCallsOf, recordOf } from "@moora/agent-core-state-machine/internal";
+import { openCallsOf, recordOf, rungText, type Ladder } from "@moora/agent-core-state-machine/internal";
 import { exitCodes } from "../cli-host.ts";
 import type { Command } from "../command.ts";
 import { resumeCommand } from "../session/decide-command.ts";
@@ -83,6 +83,7 @@ function viewOf(call: SessionCall, { seq, state, moves, questions, owner, next }
     `owner     ${owner ?? `none${state.owner === null ? " yet" : `; last opened by ${state.owner}`}`}`,
     ...(next === undefined ? [] : [`next      waits for a process: ${next}`]),
     `usage     ${usageToText(state.usage)}`,
+    ...(state.ladders ?? []).flatMap(ladderToLines),
     ...section(
       "messages",
       state.messages.map(({ role, content }) => `${role}: ${content}`),
@@ -120,6 +121,12 @@ function pauseLines({ paused }: AgentState): readonly string[] {
   if (paused == null) return [];
   const reason = paused.reason === undefined ? "" : `: ${oneLine(paused.reason)}`;
   return [`paused    since ${timeToText(paused.pausedAt)}${reason}`];
+}
+
+/** What requests to a model leave out after its provider has refused them. */
+function ladderToLines(ladder: Ladder): readonly string[] {
+  const text = rungText(ladder);
+  return text === undefined ? [] : [`refused   ${ladder.model || "the model of the agent"}: ${text}`];
 }
 
 const section = (title: string, lines: readonly string[]): readonly string[] =>
