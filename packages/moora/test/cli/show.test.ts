@@ -74,13 +74,13 @@ describe("moora show", () => {
   });
 
   it("has one line for each model whose provider has refused the content of a request", async () => {
-    const refused = fails("invalid-request", { refusedBy: "vendor" });
+    const refused = fails("invalid-request", { refusedBy: "mock" });
     const script: MockScript = [refused, answers("Hello.")];
     const file = { mediaType: "image/png", url: "data:image/png;base64,iVBORw0KGgo=" };
     await withSession(supportAgent(script, { version: "1" }), async (session) => {
       await session.ask({ content: "What is this?", attachments: [file] });
       expect(await cli("show", "ada")).toMatch(
-        /^refused {3}the model of the agent: vendor refused the request with them: left out are files that it has refused\.$/m,
+        /^refused {3}the model of the agent: mock refused the request with them: left out are files that it has refused\.$/m,
       );
     });
   });
