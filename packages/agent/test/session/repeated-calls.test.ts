@@ -11,9 +11,9 @@ import {
 } from "../../src/index.ts";
 import { failureOf, toolOf } from "../support.ts";
 
-/** A model that calls tools until it reads the note, with arguments by the number of the call. */
+/** A model that calls a tool again and again, with arguments by the number of the call. */
 const insists = (
-  argumentOf: (call: number) => object = () => ({ path: "a" }),
+  argumentOf: (call: number) => { readonly [name: string]: string | number } = () => ({ path: "a" }),
   stopsAt = 100,
 ): MockLlmCaller =>
   new MockLlmCaller((_, call): MockStep =>
@@ -33,7 +33,9 @@ describe("the same call with the same result, again and again", () => {
   it("is named to the model after five, once, and ends the loop after ten", async () => {
     const llm = insists();
     const error = await failureOf(runTask(agentOf(llm), "q"));
-    expect(llm.requests.map(notesIn)).toEqual([...Array(5).fill([]), ...Array(5).fill([warning])]);
+    expect(llm.requests.map(notesIn)).toEqual(
+      Array.from({ length: 10 }, (_, index) => (index < 5 ? [] : [warning])),
+    );
     expect(error).toMatchObject({
       kind: "AgentFailed",
       reason: "RepeatedCalls",
