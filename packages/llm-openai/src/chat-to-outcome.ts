@@ -2,9 +2,11 @@ import type { LlmFailureKind, LlmFinish, LlmOutcome, LlmPart, LlmUsage } from "@
 import {
   countsToUsage,
   defined,
+  failedFinish,
   failedOutcome,
   failureOf,
   hasContent,
+  isCutFinish,
   isJsonObject,
   laterCounts,
   logprobsToConfidence,
@@ -19,6 +21,7 @@ import type {
   ChatCompletionChunk,
   ChatCompletionCreateParamsStreaming,
 } from "openai/resources/chat/completions";
+import { ReasoningDetails } from "./reasoning-details.ts";
 import { ToolCallSlots } from "./tool-call-slots.ts";
 
 type Choice = ChatCompletionChunk.Choice;
@@ -28,6 +31,7 @@ export class ChatReader implements AnswerReader<ChatCompletionCreateParamsStream
   readonly #context: ReaderContext;
   readonly #reasoningField: string | null;
   readonly #calls = new ToolCallSlots();
+  readonly #details = new ReasoningDetails();
   readonly #logprobs: number[] = [];
   readonly #files: LlmPart[] = [];
   #text = "";
@@ -70,7 +74,7 @@ export class ChatReader implements AnswerReader<ChatCompletionCreateParamsStream
   outcome(): LlmOutcome {
     const raw = this.#finish ?? "";
     if (this.#refusal !== "") return this.#failed("refusal", this.#refusal, "refusal");
-    const kind = failedFinishes.get(raw);
+    const kind = failedFinish(raw);
     if (kind !== undefined) return this.#failed(kind, `The model stopped with ${raw}.`, raw);
     const calls = this.#calls.parts(this.#context.normalized.nameOf);
     if (!calls) return this.#failed("malformed", "A tool call has no name.");
@@ -91,8 +95,9 @@ export class ChatReader implements AnswerReader<ChatCompletionCreateParamsStream
 
   #textParts(): LlmPart[] {
     const parts: LlmPart[] = [];
-    if (this.#reasoning !== "")
-      parts.push({ type: "reasoning", text: this.#reasoning.toWellFormed(), raw: this.#reasoningField });
+    const details = this.#details.all();
+    const [text, raw] = [this.#reasoning.toWellFormed(), details ?? this.#reasoningField];
+    if (text !== "" || details !== undefined) parts.push({ type: "reasoning", text, raw });
     if (this.#text !== "") parts.push({ type: "text", text: this.#text.toWellFormed() });
     return parts;
   }
@@ -108,6 +113,7 @@ export class ChatReader implements AnswerReader<ChatCompletionCreateParamsStream
         feed.text(text);
       }
     }
+    this.#details.add(delta);
     this.#files.push(...filesOf(delta));
     this.#refusal += delta?.refusal ?? "";
     for (const call of delta?.tool_calls ?? []) this.#addCall(call);
@@ -124,7 +130,8 @@ export class ChatReader implements AnswerReader<ChatCompletionCreateParamsStream
   }
 
   #failed(kind: LlmFailureKind, message: string, raw?: string): LlmOutcome {
-    return failedOutcome(failureOf(kind, message, defined({ raw })), this.#text, this.usage());
+    const refusedBy = kind === "context-length" ? this.#context.origin : undefined;
+    return failedOutcome(failureOf(kind, message, defined({ raw, refusedBy })), this.#text, this.usage());
   }
 }
 
@@ -168,24 +175,15 @@ function listedPieces(content: unknown): readonly Piece[] {
   });
 }
 
-/** Finish reasons of failed answers. */
-const failedFinishes: ReadonlyMap<string, LlmFailureKind> = new Map([
-  ["content_filter", "content-filter"],
-  ["error", "server"],
-  ["insufficient_system_resource", "overloaded"],
-]);
-
 const finishes: ReadonlyMap<string, LlmFinish["unified"]> = new Map([
   ["stop", "stop"],
   ["eos", "stop"],
   ["tool_calls", "tool-calls"],
-  ["length", "length"],
-  ["model_length", "length"],
 ]);
 
 /** Some servers send `stop` after a tool call. */
 function finishOf(raw: string, hasCalls: boolean): LlmFinish {
-  const unified = finishes.get(raw) ?? "other";
+  const unified = isCutFinish(raw) ? "length" : (finishes.get(raw) ?? "other");
   return { unified: unified === "stop" && hasCalls ? "tool-calls" : unified, raw };
 }
 

@@ -127,6 +127,9 @@ describe("a completion", () => {
     ["eos", "stop"],
     ["length", "length"],
     ["model_length", "length"],
+    ["max_tokens", "length"],
+    ["MAX_TOKENS", "length"],
+    ["max_output_tokens", "length"],
     ["tool_calls", "tool-calls"],
     ["constructor", "other"],
   ])("with the finish reason %s has the finish %s", async (raw, unified) => {
@@ -137,12 +140,62 @@ describe("a completion", () => {
     ["content_filter", "content-filter"],
     ["error", "server"],
     ["insufficient_system_resource", "overloaded"],
+    ["sensitive", "content-filter"],
+    ["network_error", "server"],
+    ["abort", "server"],
+    ["function_call_filter: MALFORMED_FUNCTION_CALL", "malformed"],
+    ["model_context_window_exceeded", "context-length"],
   ])("with the finish reason %s is the failure %s", async (raw, kind) => {
     expect(await outcomeOf([delta({ content: "so" }, raw)])).toMatchObject({
       ok: false,
       failure: { kind, raw },
       partial: "so",
     });
+  });
+
+  it("that exceeds the context window names the origin that refused it", async () => {
+    expect(await outcomeOf([delta({ content: "so" }, "model_context_window_exceeded")])).toMatchObject({
+      failure: { retryable: false, refusedBy: "local/chat/localhost:8080/some-model" },
+    });
+  });
+
+  it("keeps the details of its reasoning, with the pieces of one detail joined", async () => {
+    const text = { type: "reasoning.text", format: "anthropic-claude-v1", index: 0 };
+    const encrypted = { type: "reasoning.encrypted", data: "abc", index: 1 };
+    const outcome = await outcomeOf([
+      delta({ reasoning: "Let", reasoning_details: [{ ...text, text: "Let", signature: null }] }),
+      delta({ reasoning: " me", reasoning_details: [{ ...text, text: " me" }] }),
+      delta({ reasoning_details: [{ ...text, signature: "sig" }, encrypted, encrypted] }),
+      delta({ content: "so" }),
+      stop,
+    ]);
+    expect(outcome).toMatchObject({
+      turn: {
+        parts: [
+          {
+            type: "reasoning",
+            text: "Let me",
+            raw: [{ ...text, text: "Let me", signature: "sig" }, encrypted, encrypted],
+          },
+          { type: "text", text: "so" },
+        ],
+      },
+    });
+  });
+
+  it("keeps the details of its reasoning, also if they have no text", async () => {
+    const detail = { type: "reasoning.encrypted", id: "call_1", data: "abc" };
+    const call = { index: 0, id: "call_1", function: { name: "add", arguments: "{}" } };
+    expect(await outcomeOf([delta({ reasoning_details: [detail], tool_calls: [call] }), stop])).toMatchObject(
+      {
+        turn: {
+          parts: [
+            { type: "reasoning", text: "", raw: [detail] },
+            { type: "tool-call", id: "call_1" },
+          ],
+        },
+      },
+    );
   });
 
   it("has the finish tool-calls, even if the server sends stop", async () => {

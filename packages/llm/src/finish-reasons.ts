@@ -1,0 +1,17 @@
+import type { LlmFailureKind } from "./outcome.ts";
+
+/** Finish reasons of failed answers, in the words of several servers. The first match counts. */
+const failed: readonly (readonly [RegExp, LlmFailureKind])[] = [
+  [/^(content_filter|sensitive)$/, "content-filter"],
+  [/^model_context_window_exceeded$/, "context-length"],
+  [/^insufficient_system_resource$/, "overloaded"],
+  [/malformed/i, "malformed"],
+  [/^(network_)?error$|^abort(ed)?$/, "server"],
+];
+
+/** How an answer with this finish reason of a provider failed; undefined if it did not, or if the reason is unknown. */
+export const failedFinish = (raw: string): LlmFailureKind | undefined =>
+  failed.find(([pattern]) => pattern.test(raw))?.[1];
+
+/** Whether an answer was cut off at a token limit, in the words of several servers: its calls must not run. */
+export const isCutFinish = (raw: string): boolean => /^((model_)?length|max_(output_)?tokens)$/i.test(raw);
