@@ -24,7 +24,12 @@ import type {
 import { ReasoningDetails } from "./reasoning-details.ts";
 import { ToolCallSlots } from "./tool-call-slots.ts";
 
-type Choice = ChatCompletionChunk.Choice;
+/** Some servers have names of their own for cached input, and some report the usage in the choice. */
+type Usage = NonNullable<ChatCompletionChunk["usage"]> & {
+  readonly prompt_cache_hit_tokens?: number;
+  readonly cached_tokens?: number;
+};
+type Choice = ChatCompletionChunk.Choice & { readonly usage?: Usage | null };
 
 /** Assembles a completion from its chunks. */
 export class ChatReader implements AnswerReader<ChatCompletionCreateParamsStreaming, ChatCompletionChunk> {
@@ -50,8 +55,9 @@ export class ChatReader implements AnswerReader<ChatCompletionCreateParamsStream
   /** A chunk with a finish reason completes the answer; usage follows in a later chunk. */
   add(chunk: ChatCompletionChunk): boolean {
     if (this.#model === "") this.#model = chunk.model ?? "";
-    if (chunk.usage) this.#counts = laterCounts(this.#counts, toCounts(chunk.usage));
-    const choice = chunk.choices?.find(({ index }) => (index ?? 0) === 0);
+    const choice: Choice | undefined = chunk.choices?.find(({ index }) => (index ?? 0) === 0);
+    const usage: Usage | null | undefined = chunk.usage ?? choice?.usage;
+    if (usage) this.#counts = laterCounts(this.#counts, toCounts(usage));
     if (choice) this.#addChoice(choice);
     return this.#finish !== undefined;
   }
@@ -187,9 +193,10 @@ function finishOf(raw: string, hasCalls: boolean): LlmFinish {
   return { unified: unified === "stop" && hasCalls ? "tool-calls" : unified, raw };
 }
 
-const toCounts = (usage: NonNullable<ChatCompletionChunk["usage"]>): ReportedCounts => ({
+const toCounts = (usage: Usage): ReportedCounts => ({
   inputTokens: usage.prompt_tokens,
-  cachedInputTokens: usage.prompt_tokens_details?.cached_tokens,
+  cachedInputTokens:
+    usage.prompt_tokens_details?.cached_tokens ?? usage.prompt_cache_hit_tokens ?? usage.cached_tokens,
   cacheWriteTokens: usage.prompt_tokens_details?.cache_write_tokens,
   outputTokens: usage.completion_tokens,
   reasoningTokens: usage.completion_tokens_details?.reasoning_tokens,

@@ -17,6 +17,7 @@ import type {
   Response,
   ResponseCreateParamsStreaming,
   ResponseOutputItem,
+  ResponseOutputItemDoneEvent,
   ResponseStreamEvent,
   ResponseUsage,
 } from "openai/resources/responses/responses";
@@ -34,7 +35,7 @@ export class OpenAiReader implements AnswerReader<ResponseCreateParamsStreaming,
   readonly #context: ReaderContext;
   /** The indexes of items that have started, and items that are complete: some servers give several of them one index. */
   readonly #startedItems = new Set<number>();
-  readonly #finishedItems = new Map<string, { readonly index: number; readonly item: ResponseOutputItem }>();
+  readonly #finishedItems = new Map<string, ResponseOutputItemDoneEvent>();
   #text = "";
   #refusal = "";
   #response: Response | undefined;
@@ -73,7 +74,7 @@ export class OpenAiReader implements AnswerReader<ResponseCreateParamsStreaming,
         feed.toolArguments(event.delta, event.output_index);
         return false;
       case "response.output_item.done":
-        this.#finishItem(event.output_index, event.item);
+        this.#finishedItems.set(`${event.output_index} ${event.item.id ?? ""}`, event);
         feed.endPart(event.output_index);
         return false;
       case "response.created":
@@ -141,20 +142,16 @@ export class OpenAiReader implements AnswerReader<ResponseCreateParamsStreaming,
     };
   }
 
-  #finishItem(index: number, item: ResponseOutputItem): void {
-    this.#finishedItems.set(`${index} ${item.id ?? ""}`, { index, item });
-  }
-
   /**
    * The items in order: those of the last event if it has more of them, as some servers leave them out of it, and others send them nowhere
    * else. Undefined if an item has started and is not complete, unless the response was cut.
    */
   #items(response: Response): readonly ResponseOutputItem[] | undefined {
     const output = response.output ?? [];
-    const finished = [...this.#finishedItems.values()].toSorted((a, b) => a.index - b.index);
+    const finished = [...this.#finishedItems.values()].toSorted((a, b) => a.output_index - b.output_index);
     const items = finished.map(({ item }) => item);
     if (output.length > items.length && output.length >= this.#startedItems.size) return output;
-    const indexes = new Set(finished.map(({ index }) => index));
+    const indexes = new Set(finished.map(({ output_index }) => output_index));
     const isWhole = [...this.#startedItems].every((index) => indexes.has(index));
     return isWhole || response.status === "incomplete" ? items : undefined;
   }

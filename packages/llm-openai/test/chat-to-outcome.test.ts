@@ -63,6 +63,20 @@ describe("a completion", () => {
     });
   });
 
+  it.each([
+    ["prompt_tokens_details", { prompt_tokens_details: { cached_tokens: 8 } }],
+    ["a field of DeepSeek", { prompt_cache_hit_tokens: 8, prompt_cache_miss_tokens: 1 }],
+    ["a field of Moonshot", { cached_tokens: 8 }],
+  ])(
+    "has the cached tokens in %s, and the usage of the choice where the chunk has none",
+    async (_, cached) => {
+      const usage = { prompt_tokens: 9, completion_tokens: 2, total_tokens: 11, ...cached };
+      const expected = { usage: { inputTokens: 9, cachedInputTokens: 8, outputTokens: 2 } };
+      expect(await outcomeOf([delta({ content: "Hi." }), stop], undefined, [usage])).toMatchObject(expected);
+      expect(await outcomeOf([delta({ content: "Hi." }), { ...stop, usage }])).toMatchObject(expected);
+    },
+  );
+
   it("has a missing usage where its server reports zeros", async () => {
     const zeros = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
     expect(await outcomeOf([delta({ content: "Hi." }), stop], undefined, [zeros, zeros])).toMatchObject({
