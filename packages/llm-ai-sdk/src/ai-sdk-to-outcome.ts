@@ -3,6 +3,7 @@ import type { LlmFailureKind, LlmFinish, LlmOutcome, LlmUsage } from "@moora/llm
 import {
   countsToUsage,
   defined,
+  emptyMessage,
   failedFinish,
   failedOutcome,
   failureOf,
@@ -130,8 +131,7 @@ export class AiSdkReader implements AnswerReader<AiSdkBody, Part> {
       unified: isCutFinish(raw) ? "length" : (finishes.get(unified) ?? "other"),
       raw,
     };
-    if (!hasContent(parts) && finish.unified !== "length")
-      return this.#failed("empty", "The model sent an empty answer.", raw);
+    if (!hasContent(parts)) return this.#failed("empty", emptyMessage(finish), raw);
 
     const outcome: LlmOutcome = {
       ok: true,

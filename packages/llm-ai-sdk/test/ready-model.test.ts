@@ -112,6 +112,8 @@ describe("a caller of a model that is ready", () => {
     expect(failureOf(cut)).toMatchObject({ kind: "interrupted" });
     const empty = await aiSdk(scriptedModel([{ type: "stream-start", warnings: [] }])).call(requestOf());
     expect(failureOf(empty)).toMatchObject({ kind: "empty" });
+    const cutEarly = await aiSdk(scriptedModel([finish("other", "max_tokens")])).call(requestOf());
+    expect(failureOf(cutEarly)).toMatchObject({ kind: "empty", message: expect.stringContaining("cut off") });
   });
 });
 

@@ -14,6 +14,7 @@ import {
 } from "@moora/llm";
 import {
   defined,
+  emptyMessage,
   failedOutcome,
   failureOf,
   hasContent,
@@ -129,8 +130,7 @@ export class AnthropicReader implements AnswerReader<MessageCreateParamsStreamin
       blockToPart(block, normalized.nameOf),
     );
     const finish = finishOf(reason);
-    if (!hasContent(parts) && finish.unified !== "length")
-      return this.#failed("empty", "The model sent an empty answer.");
+    if (!hasContent(parts)) return this.#failed("empty", emptyMessage(finish));
     return {
       ok: true,
       turn: { origin, parts: parts.filter((part) => part.type !== "text" || part.text !== "") },

@@ -250,7 +250,9 @@ describe("a message", () => {
       ({ type }) => type !== "content_block_stop",
     );
     expect(await outcomeOf(...events)).toMatchObject({ ok: true, finish: { unified: "length" } });
-    expect(await outcomeOf(...message([], "max_tokens"))).toMatchObject({ ok: true, turn: { parts: [] } });
+    expect(await outcomeOf(...message([], "max_tokens"))).toMatchObject({
+      failure: { kind: "empty", message: expect.stringContaining("cut off") },
+    });
   });
 
   it("skips events that are unknown", async () => {

@@ -2,6 +2,7 @@ import type { LlmFailureKind, LlmFinish, LlmOutcome, LlmPart, LlmUsage } from "@
 import {
   countsToUsage,
   defined,
+  emptyMessage,
   failedFinish,
   failedOutcome,
   failureOf,
@@ -86,8 +87,7 @@ export class ChatReader implements AnswerReader<ChatCompletionCreateParamsStream
     if (!calls) return this.#failed("malformed", "A tool call has no name.");
     const finish = finishOf(raw, calls.length > 0);
     const parts = [...this.#textParts(), ...this.#files, ...calls];
-    if (!hasContent(parts) && finish.unified !== "length")
-      return this.#failed("empty", "The model sent an empty answer.");
+    if (!hasContent(parts)) return this.#failed("empty", emptyMessage(finish));
 
     return {
       ok: true,

@@ -2,6 +2,7 @@ import type { LlmFinish, LlmOutcome, LlmUsage } from "@moora/llm";
 import {
   countsToUsage,
   defined,
+  emptyMessage,
   errorToFailure,
   failedOutcome,
   failureOf,
@@ -130,8 +131,7 @@ export class OpenAiReader implements AnswerReader<ResponseCreateParamsStreaming,
     const parts = items.map((item) => itemToPart(item, normalized.nameOf));
     const hasCalls = parts.some((part) => part.type === "tool-call");
     const finish = finishOf(response, hasCalls);
-    if (!hasContent(parts) && finish.unified !== "length")
-      return this.#failed("empty", "The model sent an empty answer.");
+    if (!hasContent(parts)) return this.#failed("empty", emptyMessage(finish));
     return {
       ok: true,
       turn: { origin, parts: parts.filter((part) => part.type !== "text" || part.text !== "") },

@@ -167,6 +167,12 @@ describe("a completion", () => {
     });
   });
 
+  it("is empty if it was cut off before its first word, and says so", async () => {
+    expect(await outcomeOf([delta({ reasoning: "hm" }), delta({}, "length")])).toMatchObject({
+      failure: { kind: "empty", retryable: true, message: expect.stringContaining("cut off") },
+    });
+  });
+
   it("that exceeds the context window names the origin that refused it", async () => {
     expect(await outcomeOf([delta({ content: "so" }, "model_context_window_exceeded")])).toMatchObject({
       failure: { retryable: false, refusedBy: "local/chat/localhost:8080/some-model" },

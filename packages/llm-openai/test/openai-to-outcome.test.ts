@@ -131,7 +131,9 @@ describe("an answer of the Responses API", () => {
     );
     expect(outcome).toMatchObject({ ok: true, finish: { unified: "length", raw: "max_output_tokens" } });
     const nothing = await outcomeOf(end("incomplete", reason));
-    expect(nothing).toMatchObject({ ok: true, turn: { parts: [] }, finish: { unified: "length" } });
+    expect(nothing).toMatchObject({
+      failure: { kind: "empty", message: expect.stringContaining("cut off") },
+    });
   });
 
   it("has each item once, also where a server gives all of them one index", async () => {

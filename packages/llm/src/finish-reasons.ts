@@ -1,4 +1,4 @@
-import type { LlmFailureKind } from "./outcome.ts";
+import type { LlmFailureKind, LlmFinish } from "./outcome.ts";
 
 /** Finish reasons of failed answers, in the words of several servers. The first match counts. */
 const failed: readonly (readonly [RegExp, LlmFailureKind])[] = [
@@ -15,3 +15,9 @@ export const failedFinish = (raw: string): LlmFailureKind | undefined =>
 
 /** Whether an answer was cut off at a token limit, in the words of several servers: its calls must not run. */
 export const isCutFinish = (raw: string): boolean => /^((model_)?length|max_(output_)?tokens)$/i.test(raw);
+
+/** The message of the failure `empty`. */
+export const emptyMessage = ({ unified }: LlmFinish): string =>
+  unified === "length"
+    ? "The answer was cut off at the token limit before its first word. Raise maxOutputTokens."
+    : "The model sent an empty answer.";

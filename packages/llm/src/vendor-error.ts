@@ -29,23 +29,18 @@ export function jsonToVendorError(body: Json | undefined): VendorError | undefin
 }
 
 function fieldsToVendorError(fields: JsonObject): VendorError {
-  const { param } = fields;
+  const { message, metadata, param } = fields;
+  // OpenRouter has the words of the provider behind it among the metadata.
+  const words = [message, isJsonObject(metadata) ? metadata["raw"] : ""];
   const retryAfterMs = waitIn(fields["details"]);
   const status = [fields["code"], fields["status"]].map(Number).find((code) => code >= 400 && code <= 599);
   return {
     codes: codesOf(fields),
-    message: messageOf(fields),
+    message: words.flatMap((text) => (typeof text === "string" && text !== "" ? [text] : [])).join(" "),
     ...(typeof param === "string" && param !== "" && { field: param }),
     ...(status !== undefined && { status }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
   };
-}
-
-/** The message. OpenRouter has that of the provider behind it among the metadata. */
-function messageOf({ message, metadata }: JsonObject): string {
-  const raw = isJsonObject(metadata) ? metadata["raw"] : undefined;
-  const texts = [message, raw].filter((text): text is string => typeof text === "string" && text !== "");
-  return texts.join(" ");
 }
 
 /** The time to wait among the details of Google: `45.8s`. */
