@@ -175,6 +175,26 @@ describe("an error that the provider reports (F07)", () => {
     [400, openAi(null, "The encrypted content gAAA could not be verified.", "invalid_encrypted_content")],
     [400, openAi(null, "This model does not support image input.")],
     [400, openAi(null, "The `reasoning_content` in the thinking mode must be passed back to the API.")],
+    [
+      400,
+      openAi(
+        null,
+        "thinking is enabled but reasoning_content is missing in assistant tool call message at index 2",
+      ),
+    ],
+    [400, openAi(null, "stop is not allowed after an assistant message with tool calls")],
+    [400, openAi(null, "Value at 'messages.3.member.content.1.member.toolUse.name' failed a constraint")],
+    [
+      400,
+      openAi(null, "The toolConfig field must be defined when using toolUse and toolResult content blocks."),
+    ],
+    [
+      400,
+      openAi(
+        null,
+        "Failed to deserialize the JSON body into the target type: messages[3]: missing field `content`",
+      ),
+    ],
     [400, anthropic("messages.1.content.0.image.source.base64: The image was specified using image/png")],
     [400, anthropic("messages.3.content.0: Invalid `signature` in `thinking` block")],
     [400, anthropic("image exceeds 5 MB maximum: 6291456 bytes > 5242880 bytes")],
