@@ -56,6 +56,7 @@ const messagePatterns: readonly (readonly [RegExp, LlmFailureKind])[] = [
   [/\b(range of|maximum( allowed)?) (input|prompt) length\b/i, "context-length"],
   [/\bexceeded model token limit\b|\btokens \+ `?max_new_tokens\b/i, "context-length"],
   [/\bcontent (filter|management|filtering|usage) polic(y|ies)\b/i, "content-filter"],
+  [/\binput was flagged\b/i, "content-filter"],
   [/\bcredit balance is too low\b/i, "billing"],
 ];
 

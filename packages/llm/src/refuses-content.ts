@@ -24,6 +24,9 @@ const aboutSettings =
 /** What messages say of the history, also where they begin with the name of a setting. */
 const aboutMessages = /\b(assistant|user|tool)( \w+){0,2} messages?\b/i;
 
+/** What messages say of a kind of file that a model does not take, also with a status such as 404. */
+const aboutFileTypes = /\bsupports? (\w+ )?(images?|audio|videos?|files?|pdfs?|vision)\b/i;
+
 /** What messages say of files. */
 export const aboutFiles: RegExp = /\b(images?|files?|pdf|documents?|media|mime|download|audio|video|url)\b/i;
 
@@ -34,6 +37,7 @@ export function refusesContent(
   status: number | undefined,
 ): boolean {
   if (kind !== "invalid-request") return kind === "context-length";
+  if (aboutFileTypes.test(message)) return true;
   if (status !== undefined && status !== 400 && status !== 413 && status !== 422) return false;
   if (field === undefined && aboutMessages.test(message)) return true;
   const named = field ?? fieldPatterns.map((pattern) => pattern.exec(message)?.[1]).find(Boolean);

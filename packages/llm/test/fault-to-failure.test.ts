@@ -147,6 +147,7 @@ describe("an error that the provider reports (F07)", () => {
   it.each([
     ["Your credit balance is too low to access the API.", "billing"],
     ["Output blocked by content filtering policy", "content-filter"],
+    ["x requires moderation. Your input was flagged for violence.", "content-filter"],
     ["The response was filtered: it triggers our content management policy.", "content-filter"],
   ])("has the kind of its message if that is more specific than its code: %s", (message, kind) => {
     expect(response(400, { error: { message, type: "invalid_request_error" } })).toMatchObject({
@@ -195,6 +196,8 @@ describe("an error that the provider reports (F07)", () => {
         "Failed to deserialize the JSON body into the target type: messages[3]: missing field `content`",
       ),
     ],
+    [404, { error: { message: "No endpoints found that support image input", code: 404 } }],
+    [415, openAi(null, "The model does not support audio.")],
     [400, anthropic("messages.1.content.0.image.source.base64: The image was specified using image/png")],
     [400, anthropic("messages.3.content.0: Invalid `signature` in `thinking` block")],
     [400, anthropic("image exceeds 5 MB maximum: 6291456 bytes > 5242880 bytes")],
@@ -251,6 +254,11 @@ describe("an error that the provider reports (F07)", () => {
     [500, openAi(null, "sorry")],
   ])("names no origin for a refusal of the model, the key or a setting: %i %j", (status, body) => {
     expect(response(status, body)).not.toHaveProperty("refusedBy");
+  });
+
+  it("is the filter of OpenRouter, although its status is that of a wrong key", () => {
+    const error = { code: 403, message: 'Your input was flagged for "violence".' };
+    expect(response(403, { error })).toMatchObject({ kind: "content-filter", retryable: false });
   });
 
   it("says whether a refusal of the content speaks of files", () => {
