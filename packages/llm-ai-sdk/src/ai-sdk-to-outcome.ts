@@ -3,9 +3,12 @@ import type { LlmFailureKind, LlmFinish, LlmOutcome, LlmUsage } from "@moora/llm
 import {
   countsToUsage,
   defined,
+  emptyMessage,
+  failedFinish,
   failedOutcome,
   failureOf,
   hasContent,
+  isCutFinish,
   isJsonObject,
   StreamFaultError,
   usageFields,
@@ -120,14 +123,15 @@ export class AiSdkReader implements AnswerReader<AiSdkBody, Part> {
     if (raw === "refusal") return this.#failed("refusal", "The model refused to answer.", raw);
     if (unified === "content-filter")
       return this.#failed("content-filter", "A content filter stopped the answer.", raw);
-    if (unified === "error") {
-      const kind = /malformed/i.test(raw) ? "malformed" : "server";
-      return this.#failed(kind, `The provider failed: ${raw}.`, raw);
-    }
+    const unknown = unified === "error" ? "server" : undefined;
+    const kind = unified === "error" || unified === "other" ? (failedFinish(raw) ?? unknown) : undefined;
+    if (kind !== undefined) return this.#failed(kind, `The provider failed: ${raw}.`, raw);
     const parts = this.#parts.build();
-    const finish: LlmFinish = { unified: finishes.get(unified) ?? "other", raw };
-    if (!hasContent(parts) && finish.unified !== "length")
-      return this.#failed("empty", "The model sent an empty answer.", raw);
+    const finish: LlmFinish = {
+      unified: isCutFinish(raw) ? "length" : (finishes.get(unified) ?? "other"),
+      raw,
+    };
+    if (!hasContent(parts)) return this.#failed("empty", emptyMessage(finish), raw);
 
     const outcome: LlmOutcome = {
       ok: true,
@@ -162,7 +166,8 @@ export class AiSdkReader implements AnswerReader<AiSdkBody, Part> {
   }
 
   #failed(kind: LlmFailureKind, message: string, raw?: string): LlmOutcome {
-    return failedOutcome(failureOf(kind, message, defined({ raw })), this.#text, this.usage());
+    const refusedBy = kind === "context-length" ? this.#context.origin : undefined;
+    return failedOutcome(failureOf(kind, message, defined({ raw, refusedBy })), this.#text, this.usage());
   }
 }
 

@@ -92,9 +92,19 @@ describe("a caller of a model that is ready", () => {
     [finish("interrupted", undefined), "interrupted"],
     [finish("error", "MALFORMED_FUNCTION_CALL"), "malformed"],
     [finish("error", "internal"), "server"],
+    [finish("other", "network_error"), "server"],
+    [finish("other", "sensitive"), "content-filter"],
+    [finish("other", "model_context_window_exceeded"), "context-length"],
   ])("ends with the text so far after %j", async (last, kind) => {
     const outcome = await aiSdk(scriptedModel([...textParts("Hel"), last])).call(requestOf());
     expect(outcome).toMatchObject({ ok: false, partial: "Hel", failure: { kind } });
+  });
+
+  it("is cut off where only the provider's own word says so", async () => {
+    const cut = await aiSdk(scriptedModel([...textParts("Hel"), finish("other", "max_tokens")])).call(
+      requestOf(),
+    );
+    expect(cut).toMatchObject({ finish: { unified: "length", raw: "max_tokens" } });
   });
 
   it("is interrupted where the stream ends without a last part, and empty where it has no part", async () => {
@@ -102,6 +112,8 @@ describe("a caller of a model that is ready", () => {
     expect(failureOf(cut)).toMatchObject({ kind: "interrupted" });
     const empty = await aiSdk(scriptedModel([{ type: "stream-start", warnings: [] }])).call(requestOf());
     expect(failureOf(empty)).toMatchObject({ kind: "empty" });
+    const cutEarly = await aiSdk(scriptedModel([finish("other", "max_tokens")])).call(requestOf());
+    expect(failureOf(cutEarly)).toMatchObject({ kind: "empty", message: expect.stringContaining("cut off") });
   });
 });
 

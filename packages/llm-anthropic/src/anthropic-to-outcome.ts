@@ -14,6 +14,7 @@ import {
 } from "@moora/llm";
 import {
   defined,
+  emptyMessage,
   failedOutcome,
   failureOf,
   hasContent,
@@ -36,7 +37,8 @@ export class AnthropicReader implements AnswerReader<MessageCreateParamsStreamin
   readonly #context: ReaderContext;
   /** The blocks of paused messages. */
   readonly #pausedBlocks: CompleteBlock[] = [];
-  #blocks = new Map<number, BlockBuilder>();
+  /** In the order in which they start. Some gateways give several blocks one index. */
+  #blocks: { readonly index: number; readonly block: BlockBuilder }[] = [];
   #pauses = 0;
   #text = "";
   #model = "";
@@ -72,8 +74,9 @@ export class AnthropicReader implements AnswerReader<MessageCreateParamsStreamin
         this.#context.feed.endPart(event.index);
         return false;
       case "message_delta":
-        this.#stopReason = event.delta.stop_reason;
-        this.#stopDetails = event.delta.stop_details;
+        // Some gateways send an event with the usage alone.
+        this.#stopReason = event.delta.stop_reason ?? this.#stopReason;
+        this.#stopDetails = event.delta.stop_details ?? this.#stopDetails;
         this.#counts = laterCounts(this.#counts, tokensToCounts(event.usage ?? {}));
         return false;
       case "message_stop":
@@ -106,7 +109,7 @@ export class AnthropicReader implements AnswerReader<MessageCreateParamsStreamin
     this.#pausedUsage = this.usage();
     this.#counts = {};
     this.#stopReason = null;
-    this.#blocks = new Map();
+    this.#blocks = [];
     return next;
   }
 
@@ -127,8 +130,7 @@ export class AnthropicReader implements AnswerReader<MessageCreateParamsStreamin
       blockToPart(block, normalized.nameOf),
     );
     const finish = finishOf(reason);
-    if (!hasContent(parts) && finish.unified !== "length")
-      return this.#failed("empty", "The model sent an empty answer.");
+    if (!hasContent(parts)) return this.#failed("empty", emptyMessage(finish));
     return {
       ok: true,
       turn: { origin, parts: parts.filter((part) => part.type !== "text" || part.text !== "") },
@@ -142,7 +144,7 @@ export class AnthropicReader implements AnswerReader<MessageCreateParamsStreamin
   #startBlock(index: number, start: object): void {
     const { feed, normalized } = this.#context;
     const block = new BlockBuilder(start);
-    this.#blocks.set(index, block);
+    this.#blocks.push({ index, block });
     this.#text += block.text;
     feed.text(block.text, index);
     if (block.type === "tool_use") feed.toolCall(normalized.nameOf(block.name), index, block.id);
@@ -160,18 +162,18 @@ export class AnthropicReader implements AnswerReader<MessageCreateParamsStreamin
   }
 
   #blockAt(index: number): BlockBuilder {
-    const block = this.#blocks.get(index);
-    if (!block) throw new Error(`Unknown block ${index}.`);
-    return block;
+    const started = this.#blocks.findLast((known) => known.index === index);
+    if (!started) throw new Error(`Unknown block ${index}.`);
+    return started.block;
   }
 
   #isComplete(): boolean {
-    return [...this.#blocks.values()].every((block) => block.isComplete);
+    return this.#blocks.every(({ block }) => block.isComplete);
   }
 
   /** The blocks in the order of their indexes. */
   #completeBlocks(): readonly CompleteBlock[] {
-    return [...this.#blocks.entries()].toSorted(([a], [b]) => a - b).map(([, block]) => block.build());
+    return this.#blocks.toSorted((a, b) => a.index - b.index).map(({ block }) => block.build());
   }
 
   #failed(kind: LlmFailureKind, message: string, raw?: string): LlmOutcome {

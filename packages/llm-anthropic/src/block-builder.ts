@@ -56,9 +56,10 @@ export class BlockBuilder {
       inputText: input,
       block: {
         ...this.#start,
-        ...("text" in this.#start && { text }),
-        ...("thinking" in this.#start && { thinking, signature }),
-        ...("input" in this.#start && isJsonObject(parsed) && { input: parsed }),
+        // Some gateways leave out fields that are empty at the start.
+        ...(this.type === "text" && { text }),
+        ...(this.type === "thinking" && { thinking, signature }),
+        ...(isJsonObject(parsed) && { input: parsed }),
         ...(this.#citations.length > 0 && { citations: this.#citations }),
       },
     };

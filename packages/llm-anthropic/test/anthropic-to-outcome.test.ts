@@ -164,6 +164,60 @@ describe("a message", () => {
     expect(await outcomeOf(...message([textBlock(["so"])], raw))).toMatchObject({ finish: { unified, raw } });
   });
 
+  it("has the text of blocks that begin without their empty fields", async () => {
+    const start = (index: number, content_block: JsonObject): Event => ({
+      type: "content_block_start",
+      index,
+      content_block,
+    });
+    const grow = (index: number, delta: JsonObject): Event => ({ type: "content_block_delta", index, delta });
+    const stop = (index: number): Event => ({ type: "content_block_stop", index });
+    const [first, ...last] = message([]);
+    if (!first) throw new Error("a message begins with something");
+    const outcome = await outcomeOf(
+      first,
+      start(0, { type: "thinking" }),
+      grow(0, { type: "thinking_delta", thinking: "hm" }),
+      grow(0, { type: "signature_delta", signature: "sig" }),
+      stop(0),
+      start(1, { type: "text" }),
+      grow(1, { type: "text_delta", text: "so" }),
+      stop(1),
+      ...last,
+    );
+    expect(outcome).toMatchObject({
+      turn: {
+        parts: [
+          { type: "reasoning", text: "hm", raw: { signature: "sig" } },
+          { type: "text", text: "so" },
+        ],
+      },
+    });
+  });
+
+  it("has all of its blocks, also where a gateway gives them one index", async () => {
+    const call = (id: string): JsonObject => ({ type: "tool_use", id, name: "add", input: {} });
+    const events = message([textBlock(["so"]), whole(call("a")), whole(call("b"))], "tool_use");
+    const outcome = await outcomeOf(
+      ...events.map((event) => ("index" in event ? { ...event, index: 0 } : event)),
+    );
+    expect(outcome).toMatchObject({
+      turn: {
+        parts: [
+          { type: "text", text: "so" },
+          { type: "tool-call", id: "a" },
+          { type: "tool-call", id: "b" },
+        ],
+      },
+    });
+  });
+
+  it("keeps its stop reason where a later event has none", async () => {
+    const usageOnly = { type: "message_delta", delta: { stop_reason: null }, usage: { output_tokens: 31 } };
+    const events = message([textBlock(["so"])], "max_tokens").toSpliced(-1, 0, usageOnly);
+    expect(await outcomeOf(...events)).toMatchObject({ finish: { unified: "length", raw: "max_tokens" } });
+  });
+
   it("that was refused is a failure with the category and the explanation", async () => {
     expect(await outcomeOf(...message([textBlock(["so"])], "refusal"))).toEqual({
       ok: false,
@@ -196,7 +250,9 @@ describe("a message", () => {
       ({ type }) => type !== "content_block_stop",
     );
     expect(await outcomeOf(...events)).toMatchObject({ ok: true, finish: { unified: "length" } });
-    expect(await outcomeOf(...message([], "max_tokens"))).toMatchObject({ ok: true, turn: { parts: [] } });
+    expect(await outcomeOf(...message([], "max_tokens"))).toMatchObject({
+      failure: { kind: "empty", message: expect.stringContaining("cut off") },
+    });
   });
 
   it("skips events that are unknown", async () => {

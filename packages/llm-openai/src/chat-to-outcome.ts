@@ -2,9 +2,12 @@ import type { LlmFailureKind, LlmFinish, LlmOutcome, LlmPart, LlmUsage } from "@
 import {
   countsToUsage,
   defined,
+  emptyMessage,
+  failedFinish,
   failedOutcome,
   failureOf,
   hasContent,
+  isCutFinish,
   isJsonObject,
   laterCounts,
   logprobsToConfidence,
@@ -19,15 +22,22 @@ import type {
   ChatCompletionChunk,
   ChatCompletionCreateParamsStreaming,
 } from "openai/resources/chat/completions";
+import { ReasoningDetails } from "./reasoning-details.ts";
 import { ToolCallSlots } from "./tool-call-slots.ts";
 
-type Choice = ChatCompletionChunk.Choice;
+/** Some servers have names of their own for cached input, and some report the usage in the choice. */
+type Usage = NonNullable<ChatCompletionChunk["usage"]> & {
+  readonly prompt_cache_hit_tokens?: number;
+  readonly cached_tokens?: number;
+};
+type Choice = ChatCompletionChunk.Choice & { readonly usage?: Usage | null };
 
 /** Assembles a completion from its chunks. */
 export class ChatReader implements AnswerReader<ChatCompletionCreateParamsStreaming, ChatCompletionChunk> {
   readonly #context: ReaderContext;
   readonly #reasoningField: string | null;
   readonly #calls = new ToolCallSlots();
+  readonly #details = new ReasoningDetails();
   readonly #logprobs: number[] = [];
   readonly #files: LlmPart[] = [];
   #text = "";
@@ -46,8 +56,9 @@ export class ChatReader implements AnswerReader<ChatCompletionCreateParamsStream
   /** A chunk with a finish reason completes the answer; usage follows in a later chunk. */
   add(chunk: ChatCompletionChunk): boolean {
     if (this.#model === "") this.#model = chunk.model ?? "";
-    if (chunk.usage) this.#counts = laterCounts(this.#counts, toCounts(chunk.usage));
-    const choice = chunk.choices?.find(({ index }) => (index ?? 0) === 0);
+    const choice: Choice | undefined = chunk.choices?.find(({ index }) => (index ?? 0) === 0);
+    const usage: Usage | null | undefined = chunk.usage ?? choice?.usage;
+    if (usage) this.#counts = laterCounts(this.#counts, toCounts(usage));
     if (choice) this.#addChoice(choice);
     return this.#finish !== undefined;
   }
@@ -70,14 +81,13 @@ export class ChatReader implements AnswerReader<ChatCompletionCreateParamsStream
   outcome(): LlmOutcome {
     const raw = this.#finish ?? "";
     if (this.#refusal !== "") return this.#failed("refusal", this.#refusal, "refusal");
-    const kind = failedFinishes.get(raw);
+    const kind = failedFinish(raw);
     if (kind !== undefined) return this.#failed(kind, `The model stopped with ${raw}.`, raw);
     const calls = this.#calls.parts(this.#context.normalized.nameOf);
     if (!calls) return this.#failed("malformed", "A tool call has no name.");
     const finish = finishOf(raw, calls.length > 0);
     const parts = [...this.#textParts(), ...this.#files, ...calls];
-    if (!hasContent(parts) && finish.unified !== "length")
-      return this.#failed("empty", "The model sent an empty answer.");
+    if (!hasContent(parts)) return this.#failed("empty", emptyMessage(finish));
 
     return {
       ok: true,
@@ -91,8 +101,9 @@ export class ChatReader implements AnswerReader<ChatCompletionCreateParamsStream
 
   #textParts(): LlmPart[] {
     const parts: LlmPart[] = [];
-    if (this.#reasoning !== "")
-      parts.push({ type: "reasoning", text: this.#reasoning.toWellFormed(), raw: this.#reasoningField });
+    const details = this.#details.all();
+    const [text, raw] = [this.#reasoning.toWellFormed(), details ?? this.#reasoningField];
+    if (text !== "" || details !== undefined) parts.push({ type: "reasoning", text, raw });
     if (this.#text !== "") parts.push({ type: "text", text: this.#text.toWellFormed() });
     return parts;
   }
@@ -108,6 +119,7 @@ export class ChatReader implements AnswerReader<ChatCompletionCreateParamsStream
         feed.text(text);
       }
     }
+    this.#details.add(delta);
     this.#files.push(...filesOf(delta));
     this.#refusal += delta?.refusal ?? "";
     for (const call of delta?.tool_calls ?? []) this.#addCall(call);
@@ -124,7 +136,8 @@ export class ChatReader implements AnswerReader<ChatCompletionCreateParamsStream
   }
 
   #failed(kind: LlmFailureKind, message: string, raw?: string): LlmOutcome {
-    return failedOutcome(failureOf(kind, message, defined({ raw })), this.#text, this.usage());
+    const refusedBy = kind === "context-length" ? this.#context.origin : undefined;
+    return failedOutcome(failureOf(kind, message, defined({ raw, refusedBy })), this.#text, this.usage());
   }
 }
 
@@ -168,30 +181,22 @@ function listedPieces(content: unknown): readonly Piece[] {
   });
 }
 
-/** Finish reasons of failed answers. */
-const failedFinishes: ReadonlyMap<string, LlmFailureKind> = new Map([
-  ["content_filter", "content-filter"],
-  ["error", "server"],
-  ["insufficient_system_resource", "overloaded"],
-]);
-
 const finishes: ReadonlyMap<string, LlmFinish["unified"]> = new Map([
   ["stop", "stop"],
   ["eos", "stop"],
   ["tool_calls", "tool-calls"],
-  ["length", "length"],
-  ["model_length", "length"],
 ]);
 
 /** Some servers send `stop` after a tool call. */
 function finishOf(raw: string, hasCalls: boolean): LlmFinish {
-  const unified = finishes.get(raw) ?? "other";
+  const unified = isCutFinish(raw) ? "length" : (finishes.get(raw) ?? "other");
   return { unified: unified === "stop" && hasCalls ? "tool-calls" : unified, raw };
 }
 
-const toCounts = (usage: NonNullable<ChatCompletionChunk["usage"]>): ReportedCounts => ({
+const toCounts = (usage: Usage): ReportedCounts => ({
   inputTokens: usage.prompt_tokens,
-  cachedInputTokens: usage.prompt_tokens_details?.cached_tokens,
+  cachedInputTokens:
+    usage.prompt_tokens_details?.cached_tokens ?? usage.prompt_cache_hit_tokens ?? usage.cached_tokens,
   cacheWriteTokens: usage.prompt_tokens_details?.cache_write_tokens,
   outputTokens: usage.completion_tokens,
   reasoningTokens: usage.completion_tokens_details?.reasoning_tokens,

@@ -16,6 +16,7 @@ import type {
 } from "openai/resources/chat/completions";
 import type { ChatProfile } from "./chat-profile.ts";
 import { resultToText } from "./message-to-items.ts";
+import { detailsField } from "./reasoning-details.ts";
 
 type Warn = (warning: string) => void;
 
@@ -62,6 +63,7 @@ function turnToChat(
     content: text === "" ? null : text,
     ...(calls.length > 0 && { tool_calls: calls.map(callToChat) }),
     ...(reasoningField !== undefined && reasoning !== "" && { [reasoningField]: reasoning }),
+    ...detailsField(parts.flatMap((part) => (part.type === "reasoning" ? [part.raw] : []))),
   };
 }
 

@@ -2,6 +2,7 @@ import type { LlmFinish, LlmOutcome, LlmUsage } from "@moora/llm";
 import {
   countsToUsage,
   defined,
+  emptyMessage,
   errorToFailure,
   failedOutcome,
   failureOf,
@@ -17,6 +18,7 @@ import type {
   Response,
   ResponseCreateParamsStreaming,
   ResponseOutputItem,
+  ResponseOutputItemDoneEvent,
   ResponseStreamEvent,
   ResponseUsage,
 } from "openai/resources/responses/responses";
@@ -32,9 +34,9 @@ const endings = {
 /** Assembles a response from its events. */
 export class OpenAiReader implements AnswerReader<ResponseCreateParamsStreaming, ResponseStreamEvent> {
   readonly #context: ReaderContext;
-  /** Items that have started and items that are complete, by their index in the output. */
+  /** The indexes of items that have started, and items that are complete: some servers give several of them one index. */
   readonly #startedItems = new Set<number>();
-  readonly #finishedItems = new Map<number, ResponseOutputItem>();
+  readonly #finishedItems = new Map<string, ResponseOutputItemDoneEvent>();
   #text = "";
   #refusal = "";
   #response: Response | undefined;
@@ -73,7 +75,7 @@ export class OpenAiReader implements AnswerReader<ResponseCreateParamsStreaming,
         feed.toolArguments(event.delta, event.output_index);
         return false;
       case "response.output_item.done":
-        this.#finishedItems.set(event.output_index, event.item);
+        this.#finishedItems.set(`${event.output_index} ${event.item.id ?? ""}`, event);
         feed.endPart(event.output_index);
         return false;
       case "response.created":
@@ -129,8 +131,7 @@ export class OpenAiReader implements AnswerReader<ResponseCreateParamsStreaming,
     const parts = items.map((item) => itemToPart(item, normalized.nameOf));
     const hasCalls = parts.some((part) => part.type === "tool-call");
     const finish = finishOf(response, hasCalls);
-    if (!hasContent(parts) && finish.unified !== "length")
-      return this.#failed("empty", "The model sent an empty answer.");
+    if (!hasContent(parts)) return this.#failed("empty", emptyMessage(finish));
     return {
       ok: true,
       turn: { origin, parts: parts.filter((part) => part.type !== "text" || part.text !== "") },
@@ -141,16 +142,18 @@ export class OpenAiReader implements AnswerReader<ResponseCreateParamsStreaming,
     };
   }
 
-  /** The items in order; undefined if an item has started and is not complete. */
+  /**
+   * The items in order: those of the last event if it has more of them, as some servers leave them out of it, and others send them nowhere
+   * else. Undefined if an item has started and is not complete, unless the response was cut.
+   */
   #items(response: Response): readonly ResponseOutputItem[] | undefined {
     const output = response.output ?? [];
-    const indexes = [
-      ...new Set([...this.#startedItems, ...this.#finishedItems.keys(), ...output.keys()]),
-    ].toSorted((a, b) => a - b);
-    const items = indexes.map((index) => this.#finishedItems.get(index) ?? output[index]);
-    const found = items.filter((item) => item !== undefined);
-    // Items may be missing only if the response was cut by the token limit.
-    return found.length === items.length || response.status === "incomplete" ? found : undefined;
+    const finished = [...this.#finishedItems.values()].toSorted((a, b) => a.output_index - b.output_index);
+    const items = finished.map(({ item }) => item);
+    if (output.length > items.length && output.length >= this.#startedItems.size) return output;
+    const indexes = new Set(finished.map(({ output_index }) => output_index));
+    const isWhole = [...this.#startedItems].every((index) => indexes.has(index));
+    return isWhole || response.status === "incomplete" ? items : undefined;
   }
 
   #refusalIn(items: readonly ResponseOutputItem[]): string | undefined {
@@ -169,7 +172,7 @@ const errorOf = ({ error }: Response): { error: { code: string; message: string 
 
 function finishOf(response: Response, hasCalls: boolean): LlmFinish {
   const raw = response.incomplete_details?.reason ?? response.status ?? "";
-  if (raw === "max_output_tokens") return { unified: "length", raw };
+  if (response.status === "incomplete") return { unified: "length", raw };
   if (raw !== "completed") return { unified: "other", raw };
   return { unified: hasCalls ? "tool-calls" : "stop", raw };
 }

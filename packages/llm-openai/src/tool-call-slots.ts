@@ -27,8 +27,8 @@ export interface CallDelta {
 }
 
 /**
- * Assembles tool calls from deltas. A delta belongs to the call at its index, unless it starts another one: by another id,
- * or by a name after complete arguments.
+ * Assembles tool calls from deltas. A delta belongs to the call at its index, unless it starts another one: by another id
+ * or by a name, after complete arguments. Some servers give each delta of a call another id.
  */
 export class ToolCallSlots {
   readonly #slots: Slot[] = [];
@@ -42,7 +42,8 @@ export class ToolCallSlots {
     if (slot.id === "") slot.id = id;
     const isNewName = slot.name === "" && name !== "";
     if (name !== slot.name) slot.name += name;
-    const added = delta.function?.arguments ?? "";
+    const given: unknown = delta.function?.arguments ?? "";
+    const added = typeof given === "string" ? given : JSON.stringify(given);
     slot.arguments += added;
     Object.assign(slot.raw, fieldsOf(delta, "id", "index", "type", "function"));
     if (slot.name === "") return undefined;
@@ -70,11 +71,7 @@ export class ToolCallSlots {
   #slotFor(delta: Delta, id: string, name: string): Slot {
     // Without an index, a delta belongs to the call with its id, otherwise to the last call.
     const known = this.#at.get(delta.index) ?? this.#unnumbered(delta, id);
-    const isOther =
-      known !== undefined &&
-      ((id !== "" && known.id !== "" && id !== known.id) ||
-        (name !== "" && known.name !== "" && id === "" && isJsonObject(textToJson(known.arguments))));
-    if (known && !isOther) return known;
+    if (known && !startsAnother(known, id, name)) return known;
     const slot: Slot = { number: this.#slots.length, id: "", name: "", arguments: "", raw: {} };
     this.#slots.push(slot);
     if (typeof delta.index === "number") this.#at.set(delta.index, slot);
@@ -85,4 +82,12 @@ export class ToolCallSlots {
     if (typeof delta.index === "number") return undefined;
     return id === "" ? this.#slots.at(-1) : this.#slots.find((slot) => slot.id === id);
   }
+}
+
+/** Whether a delta with this id and name starts another call than the one at its place. */
+function startsAnother(known: Slot, id: string, name: string): boolean {
+  const isOtherId = id !== "" && known.id !== "" && id !== known.id;
+  if (!isOtherId && (id !== "" || name === "" || known.name === "")) return false;
+  if (isJsonObject(textToJson(known.arguments))) return true;
+  return isOtherId && name !== "" && known.name !== "" && known.arguments.trim() === "";
 }

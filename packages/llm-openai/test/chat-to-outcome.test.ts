@@ -63,6 +63,20 @@ describe("a completion", () => {
     });
   });
 
+  it.each([
+    ["prompt_tokens_details", { prompt_tokens_details: { cached_tokens: 8 } }],
+    ["a field of DeepSeek", { prompt_cache_hit_tokens: 8, prompt_cache_miss_tokens: 1 }],
+    ["a field of Moonshot", { cached_tokens: 8 }],
+  ])(
+    "has the cached tokens in %s, and the usage of the choice where the chunk has none",
+    async (_, cached) => {
+      const usage = { prompt_tokens: 9, completion_tokens: 2, total_tokens: 11, ...cached };
+      const expected = { usage: { inputTokens: 9, cachedInputTokens: 8, outputTokens: 2 } };
+      expect(await outcomeOf([delta({ content: "Hi." }), stop], undefined, [usage])).toMatchObject(expected);
+      expect(await outcomeOf([delta({ content: "Hi." }), { ...stop, usage }])).toMatchObject(expected);
+    },
+  );
+
   it("has a missing usage where its server reports zeros", async () => {
     const zeros = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
     expect(await outcomeOf([delta({ content: "Hi." }), stop], undefined, [zeros, zeros])).toMatchObject({
@@ -127,6 +141,9 @@ describe("a completion", () => {
     ["eos", "stop"],
     ["length", "length"],
     ["model_length", "length"],
+    ["max_tokens", "length"],
+    ["MAX_TOKENS", "length"],
+    ["max_output_tokens", "length"],
     ["tool_calls", "tool-calls"],
     ["constructor", "other"],
   ])("with the finish reason %s has the finish %s", async (raw, unified) => {
@@ -137,12 +154,68 @@ describe("a completion", () => {
     ["content_filter", "content-filter"],
     ["error", "server"],
     ["insufficient_system_resource", "overloaded"],
+    ["sensitive", "content-filter"],
+    ["network_error", "server"],
+    ["abort", "server"],
+    ["function_call_filter: MALFORMED_FUNCTION_CALL", "malformed"],
+    ["model_context_window_exceeded", "context-length"],
   ])("with the finish reason %s is the failure %s", async (raw, kind) => {
     expect(await outcomeOf([delta({ content: "so" }, raw)])).toMatchObject({
       ok: false,
       failure: { kind, raw },
       partial: "so",
     });
+  });
+
+  it("is empty if it was cut off before its first word, and says so", async () => {
+    expect(await outcomeOf([delta({ reasoning: "hm" }), delta({}, "length")])).toMatchObject({
+      failure: { kind: "empty", retryable: true, message: expect.stringContaining("cut off") },
+    });
+  });
+
+  it("that exceeds the context window names the origin that refused it", async () => {
+    expect(await outcomeOf([delta({ content: "so" }, "model_context_window_exceeded")])).toMatchObject({
+      failure: { retryable: false, refusedBy: "local/chat/localhost:8080/some-model" },
+    });
+  });
+
+  it("keeps the details of its reasoning, with the pieces of one detail joined", async () => {
+    const text = { type: "reasoning.text", format: "anthropic-claude-v1", index: 0 };
+    const encrypted = { type: "reasoning.encrypted", data: "abc", index: 1 };
+    const outcome = await outcomeOf([
+      delta({ reasoning: "Let", reasoning_details: [{ ...text, text: "Let", signature: null }] }),
+      delta({ reasoning: " me", reasoning_details: [{ ...text, text: " me" }] }),
+      delta({ reasoning_details: [{ ...text, signature: "sig" }, encrypted, encrypted] }),
+      delta({ content: "so" }),
+      stop,
+    ]);
+    expect(outcome).toMatchObject({
+      turn: {
+        parts: [
+          {
+            type: "reasoning",
+            text: "Let me",
+            raw: [{ ...text, text: "Let me", signature: "sig" }, encrypted, encrypted],
+          },
+          { type: "text", text: "so" },
+        ],
+      },
+    });
+  });
+
+  it("keeps the details of its reasoning, also if they have no text", async () => {
+    const detail = { type: "reasoning.encrypted", id: "call_1", data: "abc" };
+    const call = { index: 0, id: "call_1", function: { name: "add", arguments: "{}" } };
+    expect(await outcomeOf([delta({ reasoning_details: [detail], tool_calls: [call] }), stop])).toMatchObject(
+      {
+        turn: {
+          parts: [
+            { type: "reasoning", text: "", raw: [detail] },
+            { type: "tool-call", id: "call_1" },
+          ],
+        },
+      },
+    );
   });
 
   it("has the finish tool-calls, even if the server sends stop", async () => {

@@ -131,7 +131,37 @@ describe("an answer of the Responses API", () => {
     );
     expect(outcome).toMatchObject({ ok: true, finish: { unified: "length", raw: "max_output_tokens" } });
     const nothing = await outcomeOf(end("incomplete", reason));
-    expect(nothing).toMatchObject({ ok: true, turn: { parts: [] }, finish: { unified: "length" } });
+    expect(nothing).toMatchObject({
+      failure: { kind: "empty", message: expect.stringContaining("cut off") },
+    });
+  });
+
+  it("has each item once, also where a server gives all of them one index", async () => {
+    const callItem = (number: number): object => ({
+      type: "function_call",
+      id: `fc_${number}`,
+      call_id: `call_${number}`,
+      name: "add",
+      arguments: "{}",
+    });
+    const items = [messageItem("I add."), callItem(1), callItem(2)];
+    const parts = [
+      { type: "text" },
+      { type: "tool-call", id: "call_1" },
+      { type: "tool-call", id: "call_2" },
+    ];
+    const events = items.flatMap((item) => [itemAdded(0, item), itemDone(0, item)]);
+    for (const output of [items, []])
+      expect(await outcomeOf(...events, end("completed", { output }))).toMatchObject({ turn: { parts } });
+    const twice = await outcomeOf(itemDone(0, callItem(1)), itemDone(0, callItem(1)), end("completed"));
+    expect(twice).toMatchObject({ turn: { parts: { length: 1 } } });
+  });
+
+  it("was cut, whatever a server says of why it is incomplete", async () => {
+    const cut = { incomplete_details: { reason: "max_tokens" }, output: [messageItem("Hel")] };
+    expect(await outcomeOf(end("incomplete", cut))).toMatchObject({
+      finish: { unified: "length", raw: "max_tokens" },
+    });
   });
 
   it("is a failure with the provider's code if the response failed", async () => {

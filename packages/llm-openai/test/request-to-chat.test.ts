@@ -170,6 +170,32 @@ describe("a request to Chat Completions", () => {
     expect(foreign.messages[2]).toMatchObject({ role: "assistant", reasoning_content: "" });
   });
 
+  it("has the details of reasoning that its origin has sent, on any server", () => {
+    const details = [{ type: "reasoning.encrypted", data: "abc" }];
+    const turn = (from: string): Partial<LlmRequest> => ({
+      messages: [
+        {
+          role: "assistant",
+          turn: {
+            origin: from,
+            parts: [
+              { type: "reasoning", text: "", raw: details },
+              { type: "text", text: "Two." },
+            ],
+          },
+          results: [],
+        },
+        { role: "user", content: [{ type: "text", text: "Three." }] },
+      ],
+    });
+    const turnIn = (known: Partial<LlmRequest>): unknown =>
+      messagesIn(bodyOf("openrouter", known)).find(
+        (message) => isJsonObject(message) && message["role"] === "assistant",
+      );
+    expect(turnIn(turn(origin))).toMatchObject({ reasoning_details: details });
+    expect(turnIn(turn("elsewhere"))).not.toHaveProperty("reasoning_details");
+  });
+
   it("has an empty field in each turn without reasoning if the server wants it in each turn", () => {
     const turns = messagesIn(
       bodyOf("deepseek", {

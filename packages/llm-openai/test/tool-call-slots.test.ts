@@ -6,7 +6,8 @@ interface Piece {
   readonly index?: number;
   readonly id?: string;
   readonly name?: string;
-  readonly args?: string;
+  /** Some servers send an object. */
+  readonly args?: string | object;
   readonly extra?: object;
 }
 
@@ -74,6 +75,29 @@ describe("deltas of tool calls (F10)", () => {
     expect(
       assembled({ index: 0, name: "one", args: '{"a":1}' }, { index: 0, name: "one", args: '{"b":2}' }),
     ).toEqual([call("", "one", '{"a":1}'), call("", "one", '{"b":2}')]);
+  });
+
+  it("belong to one call until its arguments are complete, also with another id in each delta", () => {
+    const pieces = (name?: string): readonly Piece[] => [
+      { index: 0, id: "a", name: "one", args: "{" },
+      { index: 0, id: "b", ...(name === undefined ? {} : { name }), args: '"a":' },
+      { index: 0, id: "c", ...(name === undefined ? {} : { name }), args: "1}" },
+    ];
+    for (const name of [undefined, "", "one"])
+      expect(assembled(...pieces(name))).toEqual([call("a", "one", '{"a":1}')]);
+    expect(
+      assembled({ index: 0, id: "a", name: "one", args: "" }, { index: 0, id: "b", args: '{"a":1}' }),
+    ).toEqual([call("a", "one", '{"a":1}')]);
+    expect(assembled({ index: 0, id: "a", name: "one" }, { index: 0, id: "b", name: "two" })).toEqual([
+      call("a", "one", "{}"),
+      call("b", "two", "{}"),
+    ]);
+  });
+
+  it("may have the arguments as an object", () => {
+    expect(assembled({ index: 0, id: "a", name: "one", args: { a: [1, "x"] } })).toEqual([
+      call("a", "one", '{"a":[1,"x"]}'),
+    ]);
   });
 
   it("may have no index", () => {

@@ -16,6 +16,7 @@ export { resolveApiKey, type ApiKey, type ConnectionOptions } from "./connection
 export { environmentVariable } from "./environment.ts";
 export { failedOutcome, failureOf, redactedFailureOf, withWarnings, type FailureOf } from "./failure.ts";
 export { errorToFailure, faultToFailure, type FailureContext } from "./fault-to-failure.ts";
+export { emptyMessage, failedFinish, isCutFinish } from "./finish-reasons.ts";
 export { fileToFallbackText, fileToText, fileToUrl, mediaTypeOf, urlToFile } from "./file-to-text.ts";
 export { defined, fieldsOf, isJsonObject, textToJson, withWellFormedText } from "./json.ts";
 export { commonImages, type FileLimits } from "./known-file.ts";

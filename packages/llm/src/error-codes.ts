@@ -8,6 +8,9 @@ export const commonErrorCodes: Readonly<Record<string, LlmFailureKind>> = {
   permission_denied: "auth",
 
   insufficient_quota: "billing",
+  exceeded_current_quota_error: "billing",
+  // Zhipu's number for an account without credit.
+  "1113": "billing",
   billing_error: "billing",
   billing_not_active: "billing",
   billing_hard_limit_reached: "billing",
@@ -49,7 +52,11 @@ const messagePatterns: readonly (readonly [RegExp, LlmFailureKind])[] = [
   [/\breduce the length of\b/i, "context-length"],
   [/\brequest too large\b.*\btokens\b/is, "context-length"],
   [/\binput token count\b.*\bexceeds\b/i, "context-length"],
+  [/\b(prompt|(input|prompt) (length|tokens?)( count)?( of)?( [\d,]+)?) exceeds?\b/i, "context-length"],
+  [/\b(range of|maximum( allowed)?) (input|prompt) length\b/i, "context-length"],
+  [/\bexceeded model token limit\b|\btokens \+ `?max_new_tokens\b/i, "context-length"],
   [/\bcontent (filter|management|filtering|usage) polic(y|ies)\b/i, "content-filter"],
+  [/\binput was flagged\b/i, "content-filter"],
   [/\bcredit balance is too low\b/i, "billing"],
 ];
 

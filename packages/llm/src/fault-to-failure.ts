@@ -108,7 +108,7 @@ function vendorToFailure(
   const status = response && response.status >= 400 ? response.status : vendor.status;
   const kind = kindOf(vendor, status, context);
   const code = vendor.codes[0];
-  const waitMs = response && retryAfterMs(response.headers, Date.now());
+  const waitMs = (response && retryAfterMs(response.headers, Date.now())) ?? vendor.retryAfterMs;
   const isFinal = response?.headers.get("x-should-retry") === "false";
   return fail(
     kind,

@@ -21,6 +21,12 @@ const fieldPatterns = [
 const aboutSettings =
   /\b(unknown|unrecognized|unsupported|missing|unexpected)\b( \w+)? (parameter|argument|keyword|header)\b|\b(unknown|unsupported|invalid) (\w+ )?(model|schema)\b|\bmodel\b.{0,80}\b(not found|not exist|no longer|deprecated|decommissioned)\b|\b(tool_choice|response_format|input_schema|api.?key)\b/i;
 
+/** What messages say of the history, also where they begin with the name of a setting. */
+const aboutMessages = /\b(assistant|user|tool)( \w+){0,2} messages?\b/i;
+
+/** What messages say of a kind of file that a model does not take, also with a status such as 404. */
+const aboutFileTypes = /\bsupports? (\w+ )?(images?|audio|videos?|files?|pdfs?|vision)\b/i;
+
 /** What messages say of files. */
 export const aboutFiles: RegExp = /\b(images?|files?|pdf|documents?|media|mime|download|audio|video|url)\b/i;
 
@@ -31,7 +37,9 @@ export function refusesContent(
   status: number | undefined,
 ): boolean {
   if (kind !== "invalid-request") return kind === "context-length";
+  if (aboutFileTypes.test(message)) return true;
   if (status !== undefined && status !== 400 && status !== 413 && status !== 422) return false;
+  if (field === undefined && aboutMessages.test(message)) return true;
   const named = field ?? fieldPatterns.map((pattern) => pattern.exec(message)?.[1]).find(Boolean);
   if (named !== undefined) return contentField.test(named);
   return !codes.some((code) => settingCode.test(code)) && !aboutSettings.test(message);

@@ -9,6 +9,8 @@ export interface VendorError {
   readonly field?: string;
   /** An HTTP status inside the body, as gateways send it. */
   readonly status?: number;
+  /** How long to wait before the next attempt, in milliseconds. */
+  readonly retryAfterMs?: number;
 }
 
 /**
@@ -27,14 +29,26 @@ export function jsonToVendorError(body: Json | undefined): VendorError | undefin
 }
 
 function fieldsToVendorError(fields: JsonObject): VendorError {
-  const { message, param } = fields;
+  const { message, metadata, param } = fields;
+  // OpenRouter has the words of the provider behind it among the metadata.
+  const words = [message, isJsonObject(metadata) ? metadata["raw"] : ""];
+  const retryAfterMs = waitIn(fields["details"]);
   const status = [fields["code"], fields["status"]].map(Number).find((code) => code >= 400 && code <= 599);
   return {
     codes: codesOf(fields),
-    message: typeof message === "string" ? message : "",
+    message: words.flatMap((text) => (typeof text === "string" && text !== "" ? [text] : [])).join(" "),
     ...(typeof param === "string" && param !== "" && { field: param }),
     ...(status !== undefined && { status }),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
   };
+}
+
+/** The time to wait among the details of Google: `45.8s`. */
+function waitIn(details: Json | undefined): number | undefined {
+  if (!Array.isArray(details)) return undefined;
+  const delay = details.map((detail) => (isJsonObject(detail) ? detail["retryDelay"] : "")).find(Boolean);
+  const isSeconds = typeof delay === "string" && /^\d+(\.\d+)?s$/.test(delay);
+  return isSeconds ? Math.ceil(Number(delay.slice(0, -1)) * 1000) : undefined;
 }
 
 /** Codes and types, the most specific first. A bare `error` is left out. */

@@ -97,6 +97,13 @@ describe("an error that the provider reports (F07)", () => {
     ["a detail", 422, { detail: [{ loc: ["body"], msg: "m" }] }, "invalid-request"],
     ["a list", 503, [{ error: { code: 503, message: "m", status: "UNAVAILABLE" } }], "server"],
     ["a status in the body", 200, { error: { code: 502, message: "m" } }, "server"],
+    [
+      "an account without credit",
+      429,
+      { error: { message: "m", type: "exceeded_current_quota_error" } },
+      "billing",
+    ],
+    ["a number for no credit", 429, { error: { code: "1113", message: "Insufficient balance" } }, "billing"],
     ["a word of its own", 400, { error: { type: "out_of_luck", message: "m" } }, "billing"],
     [
       "words from a prototype",
@@ -116,6 +123,13 @@ describe("an error that the provider reports (F07)", () => {
     [413, "Request too large for model `x` on tokens per minute (TPM): Limit 6000, Requested 9000"],
     [429, "Request too large for x in organization y on tokens per min (TPM): Limit 30000, Requested 50000."],
     [400, "Please reduce the length of the messages or completion."],
+    [400, "Input length 131393 exceeds the maximum allowed input length of 131040 tokens."],
+    [400, "This model's maximum prompt length is 131072 but the request contains 537812 tokens."],
+    [400, "prompt token count of 128001 exceeds the limit of 128000"],
+    [400, "Your request exceeded model token limit: 262144 (requested: 262200)"],
+    [400, "InternalError.Algo.InvalidParameter: Range of input length should be [1, 129024]"],
+    [400, "Prompt exceeds max length"],
+    [400, "`inputs` tokens + `max_new_tokens` must be <= 8193. Given: 9000 `inputs` tokens"],
   ])("%i is a too long context by its message: %s", (status, message) => {
     const failure = response(status, { error: { message, type: "invalid_request_error" } });
     expect(failure).toMatchObject({ kind: "context-length", retryable: false, status });
@@ -125,6 +139,7 @@ describe("an error that the provider reports (F07)", () => {
     "max_tokens is too large: 100000. This model supports at most 16384 completion tokens.",
     "Invalid 'tools[0].function.name': string too long. Expected a string with maximum length 64.",
     "Could not find context for this tool call.",
+    "The image in the input exceeds the maximum size of 5 MB.",
   ])("is not a too long context with a similar message: %s", (message) => {
     expect(response(400, { error: { message, type: "invalid_request_error" } }).kind).toBe("invalid-request");
   });
@@ -132,6 +147,7 @@ describe("an error that the provider reports (F07)", () => {
   it.each([
     ["Your credit balance is too low to access the API.", "billing"],
     ["Output blocked by content filtering policy", "content-filter"],
+    ["x requires moderation. Your input was flagged for violence.", "content-filter"],
     ["The response was filtered: it triggers our content management policy.", "content-filter"],
   ])("has the kind of its message if that is more specific than its code: %s", (message, kind) => {
     expect(response(400, { error: { message, type: "invalid_request_error" } })).toMatchObject({
@@ -160,6 +176,28 @@ describe("an error that the provider reports (F07)", () => {
     [400, openAi(null, "The encrypted content gAAA could not be verified.", "invalid_encrypted_content")],
     [400, openAi(null, "This model does not support image input.")],
     [400, openAi(null, "The `reasoning_content` in the thinking mode must be passed back to the API.")],
+    [
+      400,
+      openAi(
+        null,
+        "thinking is enabled but reasoning_content is missing in assistant tool call message at index 2",
+      ),
+    ],
+    [400, openAi(null, "stop is not allowed after an assistant message with tool calls")],
+    [400, openAi(null, "Value at 'messages.3.member.content.1.member.toolUse.name' failed a constraint")],
+    [
+      400,
+      openAi(null, "The toolConfig field must be defined when using toolUse and toolResult content blocks."),
+    ],
+    [
+      400,
+      openAi(
+        null,
+        "Failed to deserialize the JSON body into the target type: messages[3]: missing field `content`",
+      ),
+    ],
+    [404, { error: { message: "No endpoints found that support image input", code: 404 } }],
+    [415, openAi(null, "The model does not support audio.")],
     [400, anthropic("messages.1.content.0.image.source.base64: The image was specified using image/png")],
     [400, anthropic("messages.3.content.0: Invalid `signature` in `thinking` block")],
     [400, anthropic("image exceeds 5 MB maximum: 6291456 bytes > 5242880 bytes")],
@@ -218,6 +256,11 @@ describe("an error that the provider reports (F07)", () => {
     expect(response(status, body)).not.toHaveProperty("refusedBy");
   });
 
+  it("is the filter of OpenRouter, although its status is that of a wrong key", () => {
+    const error = { code: 403, message: 'Your input was flagged for "violence".' };
+    expect(response(403, { error })).toMatchObject({ kind: "content-filter", retryable: false });
+  });
+
   it("says whether a refusal of the content speaks of files", () => {
     expect(response(400, anthropic("Could not process image")).blamesFiles).toBe(true);
     expect(response(400, anthropic("messages.1.content.0: Invalid `signature`"))).not.toHaveProperty(
@@ -270,7 +313,38 @@ describe("a failure", () => {
   });
 });
 
+describe("an error of OpenRouter", () => {
+  const passedOn = (raw: string): LlmFailure =>
+    response(400, {
+      error: { code: 400, message: "Provider returned error", metadata: { raw, provider_name: "x" } },
+    });
+
+  it("has the words of the provider behind it", () => {
+    expect(passedOn('{"error":{"message":"messages.1: not so"}}')).toMatchObject({
+      kind: "invalid-request",
+      message: '400 Provider returned error {"error":{"message":"messages.1: not so"}}',
+      refusedBy: "api.test",
+    });
+    expect(passedOn("Input length 9000 exceeds the maximum allowed input length").kind).toBe(
+      "context-length",
+    );
+  });
+});
+
 describe("an error of Google", () => {
+  const exhausted = (retryDelay: string): LlmFailure => {
+    const retry = { "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay };
+    const error = { code: 429, status: "RESOURCE_EXHAUSTED", message: "m", details: [{ other: 1 }, retry] };
+    return response(429, [{ error }]);
+  };
+
+  it("has the time to wait among its details", () => {
+    expect(exhausted("45.837906927s")).toMatchObject({ kind: "rate-limit", retryAfterMs: 45_838 });
+    expect(exhausted("58s").retryAfterMs).toBe(58_000);
+    for (const unreadable of ["soon", "-1s", "1m", ""])
+      expect(exhausted(unreadable)).not.toHaveProperty("retryAfterMs");
+  });
+
   it("has the reason among its details as its code", () => {
     const reason = { "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason: "out_of_luck" };
     const error = { code: 403, status: "PERMISSION_DENIED", message: "no", details: [{ other: 1 }, reason] };

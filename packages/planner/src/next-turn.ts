@@ -1,13 +1,17 @@
 import { internalTools } from "@moora/agent-core-effects/internal";
-import type { LlmRequest, LlmTool } from "@moora/llm";
-import { answerJson } from "./answer-json.ts";
-import { answerTo } from "./answer.ts";
+import type { JsonObject, LlmRequest, LlmTool } from "@moora/llm";
+import { isJsonObject, textToJson } from "@moora/llm/internal";
+import { answerJson, answerTo } from "./answer.ts";
 import { withoutPipedText } from "./piped-input.ts";
-import { forcedCall, plannedCalls, type PlannedCall } from "./planned-calls.ts";
-import { messagesToProgress, type Progress } from "./progress.ts";
-import { requestToClauses, type RoutedClause } from "./request-to-clauses.ts";
-import { profileOf, type Profile } from "./route.ts";
-import { historyToSummary, summaryToCalls } from "./summaries.ts";
+import { historyToSummary, messagesToProgress, type PastCall, type Progress } from "./progress.ts";
+import { requestToSteps, stepOf, type Step } from "./request-to-steps.ts";
+
+/** A call that the planner requests, for the step at this position. */
+interface PlannedCall {
+  readonly name: string;
+  readonly values: JsonObject;
+  readonly step: number;
+}
 
 /** The next turn of the planner: calls, an answer, or a refusal. */
 export type NextTurn =
@@ -15,10 +19,10 @@ export type NextTurn =
   | { readonly type: "answer"; readonly text: string }
   | { readonly type: "refusal"; readonly reason: string };
 
-/** Limits for one request: characters that are read, turns with calls, and calls. */
+/** Limits for one request: characters that are read, and turns and steps with calls. */
 const maxRead = 4_000;
 const maxTurns = 8;
-const maxCalls = 16;
+const maxSteps = 8;
 
 const unusedInput =
   "\n\nI did not use the text of standard input: the planner cannot read or summarize it. Choose a model with --provider.";
@@ -27,24 +31,19 @@ const unusedInput =
 export function nextTurn(request: LlmRequest): NextTurn {
   const found = messagesToProgress(request.messages);
   // Piped text is data: without a model, nothing in it or in its frame is a request or an argument.
-  const seen = { ...found, text: withoutPipedText(found.text) };
-  if (request.purpose === "reflect") return { type: "answer", text: historyToSummary(seen.text) };
-  const profiles = request.tools.filter(isOffered(request)).map(profileOf);
-  const clauses = requestToClauses(seen.text.slice(0, maxRead), profiles);
-  const progress = { ...seen, calls: [...summaryToCalls(seen.summary, clauses), ...seen.calls] };
-  const calls = nextCalls(request, clauses, progress, profiles);
+  const text = withoutPipedText(found.text);
+  if (request.purpose === "reflect") return { type: "answer", text: historyToSummary(text) };
+  const tools = request.tools.filter(isOffered(request));
+  const steps = stepsOf(request, text.slice(0, maxRead), tools, found.rounds);
+  const progress = { ...found, calls: withSteps(found.calls, steps) };
+  const calls = nextCalls(request, steps, progress);
   if (calls.length > 0) return { type: "calls", calls };
-  const unread = seen.text.length > maxRead ? `\n\nI read only the first ${maxRead} characters of this.` : "";
-  const unused = seen.text === found.text ? "" : unusedInput;
-  const text = answerTo(clauses, progress, profiles) + unread + unused;
-  if (request.answerSchema === undefined) return { type: "answer", text };
-  const json = answerJson(request.answerSchema, progress, text);
-  return json === undefined
-    ? {
-        type: "refusal",
-        reason: "The planner cannot produce an answer for this schema; use a language model.",
-      }
-    : { type: "answer", text: json };
+  const unread = text.length > maxRead ? `\n\nI read only the first ${maxRead} characters of this.` : "";
+  const answer = answerTo(steps, progress, tools) + unread + (text === found.text ? "" : unusedInput);
+  if (request.answerSchema === undefined) return { type: "answer", text: answer };
+  const json = answerJson(request.answerSchema, progress, answer);
+  const reason = "The planner cannot produce an answer for this schema; use a language model.";
+  return json === undefined ? { type: "refusal", reason } : { type: "answer", text: json };
 }
 
 /** Internal tools of the agent are not offered for requests. */
@@ -55,17 +54,68 @@ const isOffered =
       ? toolChoice.name === name
       : !internalTools.some((internal) => internal.name === name);
 
+/** The steps of a request. A tool that has to be called is one, with the whole text for what the text does not say. */
+function stepsOf({ toolChoice }: LlmRequest, text: string, tools: readonly LlmTool[], rounds: number) {
+  const steps = requestToSteps(text, tools);
+  const isForced = toolChoice !== "auto" && toolChoice !== "none" && rounds === 0;
+  const [tool] = tools;
+  if (steps.length > 0 || !isForced || tool === undefined) return steps;
+  const step = stepOf(tool, text);
+  const rest = Object.fromEntries(step.missing.map((name) => [name, text]));
+  return [{ ...step, values: { ...step.values, ...rest }, missing: [] }];
+}
+
+/**
+ * The calls with the positions of their steps. What a summary says has none: it belongs to the first step of its tool that has no call,
+ * except a call that the request has as well.
+ */
+function withSteps(calls: readonly PastCall[], steps: readonly Step[]): readonly PastCall[] {
+  const shown = calls.filter(({ step }) => step !== undefined);
+  const open = new Set(steps.keys());
+  for (const { step } of shown) if (step !== undefined) open.delete(step);
+  const told = calls.filter((call) => call.step === undefined && !shown.some((other) => isSame(call, other)));
+  const found = told.map((call) => {
+    const step = [...open].find((index) => steps[index]?.tool.name === call.name);
+    if (step !== undefined) open.delete(step);
+    return { ...call, step };
+  });
+  return [...found, ...shown];
+}
+
+const isSame = (a: PastCall, b: PastCall): boolean =>
+  a.name === b.name && JSON.stringify(a.values) === JSON.stringify(b.values);
+
+/** The calls that can start now: those of every step that does not wait for an earlier one. */
 function nextCalls(
   { toolChoice, parallelToolCalls }: LlmRequest,
-  clauses: readonly RoutedClause[],
-  progress: Progress,
-  profiles: readonly Profile[],
+  steps: readonly Step[],
+  { calls, rounds }: Progress,
 ): readonly PlannedCall[] {
-  const isSpent = progress.rounds >= maxTurns || progress.calls.length >= maxCalls;
-  if (toolChoice === "none" || isSpent) return [];
-  const planned = plannedCalls(clauses, progress, profiles);
-  const mustCall = toolChoice !== "auto" && progress.rounds === 0 && planned.length === 0;
-  const forced = mustCall ? forcedCall(progress.text.slice(0, maxRead), profiles) : undefined;
-  const calls = forced === undefined ? planned : [forced];
-  return calls.slice(0, parallelToolCalls ? maxCalls - progress.calls.length : 1);
+  if (toolChoice === "none" || rounds >= maxTurns) return [];
+  const next: PlannedCall[] = [];
+  for (const [index, { tool, values, missing, isLater }] of steps.slice(0, maxSteps).entries()) {
+    if ((isLater || missing.length > 0) && next.length > 0) break;
+    if (calls.some(({ step }) => step === index)) continue;
+    const found = missing.map((name) => [name, foundIn(calls, name)] as const);
+    if (found.some(([, value]) => value === undefined)) continue;
+    const rest = Object.fromEntries(
+      found.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+    );
+    next.push({ name: tool.name, values: { ...values, ...rest }, step: index });
+  }
+  return parallelToolCalls ? next : next.slice(0, 1);
+}
+
+/** A value for an argument from the newest result that has one: under its name, or the first path in it. */
+function foundIn(calls: readonly PastCall[], name: string): string | undefined {
+  for (const { isError, content } of calls.toReversed()) {
+    if (isError) continue;
+    const json = textToJson(content);
+    const item: unknown = Array.isArray(json) ? json[0] : json;
+    if (isJsonObject(item) && (typeof item[name] === "string" || typeof item[name] === "number"))
+      return String(item[name]);
+    const place = /(?:^|[\s"])((?:[\w.-]+\/)*[\w-]+\.\w+)(?=[\s:"(]|$)/m.exec(content)?.[1];
+    if (place !== undefined) return place;
+  }
+  return undefined;
 }

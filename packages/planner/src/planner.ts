@@ -13,9 +13,9 @@ import { nextTurn, type NextTurn } from "./next-turn.ts";
 export const plannerOrigin = "moora/planner";
 
 /**
- * A deterministic stand-in for a language model. It compares the words of a request with the names, descriptions and schemas
- * of the tools, fills their arguments from the request, and answers by quoting the results. It needs no network and costs
- * nothing; use it for demos, tests and hosts without a model. `callSync` returns the same outcome without a promise.
+ * A deterministic stand-in for a language model. It calls the tools that a request names, with the numbers, quotes, names and paths
+ * beside the name, and answers by quoting the results. It needs no network and costs nothing; use it for demos, tests and hosts
+ * without a model. `callSync` returns the same outcome without a promise.
  */
 export class Planner implements LlmCaller {
   readonly name: string = "planner";
@@ -45,12 +45,12 @@ function turnToOutcome(turn: NextTurn): LlmOutcome {
   const parts: readonly LlmPart[] =
     turn.type === "answer"
       ? [{ type: "text", text: turn.text.toWellFormed() }]
-      : turn.calls.map(({ name, values, mark }, index) => ({
+      : turn.calls.map(({ name, values, step }, index) => ({
           type: "tool-call",
           id: `call_${index + 1}`,
           name,
           arguments: JSON.stringify(values).toWellFormed(),
-          raw: { ...mark },
+          raw: { step },
         }));
   const finish = turn.type === "answer" ? "stop" : "tool-calls";
   return {

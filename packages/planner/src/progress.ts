@@ -1,30 +1,21 @@
 import type { Json, JsonObject, LlmMessage } from "@moora/llm";
 import { isJsonObject, textToJson } from "@moora/llm/internal";
 
-/** The purpose of a call: the work of a clause, or to find an argument of it. */
-export interface CallMark {
-  readonly clause: number;
-  readonly purpose: "own" | "find";
-}
-
-/** A call with its result. Calls of another model have no mark. */
+/** A call with its result. `step` is the position of its step in the request; undefined for a call of another model. */
 export interface PastCall {
   readonly name: string;
   readonly values: JsonObject;
   readonly isError: boolean;
   readonly content: string;
-  readonly mark?: CallMark;
+  readonly step: number | undefined;
 }
 
-/** The progress of the newest request of a conversation. */
+/** The newest request of a conversation, and the calls since. */
 export interface Progress {
   readonly text: string;
-  /** The calls since the request, in order. */
   readonly calls: readonly PastCall[];
   readonly rounds: number;
-  /** Calls before the request. */
-  readonly earlier: readonly PastCall[];
-  /** The summary of a reflection since the request; "" if there is none. */
+  /** The summary since the request; "" if there is none. */
   readonly summary: string;
 }
 
@@ -35,44 +26,75 @@ export function messagesToProgress(messages: readonly LlmMessage[]): Progress {
   const request = messages[at];
   const since = messages.slice(at + 1);
   const notes = since.flatMap((message) => (message.role === "note" ? [message.text] : []));
+  const summary = notes.findLast((text) => text.startsWith(summaryBegin))?.slice(summaryBegin.length) ?? "";
   return {
     text: request === undefined ? "" : textIn(request),
-    calls: since.flatMap(callsIn),
+    calls: [...summaryToCalls(summary), ...since.flatMap(callsIn)],
     rounds: since.filter((message) => message.role === "assistant").length,
-    earlier: messages.slice(0, Math.max(0, at)).flatMap(callsIn),
-    summary: notes.findLast((text) => text.startsWith(summaryBegin))?.slice(summaryBegin.length) ?? "",
+    summary,
   };
 }
 
 function textIn(message: LlmMessage): string {
   if (message.role !== "user") return "";
-  return message.content
-    .flatMap((piece) => (piece.type === "text" ? [piece.text] : []))
-    .join("\n")
-    .trim();
+  const texts = message.content.map((piece) => (piece.type === "text" ? piece.text : ""));
+  return texts.join("\n").trim();
 }
 
 function callsIn(message: LlmMessage): readonly PastCall[] {
   if (message.role !== "assistant") return [];
   const calls = message.turn.parts.filter((part) => part.type === "tool-call");
   return calls.map((call, index) => {
-    const values = textToJson(call.arguments);
     const result = message.results[index] ?? { isError: true, content: "" };
-    const mark = markOf(call.raw);
+    const values = objectOf(call.arguments);
     return {
       name: call.name,
-      values: isJsonObject(values) ? values : {},
+      values,
       isError: result.isError,
       content: result.content,
-      ...(mark !== undefined && { mark }),
+      step: stepIn(call.raw),
     };
   });
 }
 
-function markOf(raw: Json | undefined): CallMark | undefined {
-  if (!isJsonObject(raw)) return undefined;
-  const { clause, purpose } = raw;
-  return typeof clause === "number" && (purpose === "own" || purpose === "find")
-    ? { clause, purpose }
-    : undefined;
+const stepIn = (raw: Json | undefined): number | undefined =>
+  isJsonObject(raw) && typeof raw["step"] === "number" ? raw["step"] : undefined;
+
+export function objectOf(text: string): JsonObject {
+  const json = textToJson(text);
+  return isJsonObject(json) ? json : {};
 }
+
+/** Characters of one entry of a summary. */
+const maxEntryLength = 600;
+
+/** A summary of a history: its calls and what the assistant said, one per line. */
+export function historyToSummary(text: string): string {
+  const head = "\n\nHistory:\n";
+  const history = textToJson(text.slice(text.indexOf(head) + head.length));
+  const entries = Array.isArray(history) ? history.map(entryToText) : [text];
+  return entries
+    .map((entry) => entry.replaceAll(/\s+/g, " ").trim().slice(0, maxEntryLength))
+    .filter((entry) => entry !== "")
+    .join("\n")
+    .toWellFormed();
+}
+
+function entryToText(entry: Json): string {
+  if (!isJsonObject(entry)) return "";
+  const textOf = (name: string): string => (typeof entry[name] === "string" ? entry[name] : "");
+  if ("name" in entry) return `Tool ${textOf("name")}(${textOf("parameters")}): ${textOf("observation")}`;
+  return "assistant" in entry ? `Assistant: ${textOf("assistant")}` : textOf("summary");
+}
+
+const callInSummary =
+  /\bTool ([\w-]{1,64})\((\{.*?\})\): (SUCCESS|ERROR): (.*?)(?=\s+Tool [\w-]{1,64}\(\{|$)/gs;
+
+const summaryToCalls = (summary: string): readonly PastCall[] =>
+  [...summary.matchAll(callInSummary)].map(([, name = "", parameters = "", state, content = ""]) => ({
+    name,
+    values: objectOf(parameters),
+    isError: state === "ERROR",
+    content: content.trim(),
+    step: undefined,
+  }));

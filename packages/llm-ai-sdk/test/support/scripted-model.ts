@@ -35,7 +35,7 @@ const counts = { total: 0, noCache: 0, cacheRead: 0, cacheWrite: 0 };
 
 /** The last part of a stream. */
 export const finish = (
-  unified: "stop" | "tool-calls" | "error" | "interrupted" = "stop",
+  unified: "stop" | "tool-calls" | "error" | "interrupted" | "other" = "stop",
   raw: string | undefined = unified,
 ): LanguageModelV4StreamPart => ({
   type: "finish",

@@ -15,7 +15,7 @@ afterEach(() => place[Symbol.dispose]());
 /** Asks for a.txt and b.txt at once, with these decisions on standard input. */
 async function asked(input: string, ...more: readonly string[]): Promise<TestHost> {
   const host = new TestHost({ cwd: place.path });
-  const args = ["run", "read a.txt and b.txt", "--approve", "ask", "--approve-from-stdin", ...more];
+  const args = ["run", "read a.txt and read b.txt", "--approve", "ask", "--approve-from-stdin", ...more];
   // Where the input ends before a decision, the call is rejected, and the command says so with its code.
   expect(await host.run(args, input)).toBe(input === "" ? 8 : 0);
   return host;

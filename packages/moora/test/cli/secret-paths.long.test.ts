@@ -70,7 +70,7 @@ describe("the file tools of moora serve --auth", () => {
     await answerTo(adaToken, `My diagnosis is ${diagnosis}`);
     expect(secretFiles().length).toBeGreaterThan(1);
     const asked = [
-      ...[...secretFiles(), "link-to-users"].map((file) => `read ${file}`),
+      ...[...secretFiles(), "link-to-users"].map((file) => `read "${file}"`),
       "search diagnosis",
       "search token",
       "list .",
@@ -101,7 +101,7 @@ describe("logs of earlier commands in the root", () => {
     for (const file of files.filter((name) => name.endsWith(".jsonl")))
       copyFileSync(place.at(file), place.at("sub", "copy.bak"));
     const { answerTo, stop } = await started([]);
-    for (const task of [...files, "sub/copy.bak"].map((file) => `read ${file}`))
+    for (const task of [...files, "sub/copy.bak"].map((file) => `read "${file}"`))
       expect(await answerTo(bobToken, task), task).not.toContain(diagnosis);
     expect(await answerTo(bobToken, "search diagnosis")).not.toContain(diagnosis);
     await stop();
@@ -132,7 +132,7 @@ describe("the file tools of a module, which gives them no paths to exclude", () 
       "key",
     ]);
     await answerTo(adaToken, `My diagnosis is ${diagnosis}`);
-    for (const task of [...secretFiles(), "link-to-users"].map((file) => `read ${file}`)) {
+    for (const task of [...secretFiles(), "link-to-users"].map((file) => `read "${file}"`)) {
       if (task === "read agent.mjs") continue;
       expect(await answerTo(bobToken, task), task).not.toMatch(new RegExp(`${adaToken}|${diagnosis}`));
     }
@@ -161,7 +161,7 @@ describe("the file tools of a module, which gives them no paths to exclude", () 
       const ended = host.start(["worker", ...args]);
       await host.stdout.shows("Working on the sessions of moora");
       for (const file of ["users.json", "key", "notes.txt"]) {
-        const session = await workerAnswers(`read ${file}`);
+        const session = await workerAnswers(`read "${file}"`);
         expect(session).not.toMatch(new RegExp(`${adaToken}|${bobToken}|moora-mcp-secret`));
         expect(session).toContain(file === "notes.txt" ? "The answer is 42." : "is excluded");
       }
