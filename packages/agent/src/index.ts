@@ -75,6 +75,7 @@ export type {
   AppliedInputs,
   ArgumentsOf,
   CacheBreak,
+  CacheBreakReason,
   Clock,
   ContextDefinition,
   ContextNeededBy,

@@ -3,27 +3,27 @@ import type { LlmMessage, LlmRequest } from "@moora/llm";
 import { fileToName, mapFiles } from "@moora/llm/internal";
 import { isSummary } from "./messages.ts";
 
-/** The first part of a request that a provider does not find in its cache of an earlier one. */
+/**
+ * The first part of a request that a provider does not find in its cache of an earlier one. `names`: the tools that were added, removed or
+ * changed; empty if only those that the provider runs differ. `index`: the message, from 0 on. `settings`: the tool choice, the answer
+ * schema or the reasoning effort differ, with which some providers do not use their caches.
+ */
 export type CacheBreak =
-  | { readonly part: "model" | "instructions" }
-  /** `names`: the tools that were added, removed or changed. It is empty if only those that the provider runs differ. */
+  | { readonly part: "model" | "instructions" | "settings" }
   | { readonly part: "tools"; readonly names: readonly string[] }
-  /** The messages, with what made the one at `index`, from 0 on, another one. */
-  | {
-      readonly part: "messages";
-      readonly index: number;
-      readonly reason:
-        | "result-left-out"
-        | "summarized"
-        | "window-moved"
-        | "files-left-out"
-        | "reasoning-left-out"
-        | "changed";
-    }
-  /** All of the above is in the cache. With another tool choice, answer schema or reasoning effort, some providers do not use it. */
-  | { readonly part: "settings" };
+  | { readonly part: "messages"; readonly index: number; readonly reason: CacheBreakReason };
 
-type BrokenMessages = Extract<CacheBreak, { part: "messages" }>;
+/** Why a message is not the one that the earlier request had in its place. */
+export type CacheBreakReason = keyof typeof reasonTexts;
+
+const reasonTexts = {
+  "result-left-out": "a result was left out",
+  summarized: "a summary replaced messages",
+  "window-moved": "the window begins at another message",
+  "files-left-out": "files were replaced by their names",
+  "reasoning-left-out": "reasoning was left out",
+  changed: "another message is in its place",
+} as const;
 
 /**
  * Why a provider that has read `earlier` does not find all of `later` in its cache: the first part that differs. Null if `later`
@@ -32,10 +32,9 @@ type BrokenMessages = Extract<CacheBreak, { part: "messages" }>;
 export function cacheBreakBetween(earlier: LlmRequest, later: LlmRequest): CacheBreak | null {
   if (earlier.model !== later.model) return { part: "model" };
   if (earlier.system !== later.system) return { part: "instructions" };
-  const names = changedTools(earlier, later);
-  const hasSameTools = names.length === 0 && isSame(earlier.tools, later.tools);
-  if (!hasSameTools || !isSame(earlier.settings.providerTools, later.settings.providerTools))
-    return { part: "tools", names };
+  const hasSameTools = isSame(earlier.settings.providerTools, later.settings.providerTools);
+  if (!hasSameTools || !isSame(earlier.tools, later.tools))
+    return { part: "tools", names: changedTools(earlier.tools, later.tools) };
   const { length } = later.messages;
   const index = earlier.messages.findIndex((it, at) => at < length && !isSame(it, later.messages[at]));
   if (index >= 0)
@@ -45,16 +44,13 @@ export function cacheBreakBetween(earlier: LlmRequest, later: LlmRequest): Cache
 
 const isSame = (a: unknown, b: unknown): boolean => a === b || JSON.stringify(a) === JSON.stringify(b);
 
-function changedTools({ tools: before }: LlmRequest, { tools: after }: LlmRequest): readonly string[] {
-  if (before === after) return [];
-  const differs = (tool: LlmRequest["tools"][number], others: LlmRequest["tools"]): boolean =>
-    !others.some((other) => isSame(tool, other));
-  const removed = before.filter((tool) => differs(tool, after));
-  const added = after.filter((tool) => differs(tool, before));
-  return [...new Set([...removed, ...added].map(({ name }) => name))];
+function changedTools(before: LlmRequest["tools"], after: LlmRequest["tools"]): readonly string[] {
+  const isKept = (tool: LlmRequest["tools"][number]): boolean =>
+    [before, after].every((tools) => tools.some((it) => isSame(it, tool)));
+  return [...new Set([...before, ...after].filter((tool) => !isKept(tool)).map(({ name }) => name))];
 }
 
-/** The settings that providers read before the messages. */
+/** The settings that a provider may read before the messages. */
 const headSettings = ({ toolChoice, parallelToolCalls, answerSchema, settings }: LlmRequest): unknown => [
   [toolChoice, parallelToolCalls, answerSchema],
   [settings.reasoningEffort, settings.providerOptions],
@@ -64,32 +60,38 @@ function reasonAt(
   earlier: readonly LlmMessage[],
   later: readonly LlmMessage[],
   index: number,
-): BrokenMessages["reason"] {
+): CacheBreakReason {
   const [before, after] = [earlier[index], later[index]];
   if (before === undefined || after === undefined) return "changed";
   if (hasLessResults(before, after)) return "result-left-out";
-  if (later.slice(index).some((it) => isSummary(it) && !earlier.some((known) => isSame(known, it))))
-    return "summarized";
+  const isKnown = (message: LlmMessage): boolean => earlier.some((it) => isSame(it, message));
+  if (later.slice(index).some((it) => isSummary(it) && !isKnown(it))) return "summarized";
   if (isBehind(earlier, after, index) || isBehind(later, before, index)) return "window-moved";
   if (isSame(mapFiles(before, fileToName), after)) return "files-left-out";
   return originOf(before) !== "" && originOf(after) === "" ? "reasoning-left-out" : "changed";
 }
 
-const [clearedStart = "", clearedEnd = ""] = wording.cleared("\n").split("\n");
+const [clearedStart = ""] = wording.cleared("\n").split("\n");
 
 /** Whether a turn is shown with fewer of its results. */
 const hasLessResults = (before: LlmMessage, after: LlmMessage): boolean =>
   before.role === "assistant" &&
   after.role === "assistant" &&
   isSame(before.turn, after.turn) &&
-  after.results.some(
-    (result, at) =>
-      result.content.startsWith(clearedStart) &&
-      result.content.endsWith(clearedEnd) &&
-      !isSame(result, before.results[at]),
-  );
+  after.results.some((it, at) => it.content.startsWith(clearedStart) && !isSame(it, before.results[at]));
 
 const isBehind = (messages: readonly LlmMessage[], message: LlmMessage, index: number): boolean =>
   message.role !== "note" && messages.some((it, at) => at > index && isSame(it, message));
 
-const originOf = (message: LlmMessage): string => (message.role === "assistant" ? message.turn.origin : "");
+const originOf = (message: LlmMessage): string | undefined =>
+  message.role === "assistant" ? message.turn.origin : undefined;
+
+/** Whether a request extends the one before, and where not, for people. */
+export function cacheBreakText(broken: CacheBreak | null): string {
+  if (broken === null) return "It extends the request before.";
+  const { part } = broken;
+  const names = part === "tools" ? broken.names : [];
+  const where = part === "messages" ? `from message ${broken.index + 1} on` : `in its ${part}`;
+  const why = part === "messages" ? reasonTexts[broken.reason] : names.join(", ");
+  return `It differs from the request before ${where}${why === "" ? "" : `: ${why}`}.`;
+}

@@ -3,7 +3,7 @@ import type { LlmMessage, LlmRequest, LlmTool } from "@moora/llm";
 import { answers, callsTools } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
-import { cacheBreakBetween, defineTool, type CacheBreak } from "../../src/index.ts";
+import { cacheBreakBetween, defineTool, type CacheBreak, type CacheBreakReason } from "../../src/index.ts";
 import { World } from "../world.ts";
 
 const user = (text: string): LlmMessage => ({ role: "user", content: [{ type: "text", text }] });
@@ -52,7 +52,7 @@ type Case = readonly [
 ];
 
 const chat = [user("1"), reads("call_1", "row 1"), reads("call_2", "row 2")];
-const message = (index: number, reason: Extract<CacheBreak, { part: "messages" }>["reason"]): CacheBreak => ({
+const message = (index: number, reason: CacheBreakReason): CacheBreak => ({
   part: "messages",
   index,
   reason,

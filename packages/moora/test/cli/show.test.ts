@@ -109,6 +109,77 @@ describe("moora show", () => {
   });
 });
 
+describe("moora show --context", () => {
+  const read = defineTool({
+    name: "read",
+    description: "Reads a row.",
+    replay: "safe",
+    input: z.object({ n: z.number() }),
+    execute: ({ n }) => `row ${n} `.repeat(300),
+  });
+
+  /** Reads so many rows. A quarter of the characters of a request are its tokens, of which a half is from the cache. */
+  function reader(rows: number, end: MockScript[number]): Agent {
+    let plans = 0;
+    const llm = new MockLlmCaller(({ messages }) => {
+      plans += 1;
+      const said = plans > rows ? end : callsTools([{ name: "read", arguments: { n: plans } }]);
+      const inputTokens = Math.ceil(JSON.stringify(messages).length / 4);
+      const cachedInputTokens = Math.floor(inputTokens / 2);
+      return "usage" in said ? { ...said, usage: { ...said.usage, inputTokens, cachedInputTokens } } : said;
+    });
+    const context = { maxInputTokens: 6_000, keepNewest: 1, summarize: false };
+    return defineAgent({ llm, tools: [read], config: { context } });
+  }
+
+  it("shows the tokens of the next request, what it leaves out and why, and where the last one misses the cache", async () => {
+    await withSession(reader(12, hangs("I ")), async (session) => {
+      await session.send("Read all rows.");
+      await untilPasses(() => expect(session.current().streaming?.text).toBe("I "));
+    });
+    expect(await cli("show", "ada", "--context")).toMatch(
+      new RegExp(
+        [
+          "ada at record \\d+",
+          "",
+          "next request",
+          "  2,\\d+ tokens, limit 6,000",
+          "",
+          "estimated tokens of its parts",
+          "  instructions +0",
+          "  tools +\\d+",
+          "  messages +4",
+          "  turns +\\d+",
+          "  results +1,\\d+",
+          "  notes +0",
+          "",
+          "left out",
+          "  results that the model can load again: 11 \\(call_1, .*, call_10, and 1 more\\)",
+          "",
+          "last request",
+          "  It differs from the request before in its tools: load_older_messages, find_tool_calls, load_tool_results\\.",
+          "$",
+        ].join("\n"),
+      ),
+    );
+    expect(JSON.parse(await cli("show", "ada", "--context", "--json"))).toMatchObject({
+      id: "ada",
+      context: { maxInputTokens: 6_000, sizes: { messages: 4 }, leftOut: { window: 0 } },
+      cacheBreak: { part: "tools" },
+    });
+  });
+
+  it("shows what the provider had of the last request in its cache, at any record", async () => {
+    await withSession(reader(2, answers("Done.")), async (session) => await session.ask("Read all rows."));
+    const shown = await cli("show", "ada", "--context");
+    expect(shown).toMatch(
+      /\nlast request\n {2}It extends the request before\.\n {2}5\d\d of its 1,\d+ input tokens were cached\.\n$/,
+    );
+    expect(shown).not.toContain("left out");
+    expect(await cli("show", "ada", "--context", "--at", "0")).not.toContain("last request");
+  });
+});
+
 describe("moora log", () => {
   it("shows the version of each opening, and what a release has changed", async () => {
     await withSession(supportAgent([], { version: "1" }), async () => undefined);
