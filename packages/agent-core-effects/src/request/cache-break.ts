@@ -37,8 +37,7 @@ export function cacheBreakBetween(earlier: LlmRequest, later: LlmRequest): Cache
     return { part: "tools", names: changedTools(earlier.tools, later.tools) };
   const { length } = later.messages;
   const index = earlier.messages.findIndex((it, at) => at < length && !isSame(it, later.messages[at]));
-  if (index >= 0)
-    return { part: "messages", index, reason: reasonAt(earlier.messages, later.messages, index) };
+  if (index >= 0) return { part: "messages", index, reason: reasonAt(earlier, later, index) };
   return isSame(headSettings(earlier), headSettings(later)) ? null : { part: "settings" };
 }
 
@@ -56,16 +55,12 @@ const headSettings = ({ toolChoice, parallelToolCalls, answerSchema, settings }:
   [settings.reasoningEffort, settings.providerOptions],
 ];
 
-function reasonAt(
-  earlier: readonly LlmMessage[],
-  later: readonly LlmMessage[],
-  index: number,
-): CacheBreakReason {
-  const [before, after] = [earlier[index], later[index]];
+function reasonAt(earlier: LlmRequest, later: LlmRequest, index: number): CacheBreakReason {
+  const [before, after] = [earlier.messages[index], later.messages[index]];
   if (before === undefined || after === undefined) return "changed";
   if (hasLessResults(before, after)) return "result-left-out";
-  const isKnown = (message: LlmMessage): boolean => earlier.some((it) => isSame(it, message));
-  if (later.slice(index).some((it) => isSummary(it) && !isKnown(it))) return "summarized";
+  if (later.messages.some((it, at) => at >= index && isSummary(it) && !hasPair(earlier, later, at)))
+    return "summarized";
   if (isBehind(earlier, after, index) || isBehind(later, before, index)) return "window-moved";
   if (isSame(mapFiles(before, fileToName), after)) return "files-left-out";
   return originOf(before) !== "" && originOf(after) === "" ? "reasoning-left-out" : "changed";
@@ -80,7 +75,11 @@ const hasLessResults = (before: LlmMessage, after: LlmMessage): boolean =>
   isSame(before.turn, after.turn) &&
   after.results.some((it, at) => it.content.startsWith(clearedStart) && !isSame(it, before.results[at]));
 
-const isBehind = (messages: readonly LlmMessage[], message: LlmMessage, index: number): boolean =>
+/** Whether a request has the message of another one at an index, and the one after it. A new summary may have the text of the last. */
+const hasPair = ({ messages }: LlmRequest, other: LlmRequest, index: number): boolean =>
+  messages.some((_, at) => isSame(messages.slice(at, at + 2), other.messages.slice(index, index + 2)));
+
+const isBehind = ({ messages }: LlmRequest, message: LlmMessage, index: number): boolean =>
   message.role !== "note" && messages.some((it, at) => at > index && isSame(it, message));
 
 const originOf = (message: LlmMessage): string | undefined =>

@@ -16,7 +16,6 @@ export function leftOutTexts({ leftOut, clearedResults: ids }: ContextPlan): rea
     leftOut[why] === 0 ? [] : [`${text}: ${leftOut[why]}`],
   );
   if (ids.length === 0) return entries;
-  const more = ids.length > mostIds ? `, and ${ids.length - mostIds} more` : "";
-  const listed = ids.slice(0, mostIds).join(", ") + more;
-  return [...entries, `results that the model can load again: ${ids.length} (${listed})`];
+  const listed = ids.length > mostIds ? [...ids.slice(0, mostIds), `and ${ids.length - mostIds} more`] : ids;
+  return [...entries, `results that the model can load again: ${ids.length} (${listed.join(", ")})`];
 }

@@ -92,6 +92,18 @@ const cases: readonly Case[] = [
     message(1, "summarized"),
   ],
   [
+    "a second summary with the text of the first",
+    { messages: [user("1"), note("Summary of the work so far: A."), user("2"), says("B"), user("3")] },
+    { messages: [user("1"), user("2"), note("Summary of the work so far: A."), user("3")] },
+    message(1, "summarized"),
+  ],
+  [
+    "a window that has moved before a summary",
+    { messages: [user("1"), user("2"), note("Summary of the work so far: A."), says("B")] },
+    { messages: [user("2"), note("Summary of the work so far: A."), says("B")] },
+    message(0, "window-moved"),
+  ],
+  [
     "a window that has moved",
     { messages: [user("1"), says("A"), user("2"), says("B"), user("3")] },
     { messages: [user("2"), says("B"), user("3"), says("C"), user("4")] },

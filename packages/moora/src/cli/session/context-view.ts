@@ -5,12 +5,12 @@ import {
   headerToState,
   llmRequestAt,
   readSoundPart,
-  type AgentInput,
   type AgentState,
   type CacheBreak,
   type ContextPlan,
   type Position,
 } from "@moora/agent";
+import type { UsageReport } from "@moora/agent-core-state-machine";
 import { cacheBreakText, leftOutTexts } from "@moora/agent-core-effects/internal";
 import type { SessionCall } from "./session-call.ts";
 
@@ -19,18 +19,16 @@ export interface ShownContext {
   readonly context: ContextPlan;
   /** Undefined if the model was asked for fewer than two steps. */
   readonly cacheBreak: CacheBreak | null | undefined;
-  /** The input tokens of the last request as its provider reported them; undefined without an answer that has them. */
-  readonly usage: Pick<Usage, "inputTokens" | "cachedInputTokens"> | undefined;
+  /** What the provider has counted of the last request; undefined without an answer, and for an estimate. */
+  readonly usage: UsageReport | undefined;
 }
-
-type Usage = NonNullable<Extract<AgentInput, { type: "re-act-observed" }>["usage"]>;
 
 /** The context at a position of a session. */
 export async function contextOf({ log, id }: SessionCall, { seq, state }: Position): Promise<ShownContext> {
   const { header, inputs } = await readSoundPart(log, id);
   let now = headerToState(header);
   let plans: readonly AgentState[] = [];
-  let usage: Usage | undefined;
+  let usage: UsageReport | undefined;
   for (const input of inputs.slice(0, seq)) {
     now = agentTransition(input)(now);
     if (input.type === "re-act-observed") ({ usage } = input);
@@ -49,29 +47,22 @@ export async function contextOf({ log, id }: SessionCall, { seq, state }: Positi
 
 const stepOf = ({ reActContext: { loop, step } }: AgentState): string => `${loop}/${step}`;
 
-/** What is shown of a context: titles with their lines. */
-export function contextSections({
-  context,
-  cacheBreak,
-  usage,
-}: ShownContext): readonly (readonly [string, readonly string[]])[] {
+/** The title and the lines of a part of the output. */
+type Section = readonly [title: string, lines: readonly string[]];
+
+/** What is shown of a context. */
+export function contextSections({ context, cacheBreak, usage }: ShownContext): readonly Section[] {
   const { tokens, maxInputTokens, sizes } = context;
   const limit = maxInputTokens === 0 ? "no limit" : `limit ${amount(maxInputTokens)}`;
   const parts = Object.entries(sizes).map(([part, size]) => part.padEnd(12) + amount(size).padStart(12));
-  const { inputTokens = 0, cachedInputTokens: cached } = usage ?? {};
+  const { inputTokens = 0, cachedInputTokens = 0 } = usage ?? {};
+  const cached = `${amount(cachedInputTokens)} of its ${amount(inputTokens)} input tokens were cached.`;
+  const broken = cacheBreak === undefined ? [] : [cacheBreakText(cacheBreak)];
   return [
     ["next request", [`${amount(tokens)} tokens, ${limit}`]],
     ["estimated tokens of its parts", parts],
     ["left out", leftOutTexts(context)],
-    [
-      "last request",
-      [
-        ...(cacheBreak === undefined ? [] : [cacheBreakText(cacheBreak)]),
-        ...(cached === undefined
-          ? []
-          : [`${amount(cached)} of its ${amount(inputTokens)} input tokens were cached.`]),
-      ],
-    ],
+    ["last request", usage === undefined ? broken : [...broken, cached]],
   ];
 }
 
