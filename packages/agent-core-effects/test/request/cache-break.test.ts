@@ -136,7 +136,7 @@ const cases: readonly Case[] = [
   ["another message", { messages: [user("1")] }, { messages: [user("2")] }, message(0, "changed")],
   [
     "a note at the end that another message replaces",
-    { messages: [user("1"), says("A"), note("Go on.")] },
+    { messages: [user("1"), says("A"), note("Continue.")] },
     { messages: [user("1"), says("A"), user("2")] },
     message(2, "changed"),
   ],
