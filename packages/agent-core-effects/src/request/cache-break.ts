@@ -66,14 +66,15 @@ function reasonAt(earlier: LlmRequest, later: LlmRequest, index: number): CacheB
   return originOf(before) !== "" && originOf(after) === "" ? "reasoning-left-out" : "changed";
 }
 
-const [clearedStart = ""] = wording.cleared("\n").split("\n");
+/** How the text in place of a result that was left out begins. */
+const clearedStart = (): string => wording.cleared("\n").split("\n", 1).join();
 
 /** Whether a turn is shown with fewer of its results. */
 const hasLessResults = (before: LlmMessage, after: LlmMessage): boolean =>
   before.role === "assistant" &&
   after.role === "assistant" &&
   isSame(before.turn, after.turn) &&
-  after.results.some((it, at) => it.content.startsWith(clearedStart) && !isSame(it, before.results[at]));
+  after.results.some((it, at) => it.content.startsWith(clearedStart()) && !isSame(it, before.results[at]));
 
 /** Whether a request has the message of another one at an index, and the one after it. A new summary may have the text of the last. */
 const hasPair = ({ messages }: LlmRequest, other: LlmRequest, index: number): boolean =>

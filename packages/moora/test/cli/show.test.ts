@@ -1,7 +1,14 @@
 import { mkdirSync } from "node:fs";
 import { defineAgent, defineTool, openSession, type Agent, type DurableSession } from "@moora/agent";
 import { sqliteLog } from "@moora/event-log/sqlite";
-import { answers, callsTools, hangs, MockLlmCaller, type MockScript } from "@moora/llm/testing";
+import {
+  answers,
+  callsTools,
+  hangs,
+  MockLlmCaller,
+  type MockScript,
+  type MockStep,
+} from "@moora/llm/testing";
 import { untilPasses } from "@moora/testbed/test-clock";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import * as z from "zod";
@@ -119,14 +126,11 @@ describe("moora show --context", () => {
   });
 
   /** Reads so many rows. A quarter of the characters of a request are its tokens, of which a half is from the cache. */
-  function reader(rows: number, end: MockScript[number]): Agent {
-    let plans = 0;
-    const llm = new MockLlmCaller(({ messages }) => {
-      plans += 1;
-      const said = plans > rows ? end : callsTools([{ name: "read", arguments: { n: plans } }]);
+  function reader(rows: number, end: MockStep): Agent {
+    const llm = new MockLlmCaller(({ messages }, call) => {
       const inputTokens = Math.ceil(JSON.stringify(messages).length / 4);
-      const cachedInputTokens = Math.floor(inputTokens / 2);
-      return "usage" in said ? { ...said, usage: { ...said.usage, inputTokens, cachedInputTokens } } : said;
+      const usage = { inputTokens, cachedInputTokens: Math.floor(inputTokens / 2) };
+      return call < rows ? callsTools([{ name: "read", arguments: { n: call + 1 } }], { usage }) : end;
     });
     const context = { maxInputTokens: 6_000, keepNewest: 1, summarize: false };
     return defineAgent({ llm, tools: [read], config: { context } });
@@ -170,10 +174,13 @@ describe("moora show --context", () => {
   });
 
   it("shows what the provider had of the last request in its cache, at any record", async () => {
-    await withSession(reader(2, answers("Done.")), async (session) => await session.ask("Read all rows."));
+    await withSession(
+      reader(2, answers("Done.", { usage: { inputTokens: 1_200, cachedInputTokens: 1_000 } })),
+      async (session) => await session.ask("Read all rows."),
+    );
     const shown = await cli("show", "ada", "--context");
     expect(shown).toMatch(
-      /\nlast request\n {2}It extends the request before\.\n {2}5\d\d of its 1,\d+ input tokens were cached\.\n$/,
+      /\nlast request\n {2}It extends the request before\.\n {2}1,000 of its 1,200 input tokens were cached\.\n$/,
     );
     expect(shown).not.toContain("left out");
     expect(await cli("show", "ada", "--context", "--at", "0")).not.toContain("last request");
