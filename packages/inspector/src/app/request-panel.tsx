@@ -73,6 +73,7 @@ function Context({ context }: Pick<RequestView, "context">): JSX.Element | null 
     <details>
       <summary>{`Context: ${amountText(tokens)} tokens, ${limit}`}</summary>
       <table>
+        <caption>Estimated tokens of each part</caption>
         <tbody>
           {Object.entries(sizes).map(([part, size]) => (
             <tr key={part}>
