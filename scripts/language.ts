@@ -134,9 +134,6 @@ const allowed: readonly Exception[] = [
     ["packages/moora/test/builder/", "Nobody approved this call in time."],
   ]),
   ...exceptions("words of users", [
-    ["packages/planner/src/filler.ts", "don't"],
-    ["packages/planner/src/request-to-clauses.ts", "afterwards"],
-    ["packages/planner/src/words.ts", ""],
     ["packages/planner/test/", ""],
     ["packages/moora/test/cli/usage.test.ts", "--colour"],
   ]),

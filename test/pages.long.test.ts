@@ -10,6 +10,7 @@ const pages = [
   "context",
   "durability",
   "files",
+  "long-conversations",
   "observability",
   "runner",
   "sub-agents",

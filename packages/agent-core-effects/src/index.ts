@@ -12,6 +12,8 @@ export { AgentError } from "./errors/agent-error.ts";
 export type { AgentErrorDetails, AgentErrorKind } from "./errors/agent-error.ts";
 export { BuildError } from "./errors/build-error.ts";
 export { MooraError } from "./errors/moora-error.ts";
+export { cacheBreakBetween } from "./request/cache-break.ts";
+export type { CacheBreak, CacheBreakReason } from "./request/cache-break.ts";
 export { llmRequestAt } from "./request/llm-request-at.ts";
 export { LlmRequestCache } from "./request/messages.ts";
 export { defaultRunLimits } from "./run/host.ts";

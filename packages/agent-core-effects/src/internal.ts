@@ -28,6 +28,8 @@ export { isEffectWanted } from "./is-effect-wanted.ts";
 export { refusalOfTool } from "./run/commit-data.ts";
 export { callHostOf, callIdempotencyKey, type CallHost } from "./run/call-context.ts";
 export { driveProgram, type ProgramDriver } from "./run/effect-program.ts";
+export { cacheBreakText } from "./request/cache-break.ts";
+export { leftOutTexts } from "./request/left-out-texts.ts";
 export { requestAt } from "./request/llm-request-at.ts";
 export { reflectionPrompt } from "./request/reflection.ts";
 export { failureInput } from "./run/failure-input.ts";

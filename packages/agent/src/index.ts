@@ -2,6 +2,7 @@
 // that an application can depend on this package alone.
 export {
   agentTransition,
+  contextAt,
   failureText,
   memoryAt,
   rulesVersion,
@@ -24,6 +25,8 @@ export type {
   ApprovalPolicy,
   Budget,
   ContextEntry,
+  ContextPlan,
+  ContextSizes,
   Control,
   ControlGraph,
   ControlMove,
@@ -47,6 +50,7 @@ export {
   applyInputs,
   askHuman,
   BuildError,
+  cacheBreakBetween,
   DataRefused,
   defineContext,
   defineData,
@@ -70,6 +74,8 @@ export type {
   AnyData,
   AppliedInputs,
   ArgumentsOf,
+  CacheBreak,
+  CacheBreakReason,
   Clock,
   ContextDefinition,
   ContextNeededBy,

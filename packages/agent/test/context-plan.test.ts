@@ -199,6 +199,40 @@ describe("a request that the provider refuses as too long", () => {
   });
 });
 
+describe("a failure that can have many causes", () => {
+  const chat = (breaks: (text: string) => boolean) =>
+    conversation({
+      config: {},
+      plans: (_, { messages }) => {
+        const text = JSON.stringify(messages);
+        return breaks(text) ? fails("server", { retryable: false }) : answers(`Read ${messages.length}.`);
+      },
+    });
+
+  it("does not stop a conversation for more than a loop if an older message causes it", async () => {
+    const { session } = chat((text) => text.includes("poison"));
+    expect((await session.ask("Hello.")).text).toBe("Read 1.");
+    await expect(Promise.resolve(session.ask("poison"))).rejects.toThrow("Scripted failure");
+    expect((await session.ask("Are you there?")).text).toBe("Read 1.");
+    expect((await session.ask("And now?")).text).toBe("Read 3.");
+    await session.close();
+  });
+
+  it("costs nothing of the conversation if the provider is down", async () => {
+    let isDown = false;
+    const { session, planned } = chat(() => isDown);
+    await session.ask("Hello.");
+    isDown = true;
+    for (const text of ["One.", "Two.", "Three."])
+      await expect(Promise.resolve(session.ask(text))).rejects.toThrow("Scripted failure");
+    // The first failure is as it was; each later one has a second request.
+    expect(planned()).toHaveLength(1 + 1 + 2 + 2);
+    isDown = false;
+    expect((await session.ask("Four.")).text).toBe("Read 6.");
+    await session.close();
+  });
+});
+
 describe("the plan of a context", () => {
   it("says what the next request has, what it leaves out and why", async () => {
     const { session } = conversation({

@@ -122,6 +122,9 @@ describe("a position", () => {
     await panel().getByText("The model would get this request now.").waitFor();
     expect(await panel().locator(".request-messages > .stable").count()).toBeGreaterThan(0);
     expect(await panel().locator(".request-messages > .new").count()).toBe(1);
+    await panel().getByText("It extends the request before.").waitFor();
+    await panel().getByText("tokens, limit 120,000").click();
+    await panel().getByRole("row", { name: "instructions 15" }).waitFor();
     await tab("State").click();
     await panel().locator(".changed > details > summary").getByText("data", { exact: true }).waitFor();
     const isOpen = (name: string) =>

@@ -73,10 +73,10 @@ describe("a request", () => {
         },
       ]),
     );
-    expect(requestViewAt(history, 1)?.leftOut).toBeUndefined();
-    expect(requestViewAt(history, 2)?.leftOut).toBe(
+    expect(requestViewAt(history, 1)?.context?.leftOut).toEqual([]);
+    expect(requestViewAt(history, 2)?.context?.leftOut).toEqual([
       "vendor refused the request with them: left out are files that it has refused.",
-    );
+    ]);
   });
 
   it("is, after a model call, the one that the model got last", () => {
@@ -86,6 +86,36 @@ describe("a request", () => {
       history.inputs.findIndex(({ type }, index) => index >= second && type === "re-act-observed") + 1;
     expect(requestViewAt(history, answered - 1)?.sentAt).toBe(second);
     expect(requestViewAt(history, 0)).toBeUndefined();
+  });
+});
+
+describe("the context of a request", () => {
+  it.each(corpus)("%s has its parts for each step, and none for a summary", (name) => {
+    const history = historyOf(exportOf(name));
+    for (const seq of history.modelCalls.slice(0, 60)) {
+      const view = requestViewAt(history, seq);
+      expect(view?.context === undefined, `record ${seq}`).toBe(view?.purpose === "reflect");
+    }
+  });
+
+  it("says what is left out and why, and where the provider does not find the request in its cache", () => {
+    const history = historyOf(exportOf(long));
+    const views = history.modelCalls.map((seq) => requestViewAt(history, seq));
+    const steps = views.filter((view) => view?.purpose === "plan");
+    const [first, second] = steps;
+    expect(first).toMatchObject({ cache: undefined, stable: 0, context: { leftOut: [] } });
+    expect(second).toMatchObject({ cache: "It extends the request before.", hasSameHead: true });
+    for (const part of [
+      "in its tools: load_older_messages, ",
+      "a summary replaced messages.",
+      "from message 1 on: the window begins at another message.",
+    ])
+      expect(steps.filter((view) => view?.cache?.includes(part)).length, part).toBeGreaterThan(0);
+    expect(steps.filter((view) => view?.cache?.includes("another message is in its place"))).toEqual([]);
+    expect(steps.at(-1)?.context?.leftOut).toEqual([
+      expect.stringMatching(/^entries before the window: \d+$/),
+      expect.stringMatching(/^entries that a summary replaces: \d+$/),
+    ]);
   });
 });
 

@@ -16,6 +16,8 @@ export {
   applyInputs,
   askHuman,
   BuildError,
+  cacheBreakBetween,
+  contextAt,
   DataRefused,
   decisionProblem,
   decisionToInput,

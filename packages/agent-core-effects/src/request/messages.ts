@@ -189,11 +189,14 @@ function mapped(state: AgentState, known: Lineage | undefined, from: number, hid
   };
 }
 
+const summaryStart = "Summary of the work so far: ";
+
 /** A summary stands where the entries stood that it replaces. */
-const summaryMessage = (text: string): LlmMessage => ({
-  role: "note",
-  text: `Summary of the work so far: ${text}`,
-});
+const summaryMessage = (text: string): LlmMessage => ({ role: "note", text: summaryStart + text });
+
+/** Whether a message is a summary in place of others. */
+export const isSummary = (message: LlmMessage): boolean =>
+  message.role === "note" && message.text.startsWith(summaryStart);
 
 /** Adds a message. The first message is the user's: notes before it are moved directly after it. */
 function addMessage(messages: LlmMessage[], leading: LlmMessage[], message: LlmMessage | undefined): void {

@@ -27,6 +27,8 @@ const sentenceLength = 100;
 
 /** In characters. A shorter result stays: what stands in for it is not much shorter. */
 const shortResult = 400;
+/** The length of what stands in for a result, in characters. */
+const clearedLength = 140;
 
 /** Whether requests leave out the result of a call that an entry with this index contains. */
 export const isCleared = (
@@ -47,7 +49,7 @@ export function clearableIn(
     for (const id of callIdsOfEntry(entry)) {
       const record = recordOf(state, id);
       const own = record === undefined ? 0 : resultLength(record);
-      if (own > shortResult) length += own - shortResult;
+      if (own > shortResult) length += own - clearedLength;
     }
   });
   return Math.floor(length / charactersPerToken);
@@ -145,7 +147,7 @@ function addLengths(lengths: Sizes, state: AgentState, index: number, entry: Con
     const record = recordOf(state, id);
     if (record === undefined) continue;
     lengths.turns += record.name.length + (record.original ?? record.parameters).length;
-    lengths.results += isCleared(state, index, record) ? shortResult : resultLength(record);
+    lengths.results += isCleared(state, index, record) ? clearedLength : resultLength(record);
   }
 }
 

@@ -85,6 +85,19 @@ export function hasWithheldBefore(state: AgentState): boolean {
   return false;
 }
 
+/** Whether this loop has no turn, and the loop before, which is in the window, has no answer. */
+export function isUnansweredBefore(state: AgentState): boolean {
+  const { windowStart, loopStart } = state.reActContext;
+  const transcript = transcriptOf(state);
+  const turn = newestTurnIn(state);
+  if (windowStart >= loopStart || turn >= loopStart) return false;
+  const entry = turn < 0 ? undefined : transcript.at(turn);
+  if (entry?.type === "turn" && callIdsOfEntry(entry).length > 0) return true;
+  for (let index = loopStart - 1; index > turn && index >= windowStart; index -= 1)
+    if (transcript.at(index)?.type === "message") return true;
+  return false;
+}
+
 function withoutRaw(edit: StateEdit, { raw }: Ladder, origin: string): Partial<Ladder> | undefined {
   if (raw === "all") return undefined;
   const newest = newestTurnIn(edit);

@@ -1,7 +1,7 @@
 import { nextAttemptAt } from "../control/calls.ts";
 import type { ControlOf } from "../control/control.ts";
 import { withholdLoop } from "../control/done-and-error.ts";
-import { climb, hasWithheldBefore, rungText } from "../control/ladder.ts";
+import { climb, hasWithheldBefore, isUnansweredBefore, rungText } from "../control/ladder.ts";
 import { move } from "../control/move.ts";
 import { newLlmCall } from "../control/planning.ts";
 import { addSummary, clearResults, maySummarize, sizesText, summaryEnd } from "../control/context-plan.ts";
@@ -71,10 +71,33 @@ function failReflection(edit: StateEdit, { failure }: LlmCallFailedInput): void 
 
 function failPlan(edit: StateEdit, control: ControlOf<"Planning">, input: LlmCallFailedInput): void {
   closeStreamedMessage(edit, input.partial ?? "");
+  if (control.whole !== undefined) {
+    edit.setContext(control.whole);
+    return failLoop(edit, input);
+  }
   if (input.failure.kind === "context-length") contextExceeded(edit, control, input);
   else if (input.failure.refusedBy !== undefined) sendChanged(edit, control, input);
   else if (canRetry(edit, control, input)) retryLater(edit, control, input);
+  else if (mayHistoryBeCause(edit, input)) sendLoopAlone(edit, control);
   else failLoop(edit, input);
+}
+
+/** The kinds of failures with which a server answers a history that it cannot read, and also when it has other problems. */
+const unclear: ReadonlySet<string> = new Set(["server", "invalid-request", "malformed", "unknown"]);
+
+/** Whether a failure can be caused by messages before this loop: neither it nor the loop before has got an answer. */
+const mayHistoryBeCause = (edit: StateEdit, { failure }: LlmCallFailedInput): boolean =>
+  edit.config.context !== undefined && unclear.has(failure.kind) && isUnansweredBefore(edit);
+
+/** Sends this loop alone, once. If that fails as well, the cause is another one, and the window is as before. */
+function sendLoopAlone(edit: StateEdit, control: ControlOf<"Planning">): void {
+  const { windowStart, windowCount } = edit.reActContext;
+  edit.setContext({
+    ...loopWindow(edit),
+    control: { ...nextRequest(edit, control), whole: { windowStart, windowCount } },
+  });
+  const text = "Failed twice in a row: sent once without the messages before this one.";
+  move<"Planning">(edit, { event: "LlmRetry", note: { text } });
 }
 
 export const historyReflected: InputHandler<HistoryReflectedInput> = (state, { key, summary, usage }) => {

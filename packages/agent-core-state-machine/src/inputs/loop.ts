@@ -84,6 +84,7 @@ export function cancelLoop(edit: StateEdit, reason: string | undefined, partial:
   const open = streamedMessage(edit);
   closeStreamedMessage(edit, partial);
   const { loop, step, control } = edit.reActContext;
+  if (control.type === "Planning" && control.whole !== undefined) edit.setContext(control.whole);
   if (control.type === "Planning" && open?.message.streaming === true && partial.trim() !== "") {
     edit.addEntry({
       type: "turn",

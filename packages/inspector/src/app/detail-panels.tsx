@@ -119,7 +119,7 @@ function Budget({ limits, warnAt }: Pick<PositionView["usage"], "limits" | "warn
 const shareText = (part: number, whole: number): string =>
   whole === 0 ? "" : (part / whole).toLocaleString("en-US", { style: "percent", maximumFractionDigits: 1 });
 
-const amountText = (amount: number | undefined): string =>
+export const amountText = (amount: number | undefined): string =>
   (amount ?? 0).toLocaleString("en-US", { maximumFractionDigits: 6 });
 
 /** The record of the position as it is in the log, and the check of its digests. */

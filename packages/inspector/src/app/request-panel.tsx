@@ -2,6 +2,7 @@
 import type { JSX } from "preact";
 import type { RequestMessage, RequestView } from "../session/request-view.ts";
 import { copyText } from "./copy.tsx";
+import { amountText } from "./detail-panels.tsx";
 import { goTo, view, worker } from "./store.ts";
 
 /** The exact request to the model: what it got with or before this record, or would get now. */
@@ -10,7 +11,7 @@ export function RequestPanel(): JSX.Element | null {
   if (shown === undefined) return null;
   const { request, seq } = shown;
   if (request === undefined) return <p class="empty">No model was called until this record.</p>;
-  const { messages, omitted, stable, system, settings, tools, leftOut } = request;
+  const { messages, omitted, stable, system, settings, tools } = request;
   return (
     <div class="request">
       <p class="facts">
@@ -28,9 +29,9 @@ export function RequestPanel(): JSX.Element | null {
       </p>
       <p class="prefix">
         <b>{stable}</b> of {messages.length + omitted} messages are those of the request before.{" "}
-        {headText(request)}
+        {request.cache ?? "This is the first one."}
       </p>
-      {leftOut === undefined ? null : <p class="prefix">{leftOut}</p>}
+      <Context context={request.context} />
       <details class={request.hasSameHead ? "stable" : "new"}>
         <summary>System prompt, {tools.length} tools, settings</summary>
         <h2>System prompt</h2>
@@ -63,12 +64,31 @@ const titleOf = ({ sentAt }: RequestView): string =>
     ? "The model would get this request now."
     : `The model got this request with record ${sentAt}.`;
 
-const headText = ({ previousAt, hasSameHead }: RequestView): string => {
-  if (previousAt === undefined) return "This is the first one.";
-  return hasSameHead
-    ? "The system prompt, the tools and the settings are the same: the provider can take the beginning from its cache."
-    : "The system prompt, the tools or the settings differ.";
-};
+/** The tokens of the parts of a request, and what it leaves out. */
+function Context({ context }: Pick<RequestView, "context">): JSX.Element | null {
+  if (context === undefined) return null;
+  const { tokens, maxInputTokens, sizes } = context.plan;
+  const limit = maxInputTokens === 0 ? "no limit" : `limit ${amountText(maxInputTokens)}`;
+  return (
+    <details>
+      <summary>{`Context: ${amountText(tokens)} tokens, ${limit}`}</summary>
+      <table>
+        <caption>Estimated tokens of each part</caption>
+        <tbody>
+          {Object.entries(sizes).map(([part, size]) => (
+            <tr key={part}>
+              <th scope="row">{part}</th>
+              <td>{amountText(size)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {context.leftOut.map((text) => (
+        <p key={text}>Left out: {text}.</p>
+      ))}
+    </details>
+  );
+}
 
 const copyRequest = async (seq: number): Promise<void> =>
   copyText((await worker.call("requestJson", seq)) ?? "", "The request");

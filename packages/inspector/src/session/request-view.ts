@@ -1,10 +1,15 @@
 import {
+  cacheBreakBetween,
+  contextAt,
   llmRequestAt,
   type AgentState,
+  type ContextPlan,
   type LlmContent,
   type LlmMessage,
   type LlmRequest,
 } from "@moora/agent";
+import { cacheBreakText, leftOutTexts } from "@moora/agent-core-effects/internal";
+import { controlName } from "@moora/agent-core-state-machine";
 import { ladderAt, rungText } from "@moora/agent-core-state-machine/internal";
 import type { SessionHistory } from "./session-history.ts";
 
@@ -22,7 +27,7 @@ export interface RequestMessage {
   readonly isNew: boolean;
 }
 
-/** A request to the model, beside the one before it. */
+/** A request to the model, beside the one before it: of another step, and for the same purpose. */
 export interface RequestView {
   /** The record after which the model got it; undefined for a request that it would get at this position. */
   readonly sentAt: number | undefined;
@@ -39,10 +44,12 @@ export interface RequestView {
   readonly omitted: number;
   /** How many messages the request before begins with as well. */
   readonly stable: number;
-  /** Whether the system prompt, the tools and the settings are those of the request before. */
+  /** Whether the request before begins with the same system prompt and tools. */
   readonly hasSameHead: boolean;
-  /** What the request leaves out, because its provider has refused an earlier one with it; undefined if nothing. */
-  readonly leftOut: string | undefined;
+  /** Whether it extends the request before, and where not, for people; undefined for the first one. */
+  readonly cache: string | undefined;
+  /** Its tokens, and what it leaves out, for people; undefined for a request for a summary. */
+  readonly context: { readonly plan: ContextPlan; readonly leftOut: readonly string[] } | undefined;
 }
 
 /** The most messages that are shown. */
@@ -59,12 +66,20 @@ export function requestViewAt(history: SessionHistory, seq: number): RequestView
   const found = requestAt(history, seq);
   if (found === undefined) return undefined;
   const { request, sentAt, state } = found;
-  const ladder = ladderAt(state);
-  const previousAt = history.modelCalls.findLast((call) => call < (sentAt ?? seq + 1));
+  const { control, loop, step } = state.reActContext;
+  const previousAt = history.modelCalls.findLast((call) => {
+    const row = history.rows[call - 1];
+    const isOfStep = row?.loop === loop && row.step === step;
+    return call < (sentAt ?? seq + 1) && row?.state === controlName(control) && !isOfStep;
+  });
   const previous = previousAt === undefined ? undefined : llmRequestAt(history.stateAt(previousAt));
-  const stable = commonMessages(previous, request);
+  const broken = previous && cacheBreakBetween(previous, request);
   const { messages } = request;
+  const isWhole = broken === null || broken?.part === "settings";
+  const common = isWhole ? Math.min(previous?.messages.length ?? 0, messages.length) : 0;
+  const stable = broken?.part === "messages" ? broken.index : common;
   const omitted = Math.max(0, messages.length - mostMessages);
+  const plan = contextAt(state);
   return {
     sentAt,
     previousAt,
@@ -84,9 +99,20 @@ export function requestViewAt(history: SessionHistory, seq: number): RequestView
     })),
     omitted,
     stable,
-    leftOut: ladder && rungText(ladder),
-    hasSameHead: previous !== undefined && headText(previous) === headText(request),
+    hasSameHead: broken === null || broken?.part === "messages",
+    cache: broken === undefined ? undefined : cacheBreakText(broken),
+    context:
+      request.purpose === "plan"
+        ? { plan, leftOut: [...leftOutTexts(plan), ...refusedTexts(state)] }
+        : undefined,
   };
+}
+
+/** What the request leaves out because its provider has refused it. */
+function refusedTexts(state: AgentState): readonly string[] {
+  const ladder = ladderAt(state);
+  const text = ladder && rungText(ladder);
+  return text === undefined ? [] : [text];
 }
 
 /** The whole request of a position as JSON; undefined where there is none. */
@@ -96,10 +122,10 @@ export const requestJsonAt = (history: SessionHistory, seq: number): string | un
 };
 
 interface FoundRequest {
+  /** The state that wants it. */
+  readonly state: AgentState;
   readonly request: LlmRequest;
   readonly sentAt: number | undefined;
-  /** The state that the request is made of. */
-  readonly state: AgentState;
 }
 
 function requestAt(history: SessionHistory, seq: number): FoundRequest | undefined {
@@ -109,28 +135,16 @@ function requestAt(history: SessionHistory, seq: number): FoundRequest | undefin
   if (wanted !== undefined) {
     const isSent = (control.type === "Planning" || control.type === "Reflecting") && control.started;
     return {
-      request: wanted,
       state,
+      request: wanted,
       sentAt: isSent ? history.modelCalls.findLast((call) => call <= seq) : undefined,
     };
   }
   const sentAt = history.modelCalls.findLast((call) => call <= seq);
-  if (sentAt === undefined) return undefined;
-  const before = history.stateAt(sentAt);
-  const request = llmRequestAt(before);
-  return request === undefined ? undefined : { request, sentAt, state: before };
+  const sent = sentAt === undefined ? state : history.stateAt(sentAt);
+  const request = llmRequestAt(sent);
+  return request && { state: sent, request, sentAt };
 }
-
-function commonMessages(previous: LlmRequest | undefined, { messages }: LlmRequest): number {
-  if (previous === undefined) return 0;
-  const different = messages.findIndex(
-    (message, index) => JSON.stringify(message) !== JSON.stringify(previous.messages[index]),
-  );
-  return different < 0 ? messages.length : different;
-}
-
-const headText = ({ system, tools, ...request }: LlmRequest): string =>
-  JSON.stringify([system, tools, settingsText({ system, tools, ...request })]);
 
 const settingsText = ({ toolChoice, parallelToolCalls, answerSchema, settings }: LlmRequest): string =>
   JSON.stringify({ toolChoice, parallelToolCalls, answerSchema, settings }, null, 2);

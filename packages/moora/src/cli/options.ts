@@ -52,6 +52,7 @@ export type OptionName =
   | "copy-lost"
   | "dry-run"
   | "all"
+  | "context"
   | "follow"
   | "json"
   | "help"
@@ -149,6 +150,9 @@ const optionRows: Readonly<Record<OptionName, OptionRow>> = {
   },
   "dry-run": { help: "Change nothing; print what would be pruned." },
   all: { help: "Show every difference of the two states." },
+  context: {
+    help: "Show only the tokens of the next request, what it leaves out, and where the cache missed.",
+  },
   follow: { help: "Keep showing new records until Ctrl-C." },
   trace: { help: "Show the path through the control graph at the end." },
   verbose: { help: "Show log entries: retries, leases, late results, and what else is not an error." },

@@ -1,7 +1,15 @@
 import { mkdirSync } from "node:fs";
 import { defineAgent, defineTool, openSession, type Agent, type DurableSession } from "@moora/agent";
 import { sqliteLog } from "@moora/event-log/sqlite";
-import { answers, callsTools, fails, hangs, MockLlmCaller, type MockScript } from "@moora/llm/testing";
+import {
+  answers,
+  callsTools,
+  fails,
+  hangs,
+  MockLlmCaller,
+  type MockScript,
+  type MockStep,
+} from "@moora/llm/testing";
 import { untilPasses } from "@moora/testbed/test-clock";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import * as z from "zod";
@@ -118,6 +126,77 @@ describe("moora show", () => {
     const rows = (await cli("log", "ada")).split("\n");
     expect(rows.filter((row) => /Error/.test(row))).toEqual([]);
     expect(rows.filter((row) => /Z {2}Canceled +canceled: wrong order/.test(row))).toHaveLength(1);
+  });
+});
+
+describe("moora show --context", () => {
+  const read = defineTool({
+    name: "read",
+    description: "Reads a row.",
+    replay: "safe",
+    input: z.object({ n: z.number() }),
+    execute: ({ n }) => `row ${n} `.repeat(300),
+  });
+
+  /** Reads so many rows. A quarter of the characters of a request are its tokens, of which a half is from the cache. */
+  function reader(rows: number, end: MockStep): Agent {
+    const llm = new MockLlmCaller(({ messages }, call) => {
+      const inputTokens = Math.ceil(JSON.stringify(messages).length / 4);
+      const usage = { inputTokens, cachedInputTokens: Math.floor(inputTokens / 2) };
+      return call < rows ? callsTools([{ name: "read", arguments: { n: call + 1 } }], { usage }) : end;
+    });
+    const context = { maxInputTokens: 6_000, keepNewest: 1, summarize: false };
+    return defineAgent({ llm, tools: [read], config: { context } });
+  }
+
+  it("shows the tokens of the next request, what it leaves out and why, and where the last one misses the cache", async () => {
+    await withSession(reader(12, hangs("I ")), async (session) => {
+      await session.send("Read all rows.");
+      await untilPasses(() => expect(session.current().streaming?.text).toBe("I "));
+    });
+    expect(await cli("show", "ada", "--context")).toMatch(
+      new RegExp(
+        [
+          "ada at record \\d+",
+          "",
+          "next request",
+          "  2,\\d+ tokens, limit 6,000",
+          "",
+          "estimated tokens of its parts",
+          "  instructions +0",
+          "  tools +\\d+",
+          "  messages +4",
+          "  turns +\\d+",
+          "  results +1,\\d+",
+          "  notes +0",
+          "",
+          "left out",
+          "  results that the model can load again: 11 \\(call_1, .*, call_10, and 1 more\\)",
+          "",
+          "last request",
+          "  It differs from the request before in its tools: load_older_messages, find_tool_calls, load_tool_results\\.",
+          "$",
+        ].join("\n"),
+      ),
+    );
+    expect(JSON.parse(await cli("show", "ada", "--context", "--json"))).toMatchObject({
+      id: "ada",
+      context: { maxInputTokens: 6_000, sizes: { messages: 4 }, leftOut: { window: 0 } },
+      cacheBreak: { part: "tools" },
+    });
+  });
+
+  it("shows what the provider had of the last request in its cache, at any record", async () => {
+    await withSession(
+      reader(2, answers("Done.", { usage: { inputTokens: 1_200, cachedInputTokens: 1_000 } })),
+      async (session) => await session.ask("Read all rows."),
+    );
+    const shown = await cli("show", "ada", "--context");
+    expect(shown).toMatch(
+      /\nlast request\n {2}It extends the request before\.\n {2}1,000 of its 1,200 input tokens were cached\.\n$/,
+    );
+    expect(shown).not.toContain("left out");
+    expect(await cli("show", "ada", "--context", "--at", "0")).not.toContain("last request");
   });
 });
 

@@ -13,9 +13,10 @@ import { questionsAt } from "@moora/agent/internal";
 import { oneLine } from "@moora/agent-core-effects/internal";
 import { isPaused, statusAt, type AgentFailure, type OpenCall } from "@moora/agent-core-state-machine";
 import { openCallsOf, recordOf, rungText, type Ladder } from "@moora/agent-core-state-machine/internal";
-import { exitCodes } from "../cli-host.ts";
+import { exitCodes, type ExitCode } from "../cli-host.ts";
 import type { Command } from "../command.ts";
 import { resumeCommand } from "../session/decide-command.ts";
+import { contextOf, contextSections } from "../session/context-view.ts";
 import { callToText } from "../session/open-question.ts";
 import { closedErrorOf, closedToJson } from "../session/closed-session.ts";
 import { reasonText } from "../questions/question-text.ts";
@@ -27,12 +28,13 @@ export const showCommand: Command = sessionCommand({
   name: "show",
   usage: "<session>",
   summary: "Show a session: state, messages, open and decided calls, questions, usage.",
-  options: ["at", "all"],
+  options: ["at", "all", "context"],
   optionHelp: { all: "Show all of the application data." },
   async run(call) {
     const at = positionOf(call.options, "at");
     const position = await stateAtRecord(call, at);
     const { seq, state } = position;
+    if (call.options.has("context")) return await showContext(call, position);
     const questions = questionsAt(state);
     const closed = await closedErrorOf(call);
     const owner = at === undefined ? await ownerNow(call) : (state.owner ?? undefined);
@@ -56,6 +58,15 @@ export const showCommand: Command = sessionCommand({
     return exitCodes.answered;
   },
 });
+
+/** Shows only what the next request has and leaves out. */
+async function showContext(call: SessionCall, position: Position): Promise<ExitCode> {
+  const shown = await contextOf(call, position);
+  const { seq } = position;
+  const sections = contextSections(shown).flatMap(([title, lines]) => section(title, lines));
+  call.print({ id: call.id, seq, ...shown }, [`${call.id} at record ${seq}`, ...sections].join("\n"));
+  return exitCodes.answered;
+}
 
 interface Shown extends Position {
   readonly questions: readonly Question[];
