@@ -29,6 +29,8 @@ const sentenceLength = 100;
 const shortResult = 400;
 /** The length of what stands in for a result, in characters. */
 const clearedLength = 140;
+/** In characters: what a provider needs around a call and its result. */
+const aroundCall = 100;
 
 /** Whether requests leave out the result of a call that an entry with this index contains. */
 export const isCleared = (
@@ -146,7 +148,7 @@ function addLengths(lengths: Sizes, state: AgentState, index: number, entry: Con
   for (const id of callIdsOfEntry(entry)) {
     const record = recordOf(state, id);
     if (record === undefined) continue;
-    lengths.turns += record.name.length + (record.original ?? record.parameters).length;
+    lengths.turns += aroundCall + record.name.length + (record.original ?? record.parameters).length;
     lengths.results += isCleared(state, index, record) ? clearedLength : resultLength(record);
   }
 }
