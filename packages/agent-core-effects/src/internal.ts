@@ -30,6 +30,7 @@ export { callHostOf, callIdempotencyKey, type CallHost } from "./run/call-contex
 export { driveProgram, type ProgramDriver } from "./run/effect-program.ts";
 export { cacheBreakText } from "./request/cache-break.ts";
 export { leftOutTexts } from "./request/left-out-texts.ts";
+export { parseArguments } from "./tool/parse-arguments.ts";
 export { requestAt } from "./request/llm-request-at.ts";
 export { reflectionPrompt } from "./request/reflection.ts";
 export { failureInput } from "./run/failure-input.ts";

@@ -54,8 +54,8 @@ export interface AgentConfig {
     /** A turn below it is dropped and asked for again, if the model gives a confidence from 0 to 1. Default: 0.4. */
     readonly minConfidence: number;
     /**
-     * The most turns in a row with the same calls, arguments and results; the model reads a note after five. 0: no limit and no note,
-     * as in the configuration of a session of an earlier release, which does not have it. Default: 10.
+     * The most turns in a row with the same calls, arguments and results; the model reads a note after five. 0: no limit. Absent only in
+     * a configuration of an earlier release, which has no note either. Default: 0.
      */
     readonly maxRepeatedCalls?: number;
   };

@@ -33,6 +33,6 @@ export const baseAgentConfig: AgentConfig = {
 /** The default configuration. */
 export const defaultAgentConfig: AgentConfig = {
   ...baseAgentConfig,
-  limits: { ...baseAgentConfig.limits, maxRepeatedCalls: 10 },
+  limits: { ...baseAgentConfig.limits, maxRepeatedCalls: 0 },
   context: defaultContext,
 };

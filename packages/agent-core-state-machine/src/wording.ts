@@ -63,7 +63,7 @@ export const wording = {
   data: (json: string) => `The data of the application is now: ${json}`,
   budgetNearlySpent: "The budget of this task is nearly spent: finish, and answer soon.",
   repeatedCalls: (turns: number, limit: number) =>
-    `Your last ${turns} turns have made the same calls and got the same results. Another one will not change that, and the task fails after ${limit}: do something else, or answer.`,
+    `Your last ${turns} turns have made the same calls and got the same results. Another one will not change that${limit === 0 ? "" : `, and the task fails after ${limit}`}: do something else, or answer.`,
   lastStep: "This is the last step of this task: answer now, without calling tools.",
   cancelled: (reason: string | undefined) =>
     reason === undefined || reason === ""

@@ -254,7 +254,10 @@ describe("reflection", () => {
   it("does not hide the only result, which the model has not read", () => {
     const tooLong = withTools()(asked("q"), ...steps(1), callFailed("plan/1/2/1", "context-length"));
     expect(tooLong.shows("Error").state.reActContext.control).toMatchObject({
-      failure: { kind: "context-length", message: expect.stringContaining("messages 1, turns 27, results 1") },
+      failure: {
+        kind: "context-length",
+        message: expect.stringContaining("messages 1, turns 27, results 1"),
+      },
     });
   });
   it("drops a turn of low confidence", () => {

@@ -1,5 +1,5 @@
 import type { AgentParts } from "@moora/agent-core-effects";
-import { after, schemaCheckOf, toolNamed } from "@moora/agent-core-effects/internal";
+import { after, parseArguments, schemaCheckOf, toolNamed } from "@moora/agent-core-effects/internal";
 import type { AgentState } from "@moora/agent-core-state-machine";
 import { openCallOf, recordOf, toolOf, toolQuestionOf } from "@moora/agent-core-state-machine/internal";
 import type { Decision } from "./agent-event.ts";
@@ -49,7 +49,10 @@ export function decisionProblem(
   const record = recordOf(state, toolCallId);
   if (record === undefined || "reject" in decision || "outcome" in decision) return undefined;
   if ("approve" in decision) {
-    const problem = toolNamed(parts.tools, record.name)?.check(decidedText(decision.approve));
+    const text = decidedText(decision.approve);
+    const own = toolNamed(parts.tools, record.name);
+    const problem =
+      own === undefined ? schemaProblem(toolOf(state, record.name)?.schema, text) : own.check(text);
     return after(problem, (message) =>
       message === undefined ? undefined : { code: "invalid-arguments", path: "decision.approve", message },
     );
@@ -60,6 +63,16 @@ export function decisionProblem(
   if (schema === undefined) return undefined;
   return after(schemaCheckOf(JSON.parse(schema), undefined).check(decision.answer), (checked) =>
     checked.ok ? undefined : { code: "invalid-answer", path: "decision.answer", message: checked.problem },
+  );
+}
+
+/** The problem of arguments for a tool of the session that this release does not have. */
+function schemaProblem(schema: string | undefined, text: string) {
+  const given = parseArguments(text);
+  if (!given.ok) return given.problem;
+  if (schema === undefined) return undefined;
+  return after(schemaCheckOf(JSON.parse(schema), undefined).check(given.value), (checked) =>
+    checked.ok ? undefined : checked.problem,
   );
 }
 

@@ -73,7 +73,9 @@ function withSteps(calls: readonly PastCall[], steps: readonly Step[]): readonly
   const shown = calls.filter(({ step }) => step !== undefined);
   const open = new Set(steps.keys());
   for (const { step } of shown) if (step !== undefined) open.delete(step);
-  const reported = calls.filter((call) => call.step === undefined && !shown.some((other) => isSame(call, other)));
+  const reported = calls.filter(
+    (call) => call.step === undefined && !shown.some((other) => isSame(call, other)),
+  );
   const found = reported.map((call) => {
     const step = [...open].find((index) => steps[index]?.tool.name === call.name);
     if (step !== undefined) open.delete(step);

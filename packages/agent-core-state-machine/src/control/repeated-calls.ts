@@ -7,12 +7,13 @@ import type { FiredEvent } from "./enter.ts";
 /** The number of turns in a row with the same calls and results after which a note informs the model. */
 const notedTurns = 5;
 
-/** Ends a loop whose model repeats the same calls, or adds a note about them. A configuration of earlier releases has no limit. */
+/** Ends a loop whose model repeats the same calls, or adds a note about them. One of an earlier release has neither. */
 export function limitRepeatedCalls(edit: StateEdit): FiredEvent<"Planning"> | undefined {
-  const { maxRepeatedCalls = 0 } = edit.config.limits;
-  if (maxRepeatedCalls === 0) return undefined;
+  const { maxRepeatedCalls } = edit.config.limits;
+  if (maxRepeatedCalls === undefined) return undefined;
   const turns = repeatedTurns(edit, Math.max(maxRepeatedCalls, notedTurns + 1));
-  if (turns >= maxRepeatedCalls) return { event: "FatalError", failure: loopFailure("RepeatedCalls") };
+  if (maxRepeatedCalls > 0 && turns >= maxRepeatedCalls)
+    return { event: "FatalError", failure: loopFailure("RepeatedCalls") };
   if (turns === notedTurns) edit.addNote(["repeatedCalls", notedTurns, maxRepeatedCalls]);
   return undefined;
 }

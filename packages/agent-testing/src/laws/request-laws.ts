@@ -1,5 +1,5 @@
 import { llmRequestAt } from "@moora/agent-core-effects";
-import { ladderAt, newestTurnIn } from "@moora/agent-core-state-machine/internal";
+import { ladderAt } from "@moora/agent-core-state-machine/internal";
 import type { AgentState } from "@moora/agent-core-state-machine";
 import type { LlmMessage, LlmRequest } from "@moora/llm";
 import { assertLaw } from "./law-broken.ts";
@@ -68,7 +68,7 @@ export class RequestLedger {
     const { transcript, config } = state;
     if (config.context === undefined) return;
     this.#plannedFrom ??= transcript.length;
-    const newest = newestTurnIn(state);
+    const newest = transcript.findLastIndex(({ type }) => type === "turn");
     const hides = transcript
       .slice(this.#plannedFrom)
       .some((entry) => entry.type === "summary" && newest >= entry.since && newest < entry.until);

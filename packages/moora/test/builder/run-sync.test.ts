@@ -71,7 +71,7 @@ describe("runSync", () => {
   it("results in the same error as run", async () => {
     const error = thrownBy(() => endless().runSync());
     const other = await errorOf(endless().run());
-    expect(error).toMatchObject({ kind: other.kind, reason: "RepeatedCalls", message: other.message });
+    expect(error).toMatchObject({ kind: other.kind, reason: "MaxSteps", message: other.message });
     expect(error.state).toEqual(other.state);
     expect(error.trace.entries).toEqual(other.trace.entries);
   });
