@@ -11,7 +11,9 @@ import {
   type Snapshot,
 } from "@moora/event-log";
 import {
+  checkInTurns,
   copyRecords,
+  inspectInTurns,
   validateAppend,
   type HeadWatch,
   isUndamaged,
@@ -22,7 +24,6 @@ import {
   rowToRecord,
   rowToSnapshot,
   snapshotSeal,
-  inspectChain,
 } from "@moora/event-log/store";
 import { appendOnce, readHead } from "./append.ts";
 import type { Database, Row } from "./database.ts";
@@ -85,15 +86,12 @@ export class PostgresSession implements SessionLog {
     return records;
   }
 
-  async inspect(): Promise<LogInspection> {
-    const records = await this.#recordsFrom(0);
-    return { ...inspectChain(chainStart(this.header), records), unfinishedBytes: 0 };
+  inspect(): Promise<LogInspection> {
+    return inspectInTurns(this);
   }
 
   async checkUpTo(seq: number): Promise<void> {
-    if (await this.#prefix.isSame(seq)) return;
-    const records = await this.read();
-    if (records.length < seq) throw logCorrupt(records.length + 1);
+    if (!(await this.#prefix.isSame(seq))) await checkInTurns(this, chainStart(this.header), seq);
   }
 
   async head(): Promise<number> {

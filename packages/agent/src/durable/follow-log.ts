@@ -1,4 +1,5 @@
 import type { AgentInput } from "@moora/agent-core-state-machine";
+import { partsOf } from "@moora/event-log/store";
 import { callSafely } from "../listeners.ts";
 import type { LogHandle } from "./log-handle.ts";
 import { recordToInput } from "./session-record.ts";
@@ -9,13 +10,15 @@ export interface LoggedInput {
   readonly input: AgentInput;
 }
 
-/** Reads the inputs after a sequence number from the log. With `limit`, the log may return only that many. */
-export const inputsAfter = async (
+/** Reads the inputs after a sequence number from the log, in turns of the event loop. With `limit`, the log may return only that many. */
+export async function* inputsAfter(
   { log }: LogHandle,
   seq: number,
-  limit?: number,
-): Promise<readonly LoggedInput[]> =>
-  (await log.read(seq, limit)).map((record) => ({ seq: record.seq, input: recordToInput(record) }));
+  limit: number = Infinity,
+): AsyncGenerator<LoggedInput> {
+  for await (const part of partsOf(log, seq, seq + limit))
+    for (const record of part) yield { seq: record.seq, input: recordToInput(record) };
+}
 
 /** What `followLog` needs of a session: its new inputs, and where errors of listeners are reported. */
 export interface FollowedSession {
@@ -45,7 +48,7 @@ export async function followLog(
     else waiting.push({ seq, input });
   });
   try {
-    for (const logged of await inputsAfter(handle, afterSeq)) emit(logged);
+    for await (const logged of inputsAfter(handle, afterSeq)) emit(logged);
     // The listener may cause more inputs, which queue in `waiting` meanwhile.
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) emit(next);
     waiting = undefined;

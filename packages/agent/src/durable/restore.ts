@@ -9,9 +9,9 @@ import {
   type SessionLog,
   type Snapshot,
 } from "@moora/event-log";
-import { warn } from "@moora/event-log/store";
+import { readInTurns, warn } from "@moora/event-log/store";
 import { textToJson } from "@moora/llm/internal";
-import { inTurns, readInTurns } from "./in-turns.ts";
+import { inTurns } from "./in-turns.ts";
 import { SessionError } from "./session-error.ts";
 import { headerToState, textToHeader, type SessionHeader } from "./session-header.ts";
 import { recordToInput } from "./session-record.ts";

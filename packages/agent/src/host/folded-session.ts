@@ -11,6 +11,7 @@ import { chainStart, checkedChain, type ChainHead, type LogRecord } from "@moora
 import type { Agent } from "../define-agent.ts";
 import { dataInputs } from "../data-inputs.ts";
 import { isSameJson } from "../durable/canonical-json.ts";
+import { inTurns } from "../durable/in-turns.ts";
 import { headerOf, headerToState, headerToText, textToHeader } from "../durable/session-header.ts";
 import { inputToRecord, recordToInput } from "../durable/session-record.ts";
 import { joinedTeam, memberAt } from "../team/member-at.ts";
@@ -70,14 +71,21 @@ export function recordInputs(session: FoldedSession, inputs: readonly Dispatched
 }
 
 /**
- * Folds records that another process has made. Pure. Throws `LogCorrupt` for records that do not continue the session, and
- * `UnsupportedVersion` for one of a newer release.
+ * Folds records that another process has made, in turns of the event loop. Rejects with `LogCorrupt` for records that do not continue the
+ * session, and with `UnsupportedVersion` for one of a newer release.
  */
-export function foldRecords(session: FoldedSession, records: readonly LogRecord[]): FoldedSession {
+export async function foldRecords(
+  session: FoldedSession,
+  records: readonly LogRecord[],
+): Promise<FoldedSession> {
   const replay = beginReplay(frozen(session.state));
-  for (const record of checkedChain(session.head, records)) replay.apply(recordToInput(record));
-  const { seq, digest } = records.at(-1) ?? session.head;
-  return { state: replay.state(), head: { seq, digest }, rules: rulesVersion };
+  let { head } = session;
+  await inTurns(records, (record) => {
+    checkedChain(head, [record]);
+    replay.apply(recordToInput(record));
+    head = { seq: record.seq, digest: record.digest };
+  });
+  return { state: replay.state(), head, rules: rulesVersion };
 }
 
 /**

@@ -1,5 +1,4 @@
 import {
-  checkedChain,
   type ChainHead,
   chainStart,
   type Lease,
@@ -12,12 +11,13 @@ import {
   type Snapshot,
 } from "@moora/event-log";
 import {
+  checkedTail,
+  checkInTurns,
   copyRecords,
-  inspectChain,
+  inspectInTurns,
   isUndamaged,
   leaseAfter,
   type Listeners,
-  logCorrupt,
   logRemoved,
   readStart,
   rowToRecord,
@@ -50,8 +50,6 @@ export interface ObjectLogParts {
 
 /** The longest body of a record, in UTF-16 code units: an object has 128 MB of memory for all that it does. */
 export const maxObjectRecordLength: number = 8 * 1024 * 1024;
-
-const rowsPerChunk = 1_000;
 
 /** A handle on one session in the storage of an object. Writes run in the order of the calls. */
 export class ObjectSessionLog implements SessionLog {
@@ -87,38 +85,22 @@ export class ObjectSessionLog implements SessionLog {
     if (mine.length > 0) listeners.notify(String(this.#generation), { by: this });
   }
 
-  read(afterSeq?: number): readonly LogRecord[] {
+  read(afterSeq?: number, limit: number = Infinity): readonly LogRecord[] {
     const seq = readStart(afterSeq);
     return this.#parts.database.read("read", () => {
       const head = this.#head();
-      if (seq >= head.seq) return [];
-      const records = this.#records(seq);
-      const before = seq === 0 ? chainStart(this.header) : records.shift();
-      if (before?.seq !== seq) throw logCorrupt(seq);
-      const { damage } = inspectChain(before, records, head);
-      if (damage !== undefined) throw damage;
-      return records;
+      if (seq > head.seq) return [];
+      const most = Number.isFinite(limit) ? limit + Math.min(seq, 1) : -1;
+      return checkedTail(this.header, { afterSeq: seq, limit, head, stored: this.#records(seq, most) });
     });
   }
 
-  inspect(): LogInspection {
-    return this.#parts.database.read("be inspected", () => {
-      const head = this.#head();
-      return { ...inspectChain(chainStart(this.header), this.#records(0), head), unfinishedBytes: 0 };
-    });
+  inspect(): Promise<LogInspection> {
+    return inspectInTurns(this);
   }
 
-  checkUpTo(seq: number): void {
-    this.#parts.database.read("check its records", () => {
-      const head = this.#head();
-      if (seq > head.seq) throw logCorrupt(head.seq + 1);
-      while (this.#verified.seq < seq) {
-        const records = checkedChain(this.#verified, this.#records(this.#verified.seq + 1, rowsPerChunk));
-        const last = records.at(-1);
-        if (last === undefined) throw logCorrupt(this.#verified.seq + 1);
-        this.#verified = { seq: last.seq, digest: last.digest };
-      }
-    });
+  async checkUpTo(seq: number): Promise<void> {
+    this.#verified = await checkInTurns(this, this.#verified, seq);
   }
 
   head(): number {
@@ -214,7 +196,7 @@ export class ObjectSessionLog implements SessionLog {
     database.do(insert, this.#generation, seq, changesDigest, digest, first);
   }
 
-  #records(from: number, limit = -1): LogRecord[] {
+  #records(from: number, limit: number): LogRecord[] {
     const { database } = this.#parts;
     const query = `SELECT seq, changes_digest, digest, body FROM moora_records
       WHERE generation = ? AND seq >= ? ORDER BY seq LIMIT ?`;
