@@ -108,7 +108,11 @@ function fromPeople(world: SimWorld, draws: Draws): readonly Candidate[] {
           },
         ]),
     ...fault("oversized", 0.2, () => ({ type: "message", text: "", oversized: true, ...host() })),
-    ...fault("cancel", 1, () => ({ type: "cancel", ...host() })),
+    // A cancel during an append is stored after it, while what it has made wanted could begin.
+    ...fault("cancel", world.pending.some(({ type }) => type === "append") ? 4 : 1, () => ({
+      type: "cancel",
+      ...host(),
+    })),
     ...(hasSubAgents(world.original) && world.cancelIn === undefined
       ? fault("cancel:sub-agent", 4, () => ({ type: "cancel-sub-agent", passage: 1 + choose(mostPassages) }))
       : []),

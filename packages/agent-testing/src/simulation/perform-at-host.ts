@@ -35,11 +35,12 @@ export function atHost(
     | "listener-throws"
   >,
 ): boolean {
-  const session = nthOf(
-    world.hosts.flatMap((host) => host.session ?? []),
+  const host = nthOf(
+    world.hosts.filter(({ session }) => session !== undefined),
     action.host,
   );
-  if (session === undefined) return false;
+  if (host?.session === undefined) return false;
+  const { session } = host;
   switch (action.type) {
     case "message": {
       const isOversized = action.oversized === true;
@@ -51,7 +52,7 @@ export function atHost(
     case "pause":
     case "resume":
       world.record(`a ${action.type}`);
-      world.offer(steer(session, action.type));
+      world.offer(steer(host, session, action.type));
       return true;
     case "update": {
       const recipe = nthOf(world.updates, action.nth);
@@ -83,10 +84,11 @@ export function atHost(
 
 type Opened = NonNullable<SimHost["session"]>;
 
-function steer(session: Opened, how: "cancel" | "pause" | "resume"): Promise<Receipt> {
+function steer(host: SimHost, session: Opened, how: "cancel" | "pause" | "resume"): Promise<Receipt> {
   switch (how) {
     case "cancel":
-      return session.cancel("enough");
+      host.isCanceling = true;
+      return session.cancel("enough").finally(() => (host.isCanceling = false));
     case "pause":
       return session.pause("not now");
     case "resume":

@@ -19,6 +19,8 @@ export interface SimHost {
   /** Whether its `onApproval` approves whatever is asked. */
   readonly approvesAll: boolean;
   session: DurableSession<unknown> | undefined;
+  /** Whether a cancel of this process is on its way to the log. */
+  isCanceling: boolean;
   /** Timers that were set and have neither fired nor been cleared. */
   timers: number;
 }

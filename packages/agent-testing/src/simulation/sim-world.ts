@@ -14,7 +14,7 @@ import { openCallsOf } from "@moora/agent-core-state-machine/internal";
 import { LogError, type EventLog } from "@moora/event-log";
 import type { Dialects } from "../laws/request-laws.ts";
 import { checkBeginning, type Beginning } from "./check-beginning.ts";
-import { InvariantBroken } from "./invariant-broken.ts";
+import { check, InvariantBroken } from "./invariant-broken.ts";
 import { runGuarded, LogWatch } from "./log-watch.ts";
 import type { Pending } from "./pending.ts";
 import { passSubAgent } from "./pass-sub-agent.ts";
@@ -94,10 +94,20 @@ export class SimWorld {
       id: sessionId,
       wait,
       wrote: (writer, records) => this.guard(() => this.watch.wrote(writer, records, this.#isOwned)),
+      canceled: () => void (host.isCanceling = false),
       pass: () => passSubAgent(this, host),
     });
     const { agent } = this;
-    const host: SimHost = { name, agent, log, access, approvesAll, session: undefined, timers: 0 };
+    const host: SimHost = {
+      name,
+      agent,
+      log,
+      access,
+      approvesAll,
+      session: undefined,
+      isCanceling: false,
+      timers: 0,
+    };
     const clock = clockOf(host, this.time, () => this.hosts.includes(host));
     this.hosts.push(host);
     for (const fault of this.releases.splice(0)) this.hit(fault);
@@ -268,7 +278,8 @@ export class SimWorld {
     });
   }
 
-  #starts({ session }: SimHost, what: Beginning, toolCallId?: string, within?: string): void {
+  #starts({ session, isCanceling }: SimHost, what: Beginning, toolCallId?: string, within?: string): void {
+    check(!isCanceling, "V24", () => `a ${what} begins while a cancel is being stored`);
     // While a host opens the session, only its log shows what it has accepted.
     if (session === undefined) this.watch.catchUp();
     checkBeginning(session?.current() ?? this.watch.keeper.state, what, toolCallId, within);
