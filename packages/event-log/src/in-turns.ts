@@ -16,52 +16,54 @@ export function nextTurn(callback: () => void): void {
 type Readable = Pick<SessionLog, "read">;
 
 /**
- * Reads the records after a sequence number as `SessionLog.read` does, part by part where the log can read parts. The event loop has a
- * turn, for timers, I/O and the work of others, between two of them.
+ * Reads the records after a sequence number up to another as `SessionLog.read` does, part by part where the log can read parts, and calls
+ * `take` with each part. The event loop has a turn, for timers, I/O and the work of others, between two of them.
  */
-export async function* partsOf(
+export async function readParts(
   log: Readable,
-  afterSeq: number = 0,
-  upTo: number = Infinity,
-): AsyncGenerator<readonly LogRecord[]> {
+  { afterSeq = 0, upTo = Infinity }: { readonly afterSeq?: number; readonly upTo?: number },
+  take: (part: readonly LogRecord[]) => void,
+): Promise<void> {
   for (let seq = afterSeq; seq < upTo; seq += recordsPerRead) {
     const limit = Math.min(recordsPerRead, upTo - seq);
     const part = await log.read(seq, limit);
-    yield part;
+    take(part);
     if (part.length !== limit) return;
     await new Promise<void>(nextTurn);
   }
 }
 
-/** All records of `partsOf`. */
-export const readInTurns = async (log: Readable, afterSeq?: number): Promise<readonly LogRecord[]> =>
-  (await Array.fromAsync(partsOf(log, afterSeq))).flat();
+/** All records of `readParts`. */
+export async function readInTurns(log: Readable, afterSeq: number = 0): Promise<readonly LogRecord[]> {
+  const parts: (readonly LogRecord[])[] = [];
+  await readParts(log, { afterSeq }, (part) => parts.push(part));
+  return parts.flat();
+}
 
 /** What `SessionLog.inspect` returns, for a store whose `read` returns no more than `limit` records. */
 export async function inspectInTurns(log: Readable): Promise<LogInspection> {
   const records: LogRecord[] = [];
-  const add = async (upTo?: number): Promise<void> => {
-    for await (const part of partsOf(log, records.length, upTo))
-      for (const record of part) records.push(record);
+  const take = (part: readonly LogRecord[]): void => {
+    for (const record of part) records.push(record);
   };
   try {
-    await add();
+    await readParts(log, {}, take);
     return { records, damage: undefined, unfinishedBytes: 0 };
   } catch (error) {
     if (!(error instanceof LogError) || error.code !== "LogCorrupt" || error.seq === undefined) throw error;
     const last = Math.max(error.seq - 1, 0);
-    await add(last);
+    await readParts(log, { afterSeq: records.length, upTo: last }, take);
     return { records: records.slice(0, last), damage: error, unfinishedBytes: 0 };
   }
 }
 
 /** Verifies the records after `start` up to `seq`, without keeping them. Resolves with the last of them. */
 export async function checkInTurns(log: Readable, start: ChainHead, seq: number): Promise<ChainHead> {
-  let { seq: last, digest } = start;
-  for await (const part of partsOf(log, last, seq)) {
-    checkedChain({ seq: last, digest }, part.slice(0, 1));
-    ({ seq: last, digest } = part.at(-1) ?? { seq: last, digest });
-  }
-  if (last < seq) throw logCorrupt(last + 1);
-  return { seq: last, digest };
+  let last = start;
+  await readParts(log, { afterSeq: start.seq, upTo: seq }, (part) => {
+    checkedChain(last, part.slice(0, 1));
+    last = part.at(-1) ?? last;
+  });
+  if (last.seq < seq) throw logCorrupt(last.seq + 1);
+  return { seq: last.seq, digest: last.digest };
 }

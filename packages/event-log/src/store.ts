@@ -14,7 +14,7 @@ export { checkedBlob, digestInUrl, urlToStore } from "./blobs.ts";
 export { optionForms, validateOptions } from "./validate-options.ts";
 export type { OptionForm, OptionForms } from "./validate-options.ts";
 export { checkedTail, copyRecords, follows, inspectChain, logCorrupt } from "./chain.ts";
-export { checkInTurns, inspectInTurns, nextTurn, partsOf, readInTurns } from "./in-turns.ts";
+export { checkInTurns, inspectInTurns, nextTurn, readInTurns, readParts } from "./in-turns.ts";
 export { afterKeysOf, callerToKey, headerToKeys, userToKey } from "./header-fields.ts";
 export { callsOf } from "./list-sessions.ts";
 export { leaseAfter } from "./lease.ts";

@@ -119,7 +119,7 @@ function durableMethods<Answer>(
     async history(afterSeq = 0, limit) {
       checkSeq("afterSeq", afterSeq);
       checkLimit(limit);
-      return await Array.fromAsync(inputsAfter(handle, afterSeq, limit));
+      return await inputsAfter(handle, afterSeq, limit);
     },
     async follow(afterSeq, listener) {
       checkSeq("afterSeq", afterSeq);

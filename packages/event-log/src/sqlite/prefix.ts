@@ -1,6 +1,6 @@
 import { crc32 } from "node:zlib";
 import { type ChainHead, chainStart, checkedChain, logCorrupt } from "../chain.ts";
-import { nextTurn, partsOf } from "../in-turns.ts";
+import { nextTurn, readParts } from "../in-turns.ts";
 import type { LogRecord, MaybePromise, SessionLog } from "../port.ts";
 import type { Connection, Row } from "./connection.ts";
 import type { SqliteGeneration } from "./session.ts";
@@ -57,10 +57,10 @@ export class Prefix {
   /** Extends the checksums to the head: reads the records after them and checks their chain. */
   async extend(): Promise<PrefixChecksum> {
     let sum = this.#verified;
-    for await (const records of partsOf(this.#log, sum.seq)) {
+    await readParts(this.#log, { afterSeq: sum.seq }, (records) => {
       checkedChain(sum, records.slice(0, 1));
       sum = withRecords(sum, records);
-    }
+    });
     this.#verified = sum;
     return sum;
   }
