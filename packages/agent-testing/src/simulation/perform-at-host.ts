@@ -19,6 +19,12 @@ export const isAppending = ({ pending: all }: SimWorld, { name }: SimHost): bool
 export const nthOf = <T>(items: readonly T[], nth: number = 0): T | undefined =>
   items.length === 0 ? undefined : items[nth % items.length];
 
+const openHostOf = ({ hosts }: SimWorld, nth: number | undefined): SimHost | undefined =>
+  nthOf(
+    hosts.filter(({ session }) => session !== undefined),
+    nth,
+  );
+
 /** Lets an action happen that people or the application take through the session of a host. */
 export function atHost(
   world: SimWorld,
@@ -35,10 +41,7 @@ export function atHost(
     | "listener-throws"
   >,
 ): boolean {
-  const host = nthOf(
-    world.hosts.filter(({ session }) => session !== undefined),
-    action.host,
-  );
+  const host = openHostOf(world, action.host);
   if (host?.session === undefined) return false;
   const { session } = host;
   switch (action.type) {

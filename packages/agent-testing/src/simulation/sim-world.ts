@@ -97,10 +97,9 @@ export class SimWorld {
       canceled: () => void (host.isCanceling = false),
       pass: () => passSubAgent(this, host),
     });
-    const { agent } = this;
     const host: SimHost = {
       name,
-      agent,
+      agent: this.agent,
       log,
       access,
       approvesAll,
@@ -146,10 +145,10 @@ export class SimWorld {
   async #checkIsCurrent(session: DurableSession<unknown>): Promise<void> {
     await nextTurn();
     const { seq, lastError } = session.info();
-    if (lastError !== undefined || seq === this.watch.length) return;
-    this.failure ??= new InvariantBroken(
-      "V2",
-      `a host that has opened is at ${seq}, and the log at ${this.watch.length}`,
+    const { length } = this.watch;
+    const isCurrent = lastError !== undefined || seq === length;
+    this.guard(() =>
+      check(isCurrent, "V2", () => `a host has opened at ${seq}, and the log is at ${length}`),
     );
   }
 
@@ -288,8 +287,6 @@ export class SimWorld {
   #begins(host: SimHost, tool: Tool, parameters: string, context: ToolContext): void {
     const { name, session, agent } = host;
     const { toolCallId, attempt, idempotencyKey: key } = context;
-    // While a host opens the session, only its log shows what it has accepted.
-    if (session === undefined) this.watch.catchUp();
     const { replay = "once" } = tool.definition;
     const atSeq = this.watch.length;
     const run = { host: name, name: tool.name, toolCallId, key, parameters, attempt, atSeq, replay };
