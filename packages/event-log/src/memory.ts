@@ -2,7 +2,7 @@ import { validateAppend, validHeader, validId, logExists, logRemoved, readStart 
 import { type ChainHead, chainStart, checkedChain, copyRecords } from "./chain.ts";
 import { checkInTurns, inspectInTurns } from "./in-turns.ts";
 import { leaseAfter } from "./lease.ts";
-import { Listeners } from "./listeners.ts";
+import { keepStop, Listeners } from "./listeners.ts";
 import { LiveTopics } from "./live-topics.ts";
 import { calledIn, dueIn, listIn, type MemoryGeneration, pageIn } from "./memory-generation.ts";
 import { urlToStore } from "./blobs.ts";
@@ -88,15 +88,7 @@ function removeGeneration({ generations, listeners }: MemoryStorage, generation:
 
 const liveIn = ({ topics }: MemoryStorage, stops: Set<() => void>): LiveChannel => ({
   publish: (topic, text) => topics.deliver(topic, text),
-  subscribe(topic, listener) {
-    const remove = topics.add(topic, listener);
-    const stop = (): void => {
-      remove();
-      stops.delete(stop);
-    };
-    stops.add(stop);
-    return stop;
-  },
+  subscribe: (topic, listener) => keepStop(stops, topics.add(topic, listener)),
 });
 
 const blobsIn = ({ blobs }: MemoryStorage): BlobStore => ({
@@ -173,13 +165,7 @@ class MemorySession implements SessionLog {
   }
 
   watch(listener: () => void): () => void {
-    const stopListening = this.#storage.listeners.add(this.id, listener, this);
-    const stop = (): void => {
-      this.#stops.delete(stop);
-      stopListening();
-    };
-    this.#stops.add(stop);
-    return stop;
+    return keepStop(this.#stops, this.#storage.listeners.add(this.id, listener, this));
   }
 
   snapshot(): Snapshot | undefined {

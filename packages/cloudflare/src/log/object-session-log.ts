@@ -16,6 +16,7 @@ import {
   copyRecords,
   inspectInTurns,
   isUndamaged,
+  keepStop,
   leaseAfter,
   type Listeners,
   logRemoved,
@@ -149,13 +150,7 @@ export class ObjectSessionLog implements SessionLog {
 
   watch(listener: () => void): () => void {
     const { listeners, stops } = this.#parts;
-    const stopListening = listeners.add(String(this.#generation), listener, this);
-    const stop = (): void => {
-      stops.delete(stop);
-      stopListening();
-    };
-    stops.add(stop);
-    return stop;
+    return keepStop(stops, listeners.add(String(this.#generation), listener, this));
   }
 
   snapshot(): Snapshot | undefined {
