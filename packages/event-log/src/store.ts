@@ -10,7 +10,8 @@ export {
   validHeader,
   validId,
 } from "./validation.ts";
-export { checkedBlob, digestInUrl, urlToStore } from "./blobs.ts";
+export { blobsOf, checkedBlob, digestInUrl, urlToStore } from "./blobs.ts";
+export type { StoredBytes } from "./blobs.ts";
 export { optionForms, validateOptions } from "./validate-options.ts";
 export type { OptionForm, OptionForms } from "./validate-options.ts";
 export { checkedTail, copyRecords, follows, inspectChain, logCorrupt } from "./chain.ts";
