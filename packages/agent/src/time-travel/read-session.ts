@@ -7,9 +7,9 @@ import {
 import type { EventLog, LogError, LogRecord, SessionLog } from "@moora/event-log";
 import { checkIsId, checkIsLog, checkIsSeq } from "../check-arguments.ts";
 import { inTurns } from "../durable/in-turns.ts";
+import { takeInputs } from "../durable/restore.ts";
 import { SessionError } from "../durable/session-error.ts";
 import { headerToState, textToHeader, type SessionHeader } from "../durable/session-header.ts";
-import { recordToInput } from "../durable/session-record.ts";
 
 /**
  * Opens the log of an existing session. Rejects with `SessionUnknown`, and with `InvalidOption` for a value that is not
@@ -64,16 +64,7 @@ export const readSoundPart = async (log: EventLog, id: string): Promise<Recorded
 export async function soundPartOf(session: SessionLog): Promise<RecordedSession> {
   const { records, damage } = await session.inspect();
   const inputs: AgentInput[] = [];
-  let stoppedBy: SessionError | undefined;
-  await inTurns(records, (record) => {
-    if (stoppedBy !== undefined) return;
-    try {
-      inputs.push(recordToInput(record));
-    } catch (error) {
-      if (!(error instanceof SessionError)) throw error;
-      stoppedBy = error;
-    }
-  });
+  const stoppedBy = await takeInputs(records, (input) => inputs.push(input));
   return { header: textToHeader(session.header), records, inputs, stoppedBy, damage };
 }
 
