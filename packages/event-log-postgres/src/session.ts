@@ -16,7 +16,6 @@ import {
   inspectInTurns,
   validateAppend,
   type HeadWatch,
-  isUndamaged,
   leaseAfter,
   logCorrupt,
   logRemoved,
@@ -24,6 +23,7 @@ import {
   rowToRecord,
   rowToSnapshot,
   snapshotSeal,
+  soundSnapshot,
 } from "@moora/event-log/store";
 import { appendOnce, readHead } from "./append.ts";
 import type { Database, Row } from "./database.ts";
@@ -141,11 +141,7 @@ export class PostgresSession implements SessionLog {
       await this.#database.rows("read the snapshot", statements.snapshot, this.#generation.generation),
     );
     if (row["seq"] === null) return undefined;
-    const snapshot = rowToSnapshot(row, storedToText);
-    if (isUndamaged(snapshot, row["seal"])) return snapshot;
-    const droppedBytes = Buffer.byteLength(snapshot.body);
-    this.#onNotice({ type: "damaged-snapshot", id: this.id, afterSeq: snapshot.seq, droppedBytes });
-    return undefined;
+    return soundSnapshot(this.id, rowToSnapshot(row, storedToText), row["seal"], this.#onNotice);
   }
 
   async saveSnapshot(snapshot: Snapshot): Promise<void> {

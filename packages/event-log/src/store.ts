@@ -26,6 +26,6 @@ export { keepStop, Listeners } from "./listeners.ts";
 export type { AppendNotice } from "./listeners.ts";
 export { rowToRecord, rowToSnapshot, sortById } from "./rows.ts";
 export { SerialQueue } from "./serial-queue.ts";
-export { isUndamaged, snapshotSeal } from "./snapshot-seal.ts";
+export { isUndamaged, snapshotSeal, soundSnapshot } from "./snapshot-seal.ts";
 export { andThen } from "./maybe-promise.ts";
 export { warn } from "./warn.ts";

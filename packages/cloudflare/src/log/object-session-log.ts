@@ -15,7 +15,6 @@ import {
   checkInTurns,
   copyRecords,
   inspectInTurns,
-  isUndamaged,
   keepStop,
   leaseAfter,
   type Listeners,
@@ -24,6 +23,7 @@ import {
   rowToRecord,
   rowToSnapshot,
   snapshotSeal,
+  soundSnapshot,
   validateAppend,
 } from "@moora/event-log/store";
 import { sqlText } from "../sql-text.ts";
@@ -160,11 +160,7 @@ export class ObjectSessionLog implements SessionLog {
       const row = database.one("SELECT * FROM moora_snapshots WHERE generation = ?", this.#generation);
       if (row === undefined) return undefined;
       const body = database.texts.read(this.#generation, "snapshot", sqlText(row["body"]));
-      const snapshot = { ...rowToSnapshot(row), body };
-      if (isUndamaged(snapshot, row["seal"])) return snapshot;
-      const droppedBytes = new TextEncoder().encode(body).length;
-      onNotice({ type: "damaged-snapshot", id: this.id, afterSeq: snapshot.seq, droppedBytes });
-      return undefined;
+      return soundSnapshot(this.id, { ...rowToSnapshot(row), body }, row["seal"], onNotice);
     });
   }
 

@@ -11,7 +11,7 @@ import type {
   SessionLog,
   Snapshot,
 } from "../port.ts";
-import { isUndamaged, snapshotSeal } from "../snapshot-seal.ts";
+import { snapshotSeal, soundSnapshot } from "../snapshot-seal.ts";
 import { logRemoved, readStart, validateAppend } from "../validation.ts";
 import type { Channel } from "./channel.ts";
 import type { Connection } from "./connection.ts";
@@ -144,11 +144,7 @@ export class IndexedDbSession implements SessionLog {
     );
     if (row === undefined) return undefined;
     const { seq, digest, version, body, bodyDigest, seal } = row;
-    const snapshot = { seq, digest, version, body, bodyDigest };
-    if (isUndamaged(snapshot, seal)) return snapshot;
-    const droppedBytes = new TextEncoder().encode(body).length;
-    onNotice({ type: "damaged-snapshot", id: this.id, afterSeq: seq, droppedBytes });
-    return undefined;
+    return soundSnapshot(this.id, { seq, digest, version, body, bodyDigest }, seal, onNotice);
   }
 
   async saveSnapshot({ seq, digest, version, body, bodyDigest }: Snapshot): Promise<void> {

@@ -15,7 +15,7 @@ import type {
   Snapshot,
 } from "../port.ts";
 import { rowToRecord, rowToSnapshot } from "../rows.ts";
-import { isUndamaged, snapshotSeal } from "../snapshot-seal.ts";
+import { snapshotSeal, soundSnapshot } from "../snapshot-seal.ts";
 import { SerialQueue } from "../serial-queue.ts";
 import type { Connection } from "./connection.ts";
 import { Prefix, checksumToText } from "./prefix.ts";
@@ -165,11 +165,7 @@ export class SqliteSession implements SessionLog {
       const row = this.#connection.one(sql.snapshot, this.#generation);
       if (row === undefined) throw logRemoved(this.id);
       if (row["seq"] === null) return undefined;
-      const snapshot = rowToSnapshot(row);
-      if (isUndamaged(snapshot, row["seal"])) return snapshot;
-      const droppedBytes = Buffer.byteLength(snapshot.body);
-      this.#onNotice({ type: "damaged-snapshot", id: this.id, afterSeq: snapshot.seq, droppedBytes });
-      return undefined;
+      return soundSnapshot(this.id, rowToSnapshot(row), row["seal"], this.#onNotice);
     };
     return this.#connection.run("read the snapshot", read);
   }
