@@ -130,7 +130,7 @@ function toolOutcome(
   // A `Tool` must not reject, but one that was not made by `defineTool` might.
   const settled = running.catch(thrownToOutcome);
   const { spends } = tool.definition;
-  // Nobody waits for a result that arrives after a cancel or the timeout of the tool. Its usage counts all the same.
+  // A result that arrives after a cancel or the timeout of the tool is dropped. Its usage counts all the same.
   if (host.onLateOutput !== undefined || spends !== undefined) {
     void settled.then(({ usage }) => {
       if (!isAborted(host) && !late.isAborted) return;
