@@ -3,6 +3,7 @@ import type { InputType } from "@moora/agent-core-state-machine";
 import { openCallsOf } from "@moora/agent-core-state-machine/internal";
 import type { SimAction } from "./action.ts";
 import { reviewer } from "./call-ledger.ts";
+import { check } from "./invariant-broken.ts";
 import { publicInputs } from "./log-watch.ts";
 import type { SimHost } from "./sim-host.ts";
 import { oversizedText } from "./sim-log.ts";
@@ -55,7 +56,7 @@ export function atHost(
     case "pause":
     case "resume":
       world.record(`a ${action.type}`);
-      world.offer(steer(host, session, action.type));
+      world.offer(steer(world, host, session, action.type));
       return true;
     case "update": {
       const recipe = nthOf(world.updates, action.nth);
@@ -87,15 +88,28 @@ export function atHost(
 
 type Opened = NonNullable<SimHost["session"]>;
 
-function steer(host: SimHost, session: Opened, how: "cancel" | "pause" | "resume"): Promise<Receipt> {
-  switch (how) {
-    case "cancel":
-      host.isCanceling = true;
-      return session.cancel("enough").finally(() => (host.isCanceling = false));
-    case "pause":
-      return session.pause("not now");
-    case "resume":
-      return session.resume();
+function steer(
+  world: SimWorld,
+  host: SimHost,
+  session: Opened,
+  how: "cancel" | "pause" | "resume",
+): Promise<Receipt> {
+  if (how === "cancel") return cancel(world, host, session);
+  return how === "pause" ? session.pause("not now") : session.resume();
+}
+
+/** V24: nothing begins between a cancel that is accepted and its record in the log. */
+async function cancel(world: SimWorld, host: SimHost, session: Opened): Promise<Receipt> {
+  const canceling: NonNullable<SimHost["canceling"]> = { begun: undefined };
+  host.canceling = canceling;
+  try {
+    const receipt = await session.cancel("enough");
+    const { begun } = canceling;
+    const isHeld = receipt.status !== "accepted" || begun === undefined;
+    world.guard(() => check(isHeld, "V24", () => `a ${begun} begins while a cancel is being stored`));
+    return receipt;
+  } finally {
+    if (host.canceling === canceling) host.canceling = undefined;
   }
 }
 

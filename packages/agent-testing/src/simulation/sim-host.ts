@@ -19,8 +19,8 @@ export interface SimHost {
   /** Whether its `onApproval` approves whatever is asked. */
   readonly approvesAll: boolean;
   session: DurableSession<unknown> | undefined;
-  /** Whether a cancel of this process is on its way to the log. */
-  isCanceling: boolean;
+  /** The cancel of this process that is on its way to the log, and what has begun meanwhile. */
+  canceling: { begun: Beginning | undefined } | undefined;
   /** Timers that were set and have neither fired nor been cleared. */
   timers: number;
 }

@@ -94,7 +94,7 @@ export class SimWorld {
       id: sessionId,
       wait,
       wrote: (writer, records) => this.guard(() => this.watch.wrote(writer, records, this.#isOwned)),
-      canceled: () => void (host.isCanceling = false),
+      canceled: () => void (host.canceling = undefined),
       pass: () => passSubAgent(this, host),
     });
     const host: SimHost = {
@@ -104,7 +104,7 @@ export class SimWorld {
       access,
       approvesAll,
       session: undefined,
-      isCanceling: false,
+      canceling: undefined,
       timers: 0,
     };
     const clock = clockOf(host, this.time, () => this.hosts.includes(host));
@@ -277,8 +277,8 @@ export class SimWorld {
     });
   }
 
-  #starts({ session, isCanceling }: SimHost, what: Beginning, toolCallId?: string, within?: string): void {
-    check(!isCanceling, "V24", () => `a ${what} begins while a cancel is being stored`);
+  #starts({ session, canceling }: SimHost, what: Beginning, toolCallId?: string, within?: string): void {
+    if (canceling !== undefined) canceling.begun ??= what;
     // While a host opens the session, only its log shows what it has accepted.
     if (session === undefined) this.watch.catchUp();
     checkBeginning(session?.current() ?? this.watch.keeper.state, what, toolCallId, within);
