@@ -30,36 +30,10 @@ const reasonOf: Readonly<Record<QuestionChunk["about"], Reason>> = {
 };
 
 /** The question of a chunk. What a server of an earlier release does not send has a default. */
-export function chunkToQuestion({
-  path,
-  toolCallId,
-  digest,
-  about,
-  name,
-  question,
-  answerSchema,
-  risk,
-  reason = reasonOf[about],
-  parameters = null,
-  due = null,
-  reminder = 0,
-  escalated = false,
-}: QuestionChunk): SubAgentQuestion {
-  return {
-    path,
-    toolCallId,
-    digest,
-    about,
-    name,
-    parameters,
-    reason,
-    due,
-    reminder,
-    escalated,
-    ...(question === undefined ? {} : { question }),
-    ...(answerSchema === undefined ? {} : { answerSchema }),
-    ...(risk === undefined ? {} : { risk }),
-  };
+export function chunkToQuestion(chunk: QuestionChunk): SubAgentQuestion {
+  const { type: _, ...sent } = chunk;
+  const reason = reasonOf[chunk.about];
+  return { reason, parameters: null, due: null, reminder: 0, escalated: false, ...sent };
 }
 
 /** The key of a question among those of a session and its sub-agents: equal for chunks and questions about the same call. */

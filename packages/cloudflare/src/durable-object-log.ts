@@ -22,7 +22,7 @@ import {
   type OptionForms,
 } from "@moora/event-log/store";
 import { Database } from "./log/database.ts";
-import { ObjectBlobs } from "./log/object-blobs.ts";
+import { objectBlobs, type ObjectBlobs } from "./log/object-blobs.ts";
 import { type ObjectGeneration, type ObjectLogParts, ObjectSessionLog } from "./log/object-session-log.ts";
 import { deleteGeneration } from "./log/tables.ts";
 import type { ObjectStorage, SqlValue } from "./platform.ts";
@@ -99,7 +99,7 @@ export class DurableObjectLog implements DisposableLog {
 
   constructor(parts: ObjectLogParts) {
     this.#parts = parts;
-    this.blobs = new ObjectBlobs(parts.database);
+    this.blobs = objectBlobs(parts.database);
   }
 
   async create(id: string, header: string, claim?: LeaseClaim): Promise<SessionLog> {

@@ -23,6 +23,6 @@ export function servedAgent(used: string[]): Agent {
 
 /** The records that an input makes at the end of a session. */
 export async function postedRecords(session: SessionLog, input: AgentInput): Promise<readonly LogRecord[]> {
-  const folded = foldRecords(foldHeader(session.header), await session.read());
+  const folded = await foldRecords(foldHeader(session.header), await session.read());
   return recordInputs(folded, [input]).records;
 }

@@ -24,7 +24,7 @@ import {
   type HeadWatch,
   type OptionForms,
 } from "@moora/event-log/store";
-import { PostgresBlobs } from "./blobs.ts";
+import { postgresBlobs } from "./blobs.ts";
 import { Database } from "./database.ts";
 import { watchDatabase } from "./database-watch.ts";
 import { PostgresLive } from "./live/postgres-live.ts";
@@ -128,7 +128,7 @@ class PostgresLog implements DisposableLog {
   readonly live?: LiveChannel;
 
   constructor(database: Database, { live, onNotice }: Required<Pick<PostgresOptions, "live" | "onNotice">>) {
-    this.blobs = new PostgresBlobs(database);
+    this.blobs = postgresBlobs(database);
     this.#database = database;
     this.#index = new SessionIndex(database);
     this.#notifications = new Notifications(database);

@@ -11,10 +11,11 @@ import {
   type Snapshot,
 } from "@moora/event-log";
 import {
+  checkInTurns,
   copyRecords,
+  inspectInTurns,
   validateAppend,
   type HeadWatch,
-  isUndamaged,
   leaseAfter,
   logCorrupt,
   logRemoved,
@@ -22,7 +23,7 @@ import {
   rowToRecord,
   rowToSnapshot,
   snapshotSeal,
-  inspectChain,
+  soundSnapshot,
 } from "@moora/event-log/store";
 import { appendOnce, readHead } from "./append.ts";
 import type { Database, Row } from "./database.ts";
@@ -85,15 +86,12 @@ export class PostgresSession implements SessionLog {
     return records;
   }
 
-  async inspect(): Promise<LogInspection> {
-    const records = await this.#recordsFrom(0);
-    return { ...inspectChain(chainStart(this.header), records), unfinishedBytes: 0 };
+  inspect(): Promise<LogInspection> {
+    return inspectInTurns(this);
   }
 
   async checkUpTo(seq: number): Promise<void> {
-    if (await this.#prefix.isSame(seq)) return;
-    const records = await this.read();
-    if (records.length < seq) throw logCorrupt(records.length + 1);
+    if (!(await this.#prefix.isSame(seq))) await checkInTurns(this, chainStart(this.header), seq);
   }
 
   async head(): Promise<number> {
@@ -143,11 +141,7 @@ export class PostgresSession implements SessionLog {
       await this.#database.rows("read the snapshot", statements.snapshot, this.#generation.generation),
     );
     if (row["seq"] === null) return undefined;
-    const snapshot = rowToSnapshot(row, storedToText);
-    if (isUndamaged(snapshot, row["seal"])) return snapshot;
-    const droppedBytes = Buffer.byteLength(snapshot.body);
-    this.#onNotice({ type: "damaged-snapshot", id: this.id, afterSeq: snapshot.seq, droppedBytes });
-    return undefined;
+    return soundSnapshot(this.id, rowToSnapshot(row, storedToText), row["seal"], this.#onNotice);
   }
 
   async saveSnapshot(snapshot: Snapshot): Promise<void> {

@@ -1,5 +1,7 @@
 import { bytesDigest } from "./digest.ts";
 import { LogError } from "./log-error.ts";
+import { andThen } from "./maybe-promise.ts";
+import type { BlobStore, MaybePromise } from "./port.ts";
 
 const prefix = "ni:///sha-256;";
 const urlPattern = /^ni:\/\/\/sha-256;([\w-]{43})$/;
@@ -35,3 +37,30 @@ export function checkedBlob(url: string, bytes: Uint8Array, where: string): Uint
   if (blobUrl(bytes) === url) return bytes;
   throw new LogError("LogCorrupt", `The bytes of ${url} in ${where} are not the ones that were stored.`);
 }
+
+/** Where a store keeps bytes by their digest. `where` is for errors. */
+export interface StoredBytes {
+  readonly where: string;
+  readonly put: (digest: string, bytes: Uint8Array) => MaybePromise<unknown>;
+  /** Returns the bytes; a value of another type if there are none. */
+  readonly get: (digest: string) => MaybePromise<unknown>;
+  readonly remove: (digest: string) => MaybePromise<unknown>;
+}
+
+/** The bytes of a store by their URLs. */
+export const blobsOf = ({ where, put, get, remove }: StoredBytes): BlobStore => ({
+  put(bytes) {
+    const url = urlToStore(bytes);
+    return andThen(put(digestInUrl(url) ?? "", bytes), () => url);
+  },
+  get(url) {
+    const digest = digestInUrl(url);
+    return andThen(digest === undefined ? undefined : get(digest), (bytes) =>
+      bytes instanceof Uint8Array ? checkedBlob(url, bytes, where) : undefined,
+    );
+  },
+  remove(url) {
+    const digest = digestInUrl(url);
+    return andThen(digest === undefined ? undefined : remove(digest), () => undefined);
+  },
+});

@@ -94,6 +94,28 @@ export function inspectChain(
   return { records: records.filter(({ seq }) => seq < firstBad), damage: logCorrupt(firstBad) };
 }
 
+/** What a store has for `read`: the head of the log, and the record `afterSeq`, if it is not 0, with at most `limit` records after it. */
+export interface StoredTail {
+  readonly afterSeq: number;
+  readonly limit?: number | undefined;
+  readonly head: ChainHead;
+  readonly stored: readonly LogRecord[];
+}
+
+/** The records that `read` returns. Throws `LogCorrupt` for the first bad one, or for one that is missing before the head. */
+export function checkedTail(
+  header: string,
+  { afterSeq, limit, head, stored }: StoredTail,
+): readonly LogRecord[] {
+  const before = afterSeq === 0 ? chainStart(header) : stored[0];
+  if (before?.seq !== afterSeq) throw logCorrupt(afterSeq);
+  const records = afterSeq === 0 ? stored : stored.slice(1);
+  const isCut = records.length === limit && records.at(-1)?.seq !== head.seq;
+  const { damage } = inspectChain(before, records, isCut ? undefined : head);
+  if (damage !== undefined) throw damage;
+  return records;
+}
+
 /** Creates the `LogCorrupt` error for the first bad or missing record. */
 export const logCorrupt = (seq: number): LogError =>
   new LogError(

@@ -1,5 +1,5 @@
 import { HeadWatch } from "./head-watch.ts";
-import { IndexedDbBlobs } from "./indexeddb/blobs.ts";
+import { indexedDbBlobs } from "./indexeddb/blobs.ts";
 import { Channel } from "./indexeddb/channel.ts";
 import { Connection } from "./indexeddb/connection.ts";
 import { type SessionRow, sessionStores } from "./indexeddb/schema.ts";
@@ -61,7 +61,7 @@ class IndexedDbLog implements DisposableLog {
   readonly #parts: LogParts;
 
   constructor(connection: Connection, onNotice: (notice: LogNotice) => void) {
-    this.blobs = new IndexedDbBlobs(connection);
+    this.blobs = indexedDbBlobs(connection);
     const channel = new Channel(connection.name);
     const watch = new HeadWatch({
       headsOf: (generations) => headsOf(connection, generations),

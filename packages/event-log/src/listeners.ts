@@ -76,6 +76,16 @@ export class Listeners {
   }
 }
 
+/** Keeps a function that stops something until it is called, by the returned one or by the owner of the set, who then clears it. */
+export function keepStop(stops: Set<() => void>, stopListening: () => void): () => void {
+  const stop = (): void => {
+    stops.delete(stop);
+    stopListening();
+  };
+  stops.add(stop);
+  return stop;
+}
+
 function schedule(registration: Registration): void {
   if (registration.isDue) return;
   registration.isDue = true;

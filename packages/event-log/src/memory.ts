@@ -1,7 +1,8 @@
 import { validateAppend, validHeader, validId, logExists, logRemoved, readStart } from "./validation.ts";
-import { type ChainHead, chainStart, checkedChain, copyRecords, logCorrupt, inspectChain } from "./chain.ts";
+import { type ChainHead, chainStart, checkedChain, copyRecords } from "./chain.ts";
+import { checkInTurns, inspectInTurns } from "./in-turns.ts";
 import { leaseAfter } from "./lease.ts";
-import { Listeners } from "./listeners.ts";
+import { keepStop, Listeners } from "./listeners.ts";
 import { LiveTopics } from "./live-topics.ts";
 import { calledIn, dueIn, listIn, type MemoryGeneration, pageIn } from "./memory-generation.ts";
 import { urlToStore } from "./blobs.ts";
@@ -28,7 +29,7 @@ export class MemoryStorage {
   readonly blobs: Map<string, Uint8Array> = new Map();
 }
 
-/** A log in memory, for tests, browsers and sessions that end with the process. All calls are synchronous. */
+/** A log in memory, for tests, browsers and sessions that end with the process. All calls but `inspect` and `checkUpTo` are synchronous. */
 export function memoryLog(storage: MemoryStorage = new MemoryStorage()): DisposableLog {
   const stops = new Set<() => void>();
   const handle = (generation: MemoryGeneration): SessionLog => new MemorySession(generation, storage, stops);
@@ -87,15 +88,7 @@ function removeGeneration({ generations, listeners }: MemoryStorage, generation:
 
 const liveIn = ({ topics }: MemoryStorage, stops: Set<() => void>): LiveChannel => ({
   publish: (topic, text) => topics.deliver(topic, text),
-  subscribe(topic, listener) {
-    const remove = topics.add(topic, listener);
-    const stop = (): void => {
-      remove();
-      stops.delete(stop);
-    };
-    stops.add(stop);
-    return stop;
-  },
+  subscribe: (topic, listener) => keepStop(stops, topics.add(topic, listener)),
 });
 
 const blobsIn = ({ blobs }: MemoryStorage): BlobStore => ({
@@ -145,15 +138,12 @@ class MemorySession implements SessionLog {
       : checkedChain({ seq, digest: before.digest }, records.slice(seq, seq + limit));
   }
 
-  inspect(): LogInspection {
-    const { header, records } = this.#currentGeneration();
-    return { ...inspectChain(chainStart(header), [...records]), unfinishedBytes: 0 };
+  inspect(): Promise<LogInspection> {
+    return inspectInTurns(this);
   }
 
-  checkUpTo(seq: number): void {
-    const { header, records } = this.#currentGeneration();
-    checkedChain(chainStart(header), records.slice(0, seq));
-    if (seq > records.length) throw logCorrupt(records.length + 1);
+  async checkUpTo(seq: number): Promise<void> {
+    await checkInTurns(this, chainStart(this.header), seq);
   }
 
   head(): number {
@@ -175,13 +165,7 @@ class MemorySession implements SessionLog {
   }
 
   watch(listener: () => void): () => void {
-    const stopListening = this.#storage.listeners.add(this.id, listener, this);
-    const stop = (): void => {
-      this.#stops.delete(stop);
-      stopListening();
-    };
-    this.#stops.add(stop);
-    return stop;
+    return keepStop(this.#stops, this.#storage.listeners.add(this.id, listener, this));
   }
 
   snapshot(): Snapshot | undefined {

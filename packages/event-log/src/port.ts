@@ -127,7 +127,7 @@ export interface SessionLog {
    * them; fewer are all that there are.
    */
   read(afterSeq?: number, limit?: number): MaybePromise<readonly LogRecord[]>;
-  /** Reads the whole log up to its first damage. The damage is returned, not thrown. */
+  /** Reads the whole log up to its first damage, in turns of the event loop. The damage is returned, not thrown. */
   inspect(): MaybePromise<LogInspection>;
   /**
    * Verifies that the records up to `seq` are the ones that were appended, without returning them: for a session that

@@ -17,7 +17,7 @@ import type {
   PageQuery,
   SessionLog,
 } from "./port.ts";
-import { SqliteBlobs } from "./sqlite/blobs.ts";
+import { sqliteBlobs } from "./sqlite/blobs.ts";
 import { Connection } from "./sqlite/connection.ts";
 import { watchDatabase } from "./sqlite/database-watch.ts";
 import { loadSqlite } from "./sqlite/load-sqlite.ts";
@@ -83,7 +83,7 @@ class SqliteLog implements DisposableLog {
   readonly blobs: BlobStore;
 
   constructor(connection: Connection, onNotice: (notice: LogNotice) => void) {
-    this.blobs = new SqliteBlobs(connection);
+    this.blobs = sqliteBlobs(connection);
     this.#connection = connection;
     this.#index = new SessionIndex(connection);
     this.#watch = watchDatabase(connection);

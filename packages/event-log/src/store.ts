@@ -10,19 +10,22 @@ export {
   validHeader,
   validId,
 } from "./validation.ts";
-export { checkedBlob, digestInUrl, urlToStore } from "./blobs.ts";
+export { blobsOf, checkedBlob, digestInUrl, urlToStore } from "./blobs.ts";
+export type { StoredBytes } from "./blobs.ts";
 export { optionForms, validateOptions } from "./validate-options.ts";
 export type { OptionForm, OptionForms } from "./validate-options.ts";
-export { copyRecords, follows, inspectChain, logCorrupt } from "./chain.ts";
+export { checkedTail, copyRecords, follows, inspectChain, logCorrupt } from "./chain.ts";
+export { checkInTurns, inspectInTurns, nextTurn, readInTurns, readParts } from "./in-turns.ts";
 export { afterKeysOf, callerToKey, headerToKeys, userToKey } from "./header-fields.ts";
 export { callsOf } from "./list-sessions.ts";
 export { leaseAfter } from "./lease.ts";
 export { HeadWatch } from "./head-watch.ts";
 export type { HeadWatchOptions } from "./head-watch.ts";
 export { LiveTopics } from "./live-topics.ts";
-export { Listeners } from "./listeners.ts";
+export { keepStop, Listeners } from "./listeners.ts";
 export type { AppendNotice } from "./listeners.ts";
 export { rowToRecord, rowToSnapshot, sortById } from "./rows.ts";
 export { SerialQueue } from "./serial-queue.ts";
-export { isUndamaged, snapshotSeal } from "./snapshot-seal.ts";
+export { isUndamaged, snapshotSeal, soundSnapshot } from "./snapshot-seal.ts";
+export { andThen } from "./maybe-promise.ts";
 export { warn } from "./warn.ts";

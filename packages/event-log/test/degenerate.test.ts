@@ -210,7 +210,7 @@ describe("a session file with two names", () => {
     });
     expect(() => session?.lease({ owner: "x", now: 0, ttlMs: 10 })).toThrow(refused);
     expect(() => session?.append(5, [])).toThrow(refused);
-    expect(() => session?.saveSnapshot(snapshotOf(1))).toThrow(refused);
+    await expect(session?.saveSnapshot(snapshotOf(1))).rejects.toThrow(refused);
     expect((await log.list()).map(({ id }) => id)).toEqual(["a"]);
     await log.close();
   });

@@ -100,7 +100,7 @@ export class SessionCache {
     },
   ): Promise<FoldedSession> {
     const records = await this.#reader.readRecords(id, { after: 0, last: head.seq }, signal);
-    const session = foldRecords(foldHeader(header), records);
+    const session = await foldRecords(foldHeader(header), records);
     if (session.head.digest === head.digest) return session;
     throw new Error(`The records of the session "${id}" do not lead to its record ${head.seq}.`);
   }
@@ -123,7 +123,7 @@ export class SessionCache {
       { after: session.head.seq, first: view.records, seq: view.seq, last },
       signal,
     );
-    const folded = foldIfContinued(session, records);
+    const folded = await foldIfContinued(session, records);
     if (folded === undefined || (last !== undefined && folded.head.digest !== last.digest)) return undefined;
     return this.#touch(id, { known: { header, session: folded }, bytes: entry.bytes + lengthOf(records) });
   }
@@ -147,7 +147,7 @@ export class SessionCache {
     const records = await this.#reader.readOn(id, { after, first, seq, last }, signal);
     const head = last ?? records.at(-1) ?? snapshot.head;
     const session = isFoldedHere(snapshot)
-      ? foldRecords(snapshot, records)
+      ? await foldRecords(snapshot, records)
       : await this.readFromHeader(id, { header, head, signal });
     return this.#touch(id, { known: { header, session }, bytes: byteLength(JSON.stringify(session.state)) });
   }
@@ -168,9 +168,12 @@ const lengthOf = (records: readonly LogRecord[]): number =>
   records.reduce((sum, { body }) => sum + byteLength(body), 0);
 
 /** Undefined if the records do not continue the session, as those of another session with its id, or if a newer release wrote them. */
-function foldIfContinued(session: FoldedSession, records: readonly LogRecord[]): FoldedSession | undefined {
+async function foldIfContinued(
+  session: FoldedSession,
+  records: readonly LogRecord[],
+): Promise<FoldedSession | undefined> {
   try {
-    return foldRecords(session, records);
+    return await foldRecords(session, records);
   } catch (error) {
     if (error instanceof LogError || error instanceof SessionError) return undefined;
     throw error;

@@ -12,8 +12,9 @@ import {
 } from "@moora/event-log";
 import {
   conflict,
+  checkInTurns,
   copyRecords,
-  inspectChain,
+  inspectInTurns,
   logCorrupt,
   logRemoved,
   readStart,
@@ -82,9 +83,9 @@ export class RestateSessionLog implements SessionLog {
     return this.#known;
   }
 
-  async read(afterSeq?: number): Promise<readonly LogRecord[]> {
+  async read(afterSeq?: number, limit: number = Infinity): Promise<readonly LogRecord[]> {
     const after = readStart(afterSeq);
-    const last = await this.head();
+    const last = Math.min(await this.head(), after + limit);
     if (after > last) return [];
     const start = this.#startOf(after);
     // Without the digest before them, records are read from the one before.
@@ -110,18 +111,12 @@ export class RestateSessionLog implements SessionLog {
     return logCorrupt(seq);
   }
 
-  async inspect(): Promise<LogInspection> {
-    const last = await this.head();
-    const records = await this.#shared.calls.readRecords(this.id, { after: 0, last });
-    const { records: sound, damage } = inspectChain(chainStart(this.header), records);
-    const missing = sound.length < last ? await this.#missing(sound.length + 1) : undefined;
-    return { records: sound, damage: damage ?? missing, unfinishedBytes: 0 };
+  inspect(): Promise<LogInspection> {
+    return inspectInTurns(this);
   }
 
-  /** Without snapshots, there is no record that is not read. */
   async checkUpTo(seq: number): Promise<void> {
-    const { length } = await this.read();
-    if (length < seq) throw logCorrupt(length + 1);
+    await checkInTurns(this, chainStart(this.header), seq);
   }
 
   async head(): Promise<number> {

@@ -88,7 +88,7 @@ export async function recordsOf(
   session: SessionLog,
   ...inputs: readonly AgentInput[]
 ): Promise<readonly LogRecord[]> {
-  const folded = foldRecords(foldHeader(session.header), await session.read());
+  const folded = await foldRecords(foldHeader(session.header), await session.read());
   return recordInputs(folded, inputs).records;
 }
 

@@ -129,32 +129,15 @@ function toolOutcome(
   if (!isPromise(running)) return running;
   // A `Tool` must not reject, but one that was not made by `defineTool` might.
   const settled = running.catch(thrownToOutcome);
-  if (host.onLateOutput !== undefined) reportLateResult(effect.key, settled, host, late);
-  if (tool.definition.spends !== undefined) reportLateUsage(effect.key, settled, host, late);
+  const { spends } = tool.definition;
+  // A result that arrives after a cancel or the timeout of the tool is dropped. Its usage counts all the same.
+  if (host.onLateOutput !== undefined || spends !== undefined) {
+    void settled.then(({ usage }) => {
+      if (!isAborted(host) && !late.isAborted) return;
+      host.onLateOutput?.(effect.key, "result");
+      if (spends !== undefined)
+        host.dispatchLate?.(usageReported(effect.key, validUsage(usage), host.clock.now()));
+    });
+  }
   return withTimeout(settled, tool, host, late);
-}
-
-/** Reports that a tool has returned after a cancel or its timeout. */
-function reportLateResult(
-  key: string,
-  running: Promise<ToolOutcome>,
-  host: EffectHost,
-  late: LazyAbort,
-): void {
-  void running.then(() => {
-    if (isAborted(host) || late.isAborted) host.onLateOutput?.(key, "result");
-  });
-}
-
-/** Reports the usage of a tool whose result arrives too late, after a cancel or its timeout. */
-function reportLateUsage(
-  key: string,
-  running: Promise<ToolOutcome>,
-  host: EffectHost,
-  late: LazyAbort,
-): void {
-  void running.then(({ usage }) => {
-    if (isAborted(host) || late.isAborted)
-      host.dispatchLate?.(usageReported(key, validUsage(usage), host.clock.now()));
-  });
 }

@@ -86,6 +86,10 @@ const streams = (world: SimWorld, { choose }: Draws): readonly Candidate[] =>
       draw: () => ({ type: "model-streams", text: oneOf(choose, streamed), ...nthOf(pending, world) }),
     }));
 
+/** A cancel that comes during an append is stored after it, while what it makes wanted could begin. */
+const cancelWeight = ({ pending }: SimWorld): number =>
+  pending.some(({ type }) => type === "append") ? 4 : 1;
+
 function fromPeople(world: SimWorld, draws: Draws): readonly Candidate[] {
   const { choose, faults } = draws;
   const hosts = world.hosts.filter(({ session }) => session !== undefined).length;
@@ -108,7 +112,7 @@ function fromPeople(world: SimWorld, draws: Draws): readonly Candidate[] {
           },
         ]),
     ...fault("oversized", 0.2, () => ({ type: "message", text: "", oversized: true, ...host() })),
-    ...fault("cancel", 1, () => ({ type: "cancel", ...host() })),
+    ...fault("cancel", cancelWeight(world), () => ({ type: "cancel", ...host() })),
     ...(hasSubAgents(world.original) && world.cancelIn === undefined
       ? fault("cancel:sub-agent", 4, () => ({ type: "cancel-sub-agent", passage: 1 + choose(mostPassages) }))
       : []),

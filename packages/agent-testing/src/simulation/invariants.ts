@@ -34,7 +34,7 @@ const prototypeKeys = Reflect.ownKeys(Object.prototype).length;
 /**
  * What has to hold after every action. L1 to L11 were checked as each input was published, and with them V5 and V12,
  * which are L7, and V10, which is L11; V1, V2, V7, V8, V15, V17 to V19, V21 and V22 by `LogWatch`, V4, V9 and
- * V16 as a tool began, and V20 and V23 as anything began.
+ * V16 as a tool began, and V20, V23 and V24 as anything began.
  */
 export function checkStep(world: SimWorld, invariants: Invariants): void {
   if (world.failure !== undefined) throw world.failure;

@@ -3,6 +3,7 @@ import type { InputType } from "@moora/agent-core-state-machine";
 import { openCallsOf } from "@moora/agent-core-state-machine/internal";
 import type { SimAction } from "./action.ts";
 import { reviewer } from "./call-ledger.ts";
+import { check } from "./invariant-broken.ts";
 import { publicInputs } from "./log-watch.ts";
 import type { SimHost } from "./sim-host.ts";
 import { oversizedText } from "./sim-log.ts";
@@ -18,6 +19,12 @@ export const isAppending = ({ pending: all }: SimWorld, { name }: SimHost): bool
 /** The item that an action means among those of a list: counted from 0, wrapping around. */
 export const nthOf = <T>(items: readonly T[], nth: number = 0): T | undefined =>
   items.length === 0 ? undefined : items[nth % items.length];
+
+const openHostOf = ({ hosts }: SimWorld, nth: number | undefined): SimHost | undefined =>
+  nthOf(
+    hosts.filter(({ session }) => session !== undefined),
+    nth,
+  );
 
 /** Lets an action happen that people or the application take through the session of a host. */
 export function atHost(
@@ -35,11 +42,9 @@ export function atHost(
     | "listener-throws"
   >,
 ): boolean {
-  const session = nthOf(
-    world.hosts.flatMap((host) => host.session ?? []),
-    action.host,
-  );
-  if (session === undefined) return false;
+  const host = openHostOf(world, action.host);
+  if (host?.session === undefined) return false;
+  const { session } = host;
   switch (action.type) {
     case "message": {
       const isOversized = action.oversized === true;
@@ -51,7 +56,7 @@ export function atHost(
     case "pause":
     case "resume":
       world.record(`a ${action.type}`);
-      world.offer(steer(session, action.type));
+      world.offer(steer(world, host, session, action.type));
       return true;
     case "update": {
       const recipe = nthOf(world.updates, action.nth);
@@ -83,14 +88,28 @@ export function atHost(
 
 type Opened = NonNullable<SimHost["session"]>;
 
-function steer(session: Opened, how: "cancel" | "pause" | "resume"): Promise<Receipt> {
-  switch (how) {
-    case "cancel":
-      return session.cancel("enough");
-    case "pause":
-      return session.pause("not now");
-    case "resume":
-      return session.resume();
+function steer(
+  world: SimWorld,
+  host: SimHost,
+  session: Opened,
+  how: "cancel" | "pause" | "resume",
+): Promise<Receipt> {
+  if (how === "cancel") return cancel(world, host, session);
+  return how === "pause" ? session.pause("not now") : session.resume();
+}
+
+/** V24: nothing begins between a cancel that is accepted and its record in the log. */
+async function cancel(world: SimWorld, host: SimHost, session: Opened): Promise<Receipt> {
+  const canceling: NonNullable<SimHost["canceling"]> = { begun: undefined };
+  host.canceling = canceling;
+  try {
+    const receipt = await session.cancel("enough");
+    const { begun } = canceling;
+    const isHeld = receipt.status !== "accepted" || begun === undefined;
+    world.guard(() => check(isHeld, "V24", () => `a ${begun} begins while a cancel is being stored`));
+    return receipt;
+  } finally {
+    if (host.canceling === canceling) host.canceling = undefined;
   }
 }
 

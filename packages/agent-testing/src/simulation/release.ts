@@ -10,44 +10,21 @@ import { oneOf } from "./choices.ts";
 /** Fields of a tool's definition that a release changes. */
 type Fields = Pick<ToolDefinition, "risk" | "approval" | "replay">;
 
-/** How the next release of an agent differs from the one before. */
-export type Release =
-  | {
-      readonly change:
-        | "tool-removed"
-        | "tool-added"
-        | "tool-renamed"
-        | "schema"
-        | "schema-upcast"
-        | "description";
-      readonly tool: string;
-    }
-  | { readonly change: "risk" | "tool-approval" | "replay"; readonly tool: string; readonly fields: Fields }
-  | { readonly change: ConfigChange; readonly config: AgentConfigChange }
-  /** Back to the agent that the simulation was given. */
-  | { readonly change: "rollback" };
-
-/** Changes of a configuration. */
-type ConfigChange =
-  | "prompt"
-  | "approval-tightened"
-  | "approval-loosened"
-  | "blacklist"
-  | "budget"
-  | "limits"
-  | "model";
-
-/** Every way in which a release can differ; `release:description` is the fault of one. */
-export const releaseChanges: readonly Release["change"][] = [
+/** Changes of one tool that its name describes. */
+const toolChanges = [
   "tool-removed",
   "tool-added",
   "tool-renamed",
   "schema",
   "schema-upcast",
   "description",
-  "risk",
-  "tool-approval",
-  "replay",
+] as const;
+
+/** Changes of a tool by its fields. */
+const fieldChanges = ["risk", "tool-approval", "replay"] as const;
+
+/** Changes of a configuration. */
+const configChanges = [
   "prompt",
   "approval-tightened",
   "approval-loosened",
@@ -55,6 +32,23 @@ export const releaseChanges: readonly Release["change"][] = [
   "budget",
   "limits",
   "model",
+] as const;
+
+type ConfigChange = (typeof configChanges)[number];
+
+/** How the next release of an agent differs from the one before. */
+export type Release =
+  | { readonly change: (typeof toolChanges)[number]; readonly tool: string }
+  | { readonly change: (typeof fieldChanges)[number]; readonly tool: string; readonly fields: Fields }
+  | { readonly change: ConfigChange; readonly config: AgentConfigChange }
+  /** Back to the agent that the simulation was given. */
+  | { readonly change: "rollback" };
+
+/** Every way in which a release can differ; `release:description` is the fault of one. */
+export const releaseChanges: readonly Release["change"][] = [
+  ...toolChanges,
+  ...fieldChanges,
+  ...configChanges,
   "rollback",
 ];
 
@@ -77,16 +71,9 @@ const plainTools = ({ parts }: Agent<unknown>): readonly string[] =>
   [...parts.tools].flatMap(([name, tool]) => (calledAgentOf(tool) === undefined ? [name] : []));
 
 /** Changes of a tool that the agent has. */
-const ofTool: ReadonlySet<string> = new Set([
-  "tool-removed",
-  "tool-renamed",
-  "schema",
-  "schema-upcast",
-  "description",
-  "risk",
-  "tool-approval",
-  "replay",
-]);
+const ofTool: ReadonlySet<string> = new Set(
+  [...toolChanges, ...fieldChanges].filter((it) => it !== "tool-added"),
+);
 
 /**
  * Policies that are at most as loose as the one that its author chose for a tool: a release that lets a payment run twice

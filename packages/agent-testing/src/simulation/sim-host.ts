@@ -19,6 +19,8 @@ export interface SimHost {
   /** Whether its `onApproval` approves whatever is asked. */
   readonly approvesAll: boolean;
   session: DurableSession<unknown> | undefined;
+  /** The cancel of this process that is on its way to the log, and what has begun meanwhile. */
+  canceling: { begun: Beginning | undefined } | undefined;
   /** Timers that were set and have neither fired nor been cleared. */
   timers: number;
 }

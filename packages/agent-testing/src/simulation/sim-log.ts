@@ -47,6 +47,8 @@ export interface SimLogParts {
   readonly wait: ((pending: PendingAppend) => void) | undefined;
   /** Called with what was stored. */
   readonly wrote: (host: string, records: readonly LogRecord[]) => void;
+  /** Called as the append of a cancel ends. */
+  readonly canceled: () => void;
   /** Called at each passage of the log of a sub-agent: the way of a call there, and the way of its answer back. */
   readonly pass: () => Promise<void>;
 }
@@ -179,6 +181,7 @@ export class SimLog {
 
   #write(log: SessionLog, expectedSeq: number, records: readonly LogRecord[]): void {
     checkLength(records);
+    if (records.some(({ body }) => body.includes('"type":"re-act-cancelled"'))) this.#parts.canceled();
     const how = this.#faultFor(records);
     if (how === "nothing-written") throw new LogError("LogWrite", "Simulated: the disk is full.");
     if (how === "busy") throw new LogError("LogBusy", "Simulated: the log is locked.");

@@ -14,7 +14,7 @@ import { openCallsOf } from "@moora/agent-core-state-machine/internal";
 import { LogError, type EventLog } from "@moora/event-log";
 import type { Dialects } from "../laws/request-laws.ts";
 import { checkBeginning, type Beginning } from "./check-beginning.ts";
-import { InvariantBroken } from "./invariant-broken.ts";
+import { check, InvariantBroken } from "./invariant-broken.ts";
 import { runGuarded, LogWatch } from "./log-watch.ts";
 import type { Pending } from "./pending.ts";
 import { passSubAgent } from "./pass-sub-agent.ts";
@@ -94,10 +94,19 @@ export class SimWorld {
       id: sessionId,
       wait,
       wrote: (writer, records) => this.guard(() => this.watch.wrote(writer, records, this.#isOwned)),
+      canceled: () => void (host.canceling = undefined),
       pass: () => passSubAgent(this, host),
     });
-    const { agent } = this;
-    const host: SimHost = { name, agent, log, access, approvesAll, session: undefined, timers: 0 };
+    const host: SimHost = {
+      name,
+      agent: this.agent,
+      log,
+      access,
+      approvesAll,
+      session: undefined,
+      canceling: undefined,
+      timers: 0,
+    };
     const clock = clockOf(host, this.time, () => this.hosts.includes(host));
     this.hosts.push(host);
     for (const fault of this.releases.splice(0)) this.hit(fault);
@@ -136,10 +145,10 @@ export class SimWorld {
   async #checkIsCurrent(session: DurableSession<unknown>): Promise<void> {
     await nextTurn();
     const { seq, lastError } = session.info();
-    if (lastError !== undefined || seq === this.watch.length) return;
-    this.failure ??= new InvariantBroken(
-      "V2",
-      `a host that has opened is at ${seq}, and the log at ${this.watch.length}`,
+    const { length } = this.watch;
+    const isCurrent = lastError !== undefined || seq === length;
+    this.guard(() =>
+      check(isCurrent, "V2", () => `a host has opened at ${seq}, and the log is at ${length}`),
     );
   }
 
@@ -268,7 +277,8 @@ export class SimWorld {
     });
   }
 
-  #starts({ session }: SimHost, what: Beginning, toolCallId?: string, within?: string): void {
+  #starts({ session, canceling }: SimHost, what: Beginning, toolCallId?: string, within?: string): void {
+    if (canceling !== undefined) canceling.begun ??= what;
     // While a host opens the session, only its log shows what it has accepted.
     if (session === undefined) this.watch.catchUp();
     checkBeginning(session?.current() ?? this.watch.keeper.state, what, toolCallId, within);
@@ -277,8 +287,6 @@ export class SimWorld {
   #begins(host: SimHost, tool: Tool, parameters: string, context: ToolContext): void {
     const { name, session, agent } = host;
     const { toolCallId, attempt, idempotencyKey: key } = context;
-    // While a host opens the session, only its log shows what it has accepted.
-    if (session === undefined) this.watch.catchUp();
     const { replay = "once" } = tool.definition;
     const atSeq = this.watch.length;
     const run = { host: name, name: tool.name, toolCallId, key, parameters, attempt, atSeq, replay };

@@ -1,24 +1,17 @@
 import { changeConfig } from "@moora/agent-core-state-machine/internal";
-import type { Agent, Recipe } from "@moora/agent";
-import type { Dialects } from "../laws/request-laws.ts";
+import type { Agent } from "@moora/agent";
 import type { SimAction, SimulatedSession } from "./action.ts";
 import { settleSession, takesMessage } from "./settle-session.ts";
 import { checkEnd, checkStep, type Invariants } from "./invariants.ts";
 import { check, InvariantBroken } from "./invariant-broken.ts";
 import { performAction } from "./perform-action.ts";
 import { nextTurn } from "./finish-work.ts";
-import { SimWorld, type StoryLine } from "./sim-world.ts";
+import { SimWorld, type StoryLine, type WorldOptions } from "./sim-world.ts";
 import { onUncaught } from "./uncaught.ts";
 
 /** The set-up of a simulated session: everything except its actions. */
-export interface SessionOptions {
-  readonly agent: Agent<unknown>;
+export interface SessionOptions extends Omit<WorldOptions, "asyncAppends"> {
   readonly invariants: Invariants;
-  readonly dialects: Dialects;
-  readonly thoroughly: (count: number) => boolean;
-  readonly executes: (name: string) => boolean;
-  readonly updates: readonly Recipe<unknown>[];
-  readonly context: object | undefined;
   /** Called before each session. */
   readonly beforeEach: () => void | Promise<void>;
 }
@@ -47,11 +40,12 @@ export async function simulateSession(
   setup: Omit<SimulatedSession, "actions">,
   next: NextAction,
 ): Promise<SessionResult> {
-  const { dialects, thoroughly, executes, updates, context } = options;
-  const agent = withConfig(options.agent, setup);
-  const asyncAppends = setup.asyncAppends === true;
   await options.beforeEach();
-  const world = new SimWorld({ agent, asyncAppends, dialects, thoroughly, executes, updates, context });
+  const world = new SimWorld({
+    ...options,
+    agent: withConfig(options.agent, setup),
+    asyncAppends: setup.asyncAppends === true,
+  });
   const actions: SimAction[] = [];
   let skipped = 0;
   let failure: unknown;

@@ -32,7 +32,7 @@ import {
 /**
  * Simulates sessions of an agent, deterministically: a clock that is moved by hand, a model that is drawn, tools that
  * fail, lie or never return, people who decide late, twice or never, crashes, failing writes, second hosts, and next
- * releases of the agent itself, unless it is a team. After every action the laws L1 to L11, the invariants V1 to V23 and your own are
+ * releases of the agent itself, unless it is a team. After every action the laws L1 to L11, the invariants V1 to V24 and your own are
  * checked. The first failure is shrunk. Rejects with `BuildError` for an unknown or invalid option.
  */
 export async function simulate(

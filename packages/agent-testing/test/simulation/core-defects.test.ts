@@ -156,6 +156,15 @@ describe("a host whose onApproval approves everything", () => {
   );
 });
 
+describe("a cancel that comes while calls are being stored", () => {
+  it("is stored before any of them begins", async () => {
+    const appended: SimAction = { type: "append-ends" };
+    const cancel: SimAction = { type: "cancel" };
+    const actions: readonly SimAction[] = [message, appended, appended, pay, cancel, appended, appended];
+    expect(await failureOf(payingAgent("keyed"), actions, { asyncAppends: true })).toBe("none");
+  });
+});
+
 describe("a record that no log takes", () => {
   it("is a user message: later messages are accepted", async () => {
     const oversized: SimAction = { type: "message", text: "", oversized: true };

@@ -1,7 +1,7 @@
 import { maxRecordLength, type ChainHead, type LogRecord, type MaybePromise } from "@moora/event-log";
+import { andThen } from "@moora/event-log/store";
 import type { PendingStep } from "../session/machine.ts";
 import type { LogHandle } from "./log-handle.ts";
-import { andThen } from "./maybe-promise.ts";
 import { inputToRecord } from "./session-record.ts";
 
 /** The maximum length of one append to a log, in characters. */

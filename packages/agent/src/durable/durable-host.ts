@@ -1,6 +1,7 @@
 import { AgentError } from "@moora/agent-core-effects";
 import type { AgentInput } from "@moora/agent-core-state-machine";
 import type { LogError } from "@moora/event-log";
+import { andThen } from "@moora/event-log/store";
 import type { Agent } from "../define-agent.ts";
 import { Logger } from "../logger.ts";
 import { cancelAbandoned } from "../session/cancel-abandoned.ts";
@@ -18,7 +19,6 @@ import { logAppendRetry, logClosed, logLost, logOpened, writerLogs } from "./lif
 import { isFinal, lostError, unwritableError } from "./log-failures.ts";
 import { LogFollower } from "./log-follower.ts";
 import { LogWriter } from "./log-writer.ts";
-import { andThen } from "./maybe-promise.ts";
 import { RetriedLedger } from "./retried-ledger.ts";
 import { SessionError } from "./session-error.ts";
 import { identityOf } from "./session-header.ts";

@@ -17,16 +17,17 @@ export interface FoldStep {
   readonly after: AgentState;
 }
 
-/** The records of the inputs that apply to a fold, and the fold after them. */
+/** The records of the inputs that apply to a fold, and the fold after them. `check` returns an input as the session may take it. */
 export function foldInputs(
   { state, head }: Fold,
   inputs: readonly DispatchedInput[],
+  check: (input: AgentInput) => AgentInput = parseOrRefuse,
 ): { readonly records: readonly LogRecord[]; readonly fold: Fold; readonly steps: readonly FoldStep[] } {
   const records: LogRecord[] = [];
   const steps: FoldStep[] = [];
   let fold = { state, head };
   for (const dispatched of inputs) {
-    const input = parseOrRefuse(inputAt(dispatched, fold.state));
+    const input = check(inputAt(dispatched, fold.state));
     const stepped = step(input)(fold.state);
     steps.push({ input, before: fold.state, after: stepped.state });
     if (stepped.state === fold.state) continue;

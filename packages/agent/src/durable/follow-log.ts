@@ -1,5 +1,8 @@
 import type { AgentInput } from "@moora/agent-core-state-machine";
+import type { LogRecord } from "@moora/event-log";
+import { readParts } from "@moora/event-log/store";
 import { callSafely } from "../listeners.ts";
+import { inTurns } from "./in-turns.ts";
 import type { LogHandle } from "./log-handle.ts";
 import { recordToInput } from "./session-record.ts";
 
@@ -9,13 +12,20 @@ export interface LoggedInput {
   readonly input: AgentInput;
 }
 
-/** Reads the inputs after a sequence number from the log. With `limit`, the log may return only that many. */
-export const inputsAfter = async (
+/** Reads the inputs after a sequence number from the log, in turns of the event loop. With `limit`, the log may return only that many. */
+export async function inputsAfter(
   { log }: LogHandle,
-  seq: number,
+  afterSeq: number,
   limit?: number,
-): Promise<readonly LoggedInput[]> =>
-  (await log.read(seq, limit)).map((record) => ({ seq: record.seq, input: recordToInput(record) }));
+): Promise<readonly LoggedInput[]> {
+  const inputs: LoggedInput[] = [];
+  const take = (part: readonly LogRecord[]): void => {
+    for (const record of part) inputs.push({ seq: record.seq, input: recordToInput(record) });
+  };
+  if (limit === undefined) await readParts(log, { afterSeq }, take);
+  else take(await log.read(afterSeq, limit));
+  return inputs;
+}
 
 /** What `followLog` needs of a session: its new inputs, and where errors of listeners are reported. */
 export interface FollowedSession {
@@ -45,7 +55,7 @@ export async function followLog(
     else waiting.push({ seq, input });
   });
   try {
-    for (const logged of await inputsAfter(handle, afterSeq)) emit(logged);
+    await inTurns(await inputsAfter(handle, afterSeq), emit);
     // The listener may cause more inputs, which queue in `waiting` meanwhile.
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) emit(next);
     waiting = undefined;

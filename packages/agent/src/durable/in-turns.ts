@@ -1,36 +1,22 @@
-import type { LogRecord, SessionLog } from "@moora/event-log";
-import { nextTurn } from "../session/start-queue.ts";
+import { nextTurn } from "@moora/event-log/store";
 
-/** The items that are processed before the event loop has a turn, for timers, I/O and the work of others. */
-const itemsPerTurn = 200;
+/** The steps that are done before the event loop has a turn, for timers, I/O and the work of others. */
+const stepsPerTurn = 200;
 
-/** The records that one read of a log returns: each read of a remote log is a request. */
-const recordsPerRead = 1_000;
+/** Does the steps of a generator, and resolves with what it returns. Yields to the event loop after every `stepsPerTurn` of them. */
+export async function finishInTurns<Result>(steps: Iterator<void | Promise<void>, Result>): Promise<Result> {
+  for (let count = 1; ; count += 1) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+    if (value !== undefined) await value;
+    if (count % stepsPerTurn === 0) await new Promise<void>(nextTurn);
+  }
+}
 
-/**
- * Calls `work` with each item, in order, and waits where it returns a promise. Yields to the event loop after every `itemsPerTurn` of
- * them.
- */
+/** Calls `work` with each item in turns of the event loop, in order, and waits where it returns a promise. */
 export async function inTurns<Item>(
   items: Iterable<Item>,
   work: (item: Item) => void | Promise<void>,
 ): Promise<void> {
-  let count = 0;
-  for (const item of items) {
-    const done = work(item);
-    if (done !== undefined) await done;
-    count += 1;
-    if (count % itemsPerTurn === 0) await new Promise<void>(nextTurn);
-  }
-}
-
-/** Reads the records after a sequence number as `SessionLog.read` does, part by part where the log can read parts. */
-export async function readInTurns(log: SessionLog, afterSeq: number = 0): Promise<readonly LogRecord[]> {
-  const parts: (readonly LogRecord[])[] = [];
-  for (let seq = afterSeq; ; seq += recordsPerRead) {
-    const part = await log.read(seq, recordsPerRead);
-    parts.push(part);
-    if (part.length !== recordsPerRead) return parts.flat();
-    await new Promise<void>(nextTurn);
-  }
+  await finishInTurns(Iterator.from(items).map(work));
 }

@@ -1,5 +1,5 @@
 import { LogError, type EventLog, type MaybePromise, type SessionLog } from "@moora/event-log";
-import { andThen } from "./maybe-promise.ts";
+import { andThen } from "@moora/event-log/store";
 
 /** One session of a store through a replaceable handle: after a failed write, stores require a new one. */
 export interface LogHandle {

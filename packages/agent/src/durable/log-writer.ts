@@ -1,11 +1,12 @@
 import type { AgentInput } from "@moora/agent-core-state-machine";
 import { checkedChain, LogError, type ChainHead, type LogRecord, type MaybePromise } from "@moora/event-log";
+import { andThen } from "@moora/event-log/store";
 import type { CommitResult, CommittedInput } from "@moora/moorex";
 import type { InputLedger, PendingStep } from "../session/machine.ts";
 import { PendingInput } from "../session/pending-input.ts";
 import { splitIntoAppends, appendInTurn, longestAppend, stepsToRecords } from "./appends.ts";
 import type { LogHandle } from "./log-handle.ts";
-import { attempt, andFinally, andThen } from "./maybe-promise.ts";
+import { attempt, andFinally } from "./maybe-promise.ts";
 import { SessionError } from "./session-error.ts";
 import { recordToInput } from "./session-record.ts";
 

@@ -1,12 +1,6 @@
 import { isPromise } from "@moora/agent-core-effects/internal";
 import type { MaybePromise } from "@moora/event-log";
 
-/** Like `then`, but calls back synchronously with a value that is not a promise, so that a local log costs no promise. */
-export const andThen = <From, To>(
-  value: MaybePromise<From>,
-  next: (value: From) => MaybePromise<To>,
-): MaybePromise<To> => (isPromise(value) ? value.then(next) : next(value));
-
 /** Like `andThen`, with a callback for work that throws or rejects. Exceptions of `done` are not caught. */
 export function attempt<From, To>(
   work: () => MaybePromise<From>,

@@ -9,9 +9,9 @@ import {
   type SessionLog,
   type Snapshot,
 } from "@moora/event-log";
-import { warn } from "@moora/event-log/store";
+import { readInTurns, warn } from "@moora/event-log/store";
 import { textToJson } from "@moora/llm/internal";
-import { inTurns, readInTurns } from "./in-turns.ts";
+import { inTurns } from "./in-turns.ts";
 import { SessionError } from "./session-error.ts";
 import { headerToState, textToHeader, type SessionHeader } from "./session-header.ts";
 import { recordToInput } from "./session-record.ts";
@@ -147,18 +147,28 @@ async function foldTail({
   const replay = beginReplay(state);
   let head = start;
   let hasNews = false;
+  const stoppedBy = await takeInputs(tail, (input, { seq, digest }) => {
+    hasNews ||= isNews(input);
+    replay.apply(input);
+    head = { seq, digest };
+  });
+  return { state: replay.state(), head, stoppedBy, hasNews };
+}
+
+/** Takes the inputs of records in turns, up to the first one that a newer release wrote. Resolves with the error of that one. */
+export async function takeInputs(
+  records: readonly LogRecord[],
+  take: (input: AgentInput, record: LogRecord) => void,
+): Promise<SessionError | undefined> {
   let stoppedBy: SessionError | undefined;
-  await inTurns(tail, (record) => {
+  await inTurns(records, (record) => {
     if (stoppedBy !== undefined) return;
     try {
-      const input = recordToInput(record);
-      hasNews ||= isNews(input);
-      replay.apply(input);
-      head = { seq: record.seq, digest: record.digest };
+      take(recordToInput(record), record);
     } catch (error) {
       if (!(error instanceof SessionError)) throw error;
       stoppedBy = error;
     }
   });
-  return { state: replay.state(), head, stoppedBy, hasNews };
+  return stoppedBy;
 }

@@ -1,6 +1,7 @@
 import type { Clock, DispatchedInput } from "@moora/agent-core-effects";
 import { step, type AgentInput, type AgentState } from "@moora/agent-core-state-machine";
 import { checkedChain, LogError, type EventLog, type LogRecord } from "@moora/event-log";
+import { readInTurns } from "@moora/event-log/store";
 import { checkIsAgent, checkIsLog, checkIsText } from "../check-arguments.ts";
 import { systemClock } from "../clock.ts";
 import { checkOptions, type OptionForms } from "../check-options.ts";
@@ -16,6 +17,7 @@ import { checkIsNotClosed } from "./closed-session.ts";
 import { engineClaim, takeLease } from "./engine-lease.ts";
 import { foldInputs, type Fold, type FoldStep } from "./fold-inputs.ts";
 import { followLog } from "./follow-log.ts";
+import { inTurns } from "./in-turns.ts";
 import { writerLogs } from "./lifecycle-logs.ts";
 import { logHandle, type LogHandle } from "./log-handle.ts";
 import { restoreSession } from "./restore.ts";
@@ -250,13 +252,14 @@ class FoldedSession implements SharedSession {
   /** Resolves with the number of records that were read. */
   async #read(): Promise<number> {
     const { handle } = this.#parts;
-    const records = await handle.log.read(this.#fold.head.seq);
-    for (const record of checkedChain(this.#fold.head, records)) {
+    const records = await readInTurns(handle.log, this.#fold.head.seq);
+    await inTurns(records, (record) => {
+      checkedChain(this.#fold.head, [record]);
       const { seq, digest } = record;
       const { state } = step(recordToInput(record))(this.#fold.state);
       this.#fold = { state, head: { seq, digest } };
       this.#report(record);
-    }
+    });
     return records.length;
   }
 }

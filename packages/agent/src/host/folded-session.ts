@@ -1,18 +1,14 @@
-import { inputAt, type DispatchedInput } from "@moora/agent-core-effects";
-import {
-  beginReplay,
-  rulesVersion,
-  step,
-  type AgentInput,
-  type AgentState,
-} from "@moora/agent-core-state-machine";
+import type { DispatchedInput } from "@moora/agent-core-effects";
+import { beginReplay, rulesVersion, type AgentInput, type AgentState } from "@moora/agent-core-state-machine";
 import { frozen, stateVersion } from "@moora/agent-core-state-machine/internal";
 import { chainStart, checkedChain, type ChainHead, type LogRecord } from "@moora/event-log";
 import type { Agent } from "../define-agent.ts";
 import { dataInputs } from "../data-inputs.ts";
 import { isSameJson } from "../durable/canonical-json.ts";
+import { foldInputs } from "../durable/fold-inputs.ts";
+import { inTurns } from "../durable/in-turns.ts";
 import { headerOf, headerToState, headerToText, textToHeader } from "../durable/session-header.ts";
-import { inputToRecord, recordToInput } from "../durable/session-record.ts";
+import { recordToInput } from "../durable/session-record.ts";
 import { joinedTeam, memberAt } from "../team/member-at.ts";
 
 /**
@@ -54,30 +50,27 @@ export const foldHeader = (header: string): FoldedSession => ({
  * before it. Pure: append the records, and dispatch nothing else until they are durable.
  */
 export function recordInputs(session: FoldedSession, inputs: readonly DispatchedInput[]): RecordedInputs {
-  let { head } = session;
-  let state = frozen(session.state);
-  const records: LogRecord[] = [];
-  for (const dispatched of inputs) {
-    const input = inputAt(dispatched, state);
-    const after = step(input)(state);
-    if (after.state === state) continue;
-    const record = inputToRecord(head, input, after.changes);
-    records.push(record);
-    head = { seq: record.seq, digest: record.digest };
-    state = after.state;
-  }
-  return { state, head, rules: rulesVersion, records };
+  const from = { state: frozen(session.state), head: session.head };
+  const { fold, records } = foldInputs(from, inputs, (input) => input);
+  return { ...fold, rules: rulesVersion, records };
 }
 
 /**
- * Folds records that another process has made. Pure. Throws `LogCorrupt` for records that do not continue the session, and
- * `UnsupportedVersion` for one of a newer release.
+ * Folds records that another process has made, in turns of the event loop. Rejects with `LogCorrupt` for records that do not continue the
+ * session, and with `UnsupportedVersion` for one of a newer release.
  */
-export function foldRecords(session: FoldedSession, records: readonly LogRecord[]): FoldedSession {
+export async function foldRecords(
+  session: FoldedSession,
+  records: readonly LogRecord[],
+): Promise<FoldedSession> {
   const replay = beginReplay(frozen(session.state));
-  for (const record of checkedChain(session.head, records)) replay.apply(recordToInput(record));
-  const { seq, digest } = records.at(-1) ?? session.head;
-  return { state: replay.state(), head: { seq, digest }, rules: rulesVersion };
+  let { head } = session;
+  await inTurns(records, (record) => {
+    checkedChain(head, [record]);
+    replay.apply(recordToInput(record));
+    head = { seq: record.seq, digest: record.digest };
+  });
+  return { state: replay.state(), head, rules: rulesVersion };
 }
 
 /**

@@ -7,6 +7,7 @@ import {
   type LogRecord,
   type SessionLog,
 } from "@moora/event-log";
+import { readInTurns } from "@moora/event-log/store";
 import {
   closedBy,
   closingClaim,
@@ -15,7 +16,6 @@ import {
   replacingClaim,
 } from "../durable/closed-copy.ts";
 import { closedError } from "../durable/closed-session.ts";
-import { readInTurns } from "../durable/in-turns.ts";
 import { isDead } from "../durable/lease-holder.ts";
 import { isOfInterruptedWrite, isOfWrite, removeInterruptedWrite } from "../durable/unfinished-write.ts";
 import { copyBlobs } from "../time-travel/copy-blobs.ts";

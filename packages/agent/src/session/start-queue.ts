@@ -1,13 +1,7 @@
+import { nextTurn } from "@moora/event-log/store";
+
 /** The starts that may follow each other in microtasks. Then the event loop has a turn, for timers and for I/O. */
 const mostMicrotasks = 100;
-
-const immediate: unknown = Reflect.get(globalThis, "setImmediate");
-
-/** Calls back in the next turn of the event loop, also where a test has replaced the timers after this module was loaded. */
-export function nextTurn(callback: () => void): void {
-  if (typeof immediate === "function") Reflect.apply(immediate, undefined, [callback]);
-  else setTimeout(callback, 0);
-}
 
 /**
  * Starts work in the next microtask, all of it in the same one. A model and tools that answer at once would keep the process

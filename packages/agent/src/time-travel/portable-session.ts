@@ -9,14 +9,14 @@ import {
   type LogRecord,
 } from "@moora/event-log";
 import { checkIsNotClosed } from "../durable/closed-session.ts";
-import { inTurns } from "../durable/in-turns.ts";
+import { finishInTurns, inTurns } from "../durable/in-turns.ts";
 import { headerToState, identityOf, textToHeader } from "../durable/session-header.ts";
 import { SessionError } from "../durable/session-error.ts";
 import { recordToInput } from "../durable/session-record.ts";
 import { checkHasSessionsOfCalls } from "../session-of-tool.ts";
 import { appliedRecords } from "./applied-records.ts";
 import { closingOfCopy } from "./open-work.ts";
-import { end, recordsUpTo, sessionLog, soundRecordsOf } from "./read-session.ts";
+import { end, recordsUpTo, sessionLog } from "./read-session.ts";
 import { writeSession } from "./write-session.ts";
 
 /** The format and version at the beginning of a portable session. */
@@ -34,7 +34,7 @@ export async function exportSession(log: EventLog, id: string, seq: number = end
   const session = await sessionLog(log, id);
   await checkIsNotClosed(session);
   textToHeader(session.header);
-  const sound = await soundRecordsOf(session);
+  const sound = await session.inspect();
   const records = sound.records.slice(0, recordsUpTo(sound, seq));
   const lines = [headerToLine({ id, header: session.header })];
   await inTurns(records, (record) => void lines.push(recordToLine(record)));
@@ -69,12 +69,20 @@ export interface PortableSession {
  * for a value that is not a string.
  */
 export function parsePortable(text: string): PortableSession {
+  const steps = parseSteps(text);
+  for (let step = steps.next(); ; step = steps.next()) if (step.done === true) return step.value;
+}
+
+/** Yields after each part of the work. */
+function* parseSteps(text: string): Generator<undefined, PortableSession> {
   if (typeof text !== "string")
     throw new LogError("InvalidOption", `The exported session must be a string, got ${shownValue(text)}.`);
   const lines = text.split("\n");
   if (lines.pop() !== "") throw truncationError(lines.length);
   const seal = lines.pop();
-  const [first, ...rest] = lines.map(lineToObject);
+  const objects: Line[] = [];
+  for (const line of lines) yield void objects.push(lineToObject(line, objects.length));
+  const [first, ...rest] = objects;
   const { mark: found, id, header } = first ?? {};
   if (isOtherVersion(found)) {
     const message = `Unsupported export "${found}": this release reads "${format}". Use a newer one.`;
@@ -89,9 +97,13 @@ export function parsePortable(text: string): PortableSession {
   const isSealed = seal === sealOf(lines);
   // Before the chain, which is another one in another format. Without the seal, the header may be damaged.
   if (isSealed) textToHeader(header);
-  checkedChain(chainStart(header), records);
+  let last = chainStart(header);
+  for (const record of records) {
+    checkedChain(last, [record]);
+    yield void (last = record);
+  }
   if (!isSealed) throw truncationError(records.length);
-  for (const record of records) recordToInput(record);
+  for (const record of records) yield void recordToInput(record);
   return { id, header, records };
 }
 
@@ -119,7 +131,7 @@ export async function importSession(
   text: string,
   as?: string,
 ): Promise<{ id: string; seq: number }> {
-  const session = parsePortable(text);
+  const session = await finishInTurns(parseSteps(text));
   const id = as ?? session.id;
   const { header } = session;
   const replay = await replayOf(session);
@@ -151,7 +163,7 @@ async function closingRecords(
  * its id. Rejects with `LogError`.
  */
 export async function importForReading(log: EventLog, text: string): Promise<string> {
-  const { id, header, records } = parsePortable(text);
+  const { id, header, records } = await finishInTurns(parseSteps(text));
   await writeSession(log, id, header, records);
   return id;
 }

@@ -6,11 +6,10 @@ import {
 } from "@moora/agent-core-state-machine";
 import type { EventLog, LogError, LogRecord, SessionLog } from "@moora/event-log";
 import { checkIsId, checkIsLog, checkIsSeq } from "../check-arguments.ts";
-import { inTurns, readInTurns } from "../durable/in-turns.ts";
+import { inTurns } from "../durable/in-turns.ts";
+import { takeInputs } from "../durable/restore.ts";
 import { SessionError } from "../durable/session-error.ts";
 import { headerToState, textToHeader, type SessionHeader } from "../durable/session-header.ts";
-import { recordToInput } from "../durable/session-record.ts";
-import { unlessRemoved } from "../durable/unless-removed.ts";
 
 /**
  * Opens the log of an existing session. Rejects with `SessionUnknown`, and with `InvalidOption` for a value that is not
@@ -61,28 +60,11 @@ export async function readSession(log: EventLog, id: string): Promise<RecordedSe
 export const readSoundPart = async (log: EventLog, id: string): Promise<RecordedSession> =>
   await soundPartOf(await sessionLog(log, id));
 
-/** The records of an open session before its first damage. Only a damaged log is read at once. */
-export async function soundRecordsOf(
-  session: SessionLog,
-): Promise<Pick<RecordedSession, "records" | "damage">> {
-  const readSound = async () => ({ records: await readInTurns(session), damage: undefined });
-  return (await unlessRemoved(readSound, undefined, "LogCorrupt")) ?? (await session.inspect());
-}
-
 /** Reads an open session up to its first damage. Rejects as `readSoundPart`. */
 export async function soundPartOf(session: SessionLog): Promise<RecordedSession> {
-  const { records, damage } = await soundRecordsOf(session);
+  const { records, damage } = await session.inspect();
   const inputs: AgentInput[] = [];
-  let stoppedBy: SessionError | undefined;
-  await inTurns(records, (record) => {
-    if (stoppedBy !== undefined) return;
-    try {
-      inputs.push(recordToInput(record));
-    } catch (error) {
-      if (!(error instanceof SessionError)) throw error;
-      stoppedBy = error;
-    }
-  });
+  const stoppedBy = await takeInputs(records, (input) => inputs.push(input));
   return { header: textToHeader(session.header), records, inputs, stoppedBy, damage };
 }
 

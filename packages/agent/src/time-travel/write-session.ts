@@ -1,8 +1,8 @@
 import type { EventLog, LogRecord } from "@moora/event-log";
+import { nextTurn } from "@moora/event-log/store";
 import { splitIntoAppends } from "../durable/appends.ts";
 import { SessionError } from "../durable/session-error.ts";
 import { removeInterruptedWrite } from "../durable/unfinished-write.ts";
-import { nextTurn } from "../session/start-queue.ts";
 import { WriteClaim } from "./write-claim.ts";
 
 /** Records in batches that each log accepts as one append, and that a log in this process stores in some milliseconds. */

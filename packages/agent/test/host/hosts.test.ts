@@ -64,24 +64,24 @@ describe("records that another process has made", () => {
     { type: "re-act-cancelled", timestamp: 3 },
   ]);
 
-  it("fold to the session of that process, from any head", () => {
-    expect(foldRecords(start, records)).toEqual({ state, head, rules: rulesVersion });
-    const first = foldRecords(start, records.slice(0, 1));
+  it("fold to the session of that process, from any head", async () => {
+    expect(await foldRecords(start, records)).toEqual({ state, head, rules: rulesVersion });
+    const first = await foldRecords(start, records.slice(0, 1));
     expect(first.head.seq).toBe(1);
-    expect(foldRecords(first, records.slice(1))).toEqual({ state, head, rules: rulesVersion });
-    expect(foldRecords({ state, head, rules: rulesVersion }, [])).toEqual({
+    expect(await foldRecords(first, records.slice(1))).toEqual({ state, head, rules: rulesVersion });
+    expect(await foldRecords({ state, head, rules: rulesVersion }, [])).toEqual({
       state,
       head,
       rules: rulesVersion,
     });
   });
 
-  it("are refused if they do not continue the session, or if a newer release wrote them", () => {
-    expect(() => foldRecords(start, records.slice(1))).toThrow(
+  it("are refused if they do not continue the session, or if a newer release wrote them", async () => {
+    await expect(foldRecords(start, records.slice(1))).rejects.toThrow(
       expect.objectContaining({ code: "LogCorrupt" }),
     );
     const newer = recordAfter(head, JSON.stringify({ type: "re-act-cancelled", v: 99 }), "");
-    expect(() => foldRecords({ state, head, rules: rulesVersion }, [newer])).toThrow(
+    await expect(foldRecords({ state, head, rules: rulesVersion }, [newer])).rejects.toThrow(
       expect.objectContaining({ code: "UnsupportedVersion" }),
     );
   });

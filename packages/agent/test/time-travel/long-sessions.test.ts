@@ -1,36 +1,27 @@
 import { memoryLog, type EventLog } from "@moora/event-log";
 import { answers, MockLlmCaller } from "@moora/llm/testing";
 import { longSession } from "@moora/testbed/long-session";
+import { turnsOf } from "@moora/testbed/turns-of";
 import { beforeAll, describe, expect, it } from "vitest";
 import {
   defineAgent,
   diffSessions,
   exportSession,
+  foldHeader,
   forkSession,
   importSession,
   openSession,
+  parsePortable,
   readSession,
   rerunSession,
   stateAt,
   verifySession,
   type OpenWork,
 } from "../../src/index.ts";
+import { foldRecords } from "../../src/internal.ts";
 
 const records = 2_100;
 const agent = defineAgent({ name: "long", llm: new MockLlmCaller(() => answers("There is a lamp.")) });
-
-/** How many turns the event loop has while the work runs. The log is in memory: its answers wait for nothing. */
-async function turnsOf(work: Promise<unknown>): Promise<number> {
-  let turns = 0;
-  let isOver = false;
-  const count = (): void => {
-    turns += 1;
-    if (!isOver) setImmediate(count);
-  };
-  setImmediate(count);
-  await work.finally(() => (isOver = true));
-  return turns;
-}
 
 describe("the event loop has turns while a long session", () => {
   let text = "";
@@ -56,6 +47,21 @@ describe("the event loop has turns while a long session", () => {
     "is exported": () => exportSession(log, "ada"),
     "is verified": () => verifySession(log, "ada"),
     "is compared": () => diffSessions({ log, id: "ada" }, { log, id: "ada" }),
+    "is read from its text": async () => await expect(importSession(log, text, "ada")).rejects.toThrow("ada"),
+    "is followed": async () => {
+      const session = await openSession(agent, { log, id: "ada", access: "read" });
+      await session.follow(0, () => undefined);
+      await session.close();
+    },
+    "has its history read": async () => {
+      const session = await openSession(agent, { log, id: "ada", access: "read" });
+      await session.history();
+      await session.close();
+    },
+    "is folded by a host": async () => {
+      const { header, records: all } = parsePortable(text);
+      await foldRecords(foldHeader(header), all);
+    },
     "is imported": () => importSession(log, text, "copy"),
     "is run again": () => rerunSession(agent, log, "ada", { from: records }),
   };

@@ -1,5 +1,4 @@
 import {
-  checkedChain,
   type ChainHead,
   chainStart,
   type Lease,
@@ -12,17 +11,19 @@ import {
   type Snapshot,
 } from "@moora/event-log";
 import {
+  checkedTail,
+  checkInTurns,
   copyRecords,
-  inspectChain,
-  isUndamaged,
+  inspectInTurns,
+  keepStop,
   leaseAfter,
   type Listeners,
-  logCorrupt,
   logRemoved,
   readStart,
   rowToRecord,
   rowToSnapshot,
   snapshotSeal,
+  soundSnapshot,
   validateAppend,
 } from "@moora/event-log/store";
 import { sqlText } from "../sql-text.ts";
@@ -50,8 +51,6 @@ export interface ObjectLogParts {
 
 /** The longest body of a record, in UTF-16 code units: an object has 128 MB of memory for all that it does. */
 export const maxObjectRecordLength: number = 8 * 1024 * 1024;
-
-const rowsPerChunk = 1_000;
 
 /** A handle on one session in the storage of an object. Writes run in the order of the calls. */
 export class ObjectSessionLog implements SessionLog {
@@ -87,38 +86,22 @@ export class ObjectSessionLog implements SessionLog {
     if (mine.length > 0) listeners.notify(String(this.#generation), { by: this });
   }
 
-  read(afterSeq?: number): readonly LogRecord[] {
+  read(afterSeq?: number, limit: number = Infinity): readonly LogRecord[] {
     const seq = readStart(afterSeq);
     return this.#parts.database.read("read", () => {
       const head = this.#head();
-      if (seq >= head.seq) return [];
-      const records = this.#records(seq);
-      const before = seq === 0 ? chainStart(this.header) : records.shift();
-      if (before?.seq !== seq) throw logCorrupt(seq);
-      const { damage } = inspectChain(before, records, head);
-      if (damage !== undefined) throw damage;
-      return records;
+      if (seq > head.seq) return [];
+      const most = Number.isFinite(limit) ? limit + Math.min(seq, 1) : -1;
+      return checkedTail(this.header, { afterSeq: seq, limit, head, stored: this.#records(seq, most) });
     });
   }
 
-  inspect(): LogInspection {
-    return this.#parts.database.read("be inspected", () => {
-      const head = this.#head();
-      return { ...inspectChain(chainStart(this.header), this.#records(0), head), unfinishedBytes: 0 };
-    });
+  inspect(): Promise<LogInspection> {
+    return inspectInTurns(this);
   }
 
-  checkUpTo(seq: number): void {
-    this.#parts.database.read("check its records", () => {
-      const head = this.#head();
-      if (seq > head.seq) throw logCorrupt(head.seq + 1);
-      while (this.#verified.seq < seq) {
-        const records = checkedChain(this.#verified, this.#records(this.#verified.seq + 1, rowsPerChunk));
-        const last = records.at(-1);
-        if (last === undefined) throw logCorrupt(this.#verified.seq + 1);
-        this.#verified = { seq: last.seq, digest: last.digest };
-      }
-    });
+  async checkUpTo(seq: number): Promise<void> {
+    this.#verified = await checkInTurns(this, this.#verified, seq);
   }
 
   head(): number {
@@ -167,13 +150,7 @@ export class ObjectSessionLog implements SessionLog {
 
   watch(listener: () => void): () => void {
     const { listeners, stops } = this.#parts;
-    const stopListening = listeners.add(String(this.#generation), listener, this);
-    const stop = (): void => {
-      stops.delete(stop);
-      stopListening();
-    };
-    stops.add(stop);
-    return stop;
+    return keepStop(stops, listeners.add(String(this.#generation), listener, this));
   }
 
   snapshot(): Snapshot | undefined {
@@ -183,11 +160,7 @@ export class ObjectSessionLog implements SessionLog {
       const row = database.one("SELECT * FROM moora_snapshots WHERE generation = ?", this.#generation);
       if (row === undefined) return undefined;
       const body = database.texts.read(this.#generation, "snapshot", sqlText(row["body"]));
-      const snapshot = { ...rowToSnapshot(row), body };
-      if (isUndamaged(snapshot, row["seal"])) return snapshot;
-      const droppedBytes = new TextEncoder().encode(body).length;
-      onNotice({ type: "damaged-snapshot", id: this.id, afterSeq: snapshot.seq, droppedBytes });
-      return undefined;
+      return soundSnapshot(this.id, { ...rowToSnapshot(row), body }, row["seal"], onNotice);
     });
   }
 
@@ -214,7 +187,7 @@ export class ObjectSessionLog implements SessionLog {
     database.do(insert, this.#generation, seq, changesDigest, digest, first);
   }
 
-  #records(from: number, limit = -1): LogRecord[] {
+  #records(from: number, limit: number): LogRecord[] {
     const { database } = this.#parts;
     const query = `SELECT seq, changes_digest, digest, body FROM moora_records
       WHERE generation = ? AND seq >= ? ORDER BY seq LIMIT ?`;

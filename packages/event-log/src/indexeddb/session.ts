@@ -1,5 +1,6 @@
-import { type ChainHead, chainStart, checkedChain, copyRecords, inspectChain, logCorrupt } from "../chain.ts";
+import { type ChainHead, chainStart, checkedTail, copyRecords } from "../chain.ts";
 import type { HeadWatch } from "../head-watch.ts";
+import { checkInTurns, inspectInTurns } from "../in-turns.ts";
 import { leaseAfter } from "../lease.ts";
 import type {
   Lease,
@@ -10,7 +11,7 @@ import type {
   SessionLog,
   Snapshot,
 } from "../port.ts";
-import { isUndamaged, snapshotSeal } from "../snapshot-seal.ts";
+import { snapshotSeal, soundSnapshot } from "../snapshot-seal.ts";
 import { logRemoved, readStart, validateAppend } from "../validation.ts";
 import type { Channel } from "./channel.ts";
 import type { Connection } from "./connection.ts";
@@ -25,8 +26,6 @@ export interface LogParts {
   readonly channel: Channel;
   readonly onNotice: (notice: LogNotice) => void;
 }
-
-const rowsPerChunk = 1_000;
 
 /** A handle on one session in an IndexedDB database. Its writes run one after the other, in the order of the calls. */
 export class IndexedDbSession implements SessionLog {
@@ -60,31 +59,24 @@ export class IndexedDbSession implements SessionLog {
     channel.post(this.#generation);
   }
 
-  async read(afterSeq?: number): Promise<readonly LogRecord[]> {
+  async read(afterSeq?: number, limit: number = Infinity): Promise<readonly LogRecord[]> {
     const seq = readStart(afterSeq);
-    return await this.#read("read", async (transaction) => {
+    const { connection } = this.#parts;
+    return await connection.run("read", "read", ["heads", "records"], async (transaction) => {
       const head = await this.#head(transaction);
-      if (seq >= head.seq) return [];
-      const records = await this.#records(transaction, seq);
-      const before = seq === 0 ? chainStart(this.header) : records.shift();
-      if (before?.seq !== seq) throw logCorrupt(seq);
-      const { damage } = inspectChain(before, records, head);
-      if (damage !== undefined) throw damage;
-      return records;
+      if (seq > head.seq) return [];
+      const most = Number.isFinite(limit) ? limit + Math.min(seq, 1) : undefined;
+      const rows = await transaction.getAll("records", recordsFrom(this.#generation, seq), most);
+      return checkedTail(this.header, { afterSeq: seq, limit, head, stored: rows.map(rowToRecord) });
     });
   }
 
-  async inspect(): Promise<LogInspection> {
-    return await this.#read("be inspected", async (transaction) => {
-      const head = await this.#head(transaction);
-      const records = await this.#records(transaction, 0);
-      return { ...inspectChain(chainStart(this.header), records, head), unfinishedBytes: 0 };
-    });
+  inspect(): Promise<LogInspection> {
+    return inspectInTurns(this);
   }
 
   async checkUpTo(seq: number): Promise<void> {
-    do this.#verified = await this.#verifyChunk(seq);
-    while (this.#verified.seq < seq);
+    this.#verified = await checkInTurns(this, this.#verified, seq);
   }
 
   async head(): Promise<number> {
@@ -152,11 +144,7 @@ export class IndexedDbSession implements SessionLog {
     );
     if (row === undefined) return undefined;
     const { seq, digest, version, body, bodyDigest, seal } = row;
-    const snapshot = { seq, digest, version, body, bodyDigest };
-    if (isUndamaged(snapshot, seal)) return snapshot;
-    const droppedBytes = new TextEncoder().encode(body).length;
-    onNotice({ type: "damaged-snapshot", id: this.id, afterSeq: seq, droppedBytes });
-    return undefined;
+    return soundSnapshot(this.id, { seq, digest, version, body, bodyDigest }, seal, onNotice);
   }
 
   async saveSnapshot({ seq, digest, version, body, bodyDigest }: Snapshot): Promise<void> {
@@ -166,20 +154,6 @@ export class IndexedDbSession implements SessionLog {
     await connection.run("save the snapshot", "note", ["heads", "snapshots"], async (transaction) => {
       await this.#head(transaction);
       transaction.put("snapshots", row);
-    });
-  }
-
-  /** Verifies the next records up to `seq`. Returns the end of the chain that is verified then. */
-  async #verifyChunk(seq: number): Promise<ChainHead> {
-    return await this.#read("check its records", async (transaction) => {
-      const head = await this.#head(transaction);
-      if (seq > head.seq) throw logCorrupt(head.seq + 1);
-      const from = this.#verified;
-      if (from.seq >= seq) return from;
-      const rows = await this.#records(transaction, from.seq + 1, rowsPerChunk);
-      const last = checkedChain(from, rows).at(-1);
-      if (last === undefined) throw logCorrupt(from.seq + 1);
-      return { seq: last.seq, digest: last.digest };
     });
   }
 
@@ -195,10 +169,6 @@ export class IndexedDbSession implements SessionLog {
     });
   }
 
-  #read<Value>(what: string, operation: (transaction: Transaction) => Promise<Value>): Promise<Value> {
-    return this.#parts.connection.run(what, "read", ["heads", "records"], operation);
-  }
-
   #readHead(what: string): Promise<HeadRow> {
     return this.#parts.connection.run(what, "read", ["heads"], (transaction) => this.#head(transaction));
   }
@@ -208,12 +178,14 @@ export class IndexedDbSession implements SessionLog {
     if (row === undefined) throw logRemoved(this.id);
     return row;
   }
-
-  async #records(transaction: Transaction, seq: number, count?: number): Promise<LogRecord[]> {
-    const rows = await transaction.getAll("records", recordsFrom(this.#generation, seq), count);
-    return rows.map(({ seq: at, body, changesDigest, digest }) => ({ seq: at, body, changesDigest, digest }));
-  }
 }
+
+const rowToRecord = ({ seq, body, changesDigest, digest }: RecordRow): LogRecord => ({
+  seq,
+  body,
+  changesDigest,
+  digest,
+});
 
 const recordToRow = (generation: number, { seq, body, changesDigest, digest }: LogRecord): RecordRow => ({
   generation,

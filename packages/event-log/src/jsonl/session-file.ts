@@ -39,6 +39,8 @@ export class SessionFile {
   readonly #offsets: OffsetIndex;
   /** The last acknowledged record according to the other files of the session; 0 if they name none. */
   readonly #acknowledgedSeq: () => number;
+  /** The length in bytes of an unfinished append after the end. */
+  unfinishedBytes: number = 0;
   /** The end of the log; undefined before the first read. */
   #end: Offset | undefined;
   #reportedTail = "";
@@ -190,6 +192,7 @@ export class SessionFile {
     const survey = this.#survey(fd);
     const end = this.#accept(survey, acknowledged);
     if (survey.unfinishedBytes > 0) files.truncate(fd, end.offset);
+    this.unfinishedBytes = 0;
     return end;
   }
 
@@ -208,6 +211,7 @@ export class SessionFile {
     if (end.head.seq < acknowledgedSeq) throw this.#truncatedFile(end, acknowledgedSeq);
     for (const offset of offsets) this.#offsets.add(offset);
     this.#end = end;
+    this.unfinishedBytes = unfinishedBytes;
     if (unfinishedBytes > 0) this.#reportTail(end.head.seq, unfinishedBytes);
     return end;
   }

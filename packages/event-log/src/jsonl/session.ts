@@ -1,7 +1,9 @@
 import { copyRecords } from "../chain.ts";
 import { readStart } from "../validation.ts";
 import { digestOf } from "../digest.ts";
+import { readInTurns } from "../in-turns.ts";
 import { leaseAfter } from "../lease.ts";
+import { LogError } from "../log-error.ts";
 import { andThen } from "../maybe-promise.ts";
 import type {
   Lease,
@@ -15,10 +17,8 @@ import type {
 import { SerialQueue } from "../serial-queue.ts";
 import type { HeadWatch } from "../head-watch.ts";
 import type { JsonlDirectory } from "./directory.ts";
-import type { Offset } from "./offset-index.ts";
 import { leaseExtension, snapshotExtension } from "./file-name.ts";
 import { damageInFile } from "./files.ts";
-import type { OpenFile } from "./open-files.ts";
 import { Prefix } from "./prefix.ts";
 import { type Generation, SessionFile } from "./session-file.ts";
 import { SideFile } from "./side-file.ts";
@@ -56,7 +56,7 @@ export class JsonlSession implements SessionLog {
         this.#snapshot.readValue()?.acknowledgedSeq ?? 0,
       ),
     );
-    this.#prefix = new Prefix(directory.files, generation);
+    this.#prefix = new Prefix(this, this.#file, directory.files);
   }
 
   append(expectedSeq: number, records: readonly LogRecord[]): MaybePromise<void> {
@@ -75,19 +75,25 @@ export class JsonlSession implements SessionLog {
     return this.#run("read", () => this.#file.read(readStart(afterSeq), limit));
   }
 
-  inspect(): MaybePromise<LogInspection> {
-    const { path } = this.#file;
-    return this.#run("be inspected", () =>
-      andThen(this.#file.inspect(), (found) =>
-        found.damage === undefined ? found : { ...found, damage: damageInFile(path, found.damage) },
-      ),
-    );
+  async inspect(): Promise<LogInspection> {
+    try {
+      const records = await readInTurns(this);
+      return { records, damage: undefined, unfinishedBytes: this.#file.unfinishedBytes };
+    } catch (error) {
+      if (!(error instanceof LogError) || error.code !== "LogCorrupt") throw error;
+    }
+    // A damaged file is read at once: its batches may be damaged as well.
+    const found = await this.#run("be inspected", () => this.#file.inspect());
+    return found.damage === undefined
+      ? found
+      : { ...found, damage: damageInFile(this.#file.path, found.damage) };
   }
 
   checkUpTo(seq: number): MaybePromise<void> {
     return this.#run("check its records", () =>
-      andThen(this.#file.end(), (end) =>
-        this.#file.withFile((fd) => this.#prefix.check(fd, seq, end, this.#snapshot.readValue()?.prefix)),
+      this.#prefix.check(
+        seq,
+        this.#file.withFile(() => this.#snapshot.readValue()?.prefix),
       ),
     );
   }
@@ -151,16 +157,14 @@ export class JsonlSession implements SessionLog {
   }
 
   saveSnapshot({ seq, digest, version, body, bodyDigest }: Snapshot): MaybePromise<void> {
-    const save = ({ fd }: OpenFile, end: Offset): void => {
-      const prefix = this.#prefix.extend(fd, end);
-      const acknowledgedSeq = laterSeq(this.#file.durableSeq, this.#snapshot.readValue()?.acknowledgedSeq);
-      this.#snapshot.save({ seq, digest, version, bodyDigest, prefix, acknowledgedSeq }, body);
+    const save = async (): Promise<void> => {
+      const prefix = await this.#prefix.extend();
+      await this.#file.withLock(() => {
+        const acknowledgedSeq = laterSeq(this.#file.durableSeq, this.#snapshot.readValue()?.acknowledgedSeq);
+        this.#snapshot.save({ seq, digest, version, bodyDigest, prefix, acknowledgedSeq }, body);
+      });
     };
-    return this.#queue.run(() =>
-      this.#run("save the snapshot", () =>
-        andThen(this.#file.end(), (end) => this.#file.withLock((file) => save(file, end))),
-      ),
-    );
+    return this.#queue.run(() => this.#run("save the snapshot", save));
   }
 
   /** Saves the lease with the last acknowledged record, which is kept when the lease is released. */

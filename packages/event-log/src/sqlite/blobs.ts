@@ -1,6 +1,5 @@
-import { checkedBlob, digestInUrl, urlToStore } from "../blobs.ts";
-import { andThen } from "../maybe-promise.ts";
-import type { BlobStore, MaybePromise } from "../port.ts";
+import { blobsOf } from "../blobs.ts";
+import type { BlobStore } from "../port.ts";
 import type { Connection } from "./connection.ts";
 
 const sql = {
@@ -12,35 +11,21 @@ const sql = {
 } as const;
 
 /** Bytes beside the sessions of a database: one row for each content. */
-export class SqliteBlobs implements BlobStore {
-  readonly #connection: Connection;
-
-  constructor(connection: Connection) {
-    this.#connection = connection;
-  }
-
-  put(bytes: Uint8Array): MaybePromise<string> {
-    const url = urlToStore(bytes);
-    this.#connection.renew();
-    const put = (): void => this.#connection.do(sql.put, digestInUrl(url) ?? "", bytes);
-    return andThen(this.#connection.run("store bytes", put), () => url);
-  }
-
-  get(url: string): MaybePromise<Uint8Array | undefined> {
-    const digest = digestInUrl(url);
-    if (digest === undefined) return undefined;
+export const sqliteBlobs = (connection: Connection): BlobStore =>
+  blobsOf({
+    where: connection.file,
+    put(digest, bytes) {
+      connection.renew();
+      return connection.run("store bytes", () => connection.do(sql.put, digest, bytes));
+    },
     // A database of an earlier release that this process may not write has no such table.
-    const get = (): unknown =>
-      this.#connection.one(sql.hasTable) && this.#connection.one(sql.get, digest)?.["bytes"];
-    return andThen(this.#connection.run("read bytes", get), (bytes) =>
-      bytes instanceof Uint8Array ? checkedBlob(url, bytes, this.#connection.file) : undefined,
-    );
-  }
-
-  remove(url: string): MaybePromise<void> {
-    const digest = digestInUrl(url);
-    if (digest === undefined) return;
-    this.#connection.renew();
-    return this.#connection.run("remove bytes", () => this.#connection.do(sql.remove, digest));
-  }
-}
+    get: (digest) =>
+      connection.run(
+        "read bytes",
+        () => connection.one(sql.hasTable) && connection.one(sql.get, digest)?.["bytes"],
+      ),
+    remove(digest) {
+      connection.renew();
+      return connection.run("remove bytes", () => connection.do(sql.remove, digest));
+    },
+  });

@@ -1,7 +1,7 @@
 import { crc32 } from "node:zlib";
 import { type ChainHead, chainStart, checkedChain, logCorrupt } from "../chain.ts";
-import type { LogRecord } from "../port.ts";
-import { rowToRecord } from "../rows.ts";
+import { nextTurn, readParts } from "../in-turns.ts";
+import type { LogRecord, MaybePromise, SessionLog } from "../port.ts";
 import type { Connection, Row } from "./connection.ts";
 import type { SqliteGeneration } from "./session.ts";
 
@@ -20,8 +20,6 @@ const rowsPerChunk = 1_000;
 /** SQLite concatenates the values of many rows, which is the fastest way to read all of them. */
 const sql = {
   saved: "SELECT prefix_seq, prefix_digest, prefix_sum FROM moora_snapshots WHERE generation = ?",
-  records:
-    "SELECT seq, changes_digest, digest, body FROM moora_records WHERE generation = ? AND seq > ? AND seq <= ? ORDER BY seq",
   columns: `SELECT count(*) AS count, CAST(group_concat(body, char(10)) AS BLOB) AS bodies,
     CAST(group_concat(changes_digest, char(10)) AS BLOB) AS changes,
     CAST(group_concat(digest, char(10)) AS BLOB) AS digests
@@ -37,13 +35,19 @@ export const checksumToText = ({ bodies, changes, digests }: Omit<PrefixChecksum
  * saved with the snapshot and compared instead, at a fraction of the cost of the chain of digests.
  */
 export class Prefix {
+  readonly #log: Pick<SessionLog, "read">;
   readonly #connection: Connection;
   readonly #generation: number;
   readonly #start: PrefixChecksum;
   /** The part that is known to be undamaged. */
   #verified: PrefixChecksum;
 
-  constructor(connection: Connection, { generation, header }: SqliteGeneration) {
+  constructor(
+    log: Pick<SessionLog, "read">,
+    connection: Connection,
+    { generation, header }: SqliteGeneration,
+  ) {
+    this.#log = log;
     this.#connection = connection;
     this.#generation = generation;
     this.#start = { ...chainStart(header), bodies: 0, changes: 0, digests: 0 };
@@ -51,52 +55,45 @@ export class Prefix {
   }
 
   /** Extends the checksums to the head: reads the records after them and checks their chain. */
-  extend(head: ChainHead): PrefixChecksum {
-    this.#verified = this.#readFrom(this.#verified, head);
-    return this.#verified;
+  async extend(): Promise<PrefixChecksum> {
+    let sum = this.#verified;
+    await readParts(this.#log, { afterSeq: sum.seq }, (records) => {
+      checkedChain(sum, records.slice(0, 1));
+      sum = withRecords(sum, records);
+    });
+    this.#verified = sum;
+    return sum;
   }
 
-  /** Throws `LogCorrupt` unless the records up to `seq` match the saved checksums, or their chain is undamaged. */
-  check(seq: number, head: ChainHead): void {
-    if (seq > head.seq) throw logCorrupt(head.seq + 1);
+  /** Rejects with `LogCorrupt` unless the records up to `seq` match the saved checksums, or their chain is undamaged. */
+  async check(seq: number): Promise<void> {
     if (seq <= this.#verified.seq) return;
-    this.#verified = this.#matchingSaved(seq) ?? this.#readFrom(this.#start, head);
+    this.#verified = (await this.#matchingSaved(seq)) ?? this.#start;
+    if (seq > this.#verified.seq) await this.extend();
+    if (seq > this.#verified.seq) throw logCorrupt(this.#verified.seq + 1);
   }
 
   /** The checksums that were saved with the snapshot, if they cover record `seq` and the records match them. */
-  #matchingSaved(seq: number): PrefixChecksum | undefined {
-    const row = this.#connection.one(sql.saved, this.#generation);
+  async #matchingSaved(seq: number): Promise<PrefixChecksum | undefined> {
+    const row = await this.#one(sql.saved);
     const savedSeq = Number(row?.["prefix_seq"] ?? 0);
     if (row === undefined || savedSeq < seq) return undefined;
     let sum: PrefixChecksum = { ...this.#start, seq: 0 };
     while (sum.seq < savedSeq) {
-      const columns = this.#connection.one(
-        sql.columns,
-        this.#generation,
-        sum.seq,
-        Math.min(savedSeq, sum.seq + rowsPerChunk),
-      );
+      const columns = await this.#one(sql.columns, sum.seq, Math.min(savedSeq, sum.seq + rowsPerChunk));
       const count = Number(columns?.["count"]);
       if (columns === undefined || count === 0) return undefined;
       sum = withColumns(sum, count, columns);
+      await new Promise<void>(nextTurn);
     }
     const isSame = sum.seq === savedSeq && checksumToText(sum) === row["prefix_sum"];
     return isSame ? { ...sum, digest: String(row["prefix_digest"]) } : undefined;
   }
 
-  #readFrom(start: PrefixChecksum, head: ChainHead): PrefixChecksum {
-    let sum = start;
-    while (sum.seq < head.seq) {
-      const rows = this.#connection.all(sql.records, this.#generation, sum.seq, sum.seq + rowsPerChunk);
-      const records = checkedChain(
-        sum,
-        rows.map((row) => rowToRecord(row)),
-      );
-      if (records.length === 0) throw logCorrupt(sum.seq + 1);
-      sum = withRecords(sum, records);
-    }
-    if (sum.digest !== head.digest) throw logCorrupt(head.seq);
-    return sum;
+  #one(query: string, ...values: readonly number[]): MaybePromise<Row | undefined> {
+    return this.#connection.run("check its records", () =>
+      this.#connection.one(query, this.#generation, ...values),
+    );
   }
 }
 

@@ -1,6 +1,7 @@
 import { validateAppend, logRemoved, readStart } from "../validation.ts";
-import { type ChainHead, chainStart, copyRecords, logCorrupt, inspectChain } from "../chain.ts";
+import { type ChainHead, checkedTail, copyRecords } from "../chain.ts";
 import type { HeadWatch } from "../head-watch.ts";
+import { inspectInTurns } from "../in-turns.ts";
 import { leaseAfter } from "../lease.ts";
 import { andThen } from "../maybe-promise.ts";
 import type {
@@ -14,7 +15,7 @@ import type {
   Snapshot,
 } from "../port.ts";
 import { rowToRecord, rowToSnapshot } from "../rows.ts";
-import { isUndamaged, snapshotSeal } from "../snapshot-seal.ts";
+import { snapshotSeal, soundSnapshot } from "../snapshot-seal.ts";
 import { SerialQueue } from "../serial-queue.ts";
 import type { Connection } from "./connection.ts";
 import { Prefix, checksumToText } from "./prefix.ts";
@@ -69,7 +70,7 @@ export class SqliteSession implements SessionLog {
     this.#watch = watch;
     this.#onNotice = onNotice;
     this.#epoch = connection.epoch;
-    this.#prefix = new Prefix(connection, generation);
+    this.#prefix = new Prefix(this, connection, generation);
   }
 
   append(expectedSeq: number, records: readonly LogRecord[]): MaybePromise<void> {
@@ -111,14 +112,8 @@ export class SqliteSession implements SessionLog {
     const seq = readStart(afterSeq);
     return this.#connection.read("read", () => {
       const head = this.#head();
-      if (seq >= head.seq) return [];
-      const records = this.#recordsFrom(seq, limit);
-      const before = seq === 0 ? chainStart(this.header) : records.shift();
-      if (before?.seq !== seq) throw logCorrupt(seq);
-      const isCut = records.length === limit && records.at(-1)?.seq !== head.seq;
-      const { damage } = inspectChain(before, records, isCut ? undefined : head);
-      if (damage !== undefined) throw damage;
-      return records;
+      if (seq > head.seq) return [];
+      return checkedTail(this.header, { afterSeq: seq, limit, head, stored: this.#recordsFrom(seq, limit) });
     });
   }
 
@@ -129,16 +124,12 @@ export class SqliteSession implements SessionLog {
     return this.#connection.all(sql.read, this.#generation, seq, rows).map((row) => rowToRecord(row));
   }
 
-  inspect(): MaybePromise<LogInspection> {
-    return this.#connection.read("be inspected", () => {
-      const head = this.#head();
-      const records = this.#recordsFrom(0);
-      return { ...inspectChain(chainStart(this.header), records, head), unfinishedBytes: 0 };
-    });
+  inspect(): Promise<LogInspection> {
+    return inspectInTurns(this);
   }
 
-  checkUpTo(seq: number): MaybePromise<void> {
-    return this.#connection.read("check its records", () => this.#prefix.check(seq, this.#head()));
+  checkUpTo(seq: number): Promise<void> {
+    return this.#prefix.check(seq);
   }
 
   head(): MaybePromise<number> {
@@ -174,11 +165,7 @@ export class SqliteSession implements SessionLog {
       const row = this.#connection.one(sql.snapshot, this.#generation);
       if (row === undefined) throw logRemoved(this.id);
       if (row["seq"] === null) return undefined;
-      const snapshot = rowToSnapshot(row);
-      if (isUndamaged(snapshot, row["seal"])) return snapshot;
-      const droppedBytes = Buffer.byteLength(snapshot.body);
-      this.#onNotice({ type: "damaged-snapshot", id: this.id, afterSeq: snapshot.seq, droppedBytes });
-      return undefined;
+      return soundSnapshot(this.id, rowToSnapshot(row), row["seal"], this.#onNotice);
     };
     return this.#connection.run("read the snapshot", read);
   }
@@ -186,11 +173,15 @@ export class SqliteSession implements SessionLog {
   saveSnapshot(snapshot: Snapshot): MaybePromise<void> {
     const { seq, digest, version, body, bodyDigest } = snapshot;
     const stored = [seq, digest, version, body, bodyDigest, snapshotSeal(snapshot)] as const;
-    return this.#write("save the snapshot", () => {
-      const prefix = this.#prefix.extend(this.#head());
+    const save = async (): Promise<void> => {
+      const prefix = await this.#prefix.extend();
       const sum = [prefix.seq, prefix.digest, checksumToText(prefix)] as const;
-      this.#connection.do(sql.saveSnapshot, this.#generation, ...stored, ...sum);
-    });
+      await this.#connection.write("save the snapshot", this.#epoch, () => {
+        this.#head();
+        this.#connection.do(sql.saveSnapshot, this.#generation, ...stored, ...sum);
+      });
+    };
+    return this.#queue.run(save);
   }
 
   #write<T>(what: string, operation: () => T): MaybePromise<T> {

@@ -114,37 +114,10 @@ function draftChunks({ messageId, parts }: AnswerDraft): ChunkEvent[] {
   });
 }
 
-/** The chunk of a question of a sub-agent; undefined for one of the session itself. */
-const questionChunk = ({
-  path = [],
-  toolCallId,
-  digest,
-  about,
-  name,
-  parameters,
-  question,
-  answerSchema,
-  risk,
-  reason,
-  due,
-  reminder,
-  escalated,
-}: Question): ChunkEvent | undefined =>
-  path.length === 0
-    ? undefined
-    : {
-        type: "question",
-        path,
-        toolCallId,
-        digest,
-        about,
-        name,
-        parameters,
-        reason,
-        due,
-        reminder,
-        escalated,
-        ...(question === undefined ? {} : { question }),
-        ...(answerSchema === undefined ? {} : { answerSchema }),
-        ...(risk === undefined ? {} : { risk }),
-      };
+/** The chunk of a question of a sub-agent; undefined for one of the session itself. An event has more than its question. */
+function questionChunk(
+  asked: Question & { readonly type?: string; readonly decide?: unknown },
+): ChunkEvent | undefined {
+  const { type: _type, decide: _decide, path = [], ...question } = asked;
+  return path.length === 0 ? undefined : { ...question, type: "question", path };
+}

@@ -16,16 +16,9 @@ export async function checkResumable(call: CommandCall, host: CliHost): Promise<
   await withLog(call.options, host, false, async ({ log, target }) => {
     const state = await sessionState(log, id, host);
     if (state === undefined) {
-      const start = new CommandHints({ options: call.options, target }).command(
-        "run",
-        "...",
-        "--session",
-        id,
-      );
-      throw new CliFailure(
-        exitCodes.missing,
-        `Session "${id}" not found in ${target.shown}. Start one with ${start}`,
-      );
+      const start = hintsFor(call, host).command("run", "...", "--session", id);
+      const text = `Session "${id}" not found in ${target.shown}. Start one with ${start}`;
+      throw new CliFailure(exitCodes.missing, text);
     }
     if (isLoopRunning(state) || state.reActContext.control.type === "Error") return;
     throw nothingToResume(call, host, state);
@@ -33,15 +26,18 @@ export async function checkResumable(call: CommandCall, host: CliHost): Promise<
 }
 
 /** The failure where the session of `--session` has nothing in progress, with the commands that continue it. */
-export function nothingToResume({ options }: CommandCall, host: CliHost, state: AgentState): CliFailure {
-  const id = options.text("session") ?? "";
-  const hints = new CommandHints({ options, target: logTargetOf(options, host) });
+export function nothingToResume(call: CommandCall, host: CliHost, state: AgentState): CliFailure {
+  const id = call.options.text("session") ?? "";
+  const hints = hintsFor(call, host);
   const task = `Give it a task: ${hints.command("run", "...", "--session", id)}`;
   return new CliFailure(
     exitCodes.refused,
     `Nothing to resume in session "${id}": ${endText(state, hints.command("retry", id))} ${task}`,
   );
 }
+
+const hintsFor = ({ options }: CommandCall, host: CliHost): CommandHints =>
+  new CommandHints({ options, target: logTargetOf(options, host) });
 
 function endText({ reActContext: { control } }: AgentState, retry: string): string {
   if (control.type === "Idle") return "it has no task yet.";
