@@ -5,7 +5,7 @@ import type { Agent } from "../define-agent.ts";
 import { Logger } from "../logger.ts";
 import { cancelAbandoned } from "../session/cancel-abandoned.ts";
 import { hostSession, type HostedSession, type SessionBase } from "../session/create-session.ts";
-import type { PendingStep, PublishedStep } from "../session/machine.ts";
+import type { MachineHooks, PendingStep } from "../session/machine.ts";
 import { nextWorkAt } from "../session/next-work-at.ts";
 import { PendingInput } from "../session/pending-input.ts";
 import type { Session } from "../session/session.ts";
@@ -195,7 +195,7 @@ export class DurableHost<Answer> {
       refusesHost: () => this.#hostRefusal(),
       reportsDeadlines: () => access === "run" || andThen(handle.log.currentLease(), hasEnded(clock)),
       ...callerBase(this.#options),
-      onPublished: (published) => this.#published(published),
+      onPublished: this.#published,
       onBroken: (error) => this.lose(error),
       onCommitFailed: (error, key) => this.#commitFailed(error, key),
       onForeignFailed: (error) => this.#halt(error),
@@ -214,11 +214,11 @@ export class DurableHost<Answer> {
     return new SessionError("NotOwner", message);
   }
 
-  #published({ input, step: { state }, position }: PublishedStep): void {
+  readonly #published: MachineHooks["published"] = ({ input, position }, { state }) => {
     // This is the own `session-opened`: the one of another owner would have thrown `StaleWriter`.
     if (input.type === "session-opened") this.#lifecycle.open();
     if (position !== undefined) this.#snapshots?.reached({ state, at: position }, input);
-  }
+  };
 
   /** A session that was lost writes nothing more. */
   #commit(steps: readonly PendingStep[]): ReturnType<RetriedLedger["commit"]> {

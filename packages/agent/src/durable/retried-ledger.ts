@@ -1,6 +1,6 @@
 import type { Clock } from "@moora/agent-core-effects";
 import { isPromise } from "@moora/agent-core-effects/internal";
-import type { ChainHead, MaybePromise } from "@moora/event-log";
+import type { MaybePromise } from "@moora/event-log";
 import type { CommitResult } from "@moora/moorex";
 import type { InputLedger, PendingStep } from "../session/machine.ts";
 import type { PendingInput } from "../session/pending-input.ts";
@@ -43,7 +43,7 @@ export class RetriedLedger implements InputLedger {
     this.#ledger.check(pending);
   }
 
-  commit(steps: readonly PendingStep[]): MaybePromise<CommitResult<PendingInput, ChainHead>> {
+  commit(steps: readonly PendingStep[]): MaybePromise<CommitResult<PendingInput>> {
     const committed = this.#ledger.commit(steps);
     if (isPromise(committed)) committed.then(this.#retry.succeeded, () => undefined);
     else this.#retry.succeeded();

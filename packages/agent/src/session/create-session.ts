@@ -13,13 +13,7 @@ import { loopBreaker } from "./broken-loop.ts";
 import { registerChildren } from "./calls-at-work.ts";
 import { Decisions } from "./decisions.ts";
 import { hostApprovals, type ApprovalHost, type OnApproval } from "./host-approvals.ts";
-import {
-  agentMachine,
-  type AgentMachine,
-  type MachineBase,
-  type MachineHooks,
-  type PublishedStep,
-} from "./machine.ts";
+import { agentMachine, type AgentMachine, type MachineBase, type MachineHooks } from "./machine.ts";
 import type { MessageMethods } from "./messages.ts";
 import { OutsideInputs } from "./outside-inputs.ts";
 import { PendingInput } from "./pending-input.ts";
@@ -50,7 +44,7 @@ export interface SessionBase extends MachineBase {
   /** Called when the session cannot continue, before it is stopped with this error. */
   readonly onBroken?: (error: AgentError) => void;
   /** Called with each accepted input when its state has become the current one, before any listener of the session. */
-  readonly onPublished?: (published: PublishedStep) => void;
+  readonly onPublished?: MachineHooks["published"];
   /** Called when a commit failed; `key` names an effect whose input is kept, to be committed again. */
   readonly onCommitFailed?: (error: unknown, key: string | undefined) => void;
   /** The reducer threw for an input that another process made durable. */
@@ -153,10 +147,7 @@ const outputHooks = <Answer>(
 ): Omit<MachineHooks, "session" | "hold" | "heldAbove" | "reconcile" | "ask" | "broken"> => ({
   notify: (notice) => output.progress(notice),
   isObserved: () => output.runs.isObserved,
-  published(published) {
-    base.onPublished?.(published);
-    output.published(published);
-  },
+  published: output.published,
   commitFailed: (error, key) => base.onCommitFailed?.(error, key),
   foreignFailed: (error) => base.onForeignFailed?.(error),
   failed: output.errors.report,

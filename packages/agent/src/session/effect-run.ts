@@ -6,7 +6,7 @@ import {
   type EffectHost,
 } from "@moora/agent-core-effects";
 import { driveProgram, isHeld, type ProgramDriver } from "@moora/agent-core-effects/internal";
-import type { AgentInput, AgentState } from "@moora/agent-core-state-machine";
+import type { AgentInput, AgentState, AgentStep } from "@moora/agent-core-state-machine";
 import type { EffectRun, RunContext } from "@moora/moorex";
 import type { Agent } from "../define-agent.ts";
 import type { MachineHooks } from "./machine.ts";
@@ -48,13 +48,13 @@ export class EffectRunner {
     this.#shared = shared;
   }
 
-  runOf(effect: AgentEffect, state: AgentState): EffectRun<AgentState, PendingInput> {
+  runOf(effect: AgentEffect, state: AgentState): EffectRun<AgentStep, PendingInput> {
     return new ProgramRun(this.#shared, this.#starts, effect, state);
   }
 }
 
 /** One run of an effect by its program. */
-class ProgramRun implements EffectRun<AgentState, PendingInput> {
+class ProgramRun implements EffectRun<AgentStep, PendingInput> {
   readonly #shared: SharedHost;
   readonly #starts: StartQueue;
   readonly #effect: AgentEffect;
@@ -68,7 +68,7 @@ class ProgramRun implements EffectRun<AgentState, PendingInput> {
     this.#state = state;
   }
 
-  start(_dispatch: unknown, context: RunContext<AgentState, PendingInput>): Promise<void> {
+  start(_dispatch: unknown, context: RunContext<AgentStep, PendingInput>): Promise<void> {
     const host = new RunHost(this.#shared, context, this.#shared.codeAt(this.#state));
     this.#host = host;
     return new Promise((done, failed) => {
@@ -91,7 +91,7 @@ class ProgramRun implements EffectRun<AgentState, PendingInput> {
 
 /** The driver of a program whose inputs go to the machine. */
 const newDriver = (
-  context: RunContext<AgentState, PendingInput>,
+  context: RunContext<AgentStep, PendingInput>,
   done: () => void,
   failed: (error: unknown) => void,
 ): ProgramDriver => ({
@@ -102,7 +102,7 @@ const newDriver = (
 
 /** Posts inputs as one batch. Calls `next` with whether one of them applied, or `fail` if they could not be dispatched. */
 function post(
-  context: RunContext<AgentState, PendingInput>,
+  context: RunContext<AgentStep, PendingInput>,
   inputs: readonly DispatchedInput[],
   next: (hasApplied: boolean) => void,
   fail: (error: unknown) => void,
@@ -110,7 +110,7 @@ function post(
   const pending: PendingInput[] = [];
   const bound = inputs.map((input, index) => {
     if (typeof input === "function") {
-      return (state: AgentState) => {
+      return ({ state }: AgentStep) => {
         const before = pending[index];
         return before?.seq === undefined ? (pending[index] = new PendingInput(input(state))) : before;
       };
@@ -127,14 +127,14 @@ function post(
 class RunHost implements EffectHost {
   readonly intended = true;
   readonly #shared: SharedHost;
-  readonly #context: RunContext<AgentState, PendingInput>;
+  readonly #context: RunContext<AgentStep, PendingInput>;
   readonly #code: ReturnType<SharedHost["codeAt"]>;
   #isAborted = false;
   #onAbort: Set<() => void> | undefined;
 
   constructor(
     shared: SharedHost,
-    context: RunContext<AgentState, PendingInput>,
+    context: RunContext<AgentStep, PendingInput>,
     code: ReturnType<SharedHost["codeAt"]>,
   ) {
     this.#shared = shared;

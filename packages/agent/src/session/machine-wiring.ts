@@ -1,24 +1,40 @@
-import { intentOf, isIntentRecorded, LlmRequestCache, type AgentEffect } from "@moora/agent-core-effects";
-import { isPromise, isRetryWait } from "@moora/agent-core-effects/internal";
+import {
+  effectsAt,
+  intentOf,
+  isIntentRecorded,
+  LlmRequestCache,
+  type AgentEffect,
+} from "@moora/agent-core-effects";
+import { isEffectWanted, isHeld, isPromise, isRetryWait } from "@moora/agent-core-effects/internal";
 import { step, type AgentState, type AgentStep } from "@moora/agent-core-state-machine";
-import { digestOf, type ChainHead } from "@moora/event-log";
-import type { DetailedDefinition, EffectRun, MoorexNotice } from "@moora/moorex";
+import { digestOf } from "@moora/event-log";
+import type { MoorexDefinition, MoorexNotice } from "@moora/moorex";
 import { codeAt } from "../team/member-at.ts";
 import { EffectRunner, type SharedHost } from "./effect-run.ts";
 import { logIgnored, logLate, lateOutputLogger } from "./log-inputs.ts";
 import type { InputLedger, MachineAgent, MachineBase, MachineHooks, PendingStep } from "./machine.ts";
 import { MachineErrors } from "./machine-errors.ts";
 import { PendingInput } from "./pending-input.ts";
-import { RunningEffects } from "./running-effects.ts";
 
-type Notice = MoorexNotice<AgentState, PendingInput, AgentEffect, AgentStep, ChainHead>;
+type Notice = MoorexNotice<AgentStep, PendingInput, AgentEffect>;
 
 /** The parts of a host that need the runner. */
-type LiveHost = Pick<SharedHost, "current" | "isPaused" | "untilResumed" | "dispatchLate">;
+interface LiveHost extends Pick<SharedHost, "current" | "isPaused" | "untilResumed" | "dispatchLate"> {
+  /** The effects that run now. */
+  readonly running: () => readonly AgentEffect[];
+}
+
+const isWork: Readonly<Record<AgentEffect["type"], boolean>> = {
+  "call-llm": true,
+  "call-tool": true,
+  "probe-tool": true,
+  "run-state": true,
+  "ask-human": false,
+  "wait-until": false,
+};
 
 /** The functions that connect the runner to the reducer, the effects and the ledger. */
 export class MachineWiring {
-  readonly running: RunningEffects;
   readonly #agent: MachineAgent;
   readonly #base: MachineBase;
   readonly #hooks: MachineHooks;
@@ -29,6 +45,9 @@ export class MachineWiring {
   #resumed: PromiseWithResolvers<void> | undefined;
   /** The commit that is running; it may contain intents of effects that start after it. */
   #committing: Promise<void> | undefined;
+  /** Whether held effects wait for the sessions above. */
+  #isWaiting = false;
+  #onEnd: (() => void)[] = [];
   /** The error of the first input of the log that could not be applied. No later input is applied. */
   #unapplied: { readonly error: unknown } | undefined;
 
@@ -36,7 +55,6 @@ export class MachineWiring {
     this.#agent = agent;
     const { id, identity: sessionId = id, clock, context, files } = base;
     const { notify, isObserved, ask, session, hold } = hooks;
-    this.running = new RunningEffects(base, hooks);
     this.#base = base;
     this.#hooks = hooks;
     this.#errors = new MachineErrors(hooks);
@@ -63,34 +81,36 @@ export class MachineWiring {
   }
 
   /** The definition of the runner. `dispatchLate` dispatches for an effect that the state no longer wants. */
-  definition(
-    host: LiveHost,
-  ): DetailedDefinition<AgentState, PendingInput, AgentEffect, AgentStep, ChainHead> {
-    const { initial, ledger } = this.#base;
+  definition(host: LiveHost): MoorexDefinition<AgentStep, PendingInput, AgentEffect> {
+    const { initial, ledger, runsEffects } = this.#base;
     const runner = new EffectRunner({ ...this.#hostBase, ...host });
     return {
-      initial: () => initial,
-      detailedTransition: (pending) => (state) => {
-        const detail = this.#step(pending, state);
-        return { state: detail.state, detail };
-      },
-      effectsAt: (state) => this.running.wantedAt(state),
-      isWanted: (key, state) => this.running.isWanted(key, state),
-      intentOf: (effect, _key, state) => this.#intentOf(effect, state, host),
-      runEffect: (effect, state, key) =>
-        this.#mayRun(effect, state) ? runner.runOf(effect, state) : this.#skipEffect(key),
+      initial: () => ({ state: initial, moves: [], changes: [] }),
+      transition: (pending) => (before) => this.#transition(pending, before),
+      effectsAt: ({ state }) => (runsEffects ? effectsAt(state) : {}),
+      isWanted: (_key, { state }, effect) => isEffectWanted(state, effect),
+      mayStart: (effect, _key, { state }) => this.#mayStart(effect, state),
+      intentOf: (effect, _key, { state }) => this.#intentOf(effect, state, host),
+      runEffect: (effect, { state }) => runner.runOf(effect, state),
       // A question waits for a human, and so do its expiry and its reminders.
-      isBackground: (effect, state) => effect.type === "wait-until" && !isRetryWait(effect, state),
-      onNotice: (notice) => this.#onNotice(notice),
+      isBackground: (effect, { state }) => effect.type === "wait-until" && !isRetryWait(effect, state),
+      onNotice: this.#onNotice,
       ...(ledger === undefined ? {} : { commit: (steps) => this.#commit(ledger, steps) }),
     };
   }
 
-  /** Resolves when no commit is running and all work has ended that runs then. The work of a commit starts after its listeners were called. */
-  async drained(): Promise<void> {
+  /**
+   * Resolves when all running work has ended: calls of models and tools and custom states, not waits and questions. The work of a
+   * commit that is running starts after its listeners were called.
+   */
+  async drained(running: LiveHost["running"]): Promise<void> {
     do await this.#committing;
     while (this.#committing !== undefined);
-    await this.running.drained();
+    while (running().some(({ type }) => isWork[type])) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#onEnd.push(resolve);
+      await promise;
+    }
   }
 
   /** Resolves at the next resume. */
@@ -119,17 +139,32 @@ export class MachineWiring {
     return intent === undefined ? undefined : new PendingInput(intent);
   }
 
-  /** Whether an effect may run: new effects may start now, or its intent was committed when they still might. */
-  #mayRun(effect: AgentEffect, state: AgentState): boolean {
-    return this.running.startsEffects(state) || isIntentRecorded(effect, state);
+  /** Whether an effect may start: this host may start effects now, and the sessions above do not hold it. */
+  #mayStart(effect: AgentEffect, state: AgentState): boolean {
+    const startsAny = this.#base.startsEffects?.(state) ?? true;
+    return startsAny && !(this.#isHeldAbove() && isHeld(effect, state));
   }
 
-  #step(pending: PendingInput, state: AgentState): AgentStep {
-    if (this.#isAccepted(pending)) return { state, moves: [], changes: [] };
-    const stepped =
-      pending.position === undefined ? step(pending.input)(state) : this.#follow(pending, state);
-    if (stepped.state !== state) this.#base.ledger?.check(pending);
-    return stepped;
+  /** Whether the sessions above hold new effects, which start when they do not anymore. */
+  #isHeldAbove(): boolean {
+    const held = this.#hooks.heldAbove(false);
+    if (held === undefined) return false;
+    if (!this.#isWaiting) {
+      void held.then(() => {
+        this.#isWaiting = false;
+        this.#hooks.reconcile();
+      });
+    }
+    return (this.#isWaiting = true);
+  }
+
+  #transition(pending: PendingInput, before: AgentStep): AgentStep {
+    if (this.#isAccepted(pending)) return before;
+    const { state } = before;
+    const after = pending.position === undefined ? step(pending.input)(state) : this.#follow(pending, state);
+    if (after.state === state) return before;
+    this.#base.ledger?.check(pending);
+    return after;
   }
 
   /**
@@ -151,45 +186,38 @@ export class MachineWiring {
     return seq !== undefined || (position !== undefined && position.seq <= this.#seq);
   }
 
-  /**
-   * A run without work for an effect that is wanted when the session has been closed already. The stop of the machine ends it.
-   */
-  #skipEffect(key: string): EffectRun<AgentState, PendingInput> {
-    this.running.remove(key);
-    return { start: () => new Promise(() => undefined) };
-  }
-
-  #onNotice(notice: Notice): void {
+  readonly #onNotice = (notice: Notice): void => {
     switch (notice.type) {
       case "state-updated":
         return this.#publish(notice);
       case "error-caught":
         return this.#errors.caught(notice);
-      case "effect-started":
-        return this.running.add(notice.key, notice.effect);
       case "effect-failed":
         this.#errors.effectFailed(notice);
-        return this.running.remove(notice.key);
+        return this.#ended();
       case "effect-completed":
       case "effect-canceled":
-        return this.running.remove(notice.key);
+        return this.#ended();
       case "input-ignored":
-        return logIgnored(this.#hooks.logger, notice.input.input, notice.state);
+        return logIgnored(this.#hooks.logger, notice.input.input, notice.state.state);
       case "input-dropped":
         return logLate(this.#hooks.logger, notice.key);
+      case "effect-started":
       case "input-received":
         return;
     }
+  };
+
+  #ended(): void {
+    if (this.#onEnd.length > 0) for (const resolve of this.#onEnd.splice(0)) resolve();
   }
 
-  #publish({ input: pending, detail, position }: Extract<Notice, { type: "state-updated" }>): void {
-    const seq = position?.seq ?? this.#seq + 1;
-    this.#seq = seq;
-    pending.acceptAs(seq);
+  #publish({ input: pending, state: step }: Extract<Notice, { type: "state-updated" }>): void {
+    this.#seq = pending.seq = pending.position?.seq ?? this.#seq + 1;
     if (pending.input.type === "session-resumed") {
       this.#resumed?.resolve();
       this.#resumed = undefined;
     }
-    this.#hooks.published({ input: pending.input, step: detail, seq, position });
+    this.#hooks.published(pending, step, this.#seq);
   }
 }
