@@ -12,7 +12,7 @@ import type { MoorexDefinition, MoorexNotice } from "@moora/moorex";
 import { codeAt } from "../team/member-at.ts";
 import { EffectRunner, type SharedHost } from "./effect-run.ts";
 import { logIgnored, logLate, lateOutputLogger } from "./log-inputs.ts";
-import type { InputLedger, MachineAgent, MachineBase, MachineHooks, PendingStep } from "./machine.ts";
+import type { InputLedger, MachineAgent, MachineBase, MachineHooks } from "./machine.ts";
 import { MachineErrors } from "./machine-errors.ts";
 import { PendingInput } from "./pending-input.ts";
 
@@ -95,7 +95,7 @@ export class MachineWiring {
       // A question waits for a human, and so do its expiry and its reminders.
       isBackground: (effect, { state }) => effect.type === "wait-until" && !isRetryWait(effect, state),
       onNotice: this.#onNotice,
-      ...(ledger === undefined ? {} : { commit: (steps) => this.#commit(ledger, steps) }),
+      ...(ledger === undefined ? {} : { commit: (steps) => this.#committed(ledger.commit(steps)) }),
     };
   }
 
@@ -118,8 +118,8 @@ export class MachineWiring {
     return (this.#resumed ??= Promise.withResolvers()).promise;
   }
 
-  #commit(ledger: InputLedger, steps: readonly PendingStep[]): ReturnType<InputLedger["commit"]> {
-    const committed = ledger.commit(steps);
+  /** Remembers a commit that takes time. */
+  #committed(committed: ReturnType<InputLedger["commit"]>): typeof committed {
     if (isPromise(committed)) {
       const ended = (): void => (this.#committing = undefined);
       this.#committing = committed.then(ended, ended);
@@ -212,12 +212,12 @@ export class MachineWiring {
     if (this.#onEnd.length > 0) for (const resolve of this.#onEnd.splice(0)) resolve();
   }
 
-  #publish({ input: pending, state: step }: Extract<Notice, { type: "state-updated" }>): void {
+  #publish({ input: pending, state: published }: Extract<Notice, { type: "state-updated" }>): void {
     this.#seq = pending.seq = pending.position?.seq ?? this.#seq + 1;
     if (pending.input.type === "session-resumed") {
       this.#resumed?.resolve();
       this.#resumed = undefined;
     }
-    this.#hooks.published(pending, step, this.#seq);
+    this.#hooks.published(pending, published, this.#seq);
   }
 }
