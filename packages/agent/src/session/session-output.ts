@@ -48,8 +48,7 @@ export class SessionOutput<Answer> {
     this.changes = new Listeners(listenerFailed);
     this.inputs = new Listeners(listenerFailed);
     this.runs = new RunTracker(agent, {
-      emit: (event) => this.events.emit(event),
-      hasListeners: () => this.events.size > 0,
+      events: this.events,
       // A session that runs effects starts the interrupted calls anew; for one that only reads they run in another process.
       initial: runsEffects ? undefined : initial,
       onError: (error) => this.errors.report({ source: "projection", error }),
