@@ -13,7 +13,8 @@ import { loopBreaker } from "./broken-loop.ts";
 import { registerChildren } from "./calls-at-work.ts";
 import { Decisions } from "./decisions.ts";
 import { hostApprovals, type ApprovalHost, type OnApproval } from "./host-approvals.ts";
-import { agentMachine, type AgentMachine, type MachineBase, type MachineHooks } from "./machine.ts";
+import { AgentMachine } from "./agent-machine.ts";
+import type { MachineBase, MachineHooks } from "./machine.ts";
 import type { MessageMethods } from "./messages.ts";
 import { OutsideInputs } from "./outside-inputs.ts";
 import { PendingInput } from "./pending-input.ts";
@@ -103,7 +104,7 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
     if (output.runs.isOpen && outside.stopped !== undefined) failRuns(outside.stopped);
   };
   const answerAtHost = hostApprovals(approvalHost(base, output, decisions, subAgents));
-  const machine = agentMachine(agent, base, {
+  const machine = new AgentMachine(agent, base, {
     session: subAgents,
     hold: (isStarted) => outside.holding(isStarted) ?? subAgents.heldAbove(isStarted),
     heldAbove: (isStarted) => subAgents.heldAbove(isStarted),
@@ -133,7 +134,7 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
     ...methods,
     dispatch: async (...inputs) => void (await dispatch(...inputs)),
     state,
-    drained: machine.drained,
+    drained: () => machine.drained(),
     report: output.errors.report,
     failRuns,
     stop: (error) => stop(() => error),

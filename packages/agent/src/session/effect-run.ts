@@ -10,7 +10,7 @@ import type { AgentInput, AgentState, AgentStep } from "@moora/agent-core-state-
 import type { EffectRun, RunContext } from "@moora/moorex";
 import type { Agent } from "../define-agent.ts";
 import type { MachineHooks } from "./machine.ts";
-import { StartQueue } from "./start-queue.ts";
+import type { StartQueue } from "./start-queue.ts";
 import { PendingInput } from "./pending-input.ts";
 
 /** The parts of a host that all effects of a session share. */
@@ -33,37 +33,22 @@ export interface SharedHost extends Required<
 > {
   readonly context: unknown;
   readonly hold: MachineHooks["hold"];
+  readonly starts: StartQueue;
   readonly files: EffectHost["files"];
   readonly onLateOutput: EffectHost["onLateOutput"];
   /** The code of the agent that has the conversation in a state. */
   readonly codeAt: (state: AgentState) => Pick<Agent<unknown>, "parts" | "runLimits">;
 }
 
-/** Runs the programs of the effects of a session. */
-export class EffectRunner {
-  readonly #shared: SharedHost;
-  readonly #starts = new StartQueue();
-
-  constructor(shared: SharedHost) {
-    this.#shared = shared;
-  }
-
-  runOf(effect: AgentEffect, state: AgentState): EffectRun<AgentStep, PendingInput> {
-    return new ProgramRun(this.#shared, this.#starts, effect, state);
-  }
-}
-
 /** One run of an effect by its program. */
-class ProgramRun implements EffectRun<AgentStep, PendingInput> {
+export class ProgramRun implements EffectRun<AgentStep, PendingInput> {
   readonly #shared: SharedHost;
-  readonly #starts: StartQueue;
   readonly #effect: AgentEffect;
   readonly #state: AgentState;
   #host: RunHost | undefined;
 
-  constructor(shared: SharedHost, starts: StartQueue, effect: AgentEffect, state: AgentState) {
+  constructor(shared: SharedHost, effect: AgentEffect, state: AgentState) {
     this.#shared = shared;
-    this.#starts = starts;
     this.#effect = effect;
     this.#state = state;
   }
@@ -79,7 +64,7 @@ class ProgramRun implements EffectRun<AgentStep, PendingInput> {
         else driveProgram(programOf(this.#effect, this.#state, host), host);
       };
       // Code of models, tools and handlers never runs within the call that made its effect wanted.
-      if (isIntentRecorded(this.#effect, this.#state)) this.#starts.add(begin);
+      if (isIntentRecorded(this.#effect, this.#state)) this.#shared.starts.add(begin);
       else begin();
     });
   }

@@ -1,12 +1,11 @@
-import type { AgentEffect, AskHumanEffect, Clock, Progress } from "@moora/agent-core-effects";
-import { isPaused, type AgentInput, type AgentState, type AgentStep } from "@moora/agent-core-state-machine";
+import type { AskHumanEffect, Clock, Progress } from "@moora/agent-core-effects";
+import type { AgentInput, AgentState, AgentStep } from "@moora/agent-core-state-machine";
 import type { MaybePromise } from "@moora/event-log";
-import { createMoorex, type CommitResult, type Moorex, type Step } from "@moora/moorex";
+import type { CommitResult, Step } from "@moora/moorex";
 import type { Agent } from "../define-agent.ts";
 import type { Logger } from "../logger.ts";
 import type { MachineErrorHooks } from "./machine-errors.ts";
-import { MachineWiring } from "./machine-wiring.ts";
-import { PendingInput } from "./pending-input.ts";
+import type { PendingInput } from "./pending-input.ts";
 import type { SessionFiles } from "./session-files.ts";
 
 /** An accepted input that is not stored yet, with its transition. */
@@ -63,45 +62,3 @@ export interface MachineHooks extends MachineErrorHooks {
 
 /** What a machine uses of its agent. */
 export type MachineAgent = Pick<Agent<unknown>, "parts" | "runLimits" | "team">;
-
-/** The reducer, the effects and the runner of an agent, wired together. */
-export interface AgentMachine extends Pick<
-  Moorex<AgentStep, PendingInput, AgentEffect>,
-  "dispatch" | "settled" | "stop"
-> {
-  current(): AgentState;
-  /** The sequence number of the newest input that became part of the current state. */
-  seq(): number;
-  /** Resolves when all running work has ended: calls of models and tools and custom states, not waits and questions. */
-  drained(): Promise<void>;
-  /** Resolves when work of this session and below it may begin if nothing else holds it then; undefined if nothing holds it, also no pause. */
-  hold(isStarted: boolean): Promise<void> | undefined;
-}
-
-export function agentMachine(agent: MachineAgent, base: MachineBase, hooks: MachineHooks): AgentMachine {
-  const wiring = new MachineWiring(agent, base, hooks);
-  const hold = (isStarted: boolean): Promise<void> | undefined =>
-    hooks.hold(isStarted) ?? (!isStarted && isPaused(current()) ? wiring.nextResume() : undefined);
-  const isHeld = (): boolean => hold(false) !== undefined;
-  const untilResumed = async (): Promise<void> => await hold(false);
-  const running = (): readonly AgentEffect[] => moorex.running();
-  const moorex = createMoorex(
-    wiring.definition({ current, running, isPaused: isHeld, untilResumed, dispatchLate }),
-  );
-  function current(): AgentState {
-    return moorex.current().state;
-  }
-  /** Dispatches an input of a late effect; does nothing after `stop`. */
-  function dispatchLate(input: AgentInput): void {
-    moorex.dispatch(new PendingInput(input)).catch(() => undefined);
-  }
-  return {
-    dispatch: moorex.dispatch,
-    current,
-    settled: moorex.settled,
-    stop: moorex.stop,
-    seq: () => wiring.seq,
-    drained: () => wiring.drained(running),
-    hold,
-  };
-}

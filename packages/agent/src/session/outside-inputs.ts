@@ -9,7 +9,7 @@ import {
 } from "@moora/agent-core-state-machine";
 import { deciderOf, recordOf } from "@moora/agent-core-state-machine/internal";
 import type { SessionBase } from "./create-session.ts";
-import type { AgentMachine } from "./machine.ts";
+import type { AgentMachine } from "./agent-machine.ts";
 import { parseOrRefuse } from "./parse-or-refuse.ts";
 import { PendingInput } from "./pending-input.ts";
 import { SerialQueue } from "./serial-queue.ts";

@@ -6,23 +6,18 @@ import {
   type AgentEffect,
 } from "@moora/agent-core-effects";
 import { isEffectWanted, isHeld, isPromise, isRetryWait } from "@moora/agent-core-effects/internal";
-import { step, type AgentState, type AgentStep } from "@moora/agent-core-state-machine";
+import { isPaused, step, type AgentState, type AgentStep } from "@moora/agent-core-state-machine";
 import { digestOf } from "@moora/event-log";
-import type { MoorexDefinition, MoorexNotice } from "@moora/moorex";
+import { createMoorex, type Moorex, type MoorexDefinition, type MoorexNotice } from "@moora/moorex";
 import { codeAt } from "../team/member-at.ts";
-import { EffectRunner, type SharedHost } from "./effect-run.ts";
+import { ProgramRun, type SharedHost } from "./effect-run.ts";
 import { logIgnored, logLate, lateOutputLogger } from "./log-inputs.ts";
 import type { InputLedger, MachineAgent, MachineBase, MachineHooks } from "./machine.ts";
 import { MachineErrors } from "./machine-errors.ts";
 import { PendingInput } from "./pending-input.ts";
+import { StartQueue } from "./start-queue.ts";
 
 type Notice = MoorexNotice<AgentStep, PendingInput, AgentEffect>;
-
-/** The parts of a host that need the runner. */
-interface LiveHost extends Pick<SharedHost, "current" | "isPaused" | "untilResumed" | "dispatchLate"> {
-  /** The effects that run now. */
-  readonly running: () => readonly AgentEffect[];
-}
 
 const isWork: Readonly<Record<AgentEffect["type"], boolean>> = {
   "call-llm": true,
@@ -33,13 +28,14 @@ const isWork: Readonly<Record<AgentEffect["type"], boolean>> = {
   "wait-until": false,
 };
 
-/** The functions that connect the runner to the reducer, the effects and the ledger. */
-export class MachineWiring {
+/** The reducer, the effects and the runner of an agent, wired together. */
+export class AgentMachine {
   readonly #agent: MachineAgent;
   readonly #base: MachineBase;
   readonly #hooks: MachineHooks;
   readonly #errors: MachineErrors;
-  readonly #hostBase: Omit<SharedHost, keyof LiveHost>;
+  readonly #host: SharedHost;
+  readonly #moorex: Moorex<AgentStep, PendingInput, AgentEffect>;
   #seq: number;
   /** Resolves at the next resume; undefined if no work waits for it. */
   #resumed: PromiseWithResolvers<void> | undefined;
@@ -53,13 +49,56 @@ export class MachineWiring {
 
   constructor(agent: MachineAgent, base: MachineBase, hooks: MachineHooks) {
     this.#agent = agent;
-    const { id, identity: sessionId = id, clock, context, files } = base;
-    const { notify, isObserved, ask, session, hold } = hooks;
     this.#base = base;
     this.#hooks = hooks;
     this.#errors = new MachineErrors(hooks);
-    this.#hostBase = {
-      codeAt: (state) => codeAt(agent, state),
+    this.#host = this.#newHost();
+    this.#seq = base.seq;
+    this.#moorex = createMoorex(this.#definition());
+  }
+
+  get dispatch(): Moorex<AgentStep, PendingInput, AgentEffect>["dispatch"] {
+    return this.#moorex.dispatch;
+  }
+
+  readonly current = (): AgentState => this.#moorex.current().state;
+
+  /** The sequence number of the newest input that became part of the current state. */
+  readonly seq = (): number => this.#seq;
+
+  settled(): Promise<void> {
+    return this.#moorex.settled();
+  }
+
+  stop(): void {
+    this.#moorex.stop();
+  }
+
+  /**
+   * Resolves when all running work has ended: calls of models and tools and custom states, not waits and questions. The work of a
+   * commit that is running starts after its listeners were called.
+   */
+  async drained(): Promise<void> {
+    do await this.#committing;
+    while (this.#committing !== undefined);
+    while (this.#moorex.running().some(({ type }) => isWork[type])) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#onEnd.push(resolve);
+      await promise;
+    }
+  }
+
+  /** Resolves when work of this session and below it may begin if nothing else holds it then; undefined if nothing holds it, also no pause. */
+  hold(isStarted: boolean): Promise<void> | undefined {
+    const held = this.#hooks.hold(isStarted);
+    if (held !== undefined || isStarted || !isPaused(this.current())) return held;
+    return (this.#resumed ??= Promise.withResolvers()).promise;
+  }
+
+  #newHost(): SharedHost {
+    const { id, identity: sessionId = id, clock, context, files } = this.#base;
+    const { notify, isObserved, ask, session, hold, logger } = this.#hooks;
+    return {
       sessionId,
       session,
       context,
@@ -70,52 +109,33 @@ export class MachineWiring {
       isObserved,
       ask,
       hold,
+      codeAt: (state) => codeAt(this.#agent, state),
       requests: new LlmRequestCache(),
-      onLateOutput: lateOutputLogger(hooks.logger),
+      starts: new StartQueue(),
+      onLateOutput: lateOutputLogger(logger),
+      current: this.current,
+      isPaused: () => this.hold(false) !== undefined,
+      untilResumed: async () => await this.hold(false),
+      // Does nothing after `stop`.
+      dispatchLate: (input) => void this.dispatch(new PendingInput(input)).catch(() => undefined),
     };
-    this.#seq = base.seq;
   }
 
-  get seq(): number {
-    return this.#seq;
-  }
-
-  /** The definition of the runner. `dispatchLate` dispatches for an effect that the state no longer wants. */
-  definition(host: LiveHost): MoorexDefinition<AgentStep, PendingInput, AgentEffect> {
+  #definition(): MoorexDefinition<AgentStep, PendingInput, AgentEffect> {
     const { initial, ledger, runsEffects } = this.#base;
-    const runner = new EffectRunner({ ...this.#hostBase, ...host });
     return {
       initial: () => ({ state: initial, moves: [], changes: [] }),
       transition: (pending) => (before) => this.#transition(pending, before),
       effectsAt: ({ state }) => (runsEffects ? effectsAt(state) : {}),
       isWanted: (_key, { state }, effect) => isEffectWanted(state, effect),
       mayStart: (effect, _key, { state }) => this.#mayStart(effect, state),
-      intentOf: (effect, _key, { state }) => this.#intentOf(effect, state, host),
-      runEffect: (effect, { state }) => runner.runOf(effect, state),
+      intentOf: (effect, _key, { state }) => this.#intentOf(effect, state),
+      runEffect: (effect, { state }) => new ProgramRun(this.#host, effect, state),
       // A question waits for a human, and so do its expiry and its reminders.
       isBackground: (effect, { state }) => effect.type === "wait-until" && !isRetryWait(effect, state),
       onNotice: this.#onNotice,
       ...(ledger === undefined ? {} : { commit: (steps) => this.#committed(ledger.commit(steps)) }),
     };
-  }
-
-  /**
-   * Resolves when all running work has ended: calls of models and tools and custom states, not waits and questions. The work of a
-   * commit that is running starts after its listeners were called.
-   */
-  async drained(running: LiveHost["running"]): Promise<void> {
-    do await this.#committing;
-    while (this.#committing !== undefined);
-    while (running().some(({ type }) => isWork[type])) {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      this.#onEnd.push(resolve);
-      await promise;
-    }
-  }
-
-  /** Resolves at the next resume. */
-  nextResume(): Promise<void> {
-    return (this.#resumed ??= Promise.withResolvers()).promise;
   }
 
   /** Remembers a commit that takes time. */
@@ -132,10 +152,11 @@ export class MachineWiring {
    * that does not run here, this host appended it in a commit that was reported as failed: the opening of the session has
    * interrupted all earlier work, and only its owner appends intents. Such an effect may start.
    */
-  #intentOf(effect: AgentEffect, state: AgentState, { dispatchLate }: LiveHost): PendingInput | undefined {
+  #intentOf(effect: AgentEffect, state: AgentState): PendingInput | undefined {
     if (this.#base.ledger !== undefined && isIntentRecorded(effect, state)) return undefined;
+    const { clock, dispatchLate } = this.#host;
     const { parts } = codeAt(this.#agent, state);
-    const intent = intentOf(effect, state, { parts, clock: this.#base.clock, dispatchLate });
+    const intent = intentOf(effect, state, { parts, clock, dispatchLate });
     return intent === undefined ? undefined : new PendingInput(intent);
   }
 
@@ -189,7 +210,7 @@ export class MachineWiring {
   readonly #onNotice = (notice: Notice): void => {
     switch (notice.type) {
       case "state-updated":
-        return this.#publish(notice);
+        return this.#published(notice.input, notice.state);
       case "error-caught":
         return this.#errors.caught(notice);
       case "effect-failed":
@@ -212,7 +233,7 @@ export class MachineWiring {
     if (this.#onEnd.length > 0) for (const resolve of this.#onEnd.splice(0)) resolve();
   }
 
-  #publish({ input: pending, state: published }: Extract<Notice, { type: "state-updated" }>): void {
+  #published(pending: PendingInput, published: AgentStep): void {
     this.#seq = pending.seq = pending.position?.seq ?? this.#seq + 1;
     if (pending.input.type === "session-resumed") {
       this.#resumed?.resolve();
