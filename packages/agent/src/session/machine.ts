@@ -39,6 +39,9 @@ export interface MachineBase {
   readonly ledger?: InputLedger;
 }
 
+/** An input that has become part of the session, with its position in a log; undefined for a session in memory. */
+type StoredInput = Pick<PendingInput, "input"> & Partial<Pick<PendingInput, "position">>;
+
 export interface MachineHooks extends MachineErrorHooks {
   readonly logger: Logger;
   readonly notify: (notice: Progress) => void;
@@ -57,7 +60,7 @@ export interface MachineHooks extends MachineErrorHooks {
   /** The session in the contexts of its tools. */
   readonly session: object;
   /** Called with each accepted input, its transition and its sequence number when its state has become the current one. */
-  readonly published: (pending: PendingInput, step: AgentStep, seq: number) => void;
+  readonly published: (stored: StoredInput, step: AgentStep, seq: number) => void;
 }
 
 /** What a machine uses of its agent. */

@@ -78,9 +78,9 @@ export class SessionOutput<Answer> {
   }
 
   /** Reports an input that has become part of the session. */
-  readonly published: MachineHooks["published"] = (pending, step, seq) => {
-    const { input } = pending;
-    this.#onPublished?.(pending, step, seq);
+  readonly published: MachineHooks["published"] = (stored, step, seq) => {
+    const { input } = stored;
+    this.#onPublished?.(stored, step, seq);
     this.inputs.emit(input, step.state, seq);
     if (this.logger.isRead) logApplied(this.logger, input, step.state);
     if (this.runs.isObserved) for (const event of transitionToEvents(input, step)) this.runs.emit(event);
