@@ -381,8 +381,8 @@ class Machine<State, Input, Effect> {
       if (this.#isStopped) return;
       const effect = wanted[key];
       if (effect === undefined || this.#isStarted(key) || held?.has(key) === true) continue;
-      const isIntended = (): boolean => entries.some((entry) => entry.key === key);
-      if (this.#mayStart(effect, key, this.#state) || isIntended()) this.#start(key, effect);
+      if (this.#mayStart(effect, key, this.#state) || entries.some((entry) => entry.key === key))
+        this.#start(key, effect);
     }
   }
 
