@@ -2,7 +2,7 @@ import { isPromise } from "@moora/agent-core-effects/internal";
 
 /** A set of callbacks. A callback that throws or rejects does not affect the others. */
 export class Listeners<Args extends readonly unknown[]> {
-  readonly #all = new Set<(...args: Args) => unknown>();
+  readonly #all = new Set<{ readonly listener: (...args: Args) => unknown }>();
   readonly #onError: (error: unknown) => void;
 
   /** `onError` receives the errors of listeners that throw or reject. */
@@ -16,13 +16,20 @@ export class Listeners<Args extends readonly unknown[]> {
 
   /** Returns a function that removes the listener. */
   add(listener: (...args: Args) => void): () => void {
-    const own = (...args: Args): unknown => listener(...args);
+    const own = { listener };
     this.#all.add(own);
     return () => void this.#all.delete(own);
   }
 
   emit(...args: Args): void {
-    for (const listener of this.#all) callSafely(() => listener(...args), this.#onError);
+    for (const { listener } of this.#all) {
+      try {
+        const result = listener(...args);
+        if (isPromise(result)) result.then(undefined, this.#onError);
+      } catch (error) {
+        this.#onError(error);
+      }
+    }
   }
 }
 

@@ -184,7 +184,7 @@ export class ConnectedSession<Answer, Data> {
     // Before `published`: what a listener renders has a message once, as pending or in the state.
     if (this.#outbox.folded(input.type === "user-message-received" ? input.messageId : undefined))
       this.#connection = undefined;
-    this.#output.published({ input, step: next, seq, position: undefined });
+    this.#output.published({ input }, next, seq);
     this.#posts.recorded(seq, input);
   }
 

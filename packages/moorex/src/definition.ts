@@ -1,18 +1,8 @@
-/**
- * One accepted input with the state before and after it. `detail` is what `detailedTransition` returned with the state;
- * undefined for a definition with `transition`.
- */
-export interface Step<State, Input, Detail = undefined> {
+/** One accepted input with the state before and after it. */
+export interface Step<State, Input> {
   readonly input: Input;
   readonly before: State;
   readonly after: State;
-  readonly detail: Detail;
-}
-
-/** The result of `detailedTransition`: the next state, and any data about the transition. */
-export interface Transitioned<State, Detail> {
-  readonly state: State;
-  readonly detail: Detail;
 }
 
 /** The result of a dispatch. `applied` is the number of its inputs that changed the state; `state` is the state after them. */
@@ -71,33 +61,36 @@ export interface EffectRun<State, Input> {
   cancel?(reason: DOMException): void;
 }
 
-/** An input that is already durable, and its position. */
-export interface CommittedInput<Input, Position = undefined> {
+/** An input that is already durable. */
+export interface CommittedInput<Input> {
   readonly input: Input;
-  readonly position?: Position;
 }
 
 /**
- * The result of `commit`. With `positions`, or with nothing, the steps are durable; there is one position for each step, in
- * order. With a `before` that is not empty, the steps are not durable, because these inputs were committed first. A result of
- * another form, such as null, counts as a failed commit.
+ * The result of `commit`. With nothing, the steps are durable. With a `before` that is not empty, the steps are not durable, because
+ * these inputs were committed first. A result of another form, such as null, counts as a failed commit.
  */
-export type CommitResult<Input, Position = undefined> =
-  | { readonly before: readonly CommittedInput<Input, Position>[] }
-  | { readonly positions: readonly Position[] }
-  | undefined
-  | void;
+export type CommitResult<Input> = { readonly before: readonly CommittedInput<Input>[] } | undefined | void;
 
-/** The parts of a definition that do not depend on the kind of transition. */
-export interface BaseDefinition<State, Input, Effect, Detail, Position> {
+/** The definition of a machine. */
+export interface MoorexDefinition<State, Input, Effect> {
   initial(): State;
+  /** Returns the next state. Must be pure, total and synchronous. The same reference means that the input did not apply. */
+  transition(input: Input): (state: State) => State;
   /** Returns the wanted effects of a state by key. Must be pure. The key is the identity of an effect. */
   effectsAt(state: State): Readonly<Record<string, Effect>>;
   /**
-   * Whether a state wants the effect of a key that has started. Must be pure, and true exactly if `effectsAt` contains the
+   * Whether a state wants an effect that has started, by its key. Must be pure, and true exactly if `effectsAt` contains the
    * key. Default: looks for the key in `effectsAt`. Give it where `effectsAt` is expensive and many effects run at once.
    */
-  isWanted?(key: string, state: State): boolean;
+  isWanted?(key: string, state: State, effect: Effect): boolean;
+  /**
+   * Whether an effect that the state wants, and that has not started, may start now. Default: every effect may. What may not is
+   * asked about again when the effects are reconciled the next time, such as after an empty dispatch. Asked before
+   * the intent of an effect is made; and once more before the start of an effect that has none. An effect for which it throws does
+   * not start.
+   */
+  mayStart?(effect: Effect, key: string, state: State): boolean;
   /**
    * Returns the intent of an effect: the input that records that the effect is about to start. It is transitioned and
    * committed with the inputs that made the effect wanted, and the effect starts only after that. Undefined for an effect
@@ -113,54 +106,19 @@ export interface BaseDefinition<State, Input, Effect, Detail, Position> {
    */
   defer?(process: () => void): void;
   /** Makes steps durable before they become visible. Default: inputs are not stored. See I5. */
-  commit?(
-    steps: readonly Step<State, Input, Detail>[],
-  ): CommitResult<Input, Position> | Promise<CommitResult<Input, Position>>;
+  commit?(steps: readonly Step<State, Input>[]): CommitResult<Input> | Promise<CommitResult<Input>>;
   /** Whether `settled` does not wait for this effect, such as for a timer. Default: it waits for every effect. */
   isBackground?(effect: Effect, state: State): boolean;
   /**
    * Called with every notice from creation on, before the subscribers. That includes the notices of inputs that effects
    * of the initial state dispatch while the machine is being created, before any subscriber exists.
    */
-  onNotice?(notice: MoorexNotice<State, Input, Effect, Detail, Position>): void;
-}
-
-/**
- * The definition of a machine. `Detail` is undefined: `DetailedDefinition` has details. `Position` is the type of what `commit`
- * returns for each input.
- */
-export interface MoorexDefinition<
-  State,
-  Input,
-  Effect,
-  Detail extends undefined = undefined,
-  Position = undefined,
-> extends BaseDefinition<State, Input, Effect, Detail, Position> {
-  /** Returns the next state. Must be pure, total and synchronous. The same reference means that the input did not apply. */
-  transition(input: Input): (state: State) => State;
-}
-
-/**
- * The definition of a machine whose transition returns a detail with the next state. The detail of each step is passed to
- * `commit` and is part of the notice of the step.
- */
-export interface DetailedDefinition<
-  State,
-  Input,
-  Effect,
-  Detail,
-  Position = undefined,
-> extends BaseDefinition<State, Input, Effect, Detail, Position> {
-  /**
-   * Returns the next state and its detail. Must be pure, total and synchronous. The same reference as `state` means that
-   * the input did not apply; the detail is then dropped.
-   */
-  detailedTransition(input: Input): (state: State) => Transitioned<State, Detail>;
+  onNotice?(notice: MoorexNotice<State, Input, Effect>): void;
 }
 
 /**
  * The source of an error that a notice reports. `transition`: the transition threw, and its input was refused.
- * `effectsAt`: `effectsAt` or `isWanted` threw; the state is current, its effects are not running. `subscriber`: a listener of notices
+ * `effectsAt`: `effectsAt`, `isWanted` or `mayStart` threw; the state is current, its effects are not running. `subscriber`: a listener of notices
  * threw. `commit`: inputs were not made durable. `dispatch`: an input was dispatched after `stop`. `effect`: a run of an effect threw that
  * is not running anymore, or its `cancel` or a callback of `post` did.
  */
@@ -174,12 +132,11 @@ export type ErrorSource =
   | "effect";
 
 /**
- * A notice of a machine to `onNotice` and to its subscribers. `position` is what `commit` returned for the input;
- * undefined if it returned none. `input-dropped`: an input of the effect with this key came too late; see `Dispatch`. A late-bound
+ * A notice of a machine to `onNotice` and to its subscribers. `input-dropped`: an input of the effect with this key came too late; see `Dispatch`. A late-bound
  * input is reported as the function. Each `effect-started` is followed by one notice of the end of the run: completed, failed
  * or canceled.
  */
-export type MoorexNotice<State, Input, Effect, Detail = undefined, Position = undefined> =
+export type MoorexNotice<State, Input, Effect> =
   | { readonly type: "input-received"; readonly input: Input }
   | { readonly type: "input-ignored"; readonly input: Input; readonly state: State }
   | { readonly type: "input-dropped"; readonly key: string; readonly input: DispatchedInput<State, Input> }
@@ -188,8 +145,6 @@ export type MoorexNotice<State, Input, Effect, Detail = undefined, Position = un
       readonly input: Input;
       readonly before: State;
       readonly state: State;
-      readonly detail: Detail;
-      readonly position: Position | undefined;
     }
   | { readonly type: "effect-started"; readonly key: string; readonly effect: Effect }
   | { readonly type: "effect-completed"; readonly key: string; readonly effect: Effect }
@@ -208,13 +163,15 @@ export type MoorexNotice<State, Input, Effect, Detail = undefined, Position = un
     };
 
 /** A running machine. Its methods are bound and can be passed as callbacks. */
-export interface Moorex<State, Input, Effect, Detail = undefined, Position = undefined> {
+export interface Moorex<State, Input, Effect> {
   /** Dispatches one atomic batch. Rejects if the transition or `commit` throws, and after `stop`; a notice reports each too. */
   dispatch: Dispatch<State, Input>;
   /** The newest committed state. */
   current(): State;
+  /** The effects whose runs have started and not ended, in the order of their starts. */
+  running(): readonly Effect[];
   /** Calls the listener with every later notice. Returns a function that unsubscribes. */
-  subscribe(listener: (notice: MoorexNotice<State, Input, Effect, Detail, Position>) => void): () => void;
+  subscribe(listener: (notice: MoorexNotice<State, Input, Effect>) => void): () => void;
   /**
    * Resolves when no input waits, no commit runs, and no `start` runs that has not been aborted. So it waits for an effect that
    * its own input has retired, until `start` ends; not for one that was canceled, and not for background effects. An input

@@ -1,92 +1,230 @@
-import type { Batch } from "./batch.ts";
-import type { DispatchedInput, LateInput, Step, Transitioned } from "./definition.ts";
-import type { Run } from "./effect-runs.ts";
+import type {
+  BatchResult,
+  DispatchedInput,
+  EffectRun,
+  LateInput,
+  MoorexDefinition,
+  RunContext,
+  Step,
+} from "./definition.ts";
 
-/** The transition of a group of batches that is not committed yet. */
-export interface GroupTransition<State, Input, Effect, Detail> {
-  /** The inputs that changed the state, in order. */
-  readonly steps: Step<State, Input, Detail>[];
-  readonly outcomes: readonly BatchOutcome<State, Input, Effect, Detail>[];
-  /** The state after the last input. */
-  readonly after: State;
-  readonly intents: undefined;
+/** The inputs of one dispatch. */
+export interface Batch<State, Input, Effect> {
+  readonly inputs: readonly DispatchedInput<State, Input>[];
+  /** The run that dispatched the batch; undefined for a dispatch from outside. */
+  readonly run: Run<State, Input, Effect> | undefined;
+  /** Called once with the result, after the effects have been reconciled. */
+  readonly settled: ((result: BatchResult<State>) => void) | undefined;
+  result: BatchResult<State> | undefined;
 }
 
-export type BatchOutcome<State, Input, Effect, Detail> =
-  | {
-      readonly type: "transitioned";
-      readonly batch: Batch<State, Input, Effect>;
-      /** One entry for each input, in order; it is a step if its states differ. */
-      readonly entries: readonly Step<State, Input, Detail>[];
+/** One run of an effect. */
+export class Run<State, Input, Effect> implements RunContext<State, Input> {
+  readonly key: string;
+  readonly effect: Effect;
+  /**
+   * `ended`: `start` has ended; its later inputs are dropped, those that wait are not. `retired`: the state no longer wants
+   * the effect, or the machine was stopped; the inputs that wait are dropped as well.
+   */
+  phase: "running" | "ended" | "retired" = "running";
+  /** Whether an accepted batch of this run retired it, so that its end counts as a completion, not as a cancellation. */
+  isAnswered = false;
+  /** How much it counts in the foreground, for which `settled` waits: 0 for a background effect. */
+  foreground: 0 | 1 = 1;
+  /** Its `cancel` is called when the run is aborted. */
+  work: Pick<EffectRun<unknown, unknown>, "cancel"> | undefined;
+  readonly #enqueue: (batch: Batch<State, Input, Effect>) => void;
+  #abortReason: DOMException | undefined;
+  #controller: AbortController | undefined;
+
+  constructor(key: string, effect: Effect, enqueue: (batch: Batch<State, Input, Effect>) => void) {
+    this.key = key;
+    this.effect = effect;
+    this.#enqueue = enqueue;
+  }
+
+  post(
+    inputs: readonly DispatchedInput<State, Input>[],
+    settled?: (result: BatchResult<State>) => void,
+  ): void {
+    this.#enqueue({ inputs, run: this, settled, result: undefined });
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#abortReason !== undefined) this.#controller.abort(this.#abortReason);
     }
-  | {
-      readonly type: "dropped";
-      readonly batch: Batch<State, Input, Effect>;
-      readonly run: Run<State, Input, Effect>;
-    }
-  | { readonly type: "failed"; readonly batch: Batch<State, Input, Effect>; readonly error: unknown };
+    return this.#controller.signal;
+  }
+
+  /** Whether an error is the reaction to the abort of this run, which is not a failure. */
+  isAbortError(error: unknown): boolean {
+    if (this.#abortReason === undefined) return false;
+    return error === this.#abortReason || (error instanceof Error && error.name === "AbortError");
+  }
+
+  /** Aborts the signal. Throws what `cancel` throws. */
+  abort(reason: DOMException): void {
+    this.#abortReason = reason;
+    this.#controller?.abort(reason);
+    this.work?.cancel?.(reason);
+  }
+}
+
+/** A group of batches and the intents of the effects that it makes wanted, transitioned and not committed yet. */
+export interface Draft<State, Input, Effect> {
+  readonly batches: readonly Batch<State, Input, Effect>[];
+  /** The inputs and the intents that changed the state, in order. */
+  readonly steps: Step<State, Input>[];
+  /** What became of each batch, in order. */
+  readonly outcomes: Outcome<State, Input>[];
+  /** The state after the last input, and after the last intent. */
+  after: State;
+  /** Undefined if there is none to make before the commit: the definition has no intents, or no effect may start. */
+  plan: Plan<State, Input, Effect> | undefined;
+}
+
+/** One entry for each input of a batch, in order, which is a step if its states differ; or why the batch has none. */
+export type Outcome<State, Input> = readonly Step<State, Input>[] | "dropped" | { readonly error: unknown };
 
 /** Whether an input changed the state. */
-export const isStep = <State, Input, Detail>({ before, after }: Step<State, Input, Detail>): boolean =>
-  before !== after;
-
-/** Whether a batch of one input changed the state. */
-export const isApplied = <State, Input, Effect, Detail>(
-  outcome: BatchOutcome<State, Input, Effect, Detail> | undefined,
-): boolean => outcome?.type === "transitioned" && outcome.entries.some(isStep);
-
-export type Transition<State, Input, Detail> = (input: Input, state: State) => Transitioned<State, Detail>;
+export const isStep = <State, Input>({ before, after }: Step<State, Input>): boolean => before !== after;
 
 /**
  * Transitions a group. A batch that throws results only in its error. Ensures I3 within a group: a batch of a run is dropped
  * if the run is retired, or if the state at the turn of the batch does not want its key.
  */
-export function transitionGroup<State, Input, Effect, Detail>(
-  group: readonly Batch<State, Input, Effect>[],
+export function transitionGroup<State, Input, Effect>(
+  batches: readonly Batch<State, Input, Effect>[],
   state: State,
-  transition: Transition<State, Input, Detail>,
-  isWanted: (key: string, state: State) => boolean,
-): GroupTransition<State, Input, Effect, Detail> {
-  const steps: Step<State, Input, Detail>[] = [];
-  const outcomes: BatchOutcome<State, Input, Effect, Detail>[] = [];
-  let after = state;
-  for (const batch of group) {
-    const { run } = batch;
+  transition: MoorexDefinition<State, Input, Effect>["transition"],
+  isWanted: (run: Run<State, Input, Effect>, state: State) => boolean,
+): Draft<State, Input, Effect> {
+  const draft: Draft<State, Input, Effect> = {
+    batches,
+    steps: [],
+    outcomes: [],
+    after: state,
+    plan: undefined,
+  };
+  for (const { run, inputs } of batches) {
     // The committed state wants the key of each run that is not retired.
-    if (run !== undefined && (run.phase === "retired" || (after !== state && !isWanted(run.key, after)))) {
-      outcomes.push({ type: "dropped", batch, run });
+    if (
+      run !== undefined &&
+      (run.phase === "retired" || (draft.after !== state && !isWanted(run, draft.after)))
+    ) {
+      draft.outcomes.push("dropped");
       continue;
     }
-    const entries: Step<State, Input, Detail>[] = [];
     try {
-      after = transitionInputs(batch.inputs, after, transition, entries);
+      const entries = transitionInputs(inputs, draft.after, transition);
+      for (const entry of entries) if (isStep(entry)) draft.steps.push(entry);
+      draft.outcomes.push(entries);
+      const last = entries.at(-1);
+      if (last !== undefined) draft.after = last.after;
     } catch (error) {
-      outcomes.push({ type: "failed", batch, error });
-      continue;
+      draft.outcomes.push({ error });
     }
-    for (const entry of entries) if (isStep(entry)) steps.push(entry);
-    outcomes.push({ type: "transitioned", batch, entries });
   }
-  return { steps, outcomes, after, intents: undefined };
+  return draft;
 }
 
-/** Adds an entry for each input, and returns the state after the last one. */
-function transitionInputs<State, Input, Detail>(
+function transitionInputs<State, Input>(
   inputs: readonly DispatchedInput<State, Input>[],
   state: State,
-  transition: Transition<State, Input, Detail>,
-  entries: Step<State, Input, Detail>[],
-): State {
+  transition: (input: Input) => (state: State) => State,
+): readonly Step<State, Input>[] {
+  const entries: Step<State, Input>[] = [];
   let before = state;
   for (const dispatched of inputs) {
     const input = isLate(dispatched) ? dispatched(before) : dispatched;
     if (input === undefined) continue;
-    const { state: after, detail } = transition(input, before);
-    entries.push({ input, before, after, detail });
+    const after = transition(input)(before);
+    entries.push({ input, before, after });
     before = after;
   }
-  return before;
+  return entries;
 }
 
 const isLate = <State, Input>(input: DispatchedInput<State, Input>): input is LateInput<State, Input> =>
   typeof input === "function";
+
+/** What is to run after a commit, with the intents of what it makes newly wanted. */
+export interface Plan<State, Input, Effect> {
+  /** One entry for each intent, in order, with the key of its effect; it is a step if its states differ. */
+  readonly entries: (Step<State, Input> & { readonly key: string })[];
+  /** The effects that are not run because their intents did not apply (`failure` is undefined) or threw. */
+  readonly refused: {
+    readonly key: string;
+    readonly effect: Effect;
+    readonly failure?: { error: unknown };
+  }[];
+  /** The keys that may not start now; undefined if there are none. */
+  held: Set<string> | undefined;
+  /** The state after the last intent. */
+  after: State;
+  /** The effects that this state wants; undefined if `effectsAt` threw. */
+  wanted: Readonly<Record<string, Effect>> | undefined;
+}
+
+export interface PlanRules<State, Input, Effect> {
+  readonly definition: Pick<MoorexDefinition<State, Input, Effect>, "intentOf" | "transition">;
+  readonly wantedAt: (state: State) => Readonly<Record<string, Effect>> | undefined;
+  /** Whether the effect of a key is running or has finished, so that it does not start now. */
+  readonly isStarted: (key: string) => boolean;
+  readonly mayStart: (effect: Effect, key: string, state: State) => boolean;
+}
+
+/** Plans what starts at a state: transitions its intents, and those of the effects that they make wanted, until nothing new is wanted. */
+export function planAt<State, Input, Effect>(
+  state: State,
+  { definition, wantedAt, isStarted, mayStart }: PlanRules<State, Input, Effect>,
+): Plan<State, Input, Effect> {
+  const plan: Plan<State, Input, Effect> = {
+    entries: [],
+    refused: [],
+    held: undefined,
+    after: state,
+    wanted: undefined,
+  };
+  /** The effects of earlier rounds, which have been tried. */
+  let tried: Readonly<Record<string, Effect>>[] | undefined;
+  for (;;) {
+    const from = plan.after;
+    const wanted = (plan.wanted = wantedAt(from));
+    if (wanted === undefined) return plan;
+    for (const key of Object.keys(wanted)) {
+      const effect = wanted[key];
+      if (
+        effect === undefined ||
+        isStarted(key) ||
+        tried?.some((round) => Object.hasOwn(round, key)) === true
+      )
+        continue;
+      if (mayStart(effect, key, plan.after)) addIntent(plan, definition, key, effect);
+      else (plan.held ??= new Set()).add(key);
+    }
+    if (plan.after === from) return plan;
+    (tried ??= []).push(wanted);
+  }
+}
+
+function addIntent<State, Input, Effect>(
+  plan: Plan<State, Input, Effect>,
+  definition: PlanRules<State, Input, Effect>["definition"],
+  key: string,
+  effect: Effect,
+): void {
+  try {
+    const before = plan.after;
+    const input = definition.intentOf?.(effect, key, before);
+    if (input === undefined) return;
+    const after = definition.transition(input)(before);
+    plan.entries.push({ input, before, after, key });
+    if (after === before) plan.refused.push({ key, effect });
+    plan.after = after;
+  } catch (error) {
+    plan.refused.push({ key, effect, failure: { error } });
+  }
+}

@@ -1,10 +1,7 @@
-export { createMoorex } from "./create-moorex.ts";
 export type {
-  BaseDefinition,
   BatchResult,
   CommitResult,
   CommittedInput,
-  DetailedDefinition,
   Dispatch,
   DispatchedInput,
   DispatchResult,
@@ -16,5 +13,5 @@ export type {
   MoorexNotice,
   RunContext,
   Step,
-  Transitioned,
 } from "./definition.ts";
+export { createMoorex } from "./machine.ts";

@@ -42,7 +42,7 @@ export class FollowedSession<Answer> {
       const input = recordToInput(record);
       const next = step(input)(this.state);
       this.#session = { ...this.#session, state: next.state, head: { seq, digest } };
-      this.output.published({ input, step: next, seq, position: undefined });
+      this.output.published({ input }, next, seq);
       onState(next.state);
     }
   }

@@ -40,30 +40,20 @@ export interface ProgramDriver {
 
 /** Drives a program to its end, without promises of its own. A failure is thrown into the program. */
 export function driveProgram(run: EffectProgram<void>, driver: ProgramDriver): void {
-  const next = (value: unknown): void => {
+  const next = (value: unknown): void => resume("next", value);
+  const fail = (error: unknown): void => resume("throw", error);
+  function resume(how: "next" | "throw", value: unknown): void {
     let step: IteratorResult<EffectInstruction, void>;
     try {
-      step = run.next(value);
+      step = run[how](value);
     } catch (error) {
       return driver.failed(error);
     }
-    follow(step);
-  };
-  const fail = (error: unknown): void => {
-    let step: IteratorResult<EffectInstruction, void>;
-    try {
-      step = run.throw(error);
-    } catch (thrown) {
-      return driver.failed(thrown);
-    }
-    follow(step);
-  };
-  const follow = (step: IteratorResult<EffectInstruction, void>): void => {
     if (step.done === true) driver.done();
     else if ("wait" in step.value) step.value.wait.then(next, fail);
     else driver.dispatch(step.value.dispatch, next, fail);
-  };
-  next(undefined);
+  }
+  resume("next", undefined);
 }
 
 /**

@@ -11,8 +11,8 @@ export const longestAppend = ({ log }: LogHandle): number => log.maxRecordLength
 export function stepsToRecords(head: ChainHead, steps: readonly PendingStep[]): readonly LogRecord[] {
   const records: LogRecord[] = [];
   let last = head;
-  for (const { input: pending, detail } of steps) {
-    const record = inputToRecord(last, pending.input, detail.changes, pending.body);
+  for (const { input: pending, after } of steps) {
+    const record = inputToRecord(last, pending.input, after.changes, pending.body);
     records.push(record);
     last = record;
   }

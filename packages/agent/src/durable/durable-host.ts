@@ -6,7 +6,7 @@ import type { Agent } from "../define-agent.ts";
 import { Logger } from "../logger.ts";
 import { cancelAbandoned } from "../session/cancel-abandoned.ts";
 import { hostSession, type HostedSession, type SessionBase } from "../session/create-session.ts";
-import type { PendingStep, PublishedStep } from "../session/machine.ts";
+import type { InputLedger, MachineHooks } from "../session/machine.ts";
 import { nextWorkAt } from "../session/next-work-at.ts";
 import { PendingInput } from "../session/pending-input.ts";
 import type { Session } from "../session/session.ts";
@@ -19,7 +19,7 @@ import { logAppendRetry, logClosed, logLost, logOpened, writerLogs } from "./lif
 import { isFinal, lostError, unwritableError } from "./log-failures.ts";
 import { LogFollower } from "./log-follower.ts";
 import { LogWriter } from "./log-writer.ts";
-import { RetriedLedger } from "./retried-ledger.ts";
+import { CommitRetries } from "./commit-retries.ts";
 import { SessionError } from "./session-error.ts";
 import { identityOf } from "./session-header.ts";
 import { SessionLifecycle } from "./session-lifecycle.ts";
@@ -31,7 +31,7 @@ export class DurableHost<Answer> {
   readonly #options: DurableOptions;
   readonly #logger: Logger;
   readonly #writer: LogWriter;
-  readonly #ledger: RetriedLedger;
+  readonly #retries: CommitRetries;
   readonly #lifecycle: SessionLifecycle;
   readonly #hosted: HostedSession<Answer>;
   /** Undefined if this session saves no snapshots. */
@@ -54,8 +54,7 @@ export class DurableHost<Answer> {
     const logs = writerLogs(this.#logger);
     this.#writer = new LogWriter({ handle, start: found.head, runsEffects: access === "run", ...logs });
     this.#lifecycle = new SessionLifecycle(access === "run" ? "opening" : "open");
-    this.#ledger = new RetriedLedger({
-      ledger: this.#writer,
+    this.#retries = new CommitRetries({
       clock,
       // The inputs of effects stay at the front of the queue: dispatching an empty batch commits them again.
       again: () => this.#hosted.dispatch(),
@@ -166,7 +165,7 @@ export class DurableHost<Answer> {
 
   #detach(): void {
     this.#follower.stop();
-    this.#ledger.stop();
+    this.#retries.stop();
   }
 
   #sessionBase(): SessionBase {
@@ -190,12 +189,12 @@ export class DurableHost<Answer> {
       runsEffects: access === "run",
       // Effects of the restored state start only after its interrupted work has been settled.
       startsEffects: (state) => this.#lifecycle.startsEffects && state.opened > found.state.opened,
-      ledger: { check: (input) => this.#ledger.check(input), commit: (steps) => this.#commit(steps) },
+      ledger: { check: (input) => this.#writer.check(input), commit: this.#commit },
       refuses: () => this.#refusal(),
       refusesHost: () => this.#hostRefusal(),
       reportsDeadlines: () => access === "run" || andThen(handle.log.currentLease(), hasEnded(clock)),
       ...callerBase(this.#options),
-      onPublished: (published) => this.#published(published),
+      onPublished: this.#published,
       onBroken: (error) => this.lose(error),
       onCommitFailed: (error, key) => this.#commitFailed(error, key),
       onForeignFailed: (error) => this.#halt(error),
@@ -214,18 +213,18 @@ export class DurableHost<Answer> {
     return new SessionError("NotOwner", message);
   }
 
-  #published({ input, step: { state }, position }: PublishedStep): void {
+  readonly #published: MachineHooks["published"] = ({ input, position }, { state }) => {
     // This is the own `session-opened`: the one of another owner would have thrown `StaleWriter`.
     if (input.type === "session-opened") this.#lifecycle.open();
     if (position !== undefined) this.#snapshots?.reached({ state, at: position }, input);
-  }
+  };
 
   /** A session that was lost writes nothing more. */
-  #commit(steps: readonly PendingStep[]): ReturnType<RetriedLedger["commit"]> {
+  readonly #commit: InputLedger["commit"] = (steps) => {
     const { lost } = this.#lifecycle;
     if (lost !== undefined) throw lost;
-    return this.#ledger.commit(steps);
-  }
+    return this.#retries.committed(this.#writer.commit(steps));
+  };
 
   #commitFailed(error: unknown, key: string | undefined): void {
     if (error === this.#lifecycle.lost) return;
@@ -237,7 +236,7 @@ export class DurableHost<Answer> {
     if (key === undefined) return void this.refresh();
     this.#hosted.report({ source: "log", error, key });
     logAppendRetry(this.#logger, error);
-    this.#ledger.failed();
+    this.#retries.failed();
   }
 
   /** Applies the records that other processes appended. Resolves with false if the log could not be read. */

@@ -10,7 +10,7 @@ import { attempt, andFinally } from "./maybe-promise.ts";
 import { SessionError } from "./session-error.ts";
 import { recordToInput } from "./session-record.ts";
 
-type Commit = MaybePromise<CommitResult<PendingInput, ChainHead>>;
+type Commit = MaybePromise<CommitResult<PendingInput>>;
 
 export interface LogWriterOptions {
   readonly handle: LogHandle;
@@ -62,7 +62,7 @@ export class LogWriter implements InputLedger {
   }
 
   /**
-   * Makes steps durable, with one append unless they are too long for one. Returns their positions, or the inputs that
+   * Makes steps durable, with one append unless they are too long for one. Gives their inputs positions, or returns those that
    * precede them in the log: those of other processes, and own inputs whose append was reported as failed. Throws
    * `StaleWriter` if another owner has taken the session over.
    */
@@ -109,29 +109,28 @@ export class LogWriter implements InputLedger {
   #inputsOf(
     records: readonly LogRecord[],
     own?: ReadonlyMap<string, PendingInput>,
-  ): readonly CommittedInput<PendingInput, ChainHead>[] {
+  ): readonly CommittedInput<PendingInput>[] {
     return checkedChain(this.#head, records).map(({ seq, digest, body }) => {
       const position = { seq, digest };
-      const pending = own?.get(digest) ?? new PendingInput(recordToInput({ seq, body }), position);
+      const pending = own?.get(digest) ?? new PendingInput(recordToInput({ seq, body }));
+      pending.position = position;
       if (this.#runsEffects && !this.#unacknowledged.has(digest)) checkOwner(pending.input, seq);
-      return { input: pending, position };
+      return { input: pending };
     });
   }
 
   /** The records that precede a batch after a conflict. The runner applies them, then commits the batch again. */
-  #takeForeign(records: readonly LogRecord[]): CommitResult<PendingInput, ChainHead> {
+  #takeForeign(records: readonly LogRecord[]): CommitResult<PendingInput> {
     const before = this.#inputsOf(records, this.#unacknowledged);
     for (const { seq, digest } of records) this.#advanceTo({ seq, digest });
     return { before };
   }
 
   /** The inputs of these steps that are in the log already, to be applied first. */
-  #precede(steps: readonly PendingStep[]): CommitResult<PendingInput, ChainHead> {
-    const durable = steps.flatMap(({ input }) =>
-      input.position === undefined ? [] : [{ input, position: input.position }],
-    );
-    for (const { position } of durable) this.#advanceTo(position);
-    return { before: durable };
+  #precede(steps: readonly PendingStep[]): CommitResult<PendingInput> {
+    const before = steps.filter(isStored).map(({ input }) => ({ input }));
+    this.skipTo(before.map(({ input }) => input));
+    return { before };
   }
 
   #append(steps: readonly PendingStep[], onFailure: (error: unknown) => Commit): Commit {
@@ -154,21 +153,15 @@ export class LogWriter implements InputLedger {
     );
   }
 
-  /** The positions of steps. `records` are the records of the steps that this append contained. */
-  #acknowledge(
-    steps: readonly PendingStep[],
-    records: readonly LogRecord[],
-  ): CommitResult<PendingInput, ChainHead> {
-    const positions: ChainHead[] = [];
+  /** Gives the inputs of steps their positions. `records` are the records of the steps that this append contained. */
+  #acknowledge(steps: readonly PendingStep[], records: readonly LogRecord[]): undefined {
     let appended = 0;
     for (const { input } of steps) {
       const { seq, digest } = input.position ?? records[appended++] ?? this.#head;
-      const position = { seq, digest };
-      positions.push(position);
-      this.#advanceTo(position);
+      input.position = { seq, digest };
+      this.#advanceTo(input.position);
     }
     if (this.#unacknowledged.size > 0 && records.length > 0) this.#unacknowledged.clear();
-    return { positions };
   }
 
   #settleConflict(): Commit {

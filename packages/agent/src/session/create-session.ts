@@ -13,13 +13,8 @@ import { loopBreaker } from "./broken-loop.ts";
 import { registerChildren } from "./calls-at-work.ts";
 import { Decisions } from "./decisions.ts";
 import { hostApprovals, type ApprovalHost, type OnApproval } from "./host-approvals.ts";
-import {
-  agentMachine,
-  type AgentMachine,
-  type MachineBase,
-  type MachineHooks,
-  type PublishedStep,
-} from "./machine.ts";
+import { AgentMachine } from "./agent-machine.ts";
+import type { MachineBase, MachineHooks } from "./machine.ts";
 import type { MessageMethods } from "./messages.ts";
 import { OutsideInputs } from "./outside-inputs.ts";
 import { PendingInput } from "./pending-input.ts";
@@ -50,7 +45,7 @@ export interface SessionBase extends MachineBase {
   /** Called when the session cannot continue, before it is stopped with this error. */
   readonly onBroken?: (error: AgentError) => void;
   /** Called with each accepted input when its state has become the current one, before any listener of the session. */
-  readonly onPublished?: (published: PublishedStep) => void;
+  readonly onPublished?: MachineHooks["published"];
   /** Called when a commit failed; `key` names an effect whose input is kept, to be committed again. */
   readonly onCommitFailed?: (error: unknown, key: string | undefined) => void;
   /** The reducer threw for an input that another process made durable. */
@@ -109,7 +104,7 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
     if (output.runs.isOpen && outside.stopped !== undefined) failRuns(outside.stopped);
   };
   const answerAtHost = hostApprovals(approvalHost(base, output, decisions, subAgents));
-  const machine = agentMachine(agent, base, {
+  const machine = new AgentMachine(agent, base, {
     session: subAgents,
     hold: (isStarted) => outside.holding(isStarted) ?? subAgents.heldAbove(isStarted),
     heldAbove: (isStarted) => subAgents.heldAbove(isStarted),
@@ -139,7 +134,7 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
     ...methods,
     dispatch: async (...inputs) => void (await dispatch(...inputs)),
     state,
-    drained: machine.drained,
+    drained: () => machine.drained(),
     report: output.errors.report,
     failRuns,
     stop: (error) => stop(() => error),
@@ -153,10 +148,7 @@ const outputHooks = <Answer>(
 ): Omit<MachineHooks, "session" | "hold" | "heldAbove" | "reconcile" | "ask" | "broken"> => ({
   notify: (notice) => output.progress(notice),
   isObserved: () => output.runs.isObserved,
-  published(published) {
-    base.onPublished?.(published);
-    output.published(published);
-  },
+  published: output.published,
   commitFailed: (error, key) => base.onCommitFailed?.(error, key),
   foreignFailed: (error) => base.onForeignFailed?.(error),
   failed: output.errors.report,

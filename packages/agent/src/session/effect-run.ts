@@ -6,11 +6,11 @@ import {
   type EffectHost,
 } from "@moora/agent-core-effects";
 import { driveProgram, isHeld, type ProgramDriver } from "@moora/agent-core-effects/internal";
-import type { AgentInput, AgentState } from "@moora/agent-core-state-machine";
+import type { AgentInput, AgentState, AgentStep } from "@moora/agent-core-state-machine";
 import type { EffectRun, RunContext } from "@moora/moorex";
 import type { Agent } from "../define-agent.ts";
 import type { MachineHooks } from "./machine.ts";
-import { StartQueue } from "./start-queue.ts";
+import type { StartQueue } from "./start-queue.ts";
 import { PendingInput } from "./pending-input.ts";
 
 /** The parts of a host that all effects of a session share. */
@@ -33,53 +33,38 @@ export interface SharedHost extends Required<
 > {
   readonly context: unknown;
   readonly hold: MachineHooks["hold"];
+  readonly starts: StartQueue;
   readonly files: EffectHost["files"];
   readonly onLateOutput: EffectHost["onLateOutput"];
   /** The code of the agent that has the conversation in a state. */
   readonly codeAt: (state: AgentState) => Pick<Agent<unknown>, "parts" | "runLimits">;
 }
 
-/** Runs the programs of the effects of a session. */
-export class EffectRunner {
-  readonly #shared: SharedHost;
-  readonly #starts = new StartQueue();
-
-  constructor(shared: SharedHost) {
-    this.#shared = shared;
-  }
-
-  runOf(effect: AgentEffect, state: AgentState): EffectRun<AgentState, PendingInput> {
-    return new ProgramRun(this.#shared, this.#starts, effect, state);
-  }
-}
-
 /** One run of an effect by its program. */
-class ProgramRun implements EffectRun<AgentState, PendingInput> {
+export class ProgramRun implements EffectRun<AgentStep, PendingInput> {
   readonly #shared: SharedHost;
-  readonly #starts: StartQueue;
   readonly #effect: AgentEffect;
   readonly #state: AgentState;
   #host: RunHost | undefined;
 
-  constructor(shared: SharedHost, starts: StartQueue, effect: AgentEffect, state: AgentState) {
+  constructor(shared: SharedHost, effect: AgentEffect, state: AgentState) {
     this.#shared = shared;
-    this.#starts = starts;
     this.#effect = effect;
     this.#state = state;
   }
 
-  start(_dispatch: unknown, context: RunContext<AgentState, PendingInput>): Promise<void> {
-    const host = new RunHost(this.#shared, context, this.#shared.codeAt(this.#state));
-    this.#host = host;
+  start(_dispatch: unknown, context: RunContext<AgentStep, PendingInput>): Promise<void> {
     return new Promise((done, failed) => {
+      const host = new RunHost(this.#shared, context, this.#shared.codeAt(this.#state), { done, failed });
+      this.#host = host;
       const begin = (): void => {
         const held = this.#shared.hold(!isHeld(this.#effect, this.#state));
         if (host.isAborted()) done();
         else if (held !== undefined) void held.then(begin);
-        else driveProgram(programOf(this.#effect, this.#state, host), newDriver(context, done, failed));
+        else driveProgram(programOf(this.#effect, this.#state, host), host);
       };
       // Code of models, tools and handlers never runs within the call that made its effect wanted.
-      if (isIntentRecorded(this.#effect, this.#state)) this.#starts.add(begin);
+      if (isIntentRecorded(this.#effect, this.#state)) this.#shared.starts.add(begin);
       else begin();
     });
   }
@@ -89,125 +74,66 @@ class ProgramRun implements EffectRun<AgentState, PendingInput> {
   }
 }
 
-/** The driver of a program whose inputs go to the machine. */
-const newDriver = (
-  context: RunContext<AgentState, PendingInput>,
-  done: () => void,
-  failed: (error: unknown) => void,
-): ProgramDriver => ({
-  dispatch: (inputs, next, fail) => post(context, inputs, next, fail),
-  done,
-  failed,
-});
-
-/** Posts inputs as one batch. Calls `next` with whether one of them applied, or `fail` if they could not be dispatched. */
-function post(
-  context: RunContext<AgentState, PendingInput>,
-  inputs: readonly DispatchedInput[],
-  next: (hasApplied: boolean) => void,
-  fail: (error: unknown) => void,
-): void {
-  const pending: PendingInput[] = [];
-  const bound = inputs.map((input, index) => {
-    if (typeof input === "function") {
-      return (state: AgentState) => {
-        const before = pending[index];
-        return before?.seq === undefined ? (pending[index] = new PendingInput(input(state))) : before;
-      };
-    }
-    return (pending[index] = new PendingInput(input));
-  });
-  context.post(bound, (result) => {
-    if ("error" in result) fail(result.error);
-    else next(pending.some(({ seq }) => seq !== undefined));
-  });
-}
-
-/** The host of one run. Its signal is created when it is read. */
-class RunHost implements EffectHost {
+/** The host of one run, and the driver that posts the inputs of its program. Its signal is created when it is read. */
+class RunHost implements EffectHost, ProgramDriver {
+  declare readonly sessionId: SharedHost["sessionId"];
+  declare readonly session: SharedHost["session"];
+  declare readonly context: unknown;
+  declare readonly files: SharedHost["files"];
+  declare readonly clock: SharedHost["clock"];
+  declare readonly requests: SharedHost["requests"];
+  declare readonly current: SharedHost["current"];
+  declare readonly isPaused: SharedHost["isPaused"];
+  declare readonly untilResumed: SharedHost["untilResumed"];
+  declare readonly dispatchLate: SharedHost["dispatchLate"];
+  declare readonly notify: SharedHost["notify"];
+  declare readonly onLateOutput: SharedHost["onLateOutput"];
+  declare readonly isObserved: SharedHost["isObserved"];
+  declare readonly digestOf: SharedHost["digestOf"];
+  declare readonly ask: SharedHost["ask"];
   readonly intended = true;
-  readonly #shared: SharedHost;
-  readonly #context: RunContext<AgentState, PendingInput>;
-  readonly #code: ReturnType<SharedHost["codeAt"]>;
+  readonly parts: EffectHost["parts"];
+  readonly limits: EffectHost["limits"];
+  readonly done: ProgramDriver["done"];
+  readonly failed: ProgramDriver["failed"];
+  readonly #context: RunContext<AgentStep, PendingInput>;
   #isAborted = false;
   #onAbort: Set<() => void> | undefined;
 
   constructor(
     shared: SharedHost,
-    context: RunContext<AgentState, PendingInput>,
-    code: ReturnType<SharedHost["codeAt"]>,
+    context: RunContext<AgentStep, PendingInput>,
+    { parts, runLimits }: ReturnType<SharedHost["codeAt"]>,
+    { done, failed }: Pick<ProgramDriver, "done" | "failed">,
   ) {
-    this.#shared = shared;
+    Object.assign(this, shared);
+    this.parts = parts;
+    this.limits = runLimits;
+    this.done = done;
+    this.failed = failed;
     this.#context = context;
-    this.#code = code;
   }
 
-  get parts(): EffectHost["parts"] {
-    return this.#code.parts;
-  }
-
-  get sessionId(): SharedHost["sessionId"] {
-    return this.#shared.sessionId;
-  }
-
-  get session(): SharedHost["session"] {
-    return this.#shared.session;
-  }
-
-  get context(): unknown {
-    return this.#shared.context;
-  }
-
-  get files(): EffectHost["files"] {
-    return this.#shared.files;
-  }
-
-  get clock(): SharedHost["clock"] {
-    return this.#shared.clock;
-  }
-
-  get limits(): EffectHost["limits"] {
-    return this.#code.runLimits;
-  }
-
-  get requests(): SharedHost["requests"] {
-    return this.#shared.requests;
-  }
-
-  get current(): SharedHost["current"] {
-    return this.#shared.current;
-  }
-
-  get isPaused(): SharedHost["isPaused"] {
-    return this.#shared.isPaused;
-  }
-
-  get untilResumed(): SharedHost["untilResumed"] {
-    return this.#shared.untilResumed;
-  }
-
-  get dispatchLate(): SharedHost["dispatchLate"] {
-    return this.#shared.dispatchLate;
-  }
-
-  get notify(): SharedHost["notify"] {
-    return this.#shared.notify;
-  }
-
-  get onLateOutput(): EffectHost["onLateOutput"] {
-    return this.#shared.onLateOutput;
-  }
-
-  get isObserved(): SharedHost["isObserved"] {
-    return this.#shared.isObserved;
-  }
-
-  get digestOf(): SharedHost["digestOf"] {
-    return this.#shared.digestOf;
-  }
-
-  get ask(): SharedHost["ask"] {
-    return this.#shared.ask;
+  /** Posts inputs as one batch. Calls `next` with whether one of them applied, or `fail` if they could not be dispatched. */
+  dispatch(
+    inputs: readonly DispatchedInput[],
+    next: (hasApplied: boolean) => void,
+    fail: (error: unknown) => void,
+  ): void {
+    const pending: PendingInput[] = [];
+    const bound = inputs.map((input, index) => {
+      if (typeof input === "function") {
+        return ({ state }: AgentStep) => {
+          const before = pending[index];
+          return before?.seq === undefined ? (pending[index] = new PendingInput(input(state))) : before;
+        };
+      }
+      return (pending[index] = new PendingInput(input));
+    });
+    this.#context.post(bound, (result) => {
+      if ("error" in result) fail(result.error);
+      else next(pending.some(({ seq }) => seq !== undefined));
+    });
   }
 
   get dispatchNow(): (input: AgentInput) => void {
@@ -215,10 +141,7 @@ class RunHost implements EffectHost {
   }
 
   get dispatchAtOnce(): (input: DispatchedInput) => Promise<boolean> {
-    return (input) =>
-      new Promise((resolve, reject) => {
-        post(this.#context, [input], resolve, reject);
-      });
+    return (input) => new Promise((resolve, reject) => this.dispatch([input], resolve, reject));
   }
 
   get signal(): AbortSignal {

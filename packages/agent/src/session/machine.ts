@@ -1,21 +1,20 @@
-import type { AgentEffect, AskHumanEffect, Clock, Progress } from "@moora/agent-core-effects";
-import { isPaused, type AgentInput, type AgentState, type AgentStep } from "@moora/agent-core-state-machine";
-import type { ChainHead, MaybePromise } from "@moora/event-log";
-import { createMoorex, type CommitResult, type Moorex, type Step } from "@moora/moorex";
+import type { AskHumanEffect, Clock, Progress } from "@moora/agent-core-effects";
+import type { AgentInput, AgentState, AgentStep } from "@moora/agent-core-state-machine";
+import type { MaybePromise } from "@moora/event-log";
+import type { CommitResult, Step } from "@moora/moorex";
 import type { Agent } from "../define-agent.ts";
 import type { Logger } from "../logger.ts";
 import type { MachineErrorHooks } from "./machine-errors.ts";
-import { MachineWiring } from "./machine-wiring.ts";
-import { PendingInput } from "./pending-input.ts";
+import type { PendingInput } from "./pending-input.ts";
 import type { SessionFiles } from "./session-files.ts";
 
 /** An accepted input that is not stored yet, with its transition. */
-export type PendingStep = Step<AgentState, PendingInput, AgentStep>;
+export type PendingStep = Step<AgentStep, PendingInput>;
 
 /** Stores accepted inputs before they become visible. */
 export interface InputLedger {
-  /** Makes steps durable and returns their positions. Returns `before` if other inputs precede them; nothing is stored then. */
-  commit(steps: readonly PendingStep[]): MaybePromise<CommitResult<PendingInput, ChainHead>>;
+  /** Makes steps durable and gives their inputs positions. Returns `before` if other inputs precede them; nothing is stored then. */
+  commit(steps: readonly PendingStep[]): MaybePromise<CommitResult<PendingInput>>;
   /** Throws for an input that cannot be stored. */
   check(pending: PendingInput): void;
 }
@@ -40,14 +39,8 @@ export interface MachineBase {
   readonly ledger?: InputLedger;
 }
 
-/** An input that has become part of the session, with its transition. */
-export interface PublishedStep {
-  readonly input: AgentInput;
-  readonly step: AgentStep;
-  readonly seq: number;
-  /** The position in the log; undefined for a session in memory. */
-  readonly position: ChainHead | undefined;
-}
+/** An input that has become part of the session, with its position in a log; undefined for a session in memory. */
+type StoredInput = Pick<PendingInput, "input"> & Partial<Pick<PendingInput, "position">>;
 
 export interface MachineHooks extends MachineErrorHooks {
   readonly logger: Logger;
@@ -66,47 +59,9 @@ export interface MachineHooks extends MachineErrorHooks {
   readonly reconcile: () => void;
   /** The session in the contexts of its tools. */
   readonly session: object;
-  /** Called with each accepted input when its state has become the current one. */
-  readonly published: (published: PublishedStep) => void;
+  /** Called with each accepted input, its transition and its sequence number when its state has become the current one. */
+  readonly published: (stored: StoredInput, step: AgentStep, seq: number) => void;
 }
 
 /** What a machine uses of its agent. */
 export type MachineAgent = Pick<Agent<unknown>, "parts" | "runLimits" | "team">;
-
-/** The reducer, the effects and the runner of an agent, wired together. */
-export interface AgentMachine extends Pick<
-  Moorex<AgentState, PendingInput, AgentEffect>,
-  "dispatch" | "current" | "settled" | "stop"
-> {
-  /** The sequence number of the newest input that became part of the current state. */
-  seq(): number;
-  /** Resolves when all running work has ended: calls of models and tools and custom states, not waits and questions. */
-  drained(): Promise<void>;
-  /** Resolves when work of this session and below it may begin if nothing else holds it then; undefined if nothing holds it, also no pause. */
-  hold(isStarted: boolean): Promise<void> | undefined;
-}
-
-export function agentMachine(agent: MachineAgent, base: MachineBase, hooks: MachineHooks): AgentMachine {
-  const wiring = new MachineWiring(agent, base, hooks);
-  const hold = (isStarted: boolean): Promise<void> | undefined =>
-    hooks.hold(isStarted) ?? (!isStarted && isPaused(current()) ? wiring.nextResume() : undefined);
-  const isHeld = (): boolean => hold(false) !== undefined;
-  const untilResumed = async (): Promise<void> => await hold(false);
-  const moorex = createMoorex(wiring.definition({ current, isPaused: isHeld, untilResumed, dispatchLate }));
-  function current(): AgentState {
-    return moorex.current();
-  }
-  /** Dispatches an input of a late effect; does nothing after `stop`. */
-  function dispatchLate(input: AgentInput): void {
-    moorex.dispatch(new PendingInput(input)).catch(() => undefined);
-  }
-  return {
-    dispatch: moorex.dispatch,
-    current,
-    settled: moorex.settled,
-    stop: moorex.stop,
-    seq: () => wiring.seq,
-    drained: () => wiring.drained(),
-    hold,
-  };
-}

@@ -115,7 +115,7 @@ function greetingListener<Answer>(
   listener: (event: AgentEvent<Answer>) => unknown,
   open: () => readonly (ToolCallStarted | QuestionEvent)[],
   onError: (error: unknown) => void,
-): { readonly emit: (event: AgentEvent<Answer>) => void; readonly remove: () => void } {
+): { readonly emit: (event: AgentEvent<Answer>) => unknown; readonly remove: () => void } {
   let isNew = true;
   let isRemoved = false;
   const emitSafely = (event: AgentEvent<Answer>): void => {
@@ -130,7 +130,7 @@ function greetingListener<Answer>(
   return {
     emit(event) {
       emitOpen(event);
-      emitSafely(event);
+      return isRemoved ? undefined : listener(event);
     },
     remove: () => void (isRemoved = true),
   };

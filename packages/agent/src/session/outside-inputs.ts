@@ -9,7 +9,7 @@ import {
 } from "@moora/agent-core-state-machine";
 import { deciderOf, recordOf } from "@moora/agent-core-state-machine/internal";
 import type { SessionBase } from "./create-session.ts";
-import type { AgentMachine } from "./machine.ts";
+import type { AgentMachine } from "./agent-machine.ts";
 import { parseOrRefuse } from "./parse-or-refuse.ts";
 import { PendingInput } from "./pending-input.ts";
 import { SerialQueue } from "./serial-queue.ts";
@@ -98,8 +98,8 @@ export class OutsideInputs {
     const pending = inputs.map((input) => new PendingInput(input));
     const last = pending.at(-1);
     if (last === undefined) return { status: "ignored", reason: "nothing-new" };
-    const { state } = await this.#dispatch(...pending);
-    return last.seq === undefined ? ignored(last.input, state) : { status: "accepted", seq: last.seq };
+    const { state: after } = await this.#dispatch(...pending);
+    return last.seq === undefined ? ignored(last.input, after.state) : { status: "accepted", seq: last.seq };
   }
 
   /** Makes a post to the session of a sub-agent. Later ones wait for its end: it may have to read the lease. */
@@ -151,7 +151,7 @@ export class OutsideInputs {
     let bound: Bound | undefined;
     // It may be a cancel, which is known when it is computed.
     let release = this.#hold("re-act-cancelled");
-    const dispatched = this.#dispatch((before) => {
+    const dispatched = this.#dispatch(({ state: before }) => {
       // Its append was reported as failed, and the log has it: computing it again would apply it twice.
       if (bound !== undefined && "pending" in bound && bound.pending.seq !== undefined) return bound.pending;
       try {
@@ -170,8 +170,8 @@ export class OutsideInputs {
         return undefined;
       }
     });
-    const { state } = await dispatched.finally(() => release());
-    return lateReceipt(bound, state);
+    const { state: after } = await dispatched.finally(() => release());
+    return lateReceipt(bound, after.state);
   }
 
   /** Dispatches an input of `configure` or `note`, which only the process that runs the session may call. */

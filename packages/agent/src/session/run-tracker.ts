@@ -3,6 +3,7 @@ import { isPromise } from "@moora/agent-core-effects/internal";
 import type { AgentInput, AgentState, AgentStep, ControlMove, Trace } from "@moora/agent-core-state-machine";
 import type { AgentEvent } from "../agent-event.ts";
 import type { Agent } from "../define-agent.ts";
+import type { Listeners } from "../listeners.ts";
 import type { RunControl } from "../run-control.ts";
 import { startsAt, type ToolCallStarted } from "../started-calls.ts";
 import { moveToEvent } from "./events.ts";
@@ -11,9 +12,8 @@ import { earlyAnswerOf, loopEndOf, type LoopEnd } from "./loop-end.ts";
 import { recentMoves } from "./recent-moves.ts";
 
 export interface RunTrackerHost<Answer> {
-  readonly emit: (event: AgentEvent<Answer>) => void;
-  /** Whether listeners of the session receive events. */
-  readonly hasListeners: () => boolean;
+  /** The listeners of the session. */
+  readonly events: Listeners<[AgentEvent<Answer>]>;
   /** The state at the beginning; undefined if its running calls are started anew here. */
   readonly initial: AgentState | undefined;
   /** Called with an exception that occurs while events are emitted. */
@@ -54,7 +54,7 @@ export class RunTracker<Answer> {
 
   /** Whether a listener, an iterator or the buffer of a run receives events now. */
   get isObserved(): boolean {
-    if (this.#host.hasListeners()) return true;
+    if (this.#host.events.size > 0) return true;
     for (const run of this.#active.keys()) if (run.isObserved) return true;
     return false;
   }
@@ -93,7 +93,7 @@ export class RunTracker<Answer> {
   emit(event: AgentEvent<Answer>): void {
     const runs = [...this.#active.keys()];
     this.#queue.add(() => {
-      this.#host.emit(event);
+      this.#host.events.emit(event);
       for (const run of runs) run.emit(event);
     });
   }
@@ -201,10 +201,10 @@ export class RunTracker<Answer> {
 
   #emitEnd(runs: readonly RunControl<Answer>[], result: LoopEnd<Answer>): void {
     if (result instanceof AgentError) {
-      this.#host.emit({ type: "Error", error: result });
+      this.#host.events.emit({ type: "Error", error: result });
       for (const run of runs) run.fail(result);
     } else {
-      this.#host.emit({ type: "FinalAnswer", answer: result.answer, text: result.text });
+      this.#host.events.emit({ type: "FinalAnswer", answer: result.answer, text: result.text });
       for (const run of runs) run.succeed(result);
     }
   }

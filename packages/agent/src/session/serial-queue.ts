@@ -28,22 +28,13 @@ export class SerialQueue {
   #run(): void {
     this.#isRunning = true;
     for (let work = this.#waiting.shift(); work !== undefined; work = this.#waiting.shift()) {
-      const running = started(work, this.#onError);
-      if (running === undefined) continue;
-      void running.then(() => this.#run());
-      return;
+      try {
+        const result = work();
+        if (isPromise(result)) return void result.then(undefined, this.#onError).then(() => this.#run());
+      } catch (error) {
+        this.#onError(error);
+      }
     }
     this.#isRunning = false;
-  }
-}
-
-/** Starts a piece of work. Returns a promise that never rejects if it takes time. */
-function started(work: Work, onError: (error: unknown) => void): Promise<void> | undefined {
-  try {
-    const result = work();
-    return isPromise(result) ? result.then(undefined, onError) : undefined;
-  } catch (error) {
-    onError(error);
-    return undefined;
   }
 }

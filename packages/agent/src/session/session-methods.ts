@@ -6,7 +6,7 @@ import { changeCopy, checkedConfigChange } from "../validate-config.ts";
 import type { SessionBase } from "./create-session.ts";
 import { dataUpdater } from "./data-updater.ts";
 import type { Decisions } from "./decisions.ts";
-import type { AgentMachine } from "./machine.ts";
+import type { AgentMachine } from "./agent-machine.ts";
 import { messageSender, type MessageMethods } from "./messages.ts";
 import { checkAccess, type OutsideInputs } from "./outside-inputs.ts";
 import { parseOrRefuse } from "./parse-or-refuse.ts";

@@ -9,7 +9,7 @@ import { Listeners } from "../listeners.ts";
 import type { SessionBase } from "./create-session.ts";
 import { noticeToEvent, transitionToEvents } from "./events.ts";
 import { logApplied } from "./log-inputs.ts";
-import type { PublishedStep } from "./machine.ts";
+import type { MachineHooks } from "./machine.ts";
 import { openQuestions, type OpenQuestions, type QuestionsHost } from "./open-questions.ts";
 import { RunTracker } from "./run-tracker.ts";
 import { streamingOverlay, type StreamingOverlay } from "./streaming.ts";
@@ -20,7 +20,10 @@ export interface Reviews {
   readonly decide: QuestionsHost["decide"];
 }
 
-type OutputBase = Pick<SessionBase, "id" | "initial" | "ledger" | "onError" | "onLog" | "runsEffects">;
+type OutputBase = Pick<
+  SessionBase,
+  "id" | "initial" | "ledger" | "onError" | "onLog" | "onPublished" | "runsEffects"
+>;
 
 /** The output of a session: events, changes, inputs and errors for its listeners and its runs. */
 export class SessionOutput<Answer> {
@@ -34,6 +37,7 @@ export class SessionOutput<Answer> {
   readonly questions: OpenQuestions<Answer>;
   /** Whether effects run here. If so, the effect of a question emits the question. */
   readonly #runsEffects: boolean;
+  readonly #onPublished: SessionBase["onPublished"];
 
   constructor(agent: Pick<Agent<Answer>, "answerOf">, base: OutputBase, reviews: Reviews) {
     const { id, onError, onLog, runsEffects, ledger, initial } = base;
@@ -44,8 +48,7 @@ export class SessionOutput<Answer> {
     this.changes = new Listeners(listenerFailed);
     this.inputs = new Listeners(listenerFailed);
     this.runs = new RunTracker(agent, {
-      emit: (event) => this.events.emit(event),
-      hasListeners: () => this.events.size > 0,
+      events: this.events,
       // A session that runs effects starts the interrupted calls anew; for one that only reads they run in another process.
       initial: runsEffects ? undefined : initial,
       onError: (error) => this.errors.report({ source: "projection", error }),
@@ -62,6 +65,7 @@ export class SessionOutput<Answer> {
       report: this.errors.report,
     });
     this.#runsEffects = runsEffects;
+    this.#onPublished = base.onPublished;
   }
 
   /** Reports the progress of an effect. */
@@ -74,12 +78,14 @@ export class SessionOutput<Answer> {
   }
 
   /** Reports an input that has become part of the session. */
-  published({ input, step, seq }: PublishedStep): void {
+  readonly published: MachineHooks["published"] = (stored, step, seq) => {
+    const { input } = stored;
+    this.#onPublished?.(stored, step, seq);
     this.inputs.emit(input, step.state, seq);
     if (this.logger.isRead) logApplied(this.logger, input, step.state);
     if (this.runs.isObserved) for (const event of transitionToEvents(input, step)) this.runs.emit(event);
     this.runs.follow(input, step);
     if (!this.#runsEffects) this.questions.announce(step.state);
     this.changes.emit();
-  }
+  };
 }

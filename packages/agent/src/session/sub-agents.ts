@@ -8,7 +8,7 @@ import type { ErrorReport } from "../error-reports.ts";
 import type { LogListener } from "../logger.ts";
 import type { OnApproval } from "./host-approvals.ts";
 import { CallerPauses, type PausingHost } from "./caller-pauses.ts";
-import type { AgentMachine } from "./machine.ts";
+import type { AgentMachine } from "./agent-machine.ts";
 import { openToPost } from "./post-to-sub-agent.ts";
 import type { Receipt, Session } from "./session.ts";
 

@@ -1,13 +1,9 @@
 import type { Clock } from "@moora/agent-core-effects";
 import { isPromise } from "@moora/agent-core-effects/internal";
-import type { ChainHead, MaybePromise } from "@moora/event-log";
-import type { CommitResult } from "@moora/moorex";
-import type { InputLedger, PendingStep } from "../session/machine.ts";
-import type { PendingInput } from "../session/pending-input.ts";
+import type { InputLedger } from "../session/machine.ts";
 import { retries, type Retries } from "./retries.ts";
 
-export interface RetriedLedgerOptions {
-  readonly ledger: InputLedger;
+export interface CommitRetriesOptions {
   readonly clock: Clock;
   /** Commits the waiting inputs again. */
   readonly again: () => Promise<void>;
@@ -15,15 +11,13 @@ export interface RetriedLedgerOptions {
   readonly onLongFailure: () => void;
 }
 
-/** A ledger that retries failed commits, with increasing delays, until one succeeds. */
-export class RetriedLedger implements InputLedger {
-  readonly #ledger: InputLedger;
+/** Retries failed commits, with increasing delays, until one succeeds. */
+export class CommitRetries {
   readonly #retry: Retries;
   /** The number of commits that failed and are tried again. */
   #failures = 0;
 
-  constructor({ ledger, clock, again, onLongFailure }: RetriedLedgerOptions) {
-    this.#ledger = ledger;
+  constructor({ clock, again, onLongFailure }: CommitRetriesOptions) {
     this.#retry = retries({
       clock,
       again: () => {
@@ -39,15 +33,11 @@ export class RetriedLedger implements InputLedger {
     });
   }
 
-  check(pending: PendingInput): void {
-    this.#ledger.check(pending);
-  }
-
-  commit(steps: readonly PendingStep[]): MaybePromise<CommitResult<PendingInput, ChainHead>> {
-    const committed = this.#ledger.commit(steps);
-    if (isPromise(committed)) committed.then(this.#retry.succeeded, () => undefined);
+  /** Ends the retries if a commit succeeds, and returns the commit. */
+  committed(commit: ReturnType<InputLedger["commit"]>): typeof commit {
+    if (isPromise(commit)) commit.then(this.#retry.succeeded, () => undefined);
     else this.#retry.succeeded();
-    return committed;
+    return commit;
   }
 
   /** Schedules a retry after a commit failed whose inputs were kept. */
