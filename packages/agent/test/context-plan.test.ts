@@ -254,7 +254,7 @@ describe("the plan of a context", () => {
 describe("a session of a release without a plan", () => {
   it("is folded as it was, and planned from its next opening on", async () => {
     const log = memoryLog();
-    const { id } = await importSession(log, goldenText("a-summary-every-two-steps"));
+    const { id } = await importSession(log, goldenText("a-summary-every-two-steps", 2));
     expect((await stateAt(log, id)).state.config.context).toBeUndefined();
     using counter = new Counter();
     const world = { counter, life: new Life(), deeds: new Set<string>() };

@@ -13,7 +13,8 @@ export const sessionFile = (name: string, rules?: number): string =>
   join(corpusOf(rules), "sessions", `${name}.jsonl`);
 
 /** The digests of the state and the effects at each position of a session, one position a line. */
-export const digestsFile = (name: string): string => join(corpusOf(), "digests", `${name}.txt`);
+export const digestsFile = (name: string, rules?: number): string =>
+  join(corpusOf(rules), "digests", `${name}.txt`);
 
 /** The versions of the rules of which there is a corpus. */
 export const recordedRules = (): readonly number[] =>
@@ -31,5 +32,7 @@ export const recordedNames = (rules?: number): readonly string[] =>
 export const goldenText = (name: string, rules?: number): string =>
   readFileSync(sessionFile(name, rules), "utf8");
 
-export const goldenPositions = (name: string): readonly string[] =>
-  existsSync(digestsFile(name)) ? readFileSync(digestsFile(name), "utf8").trimEnd().split("\n") : [];
+export function goldenPositions(name: string, rules?: number): readonly string[] {
+  const file = digestsFile(name, rules);
+  return existsSync(file) ? readFileSync(file, "utf8").trimEnd().split("\n") : [];
+}
