@@ -151,12 +151,13 @@ function toObservation(
   turn: NumberedTurn,
   { calls: checks, problem, isLast }: TurnCheck,
 ): ReActObservedInput["observation"] {
-  if (isAnswer(turn))
+  if (isAnswer(turn)) {
     return {
       type: "complete-re-act",
       ...(problem === undefined ? {} : { problem }),
       ...(isLast === undefined ? {} : { isLast }),
     };
+  }
   const toolCalls: Record<string, ObservedToolCall> = {};
   for (const [index, call] of turn.calls.entries()) toolCalls[call.id] = toObservedCall(call, checks[index]);
   return { type: "continue-re-act", toolCalls };

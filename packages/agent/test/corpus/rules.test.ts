@@ -12,12 +12,16 @@ const advice =
   "`rulesVersion` in packages/agent-core-state-machine/src/rules.ts, run `node --conditions=@moora/source proofs/record-corpus.ts`, " +
   "and say in docs/decisions what has changed. If no release has these rules yet, run it with --again instead.";
 
-function expectFolded(name: string, rules: number): void {
-  const [found, golden] = [positionsOf(goldenText(name, rules)).map(foldedOf), goldenPositions(name, rules)];
-  const seq = found.findIndex((line, index) => line !== golden[index]);
-  expect(seq, `${name}, record ${seq}. ${advice}`).toBe(-1);
-  expect(found, name).toHaveLength(golden.length);
-}
+/** The sessions that are folded to other states than recorded, with the first record of each. */
+const foldedOtherwise = (rules: number): readonly string[] =>
+  recordedNames(rules).flatMap((name) => {
+    const [found, golden] = [
+      positionsOf(goldenText(name, rules)).map(foldedOf),
+      goldenPositions(name, rules),
+    ];
+    const seq = found.findIndex((line, index) => line !== golden[index]);
+    return seq === -1 && found.length === golden.length ? [] : [`${name}, record ${seq}`];
+  });
 
 describe("the rules", () => {
   it("have a corpus, as those before have", () => {
@@ -26,11 +30,11 @@ describe("the rules", () => {
   });
 
   it("fold every session of their corpus to the states and effects that were recorded (A01)", () => {
-    for (const name of recordedNames()) expectFolded(name, rulesVersion);
+    expect(foldedOtherwise(rulesVersion), advice).toEqual([]);
   });
 
   it("fold a session of rules 2, whose configuration has no plan of the context, to the states of its time", () => {
-    for (const name of recordedNames(2)) expectFolded(name, 2);
+    expect(foldedOtherwise(2)).toEqual([]);
   });
 });
 
