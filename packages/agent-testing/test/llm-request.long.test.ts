@@ -180,7 +180,7 @@ describe("the prefix of a request is stable", () => {
     for (let step = 1; step <= 40; step += 1) {
       transcript = transcript.and(
         callsOf(step, 2 * step, 2 * step + 1),
-        succeeded(`call_${2 * step + 1}`),
+        succeeded(`call_${2 * step + 1}`, `result ${step}`),
         failed(`call_${2 * step}`),
       );
       const now = messagesOf(transcript);

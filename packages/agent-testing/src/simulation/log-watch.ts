@@ -145,6 +145,8 @@ export class LogWatch {
   #checkAttempts(before: AgentState, next: AgentState): void {
     const { control } = next.reActContext;
     if (control.type !== "Error" || control.failure.kind !== "interrupted") return;
+    // A provider that asks for a longer wait than the agent may take is not asked again.
+    if ("retryAt" in control.failure) return;
     if (before.reActContext.control.type === "Error") return;
     const started = this.#startedAttempts;
     check(
