@@ -438,11 +438,11 @@ export const coreFaults: readonly Fault[] = [
   ),
   fault(
     211,
-    "a context that stays too long is summarized in each step",
+    "a summary is made that saves little",
     {
       file: `${core}/control/context-plan.ts`,
-      text: "if (!isLong || tokens <= (review?.above ?? 0)) {",
-      replacement: "if (!isLong) {",
+      text: "canSummarize && isFirst && saves && maySummarize",
+      replacement: "canSummarize && isFirst && maySummarize",
     },
     contextPlans,
     /does not summarize again and again what is not the cause/,

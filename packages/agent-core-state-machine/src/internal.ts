@@ -4,6 +4,7 @@ export { frozen } from "./data/frozen.ts";
 export { dataOf } from "./inputs/data.ts";
 export { keepResult, pointerToKeys } from "./data/patches.ts";
 export { baseAgentConfig } from "./default-config.ts";
+export { inputLimit } from "./control/context-plan.ts";
 export { initialStateOf } from "./initial.ts";
 export { callIdsOfEntry, isCleared } from "./control/context-sizes.ts";
 export { changeConfig, configGroups, withoutUndefined } from "./agent-config.ts";

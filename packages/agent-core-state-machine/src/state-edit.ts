@@ -1,5 +1,6 @@
 import type { AgentMessage, Json } from "@moora/agent-webui-protocol";
 import type { AgentConfig } from "./agent-config.ts";
+import { countedTokens } from "./control/context-sizes.ts";
 import { Written, type AgentChange, type StateFields } from "./changes.ts";
 import { createState, freezeElements } from "./collections/finished-state.ts";
 import { ListsEdit } from "./collections/lists-edit.ts";
@@ -183,7 +184,9 @@ export class StateEdit implements AgentState {
     this.#frozen(fields.control);
     this.#frozen(fields.queued);
     this.#frozen(fields.lateReservations);
-    this.#frozen(fields.review);
+    this.#frozen(fields.summarizedAt);
+    this.#frozen(fields.counted);
+    this.#frozen(fields.suspect);
     if (fields.control !== undefined) this.#written?.replaced("control");
     if (fields.toolCallIds !== undefined) {
       this.#ownContextCalls = undefined;
@@ -207,8 +210,9 @@ export class StateEdit implements AgentState {
     if (usage === undefined) return;
     this.addToolUsage(usage);
     const { inputTokens = 0 } = usage;
-    const isCounted = this.reActContext.control.type === "Planning" && inputTokens > 0;
-    if (this.config.context === undefined || isCounted) this.#writableContext().inputTokens = inputTokens;
+    if (this.config.context === undefined) this.#writableContext().inputTokens = inputTokens;
+    else if (this.reActContext.control.type === "Planning" && inputTokens > 0)
+      this.setContext(countedTokens(this.reActContext, inputTokens));
   }
 
   /** Adds the usage of a tool. It does not affect `inputTokens`, the length of the agent's own last request. */

@@ -254,11 +254,15 @@ export const reActContextSchema = z.object({
   lateReservations: z.exactOptional(z.array(z.object({ key: z.string(), reserved: spendingSchema }))),
   /** Requests leave out the longer results of the entries before this index. */
   clearedUntil: z.exactOptional(z.number()),
+  /** When a summary was wanted last because a request was too long: not twice in a step. */
+  summarizedAt: z.exactOptional(z.object({ loop: z.number(), step: z.number() })),
   /**
-   * When the size of a request was looked at last: one that stays above its limit is not shortened again before it has more tokens than
-   * `above`, and not summarized twice in a step.
+   * What the provider has counted: the tokens of the last request, how many tokens it counts for one that is estimated, and how many
+   * were estimated for the newest request beside those of the last one, 0 if that is not known.
    */
-  review: z.exactOptional(z.object({ above: z.number(), loop: z.number(), step: z.number() })),
+  counted: z.exactOptional(z.object({ tokens: z.number(), ratio: z.number(), added: z.number() })),
+  /** The start of the window before a request with its loop alone, null once it is restored, and how many of these were answered. */
+  suspect: z.exactOptional(z.object({ windowStart: z.nullable(z.number()), times: z.number() })),
   control: controlSchema,
 });
 

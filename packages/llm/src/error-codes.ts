@@ -41,6 +41,9 @@ export const commonErrorCodes: Readonly<Record<string, LlmFailureKind>> = {
   not_found_error: "invalid-request",
   model_not_found: "invalid-request",
   request_too_large: "context-length",
+  string_above_max_length: "context-length",
+  array_above_max_length: "context-length",
+  "1261": "context-length",
 };
 
 /** Errors that several providers report only in the message of a response with status 400 or 413. */
@@ -50,7 +53,8 @@ const messagePatterns: readonly (readonly [RegExp, LlmFailureKind])[] = [
   [/\bprompt contains \d+ tokens\b/i, "context-length"],
   [/\btoo many (input |prompt )?tokens\b/i, "context-length"],
   [/\breduce the length of\b/i, "context-length"],
-  [/\brequest too large\b.*\btokens\b/is, "context-length"],
+  [/\brequest too large\b/i, "context-length"],
+  [/\bmust have less than [\d,]+ tokens\b|\blonger than the maximum (model )?length\b/i, "context-length"],
   [/\binput token count\b.*\bexceeds\b/i, "context-length"],
   [/\b(prompt|(input|prompt) (length|tokens?)( count)?( of)?( [\d,]+)?) exceeds?\b/i, "context-length"],
   [/\b(range of|maximum( allowed)?) (input|prompt) length\b/i, "context-length"],

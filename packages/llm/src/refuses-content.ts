@@ -38,7 +38,8 @@ export function refusesContent(
 ): boolean {
   if (kind !== "invalid-request") return kind === "context-length";
   if (aboutFileTypes.test(message)) return true;
-  if (status !== undefined && status !== 400 && status !== 413 && status !== 422) return false;
+  if (status !== undefined && status !== 400 && status !== 413 && status !== 415 && status !== 422)
+    return false;
   if (field === undefined && aboutMessages.test(message)) return true;
   const named = field ?? fieldPatterns.map((pattern) => pattern.exec(message)?.[1]).find(Boolean);
   if (named !== undefined) return contentField.test(named);

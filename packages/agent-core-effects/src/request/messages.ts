@@ -163,7 +163,7 @@ function mapped(state: AgentState, known: Lineage | undefined, from: number, hid
     }
     const entry = transcript.at(index);
     if (entry === undefined) continue;
-    hidesEntries ||= entry.type === "summary" || (entry.type === "turn" && entry.withheld === true);
+    hidesEntries ||= entry.type === "summary" || entry.withheld === true;
     if (!isVisible(entry, index, hidden) || entry.type === "summary") continue;
     const message = entryToMessage(state, index, entry);
     const isLowered = message !== undefined && rung !== undefined;

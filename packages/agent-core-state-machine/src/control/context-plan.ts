@@ -30,7 +30,7 @@ export interface ContextPlan {
   readonly clearedResults: readonly string[];
 }
 
-/** The part of the limit that a shortening has to save, and by which a request has to grow before it is shortened again. */
+/** The part of the limit that a shortening has to save. */
 const worthwhile = 1 / 4;
 
 /** The limit of requests in tokens; 0 if there is none, or if the configuration is older than this plan. */
@@ -76,9 +76,13 @@ export function nextTokens(state: AgentState): number {
   const { inputTokens, windowStart, seen } = state.reActContext;
   const { length } = transcriptOf(state);
   return inputTokens > 0
-    ? inputTokens + tokensIn(sizesIn(state, seen, length, []))
+    ? inputTokens + asCounted(state, tokensIn(sizesIn(state, seen, length, [])))
     : tokensIn(sizesOf(state, windowStart, length, hiddenFrom(state, windowStart)));
 }
+
+/** Estimated tokens as the provider counts them. */
+const asCounted = ({ reActContext: { counted } }: AgentState, tokens: number): number =>
+  Math.ceil(tokens * (counted?.ratio ?? 1));
 
 /** The end of what a summary covers: before the newest turns, of which the model has not read the results of the last one. */
 export function summaryEnd(edit: StateEdit): number {
@@ -86,7 +90,7 @@ export function summaryEnd(edit: StateEdit): number {
   if (context === undefined) return transcriptOf(edit).length;
   const { windowStart } = edit.reActContext;
   const preferred = newestTurns(edit, context.keepNewest);
-  return isWorthwhile(edit, summarized(edit, windowStart, preferred), inputLimit(edit.config))
+  return summarized(edit, windowStart, preferred) >= inputLimit(edit.config) * worthwhile
     ? preferred
     : newestTurns(edit, 1);
 }
@@ -108,18 +112,7 @@ export function newestTurns(state: AgentState, count: number): number {
 /** The tokens that a summary of `[since, until)` saves. Messages of the user are not summarized. */
 function summarized(state: AgentState, since: number, until: number): number {
   const sizes = sizesIn(state, since, until, hiddenFrom(state, since));
-  return tokensIn(sizes) - sizes.messages;
-}
-
-/**
- * Whether to save so many tokens is worth it under a limit. The provider may count more than is estimated, of any part: the share of what
- * is estimated decides.
- */
-function isWorthwhile(state: AgentState, saved: number, limit: number): boolean {
-  const { windowStart } = state.reActContext;
-  const sizes = sizesOf(state, windowStart, transcriptOf(state).length, hiddenFrom(state, windowStart));
-  const counted = Math.max(1, nextTokens(state) / Math.max(1, tokensIn(sizes)));
-  return saved * counted >= limit * worthwhile;
+  return asCounted(state, tokensIn(sizes) - sizes.messages);
 }
 
 /** Whether to make a summary: it would hide entries, the budget allows it, and it has not failed too often in this loop. */
@@ -143,73 +136,82 @@ function canCompress(state: AgentState, since: number, until: number): boolean {
 
 /**
  * Shortens the next request if it is above its limit: leaves out old results, or the older half of the window. Returns whether a summary is
- * wanted. What saves little is not done, and what stays above the limit is looked at again only when it has grown.
+ * wanted. What saves little is not done.
  */
-export function shortenContext(edit: StateEdit): boolean {
+export function shortenContext(edit: StateEdit, canSummarize: boolean = true): boolean {
   const { context: policy } = edit.config;
   const limit = inputLimit(edit.config);
   if (policy === undefined || limit === 0) return false;
   const clearAbove = policy.clearToolResultsAbove ?? limit;
-  const { loop, step, review } = edit.reActContext;
-  const tokens = nextTokens(edit);
-  const isLong = tokens > Math.min(limit, clearAbove);
-  if (!isLong || tokens <= (review?.above ?? 0)) {
-    if (!isLong && review !== undefined && review.above > 0)
-      edit.setContext({ review: { ...review, above: 0 } });
-    return false;
-  }
-  let left = tokens;
-  if (left > clearAbove) left -= clearResults(edit, policy.keepNewest, clearAbove);
-  const isNew = review?.loop !== loop || review.step !== step;
-  const wantsSummary = left > limit && isNew && isSummaryWorthwhile(edit, limit);
-  if (left > limit && !wantsSummary) left -= narrow(edit, limit);
-  const grown = Math.ceil(left * (1 + worthwhile));
-  edit.setContext({ review: { above: left > limit ? grown : Math.min(limit, grown), loop, step } });
-  return wantsSummary;
-}
-
-function isSummaryWorthwhile(edit: StateEdit, limit: number): boolean {
-  const { windowStart } = edit.reActContext;
+  if (nextTokens(edit) > clearAbove) clearResults(edit, policy.keepNewest, clearAbove);
+  if (nextTokens(edit) <= limit) return false;
+  const { windowStart, loop, step, summarizedAt } = edit.reActContext;
+  const isFirst = summarizedAt?.loop !== loop || summarizedAt.step !== step;
   const until = summaryEnd(edit);
-  return (
-    isWorthwhile(edit, summarized(edit, windowStart, until), limit) && maySummarize(edit, windowStart, until)
-  );
+  const saves = summarized(edit, windowStart, until) >= limit * worthwhile;
+  if (canSummarize && isFirst && saves && maySummarize(edit, windowStart, until)) {
+    edit.setContext({ summarizedAt: { loop, step } });
+    return true;
+  }
+  narrow(edit, limit);
+  return false;
 }
 
-/** Leaves out the results before the newest turns, if that is worth it under a limit. Returns the tokens that it saves. */
-export function clearResults(edit: StateEdit, keepNewest: number, limit: number): number {
+/** Leaves out the results before the newest turns, if that saves a part of a limit. Returns whether it does. */
+export function clearResults(edit: StateEdit, keepNewest: number, limit: number): boolean {
   const { windowStart, clearedUntil = 0 } = edit.reActContext;
   const until = newestTurns(edit, keepNewest);
-  const from = Math.max(windowStart, clearedUntil);
-  const saved = clearableIn(edit, from, until, hiddenFrom(edit, windowStart));
-  if (saved === 0 || !isWorthwhile(edit, saved, limit)) return 0;
+  const saved = clearable(edit, Math.max(windowStart, clearedUntil), until);
+  if (saved === 0 || saved < limit * worthwhile) return false;
   edit.setContext({ clearedUntil: until });
   countSaved(edit, saved);
-  return saved;
+  return true;
 }
 
-function narrow(edit: StateEdit, limit: number): number {
+/** Leaves out the results of the newest turn as well, if they are a large part of the request. */
+export function clearNewest(edit: StateEdit): boolean {
+  const newest = clearable(edit, newestTurns(edit, 1), transcriptOf(edit).length);
+  return newest >= nextTokens(edit) * worthwhile && clearResults(edit, 0, 0);
+}
+
+const clearable = (edit: StateEdit, from: number, until: number): number =>
+  asCounted(edit, clearableIn(edit, from, until, hiddenFrom(edit, edit.reActContext.windowStart)));
+
+function narrow(edit: StateEdit, limit: number): void {
   const { windowStart } = edit.reActContext;
   const window = halvedWindow(edit);
-  if (window === undefined) return 0;
-  const saved = tokensIn(sizesIn(edit, windowStart, window.windowStart, hiddenFrom(edit, windowStart)));
-  if (!isWorthwhile(edit, saved, limit)) return 0;
+  if (window === undefined) return;
+  const saved = visibleTokens(edit, windowStart, window.windowStart);
+  if (saved < limit * worthwhile) return;
   edit.setContext(window);
   countSaved(edit, saved);
-  return saved;
 }
+
+const visibleTokens = (state: AgentState, from: number, until: number): number =>
+  from >= until ? 0 : asCounted(state, tokensIn(sizesIn(state, from, until, hiddenFrom(state, from))));
 
 /** Moves the window to the next request, whose estimated tokens are its count until the provider's is known. */
 export function moveWindow(edit: StateEdit): void {
-  const { windowStart } = edit.reActContext;
-  const window = windowOnEntry(edit);
-  if (edit.config.context === undefined) return edit.setContext(window);
-  const tokens = nextTokens(edit);
-  const from = Math.min(windowStart, window.windowStart);
-  const until = Math.max(windowStart, window.windowStart);
-  const moved = from === until ? 0 : tokensIn(sizesIn(edit, from, until, hiddenFrom(edit, from)));
-  const inputTokens = tokens + (window.windowStart < windowStart ? moved : -moved);
-  edit.setContext({ ...window, inputTokens: Math.max(1, inputTokens) });
+  const { windowStart, inputTokens, counted } = edit.reActContext;
+  if (edit.config.context === undefined) return edit.setContext(windowOnEntry(edit));
+  const limit = inputLimit(edit.config);
+  const before = nextTokens(edit);
+  const window = windowOnEntry(
+    edit,
+    (start) => limit === 0 || before + visibleTokens(edit, start, windowStart) <= limit,
+  );
+  const moved =
+    visibleTokens(edit, window.windowStart, windowStart) -
+    visibleTokens(edit, windowStart, window.windowStart);
+  const isAddition = moved === 0 && counted !== undefined && inputTokens === counted.tokens;
+  const added = isAddition
+    ? tokensIn(sizesIn(edit, edit.reActContext.seen, transcriptOf(edit).length, []))
+    : 0;
+  edit.setContext({
+    ...window,
+    inputTokens: Math.max(1, before + moved),
+    ...(counted === undefined ? {} : { counted: { ...counted, added } }),
+  });
 }
 
 /**

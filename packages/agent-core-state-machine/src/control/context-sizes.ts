@@ -1,6 +1,6 @@
 import type { AgentAttachment } from "@moora/agent-webui-protocol";
 import { messageOf, recordOf, transcriptOf } from "../collections/state-lists.ts";
-import type { AgentState, ContextEntry, ToolCallRecord, TurnPart } from "../state.ts";
+import type { AgentState, ContextEntry, ReActContext, ToolCallRecord, TurnPart } from "../state.ts";
 import { isVisible, type Hidden } from "./visible-entries.ts";
 
 /** The tokens of the parts of a request, estimated: a quarter of the characters, and 1,000 for each file. */
@@ -169,3 +169,16 @@ function resultLength({ result }: ToolCallRecord): number {
 }
 
 const filesLength = (files: readonly AgentAttachment[] = []): number => files.length * charactersOfFile;
+
+/** A smaller addition says little of how a provider counts. In tokens. */
+const leastAdded = 100;
+
+/** What a count of the provider says: the tokens of the newest request, and how it counts what was added to the one before. */
+export function countedTokens(
+  { counted }: Pick<ReActContext, "counted">,
+  tokens: number,
+): Pick<ReActContext, "inputTokens" | "counted"> {
+  const { tokens: before = 0, ratio = 1, added = 0 } = counted ?? {};
+  const found = added < leastAdded ? ratio : Math.min(8, Math.max(0.5, (tokens - before) / added));
+  return { inputTokens: tokens, counted: { tokens, ratio: found, added: 0 } };
+}

@@ -87,8 +87,8 @@ export const controlSchema = z.discriminatedUnion("type", [
     messageId: z.nullable(z.string()),
     /** The index in `messages` for the answer: after the messages that its request contained. */
     messagesSeen: z.number(),
-    /** The window before a request with this loop alone, which asks whether an older message is the cause of a failure. */
-    whole: z.exactOptional(z.object({ windowStart: z.number(), windowCount: z.number() })),
+    /** The request has this loop alone, to find whether an older message is the cause of a failure. */
+    alone: z.exactOptional(z.literal(true)),
   }),
   z.object({ type: z.literal("WaitingForHuman"), calls }),
   z.object({ type: z.literal("Acting"), calls }),

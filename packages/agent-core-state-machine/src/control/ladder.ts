@@ -85,12 +85,13 @@ export function hasWithheldBefore(state: AgentState): boolean {
   return false;
 }
 
-/** Whether this loop has no turn, and the loop before, which is in the window, has no answer. */
+/** Whether this loop has no turn, and the loop before, which is in the window, has no answer, or only one that was asked for alone. */
 export function isUnansweredBefore(state: AgentState): boolean {
-  const { windowStart, loopStart } = state.reActContext;
+  const { windowStart, loopStart, suspect } = state.reActContext;
   const transcript = transcriptOf(state);
   const turn = newestTurnIn(state);
   if (windowStart >= loopStart || turn >= loopStart) return false;
+  if (suspect !== undefined && suspect.times > 0) return true;
   const entry = turn < 0 ? undefined : transcript.at(turn);
   if (entry?.type === "turn" && callIdsOfEntry(entry).length > 0) return true;
   for (let index = loopStart - 1; index > turn && index >= windowStart; index -= 1)

@@ -32,8 +32,8 @@ export const enterPlanning: EnterState<"Planning"> = (edit, { event }) => {
   if (repeated !== undefined) return repeated;
   showData(edit);
   warnOfBudget(edit);
-  if (event !== "ReflectDone" && leadsOn(edit, "ContextExceeded") && shortenContext(edit))
-    return { event: "ContextExceeded" };
+  const canSummarize = event !== "ReflectDone" && leadsOn(edit, "ContextExceeded");
+  if (shortenContext(edit, canSummarize)) return { event: "ContextExceeded" };
   if (step + 1 === stepLimit && hasTools(edit)) edit.addNote(["lastStep"]);
   moveWindow(edit);
   edit.setContext({

@@ -16,7 +16,7 @@ const isUserMessage = (entry: ContextEntry | undefined): boolean =>
  * `contextWindowSize` messages, it is cut to half at a user message, so that its start changes rarely and the prompt
  * caches of providers stay valid.
  */
-export function windowOnEntry(edit: StateEdit): WindowFields {
+export function windowOnEntry(edit: StateEdit, fits: (start: number) => boolean = () => true): WindowFields {
   const { reActContext: context } = edit;
   const transcript = transcriptOf(edit);
   const seen = transcript.length;
@@ -25,7 +25,7 @@ export function windowOnEntry(edit: StateEdit): WindowFields {
     if (countsInWindow(transcript.at(index))) count += 1;
   const window = { windowStart: context.windowStart, windowCount: count, seen, widen: false };
   if (count > context.contextWindowSize) return cut(edit, window, Math.floor(context.contextWindowSize / 2));
-  return context.widen ? widened(edit, window) : window;
+  return context.widen ? widened(edit, window, fits) : window;
 }
 
 /** The window with half of its messages; undefined if it contains only the current loop. */
@@ -54,14 +54,52 @@ function cut(edit: StateEdit, window: WindowFields, keep: number): WindowFields 
   return { ...window, windowStart, windowCount };
 }
 
-function widened(edit: StateEdit, window: WindowFields): WindowFields {
+/** The window with older messages, as long as they fit. */
+function widened(edit: StateEdit, window: WindowFields, fits: (start: number) => boolean): WindowFields {
   const { contextWindowSize } = edit.reActContext;
   const transcript = transcriptOf(edit);
   let wider = window;
   let count = window.windowCount;
   for (let index = window.windowStart - 1; index >= 0 && count < contextWindowSize; index -= 1) {
     if (countsInWindow(transcript.at(index))) count += 1;
-    if (isUserMessage(transcript.at(index))) wider = { ...window, windowStart: index, windowCount: count };
+    if (!isUserMessage(transcript.at(index))) continue;
+    if (!fits(index)) break;
+    wider = { ...window, windowStart: index, windowCount: count };
   }
   return wider;
+}
+
+/** Leaves out everything before this loop, which may be the cause of a failure. */
+export function suspectHistory(edit: StateEdit): void {
+  const { windowStart, suspect } = edit.reActContext;
+  edit.setContext({ ...loopWindow(edit), suspect: { windowStart, times: (suspect?.times ?? 0) + 1 } });
+}
+
+/** Restores the window: this loop alone fails as well. */
+export function acquitHistory(edit: StateEdit): void {
+  const { windowStart = null, times = 1 } = edit.reActContext.suspect ?? {};
+  edit.setContext({ ...windowFrom(edit, windowStart), suspect: { windowStart: null, times: times - 1 } });
+}
+
+/**
+ * Restores the window for the next loop after this one alone was answered for the first time: the provider may have recovered at that moment.
+ * The second time in a row the history is the cause.
+ */
+export function tryHistoryAgain(edit: StateEdit): void {
+  const { suspect, control } = edit.reActContext;
+  if (suspect === undefined) return;
+  const { windowStart, times } = suspect;
+  if (windowStart === null && control.type === "Done" && times > 0)
+    edit.setContext({ suspect: { windowStart, times: 0 } });
+  if (windowStart !== null && times === 1)
+    edit.setContext({ ...windowFrom(edit, windowStart), suspect: { windowStart: null, times } });
+}
+
+function windowFrom(edit: StateEdit, start: number | null): Partial<WindowFields> {
+  if (start === null) return {};
+  const transcript = transcriptOf(edit);
+  let windowCount = 0;
+  for (let index = start; index < edit.reActContext.seen; index += 1)
+    if (countsInWindow(transcript.at(index))) windowCount += 1;
+  return { windowStart: start, windowCount };
 }

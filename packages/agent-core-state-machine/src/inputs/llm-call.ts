@@ -4,10 +4,17 @@ import { withholdLoop } from "../control/done-and-error.ts";
 import { climb, hasWithheldBefore, isUnansweredBefore, rungText } from "../control/ladder.ts";
 import { move } from "../control/move.ts";
 import { newLlmCall } from "../control/planning.ts";
-import { addSummary, clearResults, maySummarize, sizesText, summaryEnd } from "../control/context-plan.ts";
+import {
+  addSummary,
+  clearNewest,
+  clearResults,
+  maySummarize,
+  sizesText,
+  summaryEnd,
+} from "../control/context-plan.ts";
 import { countFailedSummary, finishReflection, reflectTaskType } from "../control/reflecting.ts";
 import { closeStreamedMessage } from "../control/streamed-message.ts";
-import { loopWindow } from "../control/window.ts";
+import { acquitHistory, loopWindow, suspectHistory } from "../control/window.ts";
 import type { AgentFailure } from "../failure.ts";
 import type { StateEdit } from "../state-edit.ts";
 import type {
@@ -60,19 +67,30 @@ export const llmCallFailed: InputHandler<LlmCallFailedInput> = (state, input) =>
   return (edit) => {
     edit.addUsage(input.usage);
     if (control.type === "Planning") failPlan(edit, control, input);
-    else failReflection(edit, input);
+    else failReflection(edit, control, input);
   };
 };
 
-function failReflection(edit: StateEdit, { failure }: LlmCallFailedInput): void {
+/** A summary that is too long for the model is tried with the older half of what it covers. */
+function failReflection(
+  edit: StateEdit,
+  control: ControlOf<"Reflecting">,
+  { failure }: LlmCallFailedInput,
+): void {
+  const covers = control.since + Math.floor((control.covers - control.since) / 2);
+  const isTooLong = edit.config.context !== undefined && failure.kind === "context-length";
+  if (isTooLong && maySummarize(edit, control.since, covers)) {
+    const attempt = control.attempt + 1;
+    return edit.setContext({ control: { ...control, covers, attempt, request: attempt, started: false } });
+  }
   countFailedSummary(edit, failure.kind);
   move<"Reflecting">(edit, finishReflection(edit, false));
 }
 
 function failPlan(edit: StateEdit, control: ControlOf<"Planning">, input: LlmCallFailedInput): void {
   closeStreamedMessage(edit, input.partial ?? "");
-  if (control.whole !== undefined) {
-    edit.setContext(control.whole);
+  if (control.alone === true) {
+    acquitHistory(edit);
     return failLoop(edit, input);
   }
   if (input.failure.kind === "context-length") contextExceeded(edit, control, input);
@@ -83,7 +101,16 @@ function failPlan(edit: StateEdit, control: ControlOf<"Planning">, input: LlmCal
 }
 
 /** The kinds of failures with which a server answers a history that it cannot read, and also when it has other problems. */
-const unclear: ReadonlySet<string> = new Set(["server", "invalid-request", "malformed", "unknown"]);
+const unclear: ReadonlySet<string> = new Set([
+  "server",
+  "invalid-request",
+  "malformed",
+  "unknown",
+  "empty",
+  "interrupted",
+  "timeout",
+  "connection",
+]);
 
 /** Whether a failure can be caused by messages before this loop: neither it nor the loop before has got an answer. */
 const mayHistoryBeCause = (edit: StateEdit, { failure }: LlmCallFailedInput): boolean =>
@@ -91,11 +118,8 @@ const mayHistoryBeCause = (edit: StateEdit, { failure }: LlmCallFailedInput): bo
 
 /** Sends this loop alone, once. If that fails as well, the cause is another one, and the window is as before. */
 function sendLoopAlone(edit: StateEdit, control: ControlOf<"Planning">): void {
-  const { windowStart, windowCount } = edit.reActContext;
-  edit.setContext({
-    ...loopWindow(edit),
-    control: { ...nextRequest(edit, control), whole: { windowStart, windowCount } },
-  });
+  suspectHistory(edit);
+  edit.setContext({ control: { ...nextRequest(edit, control), alone: true } });
   const text = "Failed twice in a row: sent once without the messages before this one.";
   move<"Planning">(edit, { event: "LlmRetry", note: { text } });
 }
@@ -144,16 +168,14 @@ const nextRequest = (edit: StateEdit, control: ControlOf<"Planning">): ControlOf
 
 function contextExceeded(edit: StateEdit, control: ControlOf<"Planning">, input: LlmCallFailedInput): void {
   const { windowStart, loopStart } = edit.reActContext;
-  if (leavesResultsOut(edit, 1)) sendShorter(edit, control);
+  const isPlanned = edit.config.context !== undefined;
+  if (isPlanned && (clearResults(edit, 1, 0) || clearNewest(edit))) sendShorter(edit, control);
   else if (maySummarize(edit, windowStart, summaryEnd(edit)) || windowStart < loopStart)
     move<"Planning">(edit, { event: "ContextExceeded" });
-  else if (leavesResultsOut(edit, 0)) sendShorter(edit, control);
+  else if (isPlanned && clearResults(edit, 0, 0)) sendShorter(edit, control);
   else if (input.failure.refusedBy !== undefined) sendChanged(edit, control, input);
   else failLoop(edit, input);
 }
-
-const leavesResultsOut = (edit: StateEdit, keepNewest: number): boolean =>
-  edit.config.context !== undefined && clearResults(edit, keepNewest, 0) > 0;
 
 function sendShorter(edit: StateEdit, control: ControlOf<"Planning">): void {
   edit.setContext({ control: nextRequest(edit, control) });
@@ -170,7 +192,9 @@ function sendChanged(edit: StateEdit, control: ControlOf<"Planning">, input: Llm
   const { windowStart, loopStart } = edit.reActContext;
   if (!isHigher && (!hasWithheldBefore(edit) || windowStart >= loopStart)) {
     failLoop(edit, input);
-    return withholdLoop(edit);
+    // The next loop leaves out what is too long.
+    if (edit.config.context === undefined || failure.kind !== "context-length") withholdLoop(edit);
+    return;
   }
   edit.setContext({ ...(isHigher ? {} : loopWindow(edit)), control: nextRequest(edit, control) });
   const rung = (isHigher ? rungText(ladder) : undefined) ?? "Earlier messages are left out.";

@@ -2,6 +2,7 @@ import { callIdsOf } from "../control/calls.ts";
 import type { ControlType } from "../control/control.ts";
 import { loopEntries, taskEntryOf } from "../control/loop-entries.ts";
 import { move } from "../control/move.ts";
+import { acquitHistory, tryHistoryAgain } from "../control/window.ts";
 import { transcriptOf } from "../collections/state-lists.ts";
 import { closeStreamedMessage, streamedMessage } from "../control/streamed-message.ts";
 import type { StateEdit } from "../state-edit.ts";
@@ -58,7 +59,10 @@ type NewLoop = Pick<
   Partial<Pick<ReActContext, "usage">>;
 
 function startLoop(edit: StateEdit, given: NewLoop): void {
-  const { reActContext: last, timestamp } = edit;
+  tryHistoryAgain(edit);
+  const { reActContext: last, timestamp, config } = edit;
+  const { control } = last;
+  const wasTooLong = control.type === "Error" && control.failure.kind === "context-length";
   edit.setContext({
     ...given,
     loop: last.loop + 1,
@@ -66,8 +70,9 @@ function startLoop(edit: StateEdit, given: NewLoop): void {
     truncatedCount: 0,
     summariesFailed: 0,
     confidence: null,
-    inputTokens: edit.config.context === undefined ? 0 : last.inputTokens,
-    widen: false,
+    inputTokens: config.context === undefined ? 0 : last.inputTokens,
+    // What was too long is left out, and no longer its history.
+    widen: config.context !== undefined && wasTooLong,
     entries: 0,
     entriesSincePlan: 0,
     startedAt: timestamp,
@@ -84,7 +89,7 @@ export function cancelLoop(edit: StateEdit, reason: string | undefined, partial:
   const open = streamedMessage(edit);
   closeStreamedMessage(edit, partial);
   const { loop, step, control } = edit.reActContext;
-  if (control.type === "Planning" && control.whole !== undefined) edit.setContext(control.whole);
+  if (control.type === "Planning" && control.alone === true) acquitHistory(edit);
   if (control.type === "Planning" && open?.message.streaming === true && partial.trim() !== "") {
     edit.addEntry({
       type: "turn",
