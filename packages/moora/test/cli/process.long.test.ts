@@ -174,7 +174,7 @@ describe("the demonstration", { timeout: 60_000 }, () => {
     expect(await child.ended()).toBe(0);
     expect(child.stderr).toBe("");
     expect(child.stdout).toMatch(/-> list_files .*\n-> read_file .*\n-> search_files /);
-    expect(child.stdout).toMatch(/-> search_files .*\n<- search_files .*\n-> read_file .*create-moorex\.ts/);
+    expect(child.stdout).toMatch(/-> search_files .*\n<- search_files .*\n-> read_file .*machine\.ts/);
     expect(child.stdout).toContain("= 125");
     expect(child.stdout).toMatch(/Planning\s+LlmParallelToolCalls\s+ParallelActing/);
     expect(child.stdout).toContain("give the same state, byte for byte.");
