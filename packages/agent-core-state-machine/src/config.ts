@@ -104,8 +104,6 @@ const groups = {
   }),
 };
 
-const { context: _, ...oldGroups } = groups;
-
 /** The fields of `AgentConfig`, which documents them. */
 const fields = {
   systemPrompt: z.string(),
@@ -114,7 +112,11 @@ const fields = {
   settings: settingsSchema,
   toolChoice: z.union([z.enum(["auto", "none", "required"]), z.object({ name: z.string() })]),
   answerSchema: z.nullable(z.string()),
-  ...oldGroups,
+  limits: groups.limits,
+  retries: groups.retries,
+  reflection: groups.reflection,
+  window: groups.window,
+  toolCalls: groups.toolCalls,
   approval: approvalSchema,
   budget: budgetSchema,
   prices: priceListSchema,
