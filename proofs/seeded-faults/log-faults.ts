@@ -187,9 +187,9 @@ export const logFaults: readonly Fault[] = [
     68,
     "the digest of a stored head is not compared with the last record that is checked",
     {
-      file: `${sqlite}/prefix.ts`,
-      text: "if (sum.digest !== head.digest) throw logCorrupt(head.seq);",
-      replacement: "",
+      file: "packages/event-log/src/chain.ts",
+      text: "(last.seq === end.seq && last.digest === end.digest)",
+      replacement: "last.seq === end.seq",
     },
     [`${tests}/sqlite.test.ts`],
     /a database whose last record was replaced with another valid one/,

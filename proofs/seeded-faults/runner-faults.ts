@@ -1,7 +1,6 @@
 import { fault, type Fault } from "./fault.ts";
 
 const machine = "packages/moorex/src/machine.ts";
-const runs = "packages/moorex/src/effect-runs.ts";
 const durable = "packages/agent/src/durable";
 const moorexTests = ["packages/moorex/test/create-moorex.test.ts"];
 const effectRunTests = ["packages/moorex/test/effect-runs.test.ts"];
@@ -14,9 +13,9 @@ export const runnerFaults: readonly Fault[] = [
     2,
     "an input is acknowledged before it is appended",
     {
-      file: "packages/moorex/src/batch.ts",
-      text: "return batch.promise();",
-      replacement: "return Promise.resolve({ applied: inputs.length, state: inputs[0] });",
+      file: machine,
+      text: "return promise;",
+      replacement: "return Promise.resolve({ applied: inputs.length, state: this.#state });",
     },
     moorexTests,
     /I5: commit/,
@@ -26,8 +25,8 @@ export const runnerFaults: readonly Fault[] = [
     "a state is published before it is appended",
     {
       file: machine,
-      text: "return this.#processLater(group, draft, answer);",
-      replacement: "return void this.#finish(draft, undefined);",
+      text: "return this.#processAfter(answer, draft);\n          committed =",
+      replacement: 'committed = "durable";\n          else committed =',
     },
     moorexTests,
     /I5: commit > keeps the state from being seen before it is durable/,
@@ -70,8 +69,8 @@ export const runnerFaults: readonly Fault[] = [
     "records of others are passed over on a conflict",
     {
       file: `${durable}/log-writer.ts`,
-      text: "return { before };",
-      replacement: "return { before: before.slice(0, 0) };",
+      text: "this.#advanceTo({ seq, digest });\n    return { before };",
+      replacement: "this.#advanceTo({ seq, digest });\n    return { before: before.slice(0, 0) };",
     },
     [`${durableTests}/interleavings.test.ts`],
     /the same approval > is answered twice at once from two processes/,
@@ -80,9 +79,9 @@ export const runnerFaults: readonly Fault[] = [
     40,
     "a finished effect starts again while it is still wanted",
     {
-      file: runs,
-      text: "return this.#runs.has(key);",
-      replacement: 'return this.#runs.get(key)?.phase === "running";',
+      file: machine,
+      text: "this.#runs.has(key);",
+      replacement: 'this.#runs.get(key)?.phase === "running";',
     },
     moorexTests,
     /I2: a finished key > does not start again while it is still wanted/,
@@ -98,8 +97,8 @@ export const runnerFaults: readonly Fault[] = [
       },
       {
         file: "packages/moorex/src/group.ts",
-        text: 'run.phase === "retired" || (after !== state',
-        replacement: "(after !== state",
+        text: 'run.phase === "retired" || (draft.after !== state',
+        replacement: "(draft.after !== state",
       },
     ],
     tests: moorexTests,
@@ -110,8 +109,8 @@ export const runnerFaults: readonly Fault[] = [
     "what an effect dispatched is lost when the log fails",
     {
       file: machine,
-      text: "this.#queue.defer(batch);",
-      replacement: "batch.settle({ applied: 0, state: this.#committed.state });",
+      text: "this.#deferred.push(batch);",
+      replacement: "batch.result = { applied: 0, state: this.#state };",
     },
     moorexTests,
     /I5: commit > that fails keeps an effect's own input/,
@@ -121,8 +120,8 @@ export const runnerFaults: readonly Fault[] = [
     "a batch is not transitioned again after what others appended",
     {
       file: machine,
-      text: "this.#applyForeign(result.before);\n      return false;",
-      replacement: "this.#applyForeign(result.before);",
+      text: "this.#applyForeign(committed);\n      return draft.batches;",
+      replacement: "this.#applyForeign(committed);",
     },
     moorexTests,
     /I5: commit > applies and publishes what others appended first, then transitions the batch again/,
@@ -175,9 +174,9 @@ export const runnerFaults: readonly Fault[] = [
     105,
     "an effect starts although its intent is not committed",
     {
-      file: "packages/moorex/src/draft.ts",
-      text: "if (isStep(entry)) draft.steps.push(entry);",
-      replacement: "if (!isStep(entry)) draft.steps.push(entry);",
+      file: machine,
+      text: "for (const entry of plan.entries) if (isStep(entry)) draft",
+      replacement: "for (const entry of plan.entries) if (!isStep(entry)) draft",
     },
     [...intentTests, `${durableTests}/intents.test.ts`],
     /I1: the intent of an effect > is committed with the input|leaves of a call that is once/,
@@ -187,8 +186,8 @@ export const runnerFaults: readonly Fault[] = [
     "the effects of inputs that were committed first start without their intents",
     {
       file: machine,
-      text: "this.#committed.retire();",
-      replacement: "this.#committed.reconcile(undefined);",
+      text: "if (wanted !== undefined) this.#retire(wanted);",
+      replacement: "if (wanted !== undefined) this.#reconcile(undefined);",
     },
     intentTests,
     /I5: intents and a commit > that finds other inputs first are made again|whatever commits do/,
@@ -197,9 +196,9 @@ export const runnerFaults: readonly Fault[] = [
     107,
     "the intents of a state that is already committed are forgotten",
     {
-      file: "packages/moorex/src/draft.ts",
-      text: "&& !this.#committed.hasChanged) return draft;",
-      replacement: ") return draft;",
+      file: machine,
+      text: "(draft.steps.length > 0 || this.#hasChanged)",
+      replacement: "draft.steps.length > 0",
     },
     intentTests,
     /I1: the intent of an effect > of the initial state|that fails for the committed state/,
@@ -209,8 +208,8 @@ export const runnerFaults: readonly Fault[] = [
     "a batch of a run that its group has retired is applied",
     {
       file: "packages/moorex/src/group.ts",
-      text: "(after !== state && !isWanted(run.key, after))",
-      replacement: "after === undefined",
+      text: "(draft.after !== state && !isWanted(run, draft.after))",
+      replacement: "draft.after === undefined",
     },
     ["packages/moorex/test/groups.test.ts"],
     /of a run that an earlier batch of the group retired are dropped/,
@@ -220,8 +219,9 @@ export const runnerFaults: readonly Fault[] = [
     "a group is published before its commit",
     {
       file: machine,
-      text: "const answer = this.#commit(draft);",
-      replacement: "this.#committed.publish(draft, []);\n        const answer = this.#commit(draft);",
+      text: "const answer = this.#definition.commit(draft.steps);",
+      replacement:
+        'this.#publish(draft, "transition");\n          const answer = this.#definition.commit(draft.steps);',
     },
     moorexTests,
     /I5: commit > keeps the state from being seen before it is durable/,
@@ -231,7 +231,7 @@ export const runnerFaults: readonly Fault[] = [
     name: "an own intent whose append was not confirmed keeps its effect from running",
     changes: [
       {
-        file: "packages/agent/src/session/machine-wiring.ts",
+        file: "packages/agent/src/session/agent-machine.ts",
         text: "this.#base.ledger !== undefined && isIntentRecorded(effect, state)",
         replacement: "this.#base.ledger === undefined && isIntentRecorded(effect, state)",
       },
@@ -245,8 +245,8 @@ export const runnerFaults: readonly Fault[] = [
     "an input that an effect does not wait for is lost where `start` returns before its turn",
     {
       file: "packages/moorex/src/group.ts",
-      text: 'run.phase === "retired" || (after !== state',
-      replacement: 'run.phase !== "running" || (after !== state',
+      text: 'run.phase === "retired" || (draft.after !== state',
+      replacement: 'run.phase !== "running" || (draft.after !== state',
     },
     effectRunTests,
     /I3: an input that an effect dispatches without waiting for it/,
@@ -255,9 +255,10 @@ export const runnerFaults: readonly Fault[] = [
     116,
     "a waiting input of a run that has ended is applied after its key was retired",
     {
-      file: runs,
-      text: 'else if (run.phase === "ended") this.#remove(run);',
-      replacement: 'else if (run.phase === "ended") this.#runs.delete(run.key);',
+      file: machine,
+      text: 'run.phase = "retired";\n      this.#runs.delete(key);\n      if (phase === "ended") continue;',
+      replacement:
+        'this.#runs.delete(key);\n      if (phase === "ended") continue;\n      run.phase = "retired";',
     },
     effectRunTests,
     /I3: the waiting input of a run that has ended > is dropped where its key was retired/,
@@ -266,8 +267,8 @@ export const runnerFaults: readonly Fault[] = [
     117,
     "an input that is dropped is not reported",
     {
-      file: "packages/moorex/src/committed-state.ts",
-      text: 'this.#notices.emit({ type: "input-dropped", key, input });',
+      file: machine,
+      text: 'this.#emit({ type: "input-dropped", key, input });',
       replacement: "void [key, input];",
     },
     effectRunTests,
@@ -276,7 +277,11 @@ export const runnerFaults: readonly Fault[] = [
   fault(
     118,
     "an error that an effect throws after its end is not reported",
-    { file: runs, text: "this.#options.failed(failure.error, key);", replacement: "return;" },
+    {
+      file: machine,
+      text: 'this.#error("effect", failure.error, key);',
+      replacement: "void key;",
+    },
     effectRunTests,
     /I6: an error of a run > that its own input has retired is reported/,
   ),
@@ -284,9 +289,9 @@ export const runnerFaults: readonly Fault[] = [
     119,
     "the machine is settled while the `start` of an effect continues after its result",
     {
-      file: runs,
-      text: "this.#foreground + this.#answeredForeground === 0;",
-      replacement: "this.#foreground === 0;",
+      file: machine,
+      text: "(this.#foreground === 0 && [...this.#answered].every((run) => run.foreground === 0))",
+      replacement: "this.#foreground === 0",
     },
     effectRunTests,
     /settled > waits for a `start` whose own input retired its key/,
@@ -296,8 +301,8 @@ export const runnerFaults: readonly Fault[] = [
     "a result of a commit that has another form is not refused",
     {
       file: machine,
-      text: "result = checkedResult(answer, draft.steps.length);",
-      replacement: "result = answer;",
+      text: "committed = committedOf(answer);",
+      replacement: 'committed = answer?.before ?? "durable";',
     },
     ["packages/moorex/test/commit-result.test.ts"],
     /I5: a commit that returns at once/,

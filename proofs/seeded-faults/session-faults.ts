@@ -144,8 +144,8 @@ export const sessionFaults: readonly Fault[] = [
     82,
     "an input that no log takes is not refused before it is appended",
     {
-      file: `${session}/machine-wiring.ts`,
-      text: "if (stepped.state !== state) this.#base.ledger?.check(pending);",
+      file: `${session}/agent-machine.ts`,
+      text: "this.#base.ledger?.check(pending);",
       replacement: "",
     },
     [`${tests}/durable/long-records.long.test.ts`],
@@ -224,8 +224,8 @@ export const sessionFaults: readonly Fault[] = [
     "an exception of a listener reaches the session",
     {
       file: "packages/agent/src/listeners.ts",
-      text: "callSafely(() => listener(...args), this.#onError)",
-      replacement: "listener(...args)",
+      text: "this.#onError(error);",
+      replacement: "throw error;",
     },
     [`${tests}/session/error-reports.test.ts`],
     /a listener that throws/,
