@@ -89,14 +89,10 @@ function failReflection(
 
 function failPlan(edit: StateEdit, control: ControlOf<"Planning">, input: LlmCallFailedInput): void {
   closeStreamedMessage(edit, input.partial ?? "");
-  if (control.alone === true) {
-    acquitHistory(edit);
-    return failLoop(edit, input);
-  }
   if (input.failure.kind === "context-length") contextExceeded(edit, control, input);
   else if (input.failure.refusedBy !== undefined) sendChanged(edit, control, input);
   else if (canRetry(edit, control, input)) retryLater(edit, control, input);
-  else if (mayHistoryBeCause(edit, input)) sendLoopAlone(edit, control);
+  else if (control.alone !== true && mayHistoryBeCause(edit, input)) sendLoopAlone(edit, control);
   else failLoop(edit, input);
 }
 
@@ -203,6 +199,8 @@ function sendChanged(edit: StateEdit, control: ControlOf<"Planning">, input: Llm
 }
 
 function failLoop(edit: StateEdit, { failure: { kind, message: said, retryAt } }: LlmCallFailedInput): void {
+  const { control } = edit.reActContext;
+  if (control.type === "Planning" && control.alone === true) acquitHistory(edit);
   const message = kind === "context-length" ? `${said}${sizesText(edit)}` : said;
   const failure: AgentFailure =
     kind === "NoPrice"
