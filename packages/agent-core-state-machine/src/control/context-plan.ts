@@ -143,8 +143,9 @@ export function shortenContext(edit: StateEdit, canSummarize: boolean = true): b
   const limit = inputLimit(edit.config);
   if (policy === undefined || limit === 0) return false;
   const clearAbove = policy.clearToolResultsAbove ?? limit;
-  if (nextTokens(edit) > clearAbove) clearResults(edit, policy.keepNewest, clearAbove);
-  if (nextTokens(edit) <= limit) return false;
+  const tokens = nextTokens(edit);
+  const isShorter = tokens > clearAbove && clearResults(edit, policy.keepNewest, clearAbove);
+  if ((isShorter ? nextTokens(edit) : tokens) <= limit) return false;
   const { windowStart, loop, step, summarizedAt } = edit.reActContext;
   const isFirst = summarizedAt?.loop !== loop || summarizedAt.step !== step;
   const until = summaryEnd(edit);
