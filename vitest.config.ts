@@ -34,6 +34,7 @@ export default defineConfig({
     // Limits for what hangs: a loaded machine takes several times what a test needs.
     testTimeout: 120_000,
     hookTimeout: 180_000,
+    expect: { poll: { timeout: 60_000 } },
     // Many tests wait for other processes: one worker a core, where the default leaves a core to the terminal.
     maxWorkers: "100%",
     // What a test that passes prints, such as an error that it expects, is not shown.

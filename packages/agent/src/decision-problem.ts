@@ -51,8 +51,10 @@ export function decisionProblem(
   if ("approve" in decision) {
     const text = decidedText(decision.approve);
     const own = toolNamed(parts.tools, record.name);
-    const problem =
-      own === undefined ? schemaProblem(toolOf(state, record.name)?.schema, text) : own.check(text);
+    const schema = toolOf(state, record.name)?.schema;
+    const problem = after(own?.check(text), (found) =>
+      found === undefined && own?.definition.schema !== schema ? schemaProblem(schema, text) : found,
+    );
     return after(problem, (message) =>
       message === undefined ? undefined : { code: "invalid-arguments", path: "decision.approve", message },
     );
@@ -66,7 +68,7 @@ export function decisionProblem(
   );
 }
 
-/** The problem of arguments for a tool of the session that this release does not have. */
+/** The problem of arguments for a tool of the session that this release does not have, or has with another schema. */
 function schemaProblem(schema: string | undefined, text: string) {
   const given = parseArguments(text);
   if (!given.ok) return given.problem;

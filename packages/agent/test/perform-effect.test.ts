@@ -160,10 +160,13 @@ describe("a loop of one's own", () => {
       code: "invalid-arguments",
       path: "decision.approve",
     });
-    // Another release posts the decision, which does not have the tool.
-    expect(await decisionProblem({ tools: new Map() }, runner.state, "call_1", edit)).toMatchObject({
-      code: "invalid-arguments",
-    });
+    // Another release posts the decision, which does not have the tool, or has it with another schema.
+    const wider = defineTool({ name: "pay", description: "Pays.", input: z.object({}), execute });
+    for (const tools of [new Map(), new Map([["pay", wider]])]) {
+      expect(await decisionProblem({ tools }, runner.state, "call_1", edit)).toMatchObject({
+        code: "invalid-arguments",
+      });
+    }
     const state = await runner.run();
     expect(state.toolCalls["call_1"]?.result).toMatchObject({ code: "invalid-arguments" });
     expect(execute).not.toHaveBeenCalled();

@@ -8,10 +8,11 @@ import {
 } from "@moora/agent-core-state-machine";
 import { comparableState } from "../agent-internals.ts";
 
-/** The result of a conversation, apart from messages that a crash cut before they had any text. */
+/** The result of a conversation, apart from messages that a crash cut before they had any text, and from what was learned of counts. */
 export function outcomeOf(state: AgentState): unknown {
   const messages = state.messages.filter(({ status, content }) => status !== "cut" || content !== "");
-  return comparableState({ ...state, messages });
+  const { counted: _, ...reActContext } = state.reActContext;
+  return comparableState({ ...state, messages, reActContext });
 }
 
 /** The conversation if the user spoke now, or stopped what runs and spoke then. */
