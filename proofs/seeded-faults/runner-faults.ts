@@ -302,7 +302,7 @@ export const runnerFaults: readonly Fault[] = [
     {
       file: machine,
       text: "committed = committedOf(answer);",
-      replacement: 'committed = answer?.before ?? "durable";',
+      replacement: 'committed = answer?.before?.length ? answer.before : "durable";',
     },
     ["packages/moorex/test/commit-result.test.ts"],
     /I5: a commit that returns at once/,
