@@ -8,7 +8,8 @@ export const unfundedOutcome = ({ definition }: Tool, budgetLeft: Spending = {})
   definition.spends !== undefined && isSpent(budgetLeft)
     ? {
         isSuccess: false,
-        error: "Not run. The budget is spent, or set aside for calls that have not reported what they used.",
+        error:
+          "There is no budget left for it: the budget is spent, or set aside for calls that have not reported what they used.",
         code: "not-run",
       }
     : undefined;
