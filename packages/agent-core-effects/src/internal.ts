@@ -31,6 +31,7 @@ export { driveProgram, type ProgramDriver } from "./run/effect-program.ts";
 export { cacheBreakText } from "./request/cache-break.ts";
 export { leftOutTexts } from "./request/left-out-texts.ts";
 export { parseArguments } from "./tool/parse-arguments.ts";
+export { summaryStart } from "./request/messages.ts";
 export { requestAt } from "./request/llm-request-at.ts";
 export { reflectionPrompt } from "./request/reflection.ts";
 export { failureInput } from "./run/failure-input.ts";

@@ -134,6 +134,9 @@ export interface AgentConfig {
   readonly graph: ControlGraph;
 }
 
+/** Whether requests are planned by `context`. Sessions of releases that had none are folded by the rules of their time. */
+export const isPlanned = ({ context }: AgentConfig): boolean => context !== undefined;
+
 /** The groups of a configuration. A change may contain some of their fields; the others keep their values. */
 export const configGroups = ["limits", "retries", "reflection", "context", "window", "toolCalls"] as const;
 

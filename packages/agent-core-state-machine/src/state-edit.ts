@@ -1,5 +1,5 @@
 import type { AgentMessage, Json } from "@moora/agent-webui-protocol";
-import type { AgentConfig } from "./agent-config.ts";
+import { isPlanned, type AgentConfig } from "./agent-config.ts";
 import { countedTokens } from "./control/context-sizes.ts";
 import { Written, type AgentChange, type StateFields } from "./changes.ts";
 import { createState, freezeElements } from "./collections/finished-state.ts";
@@ -210,7 +210,7 @@ export class StateEdit implements AgentState {
     if (usage === undefined) return;
     this.addToolUsage(usage);
     const { inputTokens = 0 } = usage;
-    if (this.config.context === undefined) this.#writableContext().inputTokens = inputTokens;
+    if (!isPlanned(this.config)) this.#writableContext().inputTokens = inputTokens;
     else if (this.reActContext.control.type === "Planning" && inputTokens > 0)
       this.setContext(countedTokens(this.reActContext, inputTokens));
   }

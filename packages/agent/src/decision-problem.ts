@@ -53,7 +53,7 @@ export function decisionProblem(
     const own = toolNamed(parts.tools, record.name);
     const schema = toolOf(state, record.name)?.schema;
     const problem = after(own?.check(text), (found) =>
-      found === undefined && own?.definition.schema !== schema ? schemaProblem(schema, text) : found,
+      found === undefined && own?.definition.schema !== schema ? argumentsProblem(schema, text) : found,
     );
     return after(problem, (message) =>
       message === undefined ? undefined : { code: "invalid-arguments", path: "decision.approve", message },
@@ -62,21 +62,24 @@ export function decisionProblem(
   const call = openCallOf(state.reActContext.control, toolCallId);
   const asked = call === undefined ? undefined : toolQuestionOf(state, call);
   const schema = (asked ?? toolOf(state, record.name))?.answerSchema;
-  if (schema === undefined) return undefined;
-  return after(schemaCheckOf(JSON.parse(schema), undefined).check(decision.answer), (checked) =>
-    checked.ok ? undefined : { code: "invalid-answer", path: "decision.answer", message: checked.problem },
+  return after(schemaProblem(schema, decision.answer), (message) =>
+    message === undefined ? undefined : { code: "invalid-answer", path: "decision.answer", message },
   );
 }
 
 /** The problem of arguments for a tool of the session that this release does not have, or has with another schema. */
-function schemaProblem(schema: string | undefined, text: string) {
+function argumentsProblem(schema: string | undefined, text: string) {
   const given = parseArguments(text);
-  if (!given.ok) return given.problem;
-  if (schema === undefined) return undefined;
-  return after(schemaCheckOf(JSON.parse(schema), undefined).check(given.value), (checked) =>
-    checked.ok ? undefined : checked.problem,
-  );
+  return given.ok ? schemaProblem(schema, given.value) : given.problem;
 }
+
+/** The problem of a value for a schema, which is JSON text; undefined without a schema. */
+const schemaProblem = (schema: string | undefined, value: unknown) =>
+  schema === undefined
+    ? undefined
+    : after(schemaCheckOf(JSON.parse(schema), undefined).check(value), (checked) =>
+        checked.ok ? undefined : checked.problem,
+      );
 
 const invalidDecision = (message: string): DecisionProblem => ({
   code: "invalid-decision",

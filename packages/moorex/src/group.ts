@@ -81,7 +81,7 @@ export interface Draft<State, Input, Effect> {
   readonly outcomes: Outcome<State, Input>[];
   /** The state after the last input, and after the last intent. */
   after: State;
-  /** Undefined if there is none to make before the commit: the definition has no intents, or no effect may start. */
+  /** Undefined where none is made before the commit: the definition has no intents, or no effect may start. */
   plan: Plan<State, Input, Effect> | undefined;
 }
 

@@ -298,7 +298,7 @@ class Machine<State, Input, Effect> {
     this.#error("commit", error, key);
   }
 
-  /** The key of an effect that the state wants and that may start; undefined if there is none. */
+  /** The key of an effect that the state wants and that may start; undefined for any other one. */
   #unstartedKey(): string | undefined {
     const wanted = Object.entries(this.#wantedAt(this.#state) ?? {});
     return wanted.find(
@@ -479,7 +479,7 @@ class Machine<State, Input, Effect> {
     if (this.#answered.delete(run)) this.#wakeIfSettled();
   }
 
-  /** Ends the runs whose keys `wanted` does not contain. A finished key that is no longer wanted may start again later. */
+  /** Ends the runs whose keys `wanted` does not contain. A finished key that `wanted` does not contain may start again later. */
   #retire(wanted: Readonly<Record<string, Effect>>): void {
     for (const run of this.#runs.values()) {
       const { key, effect, phase } = run;

@@ -1,3 +1,4 @@
+import { summaryStart } from "@moora/agent-core-effects/internal";
 import type { Json, JsonObject, LlmMessage } from "@moora/llm";
 import { isJsonObject, textToJson } from "@moora/llm/internal";
 
@@ -15,18 +16,16 @@ export interface Progress {
   readonly text: string;
   readonly calls: readonly PastCall[];
   readonly rounds: number;
-  /** The summary since the request; "" if there is none. */
+  /** The summary since the request; "" without one. */
   readonly summary: string;
 }
-
-const summaryBegin = "Summary of the work so far: ";
 
 export function messagesToProgress(messages: readonly LlmMessage[]): Progress {
   const at = messages.findLastIndex((message) => message.role === "user" && textIn(message) !== "");
   const request = messages[at];
   const since = messages.slice(at + 1);
   const notes = since.flatMap((message) => (message.role === "note" ? [message.text] : []));
-  const summary = notes.findLast((text) => text.startsWith(summaryBegin))?.slice(summaryBegin.length) ?? "";
+  const summary = notes.findLast((text) => text.startsWith(summaryStart))?.slice(summaryStart.length) ?? "";
   return {
     text: request === undefined ? "" : textIn(request),
     calls: [...summaryToCalls(summary), ...since.flatMap(callsIn)],

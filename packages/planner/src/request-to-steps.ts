@@ -77,7 +77,7 @@ export function fieldsOf({ schema: { properties } }: LlmTool): readonly (readonl
   return fields.map(([name, field]) => [name, isJsonObject(field) ? field : {}]);
 }
 
-/** The value of a field: the next mention of its kind; undefined if there is none. */
+/** The value of a field: the next mention of its kind; undefined without one. */
 function valueOf([name, schema]: readonly [string, JsonObject], isNeeded: boolean, mentions: Mentions) {
   const { enum: choices, type } = schema;
   if (Array.isArray(choices))

@@ -58,7 +58,7 @@ const headSettings = ({ toolChoice, parallelToolCalls, answerSchema, settings }:
 function reasonAt(earlier: LlmRequest, later: LlmRequest, index: number): CacheBreakReason {
   const [before, after] = [earlier.messages[index], later.messages[index]];
   if (before === undefined || after === undefined) return "changed";
-  if (hasLessResults(before, after)) return "result-left-out";
+  if (hasFewerResults(before, after)) return "result-left-out";
   if (later.messages.some((it, at) => at >= index && isSummary(it) && !hasPair(earlier, later, at)))
     return "summarized";
   if (isBehind(earlier, after, index) || isBehind(later, before, index)) return "window-moved";
@@ -70,7 +70,7 @@ function reasonAt(earlier: LlmRequest, later: LlmRequest, index: number): CacheB
 const clearedStart = (): string => wording.cleared("\n").split("\n", 1).join();
 
 /** Whether a turn is shown with fewer of its results. */
-const hasLessResults = (before: LlmMessage, after: LlmMessage): boolean =>
+const hasFewerResults = (before: LlmMessage, after: LlmMessage): boolean =>
   before.role === "assistant" &&
   after.role === "assistant" &&
   isSame(before.turn, after.turn) &&

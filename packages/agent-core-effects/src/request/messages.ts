@@ -189,7 +189,8 @@ function mapped(state: AgentState, known: Lineage | undefined, from: number, hid
   };
 }
 
-const summaryStart = "Summary of the work so far: ";
+/** How the note with a summary begins. */
+export const summaryStart = "Summary of the work so far: ";
 
 /** A summary stands where the entries stood that it replaces. */
 const summaryMessage = (text: string): LlmMessage => ({ role: "note", text: summaryStart + text });

@@ -1,4 +1,10 @@
-import type { AgentAttachment, AgentState, ContextEntry, ControlOf } from "@moora/agent-core-state-machine";
+import {
+  defaultAgentConfig,
+  type AgentAttachment,
+  type AgentState,
+  type ContextEntry,
+  type ControlOf,
+} from "@moora/agent-core-state-machine";
 import {
   callIdsOf,
   callIdsOfEntry,
@@ -27,14 +33,11 @@ function textLimit(
   { config, reActContext: { counted } }: AgentState,
   entries: readonly ContextEntry[],
 ): number {
-  const tokens = inputLimit(config) || defaultLimit;
+  const tokens = inputLimit(config) || defaultAgentConfig.reflection.aboveInputTokens;
   const texts = entries.reduce((sum, entry) => sum + 1 + 2 * callIdsOfEntry(entry).length, 0);
   const characters = (tokens * 2) / (counted?.ratio ?? 1);
   return Math.min(maxTextLength, Math.max(minTextLength, Math.floor(characters / texts)));
 }
-
-/** In tokens, for a request without a limit. */
-const defaultLimit = 120_000;
 
 /** The one message of a reflection: the prompt, the task, and as JSON the part of the history that the summary replaces. */
 export function reflectionMessages(

@@ -1,4 +1,4 @@
-import type { AgentConfig } from "../agent-config.ts";
+import { isPlanned, type AgentConfig } from "../agent-config.ts";
 import { budgetExceeded } from "../budget.ts";
 import { recordOf, transcriptOf } from "../collections/state-lists.ts";
 import type { StateEdit } from "../state-edit.ts";
@@ -18,7 +18,7 @@ import { halvedWindow, windowOnEntry } from "./window.ts";
 
 /** What the next request contains, and what it leaves out. */
 export interface ContextPlan {
-  /** The tokens of the next request: the provider's count of the last one, and an estimate of what came since. */
+  /** The tokens of the next request: the provider's count of the last one, and an estimate of the entries since. */
   readonly tokens: number;
   /** Above it the request is shortened; 0 without a limit. */
   readonly maxInputTokens: number;
@@ -33,7 +33,7 @@ export interface ContextPlan {
 /** The part of the limit that a shortening has to save. */
 const worthwhile = 1 / 4;
 
-/** The limit of requests in tokens; 0 if there is none, or if the configuration is older than this plan. */
+/** The limit of requests in tokens; 0 without one, and in a configuration that is older than this plan. */
 export const inputLimit = ({ context, reflection }: AgentConfig): number =>
   context === undefined ? 0 : (context.maxInputTokens ?? reflection.aboveInputTokens);
 
@@ -73,12 +73,16 @@ const hiddenBy = (index: number, hidden: readonly Hidden[]): Hidden["type"] =>
 
 /** The tokens of the next request: the count of the last one, and an estimate of the entries since. Without a count, an estimate. */
 export function nextTokens(state: AgentState): number {
-  const { inputTokens, windowStart, seen } = state.reActContext;
+  const { inputTokens, windowStart } = state.reActContext;
   const { length } = transcriptOf(state);
   return inputTokens > 0
-    ? inputTokens + asCounted(state, tokensIn(sizesIn(state, seen, length, [])))
+    ? inputTokens + asCounted(state, addedTokens(state))
     : tokensIn(sizesOf(state, windowStart, length, hiddenFrom(state, windowStart)));
 }
+
+/** An estimate of the entries since the last request. */
+const addedTokens = (state: AgentState): number =>
+  tokensIn(sizesIn(state, state.reActContext.seen, transcriptOf(state).length, []));
 
 /** Estimated tokens as the provider counts them. */
 const asCounted = ({ reActContext: { counted } }: AgentState, tokens: number): number =>
@@ -194,7 +198,7 @@ const visibleTokens = (state: AgentState, from: number, until: number): number =
 /** Moves the window to the next request, whose estimated tokens are its count until the provider's is known. */
 export function moveWindow(edit: StateEdit): void {
   const { windowStart, inputTokens, counted } = edit.reActContext;
-  if (edit.config.context === undefined) return edit.setContext(windowOnEntry(edit));
+  if (!isPlanned(edit.config)) return edit.setContext(windowOnEntry(edit));
   const limit = inputLimit(edit.config);
   const before = nextTokens(edit);
   const window = windowOnEntry(
@@ -205,9 +209,7 @@ export function moveWindow(edit: StateEdit): void {
     visibleTokens(edit, window.windowStart, windowStart) -
     visibleTokens(edit, windowStart, window.windowStart);
   const isAddition = moved === 0 && counted !== undefined && inputTokens === counted.tokens;
-  const added = isAddition
-    ? tokensIn(sizesIn(edit, edit.reActContext.seen, transcriptOf(edit).length, []))
-    : 0;
+  const added = isAddition ? addedTokens(edit) : 0;
   edit.setContext({
     ...window,
     inputTokens: Math.max(1, before + moved),
@@ -220,15 +222,15 @@ export function moveWindow(edit: StateEdit): void {
  * is shorter by what it hides.
  */
 export function addSummary(edit: StateEdit, { since, covers }: ControlOf<"Reflecting">, text: string): void {
-  const isPlanned = edit.config.context !== undefined;
-  const until = isPlanned ? Math.max(since, Math.min(covers, newestTurns(edit, 1))) : covers;
-  if (isPlanned) countSaved(edit, summarized(edit, since, until));
+  const plans = isPlanned(edit.config);
+  const until = plans ? Math.max(since, Math.min(covers, newestTurns(edit, 1))) : covers;
+  if (plans) countSaved(edit, summarized(edit, since, until));
   edit.addEntry({ type: "summary", text, since, until });
 }
 
 /** The sizes of a request that the model has refused as too long, for people; empty for a configuration without `context`. */
 export function sizesText(state: AgentState): string {
-  if (state.config.context === undefined) return "";
+  if (!isPlanned(state.config)) return "";
   const { sizes } = contextAt(state);
   const parts = Object.entries(sizes).map(([part, tokens]) => `${part} ${tokens}`);
   return ` Estimated tokens: ${parts.join(", ")}. Nothing is left that could be left out.`;

@@ -1,6 +1,7 @@
 import type { AgentAttachment } from "@moora/agent-webui-protocol";
 import { messageOf, recordOf, transcriptOf } from "../collections/state-lists.ts";
 import type { AgentState, ContextEntry, ReActContext, ToolCallRecord, TurnPart } from "../state.ts";
+import { callIdsIn } from "../turn-parts.ts";
 import { isVisible, type Hidden } from "./visible-entries.ts";
 
 /** The tokens of the parts of a request, estimated: a quarter of the characters, and 1,000 for each file. */
@@ -61,7 +62,7 @@ export function clearableIn(
 export function callIdsOfEntry(entry: ContextEntry): readonly string[] {
   if (entry.type === "tool-calls") return entry.toolCallIds;
   if (entry.type !== "turn") return [];
-  return entry.parts.flatMap((part) => (part.type === "call" ? [part.toolCallId] : []));
+  return callIdsIn(entry.parts);
 }
 
 /** The sizes of the instructions and tools, and of the visible entries `[from, until)`. The cost depends on their number. */

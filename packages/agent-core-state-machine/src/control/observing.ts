@@ -1,11 +1,11 @@
+import { isPlanned } from "../agent-config.ts";
 import { shortenContext } from "./context-plan.ts";
 import type { EnterState } from "./enter.ts";
 
 export const enterObserving: EnterState<"Observing"> = (edit) => {
   edit.setContext({ control: { type: "Observing" } });
   const isDue =
-    reflectsBySteps(edit) ||
-    (edit.config.context === undefined ? reflectsByTokens(edit) : shortenContext(edit));
+    reflectsBySteps(edit) || (isPlanned(edit.config) ? shortenContext(edit) : reflectsByTokens(edit));
   return { event: isDue ? "NeedsReflection" : "Continue" };
 };
 

@@ -70,13 +70,13 @@ function widened(edit: StateEdit, window: WindowFields, fits: (start: number) =>
 }
 
 /** Leaves out everything before this loop, which may be the cause of a failure. */
-export function suspectHistory(edit: StateEdit): void {
+export function leaveOutHistory(edit: StateEdit): void {
   const { windowStart, suspect } = edit.reActContext;
   edit.setContext({ ...loopWindow(edit), suspect: { windowStart, times: (suspect?.times ?? 0) + 1 } });
 }
 
 /** Restores the window: this loop alone fails as well. */
-export function acquitHistory(edit: StateEdit): void {
+export function restoreHistory(edit: StateEdit): void {
   const { windowStart = null, times = 1 } = edit.reActContext.suspect ?? {};
   edit.setContext({ ...windowFrom(edit, windowStart), suspect: { windowStart: null, times: times - 1 } });
 }

@@ -1,3 +1,4 @@
+import { isPlanned } from "../agent-config.ts";
 import { callIdsOf, failCall, lastTurn, settleCall } from "../control/calls.ts";
 import { loopEntries } from "../control/loop-entries.ts";
 import { advanceBatch } from "../control/tool-batch.ts";
@@ -25,7 +26,7 @@ export function handOver(edit: StateEdit, id: string, result: ToolCallResult, ha
   if (dataStatus !== null) edit.set({ dataStatus: { ...dataStatus, isShown: false } });
   const after = configured(configurationOf(edit), { config, tools, activeAgent: to });
   // The next request has another size. Zero: it is estimated.
-  const inputTokens = after.config.context === undefined ? edit.reActContext.inputTokens : 0;
+  const inputTokens = isPlanned(after.config) ? 0 : edit.reActContext.inputTokens;
   edit.setContext({ inputTokens, stepLimit: edit.reActContext.step + after.config.limits.maxSteps });
   configure(edit, after);
 }

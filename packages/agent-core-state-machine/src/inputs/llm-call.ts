@@ -1,3 +1,4 @@
+import { isPlanned } from "../agent-config.ts";
 import { nextAttemptAt } from "../control/calls.ts";
 import type { ControlOf } from "../control/control.ts";
 import { withholdLoop } from "../control/done-and-error.ts";
@@ -14,7 +15,7 @@ import {
 } from "../control/context-plan.ts";
 import { countFailedSummary, finishReflection, reflectTaskType } from "../control/reflecting.ts";
 import { closeStreamedMessage } from "../control/streamed-message.ts";
-import { acquitHistory, loopWindow, suspectHistory } from "../control/window.ts";
+import { restoreHistory, loopWindow, leaveOutHistory } from "../control/window.ts";
 import type { AgentFailure } from "../failure.ts";
 import type { StateEdit } from "../state-edit.ts";
 import type {
@@ -78,7 +79,7 @@ function failReflection(
   { failure }: LlmCallFailedInput,
 ): void {
   const covers = control.since + Math.floor((control.covers - control.since) / 2);
-  const isTooLong = edit.config.context !== undefined && failure.kind === "context-length";
+  const isTooLong = isPlanned(edit.config) && failure.kind === "context-length";
   if (isTooLong && maySummarize(edit, control.since, covers)) {
     const attempt = control.attempt + 1;
     return edit.setContext({ control: { ...control, covers, attempt, request: attempt, started: false } });
@@ -110,11 +111,11 @@ const unclear: ReadonlySet<string> = new Set([
 
 /** Whether a failure can be caused by messages before this loop: neither it nor the loop before has got an answer. */
 const mayHistoryBeCause = (edit: StateEdit, { failure }: LlmCallFailedInput): boolean =>
-  edit.config.context !== undefined && unclear.has(failure.kind) && isUnansweredBefore(edit);
+  isPlanned(edit.config) && unclear.has(failure.kind) && isUnansweredBefore(edit);
 
 /** Sends this loop alone, once. If that fails as well, the cause is another one, and the window is as before. */
 function sendLoopAlone(edit: StateEdit, control: ControlOf<"Planning">): void {
-  suspectHistory(edit);
+  leaveOutHistory(edit);
   edit.setContext({ control: { ...nextRequest(edit, control), alone: true } });
   const text = "Failed twice in a row: sent once without the messages before this one.";
   move<"Planning">(edit, { event: "LlmRetry", note: { text } });
@@ -164,11 +165,11 @@ const nextRequest = (edit: StateEdit, control: ControlOf<"Planning">): ControlOf
 
 function contextExceeded(edit: StateEdit, control: ControlOf<"Planning">, input: LlmCallFailedInput): void {
   const { windowStart, loopStart } = edit.reActContext;
-  const isPlanned = edit.config.context !== undefined;
-  if (isPlanned && (clearResults(edit, 1, 0) || clearNewest(edit))) sendShorter(edit, control);
+  const plans = isPlanned(edit.config);
+  if (plans && (clearResults(edit, 1, 0) || clearNewest(edit))) sendShorter(edit, control);
   else if (maySummarize(edit, windowStart, summaryEnd(edit)) || windowStart < loopStart)
     move<"Planning">(edit, { event: "ContextExceeded" });
-  else if (isPlanned && clearResults(edit, 0, 0)) sendShorter(edit, control);
+  else if (plans && clearResults(edit, 0, 0)) sendShorter(edit, control);
   else if (input.failure.refusedBy !== undefined) sendChanged(edit, control, input);
   else failLoop(edit, input);
 }
@@ -189,7 +190,7 @@ function sendChanged(edit: StateEdit, control: ControlOf<"Planning">, input: Llm
   if (!isHigher && (!hasWithheldBefore(edit) || windowStart >= loopStart)) {
     failLoop(edit, input);
     // The next loop leaves out what is too long.
-    if (edit.config.context === undefined || failure.kind !== "context-length") withholdLoop(edit);
+    if (!isPlanned(edit.config) || failure.kind !== "context-length") withholdLoop(edit);
     return;
   }
   edit.setContext({ ...(isHigher ? {} : loopWindow(edit)), control: nextRequest(edit, control) });
@@ -200,7 +201,7 @@ function sendChanged(edit: StateEdit, control: ControlOf<"Planning">, input: Llm
 
 function failLoop(edit: StateEdit, { failure: { kind, message: said, retryAt } }: LlmCallFailedInput): void {
   const { control } = edit.reActContext;
-  if (control.type === "Planning" && control.alone === true) acquitHistory(edit);
+  if (control.type === "Planning" && control.alone === true) restoreHistory(edit);
   const message = kind === "context-length" ? `${said}${sizesText(edit)}` : said;
   const failure: AgentFailure =
     kind === "NoPrice"

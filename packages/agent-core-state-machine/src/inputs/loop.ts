@@ -1,8 +1,9 @@
+import { isPlanned } from "../agent-config.ts";
 import { callIdsOf } from "../control/calls.ts";
 import type { ControlType } from "../control/control.ts";
 import { loopEntries, taskEntryOf } from "../control/loop-entries.ts";
 import { move } from "../control/move.ts";
-import { acquitHistory, tryHistoryAgain } from "../control/window.ts";
+import { restoreHistory, tryHistoryAgain } from "../control/window.ts";
 import { transcriptOf } from "../collections/state-lists.ts";
 import { closeStreamedMessage, streamedMessage } from "../control/streamed-message.ts";
 import type { StateEdit } from "../state-edit.ts";
@@ -70,9 +71,9 @@ function startLoop(edit: StateEdit, given: NewLoop): void {
     truncatedCount: 0,
     summariesFailed: 0,
     confidence: null,
-    inputTokens: config.context === undefined ? 0 : last.inputTokens,
-    // What was too long is left out, and no longer its history.
-    widen: config.context !== undefined && wasTooLong,
+    inputTokens: isPlanned(config) ? last.inputTokens : 0,
+    // The loop that was too long has left out messages before it.
+    widen: isPlanned(config) && wasTooLong,
     entries: 0,
     entriesSincePlan: 0,
     startedAt: timestamp,
@@ -89,7 +90,7 @@ export function cancelLoop(edit: StateEdit, reason: string | undefined, partial:
   const open = streamedMessage(edit);
   closeStreamedMessage(edit, partial);
   const { loop, step, control } = edit.reActContext;
-  if (control.type === "Planning" && control.alone === true) acquitHistory(edit);
+  if (control.type === "Planning" && control.alone === true) restoreHistory(edit);
   if (control.type === "Planning" && open?.message.streaming === true && partial.trim() !== "") {
     edit.addEntry({
       type: "turn",
