@@ -37,7 +37,7 @@ export { applyPatches, keysToPointer } from "./data/patches.ts";
 export type { DataPatch } from "./data/patches.ts";
 export { initialAgentState } from "./initial.ts";
 export type { InitialAgentOptions } from "./initial.ts";
-export { agentEventSchema, inputSchemas } from "./input.ts";
+export { agentEventSchema, inputSchemas, inputsIn } from "./input.ts";
 export type {
   AddContextNoteInput,
   SnapshotTakenInput,
@@ -50,6 +50,7 @@ export type {
   HistoryReflectedInput,
   InputOf,
   InputType,
+  IntentInput,
   LlmCallFailedInput,
   LlmCallInterruptedInput,
   LlmCallStartedInput,
@@ -64,6 +65,7 @@ export type {
   SessionOpenedInput,
   SessionPausedInput,
   SessionResumedInput,
+  Start,
   StateHandledInput,
   StateHandlerInterruptedInput,
   StateHandlerStartedInput,

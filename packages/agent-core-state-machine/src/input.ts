@@ -52,9 +52,29 @@ const handoffSchema = z.object({
   message: z.exactOptional(text),
 });
 
-/** Creates the schema of one type of input: its fields, with `type` and `timestamp`. */
+/** The fields of the intents: work is about to start. */
+const intents = {
+  "llm-call-started": { key: text },
+  "tool-call-started": {
+    toolCallId: id,
+    attempt: z.number(),
+    /** Whether this host reports what the call uses also after its end, for a tool with `spends`. */
+    reportsUsage: z.exactOptional(z.literal(true)),
+  },
+  "state-handler-started": { key: text },
+};
+
+/** The work that begins with an input. It is part of the input, so that one record says both. */
+const startSchema = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("llm-call-started"), ...intents["llm-call-started"] }),
+  z.object({ type: z.literal("tool-call-started"), ...intents["tool-call-started"] }),
+  z.object({ type: z.literal("state-handler-started"), ...intents["state-handler-started"] }),
+]);
+const starts = z.exactOptional(z.array(startSchema));
+
+/** Creates the schema of one type of input: its fields, with `type`, `timestamp` and what begins with it. */
 const input = <const Type extends string, Fields extends z.core.$ZodShape>(type: Type, fields: Fields) =>
-  z.object({ type: z.literal(type), ...fields, timestamp: z.number() });
+  z.object({ type: z.literal(type), ...fields, timestamp: z.number(), starts });
 
 /** The schema of each type of input. */
 export const inputSchemas = {
@@ -63,8 +83,8 @@ export const inputSchemas = {
     content: text,
     attachments: z.exactOptional(z.array(agentAttachmentSchema)),
   }),
-  /** The intent to call a model, durable before the call is made. */
-  "llm-call-started": input("llm-call-started", { key: text }),
+  /** The intent to call a model, durable before the call is made. An input of its own only if no other one makes it wanted. */
+  "llm-call-started": input("llm-call-started", intents["llm-call-started"]),
   /** The host of a model call has ended. Its next attempt sends the same request. */
   "llm-call-interrupted": input("llm-call-interrupted", { key: text }),
   "llm-message-started": input("llm-message-started", { messageId: id, key }),
@@ -118,12 +138,7 @@ export const inputSchemas = {
     usage,
   }),
   /** The intent to run a tool, durable before it runs. */
-  "tool-call-started": input("tool-call-started", {
-    toolCallId: id,
-    attempt: z.number(),
-    /** Whether this host reports what the call uses also after its end, for a tool with `spends`. */
-    reportsUsage: z.exactOptional(z.literal(true)),
-  }),
+  "tool-call-started": input("tool-call-started", intents["tool-call-started"]),
   "tool-call-completed": input("tool-call-completed", {
     toolCallId: id,
     result: toolCallResultSchema,
@@ -213,7 +228,7 @@ export const inputSchemas = {
     activeAgent: z.exactOptional(id),
   }),
   /** The intent to run the handler of a custom state, durable before it runs. */
-  "state-handler-started": input("state-handler-started", { key: text }),
+  "state-handler-started": input("state-handler-started", intents["state-handler-started"]),
   /** The host of a handler has ended. Whether it runs again is decided by the replay policy of its state. */
   "state-handler-interrupted": input("state-handler-interrupted", { key: text }),
   "state-handled": input("state-handled", {
@@ -275,6 +290,29 @@ export type AgentInput = Immutable<z.infer<typeof agentEventSchema>>;
 export type InputType = AgentInput["type"];
 /** The input of a given type. */
 export type InputOf<Type extends InputType> = Extract<AgentInput, { type: Type }>;
+
+/** Work that begins with an input: an intent without a time. */
+export type Start = Immutable<z.infer<typeof startSchema>>;
+/** The input that records, alone, that work is about to start. */
+export type IntentInput = InputOf<Start["type"]>;
+
+/** Whether an input is an intent. */
+export const isIntent = (input: AgentInput): input is IntentInput => Object.hasOwn(intents, input.type);
+
+/** What an input says, one by one: the input without what begins with it, then the intents of that. */
+export function inputsIn(input: AgentInput): readonly AgentInput[] {
+  if (input.starts === undefined) return [input];
+  const { timestamp } = input;
+  return [factOf(input), ...input.starts.map((start) => ({ ...start, timestamp }))];
+}
+
+/** An input without what begins with it. */
+export function factOf<Input extends AgentInput>(input: Input): Input {
+  if (input.starts === undefined) return input;
+  const fact: { -readonly [Field in keyof Input]: Input[Field] } = { ...input };
+  delete fact.starts;
+  return fact;
+}
 
 /** A message of the user. It starts a loop; while one runs, `interjection` of the configuration applies. */
 export type UserMessageInput = InputOf<"user-message-received">;

@@ -5,7 +5,7 @@ import type { AgentChange } from "./changes.ts";
 import { frozen } from "./data/frozen.ts";
 import { StateEdit, type ControlMove } from "./state-edit.ts";
 import { initialAgentState } from "./initial.ts";
-import type { AgentInput, InputOf, InputType } from "./input.ts";
+import type { AgentInput, InputOf, InputType, IntentInput, Start } from "./input.ts";
 import {
   contextNoteAdded,
   contextWindowExpanded,
@@ -95,8 +95,20 @@ function apply(edit: StateEdit, input: AgentInput): boolean {
   if (typeof change === "string") return false;
   edit.timestamp = input.timestamp;
   change(edit);
+  if (input.starts !== undefined) begin(edit, input.starts);
   edit.touch();
   return true;
+}
+
+/** Applies the starts of an input after it. Returns those that applied. */
+function begin(edit: StateEdit, starts: readonly Start[]): readonly Start[] {
+  const { timestamp } = edit;
+  return starts.filter((start) => {
+    const change = handle(edit, { ...start, timestamp });
+    if (typeof change === "string") return false;
+    change(edit);
+    return true;
+  });
 }
 
 /** Returns the next state; the same reference if the input does not apply. Pure and total for every valid input. */
@@ -139,10 +151,43 @@ class EditedStep implements AgentStep {
     this.#changes = undefined;
   }
 
+  /** Continues the edit with what begins. This step must not be read anymore. */
+  begin(starts: readonly Start[]): { readonly step: AgentStep; readonly begun: readonly Start[] } {
+    const edit = this.#edit;
+    const begun = begin(edit, starts);
+    edit.touch();
+    return { step: new EditedStep(edit), begun };
+  }
+
   get changes(): readonly AgentChange[] {
     return (this.#changes ??= Object.freeze(this.#edit.changes()));
   }
 }
+
+/** An input with what begins with it, and its step. `refused`: the intents that do not apply, which are not part of it. */
+export interface BegunStep {
+  readonly input: AgentInput;
+  readonly step: AgentStep;
+  readonly refused: readonly IntentInput[];
+}
+
+/**
+ * Makes intents a part of the input of a step, which must not be read anymore. Returns undefined for a step that `step` has not made, or that did
+ * not apply.
+ */
+export function withIntents(
+  input: AgentInput,
+  made: AgentStep,
+  intents: readonly IntentInput[],
+): BegunStep | undefined {
+  if (!(made instanceof EditedStep)) return undefined;
+  const starts = new Map(intents.map((intent) => [startOf(intent), intent]));
+  const { step, begun } = made.begin([...starts.keys()]);
+  const refused = [...starts].flatMap(([start, intent]) => (begun.includes(start) ? [] : [intent]));
+  return { input: { ...input, starts: [...(input.starts ?? []), ...begun] }, step, refused };
+}
+
+const startOf = ({ timestamp, ...start }: IntentInput): Start => start;
 
 /**
  * Fires an event of the control graph directly: for tests of a graph, and for tools that show one. A pair without a row

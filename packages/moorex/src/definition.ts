@@ -5,6 +5,13 @@ export interface Step<State, Input> {
   readonly after: State;
 }
 
+/** A step whose input has become one with intents. `refused`: those that did not apply. */
+export interface ContinuedStep<State, Input> {
+  readonly input: Input;
+  readonly after: State;
+  readonly refused?: readonly Input[];
+}
+
 /** The result of a dispatch. `applied` is the number of its inputs that changed the state; `state` is the state after them. */
 export interface DispatchResult<State> {
   readonly applied: number;
@@ -99,6 +106,13 @@ export interface MoorexDefinition<State, Input, Effect> {
    * after `{ before }` and after a failed commit.
    */
   intentOf?(effect: Effect, key: string, state: State): Input | undefined;
+  /**
+   * Makes intents a part of the step that caused them: returns an input whose transition is that of the input of the step and
+   * then of the intents, and the state after it. Called with the last step of a group. `refused`: those that do not apply; their effects are not
+   * run. Returns undefined if the intents must be inputs of their own, as they are in a group without a step, and if this
+   * function is not given or throws.
+   */
+  withIntents?(step: Step<State, Input>, intents: readonly Input[]): ContinuedStep<State, Input> | undefined;
   runEffect(effect: Effect, state: State, key: string): EffectRun<State, Input>;
   /**
    * Schedules the processing of inputs that effects dispatch while other effects run, so that those which arrive until then

@@ -1,5 +1,6 @@
 import type {
   BatchResult,
+  ContinuedStep,
   DispatchedInput,
   EffectRun,
   LateInput,
@@ -76,7 +77,7 @@ export class Run<State, Input, Effect> implements RunContext<State, Input> {
 export interface Draft<State, Input, Effect> {
   readonly batches: readonly Batch<State, Input, Effect>[];
   /** The inputs and the intents that changed the state, in order. */
-  readonly steps: Step<State, Input>[];
+  readonly steps: Entry<State, Input>[];
   /** What became of each batch, in order. */
   readonly outcomes: Outcome<State, Input>[];
   /** The state after the last input, and after the last intent. */
@@ -85,8 +86,13 @@ export interface Draft<State, Input, Effect> {
   plan: Plan<State, Input, Effect> | undefined;
 }
 
+/** A step of a draft. The last one is replaced when intents become part of it. */
+export type Entry<State, Input> = {
+  -readonly [Field in keyof Step<State, Input>]: Step<State, Input>[Field];
+};
+
 /** One entry for each input of a batch, in order, which is a step if its states differ; or why the batch has none. */
-export type Outcome<State, Input> = readonly Step<State, Input>[] | "dropped" | { readonly error: unknown };
+export type Outcome<State, Input> = readonly Entry<State, Input>[] | "dropped" | { readonly error: unknown };
 
 /** Whether an input changed the state. */
 export const isStep = <State, Input>({ before, after }: Step<State, Input>): boolean => before !== after;
@@ -134,8 +140,8 @@ function transitionInputs<State, Input>(
   inputs: readonly DispatchedInput<State, Input>[],
   state: State,
   transition: (input: Input) => (state: State) => State,
-): readonly Step<State, Input>[] {
-  const entries: Step<State, Input>[] = [];
+): readonly Entry<State, Input>[] {
+  const entries: Entry<State, Input>[] = [];
   let before = state;
   for (const dispatched of inputs) {
     const input = isLate(dispatched) ? dispatched(before) : dispatched;
@@ -152,8 +158,10 @@ const isLate = <State, Input>(input: DispatchedInput<State, Input>): input is La
 
 /** What is to run after a commit, with the intents of what it makes newly wanted. */
 export interface Plan<State, Input, Effect> {
-  /** One entry for each intent, in order, with the key of its effect; it is a step if its states differ. */
+  /** The intents that are inputs of their own, in order, with the keys of their effects; those whose states differ are steps. */
   readonly entries: (Step<State, Input> & { readonly key: string })[];
+  /** The keys whose intents are part of the last input of the group. */
+  begun: readonly string[];
   /** The effects that are not run because their intents did not apply (`failure` is undefined) or threw. */
   readonly refused: {
     readonly key: string;
@@ -169,20 +177,29 @@ export interface Plan<State, Input, Effect> {
 }
 
 export interface PlanRules<State, Input, Effect> {
-  readonly definition: Pick<MoorexDefinition<State, Input, Effect>, "intentOf" | "transition">;
+  readonly definition: Pick<
+    MoorexDefinition<State, Input, Effect>,
+    "intentOf" | "withIntents" | "transition"
+  >;
   readonly wantedAt: (state: State) => Readonly<Record<string, Effect>> | undefined;
   /** Whether the effect of a key is running or has finished, so that it does not start now. */
   readonly isStarted: (key: string) => boolean;
   readonly mayStart: (effect: Effect, key: string, state: State) => boolean;
 }
 
-/** Plans what starts at a state: transitions its intents, and those of the effects that they make wanted, until nothing new is wanted. */
+/**
+ * Plans what starts at a state: transitions its intents, and those of the effects that they make wanted, until nothing new is wanted.
+ * `cause` is the last step before, of which the intents become a part if the definition can do that.
+ */
 export function planAt<State, Input, Effect>(
   state: State,
-  { definition, wantedAt, isStarted, mayStart }: PlanRules<State, Input, Effect>,
+  rules: PlanRules<State, Input, Effect>,
+  cause?: Entry<State, Input>,
 ): Plan<State, Input, Effect> {
+  const { definition, wantedAt, isStarted, mayStart } = rules;
   const plan: Plan<State, Input, Effect> = {
     entries: [],
+    begun: [],
     refused: [],
     held: undefined,
     after: state,
@@ -194,6 +211,7 @@ export function planAt<State, Input, Effect>(
     const from = plan.after;
     const wanted = (plan.wanted = wantedAt(from));
     if (wanted === undefined) return plan;
+    const intents: Intent<Input, Effect>[] = [];
     for (const key of Object.keys(wanted)) {
       const effect = wanted[key];
       if (
@@ -202,24 +220,79 @@ export function planAt<State, Input, Effect>(
         tried?.some((round) => Object.hasOwn(round, key)) === true
       )
         continue;
-      if (mayStart(effect, key, plan.after)) addIntent(plan, definition, key, effect);
+      if (mayStart(effect, key, from)) addIntent(intents, plan, definition, key, effect);
       else (plan.held ??= new Set()).add(key);
     }
+    const isPart = plan.entries.length === 0 && intents.length > 0 && cause !== undefined;
+    if (!isPart || !addToCause(plan, definition, cause, intents))
+      for (const intent of intents) addEntry(plan, definition, intent);
     if (plan.after === from) return plan;
     (tried ??= []).push(wanted);
   }
 }
 
+interface Intent<Input, Effect> {
+  readonly key: string;
+  readonly effect: Effect;
+  readonly input: Input;
+}
+
 function addIntent<State, Input, Effect>(
-  plan: Plan<State, Input, Effect>,
+  intents: Intent<Input, Effect>[],
+  { after, refused }: Plan<State, Input, Effect>,
   definition: PlanRules<State, Input, Effect>["definition"],
   key: string,
   effect: Effect,
 ): void {
   try {
+    const input = definition.intentOf?.(effect, key, after);
+    if (input !== undefined) intents.push({ key, effect, input });
+  } catch (error) {
+    refused.push({ key, effect, failure: { error } });
+  }
+}
+
+/** Makes intents a part of the step that caused them. Returns false if they must be inputs of their own. */
+function addToCause<State, Input, Effect>(
+  plan: Plan<State, Input, Effect>,
+  { withIntents }: PlanRules<State, Input, Effect>["definition"],
+  cause: Entry<State, Input>,
+  intents: readonly Intent<Input, Effect>[],
+): boolean {
+  const joined = continued(withIntents, cause, intents);
+  if (joined === undefined) return false;
+  const { input, after, refused } = joined;
+  Object.assign(cause, { input, after });
+  plan.after = after;
+  intents.forEach(({ key, effect, input: intent }) => {
+    if (refused?.includes(intent) === true) plan.refused.push({ key, effect });
+  });
+  plan.begun = [...plan.begun, ...intents.map(({ key }) => key)];
+  return true;
+}
+
+function continued<State, Input, Effect>(
+  withIntents: MoorexDefinition<State, Input, Effect>["withIntents"],
+  cause: Entry<State, Input>,
+  intents: readonly Intent<Input, Effect>[],
+): ContinuedStep<State, Input> | undefined {
+  try {
+    return withIntents?.(
+      { ...cause },
+      intents.map(({ input }) => input),
+    );
+  } catch {
+    return undefined;
+  }
+}
+
+function addEntry<State, Input, Effect>(
+  plan: Plan<State, Input, Effect>,
+  definition: PlanRules<State, Input, Effect>["definition"],
+  { key, effect, input }: Intent<Input, Effect>,
+): void {
+  try {
     const before = plan.after;
-    const input = definition.intentOf?.(effect, key, before);
-    if (input === undefined) return;
     const after = definition.transition(input)(before);
     plan.entries.push({ input, before, after, key });
     if (after === before) plan.refused.push({ key, effect });

@@ -2,6 +2,7 @@ export type {
   BatchResult,
   CommitResult,
   CommittedInput,
+  ContinuedStep,
   Dispatch,
   DispatchedInput,
   DispatchResult,

@@ -5,7 +5,7 @@
  * - I1 Between groups of inputs the running keys are the wanted keys without the finished ones, from creation on. An effect
  *   that has an intent starts only after a commit of this intent. The intents of the effects that a group makes wanted are
  *   transitioned after its inputs, and those of the effects that they make wanted, until nothing new is wanted; one commit
- *   stores the inputs and the intents. A batch without inputs reconciles again, for an `effectsAt` that depends on more than the state. An effect whose intent does not apply is not run: its key counts as finished. An effect that
+ *   stores the inputs and the intents. With `withIntents` they become part of the last input of the group. A batch without inputs reconciles again, for an `effectsAt` that depends on more than the state. An effect whose intent does not apply is not run: its key counts as finished. An effect that
  *   `mayStart` holds waits, without an intent, for a later reconciliation.
  * - I2 A finished key does not start again until the effects have been reconciled with a state that did not want it.
  * - I3 A late action of an old run of a key affects neither the state nor a newer run. Its signal is aborted, unless its own
@@ -38,7 +38,7 @@ import type {
   MoorexNotice,
   Step,
 } from "./definition.ts";
-import { isStep, planAt, Run, transitionGroup, type Batch, type Draft } from "./group.ts";
+import { isStep, planAt, Run, transitionGroup, type Batch, type Draft, type Entry } from "./group.ts";
 
 /**
  * Creates a machine and starts the effects of its initial state. The machine applies inputs one at a time, commits them,
@@ -56,7 +56,7 @@ export function createMoorex<State, Input, Effect>(
 }
 
 const names: readonly string[] =
-  "initial transition effectsAt isWanted mayStart intentOf runEffect defer commit isBackground onNotice".split(
+  "initial transition effectsAt isWanted mayStart intentOf withIntents runEffect defer commit isBackground onNotice".split(
     " ",
   );
 
@@ -255,7 +255,7 @@ class Machine<State, Input, Effect> {
     const draft = transitionGroup(group, this.#state, this.#transition, this.#isWanted);
     const mayStart = !this.#isStopped && (draft.steps.length > 0 || this.#hasChanged);
     if (mayStart && this.#definition.intentOf !== undefined) {
-      const plan = this.#plan(draft.after);
+      const plan = this.#plan(draft.after, draft.steps.at(-1));
       for (const entry of plan.entries) if (isStep(entry)) draft.steps.push(entry);
       draft.after = plan.after;
       draft.plan = plan;
@@ -294,7 +294,8 @@ class Machine<State, Input, Effect> {
       }
     }
     // The committed state may want effects that have not begun: their intents were not stored, or it was reached by foreign inputs.
-    if (this.#hasChanged && !this.#isStopped) key ??= plan?.entries.find(isStep)?.key ?? this.#unstartedKey();
+    if (this.#hasChanged && !this.#isStopped)
+      key ??= plan?.entries.find(isStep)?.key ?? plan?.begun[0] ?? this.#unstartedKey();
     this.#error("commit", error, key);
   }
 
@@ -367,7 +368,7 @@ class Machine<State, Input, Effect> {
   #reconcile(planned: Draft<State, Input, Effect>["plan"]): void {
     if (!this.#hasChanged) return;
     this.#hasChanged = false;
-    const { wanted, refused, held, entries } = planned ?? this.#plan(this.#state);
+    const { wanted, refused, held, entries, begun } = planned ?? this.#plan(this.#state);
     if (wanted === undefined) return;
     this.#retire(wanted);
     for (const { key, effect, failure } of refused) {
@@ -381,8 +382,8 @@ class Machine<State, Input, Effect> {
       if (this.#isStopped) return;
       const effect = wanted[key];
       if (effect === undefined || this.#isStarted(key) || held?.has(key) === true) continue;
-      if (this.#mayStart(effect, key, this.#state) || entries.some((entry) => entry.key === key))
-        this.#start(key, effect);
+      const hasIntent = begun.includes(key) || entries.some((entry) => entry.key === key);
+      if (this.#mayStart(effect, key, this.#state) || hasIntent) this.#start(key, effect);
     }
   }
 
@@ -392,13 +393,14 @@ class Machine<State, Input, Effect> {
 
   readonly #isStarted = (key: string): boolean => this.#runs.has(key);
 
-  #plan(state: State) {
-    return planAt<State, Input, Effect>(state, {
+  #plan(state: State, cause?: Entry<State, Input>) {
+    const rules = {
       definition: this.#definition,
       wantedAt: this.#wantedAt,
       isStarted: this.#isStarted,
       mayStart: this.#mayStart,
-    });
+    };
+    return planAt<State, Input, Effect>(state, rules, cause);
   }
 
   /** The effects of a state by key; undefined if `effectsAt` throws, which is reported. */

@@ -7,6 +7,7 @@ import {
   type AgentState,
   type EventLog,
 } from "@moora/agent";
+import { inputsIn } from "@moora/agent-core-state-machine";
 import { recordOf, toolOf } from "@moora/agent-core-state-machine/internal";
 import type { Attributes, SpanContext } from "@opentelemetry/api";
 import { checkExporter, checkReadOptions } from "./check-options.ts";
@@ -105,7 +106,8 @@ async function* spansOf(
   for (const [index, input] of inputs.entries()) {
     state = agentTransition(input)(state);
     for (const { span } of projection.apply(input, state, index + 1)) yield span;
-    if (input.type === "tool-call-started") noteSubAgent(calls, state, input, { identity, parent });
+    for (const part of inputsIn(input))
+      if (part.type === "tool-call-started") noteSubAgent(calls, state, part, { identity, parent });
   }
   if (unfinished) for (const { span } of projection.endAll(inputs.length)) yield span;
   if (subAgents === null) return;

@@ -1,4 +1,4 @@
-import type { AgentInput, AgentState } from "@moora/agent-core-state-machine";
+import type { AgentState, IntentInput } from "@moora/agent-core-state-machine";
 import { openCallOf, recordOf } from "@moora/agent-core-state-machine/internal";
 import type { AgentEffect, CallLlmEffect, CallToolEffect, RunStateEffect } from "../effect.ts";
 import { toolNamed } from "../tool/tool-named.ts";
@@ -16,7 +16,7 @@ export function intentOf(
   effect: AgentEffect,
   state: AgentState,
   { parts, clock, dispatchLate }: IntentHost,
-): AgentInput | undefined {
+): IntentInput | undefined {
   switch (effect.type) {
     case "call-llm":
       return { type: "llm-call-started", key: effect.key, timestamp: clock.now() };

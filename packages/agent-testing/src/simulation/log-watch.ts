@@ -1,12 +1,13 @@
 import {
   controlName,
-  inputTraits,
+  inputsIn,
   isLoopRunning,
   isPaused,
   type AgentInput,
   type AgentState,
   type InputType,
 } from "@moora/agent-core-state-machine";
+import { isIntent } from "@moora/agent-core-state-machine/internal";
 import type { EventLog, LogRecord } from "@moora/event-log";
 import type { LlmRequest } from "@moora/llm";
 import { keepLaws, type LawKeeper, type LawsOptions } from "../laws/keep-laws.ts";
@@ -118,7 +119,7 @@ export class LogWatch {
     this.calls.follow(input, before, next);
     checkPause(input, before, next);
     this.#checkUpdates(input);
-    this.#countAttempts(input, before);
+    for (const part of inputsIn(input)) this.#countAttempts(part, next);
     this.#checkAttempts(before, next);
     return next;
   }
@@ -164,9 +165,11 @@ export class LogWatch {
 }
 
 /** V20, V21: no work starts in a pause, only a resume ends it, and a cancel ends the loop also then. */
-function checkPause({ type }: AgentInput, before: AgentState, next: AgentState): void {
+function checkPause(input: AgentInput, before: AgentState, next: AgentState): void {
   if (!isPaused(before)) return;
-  check(inputTraits[type].role !== "intent", "V20", () => `a paused session accepts ${type}`);
+  const { type } = input;
+  const starts = type !== "session-resumed" && inputsIn(input).some(isIntent);
+  check(!starts, "V20", () => `a paused session accepts ${type}, with which work begins`);
   check(isPaused(next) || type === "session-resumed", "V21", () => `${type} ends a pause`);
   check(
     type !== "re-act-cancelled" || !isLoopRunning(next),

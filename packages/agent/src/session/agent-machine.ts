@@ -7,12 +7,19 @@ import {
 } from "@moora/agent-core-effects";
 import { isEffectWanted, isHeld, isPromise, isRetryWait } from "@moora/agent-core-effects/internal";
 import { isPaused, step, type AgentState, type AgentStep } from "@moora/agent-core-state-machine";
+import { isIntent, withIntents } from "@moora/agent-core-state-machine/internal";
 import { digestOf } from "@moora/event-log";
-import { createMoorex, type Moorex, type MoorexDefinition, type MoorexNotice } from "@moora/moorex";
+import {
+  createMoorex,
+  type ContinuedStep,
+  type Moorex,
+  type MoorexDefinition,
+  type MoorexNotice,
+} from "@moora/moorex";
 import { codeAt } from "../team/member-at.ts";
 import { ProgramRun, type SharedHost } from "./effect-run.ts";
 import { logIgnored, logLate, lateOutputLogger } from "./log-inputs.ts";
-import type { InputLedger, MachineAgent, MachineBase, MachineHooks } from "./machine.ts";
+import type { InputLedger, MachineAgent, MachineBase, MachineHooks, PendingStep } from "./machine.ts";
 import { MachineErrors } from "./machine-errors.ts";
 import { PendingInput } from "./pending-input.ts";
 import { StartQueue } from "./start-queue.ts";
@@ -130,6 +137,7 @@ export class AgentMachine {
       isWanted: (_key, { state }, effect) => isEffectWanted(state, effect),
       mayStart: (effect, _key, { state }) => this.#mayStart(effect, state),
       intentOf: (effect, _key, { state }) => this.#intentOf(effect, state),
+      withIntents: (cause, intents) => this.#withIntents(cause, intents),
       runEffect: (effect, { state }) => new ProgramRun(this.#host, effect, state),
       // A question waits for a human, and so do its expiry and its reminders.
       isBackground: (effect, { state }) => effect.type === "wait-until" && !isRetryWait(effect, state),
@@ -158,6 +166,21 @@ export class AgentMachine {
     const { parts } = codeAt(this.#agent, state);
     const intent = intentOf(effect, state, { parts, clock, dispatchLate });
     return intent === undefined ? undefined : new PendingInput(intent);
+  }
+
+  /** An input with the intents of what it makes wanted, if this host appends it and the log takes one of this length. */
+  #withIntents(
+    { input: cause, after }: PendingStep,
+    pending: readonly PendingInput[],
+  ): ContinuedStep<AgentStep, PendingInput> | undefined {
+    if (cause.position !== undefined) return undefined;
+    const intents = pending.map(({ input }) => input).filter(isIntent);
+    const begun = withIntents(cause.input, after, intents);
+    if (begun === undefined) return undefined;
+    const input = cause.begun(begun.input);
+    this.#base.ledger?.check(input);
+    const refused = pending.filter(({ input: intent }) => begun.refused.some((other) => other === intent));
+    return { input, after: begun.step, refused };
   }
 
   /** Whether an effect may start: this host may start effects now, and the sessions above do not hold it. */

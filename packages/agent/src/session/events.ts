@@ -1,27 +1,24 @@
 import type { Progress } from "@moora/agent-core-effects";
-import type {
-  AgentChange,
-  AgentInput,
-  AgentState,
-  AgentStep,
-  ControlMove,
-  InputOf,
-  ToolCallResultInput,
+import {
+  inputsIn,
+  type AgentChange,
+  type AgentInput,
+  type AgentState,
+  type AgentStep,
+  type ControlMove,
+  type InputOf,
+  type ToolCallResultInput,
 } from "@moora/agent-core-state-machine";
 import { answerMessageId, openCallOf, recordOf } from "@moora/agent-core-state-machine/internal";
 import type { AgentEvent } from "../agent-event.ts";
-import { startOf } from "../started-calls.ts";
+import { startOf, type ToolCallStarted } from "../started-calls.ts";
 
-/** The events of a transition, except those of its control moves. */
+/** The events of a transition, except those of its control moves and of the calls that begin with it. */
 export function transitionToEvents(
   input: AgentInput,
   { state, changes }: AgentStep,
 ): readonly AgentEvent<never>[] {
   const events: AgentEvent<never>[] = [];
-  if (input.type === "tool-call-started") {
-    const started = startOf(state, input.toolCallId);
-    if (started !== undefined) events.push(started);
-  }
   for (const change of changes) {
     const event = changeToEvent(change);
     if (event !== undefined) events.push(event);
@@ -36,6 +33,12 @@ export function transitionToEvents(
   if (retry !== undefined) events.push(retry);
   return events;
 }
+
+/** The events of the calls that begin with an input, after those of its moves. */
+export const startsOf = (input: AgentInput, state: AgentState): readonly ToolCallStarted[] =>
+  inputsIn(input).flatMap((part) =>
+    part.type === "tool-call-started" ? (startOf(state, part.toolCallId) ?? []) : [],
+  );
 
 /** Whether the event is about a call that was not run because its turn had too many. */
 const isDroppedCall = (event: AgentEvent<never>): boolean =>

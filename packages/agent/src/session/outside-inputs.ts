@@ -10,7 +10,7 @@ import {
 import { deciderOf, recordOf } from "@moora/agent-core-state-machine/internal";
 import type { SessionBase } from "./create-session.ts";
 import type { AgentMachine } from "./agent-machine.ts";
-import { parseOrRefuse } from "./parse-or-refuse.ts";
+import { checkStarts, parseOrRefuse } from "./parse-or-refuse.ts";
 import { PendingInput } from "./pending-input.ts";
 import { SerialQueue } from "./serial-queue.ts";
 import { InputRefused, type Receipt, type Session } from "./session.ts";
@@ -198,7 +198,9 @@ const methods: { readonly [Type in AgentInput["type"]]?: keyof Session & string 
 };
 
 /** Throws `InputRefused` for an input that only the runner of a session may dispatch, or only a method of it. */
-export function checkAccess({ type }: AgentInput): void {
+export function checkAccess(input: AgentInput): void {
+  checkStarts(input);
+  const { type } = input;
   if (inputTraits[type].access === "anyone") return;
   const method = methods[type];
   const message =

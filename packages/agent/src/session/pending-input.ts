@@ -1,22 +1,53 @@
 import type { AgentInput } from "@moora/agent-core-state-machine";
 import type { ChainHead } from "@moora/event-log";
 
+/** Where an input is: shared by an input and the same input with what begins with it. */
+interface Place {
+  position: ChainHead | undefined;
+  seq: number | undefined;
+}
+
 /** An input that is being dispatched, with its place. Each dispatch creates its own, so that equal inputs stay distinct. */
 export class PendingInput {
   readonly input: AgentInput;
-  /** The position in the log; undefined for an input that is not stored yet, and in memory. */
-  position: ChainHead | undefined;
-  /** The sequence number; undefined until the input is part of the session. */
-  seq: number | undefined;
+  readonly #place: Place;
   #body: string | undefined;
 
-  constructor(input: AgentInput, position?: ChainHead) {
+  constructor(input: AgentInput, position?: ChainHead, place: Place = { position, seq: undefined }) {
     this.input = input;
-    this.position = position;
+    this.#place = place;
+  }
+
+  /** The position in the log; undefined for an input that is not stored yet, and in memory. */
+  get position(): ChainHead | undefined {
+    return this.#place.position;
+  }
+
+  set position(position: ChainHead | undefined) {
+    this.#place.position = position;
+  }
+
+  /** The sequence number; undefined until the input is part of the session. */
+  get seq(): number | undefined {
+    return this.#place.seq;
+  }
+
+  set seq(seq: number | undefined) {
+    this.#place.seq = seq;
   }
 
   /** The JSON text, cached: the length check and every attempt to append the input use it. */
   get body(): string {
     return (this.#body ??= JSON.stringify(this.input));
+  }
+
+  /** The same input with what begins with it, `input`, at the same place. */
+  begun(input: AgentInput): PendingInput {
+    const begun = new PendingInput(input, undefined, this.#place);
+    const { starts } = input;
+    // The text of a long input is not made twice.
+    if (this.#body !== undefined && this.input.starts === undefined && starts !== undefined)
+      begun.#body = `${this.#body.slice(0, -1)},"starts":${JSON.stringify(starts)}}`;
+    return begun;
   }
 }

@@ -2,6 +2,7 @@ import type { DataDefinition, Recipe } from "@moora/agent-core-effects";
 import { shownValue } from "@moora/agent-core-effects/internal";
 import {
   beginReplay,
+  inputsIn,
   isLoopRunning,
   rulesVersion,
   type AgentInput,
@@ -97,8 +98,9 @@ export async function forkSession<Data = unknown>(
   const { as, to = log, open, edit } = options;
   const original = await sessionLog(log, id);
   await checkIsNotClosed(original);
-  const session = await soundPartOf(original);
-  const position = positionIn(session, seq);
+  const sound = await soundPartOf(original);
+  const position = positionIn(sound, seq);
+  const session = { ...sound, inputs: beginningApart(sound.inputs, position) };
   const edited = await editedInputs(session.inputs.slice(0, position), edit);
   const header = headerOfFork(session.header, { id, seq: position }, options.user);
   const copy = await recordsOf(as, header, edited);
@@ -113,6 +115,13 @@ export async function forkSession<Data = unknown>(
     state: fork.state,
   };
 }
+
+/** Inputs of which the one at a position says only what has happened: what begins with it are inputs after it. */
+const beginningApart = (inputs: readonly AgentInput[], position: number): readonly AgentInput[] => [
+  ...inputs.slice(0, Math.max(position - 1, 0)),
+  ...inputs.slice(Math.max(position - 1, 0), position).flatMap(inputsIn),
+  ...inputs.slice(position),
+];
 
 /** The inputs of a fork: those of the original session, each as the edit returns it. */
 async function editedInputs(

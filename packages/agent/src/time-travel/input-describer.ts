@@ -1,5 +1,11 @@
 import { oneLine, resultSummary } from "@moora/agent-core-effects/internal";
-import type { AgentInput, InputOf, InputType, TraceNote } from "@moora/agent-core-state-machine";
+import {
+  inputsIn,
+  type AgentInput,
+  type InputOf,
+  type InputType,
+  type TraceNote,
+} from "@moora/agent-core-state-machine";
 import { changeConfig, configGroups } from "@moora/agent-core-state-machine/internal";
 import { textToJson } from "@moora/llm/internal";
 import { askedText } from "../asked-text.ts";
@@ -178,6 +184,8 @@ export function inputDescriber(
   const calls = new CallNames(header);
   return (input) => {
     calls.learn(input);
-    return textOf(input, calls);
+    return inputsIn(input)
+      .map((part) => textOf(part, calls))
+      .join("; ");
   };
 }

@@ -1,4 +1,5 @@
 import {
+  inputsIn,
   inputTraits,
   isLoopRunning,
   type AgentInput,
@@ -8,6 +9,7 @@ import {
 } from "@moora/agent-core-state-machine";
 import {
   closedByFork,
+  factOf,
   llmCallKey,
   openCallsOf,
   recordOf,
@@ -27,9 +29,17 @@ export function withoutOpenWork(state: AgentState, inputs: readonly AgentInput[]
   if (!isLoopRunning(state)) return inputs;
   const isOpenWork = openWorkFilter(state);
   return inputs.flatMap((input) => {
-    if (!isOpenWork(input)) return [input];
+    if (!isOpenWork(input)) return [withoutStarts(input, isOpenWork)];
     return input.type === "data-changed" ? [withoutAuthor(input)] : [];
   });
+}
+
+/** An input without those of its starts that are open. */
+function withoutStarts(input: AgentInput, isOpen: (part: AgentInput) => boolean): AgentInput {
+  const { starts, timestamp } = input;
+  if (starts === undefined) return input;
+  const kept = starts.filter((start) => !isOpen({ ...start, timestamp }));
+  return kept.length === 0 ? factOf(input) : { ...input, starts: kept };
 }
 
 /** A change of data that applies also where its call or handler does not run. */
@@ -139,7 +149,9 @@ export function callsBegunIn(inputs: readonly AgentInput[], state: AgentState): 
   const open = new Set(openCallsOf(state.reActContext.control).map(({ id }) => id));
   const end = inputs.findIndex(({ type }) => type === "re-act-cancelled");
   const before = end === -1 ? inputs : inputs.slice(0, end);
-  const begun = before.flatMap((input) => (input.type === "tool-call-started" ? [input.toolCallId] : []));
+  const begun = before
+    .flatMap(inputsIn)
+    .flatMap((input) => (input.type === "tool-call-started" ? [input.toolCallId] : []));
   return new Set(begun.filter((id) => open.has(id)));
 }
 

@@ -6,6 +6,7 @@ import {
   type InputOf,
   type Trace,
 } from "@moora/agent-core-state-machine";
+import { factOf } from "@moora/agent-core-state-machine/internal";
 import type { EventLog } from "@moora/event-log";
 import { checkIsAgent, checkIsLog, checkIsSeq } from "../check-arguments.ts";
 import { checkLogOptions, type OptionForms } from "../check-options.ts";
@@ -108,7 +109,7 @@ export async function rerunSession<Answer>(
       if (isUpdateByApplication(input)) {
         if (!(await repeatUpdate(rerun, input))) droppedUpdates += 1;
       } else if (input.type === "user-message-received") {
-        await rerun.dispatch(input);
+        await rerun.dispatch(factOf(input));
         await rerun.settled();
       } else if (input.type === "session-resumed") {
         // Has an effect only where the rerun began in a pause.

@@ -30,7 +30,7 @@ export interface MarkedRecord {
   /** The owner before it that had not closed the session; null if there was none. */
   readonly owner: string | null;
   /** Whether it continues a call that has asked a person, with the reply. */
-  readonly isReplied: boolean;
+  readonly isRetried: boolean;
 }
 
 /** The marks of a record as bits, without `damage`. */
@@ -63,10 +63,10 @@ function isApproval({ input, before, after }: MarkedRecord): boolean {
 
 const retryEvents: ReadonlySet<string> = new Set(["LlmRetry", "AnswerTooShort", "AnswerInvalid"]);
 
-function isRetry({ input, moves, after, before, isReplied }: MarkedRecord): boolean {
-  if (input.type === "loop-retried" || moves.some(({ event }) => retryEvents.has(event))) return true;
+function isRetry({ input, moves, after, before, isRetried }: MarkedRecord): boolean {
+  if (isRetried || input.type === "loop-retried" || moves.some(({ event }) => retryEvents.has(event)))
+    return true;
   if (input.type === "tool-call-decided") return input.decision.type === "run-again";
-  if (input.type === "tool-call-started") return input.attempt > 1 && !isReplied;
   const known = new Set(before.map(({ key }) => key));
   return after.some(({ lane, key, name }) => lane === "wait" && name.startsWith("retry") && !known.has(key));
 }

@@ -11,6 +11,7 @@ import {
 import {
   agentTransition,
   controlName,
+  inputsIn,
   inputTraits,
   step,
   type Control,
@@ -120,7 +121,8 @@ export class SessionHistory {
     this.#last = state;
     this.#learn(input, changes);
     const before = this.#work;
-    const isReplied = input.type === "tool-call-started" && this.#asked.delete(input.toolCallId);
+    const parts = inputsIn(input);
+    const isRetried = parts.filter((part) => this.#isRetry(part)).length > 0;
     if (input.type === "tool-call-asked") this.#asked.add(input.toolCallId);
     this.#control = controlAfter(this.#control, changes);
     this.#work = workAt(this.#control, {
@@ -136,15 +138,21 @@ export class SessionHistory {
       state: controlName(this.#control),
       loop: this.#loop,
       step: this.#step,
-      marks: marksOf({ input, moves, changes, before, after: this.#work, owner, isReplied }),
+      marks: marksOf({ input, moves, changes, before, after: this.#work, owner, isRetried }),
     };
     if (inputTraits[input.type].access === "owner") this.#isOwnerActive = !isBookkeeping(input);
-    if (input.type === "llm-call-started") this.modelCalls.push(seq);
+    if (parts.some(({ type }) => type === "llm-call-started")) this.modelCalls.push(seq);
     this.records.push(record);
     this.inputs.push(input);
     this.rows.push(row);
     if (seq % checkpointDistance === 0) this.#checkpoints.push(state);
     return { row, spans: this.#spans.next(seq, this.#work) };
+  }
+
+  /** Whether an input starts a call once more, and not with the reply to its question. */
+  #isRetry(part: AgentInput): boolean {
+    if (part.type !== "tool-call-started") return false;
+    return !this.#asked.delete(part.toolCallId) && part.attempt > 1;
   }
 
   /**

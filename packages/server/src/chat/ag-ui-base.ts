@@ -1,4 +1,4 @@
-import type { AgentInput, DurableSession, Json } from "@moora/agent";
+import { inputsIn, type AgentInput, type DurableSession, type Json } from "@moora/agent";
 import { applyPatches, dataOf, headerToState } from "@moora/agent/internal";
 import { recordedPostOf } from "../sessions/request-ids.ts";
 import { callsMessageId, resultMessageId, textMessageId } from "./ag-ui-ids.ts";
@@ -83,9 +83,11 @@ export class DataHistory {
     if (initial.dataStatus !== null) this.#begin(dataOf(initial));
     await session.follow(0, (_, input) => {
       if ("patches" in input && input.patches !== undefined) this.#change(input, input.patches);
-      if (input.type === "llm-call-started") this.#atCall = this.#newest;
-      const version = input.type === "re-act-observed" ? this.#atCall : this.#newest;
-      for (const id of messagesOf(input)) this.#shown.set(id, version);
+      for (const part of inputsIn(input)) {
+        if (part.type === "llm-call-started") this.#atCall = this.#newest;
+        const version = part.type === "re-act-observed" ? this.#atCall : this.#newest;
+        for (const id of messagesOf(part)) this.#shown.set(id, version);
+      }
     });
     return this;
   }

@@ -10,7 +10,7 @@ import {
   type ContextPlan,
   type Position,
 } from "@moora/agent";
-import type { UsageReport } from "@moora/agent-core-state-machine";
+import { inputsIn, type UsageReport } from "@moora/agent-core-state-machine";
 import { cacheBreakText, leftOutTexts } from "@moora/agent-core-effects/internal";
 import type { SessionCall } from "./session-call.ts";
 
@@ -32,7 +32,8 @@ export async function contextOf({ log, id }: SessionCall, { seq, state }: Positi
   for (const input of inputs.slice(0, seq)) {
     now = agentTransition(input)(now);
     if (input.type === "re-act-observed") ({ usage } = input);
-    if (input.type !== "llm-call-started" || now.reActContext.control.type !== "Planning") continue;
+    const asks = inputsIn(input).some(({ type }) => type === "llm-call-started");
+    if (!asks || now.reActContext.control.type !== "Planning") continue;
     usage = undefined;
     // Of several attempts at a step, the last one counts.
     plans = [...plans.filter((plan) => stepOf(plan) !== stepOf(now)).slice(-1), now];
