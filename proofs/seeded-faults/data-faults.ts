@@ -101,8 +101,8 @@ export const dataFaults: readonly Fault[] = [
     "a fork that runs a call again forgets what the call has committed",
     {
       file: `${agent}/time-travel/open-work.ts`,
-      text: 'return input.type === "data-changed" ? [withoutAuthor(input)] : [];\n  });\n}\n\n/** A change',
-      replacement: "return [];\n  });\n}\n\n/** A change",
+      text: 'return input.type === "data-changed" ? [withoutAuthor(input)] : [];\n  });\n}\n\n/** An input without those',
+      replacement: "return [];\n  });\n}\n\n/** An input without those",
     },
     [`${tests}/data-now.test.ts`],
     /keeps the update \(rerun\)/,

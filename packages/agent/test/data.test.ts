@@ -17,6 +17,7 @@ import {
   type Agent,
   type AgentConfigChange,
   type Session,
+  inputsIn,
 } from "../src/index.ts";
 
 const cart = defineData({
@@ -205,7 +206,7 @@ describe("a change is stored as it was made", () => {
     const session = await openSession(defineAgent({ llm, data: cart, tools: [slow] }), { log, id: "ada" });
     let started = 0;
     session.onInput((input, _, seq) => {
-      if (input.type !== "tool-call-started") return;
+      if (!inputsIn(input).some(({ type }) => type === "tool-call-started")) return;
       started = seq;
       void session
         .update((draft) => draft.items.push({ sku: "rice", quantity: 1 }))

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { inputsOf } from "@moora/testbed/server/event-reader";
 import { Child } from "@moora/testbed/child";
 import { Place } from "@moora/testbed/durable/places";
 import { describe, expect, it } from "vitest";
@@ -31,10 +32,10 @@ describe("a server that is killed in the middle of a tool", () => {
     await using resumed = await again.events(id, 0, { "last-event-id": String(cursor) });
     const { seq } = await resumed.until("re-act-observed");
     expect([...stream.seqs, ...resumed.seqs]).toEqual(range(1, seq));
-    const starts = [...stream.inputs, ...resumed.inputs].filter(
-      ({ input }) => input.type === "tool-call-started",
-    );
-    expect(starts.map(({ input }) => input["attempt"])).toEqual([1, 2]);
+    const attempts = [...stream.inputs, ...resumed.inputs]
+      .flatMap(inputsOf)
+      .flatMap((input) => (input.type === "tool-call-started" ? [input.attempt] : []));
+    expect(attempts).toEqual([1, 2]);
     expect(next.output.match(/working \d/g)).toEqual(["working 2"]);
     await using whole = await again.events(id);
     await whole.until("tool-call-completed");

@@ -1,3 +1,4 @@
+import { inputsIn } from "@moora/agent-core-state-machine";
 import {
   LogError,
   type EventLog,
@@ -84,8 +85,11 @@ function settled<Args extends readonly unknown[], Result>(
   }
 }
 
-const typesOf = (records: unknown): readonly string[] =>
-  Array.isArray(records) ? records.map(({ body }: { body: string }) => String(JSON.parse(body).type)) : [];
+/** The types of the inputs in records, each with those of what begins with it. */
+export const typesOf = (records: unknown): readonly string[] =>
+  Array.isArray(records)
+    ? records.flatMap(({ body }: { body: string }) => inputsIn(JSON.parse(body)).map(({ type }) => type))
+    : [];
 
 /** Passages that a test lets through or breaks one by one: all others pass at once, as long as the log is up. */
 export class Gates {

@@ -1,9 +1,14 @@
+import { agentEventSchema, inputsIn, type AgentInput } from "@moora/agent-core-state-machine";
 import {
   chunkEventSchema,
   inputEventSchema,
   type ChunkEvent,
   type InputEvent,
 } from "@moora/agent-webui-protocol";
+
+/** What a record says: its input, and the intents of what begins with it. */
+export const inputsOf = ({ input }: InputEvent): readonly AgentInput[] =>
+  inputsIn(agentEventSchema.parse(input));
 
 export interface ReadEvent {
   readonly id: string | undefined;
@@ -46,13 +51,14 @@ export class EventReader implements AsyncDisposable {
     }
   }
 
-  /** Reads until a record of this type. */
+  /** Reads until a record of this type, or of an input with which work of this type begins. */
   async until(type: string): Promise<InputEvent> {
     for (;;) {
       const before = this.inputs.length;
       if ((await this.next()) === undefined) throw new Error(`The stream ended before ${type}.`);
       const last = this.inputs.at(-1);
-      if (this.inputs.length > before && last?.input.type === type) return last;
+      if (this.inputs.length === before || last === undefined) continue;
+      if (inputsOf(last).some((input) => input.type === type)) return last;
     }
   }
 

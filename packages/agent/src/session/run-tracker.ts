@@ -6,7 +6,7 @@ import type { Agent } from "../define-agent.ts";
 import type { Listeners } from "../listeners.ts";
 import type { RunControl } from "../run-control.ts";
 import { startsAt, type ToolCallStarted } from "../started-calls.ts";
-import { moveToEvent } from "./events.ts";
+import { moveToEvent, startsOf } from "./events.ts";
 import { SerialQueue } from "./serial-queue.ts";
 import { earlyAnswerOf, loopEndOf, type LoopEnd } from "./loop-end.ts";
 import { recentMoves } from "./recent-moves.ts";
@@ -76,7 +76,7 @@ export class RunTracker<Answer> {
     this.#reportOpen();
   }
 
-  /** Processes one transition: emits its moves, and ends the runs that it answers. */
+  /** Processes one transition: emits its moves and the calls that begin with it, and ends the runs that it answers. */
   follow(input: AgentInput, step: AgentStep): void {
     const messageId = input.type === "user-message-received" ? input.messageId : undefined;
     for (const move of step.moves) {
@@ -84,6 +84,7 @@ export class RunTracker<Answer> {
       this.#followMove(move, input, step);
     }
     if (messageId !== undefined) this.#activate(messageId);
+    if (this.isObserved) for (const event of startsOf(input, step.state)) this.emit(event);
     this.#reportOpen();
     if (this.#queue.isIdle) this.#emitted = step.state;
     else this.#queue.add(() => void (this.#emitted = step.state));

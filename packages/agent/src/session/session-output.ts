@@ -7,7 +7,7 @@ import { keepAlive } from "../keep-alive.ts";
 import { Logger } from "../logger.ts";
 import { Listeners } from "../listeners.ts";
 import type { SessionBase } from "./create-session.ts";
-import { noticeToEvent, startsOf, transitionToEvents } from "./events.ts";
+import { noticeToEvent, transitionToEvents } from "./events.ts";
 import { logApplied } from "./log-inputs.ts";
 import type { MachineHooks } from "./machine.ts";
 import { openQuestions, type OpenQuestions, type QuestionsHost } from "./open-questions.ts";
@@ -85,7 +85,6 @@ export class SessionOutput<Answer> {
     if (this.logger.isRead) logApplied(this.logger, input, step.state);
     if (this.runs.isObserved) for (const event of transitionToEvents(input, step)) this.runs.emit(event);
     this.runs.follow(input, step);
-    if (this.runs.isObserved) for (const event of startsOf(input, step.state)) this.runs.emit(event);
     if (!this.#runsEffects) this.questions.announce(step.state);
     this.changes.emit();
   };

@@ -100,7 +100,9 @@ export async function forkSession<Data = unknown>(
   await checkIsNotClosed(original);
   const sound = await soundPartOf(original);
   const position = positionIn(sound, seq);
-  const session = { ...sound, inputs: beginningApart(sound.inputs, position) };
+  // What begins with the last record settles as what follows it does.
+  const inputs = open === "reuse" ? beginningApart(sound.inputs, position) : sound.inputs;
+  const session = { ...sound, inputs };
   const edited = await editedInputs(session.inputs.slice(0, position), edit);
   const header = headerOfFork(session.header, { id, seq: position }, options.user);
   const copy = await recordsOf(as, header, edited);

@@ -6,7 +6,7 @@ import {
   type AgentState,
   type OpenCall,
 } from "@moora/agent-core-state-machine";
-import { openCallOf, openCallsOf, recordOf } from "@moora/agent-core-state-machine/internal";
+import { factOf, openCallOf, openCallsOf, recordOf } from "@moora/agent-core-state-machine/internal";
 import { callOf, keyedWork, withoutAuthor, workKeyOf } from "./open-work.ts";
 import { isPauseOrResume, withoutResumes } from "./paused-work.ts";
 
@@ -46,8 +46,9 @@ function settlingInputsOfCalls(
     }
     if (open.size === 0) break;
   }
-  return answers.slice(0, settled).flatMap(({ input, about }) => {
-    if (about === undefined || !open.has(about)) return [input];
+  return answers.slice(0, settled).flatMap(({ input, about }, index) => {
+    // What begins with the last result is not what it settles.
+    if (about === undefined || !open.has(about)) return [index === settled - 1 ? factOf(input) : input];
     return input.type === "data-changed" ? [withoutAuthor(input)] : [];
   });
 }
@@ -78,7 +79,7 @@ function settlingInputsOfKeyedWork(state: AgentState, later: readonly AgentInput
     if (replay.apply(input) === undefined) continue;
     if (input.type === "agent-configured" && workKeyOf(replay.state()) !== key) return [];
     const isOver = placeOf(replay.state()) !== placeOf(state);
-    if (isOver) return endsKeyedWork(input) ? [...inputs, input] : [];
+    if (isOver) return endsKeyedWork(input) ? [...inputs, factOf(input)] : [];
     if (concernsKeyedWork(input)) inputs.push(input);
   }
   return [];

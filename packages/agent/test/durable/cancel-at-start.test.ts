@@ -4,7 +4,7 @@ import { answers, MockLlmCaller } from "@moora/llm/testing";
 import { Gates, remoteLog } from "@moora/testbed/durable/remote-log";
 import { TestClock } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
-import { defineAgent, openSession, type Agent, type DurableSession } from "../../src/index.ts";
+import { defineAgent, inputsIn, openSession, type Agent, type DurableSession } from "../../src/index.ts";
 import { callsThenAnswers, never, resultOf, turns } from "../restarts/restarts.ts";
 import { failureOf, toolOf } from "../support.ts";
 
@@ -14,8 +14,8 @@ const opened = (agent: Agent, log: EventLog): Promise<DurableSession> =>
 /** Cancels a loop at once when the start of an effect has become durable. */
 async function cancelledAt(start: string, agent: Agent): Promise<DurableSession> {
   const session = await opened(agent, memoryLog());
-  session.onInput(({ type }) => {
-    if (type === start) session.cancel().then(undefined, () => undefined);
+  session.onInput((input) => {
+    if (inputsIn(input).some(({ type }) => type === start)) session.cancel().then(undefined, () => undefined);
   });
   expect(await failureOf(session.ask("go"))).toMatchObject({ kind: "Cancelled" });
   await turns();

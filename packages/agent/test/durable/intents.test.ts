@@ -2,15 +2,12 @@ import { LogError, memoryLog, MemoryStorage, type EventLog, type LogRecord } fro
 import { withSessions } from "@moora/event-log/testing";
 import type { LlmCaller } from "@moora/llm";
 import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
-import { Gates, remoteLog } from "@moora/testbed/durable/remote-log";
+import { Gates, remoteLog, typesOf } from "@moora/testbed/durable/remote-log";
 import { TestClock, untilPasses } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
-import { defineAgent, openSession, readSession, type Agent, type Tool } from "../../src/index.ts";
+import { defineAgent, inputsIn, openSession, readSession, type Agent, type Tool } from "../../src/index.ts";
 import { callsThenAnswers, never, resultOf, Restarts, turns } from "../restarts/restarts.ts";
 import { failureOf, settled, toolOf } from "../support.ts";
-
-const typesOf = (records: readonly LogRecord[]): readonly string[] =>
-  records.map(({ body }) => String(JSON.parse(body).type));
 
 /** A log that lists what it appends. `append` may replace the append of a session. */
 function listingLog(
@@ -141,7 +138,7 @@ describe("a group of results whose append fails", () => {
       const session = await openSession(agent, { log, id: "ada", onError: () => undefined });
       expect((await session.ask("go")).text).toBe("done");
       await session.close();
-      const types = (await readSession(near, "ada")).inputs.map(({ type }) => type);
+      const types = (await readSession(near, "ada")).inputs.flatMap(inputsIn).map(({ type }) => type);
       const count = (type: string): number => types.filter((other) => other === type).length;
       expect([isBroken, runs]).toEqual([false, 5]);
       expect([count("tool-call-started"), count("tool-call-completed"), count("llm-call-started")]).toEqual([

@@ -414,7 +414,7 @@ describe("an older release and a newer one that take turns a hundred times (L05)
     const { onError } = errors;
     const owner = await scene.open({ onError });
     await owner.send("Hello.");
-    await until(() => owner.info().seq >= 3);
+    await until(() => owner.info().seq >= 2);
     const log = await scene.log().open("ada");
     if (log === undefined) throw new Error("There is no session.");
     const newer = async (): Promise<number> => {

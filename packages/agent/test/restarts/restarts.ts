@@ -1,3 +1,4 @@
+import { typesOf } from "@moora/testbed/durable/remote-log";
 import { failureText, type AgentState, type ToolCallResult } from "@moora/agent-core-state-machine";
 import { memoryLog, type EventLog } from "@moora/event-log";
 import { answers, callsTools, MockLlmCaller, type ScriptedToolCall } from "@moora/llm/testing";
@@ -61,6 +62,12 @@ export class Restarts {
     const session = await this.open(agent);
     session.ask(message).then(undefined, () => undefined);
     await turns();
+  }
+
+  /** The number of the first record of an input of this type, or with which work of this type begins. */
+  async seqOf(type: string): Promise<number> {
+    const records = (await (await this.log.open("ada"))?.read()) ?? [];
+    return 1 + records.findIndex((record) => typesOf([record]).includes(type));
   }
 
   async types(): Promise<readonly string[]> {

@@ -86,7 +86,7 @@ describe("a note that a handler adds to the trace", () => {
     const { header, inputs } = await readSession(world.log, "ada");
     const describeInput = inputDescriber(header);
     expect(inputs.map(describeInput).filter((line) => line.startsWith("state handled"))).toEqual([
-      'state handled, Vague: No number. {"rule":"digits","found":[]}',
+      'state handled, Vague: No number. {"rule":"digits","found":[]}; model call started, plan/1/2/1',
       "state handled, Good: A number.",
     ]);
   });

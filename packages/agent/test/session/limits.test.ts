@@ -292,7 +292,7 @@ describe("a result that comes twice, or late (E04, E06)", () => {
     const { session, inputs } = scene([callsTools([{ name: "work" }]), hangs()], { tools: [toolOf("work")] });
     await session.send("q");
     await untilPasses(() => expect(session.current().toolCalls["call_1"]?.result?.isSuccess).toBe(true));
-    await untilPasses(() => expect(inputs.at(-1)?.type).toBe("llm-call-started"));
+    await untilPasses(() => expect(inputs.at(-1)?.starts).toMatchObject([{ key: "plan/1/2/1" }]));
     const [before, count] = [session.current(), inputs.length];
     for (const settlement of [{ content: "ok" }, { content: "ok" }, { error: "no" }])
       expect(await session.settle("call_1", settlement)).toEqual({ status: "ignored", reason: "not-open" });

@@ -121,8 +121,7 @@ describe("a fork before the start of a call that the original has begun since, a
       const world = new Restarts();
       const { agent, runs } = payingAgent({ replay });
       await world.crash(agent);
-      const started = (await world.types()).indexOf("tool-call-started");
-      expect(started).toBeGreaterThan(0);
+      const started = await world.seqOf("tool-call-started");
       const fork = await openedFork(world, agent, started);
       expect(textOf(resultOf(fork.current()))).toContain("unknown");
       expect(runs()).toBe(1);
@@ -134,7 +133,7 @@ describe("a fork before the start of a call that the original has begun since, a
     const world = new Restarts();
     const { agent, runs } = payingAgent({ replay: "safe" });
     await world.crash(agent);
-    const fork = await openedFork(world, agent, (await world.types()).indexOf("tool-call-started"));
+    const fork = await openedFork(world, agent, await world.seqOf("tool-call-started"));
     expect(runs()).toBe(2);
     await fork.close();
   });

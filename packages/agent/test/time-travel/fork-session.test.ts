@@ -185,7 +185,7 @@ describe("a fork within a batch of calls", () => {
     const first = await world.open(agent);
     await first.ask("go");
     await first.close();
-    const begun = (await world.types()).indexOf("state-handler-started") + 1;
+    const begun = await world.seqOf("state-handler-started");
     await forkSession(world.log, "ada", begun, { as: "again", open });
     const fork = await world.open(agent, { id: "again" });
     expect(ran).toBe(runs);

@@ -13,7 +13,7 @@ import { call } from "@moora/testbed/durable/counting-agent";
 import { driveToEnd } from "@moora/testbed/durable/drive";
 import { storageOf, storeNames } from "@moora/testbed/durable/places";
 import { sceneOf } from "@moora/testbed/durable/scene";
-import { recordsOf, recordSession } from "./record-session.ts";
+import { approveAll, recordsOf, recordSession } from "./record-session.ts";
 
 const script = [[call("look"), call("pay")], [call("echo")]];
 const config = { approval: { policy: { tools: ["pay"] } } } as const;
@@ -56,10 +56,13 @@ describe("a portable session", () => {
 
   it("says of a call that was approved and had not begun that it did not run, with a sound record", async () => {
     const scene = sceneOf(script, config);
-    await recordSession(scene);
+    await recordSession(scene, ["Please."], () => Promise.resolve());
+    // It is approved while no process runs the session.
+    const poster = await scene.post();
+    await approveAll(poster);
+    const { seq: decided } = poster.info();
+    await poster.close();
     const log = scene.log();
-    const types = (await readSession(log, "ada")).inputs.map(({ type }) => type);
-    const decided = types.indexOf("tool-call-decided") + 1;
     const { seq } = await importSession(log, await exportSession(log, "ada", decided), "copy");
     expect(seq).toBe(decided + 1);
     expect(await verifySession(log, "copy")).toMatchObject({ ok: true, seq });

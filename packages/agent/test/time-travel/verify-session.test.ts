@@ -202,7 +202,7 @@ describe("a session at any of its positions", () => {
     await session.send("Please.");
     await quiet(session);
     await session.close();
-    expect(states.size).toBeGreaterThan(10);
+    expect(states.size).toBeGreaterThan(8);
     for (const [seq, state] of states)
       expect(await stateAt(scene.log(), "ada", seq)).toMatchObject({ seq, state });
     const { seq } = session.info();

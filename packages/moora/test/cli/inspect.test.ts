@@ -43,14 +43,14 @@ describe("moora inspect", () => {
     const file = readdirSync(place.at("logs")).find((name) => name.endsWith(".jsonl")) ?? "";
     const path = place.at("logs", file);
     const lines = readFileSync(path, "utf8").split("\n");
-    writeFileSync(path, lines.with(3, (lines[3] ?? "").replace("plan", "plam")).join("\n"));
+    writeFileSync(path, lines.with(2, (lines[2] ?? "").replace("plan", "plam")).join("\n"));
     const host = new TestHost({ cwd: place.path });
     expect(await host.run(["inspect", "bob", "--log", "logs", "--out", "bob.html"])).toBe(6);
     expect(host.stdout.text).toBe("bob is in bob.html. Open it in a browser.\n");
-    expect(host.stderr.text).toContain("The log is damaged: record 3 is");
+    expect(host.stderr.text).toContain("The log is damaged: record 2 is");
     const html = readFileSync(place.at("bob.html"), "utf8");
     expect(html).toContain(
-      'id="moora-problem">"Record 3 of the log is damaged. This page ends with record 1."<',
+      'id="moora-problem">"Record 2 of the log is damaged. This page ends with record 1."<',
     );
     expect(recordsIn(html)).toBe(3);
   });
