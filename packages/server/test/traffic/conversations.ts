@@ -38,8 +38,8 @@ const session: Conversation = {
     const { questions } = await recorder.exchange("GET", path);
     const [{ toolCallId, digest }] = questions as [{ toolCallId: string; digest: string }];
     await post("decisions", { toolCallId, digest, decision: "approve" }, "decision");
-    await recorder.stream(`${path}/events?after=2`, { "last-event-id": "4" }, "tool-call-completed");
-    await recorder.stream(`${path}/events?after=9`, {}, "re-act-observed");
+    await recorder.stream(`${path}/events?after=2`, { "last-event-id": "3" }, "tool-call-completed");
+    await recorder.stream(`${path}/events?after=5`, {}, "re-act-observed");
     await post("data", { patches: [{ op: "add", path: "/list/-", value: 1 }] }, "data");
     await post("data", { patches: [{ op: "remove", path: "/none" }] });
     await post("cancel", { reason: "Enough." });
@@ -72,7 +72,7 @@ const loops: Conversation = {
     await post("messages", { content: "Goodbye" });
     await recorder.exchange("GET", path);
     await post("resume", {}, "resume");
-    await recorder.stream(`${path}/events?after=9`, {}, "re-act-observed");
+    await recorder.stream(`${path}/events?after=5`, {}, "re-act-observed");
     await post("resume", {});
     await post("fork", { at: 2 }, "fork");
     await post("fork", { at: 99 });
