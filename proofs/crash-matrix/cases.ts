@@ -1,9 +1,9 @@
-import type { AgentInput } from "@moora/agent-core-state-machine";
+import { inputsIn, type AgentInput } from "@moora/agent-core-state-machine";
 import type { Death } from "@moora/testbed/durable/mortal-log";
 
 /**
- * Where a process dies. `a`: before the record of this number is written. `b`: right after, where it is an intent, so that
- * nothing that was intended is done yet. `c`: when the tool of this number has done its work, and not reported it. `d`: right
+ * Where a process dies. `a`: before the record of this number is written. `b`: right after, where work begins with it, so that
+ * nothing of it is done yet. `c`: when the tool of this number has done its work, and not reported it. `d`: right
  * after any other record.
  */
 export type Phase = "a" | "b" | "c" | "d";
@@ -25,9 +25,9 @@ const isTaken = (at: number): boolean => at <= wholeUpTo || at % oneIn === 0;
 
 /** The deaths that a process can die on its way through these records, with so many tools run. */
 export function casesOf(inputs: readonly AgentInput[], works: number): readonly Case[] {
-  const aroundRecords = inputs.flatMap(({ type }, index): readonly Case[] => {
+  const aroundRecords = inputs.flatMap((input, index): readonly Case[] => {
     const seq = index + 1;
-    const phase = intents.has(type) ? "b" : "d";
+    const phase = inputsIn(input).some(({ type }) => intents.has(type)) ? "b" : "d";
     return [
       { phase: "a", at: seq, death: { seq, when: "before" } },
       { phase, at: seq, death: { seq, when: "after" } },

@@ -1,6 +1,6 @@
 import { headerToState, parsePortable, recordToInput, textToHeader } from "@moora/agent";
 import { effectsAt } from "@moora/agent-core-effects";
-import { isPaused, replay } from "@moora/agent-core-state-machine";
+import { inputsIn, isPaused, replay } from "@moora/agent-core-state-machine";
 import { asked, callsMade, decided, interrupted, llmStarted, opened, started } from "@moora/agent-testing";
 import { describe, expect, it } from "vitest";
 import { hasMark } from "../src/session/marks.ts";
@@ -155,8 +155,8 @@ describe("a history", () => {
     "a-tool-that-asks-and-is-refused",
   ])("%s marks no retry where a call continues with its reply", (name) => {
     const history = historyOf(exportOf(name));
-    const starts = history.inputs.filter((input) => input.type === "tool-call-started");
-    expect(starts.some(({ attempt }) => attempt > 1)).toBe(true);
+    const parts = history.inputs.flatMap(inputsIn);
+    expect(parts.some((part) => part.type === "tool-call-started" && part.attempt > 1)).toBe(true);
     expect(history.rows.filter(({ marks }) => hasMark(marks, "retry"))).toEqual([]);
   });
 
