@@ -14,7 +14,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   "llm-anthropic": ["@moora/llm"],
   "llm-ai-sdk": ["@moora/llm"],
   "event-log-postgres": ["@moora/event-log"],
-  "agent-core-effects": ["@cfworker/json-schema", "@moora/agent-core-state-machine", "@moora/llm", "immer"],
+  "agent-core-effects": ["@cfworker/json-schema", "@moora/agent-core-state-machine", "@moora/llm"],
   agent: [
     "@moora/agent-core-effects",
     "@moora/agent-core-state-machine",

@@ -2,7 +2,7 @@
 export { messageIdToPostId, questionKey } from "@moora/agent-webui-protocol";
 export { frozen } from "./data/frozen.ts";
 export { dataOf } from "./inputs/data.ts";
-export { keepResult, pointerToKeys } from "./data/patches.ts";
+export { differenceOf } from "./data/difference.ts";
 export { baseAgentConfig } from "./default-config.ts";
 export { inputLimit } from "./control/context-plan.ts";
 export { initialStateOf } from "./initial.ts";
@@ -37,15 +37,13 @@ export { hasFilesLeftOut, ladderAt, newestTurnIn, rungText, type Ladder } from "
 export { waitAt } from "./control/waits.ts";
 export { llmCallKey } from "./inputs/llm-call.ts";
 export {
-  furtherKeyOf,
+  isSameJson,
   isStorable,
   jsonCopy,
-  jsonSize,
   maxJsonDepth,
   maxJsonItems,
   maxJsonLength,
   pathToText,
-  type JsonSize,
 } from "./json-copy.ts";
 export {
   answerMessageId,
