@@ -16,14 +16,8 @@ export {
   spentLimitsAt,
   type SpentLimit,
 } from "./budget.ts";
-export {
-  agentConfigChangeSchema,
-  approvalSchema,
-  budgetSchema,
-  fieldsOfGroup,
-  graphSchema,
-  settingsSchema,
-} from "./config.ts";
+export { agentConfigChangeSchema, fieldsOfGroup, settingsSchema } from "./config.ts";
+export { approvalSchema, budgetSchema, graphSchema } from "./config-parts.ts";
 export { isBlacklisted } from "./control/admission.ts";
 export { callFlags, hasOpenCall, openCallOf, openCallsOf } from "./collections/open-call-list.ts";
 export { needsHuman, questionReasonOf, riskOf } from "./control/approval-rule.ts";
