@@ -1,5 +1,5 @@
 import type { ChatFormat, ChatTranslator } from "./chat-format.ts";
-import { isQuestionPart } from "./sub-agent-questions.ts";
+import { isQuestionPart } from "./question-text.ts";
 import type { UiChunk } from "./ui-chunk.ts";
 
 /**
