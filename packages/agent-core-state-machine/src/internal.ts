@@ -25,8 +25,8 @@ export { callIdsOf, deciderOf, toolNameOf, toolOf, toolQuestionOf } from "./cont
 export { isLastAttemptNext } from "./control/interruptions.ts";
 export { maxEntriesWithoutPlan, maxMovesPerInput } from "./control/move.ts";
 export { reflectTaskType } from "./control/reflecting.ts";
-export { builtInStates, isBuiltInState } from "./control/transition-table.ts";
-export { hiddenRanges, isVisible, type Hidden } from "./control/visible-entries.ts";
+export { builtInStates } from "./control/transition-table.ts";
+export { hiddenRanges, isVisible } from "./control/visible-entries.ts";
 export { hasFilesLeftOut, ladderAt, newestTurnIn, rungText, type Ladder } from "./control/ladder.ts";
 export { waitAt } from "./control/waits.ts";
 export { llmCallKey } from "./inputs/llm-call.ts";
@@ -54,15 +54,7 @@ export {
 export { memoryCall, taskAt } from "./memory.ts";
 export { withFields } from "./collections/finished-state.ts";
 export { isSameRange } from "./collections/long-list.ts";
-export type { Sequence } from "./collections/long-list.ts";
-export {
-  hasSameCalls,
-  messageOf,
-  messagePosition,
-  messagesOf,
-  recordOf,
-  transcriptOf,
-} from "./collections/state-lists.ts";
+export { hasSameCalls, messageOf, messagesOf, recordOf, transcriptOf } from "./collections/state-lists.ts";
 export { stateVersion } from "./migrate.ts";
 export { modelFor } from "./model-for.ts";
 export { closedByFork, noDecision, noReviewer } from "./no-reviewer.ts";

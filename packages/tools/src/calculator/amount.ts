@@ -34,25 +34,25 @@ const exactOr =
   (a, b) =>
     typeof a === "number" || typeof b === "number" ? double(toNumber(a), toNumber(b)) : limited(exact(a, b));
 
-export const add = exactOr(
+export const add: Operation<Amount> = exactOr(
   (a, b) => a.add(b),
   (a, b) => a + b,
 );
-export const subtract = exactOr(
+export const subtract: Operation<Amount> = exactOr(
   (a, b) => a.sub(b),
   (a, b) => a - b,
 );
-export const multiply = exactOr(
+export const multiply: Operation<Amount> = exactOr(
   (a, b) => a.mul(b),
   (a, b) => a * b,
 );
 /** Divides. The divisor must not be zero. */
-export const divide = exactOr(
+export const divide: Operation<Amount> = exactOr(
   (a, b) => a.div(b),
   (a, b) => a / b,
 );
 /** The remainder, with the sign of `a`. The divisor must not be zero. */
-export const remainder = exactOr(
+export const remainder: Operation<Amount> = exactOr(
   (a, b) => a.mod(b),
   (a, b) => a % b,
 );
