@@ -14,7 +14,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   "llm-anthropic": ["@moora/llm"],
   "llm-ai-sdk": ["@moora/llm"],
   "event-log-postgres": ["@moora/event-log"],
-  "agent-core-effects": ["@cfworker/json-schema", "@moora/agent-core-state-machine", "@moora/llm", "immer"],
+  "agent-core-effects": ["@cfworker/json-schema", "@moora/agent-core-state-machine", "@moora/llm"],
   agent: [
     "@moora/agent-core-effects",
     "@moora/agent-core-state-machine",
@@ -38,7 +38,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
     "@moora/event-log",
     "@types/pg",
   ],
-  tools: ["@moora/agent-core-effects", "@moora/llm", "htmlparser2", "re2js"],
+  tools: ["@moora/agent-core-effects", "@moora/llm", "fraction.js", "htmlparser2", "ipaddr.js", "re2js"],
   cloudflare: ["@moora/agent", "@moora/agent-core-effects", "@moora/event-log"],
   planner: ["@moora/agent-core-effects", "@moora/llm"],
   restate: [

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { Implementation } from "../loops/script.ts";
+import type { Implementation, ImportPeer } from "../loops/script.ts";
 
 /** Another library: the packages to install, and the names of its loops in the table. */
 interface Peer {
@@ -22,9 +22,6 @@ type PeerName = keyof typeof peers;
 
 /** The module in the folder of a peer that imports its packages: they are not installed in this workspace. */
 export const peerEntry = "entry.js";
-
-/** Imports a package of a peer. */
-export type ImportPeer = (name: string) => Promise<Readonly<Record<string, unknown>>>;
 
 /** A module that returns the loops of a peer, by their names. */
 interface PeerModule {

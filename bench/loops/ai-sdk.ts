@@ -1,6 +1,6 @@
 /** The loop of the AI SDK: a `ToolLoopAgent` with one tool, as its guide to agents creates it. */
-import type { ImportPeer } from "../harness/peer-loader.ts";
 import {
+  type ImportPeer,
   addOne,
   answerText,
   callsAt,

@@ -1,6 +1,6 @@
 /** The loop of `@mariozechner/pi-agent-core`: an `Agent` with one tool, as its README creates it. */
-import type { ImportPeer } from "../harness/peer-loader.ts";
 import {
+  type ImportPeer,
   addOne,
   answerText,
   callsAt,

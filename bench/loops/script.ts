@@ -1,3 +1,6 @@
+/** Imports a package of a peer. */
+export type ImportPeer = (name: string) => Promise<Readonly<Record<string, unknown>>>;
+
 /**
  * What the model of a benchmark does: in each of `turns` turns it makes `calls` tool calls at once, then it answers. So a
  * run makes `turns` + 1 model calls and `turns` × `calls` tool calls.

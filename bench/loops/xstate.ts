@@ -1,6 +1,6 @@
 /** Loops as machines of XState: one with a promise for all calls of a turn, one with an actor for each call. */
-import type { ImportPeer } from "../harness/peer-loader.ts";
 import {
+  type ImportPeer,
   addOne,
   answerText,
   callsAt,

@@ -62,15 +62,8 @@ export type {
   WithNeed,
 } from "./tool/define-context.ts";
 export { defineTool } from "./tool/define-tool.ts";
-export type {
-  ProbeOutcome,
-  Tool,
-  ToolContext,
-  ToolContextOf,
-  ToolInput,
-  ToolOptions,
-  ToolOutput,
-} from "./tool/define-tool.ts";
+export type { Tool, ToolInput, ToolOutput } from "./tool/define-tool.ts";
+export type { ProbeOutcome, ToolContext, ToolContextOf, ToolOptions } from "./tool/tool-options.ts";
 export type { CheckedValue, SchemaCheck } from "./tool/schema-check.ts";
 export type {
   ArgumentsOf,

@@ -26,7 +26,7 @@ export {
 export { isHeld } from "./held-effects.ts";
 export { isEffectWanted } from "./is-effect-wanted.ts";
 export { refusalOfTool } from "./run/commit-data.ts";
-export { callHostOf, callIdempotencyKey, type CallHost } from "./run/call-context.ts";
+export { callHostOf, callIdempotencyKey } from "./run/call-context.ts";
 export { driveProgram, type ProgramDriver } from "./run/effect-program.ts";
 export { cacheBreakText } from "./request/cache-break.ts";
 export { leftOutTexts } from "./request/left-out-texts.ts";
@@ -41,7 +41,6 @@ export { callDigest } from "./run/observation.ts";
 export { usageReported } from "./run/late-usage.ts";
 export { validUsage } from "./run/valid-usage.ts";
 export { isRetryWait } from "./run/retry-wait.ts";
-export { isContextDefinition } from "./tool/define-context.ts";
 export { schemaCheckOf } from "./tool/schema-check.ts";
 export { isStandardSchema } from "./tool/standard-schema.ts";
 export { oneLine, resultSummary } from "./one-line.ts";

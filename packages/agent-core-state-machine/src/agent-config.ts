@@ -1,6 +1,5 @@
-import type { Approval, Budget, ControlGraph } from "./config.ts";
+import type { Approval, Budget, ControlGraph } from "./config-parts.ts";
 import type { Json } from "@moora/agent-webui-protocol";
-import { defaultContext } from "./default-config.ts";
 import type { PriceList } from "./prices.ts";
 
 /**
@@ -133,6 +132,12 @@ export interface AgentConfig {
   /** Custom states of the control graph and the rows that lead to and from them. Default: none. */
   readonly graph: ControlGraph;
 }
+
+/** How a long context is shortened by default. */
+export const defaultContext: NonNullable<AgentConfig["context"]> = {
+  keepNewest: 3,
+  summarize: true,
+};
 
 /** Whether requests are planned by `context`. Sessions of releases that had none are folded by the rules of their time. */
 export const isPlanned = ({ context }: AgentConfig): boolean => context !== undefined;

@@ -1,5 +1,5 @@
 import type { AgentConfig } from "./agent-config.ts";
-import type { Budget } from "./config.ts";
+import type { Budget } from "./config-parts.ts";
 import { callFlags, openCallsWith } from "./collections/open-call-list.ts";
 import { modelFor } from "./model-for.ts";
 import { priceOf } from "./prices.ts";

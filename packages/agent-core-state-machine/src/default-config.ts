@@ -1,10 +1,4 @@
-import type { AgentConfig } from "./agent-config.ts";
-
-/** How a long context is shortened by default. */
-export const defaultContext: NonNullable<AgentConfig["context"]> = {
-  keepNewest: 3,
-  summarize: true,
-};
+import { defaultContext, type AgentConfig } from "./agent-config.ts";
 
 /**
  * The defaults of the fields that every release has known. A stored configuration without `context`, or without a limit of repeated calls,

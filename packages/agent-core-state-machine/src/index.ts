@@ -8,7 +8,7 @@ export type {
 export { agentMessageSchema } from "@moora/agent-webui-protocol";
 export { agentConfigSchema } from "./config.ts";
 export type { AgentConfig, AgentConfigChange, ModelSettings } from "./agent-config.ts";
-export type { Approval, ApprovalPolicy, Budget, ControlGraph, Risk } from "./config.ts";
+export type { Approval, ApprovalPolicy, Budget, ControlGraph, Risk } from "./config-parts.ts";
 export type {
   AskingStatus,
   Control,
@@ -28,7 +28,7 @@ export type { BuiltInState, ControlEvent } from "./control/transition-table.ts";
 export { waitsAt } from "./control/waits.ts";
 export type { Wait } from "./control/waits.ts";
 export type { AgentChange } from "./changes.ts";
-export type { ControlMove } from "./state-edit.ts";
+export type { ControlMove, MemoryCall } from "./state-edit.ts";
 export { contextAt } from "./control/context-plan.ts";
 export type { ContextPlan } from "./control/context-plan.ts";
 export type { ContextSizes } from "./control/context-sizes.ts";
@@ -84,7 +84,7 @@ export type { JsonProblem } from "./json-copy.ts";
 export { inputTraits } from "./input-traits.ts";
 export type { InputAccess, InputTraits } from "./input-traits.ts";
 export { memoryAt } from "./memory.ts";
-export type { AgentMemory, MemoryCall, MemoryStep } from "./memory.ts";
+export type { AgentMemory, MemoryStep } from "./memory.ts";
 export { parseState } from "./migrate.ts";
 export type { ParsedState } from "./migrate.ts";
 export { rulesVersion } from "./rules.ts";

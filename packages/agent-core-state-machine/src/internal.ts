@@ -2,7 +2,7 @@
 export { messageIdToPostId, questionKey } from "@moora/agent-webui-protocol";
 export { frozen } from "./data/frozen.ts";
 export { dataOf } from "./inputs/data.ts";
-export { keepResult, pointerToKeys } from "./data/patches.ts";
+export { differenceOf } from "./data/difference.ts";
 export { baseAgentConfig } from "./default-config.ts";
 export { inputLimit } from "./control/context-plan.ts";
 export { initialStateOf } from "./initial.ts";
@@ -16,14 +16,8 @@ export {
   spentLimitsAt,
   type SpentLimit,
 } from "./budget.ts";
-export {
-  agentConfigChangeSchema,
-  approvalSchema,
-  budgetSchema,
-  fieldsOfGroup,
-  graphSchema,
-  settingsSchema,
-} from "./config.ts";
+export { agentConfigChangeSchema, fieldsOfGroup, settingsSchema } from "./config.ts";
+export { approvalSchema, budgetSchema, graphSchema } from "./config-parts.ts";
 export { isBlacklisted } from "./control/admission.ts";
 export { callFlags, hasOpenCall, openCallOf, openCallsOf } from "./collections/open-call-list.ts";
 export { needsHuman, questionReasonOf, riskOf } from "./control/approval-rule.ts";
@@ -31,21 +25,19 @@ export { callIdsOf, deciderOf, toolNameOf, toolOf, toolQuestionOf } from "./cont
 export { isLastAttemptNext } from "./control/interruptions.ts";
 export { maxEntriesWithoutPlan, maxMovesPerInput } from "./control/move.ts";
 export { reflectTaskType } from "./control/reflecting.ts";
-export { builtInStates, isBuiltInState } from "./control/transition-table.ts";
-export { hiddenRanges, isVisible, type Hidden } from "./control/visible-entries.ts";
+export { builtInStates } from "./control/transition-table.ts";
+export { hiddenRanges, isVisible } from "./control/visible-entries.ts";
 export { hasFilesLeftOut, ladderAt, newestTurnIn, rungText, type Ladder } from "./control/ladder.ts";
 export { waitAt } from "./control/waits.ts";
 export { llmCallKey } from "./inputs/llm-call.ts";
 export {
-  furtherKeyOf,
+  isSameJson,
   isStorable,
   jsonCopy,
-  jsonSize,
   maxJsonDepth,
   maxJsonItems,
   maxJsonLength,
   pathToText,
-  type JsonSize,
 } from "./json-copy.ts";
 export {
   answerMessageId,
@@ -62,15 +54,7 @@ export {
 export { memoryCall, taskAt } from "./memory.ts";
 export { withFields } from "./collections/finished-state.ts";
 export { isSameRange } from "./collections/long-list.ts";
-export type { Sequence } from "./collections/long-list.ts";
-export {
-  hasSameCalls,
-  messageOf,
-  messagePosition,
-  messagesOf,
-  recordOf,
-  transcriptOf,
-} from "./collections/state-lists.ts";
+export { hasSameCalls, messageOf, messagesOf, recordOf, transcriptOf } from "./collections/state-lists.ts";
 export { stateVersion } from "./migrate.ts";
 export { modelFor } from "./model-for.ts";
 export { closedByFork, noDecision, noReviewer } from "./no-reviewer.ts";

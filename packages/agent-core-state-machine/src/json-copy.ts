@@ -54,35 +54,20 @@ export function isStorable(value: unknown, depth: number = maxJsonDepth): boolea
   return true;
 }
 
-/** What `maxJsonItems` and `maxJsonLength` limit: the keys and array items of a value, and the characters of its texts and keys. */
-export interface JsonSize {
-  readonly items: number;
-  readonly length: number;
-}
-
-/** The size of a value of JSON, as `jsonCopy` counts it. */
-export function jsonSize(value: Json): JsonSize {
-  const size = { items: 0, length: 0 };
-  addSize(value, size);
-  return size;
-}
-
-function addSize(value: Json, size: { items: number; length: number }): void {
-  if (typeof value === "string") size.length += value.length;
-  if (typeof value !== "object" || value === null) return;
-  if (isArray(value)) {
-    size.items += value.length;
-    for (const item of value) addSize(item, size);
-    return;
+/** Whether two values of JSON are equal. The order of fields does not matter; an undefined field equals a missing one. */
+export function isSameJson(a: unknown, b: unknown): boolean {
+  if (a === b || typeof a !== "object" || typeof b !== "object" || a === null || b === null) return a === b;
+  if (Array.isArray(a) || Array.isArray(b)) {
+    if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;
+    return a.every((item, index) => isSameJson(item, b[index]));
   }
-  for (const key of Object.keys(value)) {
-    size.items += 1;
-    size.length += key.length;
-    addSize(value[key] ?? null, size);
-  }
+  for (const key of Object.keys(a)) if (!isSameJson(Reflect.get(a, key), ownField(b, key))) return false;
+  return Object.keys(b).every((key) => Object.hasOwn(a, key) || Reflect.get(b, key) === undefined);
 }
 
-const isArray = (value: Json): value is readonly Json[] => Array.isArray(value);
+/** An own field of an object; undefined for an inherited one, which JSON does not contain. */
+const ownField = (fields: object, key: string): unknown =>
+  Object.hasOwn(fields, key) ? Reflect.get(fields, key) : undefined;
 
 interface Walk {
   length: number;
@@ -123,7 +108,8 @@ function container(value: object, path: Path, walk: Walk): Json {
 
 function arrayCopy(value: readonly unknown[], path: Path, walk: Walk): Json {
   count(value.length, path, walk);
-  const further = furtherKeyOf(value);
+  const keys = Object.keys(value);
+  const further = keys.length > value.length ? keys.at(-1) : Object.getOwnPropertySymbols(value)[0];
   if (further !== undefined) refuse("not-json", [...path, further], "JSON keeps only the items of an array.");
   const copy: Json[] = [];
   for (let index = 0; index < value.length; index += 1) {
@@ -132,12 +118,6 @@ function arrayCopy(value: readonly unknown[], path: Path, walk: Walk): Json {
     path.pop();
   }
   return copy;
-}
-
-/** A property that an array has beside its items and its length; undefined if it has none. */
-export function furtherKeyOf(items: readonly unknown[]): PropertyKey | undefined {
-  const keys = Object.keys(items);
-  return keys.length > items.length ? keys.at(-1) : Object.getOwnPropertySymbols(items)[0];
 }
 
 function objectCopy(value: object, path: Path, walk: Walk): Json {

@@ -1,27 +1,17 @@
 import type { AgentConfig } from "./agent-config.ts";
 import { messageOf, recordOf } from "./collections/state-lists.ts";
-import type { Budget, Risk } from "./config.ts";
+import type { Budget, Risk } from "./config-parts.ts";
 import { openCallsOf } from "./collections/open-call-list.ts";
 import { lastTurn } from "./control/calls.ts";
 import { questionReasonOf, riskOf, type QuestionReason } from "./control/approval-rule.ts";
 import { loopEntries, taskEntryOf } from "./control/loop-entries.ts";
 import type { AgentFailure } from "./failure.ts";
 import { controlName } from "./control/enter.ts";
+import type { MemoryCall } from "./state-edit.ts";
 import type { AgentState, ToolCallRecord, TurnEntry } from "./state.ts";
 import { callIdsIn, textIn } from "./turn-parts.ts";
 import type { AgentUsage } from "./usage.ts";
 import { failureText } from "./wording.ts";
-
-/** A tool call in the memory of an agent. `observation` is null while the call is open. */
-export interface MemoryCall {
-  readonly toolCallId: string;
-  readonly name: string;
-  readonly parameters: string;
-  /** "SUCCESS: ...", or "ERROR: tool-error: ..." with the code of the error. */
-  readonly observation: string | null;
-  /** Null while the call is open. */
-  readonly success: boolean | null;
-}
 
 /** A call that waits for a person, with the risk of its tool and why the person is asked. */
 export interface PendingApproval extends MemoryCall {

@@ -9,7 +9,6 @@ import { putCall } from "./collections/open-call-list.ts";
 import { frozen } from "./data/frozen.ts";
 import type { OpenCall } from "./control/control.ts";
 import type { DataPatch } from "./data/patches.ts";
-import type { MemoryCall } from "./memory.ts";
 import type {
   AgentState,
   ContextEntry,
@@ -21,6 +20,17 @@ import type {
 import type { TraceNote } from "./trace-note.ts";
 import type { Sentence } from "./wording.ts";
 import { addAgentUsage, type AgentUsage, type UsageReport } from "./usage.ts";
+
+/** A tool call in the memory of an agent. `observation` is null while the call is open. */
+export interface MemoryCall {
+  readonly toolCallId: string;
+  readonly name: string;
+  readonly parameters: string;
+  /** "SUCCESS: ...", or "ERROR: tool-error: ..." with the code of the error. */
+  readonly observation: string | null;
+  /** Null while the call is open. */
+  readonly success: boolean | null;
+}
 
 /** One move along an edge of the control graph. */
 export interface ControlMove {

@@ -1,6 +1,7 @@
 import { agentAttachmentSchema, agentMessageSchema, type Immutable } from "@moora/agent-webui-protocol";
 import * as z from "zod/mini";
-import { agentConfigSchema, replaySchema, riskSchema } from "./config.ts";
+import { agentConfigSchema } from "./config.ts";
+import { replaySchema, riskSchema } from "./config-parts.ts";
 import { controlSchema } from "./control/control.ts";
 import { jsonSchema } from "./json.ts";
 import { spendingSchema, usageSchema } from "./usage.ts";

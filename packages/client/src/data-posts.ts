@@ -5,7 +5,8 @@ import { digestOf } from "@moora/event-log";
 import type { ClientError } from "./client-error.ts";
 import { changeToOperations } from "./data-change.ts";
 import type { HistoryId } from "./history-position.ts";
-import { newKey, type Post, type Replacement } from "./outbox.ts";
+import { newKey } from "./outbox.ts";
+import type { Post, Replacement } from "./post.ts";
 
 interface DataPostsHost {
   readonly user: string;

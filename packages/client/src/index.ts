@@ -6,7 +6,7 @@ export { connectSession } from "./connect-session.ts";
 export type { RemoteSessionOf } from "./connect-session.ts";
 export { localPostStorage } from "./local-post-storage.ts";
 export type { LocalPostStorage, LocalPostStorageOptions, TextStore } from "./local-post-storage.ts";
-export type { PendingPost, PostKind } from "./outbox.ts";
+export type { PendingPost, PostKind } from "./post.ts";
 export type { PostStorage, StoredPost } from "./post-store.ts";
 export type { Connection, RemoteSession } from "./remote-session.ts";
 export type { Fetch, RequestHeaders } from "./server-api.ts";

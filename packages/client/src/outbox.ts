@@ -3,39 +3,13 @@ import { ClientError, closedError } from "./client-error.ts";
 import type { PostStore } from "./post-store.ts";
 import { RetryWait, type RetryDelays } from "./retry-wait.ts";
 import { Unreachable, type ServerApi } from "./server-api.ts";
-
-/** A kind of post: the last part of its address. */
-export type PostKind = "messages" | "decisions" | "data" | "cancel" | "retry" | "pause" | "resume";
+import type { PostKind, PendingPost, Post } from "./post.ts";
 
 /** An idempotency key. */
 export const newKey = (): string => crypto.randomUUID();
 
-/** A post whose record this session does not contain. `key` is its idempotency key; `content` the text of a message. */
-export interface PendingPost {
-  readonly key: string;
-  readonly kind: PostKind;
-  readonly content?: string;
-  /** Whether the server has made it durable: only its record is missing here. */
-  readonly isConfirmed: boolean;
-}
-
 /** Posts that are about the running work, and not about the data: they do not wait for a change of data that is made again. */
 const urgentKinds: ReadonlySet<PostKind> = new Set(["cancel", "pause", "resume", "decisions"]);
-
-/** A post that waits for its turn. */
-export interface Post extends Omit<PendingPost, "isConfirmed"> {
-  /** The id of the message that its record contains. */
-  readonly messageId?: string;
-  /** Whether its record is in the log of a sub-agent, and not in that of the session. */
-  readonly isForSubAgent?: boolean;
-  /** The body, computed when it is sent for the first time; undefined if there is nothing to send. */
-  readonly body: () => unknown;
-  /** What replaces this post after the server has refused it; undefined to reject with the error. */
-  readonly remake?: (error: ClientError) => Promise<Replacement | undefined>;
-}
-
-/** Another post, after a wait if `isRetry`, or the receipt of this one: the server had applied it before. */
-export type Replacement = { readonly post: Post; readonly isRetry?: boolean } | { readonly receipt: Receipt };
 
 export interface OutboxHost {
   readonly api: ServerApi;

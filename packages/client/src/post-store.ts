@@ -1,7 +1,6 @@
 import type { ErrorListener } from "@moora/agent";
 import { digestOf } from "@moora/event-log";
-import type { Post, PostKind } from "./outbox.ts";
-import type { SessionSnapshot } from "./open-view.ts";
+import type { Post, PostKind } from "./post.ts";
 
 /** A post in a storage. JSON: it contains what the user wrote. `key` is its idempotency key. */
 export interface StoredPost {
@@ -33,8 +32,14 @@ interface PostStoreHost {
 }
 
 /** The scope of a session: the posts of another user, server or history are never sent to it. */
-export const scopeOf = (url: string, { id, user, incarnation = "" }: SessionSnapshot): string =>
-  digestOf("posts", url, user.toWellFormed(), id, incarnation);
+export const scopeOf = (
+  url: string,
+  {
+    id,
+    user,
+    incarnation = "",
+  }: { readonly id: string; readonly user: string; readonly incarnation?: string },
+): string => digestOf("posts", url, user.toWellFormed(), id, incarnation);
 
 /** What a storage has for a session; `errors` are why it, or some of its posts, could not be read. */
 export interface StoredPosts {

@@ -8,7 +8,7 @@ import type {
   Tool,
 } from "@moora/agent";
 import type { ClientError } from "./client-error.ts";
-import type { PendingPost } from "./outbox.ts";
+import type { PendingPost } from "./post.ts";
 
 /**
  * The connection of a session to its server. `connecting`: it is being made. `waiting`: it is lost, and made again at `retryAt`, in

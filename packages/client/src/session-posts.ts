@@ -29,7 +29,8 @@ import {
 import { digestOf } from "@moora/event-log";
 import { DataPosts } from "./data-posts.ts";
 import type { HistoryId } from "./history-position.ts";
-import { newKey, type Outbox, type Post, type PostKind } from "./outbox.ts";
+import { newKey, type Outbox } from "./outbox.ts";
+import type { Post, PostKind } from "./post.ts";
 import type { StoredPost } from "./post-store.ts";
 import { RecordWaits, type WaitsHost } from "./record-waits.ts";
 

@@ -17,10 +17,19 @@ import type { ObjectSocket, ObjectState } from "./platform.ts";
 import { postInput } from "./posted-input.ts";
 import { errorToProblem, Problem } from "./problem.ts";
 import { SessionKeeper } from "./session-keeper.ts";
-import type { SessionObject } from "./session-object.ts";
+
 import type { SessionObjectOptions } from "./session-object-options.ts";
 import { newSockets, toUpgrade } from "./upgrade.ts";
 import { closeSocket, Viewers } from "./viewers.ts";
+
+/** A Durable Object with one session. The platform calls its methods. */
+export interface SessionObject {
+  fetch(request: Request): Promise<Response>;
+  alarm(): Promise<void>;
+  webSocketMessage(socket: ObjectSocket, message: unknown): void;
+  webSocketClose(socket: ObjectSocket, code: number): void;
+  webSocketError(socket: ObjectSocket): void;
+}
 
 /** One instance of an object runs at a time, so all of them have one name, and the next one takes over at once. */
 const owner = "durable object";

@@ -1,15 +1,6 @@
-import { AgentSessionObject } from "./agent-session-object.ts";
-import type { ObjectSocket, ObjectState } from "./platform.ts";
+import { AgentSessionObject, type SessionObject } from "./agent-session-object.ts";
+import type { ObjectState } from "./platform.ts";
 import { checkSessionObjectOptions, type SessionObjectOptions } from "./session-object-options.ts";
-
-/** A Durable Object with one session. The platform calls its methods. */
-export interface SessionObject {
-  fetch(request: Request): Promise<Response>;
-  alarm(): Promise<void>;
-  webSocketMessage(socket: ObjectSocket, message: unknown): void;
-  webSocketClose(socket: ObjectSocket, code: number): void;
-  webSocketError(socket: ObjectSocket): void;
-}
 
 /** The class of such objects, which a worker exports under the name that its configuration has. */
 export type SessionObjectClass<Env> = new (state: ObjectState, env: Env) => SessionObject;

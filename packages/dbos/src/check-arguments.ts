@@ -2,7 +2,7 @@ import { DBOS } from "@dbos-inc/dbos-sdk";
 import { BuildError, type Agent } from "@moora/agent";
 import { checkContext, checkSubAgentQuestions } from "@moora/agent/internal";
 import { checkAgent, checkOptions, shownValue, type OptionForms } from "@moora/agent-core-effects/internal";
-import type { DbosHostOptions } from "./dbos-host.ts";
+import type { DbosHostOptions } from "./dbos-options.ts";
 
 /** The longest time of a timer, in milliseconds. */
 const longestMs = 2 ** 31 - 1;

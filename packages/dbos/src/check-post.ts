@@ -1,7 +1,7 @@
 import type { AgentInput } from "@moora/agent";
 import { checkOptions, refuse, shownValue, type OptionForms } from "@moora/agent-core-effects/internal";
 import { parsePosted } from "@moora/agent/internal";
-import type { DbosPostOptions } from "./dbos-host.ts";
+import type { DbosPostOptions } from "./dbos-options.ts";
 
 const longestKey = 200;
 

@@ -9,7 +9,7 @@ import {
 } from "@moora/agent";
 import { lateOutputLogger, Logger } from "@moora/agent/internal";
 import { isPaused } from "@moora/agent-core-state-machine";
-import type { DbosHostOptions } from "./dbos-host.ts";
+import type { DbosHostOptions } from "./dbos-options.ts";
 import type { HostedSession } from "./hosted-session.ts";
 
 /** An effect that has a workflow: all but questions, which are answered by a post. */

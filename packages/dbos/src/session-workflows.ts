@@ -12,7 +12,7 @@ import {
 import { safeErrorListener } from "@moora/agent/internal";
 import { appendRecords, type AppendResult, type AppendWork } from "./append-records.ts";
 import { recordedInput } from "./recorded-input.ts";
-import type { DbosHostOptions, DbosPostOptions } from "./dbos-host.ts";
+import type { DbosHostOptions, DbosPostOptions } from "./dbos-options.ts";
 import { EffectPerformer, type WorkflowEffect } from "./effect-performer.ts";
 import { namesOf } from "./engine.ts";
 import { isRemoval, type HostedSession } from "./hosted-session.ts";

@@ -2,8 +2,15 @@ import { type ChainHead, chainStart, type LogRecord } from "@moora/event-log";
 import { conflict, logRemoved } from "@moora/event-log/store";
 import type { Database, Query } from "./database.ts";
 import { sqlState } from "./postgres-failure.ts";
-import type { PostgresGeneration } from "./session.ts";
+
 import { textToStored } from "./stored-text.ts";
+
+/** One generation of a session: its key in the tables, its id and header. */
+export interface PostgresGeneration {
+  readonly generation: string;
+  readonly id: string;
+  readonly header: string;
+}
 
 const uniqueViolation = "23505";
 const foreignKeyViolation = "23503";

@@ -1,6 +1,6 @@
 import { logRemoved } from "@moora/event-log/store";
 import type { Database } from "./database.ts";
-import type { PostgresGeneration } from "./session.ts";
+import type { PostgresGeneration } from "./append.ts";
 
 /** A checksum over the records up to `seq`. */
 interface PrefixChecksum {

@@ -25,17 +25,10 @@ import {
   snapshotSeal,
   soundSnapshot,
 } from "@moora/event-log/store";
-import { appendOnce, readHead } from "./append.ts";
+import { appendOnce, readHead, type PostgresGeneration } from "./append.ts";
 import type { Database, Row } from "./database.ts";
 import { Prefix } from "./prefix.ts";
 import { storedToText, textToStored } from "./stored-text.ts";
-
-/** One generation of a session: its key in the tables, its id and header. */
-export interface PostgresGeneration {
-  readonly generation: string;
-  readonly id: string;
-  readonly header: string;
-}
 
 /** A handle on one session in a PostgreSQL database. */
 export class PostgresSession implements SessionLog {

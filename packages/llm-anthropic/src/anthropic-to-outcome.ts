@@ -3,6 +3,9 @@ import type {
   RawMessageStreamEvent,
   RefusalStopDetails,
   StopReason,
+  ContentBlockParam,
+  MessageDeltaUsage,
+  Usage,
 } from "@anthropic-ai/sdk/resources/messages";
 import {
   addUsage,
@@ -11,6 +14,7 @@ import {
   type LlmFinish,
   type LlmOutcome,
   type LlmUsage,
+  type JsonObject,
 } from "@moora/llm";
 import {
   defined,
@@ -23,11 +27,10 @@ import {
   type AnswerReader,
   type ReaderContext,
   type ReportedCounts,
+  countsToUsage,
 } from "@moora/llm/adapter";
 import { BlockBuilder } from "./block-builder.ts";
 import { blockToPart, type CompleteBlock } from "./block-to-part.ts";
-import { continueTurn } from "./continue-turn.ts";
-import { separateToUsage, tokensToCounts } from "./tokens-to-usage.ts";
 
 /** How often a paused turn is continued. After that, it is returned incomplete. */
 const maxContinuations = 16;
@@ -193,3 +196,37 @@ const finishOf = (reason: StopReason | null): LlmFinish => ({
   unified: finishes.get(reason ?? "") ?? "other",
   raw: reason ?? "",
 });
+
+/** The request that continues a paused turn: the blocks so far are sent back unchanged. */
+function continueTurn(
+  body: MessageCreateParamsStreaming,
+  blocks: readonly JsonObject[],
+  isFirst: boolean,
+): MessageCreateParamsStreaming {
+  // The blocks are from the API, and the SDK has no type for all of them.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  const completed = blocks as unknown as ContentBlockParam[];
+  const last = body.messages.at(-1);
+  if (isFirst || last === undefined || typeof last.content === "string")
+    return { ...body, messages: [...body.messages, { role: "assistant", content: completed }] };
+
+  const content = [...last.content, ...completed];
+  return { ...body, messages: [...body.messages.slice(0, -1), { role: "assistant", content }] };
+}
+
+/** The counts of one event. Gateways leave some of them out. */
+const tokensToCounts = (tokens: Partial<Usage | MessageDeltaUsage>): ReportedCounts => ({
+  inputTokens: tokens.input_tokens,
+  cachedInputTokens: tokens.cache_read_input_tokens,
+  cacheWriteTokens: tokens.cache_creation_input_tokens,
+  outputTokens: tokens.output_tokens,
+  reasoningTokens: tokens.output_tokens_details?.thinking_tokens,
+});
+
+/** Converts the API's counts, which are separate for new, cached and cache-written input. */
+function separateToUsage(counts: ReportedCounts): LlmUsage | undefined {
+  const usage = countsToUsage(counts);
+  if (usage === undefined) return undefined;
+  const { inputTokens, cachedInputTokens, cacheWriteTokens } = usage;
+  return { ...usage, inputTokens: inputTokens + cachedInputTokens + cacheWriteTokens };
+}

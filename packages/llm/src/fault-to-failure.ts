@@ -4,11 +4,10 @@ import type { LlmFailure, LlmFailureKind } from "./outcome.ts";
 import { hostOf } from "./origin.ts";
 import { aboutFiles, refusesContent } from "./refuses-content.ts";
 import { retryAfterMs } from "./retry-after.ts";
-import { statusToKind } from "./status-to-kind.ts";
 import type { BrokenStream, RefusedResponse, StreamFault } from "./stream-fault.ts";
-import { transportToFailure } from "./transport-to-failure.ts";
 import { jsonToVendorError, type VendorError } from "./vendor-error.ts";
 import { errorMessageToKind, commonErrorCodes } from "./error-codes.ts";
+import { rootCause } from "./root-cause.ts";
 
 /** The context for converting a failed request to a failure of the port. */
 export interface FailureContext {
@@ -145,3 +144,51 @@ const excerpt = (body: string): string =>
     .replaceAll(/\s+/g, " ")
     .trim()
     .slice(0, 300);
+
+const kinds: Readonly<Record<number, LlmFailureKind>> = {
+  401: "auth",
+  402: "billing",
+  403: "auth",
+  407: "auth",
+  408: "server",
+  409: "server",
+  413: "context-length",
+  425: "server",
+  429: "rate-limit",
+  529: "overloaded",
+};
+
+/** The kind of a failure by its HTTP status, for responses without a known error code. */
+const statusToKind = (status: number): LlmFailureKind =>
+  kinds[status] ?? (status >= 500 ? "server" : "invalid-request");
+
+const timeoutCodes = [
+  "ETIMEDOUT",
+  "UND_ERR_CONNECT_TIMEOUT",
+  "UND_ERR_HEADERS_TIMEOUT",
+  "UND_ERR_BODY_TIMEOUT",
+  "TimeoutError",
+];
+
+/** Whether the error concerns a certificate or the protocol: those are not retryable. */
+const isTls = (code: string): boolean =>
+  /^(CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH|EPROTO)/.test(code);
+
+/** Converts an error of the transport, or of the client before it sent the request, to a failure. */
+function transportToFailure(fault: BrokenStream, host: string, fail: FailureOf): LlmFailure {
+  const { message, code } = rootCause(fault.error);
+  const raw = code === undefined ? {} : { raw: code };
+  if (!fault.sent) return fail("invalid-request", `Invalid request: ${message}`, raw);
+  if (code !== undefined && isTls(code)) {
+    return fail("connection", `TLS connection to ${host} failed: ${message}`, {
+      ...raw,
+      retryable: false,
+    });
+  }
+  if (code !== undefined && timeoutCodes.includes(code))
+    return fail("timeout", `${host} did not respond in time: ${message}`, raw);
+
+  return fault.answered
+    ? fail("interrupted", `The stream from ${host} broke: ${message}`, raw)
+    : fail("connection", `No response from ${host}: ${message}`, raw);
+}

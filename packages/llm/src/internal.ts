@@ -5,7 +5,7 @@ export { untilAborted } from "./combinators/until-aborted.ts";
 export { withoutScheme } from "./connection.ts";
 export { redactor, secretForms, secretMark } from "./failure-text.ts";
 export { estimateUsage } from "./estimate-tokens.ts";
-export { fileToName, fileToUrl, urlToFile } from "./file-to-text.ts";
+export { fileToName, fileToUrl } from "./file-to-text.ts";
 export { lostNumber } from "./json-numbers.ts";
 export { lostInJson } from "./lost-in-json.ts";
 export { repeatedKey } from "./repeated-key.ts";
@@ -18,7 +18,6 @@ export {
   required,
   shownValue,
   withMethods,
-  type NamedForm,
   type OptionForm,
   type OptionForms,
   type OptionWords,

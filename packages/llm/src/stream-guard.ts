@@ -1,5 +1,4 @@
 import { guardedFetch } from "./guarded-fetch.ts";
-import { silenceTimer } from "./silence-timer.ts";
 import { StreamFaultError, type StreamFault } from "./stream-fault.ts";
 
 /** The limits of one stream. */
@@ -186,4 +185,28 @@ class StreamGuard<Event> {
       onRefused: (fault) => void (this.#fault = this.#fault?.type === "aborted" ? this.#fault : fault),
     });
   }
+}
+
+/** The maximum delay of a timer. */
+const maxMs = 2 ** 31 - 1;
+
+/** A timer that is restarted by every sign of activity. */
+interface SilenceTimer {
+  /** Starts the timer again. A limit above the maximum delay of a timer, such as Infinity, disables it. */
+  start(limitMs: number): void;
+  /** Stops the timer. */
+  end(): void;
+}
+
+/** Creates a timer that calls `onSilence` with the limit that was exceeded. */
+function silenceTimer(onSilence: (limitMs: number) => void): SilenceTimer {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const end = (): void => clearTimeout(timer);
+  return {
+    start(limitMs) {
+      end();
+      if (limitMs >= 0 && limitMs <= maxMs) timer = setTimeout(() => onSilence(limitMs), limitMs);
+    },
+    end,
+  };
 }

@@ -1,5 +1,5 @@
 export { connectMcp } from "./client/connect-mcp.ts";
-export type { McpConnection, McpConnectOptions } from "./client/connect-mcp.ts";
+export type { McpConnection, McpConnectOptions } from "./client/mcp-connection.ts";
 export type {
   ElicitedValue,
   McpElicitation,
@@ -28,7 +28,7 @@ export type {
   McpAgentServer,
   McpServerOptions,
   StdioStreams,
-} from "./server/mcp-server.ts";
+} from "./server/mcp-agent-server.ts";
 export { mcpOfServer } from "./server/mcp-route.ts";
 export type { McpRouteOptions } from "./server/mcp-route.ts";
 export type {

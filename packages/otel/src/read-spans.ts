@@ -10,7 +10,13 @@ import {
 import { inputsIn } from "@moora/agent-core-state-machine";
 import { recordOf, toolOf } from "@moora/agent-core-state-machine/internal";
 import type { Attributes, SpanContext } from "@opentelemetry/api";
-import { checkExporter, checkReadOptions } from "./check-options.ts";
+import { captureForm, checkExporter, spanContextForm } from "./check-options.ts";
+import {
+  checkOptions,
+  isObject,
+  type OptionForm,
+  type OptionForms,
+} from "@moora/agent-core-effects/internal";
 import type { Capture } from "./content.ts";
 import { spanContextAt, type TraceSource } from "./ids.ts";
 import { SpanProjection } from "./projection.ts";
@@ -130,3 +136,22 @@ function noteSubAgent(
   const session = agentToolSessionId(name, { idempotencyKey: `${source.identity}/${toolCallId}` });
   calls.set(session, spanContextAt(source, state.reActContext.loop, `tool/${toolCallId}/${attempt}`));
 }
+
+const logOrNull: OptionForm = {
+  expectation: "an event log or null",
+  fits: (value) => value === null || (isObject(value) && typeof value["open"] === "function"),
+};
+
+const readForms: OptionForms<ReadOptions> = {
+  agentName: "string",
+  parent: spanContextForm,
+  resource: "object",
+  capture: captureForm,
+  provider: "string",
+  unfinished: "boolean",
+  subAgents: logOrNull,
+};
+
+/** Throws `BuildError` for options of the wrong form. */
+export const checkReadOptions = (caller: string, options: ReadOptions): void =>
+  checkOptions(caller, options, readForms);

@@ -1,15 +1,26 @@
 import { systemClock, type Agent, type Clock, type Session, type ToolContext } from "@moora/agent";
-import { checkAgent } from "@moora/agent-core-effects/internal";
+import {
+  checkAgent,
+  checkOptions,
+  refuse,
+  withMethods,
+  type OptionForms,
+} from "@moora/agent-core-effects/internal";
 import type { Attributes, Meter, SpanContext } from "@opentelemetry/api";
 import { Attachment, type AttachmentHost, type FollowedSession, type PositionStore } from "./attachment.ts";
 import type { Capture } from "./content.ts";
 import { Delivery } from "./delivery.ts";
 import { SessionMetrics } from "./metrics.ts";
-import { checkAttachment, checkTelemetryOptions, checkToolContext } from "./check-options.ts";
+import {
+  captureForm,
+  checkArgument,
+  checkToolContext,
+  exporterForm,
+  spanContextForm,
+} from "./check-options.ts";
 import { toResource, type SpanResource } from "./session-span.ts";
 import { exporterSink, processorSink, type SpanExporterLike, type SpanProcessorLike } from "./sink.ts";
-import { SubAgentCalls } from "./sub-agent-calls.ts";
-import { spanContextOf, tracedAgent, type SubAgents } from "./tool-span.ts";
+import { spanContextOf, SubAgentCalls, tracedAgent, type SubAgents } from "./tool-span.ts";
 
 /** The options of `sessionTelemetry`. Without an `exporter` and a `processor`, there are metrics only. */
 export interface TelemetryOptions {
@@ -183,3 +194,34 @@ const errorReporter =
       // The listener itself has failed, and there is no other one.
     }
   };
+
+const telemetryForms: OptionForms<TelemetryOptions> = {
+  exporter: exporterForm,
+  processor: withMethods("a span processor", "onEnd", "forceFlush"),
+  resource: "object",
+  meter: withMethods("a meter", "createHistogram", "createCounter"),
+  positions: withMethods("a position store", "load", "save"),
+  capture: captureForm,
+  provider: "string",
+  onError: "function",
+  maxQueueSize: "positive",
+  exportTimeoutMs: "positive",
+  clock: "clock",
+};
+
+const attachForms: OptionForms<AttachOptions> = { agentName: "string", parent: spanContextForm };
+
+/** Throws `BuildError` for options of the wrong form. */
+export function checkTelemetryOptions(options: TelemetryOptions): void {
+  checkOptions("sessionTelemetry", options, telemetryForms);
+  if (options.exporter !== undefined && options.processor !== undefined)
+    refuse("sessionTelemetry takes an exporter or a processor, got both. Give one of them.");
+}
+
+/** Throws `BuildError` for a value that is not a session, and for options of the wrong form. */
+export function checkAttachment(session: unknown, options: AttachOptions): void {
+  checkArgument("attach", session, followedForm);
+  checkOptions("attach", options, attachForms);
+}
+
+const followedForm = withMethods("a session", "current", "seq", "onInput");

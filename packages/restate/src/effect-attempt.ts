@@ -10,8 +10,7 @@ import {
 import { failureInput } from "@moora/agent-core-effects/internal";
 import { lateOutputLogger, Logger } from "@moora/agent/internal";
 import { digestOf } from "@moora/event-log";
-import { EffectReports, readSession } from "./effect-reports.ts";
-import type { EffectParts, SessionEffect } from "./effect-service.ts";
+import { EffectReports, readSession, type EffectParts, type SessionEffect } from "./effect-reports.ts";
 import { RestateFailure } from "./ingress.ts";
 import type { RestateOptions } from "./options.ts";
 import { sessionIdOf } from "./posted-inputs.ts";

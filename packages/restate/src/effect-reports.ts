@@ -1,5 +1,7 @@
 import {
   agentTransition,
+  type Agent,
+  type AgentEffect,
   systemClock,
   type AgentInput,
   type AgentState,
@@ -8,11 +10,27 @@ import {
 import { inputAt } from "@moora/agent-core-effects";
 import { isPaused } from "@moora/agent-core-state-machine";
 import { logIgnored, logApplied, type Logger } from "@moora/agent/internal";
-import type { EffectParts } from "./effect-service.ts";
+
 import { callSession } from "./ingress.ts";
+import type { LiveEffects } from "./live-effects.ts";
 import { serviceNames } from "./options.ts";
 import type { SessionCache, SessionWithHeader } from "./session-cache.ts";
 import type { Posted, PostedResult } from "./session-messages.ts";
+
+/** What the effects need besides their options. */
+export interface EffectParts {
+  readonly agent: Agent<unknown>;
+  readonly cache: SessionCache;
+  /** Undefined without a live channel. */
+  readonly live: LiveEffects | undefined;
+}
+
+/** One effect of the session with this digest of its header, which an earlier release does not give. */
+export interface SessionEffect {
+  readonly id: string;
+  readonly effect: AgentEffect;
+  readonly header?: string;
+}
 
 /** Which effect of which session: `from` is its key, `header` the digest of the header of the session. */
 interface ReportingEffect {

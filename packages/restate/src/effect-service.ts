@@ -1,16 +1,7 @@
-import type { Agent, AgentEffect } from "@moora/agent";
 import * as restate from "@restatedev/restate-sdk";
 import { EffectAttempt } from "./effect-attempt.ts";
-import type { LiveEffects } from "./live-effects.ts";
 import { retentionOptions, serviceNames, type RestateOptions } from "./options.ts";
-import type { SessionCache } from "./session-cache.ts";
-
-/** One effect of the session with this digest of its header, which an earlier release does not give. */
-export interface SessionEffect {
-  readonly id: string;
-  readonly effect: AgentEffect;
-  readonly header?: string;
-}
+import type { EffectParts, SessionEffect } from "./effect-reports.ts";
 
 export interface EffectHandlers {
   run(ctx: restate.Context, effect: SessionEffect): Promise<void>;
@@ -19,14 +10,6 @@ export interface EffectHandlers {
 export type EffectService = restate.ServiceDefinition<string, EffectHandlers>;
 
 const halfAnHourMs = 1_800_000;
-
-/** What the effects need besides their options. */
-export interface EffectParts {
-  readonly agent: Agent<unknown>;
-  readonly cache: SessionCache;
-  /** Undefined without a live channel. */
-  readonly live: LiveEffects | undefined;
-}
 
 /** The service that runs the effects of sessions, one invocation for each. */
 export function effectService(parts: EffectParts, options: RestateOptions): EffectService {

@@ -3,7 +3,7 @@ import { answerOfText, SessionOutput, questionsAt } from "@moora/agent/internal"
 import { step } from "@moora/agent-core-state-machine";
 import { checkedChain, digestOf, type LogRecord } from "@moora/event-log";
 import type { SessionWithHeader } from "./session-cache.ts";
-import type { RestateSession } from "./restate-session.ts";
+import type { RestateSession } from "./session-handle.ts";
 
 /** A session whose records are folded one by one, and reported to the runs that wait for an answer. */
 export class FollowedSession<Answer> {

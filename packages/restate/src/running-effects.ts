@@ -2,7 +2,7 @@ import { effectsAt, type Agent, type AgentEffect, type AgentState } from "@moora
 import * as restate from "@restatedev/restate-sdk";
 import type { EffectHandlers } from "./effect-service.ts";
 import { serviceNames } from "./options.ts";
-import type { SessionHandlers } from "./session-object.ts";
+import type { SessionHandlers } from "./session-handlers.ts";
 import type { Context } from "./stored-session.ts";
 
 /** A change of the state of a session. */

@@ -4,7 +4,7 @@ import { digestOf } from "@moora/event-log";
 import { logRemoved } from "@moora/event-log/store";
 import { FollowedSession } from "./followed-session.ts";
 import { RestateFailure } from "./ingress.ts";
-import type { RestateSession } from "./restate-session.ts";
+import type { RestateSession } from "./session-handle.ts";
 import type { SessionCache, SessionWithHeader } from "./session-cache.ts";
 import type { SessionReader } from "./session-reader.ts";
 

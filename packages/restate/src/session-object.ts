@@ -7,7 +7,6 @@ import { orRefuse } from "./release-refusal.ts";
 import { retentionOptions, serviceNames, type RestateOptions } from "./options.ts";
 import type { SessionCache } from "./session-cache.ts";
 import type {
-  AppendResult,
   Decided,
   LogHead,
   Posted,
@@ -23,26 +22,7 @@ import type {
 } from "./session-messages.ts";
 import { readLastSeq, openSession, type Context, type SharedContext } from "./stored-session.ts";
 import { readPage, readPart, readStoredSession, readView } from "./stored-reads.ts";
-
-/**
- * The handlers of the object of a session: `post` and `decide` for callers, `create`, `append` and `remove` for logs, `report` for effects,
- * `expire` for timers. The others read.
- */
-export interface SessionHandlers {
-  post(ctx: Context, posted: Posted): Promise<PostedResult>;
-  decide(ctx: Context, decided: Decided): Promise<PostedResult>;
-  create(ctx: Context, given: { readonly header: string }): Promise<boolean>;
-  append(ctx: Context, append: SessionAppend): Promise<AppendResult>;
-  remove(ctx: Context): Promise<boolean>;
-  report(ctx: Context, posted: Posted): Promise<PostedResult>;
-  expire(ctx: Context, deadline: SessionDeadline): Promise<void>;
-  view(ctx: SharedContext, query?: ViewQuery | null): Promise<View>;
-  stored(ctx: SharedContext): Promise<StoredSession | null>;
-  part(ctx: SharedContext, part: SnapshotPart): Promise<string | null>;
-  records(ctx: SharedContext, query: RecordsQuery): Promise<RecordsPage>;
-  header(ctx: SharedContext): Promise<string | null>;
-  head(ctx: SharedContext): Promise<LogHead | null>;
-}
+import type { SessionHandlers } from "./session-handlers.ts";
 
 type ReadName = "view" | "stored" | "part" | "records" | "header" | "head";
 

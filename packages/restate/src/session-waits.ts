@@ -1,7 +1,7 @@
 import { userMessage, type AgentInput, type AgentRun, type AgentState, type UserContent } from "@moora/agent";
 import { checkIsReached, messageAsker, parseOrRefuse } from "@moora/agent/internal";
 import { AnswerWait } from "./answer-wait.ts";
-import type { RestateSession } from "./restate-session.ts";
+import type { RestateSession } from "./session-handle.ts";
 import { SessionFollower, type FollowerOptions } from "./session-follower.ts";
 import type { PostedResult } from "./session-messages.ts";
 

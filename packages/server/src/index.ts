@@ -1,7 +1,7 @@
 export { createAgentServer } from "./agent-server.ts";
 export type { AgentServer } from "./agent-server.ts";
-export type { Authorize, Grant, May, SessionAction, SessionRef } from "./access/authorization.ts";
-export type { ToolParts } from "./chat/ui-message-format.ts";
+export type { Authorize, Grant, May, SessionAction, SessionRef } from "./access/grant.ts";
+export type { ToolParts } from "./chat/ui-chunk.ts";
 export type { Connection } from "./routes/route.ts";
 export { defaultWorkerOptions } from "./worker/worker-options.ts";
 export type { WorkerOptions } from "./worker/worker-options.ts";

@@ -2,7 +2,8 @@ import { BuildError, needsContext, systemClock, type Agent } from "@moora/agent"
 import { blobProblem } from "@moora/agent-core-effects/internal";
 import { Logger, safeErrorListener } from "@moora/agent/internal";
 import { checkedHosts, checkedOrigin } from "./access/site-options.ts";
-import { checkNumbers, checkValues } from "./check-values.ts";
+import { checkNumbers } from "./check-numbers.ts";
+import { checkValues } from "./check-values.ts";
 import { LiveHub } from "./live/live-hub.ts";
 import { ServerCounters } from "./metrics/server-counters.ts";
 import { defaultServerLimits, type AgentServerOptions, type ServerContext } from "./server-options.ts";

@@ -1,7 +1,7 @@
 import type { Agent, BlobOptions, Clock, EventLog, LogListener } from "@moora/agent";
 import type { Logger, McpHost, McpRoute } from "@moora/agent/internal";
-import type { Authorize, SessionRef } from "./access/authorization.ts";
-import type { ToolParts } from "./chat/ui-message-format.ts";
+import type { Authorize, SessionRef } from "./access/grant.ts";
+import type { ToolParts } from "./chat/ui-chunk.ts";
 import type { LiveHub } from "./live/live-hub.ts";
 import type { ServerCounters } from "./metrics/server-counters.ts";
 import type { WorkerOptions } from "./worker/worker-options.ts";

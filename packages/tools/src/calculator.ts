@@ -1,7 +1,7 @@
 import { defineTool, toolReply, type Tool } from "@moora/agent-core-effects";
-import { amountToText } from "./calculator/amount-to-text.ts";
-import { CalculatorError } from "./calculator/calculator-error.ts";
+import { amountToText } from "./calculator/amount.ts";
 import { evaluate, maxExpressionLength } from "./calculator/evaluate.ts";
+import { CalculatorError } from "./calculator/tokens.ts";
 import { textAt } from "./tool-input.ts";
 
 /**

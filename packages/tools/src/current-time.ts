@@ -54,15 +54,12 @@ const timeIn = (zone: string, now: number): string =>
 const readable = (timeZone: string, now: number): string =>
   new Intl.DateTimeFormat("en-GB", { dateStyle: "full", timeStyle: "medium", timeZone }).format(now);
 
-/** ISO 8601 with the offset of the zone at that time. */
+/** ISO 8601 with the offset of the zone at that time: Sweden writes dates and times as ISO 8601 does. */
 function isoIn(timeZone: string, now: number): string {
-  const format = new Intl.DateTimeFormat("en-US", { timeZone, timeZoneName: "longOffset" });
-  const name = format.formatToParts(now).find((part) => part.type === "timeZoneName")?.value ?? "GMT";
-  const offset = name.slice("GMT".length);
-  const [hours = "0", minutes = "0", seconds = "0"] = offset.slice(1).split(":");
-  const sign = offset.startsWith("-") ? -1 : 1;
-  const shiftMs = sign * ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1_000;
-  return `${new Date(now + shiftMs).toISOString().slice(0, 19)}${offset === "" ? "Z" : offset}`;
+  const local = new Intl.DateTimeFormat("sv-SE", { dateStyle: "short", timeStyle: "medium", timeZone });
+  const zone = new Intl.DateTimeFormat("en-US", { timeZone, timeZoneName: "longOffset" });
+  const name = zone.formatToParts(now).find((part) => part.type === "timeZoneName")?.value ?? "GMT";
+  return `${local.format(now).replace(" ", "T")}${name.slice("GMT".length) || "Z"}`;
 }
 
 /** The zone by its IANA name, or by the city at the end of one. */

@@ -1,5 +1,5 @@
 import type { Immutable, Json } from "@moora/agent-core-state-machine";
-import { keepResult } from "@moora/agent-core-state-machine/internal";
+import { differenceOf } from "@moora/agent-core-state-machine/internal";
 import { dataAt, type DataState } from "./data-at.ts";
 import { DataRefused } from "./data-refused.ts";
 import type { AnyData, DataChange, Recipe } from "./define-data.ts";
@@ -41,19 +41,9 @@ export function changeOfAll(
   data: Json,
   recipes: readonly Recipe<unknown>[],
 ): DataChange {
-  const [first, ...others] = recipes;
-  if (first === undefined) return { data, patches: [] };
-  const change = definition.change(data, first);
-  if (others.length === 0) return change;
-  let changed = change.data;
-  const patches = [...change.patches];
-  for (const recipe of others) {
-    const next = definition.change(changed, recipe);
-    changed = next.data;
-    for (const patch of next.patches) patches.push(patch);
-  }
-  keepResult(data, patches, changed);
-  return { data: changed, patches };
+  let changed = data;
+  for (const recipe of recipes) changed = definition.change(changed, recipe).data;
+  return { data: changed, patches: differenceOf(data, changed) };
 }
 
 /** The updates of application data by one call or one handler. */

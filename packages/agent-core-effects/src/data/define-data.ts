@@ -1,4 +1,11 @@
-import type { AgentState, DataPatch, Immutable, Json } from "@moora/agent-core-state-machine";
+import {
+  applyPatches,
+  type AgentState,
+  type DataPatch,
+  type Immutable,
+  type Json,
+} from "@moora/agent-core-state-machine";
+import { differenceOf, isSameJson, jsonCopy } from "@moora/agent-core-state-machine/internal";
 import type { JsonObject } from "@moora/llm";
 import { shownValue, type OptionForms } from "@moora/llm/internal";
 import { checkOptions } from "../check-options.ts";
@@ -8,10 +15,7 @@ import { isPromise } from "../is-promise.ts";
 import { schemaCheckOf } from "../tool/schema-check.ts";
 import { isStandardSchema, type OutputOf, type StandardSchema } from "../tool/standard-schema.ts";
 import { dataAt } from "./data-at.ts";
-import { dataCopy } from "./data-copy.ts";
 import { DataRefused } from "./data-refused.ts";
-import { RecipeRunner } from "./recipe-runner.ts";
-import { schemaPartOf } from "./schema-part-of.ts";
 
 /**
  * A change of application data: a synchronous function that changes a draft of it. It must have no other effect, because it may
@@ -86,19 +90,24 @@ export function defineData<const Schema extends StandardSchema | JsonObject>(
     if (!found.ok) throw new DataRefused(found.problem);
     return found.value;
   };
-  const checkFits = (data: Json): void => void outputOf(data);
   const checked = (value: unknown): Json => {
     const data = dataCopy(value);
-    checkFits(data);
+    outputOf(data);
     return data;
   };
-  const runner = new RecipeRunner(checkFits, schemaPartOf(schema));
   return {
     version,
     initial: initialOf(() => checked(initial), outputOf),
-    // The schema has checked that the data is a value.
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-    change: (data, recipe) => runner.change(data, (draft) => recipe(draft as OutputOf<Schema>, data)),
+    change(data, recipe) {
+      const draft = draftOf(data);
+      // The schema has checked that the data is a value.
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+      checkSynchronous(recipe(draft as OutputOf<Schema>, data));
+      const patches = differenceOf(data, checked(draft));
+      const changed = applyPatches(data, patches);
+      if (changed === undefined) throw new DataRefused("it has too many levels.");
+      return { data: changed, patches };
+    },
     read(state) {
       // Data of this version was checked by this schema.
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion
@@ -163,7 +172,7 @@ function initialOf(read: () => Json, outputOf: (data: Json) => unknown): Json {
     const initial = read();
     if (typeof initial !== "object" || initial === null)
       return refuse(`initial of defineData must be an object or an array, got ${shownValue(initial)}.`);
-    if (!isEqual(outputOf(initial), initial)) {
+    if (!isSameJson(outputOf(initial), initial)) {
       refuse(
         "initial of defineData is not what its schema makes of it: a default, a conversion or an unknown field. Data is stored as it is. Give the value that the schema makes of it.",
       );
@@ -175,12 +184,26 @@ function initialOf(read: () => Json, outputOf: (data: Json) => unknown): Json {
   }
 }
 
-/** Whether two values of JSON are equal. Parts that they share are not compared. */
-function isEqual(a: unknown, b: unknown): boolean {
-  if (a === b) return true;
-  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
-  if (Array.isArray(a) !== Array.isArray(b)) return false;
-  const keys = Object.keys(a);
-  if (keys.length !== Object.keys(b).length) return false;
-  return keys.every((key) => Object.hasOwn(b, key) && isEqual(Reflect.get(a, key), Reflect.get(b, key)));
+/** A copy of a value that JSON keeps. Throws `DataRefused`. */
+function dataCopy(value: unknown): Json {
+  const found = jsonCopy(value);
+  if ("copy" in found) return found.copy;
+  const { path, message } = found.problem;
+  throw new DataRefused(path === "" ? message : `${path}: ${message}`);
+}
+
+/** A copy of data that may be changed. */
+function draftOf(data: Json): unknown {
+  if (typeof data !== "object" || data === null) return data;
+  if (Array.isArray(data)) return data.map(draftOf);
+  const draft: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(data)) draft[key] = draftOf(value);
+  return draft;
+}
+
+/** Callers without types may give an asynchronous recipe. */
+function checkSynchronous(result: unknown): void {
+  if (!isPromise(result)) return;
+  result.catch(() => undefined);
+  throw new DataRefused("a recipe must be synchronous, and this one returned a promise.");
 }

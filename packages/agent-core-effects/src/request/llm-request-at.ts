@@ -1,11 +1,10 @@
 import type { AgentState, ControlOf } from "@moora/agent-core-state-machine";
-import { modelFor, reflectTaskType, toolOf } from "@moora/agent-core-state-machine/internal";
+import { modelFor, reflectTaskType, toolOf, isBlacklisted } from "@moora/agent-core-state-machine/internal";
 import type { LlmRequest, LlmSettings, LlmTool, LlmToolChoice } from "@moora/llm";
 import { internalTools, wantsInternalTools } from "../internal-tools.ts";
 import { jsonObjectOf } from "./json-object.ts";
 import { messagesAt, type LlmRequestCache } from "./messages.ts";
 import { reflectionMessages } from "./reflection.ts";
-import { toolsAt } from "./tools.ts";
 
 /**
  * The model request of a state; undefined if the state wants none. Requests are not stored: they are computed from
@@ -77,3 +76,30 @@ const settingsOf = (
   { config: { settings } }: AgentState,
   { maxOutputTokens }: ControlOf<"Planning" | "Reflecting">,
 ): LlmSettings => (maxOutputTokens === null ? settings : { ...settings, maxOutputTokens });
+
+interface OfferedTools {
+  readonly blacklist: readonly string[];
+  readonly tools: readonly LlmTool[];
+}
+
+/** A cache by the tools of a state: they rarely change, and their schemas are long. */
+const memo = new WeakMap<AgentState["tools"], OfferedTools>();
+
+/**
+ * The tools that the model is offered: all except the blacklisted ones, in the order in which they were given. They change
+ * only with the configuration, so that the beginning of requests stays the same. An unreadable schema allows any object.
+ */
+function toolsAt({ tools, config }: AgentState): readonly LlmTool[] {
+  const { blacklist } = config.toolCalls;
+  const known = memo.get(tools);
+  if (known !== undefined && known.blacklist === blacklist) return known.tools;
+  const offered = Object.entries(tools)
+    .filter(([name]) => !isBlacklisted({ config, tools }, { name }))
+    .map(([name, { description, schema }]) => ({
+      name,
+      description,
+      schema: jsonObjectOf(schema) ?? { type: "object" },
+    }));
+  memo.set(tools, { blacklist, tools: offered });
+  return offered;
+}

@@ -12,11 +12,12 @@ import {
   transcriptOf,
   wording,
   type Ladder,
+  hasFilesLeftOut,
 } from "@moora/agent-core-state-machine/internal";
-import type { LlmContent, LlmMessage } from "@moora/llm";
+import type { LlmContent, LlmMessage, LlmPart } from "@moora/llm";
 import { refersToFiles } from "./file-references.ts";
-import { loweredMessage } from "./lowered-message.ts";
 import { loadedCallsToMessage, turnToMessage } from "./turn-to-message.ts";
+import { fileToName, mapFiles } from "@moora/llm/internal";
 
 /**
  * The messages of the next plan. They follow the rules that all providers share: the first message is the user's, the last
@@ -238,4 +239,25 @@ function userMessage(state: AgentState, id: string): LlmMessage | undefined {
   const files = (message.attachments ?? []).map((file): LlmContent => ({ type: "file", file }));
   const content = [...text, ...files];
   return content.length === 0 ? undefined : { role: "user", content };
+}
+
+/** A message on the rung of the ladder that requests to the model are on: without what its provider has refused. */
+function loweredMessage(
+  message: LlmMessage,
+  index: number,
+  { ladder, newestTurn }: { readonly ladder: Ladder; readonly newestTurn: number },
+): LlmMessage {
+  const isNeutral = ladder.raw === "all" || (ladder.raw === "earlier" && index < newestTurn);
+  const neutral = isNeutral && message.role === "assistant" ? neutralMessage(message) : message;
+  return hasFilesLeftOut(ladder, index) ? mapFiles(neutral, fileToName) : neutral;
+}
+
+/** A turn without what only its origin can read: a turn of no origin. */
+function neutralMessage({ turn, ...message }: Extract<LlmMessage, { role: "assistant" }>): LlmMessage {
+  const parts = turn.parts.flatMap((part): readonly LlmPart[] => {
+    if (part.type === "reasoning" || part.type === "opaque") return [];
+    const { raw: _, ...rest } = part;
+    return [rest];
+  });
+  return { ...message, turn: { origin: "", parts } };
 }

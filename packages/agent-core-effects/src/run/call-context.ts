@@ -3,7 +3,8 @@ import { budgetLeftAt, recordOf, wording } from "@moora/agent-core-state-machine
 import { textToJson } from "@moora/llm/internal";
 import type { CallToolEffect, ProbeToolEffect } from "../effect.ts";
 import { jsonObjectOf } from "../request/json-object.ts";
-import type { Tool, ToolContext } from "../tool/define-tool.ts";
+import type { Tool } from "../tool/define-tool.ts";
+import type { ToolContext } from "../tool/tool-options.ts";
 import type { AskedByTool } from "../tool/tool-asks.ts";
 import { isAborted, type LazyAbort } from "./abort.ts";
 import type { DataUpdates } from "../data/data-updates.ts";

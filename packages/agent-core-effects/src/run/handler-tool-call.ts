@@ -3,7 +3,8 @@ import { isBlacklisted, wording } from "@moora/agent-core-state-machine/internal
 import type { DataUpdates } from "../data/data-updates.ts";
 import { errorText } from "../error-text.ts";
 import { isPromise } from "../is-promise.ts";
-import { invalid, type Tool, type ToolContext } from "../tool/define-tool.ts";
+import { invalid, type Tool } from "../tool/define-tool.ts";
+import type { ToolContext } from "../tool/tool-options.ts";
 import { thrownToOutcome, type ToolOutcome } from "../tool/tool-reply.ts";
 import { toolNamed } from "../tool/tool-named.ts";
 import { unknownTool } from "../tool/unknown-tool.ts";

@@ -4,7 +4,6 @@ import { after } from "../is-promise.ts";
 import { refuse } from "../errors/build-error.ts";
 import { errorText } from "../error-text.ts";
 import { jsonObjectOf } from "../request/json-object.ts";
-import { isZodSchema } from "../data/zod-part.ts";
 import { jsonSchemaProblem } from "./json-schema-problem.ts";
 import { isNoJsonSchema, mistakenSchema, pathWithoutJsonSchema } from "./schema-mistakes.ts";
 import {
@@ -52,7 +51,7 @@ export function schemaCheckOf(
 
 function jsonSchemaOf(schema: StandardSchema, place: string, fix: string): Readonly<Record<string, unknown>> {
   const { jsonSchema, vendor } = schema["~standard"];
-  if (jsonSchema === undefined && isZodSchema(schema)) {
+  if (jsonSchema === undefined && "_zod" in schema) {
     return refuse(
       `${place} is a schema of zod/mini, which gives no JSON Schema by itself. Use a schema of zod; a tool may also give the JSON Schema beside: schema: z.toJSONSchema(input).`,
     );

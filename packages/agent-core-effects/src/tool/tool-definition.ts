@@ -13,7 +13,7 @@ import { checkOptions } from "../check-options.ts";
 import { refuse } from "../errors/build-error.ts";
 import { fieldProblem } from "../field-problem.ts";
 import { isContextDefinition } from "./define-context.ts";
-import type { ToolOptions } from "./define-tool.ts";
+import type { ToolOptions } from "./tool-options.ts";
 
 /** Application data, as an option. */
 export const dataForm: OptionForm = {

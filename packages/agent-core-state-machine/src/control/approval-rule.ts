@@ -1,4 +1,4 @@
-import type { ApprovalPolicy, Risk } from "../config.ts";
+import type { ApprovalPolicy, Risk } from "../config-parts.ts";
 import type { AgentState, ToolCallRecord, ToolDefinition } from "../state.ts";
 import { namesTool, toolOf } from "./calls.ts";
 import type { AskingStatus } from "./control.ts";

@@ -1,4 +1,4 @@
-import type { Approval } from "../config.ts";
+import type { Approval } from "../config-parts.ts";
 import { openCallOf } from "../collections/open-call-list.ts";
 import { recordOf, transcriptOf } from "../collections/state-lists.ts";
 import type { StateEdit } from "../state-edit.ts";

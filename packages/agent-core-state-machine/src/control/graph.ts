@@ -1,4 +1,4 @@
-import type { ControlGraph } from "../config.ts";
+import type { ControlGraph } from "../config-parts.ts";
 import { builtInStates, isBuiltInState, nextStateName, transitionTable } from "./transition-table.ts";
 
 /** An edge of the control graph: `event` leads from one state to another. */

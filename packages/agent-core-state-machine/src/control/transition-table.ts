@@ -1,4 +1,4 @@
-import type { ControlGraph } from "../config.ts";
+import type { ControlGraph } from "../config-parts.ts";
 import type { ControlType } from "./control.ts";
 
 /** The control states that every agent has. Custom states have names of their own. */

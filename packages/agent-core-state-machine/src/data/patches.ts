@@ -23,30 +23,11 @@ type Container = Json[] | { [key: string]: Json };
 
 /**
  * Returns data with patches applied, in order. Undefined if one does not fit: its place does not exist, or an index is not in
- * its array. Copies each array and object that changes once, and shares the rest with `data`. The result may be one that
- * `keepResult` has kept for these two: it is equal to what is computed without it.
+ * its array. Copies each array and object that changes once, and shares the rest with `data`.
  */
 export function applyPatches(data: Json, patches: readonly DataPatch[]): Json | undefined {
-  const known = results.get(patches);
-  if (known !== undefined && known.data === data) {
-    results.delete(patches);
-    return known.result;
-  }
   const writer = new PatchWriter(data);
   return patches.every((patch) => writer.apply(patch)) ? writer.frozenData() : undefined;
-}
-
-/** The results that `keepResult` keeps. */
-const results = new WeakMap<readonly DataPatch[], { readonly data: Json; readonly result: Json }>();
-
-/**
- * Keeps what patches make of data until `applyPatches` returns it. The runner has computed it to check it, and the reducer would
- * copy the same arrays and objects again. `result` must equal what `applyPatches` returns for the two. Freezes the array and each
- * patch; `applyPatches` has frozen their values.
- */
-export function keepResult(data: Json, patches: readonly DataPatch[], result: Json): void {
-  for (const patch of patches) Object.freeze(patch);
-  results.set(Object.freeze(patches), { data, result });
 }
 
 /** Data that patches are changing. */
@@ -112,7 +93,7 @@ class PatchWriter {
 const isArray = (value: Json): value is readonly Json[] => Array.isArray(value);
 
 /** The keys of a JSON Pointer; undefined if the text is not a pointer. `__proto__` is refused, because it is not a field like others. */
-export function pointerToKeys(pointer: string): string[] | undefined {
+function pointerToKeys(pointer: string): string[] | undefined {
   if (pointer === "") return [];
   if (!pointer.startsWith("/")) return undefined;
   const keys = pointer

@@ -1,31 +1,8 @@
 import type { AgentConfigChange, Decision } from "@moora/agent";
-import type { ToolOutcome } from "@moora/agent-core-effects";
-import type { LlmFailureKind } from "@moora/llm";
-import type { ModelAnswerKind } from "./model-answer.ts";
+import type { ModelAnswer } from "./model-answer.ts";
 import type { Release } from "./release.ts";
 import type { WriteFault, WriteTarget } from "./sim-log.ts";
-import type { ToolAnswerKind } from "./tool-answer.ts";
-
-/** The end of a model call. `arguments` is JSON text; `text` follows the streamed text. */
-export interface ModelAnswer {
-  readonly kind: ModelAnswerKind;
-  readonly text?: string;
-  readonly calls?: readonly { readonly name: string; readonly arguments: string; readonly id?: string }[];
-  /** Whether the turn begins with signed reasoning. */
-  readonly reasoning?: true;
-  /** From 0 to 1. */
-  readonly confidence?: number;
-  readonly failure?: LlmFailureKind;
-  readonly retryAfterMs?: number;
-}
-
-/** The end of a tool call. Kind `real` delivers the result of the tool itself, if it is executed. */
-export interface ToolAnswer {
-  readonly kind: ToolAnswerKind;
-  readonly outcome?: ToolOutcome;
-  /** For kind `lie`: the JSON text of what the tool returns, which is not an outcome. */
-  readonly lie?: string;
-}
+import type { ToolAnswer } from "./tool-answer.ts";
 
 /**
  * One action in a simulated session, as plain data. `nth` counts pending work from 0, oldest first;

@@ -1,11 +1,10 @@
 import type { Agent } from "@moora/agent";
 import type { LlmFailureKind, LlmRequest } from "@moora/llm";
-import type { ModelAnswer, ToolAnswer } from "./action.ts";
+import type { ToolAnswer, ToolAnswerKind } from "./tool-answer.ts";
+import type { ModelAnswer, ModelAnswerKind } from "./model-answer.ts";
 import { oneOf, weighted } from "./choices.ts";
 import type { Draws } from "./draws.ts";
-import type { ModelAnswerKind } from "./model-answer.ts";
 import type { PendingTool } from "./pending.ts";
-import type { ToolAnswerKind } from "./tool-answer.ts";
 
 const modelLikelihoods: readonly (readonly [weight: number, kind: ModelAnswerKind])[] = [
   [16, "plain"],

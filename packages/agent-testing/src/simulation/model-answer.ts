@@ -1,7 +1,20 @@
 import type { LlmFailureKind, LlmOutcome, LlmPart } from "@moora/llm";
 import { simulatedOrigin } from "../laws/request-laws.ts";
-import type { ModelAnswer } from "./action.ts";
+
 import { oversizedText } from "./sim-log.ts";
+
+/** The end of a model call. `arguments` is JSON text; `text` follows the streamed text. */
+export interface ModelAnswer {
+  readonly kind: ModelAnswerKind;
+  readonly text?: string;
+  readonly calls?: readonly { readonly name: string; readonly arguments: string; readonly id?: string }[];
+  /** Whether the turn begins with signed reasoning. */
+  readonly reasoning?: true;
+  /** From 0 to 1. */
+  readonly confidence?: number;
+  readonly failure?: LlmFailureKind;
+  readonly retryAfterMs?: number;
+}
 
 /** The kinds of model answers; all but `plain` and `calls` are faults that `faults` can leave out. */
 export const modelAnswerKinds = [

@@ -1,6 +1,7 @@
 import type { Json } from "@moora/llm";
 import { isJsonObject } from "@moora/llm/internal";
-import type { ModelAnswer, SimAction } from "./action.ts";
+import type { SimAction } from "./action.ts";
+import type { ModelAnswer } from "./model-answer.ts";
 
 /** Plainer forms of an action, the plainest first: what a failure does not need is left out of what people read. */
 export function* simplerActions(action: SimAction): Generator<SimAction, void, undefined> {

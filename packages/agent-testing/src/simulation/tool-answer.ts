@@ -1,6 +1,14 @@
 import type { ToolOutcome } from "@moora/agent-core-effects";
-import type { ToolAnswer } from "./action.ts";
+
 import { oversizedText } from "./sim-log.ts";
+
+/** The end of a tool call. Kind `real` delivers the result of the tool itself, if it is executed. */
+export interface ToolAnswer {
+  readonly kind: ToolAnswerKind;
+  readonly outcome?: ToolOutcome;
+  /** For kind `lie`: the JSON text of what the tool returns, which is not an outcome. */
+  readonly lie?: string;
+}
 
 /** The kinds of tool results; all but `success` and `real` are faults that `faults` can leave out. */
 export const toolAnswerKinds = [

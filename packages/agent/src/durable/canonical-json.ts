@@ -1,3 +1,5 @@
+export { isSameJson } from "@moora/agent-core-state-machine/internal";
+
 /** JSON text with sorted keys: equal values have equal texts, whatever the order in which their fields were added. */
 export function canonicalJson(value: unknown): string {
   if (typeof value !== "object" || value === null) return scalarToJson(value);
@@ -12,18 +14,6 @@ function scalarToJson(value: unknown): string {
 
 /** True for every object: a type predicate that makes its fields readable without a copy. */
 const isRecord = (value: object): value is Readonly<Record<string, unknown>> => value !== null;
-
-/** Whether two JSON values are equal. The order of fields does not matter; an undefined field equals a missing one. */
-export function isSameJson(a: unknown, b: unknown): boolean {
-  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return a === b;
-  if (!isRecord(a) || !isRecord(b) || Array.isArray(a) !== Array.isArray(b)) return false;
-  const keys = new Set([...Object.keys(a), ...Object.keys(b)]);
-  return [...keys].every((key) => isSameJson(ownField(a, key), ownField(b, key)));
-}
-
-/** An own field of a record; undefined for an inherited one, which JSON does not contain. */
-const ownField = (record: Readonly<Record<string, unknown>>, key: string): unknown =>
-  Object.hasOwn(record, key) ? record[key] : undefined;
 
 function listToJson(items: readonly unknown[]): string {
   let text = "[";

@@ -1,6 +1,5 @@
 import { LogError } from "@moora/event-log";
-import type { ObjectStorage } from "../platform.ts";
-import type { Database } from "./database.ts";
+import type { ObjectStorage, SqlValue } from "../platform.ts";
 
 const format = 1;
 
@@ -61,7 +60,10 @@ const blobTable = `
 const tablesOfGeneration = ["moora_sessions", "moora_records", "moora_snapshots", "moora_parts"] as const;
 
 /** Deletes the rows of a generation. */
-export function deleteGeneration(database: Pick<Database, "do">, generation: number): void {
+export function deleteGeneration(
+  database: { do(query: string, ...values: SqlValue[]): void },
+  generation: number,
+): void {
   for (const table of tablesOfGeneration)
     database.do(`DELETE FROM ${table} WHERE generation = ?`, generation);
 }

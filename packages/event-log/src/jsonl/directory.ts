@@ -1,5 +1,6 @@
 import { join } from "node:path";
-import { type FileLock, fileLock, lockFolder } from "../lock/file-lock.ts";
+import { fileLock, lockFolder } from "../lock/file-lock.ts";
+import type { FileLock } from "../lock/claim-lock.ts";
 import { isPromise } from "../maybe-promise.ts";
 import type { LogNotice, MaybePromise } from "../port.ts";
 import { type Attempt, retryWhileBusy } from "../retry-while-busy.ts";

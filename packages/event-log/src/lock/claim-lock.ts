@@ -2,9 +2,23 @@ import { renameSync } from "node:fs";
 import { join } from "node:path";
 import { errorCode } from "../error-code.ts";
 import type { Attempt } from "../retry-while-busy.ts";
-import type { FileLock } from "./file-lock.ts";
+
 import { type HolderFile, removeFile } from "./holder-file.ts";
 import { type Holders, holderOf } from "./holders.ts";
+
+/**
+ * Mutual exclusion for the writers of a directory, by the name that they write: processes of one machine, threads of one
+ * process, and containers that share the directory. A lock ends when its holder ends, for whatever reason.
+ */
+export interface FileLock {
+  /** Runs `use` while holding the name. Returns undefined, without running it, if another process holds the name. */
+  tryHold<T>(name: string, use: () => T): Attempt<T>;
+  /** Whether no other process holds the name now. Writes nothing. False if only `probe` can decide. */
+  isFree(name: string): boolean;
+  /** Finds out asynchronously whether the other holders of the name are alive, for the next call. */
+  probe(name: string): Promise<void>;
+  close(): void;
+}
 
 /**
  * A lock that consists of files in a folder. To lock a name, a process first creates its claim and then looks for other claims:

@@ -2,7 +2,7 @@ import nodeFileSystem from "node:fs";
 import { join } from "node:path";
 import type { Attempt } from "../retry-while-busy.ts";
 import { errorCode } from "../error-code.ts";
-import type { FileLock } from "./file-lock.ts";
+import type { FileLock } from "./claim-lock.ts";
 
 /** The flags with which a platform opens a file as a lock, without waiting: for holding it, and for testing it. */
 interface ExclusiveOpen {

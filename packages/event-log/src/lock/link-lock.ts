@@ -2,8 +2,7 @@ import { type BigIntStats, linkSync, lstatSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
 import { errorCode } from "../error-code.ts";
 import type { Attempt } from "../retry-while-busy.ts";
-import { ClaimLock } from "./claim-lock.ts";
-import type { FileLock } from "./file-lock.ts";
+import { ClaimLock, type FileLock } from "./claim-lock.ts";
 import { hasNoListener, removeFile } from "./holder-file.ts";
 import { type Holders, holderOf } from "./holders.ts";
 

@@ -3,7 +3,13 @@ import { type ChainHead, chainStart, checkedChain, logCorrupt } from "../chain.t
 import { nextTurn, readParts } from "../in-turns.ts";
 import type { LogRecord, MaybePromise, SessionLog } from "../port.ts";
 import type { Connection, Row } from "./connection.ts";
-import type { SqliteGeneration } from "./session.ts";
+
+/** One generation of a session: its number in the database, its id and header. */
+export interface SqliteGeneration {
+  readonly generation: number;
+  readonly id: string;
+  readonly header: string;
+}
 
 /**
  * Checksums over the records up to `seq`, whose digest is `digest`: one for each column, over its values with a line break

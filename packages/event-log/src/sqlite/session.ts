@@ -18,7 +18,7 @@ import { rowToRecord, rowToSnapshot } from "../rows.ts";
 import { snapshotSeal, soundSnapshot } from "../snapshot-seal.ts";
 import { SerialQueue } from "../serial-queue.ts";
 import type { Connection } from "./connection.ts";
-import { Prefix, checksumToText } from "./prefix.ts";
+import { Prefix, checksumToText, type SqliteGeneration } from "./prefix.ts";
 
 const sql = {
   head: "SELECT head, digest FROM moora_sessions WHERE generation = ?",
@@ -37,13 +37,6 @@ const sql = {
   saveSnapshot: `INSERT OR REPLACE INTO moora_snapshots (generation, seq, digest, version, body, body_digest, seal,
     prefix_seq, prefix_digest, prefix_sum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 } as const;
-
-/** One generation of a session: its number in the database, its id and header. */
-export interface SqliteGeneration {
-  readonly generation: number;
-  readonly id: string;
-  readonly header: string;
-}
 
 /** A handle on one session in a SQLite database. Writes run one after the other, in the order of the calls. */
 export class SqliteSession implements SessionLog {

@@ -2,7 +2,7 @@ import { canonicalJson } from "@moora/agent";
 import type { Tool } from "@moora/agent-core-effects";
 import { refuse, shownValue } from "@moora/agent-core-effects/internal";
 import { McpError } from "../mcp-error.ts";
-import type { McpConnection, McpConnectOptions } from "./connect-mcp.ts";
+import type { McpConnection, McpConnectOptions } from "./mcp-connection.ts";
 import type { McpElicitation, McpElicitationAnswer, OnElicitation } from "./elicitation.ts";
 import { errorToMcpError, isTooLarge, lostAmong } from "./error-to-mcp-error.ts";
 import { defaultMaxResultBytes, resultTooLarge } from "./tool-call.ts";

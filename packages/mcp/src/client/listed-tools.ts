@@ -1,11 +1,11 @@
 import type { Tool } from "@moora/agent-core-effects";
-import { errorText } from "@moora/agent-core-effects/internal";
+import { errorText, checkOptions, oneOf, type OptionForms } from "@moora/agent-core-effects/internal";
 import { McpError } from "../mcp-error.ts";
 import type { CallSender, McpTool } from "./mcp-client.ts";
-import { checkRule } from "./check-rule.ts";
 import { listedTool } from "./listed-tool.ts";
 import { maxTools, tooManyTools, type ToolList } from "./read-tools.ts";
 import type { McpToolsOptions } from "./tools-options.ts";
+import type { McpToolRule } from "./tool-policy.ts";
 
 /**
  * The tools that a server lists, without those that cannot be used. Throws `McpError` for too many tools and for two of the
@@ -56,3 +56,18 @@ const collision = (
     `The MCP server ${server} lists the tools ${JSON.stringify(one)} and ${JSON.stringify(other)}, which both have the name ` +
       `${name}. Give one of them another name, or leave it out, with the option rule.`,
   );
+
+const forms: OptionForms<McpToolRule> = {
+  name: "string",
+  include: oneOf(true, false),
+  risk: oneOf("low", "medium", "high", "critical"),
+  approval: oneOf("always", "never"),
+  replay: oneOf("safe", "keyed", "once"),
+  timeoutMs: "positiveInteger",
+};
+
+/** Throws `BuildError` for what a rule returned about a tool if it has an unknown field or an invalid value. */
+function checkRule(rule: McpToolRule, tool: string): void {
+  const place = `the rule for the tool ${tool}`;
+  checkOptions(place, rule, forms, { placeOf: (path) => `${path} of ${place}` });
+}

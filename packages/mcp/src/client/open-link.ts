@@ -1,5 +1,5 @@
 import type { Client } from "@modelcontextprotocol/client";
-import { isJsonObject } from "@moora/llm/internal";
+import { isJsonObject, rootCause } from "@moora/llm/internal";
 import { McpError } from "../mcp-error.ts";
 import { causeText } from "./cause-text.ts";
 import { isUnauthorized } from "./error-to-mcp-error.ts";
@@ -8,7 +8,6 @@ import { readTools, type ToolList } from "./read-tools.ts";
 import type { SecretMask } from "./secret-mask.ts";
 import { sdkClient, type ClientListeners, type ProtocolMode } from "./sdk-client.ts";
 import { isHttp, type McpServerAddress, type StdioServer } from "./server-address.ts";
-import { spawnProblem } from "./spawn-problem.ts";
 
 /** What is needed to connect to a server. */
 export interface LinkOptions extends ClientListeners {
@@ -129,3 +128,27 @@ async function connectError(
 /** The program; without what may be arguments if there is no program of this name. */
 const shownCommand = ({ command }: StdioServer, problem: string | undefined): string =>
   problem === undefined ? command : command.split(/\s/, 1).join("");
+
+/** The errors of a program or a folder that does not exist, and of a folder that is a file. */
+const missing: ReadonlySet<string | undefined> = new Set(["ENOENT", "ENOTDIR"]);
+
+/**
+ * Why the program of a server was not found, with the fix; undefined for any other error. Node reports a missing working folder as a
+ * missing program. Arguments may be secret, and are not part of the text.
+ */
+async function spawnProblem({ command, cwd }: StdioServer, error: unknown): Promise<string | undefined> {
+  if (!missing.has(rootCause(error).code)) return undefined;
+  if (cwd !== undefined && !(await isFolder(cwd)))
+    return `cwd must be a folder that exists, got ${JSON.stringify(cwd)}.`;
+  if (/\s/.test(command))
+    return "command must be a program without arguments. Give the arguments as a list, in args.";
+  return `The program ${JSON.stringify(command)} was not found. Install it, or give its path.`;
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  const { stat } = await import("node:fs/promises");
+  return await stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+}

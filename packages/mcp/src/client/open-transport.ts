@@ -5,7 +5,7 @@ import { closeTree } from "./close-tree.ts";
 import { limitedFetch } from "./limited-fetch.ts";
 import type { SecretMask } from "./secret-mask.ts";
 import { isHttp, type HttpServer, type McpServerAddress, type StdioServer } from "./server-address.ts";
-import { stderrTail } from "./stderr-tail.ts";
+import type { Stream } from "node:stream";
 
 /** A transport to a server, not yet connected. */
 export interface OpenedTransport {
@@ -129,4 +129,16 @@ export function hideElicitation(transport: Transport): void {
     const { elicitation: _, ...capabilities } = params["capabilities"];
     return send({ ...message, params: { ...params, capabilities } }, options);
   };
+}
+
+/** How much of the output is shown, in characters. As much before it is read, so that no secret is cut in two before it is masked. */
+const maxLength = 2_000;
+
+/** Reads the output of a server that is meant for people, and keeps its end. Returns a function that returns it, masked. */
+function stderrTail(output: Stream | null, mask: SecretMask): () => string {
+  let tail = "";
+  output?.on("data", (chunk: Buffer) => {
+    tail = (tail + chunk.toString("utf8")).slice(-2 * maxLength);
+  });
+  return () => mask.error(tail).slice(-maxLength).trim().toWellFormed();
 }

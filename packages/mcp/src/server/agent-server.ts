@@ -17,7 +17,7 @@ import type {
   McpAgentServer,
   McpServerOptions,
   StdioStreams,
-} from "./mcp-server.ts";
+} from "./mcp-agent-server.ts";
 import { CallRunner } from "./run-call.ts";
 import type { ServedAgent } from "./served-agent.ts";
 import type { FactoryParts } from "./server-factory.ts";

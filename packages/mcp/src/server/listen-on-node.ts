@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { ListenError } from "@moora/agent";
 import { loadSdk } from "../load-sdk.ts";
-import type { ListeningServer } from "./mcp-server.ts";
+import type { ListeningServer } from "./mcp-agent-server.ts";
 
 /** Where to listen, and who hears of errors. */
 export interface NodeOptions {

@@ -1,9 +1,8 @@
 import { openSession, stateAt, type Agent, type LogListener, type SessionView } from "@moora/agent";
 import { truncated } from "@moora/agent-core-effects/internal";
 import type { CallAction, CallSession, ListedSession, UserSessions } from "@moora/agent/internal";
-import { sessionsOf, type EventLog } from "@moora/event-log";
+import { sessionsOf, type EventLog, digestOf, LogError, type SessionLog } from "@moora/event-log";
 import { isJsonObject, textToJson } from "@moora/llm/internal";
-import { maySee, newSessionId, openVisible, type User } from "./session-access.ts";
 
 /** What the sessions of all users share. */
 export interface LogSessionsOptions {
@@ -77,4 +76,27 @@ function agentOf(header: string): string {
   const parsed = textToJson(header);
   const agent = isJsonObject(parsed) ? parsed["agent"] : undefined;
   return isJsonObject(agent) && typeof agent["name"] === "string" ? agent["name"] : "";
+}
+
+/** A user of a server; undefined for the user of this machine, who may see every session of the log. */
+type User = string | undefined;
+
+/** The beginning of the ids of a user's sessions. It shows whose they are without naming the user. */
+const prefixOf = (user: User): string => (user === undefined ? "mcp-" : `mcp-${digestOf(user)}-`);
+
+/** An id for a new session, which cannot be guessed. */
+const newSessionId = (user: User): string => `${prefixOf(user)}${globalThis.crypto.randomUUID()}`;
+
+/** Whether a user may see and continue a session. */
+const maySee = (user: User, id: string): boolean => user === undefined || id.startsWith(prefixOf(user));
+
+/** Opens the log of a session that a user may see; undefined if there is none, also for what cannot be the id of one. */
+async function openVisible(log: EventLog, user: User, id: string): Promise<SessionLog | undefined> {
+  if (!maySee(user, id)) return undefined;
+  try {
+    return await log.open(id);
+  } catch (error) {
+    if (error instanceof LogError && error.code === "InvalidId") return undefined;
+    throw error;
+  }
 }

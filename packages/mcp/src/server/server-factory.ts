@@ -2,7 +2,7 @@ import type { AuthInfo, McpServer, McpServerFactory, ServerContext } from "@mode
 import type { UserSessions } from "@moora/agent/internal";
 import manifest from "../../package.json" with { type: "json" };
 import { agentToolHandler, type WaitingCall } from "./agent-tool-handler.ts";
-import type { McpServerOptions } from "./mcp-server.ts";
+import type { McpServerOptions } from "./mcp-agent-server.ts";
 import type { CallRunner } from "./run-call.ts";
 import type { Connection } from "./run-round.ts";
 import type { ServedAgent } from "./served-agent.ts";

@@ -1,6 +1,6 @@
 import { AiSdkCaller, type AiSdkFactory } from "@moora/llm-ai-sdk";
 import { loadSdk } from "@moora/llm/adapter";
-import type { Provider } from "./providers.ts";
+import type { Provider } from "./provider.ts";
 
 const viaAiSdk = (
   { name, sdk, ...settings }: Pick<Provider, "name" | "keyName" | "variables"> & { readonly sdk: string },

@@ -2,7 +2,8 @@ import { nearest } from "@moora/agent-core-effects/internal";
 import type { LlmCaller } from "@moora/llm";
 import type { CliHost } from "./cli-host.ts";
 import type { GivenOptions } from "./options.ts";
-import { providers, type Provider } from "./providers.ts";
+import { providers } from "./providers.ts";
+import type { Provider } from "./provider.ts";
 import { environmentSecrets, urlSecrets } from "./secrets.ts";
 import { UsageError } from "./usage-error.ts";
 

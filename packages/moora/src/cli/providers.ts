@@ -1,22 +1,8 @@
-import type { LlmCaller } from "@moora/llm";
-import type { ConnectionOptions } from "@moora/llm/adapter";
 import { AnthropicCaller } from "@moora/llm-anthropic";
 import { chatProfiles, OpenAiCaller, OpenAiChatCaller, type ChatProfileName } from "@moora/llm-openai";
 import { planner } from "@moora/planner";
 import { aiSdkProviders } from "./ai-sdk-providers.ts";
-
-/** A provider of models, and the variable of its API key. */
-export interface Provider {
-  readonly name: string;
-  /** The environment variable of the API key; missing where none is needed. */
-  readonly keyName?: string;
-  /** Sets of environment variables that the package of the provider reads itself. One set must be complete. */
-  readonly variables?: readonly (readonly string[])[];
-  readonly needsModel: boolean;
-  /** The package that its adapter loads at the first call: an optional peer dependency. */
-  readonly sdk?: string;
-  readonly callerOf: (connection: ConnectionOptions) => LlmCaller;
-}
+import type { Provider } from "./provider.ts";
 
 const chat = (name: ChatProfileName, shown: string = name): Provider => {
   const profile = chatProfiles[name];

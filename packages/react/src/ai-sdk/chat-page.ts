@@ -1,10 +1,9 @@
 import { Chat } from "@ai-sdk/react";
 import type { UIMessage } from "ai";
 import { isOfAssistant, isUnfinished } from "./answers.ts";
-import { postAnswers, transportTo } from "./chat-requests.ts";
+import { postAnswers, transportTo, type AgentChatOptions } from "./chat-requests.ts";
 import { PendingAnswers } from "./pending-answers.ts";
 import { readAgentChat } from "./read-agent-chat.ts";
-import type { AgentChatOptions } from "./use-agent-chat.ts";
 
 /** A chat in a page, which also posts the answers that its `Chat` does not post, and reads what others have decided. */
 export class ChatPage<Message extends UIMessage> {

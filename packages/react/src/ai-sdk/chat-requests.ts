@@ -1,6 +1,23 @@
-import { DefaultChatTransport, type ChatTransport, type UIMessage } from "ai";
+import { DefaultChatTransport, type ChatInit, type ChatTransport, type UIMessage } from "ai";
 import { AgentChatError } from "./agent-chat-error.ts";
 import { isOfAssistant } from "./answers.ts";
+
+/**
+ * A chat, and what `useChat` takes beside it. As there, `messages`, the schemas and `generateId` are those of the first rendering
+ * with an address, and everything else is that of the newest one.
+ */
+export interface AgentChatOptions<Message extends UIMessage = UIMessage>
+  extends
+    AgentChatAddress,
+    Omit<
+      ChatInit<Message>,
+      "id" | "messages" | "transport" | "sendAutomaticallyWhen" | "experimental_queue"
+    > {
+  /** The messages of the chat, which `readAgentChat` has read; `[]` for a new one. */
+  readonly messages: Message[];
+  /** How long changes of the messages may wait until they are rendered, in milliseconds. */
+  readonly throttle?: number;
+}
 
 /** Where a chat is. */
 export interface AgentChatAddress {

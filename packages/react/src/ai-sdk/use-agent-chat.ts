@@ -1,25 +1,8 @@
 import { useChat, type UseChatHelpers } from "@ai-sdk/react";
-import type { ChatInit, UIMessage } from "ai";
+import type { UIMessage } from "ai";
 import { useEffect, useMemo } from "react";
 import { ChatPage } from "./chat-page.ts";
-import type { AgentChatAddress } from "./chat-requests.ts";
-
-/**
- * A chat, and what `useChat` takes beside it. As there, `messages`, the schemas and `generateId` are those of the first rendering
- * with an address, and everything else is that of the newest one.
- */
-export interface AgentChatOptions<Message extends UIMessage = UIMessage>
-  extends
-    AgentChatAddress,
-    Omit<
-      ChatInit<Message>,
-      "id" | "messages" | "transport" | "sendAutomaticallyWhen" | "experimental_queue"
-    > {
-  /** The messages of the chat, which `readAgentChat` has read; `[]` for a new one. */
-  readonly messages: Message[];
-  /** How long changes of the messages may wait until they are rendered, in milliseconds. */
-  readonly throttle?: number;
-}
+import type { AgentChatOptions } from "./chat-requests.ts";
 
 /**
  * The chat of an agent of a server, with what `useChat` returns. It continues an answer that is being written, posts each answer of

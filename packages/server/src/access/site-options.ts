@@ -1,6 +1,6 @@
 import { BuildError } from "@moora/agent";
 import { shownValue } from "@moora/agent-core-effects/internal";
-import type { Authorize } from "./authorization.ts";
+import type { Authorize } from "./grant.ts";
 import { isLoopbackHost } from "./site-checks.ts";
 
 /** Throws `BuildError` for a pattern, which would match no host, and for a host of other machines on a server whose users are all one user. */

@@ -2,7 +2,7 @@ import { failureText, type AgentState } from "@moora/agent";
 import type { AgUiClient } from "./ag-ui-client.ts";
 import { AgUiDrafts } from "./ag-ui-drafts.ts";
 import { contentWithFiles } from "./ag-ui-files.ts";
-import type { AgUiEvent } from "./ag-ui-format.ts";
+import type { AgUiEvent } from "./ag-ui-event.ts";
 import { callsMessageId, resultMessageId } from "./ag-ui-ids.ts";
 import { textOf, type UiChunk } from "./ui-chunk.ts";
 

@@ -1,4 +1,4 @@
-import type { AgUiEvent } from "./ag-ui-format.ts";
+import type { AgUiEvent } from "./ag-ui-event.ts";
 
 interface Draft {
   readonly name: string;

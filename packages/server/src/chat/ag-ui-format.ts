@@ -10,9 +10,7 @@ import { AgUiSharedState } from "./ag-ui-state.ts";
 import type { ChatFormat, ChatTranslator } from "./chat-format.ts";
 import { turnIdOf, turnsOf } from "./loop-turns.ts";
 import type { UiChunk } from "./ui-chunk.ts";
-
-/** An event of AG-UI 1.0. Fields without a value are left out: a null is invalid. */
-export type AgUiEvent = { readonly type: string } & Readonly<Record<string, unknown>>;
+import type { AgUiEvent } from "./ag-ui-event.ts";
 
 /** One run of AG-UI, as its client names it. */
 export interface AgUiRun {

@@ -1,5 +1,5 @@
 import type { AgUiClient } from "./ag-ui-client.ts";
-import type { AgUiEvent } from "./ag-ui-format.ts";
+import type { AgUiEvent } from "./ag-ui-event.ts";
 import type { UiChunk } from "./ui-chunk.ts";
 
 /** A chunk of a text or of reasoning. */

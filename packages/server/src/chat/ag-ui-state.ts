@@ -1,6 +1,6 @@
 import type { AgentState, DataPatch, Json } from "@moora/agent";
 import { dataOf } from "@moora/agent/internal";
-import type { AgUiEvent } from "./ag-ui-format.ts";
+import type { AgUiEvent } from "./ag-ui-event.ts";
 
 /** Deltas up to so many characters are sent as they are, also where the data is shorter. */
 const shortDelta = 1_000;

@@ -2,7 +2,7 @@ import type { AgentAttachment, Decision, Question } from "@moora/agent";
 import * as z from "zod/mini";
 import { HttpProblem } from "../problem.ts";
 import { checkedUserMessageId, isOfServer } from "./reserved-ids.ts";
-import { questionPartId } from "./sub-agent-questions.ts";
+import { questionPartId } from "./question-text.ts";
 
 const partSchema = z.looseObject({ type: z.string() });
 

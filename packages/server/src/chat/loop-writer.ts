@@ -9,7 +9,8 @@ import { endOf } from "./loop-end.ts";
 import { callsOf, keyOf, turnIdOf, turnsOf, type Turn } from "./loop-turns.ts";
 import { PartWriter } from "./part-writer.ts";
 import type { PostedMessage } from "./posted-message.ts";
-import { questionPartId, SubAgentQuestions } from "./sub-agent-questions.ts";
+import { questionPartId } from "./question-text.ts";
+import { SubAgentQuestions } from "./sub-agent-questions.ts";
 import { fileToChunk, type UiChunk } from "./ui-chunk.ts";
 
 /** The events after which the answer that the model is writing has grown. */

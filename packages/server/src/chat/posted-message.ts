@@ -3,7 +3,7 @@ import { isSameJson } from "@moora/agent/internal";
 import * as z from "zod/mini";
 import type { ChatMessage } from "./chat-request.ts";
 import type { Turn } from "./loop-turns.ts";
-import { isQuestionPart, questionPartId } from "./sub-agent-questions.ts";
+import { isQuestionPart, questionPartId } from "./question-text.ts";
 import type { UiChunk } from "./ui-chunk.ts";
 
 const callSchema = z.looseObject({

@@ -20,3 +20,9 @@ export function questionFields(asked: Question): QuestionFields {
     ...(answerSchema === undefined ? {} : { answerSchema }),
   };
 }
+
+/** The id of the part of a message that shows a question of a sub-agent. Calls of sub-agents have ids of their own. */
+export const questionPartId = ({ digest }: Pick<Question, "digest">): string => `question_${digest}`;
+
+/** Whether an id is that of a part that shows a question of a sub-agent. */
+export const isQuestionPart = (id: string): boolean => id.startsWith("question_");

@@ -1,6 +1,6 @@
 import { failureText, type AgentEvent, type Question, type ToolCallResult } from "@moora/agent";
 import type { PostedCall } from "./posted-message.ts";
-import { questionFields } from "./question-text.ts";
+import { questionFields, questionPartId } from "./question-text.ts";
 import { valueOf, type UiChunk } from "./ui-chunk.ts";
 
 /** A question of a sub-agent. */
@@ -8,12 +8,6 @@ type SubAgentQuestion = Question & Required<Pick<Question, "path">>;
 
 const isOfSubAgent = (question: Question): question is SubAgentQuestion =>
   question.path !== undefined && question.path.length > 0;
-
-/** The id of the part of a message that shows a question of a sub-agent. Calls of sub-agents have ids of their own. */
-export const questionPartId = ({ digest }: Pick<Question, "digest">): string => `question_${digest}`;
-
-/** Whether an id is that of a part that shows a question of a sub-agent. */
-export const isQuestionPart = (id: string): boolean => id.startsWith("question_");
 
 /** The events of a sub-agent after which other questions may be open. */
 export const showsQuestions: ReadonlySet<AgentEvent["type"]> = new Set([

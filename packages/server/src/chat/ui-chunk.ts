@@ -1,5 +1,11 @@
 import type { AgentAttachment } from "@moora/agent";
 
+/**
+ * The parts of a message that show tool calls. `dynamic`: of the type `dynamic-tool`, with the name beside it; `static`: of the type
+ * `tool-NAME`, as a page has them whose messages have the types of its tools.
+ */
+export type ToolParts = "dynamic" | "static";
+
 /** What a page needs to show a question: its text, without which the call itself is the question, and the JSON Schema of its answer, as a text. */
 export interface QuestionFields {
   readonly question?: string;

@@ -1,12 +1,6 @@
 import type { ChatFormat, ChatTranslator } from "./chat-format.ts";
-import { isQuestionPart } from "./sub-agent-questions.ts";
-import type { UiChunk } from "./ui-chunk.ts";
-
-/**
- * The parts of a message that show tool calls. `dynamic`: of the type `dynamic-tool`, with the name beside it; `static`: of the type
- * `tool-NAME`, as a page has them whose messages have the types of its tools.
- */
-export type ToolParts = "dynamic" | "static";
+import { isQuestionPart } from "./question-text.ts";
+import type { UiChunk, ToolParts } from "./ui-chunk.ts";
 
 /** What a message of the assistant says about itself: the id of its session. */
 export interface UiMetadata {

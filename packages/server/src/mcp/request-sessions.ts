@@ -1,6 +1,7 @@
 import { InputRefused, stateAt, type Agent, type SessionView } from "@moora/agent";
 import type { CallAction, CallSession, ListedSession, UserSessions } from "@moora/agent/internal";
-import type { Access, SessionAction, SessionRef } from "../access/authorization.ts";
+import type { Access } from "../access/authorization.ts";
+import type { SessionAction, SessionRef } from "../access/grant.ts";
 import { HttpProblem, sessionNotFound } from "../problem.ts";
 import { checkMayCreate, newSessionId } from "../sessions/new-session.ts";
 import type { ServerParts } from "../server-parts.ts";

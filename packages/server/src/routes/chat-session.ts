@@ -1,5 +1,6 @@
 import { digestOf } from "@moora/event-log";
-import type { Access, SessionRef } from "../access/authorization.ts";
+import type { Access } from "../access/authorization.ts";
+import type { SessionRef } from "../access/grant.ts";
 import type { ChatFormat } from "../chat/chat-format.ts";
 import type { ChatReader } from "../chat/chat-start.ts";
 import { ChatStream } from "../chat/chat-stream.ts";

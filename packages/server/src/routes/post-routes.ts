@@ -8,7 +8,7 @@ import {
   type PostReceipt,
 } from "@moora/agent-webui-protocol";
 import type * as z from "zod/mini";
-import type { SessionAction } from "../access/authorization.ts";
+import type { SessionAction } from "../access/grant.ts";
 import { readBody } from "../body.ts";
 import { checkAttachments } from "../files/files-of-session.ts";
 import { HttpProblem } from "../problem.ts";

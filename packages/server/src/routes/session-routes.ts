@@ -2,7 +2,7 @@ import { removeSession as removeFromLog, stateAt, SessionError } from "@moora/ag
 import { checkIsNotCalled, checkIsWritten, removeLeft } from "@moora/agent/internal";
 import type { LogInfo } from "@moora/event-log";
 import { emptyBodySchema, type SessionPage } from "@moora/agent-webui-protocol";
-import type { SessionRef } from "../access/authorization.ts";
+import type { SessionRef } from "../access/grant.ts";
 import { readOptionalBody } from "../body.ts";
 import { agentNotFound, HttpProblem, sessionNotFound } from "../problem.ts";
 import { digestAt, incarnationOf } from "../sessions/history-position.ts";

@@ -1,7 +1,8 @@
 import { LogError } from "@moora/agent";
 import { sessionsOf, type LogInfo } from "@moora/event-log";
 import type { SessionSummary } from "@moora/agent-webui-protocol";
-import type { Access, SessionAction, SessionRef } from "../access/authorization.ts";
+import type { Access } from "../access/authorization.ts";
+import type { SessionAction, SessionRef } from "../access/grant.ts";
 import { HttpProblem, sessionNotFound } from "../problem.ts";
 import type { ServerContext } from "../server-options.ts";
 import { summaryOf, type ListedSession } from "./listed-session.ts";

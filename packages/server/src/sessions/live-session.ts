@@ -6,11 +6,11 @@ import {
   type ErrorReport,
   type Question,
 } from "@moora/agent";
-import type { SessionRef } from "../access/authorization.ts";
+import type { SessionRef } from "../access/grant.ts";
 import { LiveLink } from "../live/live-link.ts";
 import { sessionNotFound } from "../problem.ts";
 import { viewerUrl } from "../files/viewer-urls.ts";
-import type { ToolParts } from "../chat/ui-message-format.ts";
+import type { ToolParts } from "../chat/ui-chunk.ts";
 import type { ServerContext } from "../server-options.ts";
 import { DataPosition } from "./data-position.ts";
 import { isOfSubAgent } from "./session-header.ts";

@@ -1,5 +1,6 @@
 import { digestOf } from "@moora/event-log";
-import type { Access, SessionRef } from "../access/authorization.ts";
+import type { Access } from "../access/authorization.ts";
+import type { SessionRef } from "../access/grant.ts";
 import { HttpProblem } from "../problem.ts";
 import { idempotencyKeyOf } from "./idempotency-key.ts";
 

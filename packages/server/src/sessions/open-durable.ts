@@ -8,7 +8,7 @@ import {
   type ErrorListener,
   type OpenOptions,
 } from "@moora/agent";
-import type { SessionRef } from "../access/authorization.ts";
+import type { SessionRef } from "../access/grant.ts";
 import type { ServerContext } from "../server-options.ts";
 
 /** What a session of a server is opened with. */

@@ -1,7 +1,7 @@
 import { forkSession, LogError, readHeader, SessionError } from "@moora/agent";
 import { closedBy } from "@moora/agent/internal";
 import type { EventLog } from "@moora/event-log";
-import type { SessionRef } from "../access/authorization.ts";
+import type { SessionRef } from "../access/grant.ts";
 import { HttpProblem, keyReused, unavailable } from "../problem.ts";
 import { isOfFork } from "./session-header.ts";
 

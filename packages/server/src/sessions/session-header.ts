@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import type { SessionRef } from "../access/authorization.ts";
+import type { SessionRef } from "../access/grant.ts";
 
 const headerSchema = z.object({
   agent: z.object({ name: z.string() }),

@@ -1,5 +1,5 @@
 import { nextWorkAt } from "@moora/agent";
-import type { SessionRef } from "../access/authorization.ts";
+import type { SessionRef } from "../access/grant.ts";
 import { HttpProblem, sessionNotFound, unavailable } from "../problem.ts";
 import type { ServerContext } from "../server-options.ts";
 import { LiveSession } from "./live-session.ts";

@@ -1,4 +1,5 @@
-import type { Access, SessionRef } from "../access/authorization.ts";
+import type { Access } from "../access/authorization.ts";
+import type { SessionRef } from "../access/grant.ts";
 import type { ServerParts } from "../server-parts.ts";
 import type { LiveSession } from "./live-session.ts";
 import type { SessionHold } from "./session-pool.ts";

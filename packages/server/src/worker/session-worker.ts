@@ -1,5 +1,5 @@
 import type { DueSession } from "@moora/event-log";
-import type { SessionRef } from "../access/authorization.ts";
+import type { SessionRef } from "../access/grant.ts";
 import { HttpProblem } from "../problem.ts";
 import type { ServerContext } from "../server-options.ts";
 import type { SessionDirectory } from "../sessions/directory.ts";

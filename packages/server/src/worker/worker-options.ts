@@ -1,5 +1,5 @@
 import { BuildError, type EventLog } from "@moora/agent";
-import { checkNumbers } from "../check-values.ts";
+import { checkNumbers } from "../check-numbers.ts";
 
 /** The options of a worker. */
 export interface WorkerOptions {

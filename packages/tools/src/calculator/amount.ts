@@ -1,97 +1,82 @@
-/**
- * A number of the calculator: a fraction while every step is exact, a double from the first inexact step on.
- * `bottom` is positive, and the fraction is in lowest terms.
- */
-export type Amount =
-  | { readonly exact: true; readonly top: bigint; readonly bottom: bigint }
-  | { readonly exact: false; readonly value: number };
+import { Fraction } from "fraction.js";
+
+/** A number of the calculator: a fraction while every step is exact, a double from the first inexact step on. */
+export type Amount = Fraction | number;
 
 /** Beyond this many bits a fraction becomes a double: a short expression must not use gigabytes of memory. */
 const maxBits = 4_096;
 
-const bitsOf = (value: bigint): number => (value < 0n ? -value : value).toString(16).length * 4;
+const bitsOf = (value: bigint): number => value.toString(16).length * 4;
 
-/** A fraction in lowest terms, or the nearest double if it exceeds `maxBits`. */
-export function fraction(top: bigint, bottom: bigint = 1n): Amount {
-  const sign = bottom < 0n ? -1n : 1n;
-  const common = sign * commonDivisor(top, bottom);
-  const reduced = { exact: true, top: top / common, bottom: bottom / common } as const;
-  if (bitsOf(reduced.top) <= maxBits && bitsOf(reduced.bottom) <= maxBits) return reduced;
-  return approximate(toNumber(reduced));
-}
-
-export const approximate = (value: number): Amount => ({ exact: false, value });
+/** The fraction, or the nearest double if it exceeds `maxBits`. */
+const limited = (amount: Fraction): Amount =>
+  Math.max(bitsOf(amount.n), bitsOf(amount.d)) <= maxBits ? amount : toNumber(amount);
 
 /** The approximate double. Numerator and denominator of a long fraction are first shortened by the same number of bits. */
 export function toNumber(amount: Amount): number {
-  if (!amount.exact) return amount.value;
-  const { top, bottom } = amount;
-  const excess = Math.min(bitsOf(top), bitsOf(bottom)) - 900;
-  if (excess <= 0) return Number(top) / Number(bottom);
-  return Number(top >> BigInt(excess)) / Number(bottom >> BigInt(excess));
+  if (typeof amount === "number") return amount;
+  const { s, n, d } = amount;
+  const excess = BigInt(Math.max(0, Math.min(bitsOf(n), bitsOf(d)) - 900));
+  return Number(s * (n >> excess)) / Number(d >> excess);
 }
-
-export const isZero = (amount: Amount): boolean => (amount.exact ? amount.top === 0n : amount.value === 0);
 
 /** The value as an integer of at most `most` in magnitude, such as an exponent. Undefined for any other value. */
 export function toInteger(amount: Amount, most: number): number | undefined {
   const value = toNumber(amount);
-  const isExact = amount.exact ? amount.bottom === 1n : Number.isInteger(value);
+  const isExact = typeof amount === "number" ? Number.isInteger(value) : amount.d === 1n;
   return isExact && Math.abs(value) <= most ? value : undefined;
 }
 
-export const add = (a: Amount, b: Amount): Amount =>
-  a.exact && b.exact
-    ? fraction(a.top * b.bottom + b.top * a.bottom, a.bottom * b.bottom)
-    : approximate(toNumber(a) + toNumber(b));
+type Operation<Value, Result = Value> = (a: Value, b: Value) => Result;
 
-export const negate = (a: Amount): Amount => (a.exact ? { ...a, top: -a.top } : approximate(-a.value));
+const exactOr =
+  (exact: Operation<Fraction>, double: Operation<number>): Operation<Amount> =>
+  (a, b) =>
+    typeof a === "number" || typeof b === "number" ? double(toNumber(a), toNumber(b)) : limited(exact(a, b));
 
-export const subtract = (a: Amount, b: Amount): Amount => add(a, negate(b));
-
-export const multiply = (a: Amount, b: Amount): Amount =>
-  a.exact && b.exact ? fraction(a.top * b.top, a.bottom * b.bottom) : approximate(toNumber(a) * toNumber(b));
-
+export const add: Operation<Amount> = exactOr(
+  (a, b) => a.add(b),
+  (a, b) => a + b,
+);
+export const subtract: Operation<Amount> = exactOr(
+  (a, b) => a.sub(b),
+  (a, b) => a - b,
+);
+export const multiply: Operation<Amount> = exactOr(
+  (a, b) => a.mul(b),
+  (a, b) => a * b,
+);
 /** Divides. The divisor must not be zero. */
-export const divide = (a: Amount, b: Amount): Amount =>
-  a.exact && b.exact ? fraction(a.top * b.bottom, a.bottom * b.top) : approximate(toNumber(a) / toNumber(b));
-
+export const divide: Operation<Amount> = exactOr(
+  (a, b) => a.div(b),
+  (a, b) => a / b,
+);
 /** The remainder, with the sign of `a`. The divisor must not be zero. */
-export const remainder = (a: Amount, b: Amount): Amount =>
-  a.exact && b.exact
-    ? fraction((a.top * b.bottom) % (b.top * a.bottom), a.bottom * b.bottom)
-    : approximate(toNumber(a) % toNumber(b));
+export const remainder: Operation<Amount> = exactOr(
+  (a, b) => a.mod(b),
+  (a, b) => a % b,
+);
+
+export const negate = (a: Amount): Amount => (typeof a === "number" ? -a : a.neg());
 
 /** Exact for integer exponents, unless the result exceeds `maxBits`. */
 export function power(base: Amount, exponent: Amount): Amount {
   const times = toInteger(exponent, maxBits);
-  if (!base.exact || times === undefined) return approximate(toNumber(base) ** toNumber(exponent));
-  const bits = Math.max(bitsOf(base.top), bitsOf(base.bottom)) - 4;
-  if (bits * Math.abs(times) > maxBits) return approximate(toNumber(base) ** times);
-  const raised = [base.top ** BigInt(Math.abs(times)), base.bottom ** BigInt(Math.abs(times))] as const;
-  return times < 0 ? fraction(raised[1], raised[0]) : fraction(...raised);
+  if (typeof base === "number" || times === undefined) return toNumber(base) ** toNumber(exponent);
+  const bits = Math.max(bitsOf(base.n), bitsOf(base.d)) - 4;
+  const raised = bits * Math.abs(times) > maxBits ? null : base.pow(times);
+  return raised === null ? toNumber(base) ** times : limited(raised);
 }
 
-export const compare = (a: Amount, b: Amount): number => {
-  const difference = subtract(a, b);
-  return difference.exact ? Number(difference.top > 0n) - Number(difference.top < 0n) : difference.value;
-};
-
-/** The greatest integer that is not above it. */
-export function floor(a: Amount): Amount {
-  if (!a.exact) return approximate(Math.floor(a.value));
-  const whole = a.top / a.bottom;
-  return fraction(a.top < 0n && whole * a.bottom !== a.top ? whole - 1n : whole);
-}
+/** Less than, equal to or greater than 0, as `a` is compared with `b`. */
+export const compare = (a: Amount, b: Amount): number =>
+  typeof a === "number" || typeof b === "number" ? toNumber(a) - toNumber(b) : a.compare(b);
 
 /** The exact root of a square number, a double for any other number. */
 export function squareRoot(a: Amount): Amount {
-  if (a.exact && a.top >= 0n) {
-    const top = integerRoot(a.top);
-    const bottom = integerRoot(a.bottom);
-    if (top * top === a.top && bottom * bottom === a.bottom) return fraction(top, bottom);
-  }
-  return approximate(Math.sqrt(toNumber(a)));
+  if (typeof a === "number" || a.s < 0n) return Math.sqrt(toNumber(a));
+  const root = new Fraction(integerRoot(a.n), integerRoot(a.d));
+  return root.mul(root).equals(a) ? root : Math.sqrt(toNumber(a));
 }
 
 /** By Newton's method, from above. */
@@ -105,8 +90,17 @@ function integerRoot(value: bigint): bigint {
   }
 }
 
-function commonDivisor(a: bigint, b: bigint): bigint {
-  let [larger, smaller] = [a < 0n ? -a : a, b < 0n ? -b : b];
-  while (smaller > 0n) [larger, smaller] = [smaller, larger % smaller];
-  return larger;
+/** The maximum number of decimals, and of digits, in the output. */
+const maxDecimals = 20;
+const maxDigits = 200;
+
+/** A number in decimal notation. `isRounded`: digits were omitted, so it is printed after "≈" instead of "=". */
+export function amountToText(amount: Amount): { readonly text: string; readonly isRounded: boolean } {
+  if (typeof amount !== "number") {
+    const { s, n, d } = amount.mul(10n ** BigInt(maxDecimals));
+    const digits = n.toString().padStart(maxDecimals + 1, "0");
+    const text = `${digits.slice(0, -maxDecimals)}.${digits.slice(-maxDecimals)}`.replace(/\.?0+$/, "");
+    if (d === 1n && text.length <= maxDigits) return { text: s < 0n ? `-${text}` : text, isRounded: false };
+  }
+  return { text: String(Number(toNumber(amount).toPrecision(15))), isRounded: true };
 }

@@ -1,36 +1,41 @@
-import {
-  add,
-  divide,
-  fraction,
-  isZero,
-  multiply,
-  negate,
-  power,
-  remainder,
-  subtract,
-  toNumber,
-  type Amount,
-} from "./amount.ts";
-import { CalculatorError } from "./calculator-error.ts";
-import { expressionToTokens, type Sign, type Token } from "./expression-to-tokens.ts";
+import { Fraction } from "fraction.js";
+import { add, compare, divide, multiply, negate, power, remainder, subtract, type Amount } from "./amount.ts";
 import { constants, functions } from "./functions.ts";
+import { CalculatorError, expressionToTokens, type Token } from "./tokens.ts";
 
 /** Longer expressions are rejected before they are parsed. */
 export const maxExpressionLength = 500;
 
 /** The value of an expression. Throws `CalculatorError` with the position of the error. */
 export function evaluate(expression: string): Amount {
-  if (expression.length > maxExpressionLength) {
-    throw new CalculatorError(
-      `The expression is too long: ${expression.length} characters; the maximum is ${maxExpressionLength}.`,
-      maxExpressionLength + 1,
-    );
-  }
-  const reader = new ExpressionParser(expressionToTokens(expression));
-  return reader.whole();
+  if (expression.length <= maxExpressionLength)
+    return new ExpressionParser(expressionToTokens(expression)).whole();
+  throw new CalculatorError(
+    `The expression is too long: ${expression.length} characters; the maximum is ${maxExpressionLength}.`,
+    maxExpressionLength + 1,
+  );
 }
 
-/** A recursive-descent parser: one method for each level of precedence, the lowest first. */
+interface Operator {
+  /** An operator of a higher level has precedence. A sign before an operand has the level of a product. */
+  readonly level: number;
+  readonly of: (left: Amount, right: Amount) => Amount;
+  /** Whether it divides by its right side. */
+  readonly divides?: true;
+}
+
+const [sum, product, exponent] = [1, 2, 3];
+
+const operators: Readonly<Record<string, Operator>> = {
+  "+": { level: sum, of: add },
+  "-": { level: sum, of: subtract },
+  "*": { level: product, of: multiply },
+  "/": { level: product, of: divide, divides: true },
+  "%": { level: product, of: remainder, divides: true },
+  "^": { level: exponent, of: power },
+};
+
+/** Reads an expression by the levels of its operators. "^" is right-associative, and has precedence over a sign: -2^2 is -4, 2^3^2 is 2^9. */
 class ExpressionParser {
   readonly #tokens: readonly Token[];
   #at = 0;
@@ -40,51 +45,32 @@ class ExpressionParser {
   }
 
   whole(): Amount {
-    const amount = this.#sum();
+    const amount = this.#expression(sum);
     if (this.#next.type !== "end") throw unexpected(this.#next);
     return amount;
   }
 
-  #sum(): Amount {
-    let amount = this.#product();
+  /** An expression without operators of a lower level. */
+  #expression(least: number): Amount {
+    let left = this.#takes("-")
+      ? negate(this.#expression(exponent))
+      : this.#takes("+")
+        ? this.#expression(exponent)
+        : this.#perCent();
     for (;;) {
       const { position } = this.#next;
-      if (this.#takes("+")) amount = finite(add(amount, this.#product()), position);
-      else if (this.#takes("-")) amount = finite(subtract(amount, this.#product()), position);
-      else return amount;
+      const operator = this.#operator;
+      if (operator === undefined || operator.level < least) return left;
+      this.#at += 1;
+      const right = this.#expression(operator.level === exponent ? exponent : operator.level + 1);
+      const divisor = operator.divides
+        ? right
+        : operator.level === exponent && compare(right, 0) < 0
+          ? left
+          : 1;
+      if (compare(divisor, 0) === 0) throw new CalculatorError("Division by zero.", position);
+      left = finite(operator.of(left, right), position);
     }
-  }
-
-  #product(): Amount {
-    let amount = this.#signed();
-    for (;;) {
-      const { position } = this.#next;
-      if (this.#takes("*")) amount = finite(multiply(amount, this.#signed()), position);
-      else if (this.#takes("/")) amount = finite(divide(amount, this.#divisor(position)), position);
-      else if (this.#takes("%")) amount = finite(remainder(amount, this.#divisor(position)), position);
-      else return amount;
-    }
-  }
-
-  #divisor(position: number): Amount {
-    const amount = this.#signed();
-    if (isZero(amount)) throw new CalculatorError("Division by zero.", position);
-    return amount;
-  }
-
-  #signed(): Amount {
-    if (this.#takes("-")) return negate(this.#signed());
-    return this.#takes("+") ? this.#signed() : this.#raised();
-  }
-
-  /** Has precedence over a sign before it, and is right-associative: -2^2 is -4, 2^3^2 is 2^9. */
-  #raised(): Amount {
-    const base = this.#perCent();
-    const { position } = this.#next;
-    if (!this.#takes("^")) return base;
-    const exponent = this.#signed();
-    if (isZero(base) && toNumber(exponent) < 0) throw new CalculatorError("Division by zero.", position);
-    return finite(power(base, exponent), position);
   }
 
   /** "%" before an operand is the remainder of a division, otherwise it is percent. */
@@ -92,15 +78,15 @@ class ExpressionParser {
     let amount = this.#operand();
     while (this.#is("%")) {
       const after = this.#tokens[this.#at + 1] ?? this.#next;
-      if (beginsOperand(after)) return amount;
-      if (after.type === "sign" && (after.sign === "-" || after.sign === "+")) {
+      if (after.type === "number" || after.type === "name" || isSign(after, "(")) return amount;
+      if (isSign(after, "-") || isSign(after, "+")) {
         throw new CalculatorError(
-          `"%" before "${after.sign}" is ambiguous: use parentheses.`,
+          `"%" before "${after.text}" is ambiguous: use parentheses.`,
           this.#next.position,
         );
       }
       this.#at += 1;
-      amount = divide(amount, fraction(100n));
+      amount = divide(amount, new Fraction(100));
     }
     return amount;
   }
@@ -109,15 +95,14 @@ class ExpressionParser {
     const token = this.#next;
     this.#at += 1;
     if (token.type === "number") return token.amount;
-    if (token.type === "name")
-      return this.#is("(") ? this.#call(token.name, token.position) : constant(token);
-    if (token.type !== "sign" || token.sign !== "(") throw unexpected(token);
-    const amount = this.#sum();
+    if (token.type === "name") return this.#is("(") ? this.#call(token) : constant(token);
+    if (!isSign(token, "(")) throw unexpected(token);
+    const amount = this.#expression(sum);
     this.#expect(")");
     return amount;
   }
 
-  #call(name: string, position: number): Amount {
+  #call({ text: name, position }: Token): Amount {
     const known = Object.hasOwn(functions, name) ? functions[name] : undefined;
     if (known === undefined) throw new CalculatorError(`Unknown function ${name}.`, position);
     this.#expect("(");
@@ -134,35 +119,41 @@ class ExpressionParser {
 
   #list(): readonly Amount[] {
     if (this.#takes(")")) return [];
-    const amounts = [this.#sum()];
-    while (this.#takes(",")) amounts.push(this.#sum());
+    const amounts = [this.#expression(sum)];
+    while (this.#takes(",")) amounts.push(this.#expression(sum));
     this.#expect(")");
     return amounts;
   }
 
   get #next(): Token {
-    return this.#tokens[Math.min(this.#at, this.#tokens.length - 1)] ?? { type: "end", position: 1 };
+    return (
+      this.#tokens[Math.min(this.#at, this.#tokens.length - 1)] ?? { type: "end", text: "", position: 1 }
+    );
   }
 
-  #is(sign: Sign): boolean {
-    return this.#next.type === "sign" && this.#next.sign === sign;
+  get #operator(): Operator | undefined {
+    const token = this.#next;
+    return token.type === "sign" ? operators[token.text] : undefined;
   }
 
-  #takes(sign: Sign): boolean {
+  #is(sign: string): boolean {
+    return isSign(this.#next, sign);
+  }
+
+  #takes(sign: string): boolean {
     if (!this.#is(sign)) return false;
     this.#at += 1;
     return true;
   }
 
-  #expect(sign: Sign): void {
+  #expect(sign: string): void {
     if (!this.#takes(sign)) throw new CalculatorError(`Missing "${sign}".`, this.#next.position);
   }
 }
 
-const beginsOperand = (token: Token): boolean =>
-  token.type === "number" || token.type === "name" || (token.type === "sign" && token.sign === "(");
+const isSign = (token: Token, sign: string): boolean => token.type === "sign" && token.text === sign;
 
-function constant({ name, position }: { readonly name: string; readonly position: number }): Amount {
+function constant({ text: name, position }: Token): Amount {
   const amount = Object.hasOwn(constants, name) ? constants[name] : undefined;
   if (amount !== undefined) return amount;
   throw new CalculatorError(
@@ -172,19 +163,18 @@ function constant({ name, position }: { readonly name: string; readonly position
 }
 
 function finite(amount: Amount, position: number): Amount {
-  if (amount.exact || Number.isFinite(amount.value)) return amount;
-  if (Number.isNaN(amount.value)) throw new CalculatorError("The result is not a real number.", position);
+  if (typeof amount !== "number" || Number.isFinite(amount)) return amount;
+  if (Number.isNaN(amount)) throw new CalculatorError("The result is not a real number.", position);
   throw new CalculatorError("The result is too large.", position);
 }
 
 function unexpected(token: Token): CalculatorError {
   if (token.type === "end") return new CalculatorError("Unexpected end of the expression.", token.position);
-  if (token.type === "sign" && token.sign === ",") {
+  if (isSign(token, ",")) {
     return new CalculatorError(
       '"," separates arguments of a function; write 1000, not 1,000.',
       token.position,
     );
   }
-  const shown = token.type === "name" ? token.name : token.type === "sign" ? token.sign : "number";
-  return new CalculatorError(`Unexpected ${shown}.`, token.position);
+  return new CalculatorError(`Unexpected ${token.text}.`, token.position);
 }

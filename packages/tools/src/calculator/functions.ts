@@ -1,10 +1,8 @@
+import { Fraction } from "fraction.js";
 import {
   add,
-  approximate,
   compare,
   divide,
-  floor,
-  fraction,
   multiply,
   negate,
   power,
@@ -21,67 +19,56 @@ export interface MathFunction {
   readonly of: (first: Amount, ...rest: readonly Amount[]) => Amount;
 }
 
-const many = 100;
+const one = (of: (amount: Amount) => Amount): MathFunction => ({ least: 1, most: 1, of });
 
-const rounded =
-  (double: (value: number) => number): MathFunction["of"] =>
-  (first) =>
-    approximate(double(toNumber(first)));
+const many = (of: MathFunction["of"]): MathFunction => ({ least: 1, most: 100, of });
 
-const logarithm =
-  (double: (value: number) => number): MathFunction["of"] =>
-  (first) => {
-    const value = toNumber(first);
+const double = (of: (value: number) => number): MathFunction => one((amount) => of(toNumber(amount)));
+
+const logarithm = (of: (value: number) => number): MathFunction =>
+  double((value) => {
     if (value <= 0) throw new RangeError("The argument of a logarithm must be greater than 0.");
-    return approximate(double(value));
-  };
+    return of(value);
+  });
 
 /** Where a sine or cosine is zero, its double is off by a rounding error. */
 const zeroIfTiny = (value: number): number => (Math.abs(value) < 1e-15 ? 0 : value);
 
-const extreme =
-  (wanted: 1 | -1): MathFunction["of"] =>
-  (first, ...rest) =>
-    rest.reduce((best, next) => (compare(next, best) * wanted > 0 ? next : best), first);
-
-const absolute = (amount: Amount): Amount => (compare(amount, fraction(0n)) < 0 ? negate(amount) : amount);
-
-/** Rounds to an integer or to the given number of digits; halves are rounded away from zero. */
-function round(amount: Amount, digits: Amount = fraction(0n)): Amount {
-  const places = toInteger(digits, 15);
-  if (places === undefined) throw new RangeError("The digits of round must be an integer up to 15.");
-  const scale = power(fraction(10n), fraction(BigInt(places)));
-  const half = fraction(1n, 2n);
-  const scaled = multiply(absolute(amount), scale);
-  const nearest = divide(floor(add(scaled, half)), scale);
-  return compare(amount, fraction(0n)) < 0 ? negate(nearest) : nearest;
+function tangent(value: number): number {
+  if (zeroIfTiny(Math.cos(value)) === 0) throw new RangeError("tan is undefined for this argument.");
+  return zeroIfTiny(Math.tan(value));
 }
 
-const tangent: MathFunction["of"] = (first) => {
-  const value = toNumber(first);
-  if (zeroIfTiny(Math.cos(value)) === 0) throw new RangeError("tan is undefined for this argument.");
-  return approximate(zeroIfTiny(Math.tan(value)));
-};
+const absolute = (amount: Amount): Amount => (compare(amount, 0) < 0 ? negate(amount) : amount);
+
+const floor = (amount: Amount): Amount => (typeof amount === "number" ? Math.floor(amount) : amount.floor());
+
+/** Rounds to an integer or to the given number of digits; halves are rounded away from zero. */
+function round(amount: Amount, digits: Amount = new Fraction(0)): Amount {
+  const places = toInteger(digits, 15);
+  if (places === undefined) throw new RangeError("The digits of round must be an integer up to 15.");
+  const scale = power(new Fraction(10), new Fraction(places));
+  const nearest = divide(floor(add(multiply(absolute(amount), scale), new Fraction(1, 2))), scale);
+  return compare(amount, 0) < 0 ? negate(nearest) : nearest;
+}
 
 /** Angles are radians; `log` is to the base 10, `ln` to the base e. */
 export const functions: Readonly<Record<string, MathFunction>> = {
-  sqrt: { least: 1, most: 1, of: squareRoot },
-  abs: { least: 1, most: 1, of: absolute },
-  min: { least: 1, most: many, of: extreme(-1) },
-  max: { least: 1, most: many, of: extreme(1) },
+  sqrt: one(squareRoot),
+  abs: one(absolute),
+  min: many((first, ...rest) =>
+    rest.reduce((least, next) => (compare(next, least) < 0 ? next : least), first),
+  ),
+  max: many((first, ...rest) => rest.reduce((most, next) => (compare(next, most) > 0 ? next : most), first)),
   round: { least: 1, most: 2, of: round },
-  floor: { least: 1, most: 1, of: floor },
-  ceil: { least: 1, most: 1, of: (first) => negate(floor(negate(first))) },
-  log: { least: 1, most: 1, of: logarithm(Math.log10) },
-  ln: { least: 1, most: 1, of: logarithm(Math.log) },
-  exp: { least: 1, most: 1, of: rounded(Math.exp) },
-  sin: { least: 1, most: 1, of: rounded((value) => zeroIfTiny(Math.sin(value))) },
-  cos: { least: 1, most: 1, of: rounded((value) => zeroIfTiny(Math.cos(value))) },
-  tan: { least: 1, most: 1, of: tangent },
+  floor: one(floor),
+  ceil: one((amount) => negate(floor(negate(amount)))),
+  log: logarithm(Math.log10),
+  ln: logarithm(Math.log),
+  exp: double(Math.exp),
+  sin: double((value) => zeroIfTiny(Math.sin(value))),
+  cos: double((value) => zeroIfTiny(Math.cos(value))),
+  tan: double(tangent),
 };
 
-export const constants: Readonly<Record<string, Amount>> = {
-  pi: approximate(Math.PI),
-  tau: approximate(2 * Math.PI),
-  e: approximate(Math.E),
-};
+export const constants: Readonly<Record<string, number>> = { pi: Math.PI, tau: 2 * Math.PI, e: Math.E };

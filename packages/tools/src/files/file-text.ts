@@ -1,4 +1,3 @@
-import type { FileHandle } from "node:fs/promises";
 import { isMooraContent } from "./moora-files.ts";
 import { excluded, type RootFolder } from "./root-folder.ts";
 
@@ -23,7 +22,9 @@ export async function fileText(
   const handle = await root.open(path, "file");
   try {
     const { size } = await handle.stat();
-    const bytes = await bytesOf(handle, size > maxBytes ? probeLength : maxBytes, signal);
+    // One byte more than allowed: the file may grow while it is read.
+    const end = size > maxBytes ? probeLength : maxBytes;
+    const bytes = Buffer.concat(await handle.createReadStream({ end, autoClose: false }).toArray({ signal }));
     if (isMooraContent(bytes)) throw excluded(path);
     if (size > maxBytes || bytes.length > maxBytes)
       return { type: "too-large", bytes: Math.max(size, bytes.length) };
@@ -32,20 +33,6 @@ export async function fileText(
   } finally {
     await handle.close();
   }
-}
-
-/** The whole file, or one byte more than allowed: the file may grow while it is read. */
-async function bytesOf(handle: FileHandle, maxBytes: number, signal: AbortSignal): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  for (let total = 0; total <= maxBytes;) {
-    signal.throwIfAborted();
-    const chunk = Buffer.alloc(Math.min(65_536, maxBytes + 1 - total));
-    const { bytesRead } = await handle.read(chunk, 0, chunk.length, null);
-    if (bytesRead === 0) break;
-    chunks.push(chunk.subarray(0, bytesRead));
-    total += bytesRead;
-  }
-  return Buffer.concat(chunks);
 }
 
 /** Whether there is a zero byte, or more control characters than text contains. */

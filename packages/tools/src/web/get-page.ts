@@ -1,6 +1,6 @@
 import { Agent, request as requestHttp, type IncomingMessage } from "node:http";
 import { Agent as SecureAgent, request as requestHttps } from "node:https";
-import type { Readable } from "node:stream";
+import { pipeline, type Transform } from "node:stream";
 import { createBrotliDecompress, createUnzip } from "node:zlib";
 import { checkedLookup, checkHost, type AddressRules } from "./checked-lookup.ts";
 import { FetchRefused } from "./fetch-refused.ts";
@@ -96,15 +96,20 @@ async function pageOf(url: URL, response: IncomingMessage, { maxBytes }: GetOpti
   };
 }
 
+const decoders: Readonly<Record<string, (() => Transform) | undefined>> = {
+  br: createBrotliDecompress,
+  gzip: createUnzip,
+  "x-gzip": createUnzip,
+  deflate: createUnzip,
+};
+
 /** The decoded body. The size limit counts decoded bytes, so a compression bomb is stopped while it is decoded. */
 function decoded(response: IncomingMessage): AsyncIterable<Uint8Array> {
   const encoding = (response.headers["content-encoding"] ?? "identity").toLowerCase();
-  const through = (decoder: NodeJS.ReadWriteStream & Readable): AsyncIterable<Uint8Array> => {
-    response.on("error", (error) => decoder.destroy(error));
-    return response.pipe(decoder);
-  };
   if (encoding === "identity" || encoding === "") return response;
-  if (encoding === "br") return through(createBrotliDecompress());
-  if (["gzip", "x-gzip", "deflate"].includes(encoding)) return through(createUnzip());
-  throw new FetchRefused(`Unsupported content encoding: ${encoding.slice(0, 40)}.`);
+  const decoder = Object.hasOwn(decoders, encoding) ? decoders[encoding] : undefined;
+  if (decoder === undefined)
+    throw new FetchRefused(`Unsupported content encoding: ${encoding.slice(0, 40)}.`);
+  // An error of either is thrown to the reader.
+  return pipeline(response, decoder(), () => undefined);
 }

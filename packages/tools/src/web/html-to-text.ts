@@ -8,18 +8,7 @@ export interface PageText {
 }
 
 /** The content of these elements is skipped. */
-const unread = new Set([
-  "script",
-  "style",
-  "noscript",
-  "template",
-  "svg",
-  "math",
-  "iframe",
-  "object",
-  "canvas",
-  "head",
-]);
+const unread = new Set("script style noscript template svg math iframe object canvas head".split(" "));
 
 /** Pages do not nest deeper in practice; the time of the parser grows with the depth. */
 const maxDepth = 500;

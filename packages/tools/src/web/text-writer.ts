@@ -1,45 +1,20 @@
-/** The number of line ends before and after each block element; other elements are inline. */
-const blocks: Readonly<Record<string, 1 | 2>> = {
-  ...Object.fromEntries(
-    ["p", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote", "pre", "table", "ul", "ol", "dl"].map(
-      (name) => [name, 2] as const,
-    ),
-  ),
-  ...Object.fromEntries(
-    [
-      "div",
-      "section",
-      "article",
-      "main",
-      "header",
-      "footer",
-      "nav",
-      "aside",
-      "form",
-      "tr",
-      "li",
-      "dt",
-      "dd",
-    ].map((name) => [name, 1] as const),
-  ),
-  address: 1,
-  br: 1,
-  figure: 1,
-  hr: 1,
-  option: 1,
-};
+/** The elements with an empty line before and after them, and those with a line end; others are inline. */
+const paragraphs = "p h1 h2 h3 h4 h5 h6 blockquote pre table ul ol dl".split(" ");
+const lines =
+  "div section article main header footer nav aside form tr li dt dd address br figure hr option".split(" ");
 
-const marks: Readonly<Record<string, string>> = {
-  h1: "# ",
-  h2: "## ",
-  h3: "### ",
-  h4: "#### ",
-  h5: "##### ",
-  h6: "###### ",
-  li: "- ",
-  td: " ",
-  th: " ",
-};
+const marks: ReadonlyMap<string, string> = new Map([
+  ...[1, 2, 3, 4, 5, 6].map((level) => [`h${level}`, `${"#".repeat(level)} `] as const),
+  ["li", "- "],
+  ["td", " "],
+  ["th", " "],
+]);
+
+interface OpenLink {
+  readonly link: string | undefined;
+  readonly from: number;
+  readonly words: number;
+}
 
 /**
  * Writes the text of elements as lines: white space is collapsed, blocks are separated, text in `pre` is unchanged. The
@@ -48,11 +23,7 @@ const marks: Readonly<Record<string, string>> = {
 export class TextWriter {
   readonly #pieces: string[] = [];
   /** For each open link: its address, where its text begins, and how many words had been written before. */
-  readonly #links: {
-    readonly link: string | undefined;
-    readonly from: number;
-    readonly words: number;
-  }[] = [];
+  readonly #links: OpenLink[] = [];
   #words = 0;
   #preformatted = 0;
   #gap = 0;
@@ -60,7 +31,7 @@ export class TextWriter {
   open(name: string): void {
     this.#separate(name);
     if (name === "pre") this.#preformatted += 1;
-    const mark = Object.hasOwn(marks, name) ? marks[name] : undefined;
+    const mark = marks.get(name);
     if (mark !== undefined) this.#push(mark);
   }
 
@@ -92,24 +63,24 @@ export class TextWriter {
   }
 
   done(): string {
-    const lines = this.#pieces
+    const written = this.#pieces
       .join("")
       .split("\n")
       .map((line) => line.trimEnd());
-    return lines
-      .filter((line, index) => line !== "" || lines[index - 1] !== "")
+    return written
+      .filter((line, index) => line !== "" || written[index - 1] !== "")
       .join("\n")
       .trim();
   }
 
   #push(text: string): void {
     const begin = this.#gap > 0 && this.#preformatted === 0 ? text.trimStart() : text;
-    this.#pieces.push("\n".repeat(this.#gap), begin === "" && text !== "" ? text : begin);
+    this.#pieces.push("\n".repeat(this.#gap), begin === "" ? text : begin);
     this.#gap = 0;
   }
 
   #separate(name: string): void {
-    const lines = Object.hasOwn(blocks, name) ? blocks[name] : undefined;
-    if (lines !== undefined) this.#gap = Math.max(this.#gap, lines);
+    const lineEnds = paragraphs.includes(name) ? 2 : lines.includes(name) ? 1 : 0;
+    this.#gap = Math.max(this.#gap, lineEnds);
   }
 }

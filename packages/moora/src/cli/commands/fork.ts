@@ -6,7 +6,8 @@ import type { Command } from "../command.ts";
 import type { GivenOptions } from "../options.ts";
 import { agentName } from "../options-to-agent.ts";
 import { CommandHints } from "../session/command-hints.ts";
-import { positionOf, sessionCommand, stateAtRecord, type SessionCall } from "../session/session-call.ts";
+import { positionOf, sessionCommand, stateAtRecord } from "../session/session-call.ts";
+import type { SessionCall } from "../session/open-call.ts";
 import { readToolsModule, saveToolsModule } from "../session/tools-module.ts";
 import { UsageError } from "../usage-error.ts";
 

@@ -6,7 +6,8 @@ import { LogError } from "@moora/event-log";
 import { CliFailure } from "../cli-failure.ts";
 import { exitCodes } from "../cli-host.ts";
 import type { Command } from "../command.ts";
-import { sessionCommand, type SessionCall } from "../session/session-call.ts";
+import { sessionCommand } from "../session/session-call.ts";
+import type { SessionCall } from "../session/open-call.ts";
 import { useFile } from "../session/use-file.ts";
 
 /** Reads a session from an exported file. */

@@ -6,7 +6,8 @@ import { exitCodes } from "../cli-host.ts";
 import type { Command } from "../command.ts";
 import { serveInspector } from "../inspector-server.ts";
 import { portOf } from "../listening.ts";
-import { sessionCommand, unknownSessionError, type SessionCall } from "../session/session-call.ts";
+import { sessionCommand, unknownSessionError } from "../session/session-call.ts";
+import type { SessionCall } from "../session/open-call.ts";
 import { writeNewFile } from "../session/use-file.ts";
 import { stopped } from "../with-server.ts";
 

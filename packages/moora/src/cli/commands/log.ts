@@ -4,7 +4,8 @@ import type { Command } from "../command.ts";
 import { Interrupts } from "../terminal/interrupts.ts";
 import { attachSession } from "../session/attach-session.ts";
 import { closedErrorOf } from "../session/closed-session.ts";
-import { checkPosition, positionOf, sessionCommand, type SessionCall } from "../session/session-call.ts";
+import { checkPosition, positionOf, sessionCommand } from "../session/session-call.ts";
+import type { SessionCall } from "../session/open-call.ts";
 import { rowToJson, rowToText, timelineOf, type TimelineRow } from "../session/timeline.ts";
 
 /** Shows a session record by record. */

@@ -3,7 +3,8 @@ import { exitCodes } from "../cli-host.ts";
 import type { Command } from "../command.ts";
 import type { GivenOptions } from "../options.ts";
 import { openArchive } from "../session/archive-target.ts";
-import { sessionCommand, type SessionCall } from "../session/session-call.ts";
+import { sessionCommand } from "../session/session-call.ts";
+import type { SessionCall } from "../session/open-call.ts";
 import { UsageError } from "../usage-error.ts";
 
 /** Removes or archives old sessions. */

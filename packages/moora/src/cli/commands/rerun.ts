@@ -6,7 +6,8 @@ import { contentText, restText } from "../session/comparison-text.ts";
 import { conversationLines } from "../session/conversation-lines.ts";
 import { diffLines } from "../session/line-diff.ts";
 import { recordedAgent } from "../session/recorded-agent.ts";
-import { checkPosition, positionOf, sessionCommand, type SessionCall } from "../session/session-call.ts";
+import { checkPosition, positionOf, sessionCommand } from "../session/session-call.ts";
+import type { SessionCall } from "../session/open-call.ts";
 
 /** Runs a session again with another model or prompt. */
 export const rerunCommand: Command = sessionCommand({

@@ -20,7 +20,8 @@ import { contextOf, contextSections } from "../session/context-view.ts";
 import { callToText } from "../session/open-question.ts";
 import { closedErrorOf, closedToJson } from "../session/closed-session.ts";
 import { reasonText } from "../questions/question-text.ts";
-import { positionOf, sessionCommand, stateAtRecord, type SessionCall } from "../session/session-call.ts";
+import { positionOf, sessionCommand, stateAtRecord } from "../session/session-call.ts";
+import type { SessionCall } from "../session/open-call.ts";
 import { timeToText } from "../session/timeline.ts";
 
 /** Shows a session at one of its records. */

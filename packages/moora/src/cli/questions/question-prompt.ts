@@ -1,6 +1,6 @@
 import { errorText } from "@moora/agent-core-effects/internal";
 import { InputRefused, type Decision, type Question, type Receipt } from "@moora/agent";
-import type { LineRead, LineReader, ReplyRequest } from "../terminal/line-reader.ts";
+import type { LineRead, LineReader, ReplyRequest } from "../terminal/line-read.ts";
 import type { Screen } from "../terminal/screen.ts";
 import { lineToReply, type Reply } from "./line-to-reply.ts";
 import { questionPrompts, questionText } from "./question-text.ts";

@@ -1,7 +1,7 @@
 import { dirname, join } from "node:path";
 import type { EventLog } from "@moora/event-log";
 import { noticeToMessage, openLog, parseLogTarget, type LogTarget } from "./log-target.ts";
-import type { SessionCall } from "./session-call.ts";
+import type { SessionCall } from "./open-call.ts";
 import { UsageError } from "../usage-error.ts";
 
 /** An open archive, which closes at the end of its block. */

@@ -1,6 +1,6 @@
 import { openSession, readHeader, type DurableSession } from "@moora/agent";
 import { agentWithoutTools } from "./recorded-agent.ts";
-import type { SessionCall } from "./session-call.ts";
+import type { SessionCall } from "./open-call.ts";
 
 /** Opens a session of any agent, to read it or to post to its owner. */
 export async function attachSession(

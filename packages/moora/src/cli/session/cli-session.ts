@@ -6,13 +6,11 @@ import {
   startSession,
   type Agent,
   type AgentEvent,
-  type AgentRun,
   type AgentState,
   type DurableSession,
   type LogListener,
   type Question,
   type Session,
-  type SessionView,
 } from "@moora/agent";
 import type { ChosenLlm } from "../choose-llm.ts";
 import type { CliHost } from "../cli-host.ts";
@@ -25,7 +23,7 @@ import type { Screen } from "../terminal/screen.ts";
 import { UsageError } from "../usage-error.ts";
 import { CommandHints } from "./command-hints.ts";
 import { noticeToMessage, openLog } from "./log-target.ts";
-import { OpeningEvents } from "./opening-events.ts";
+import { OpeningEvents, type RunningLoop } from "./opening-events.ts";
 import { sessionBusyError } from "./session-busy-error.ts";
 import { logTargetOf } from "./session-call.ts";
 import { sessionState } from "./session-state.ts";
@@ -33,12 +31,6 @@ import { SessionTools } from "./session-tools.ts";
 
 /** How long running work may take to finish once the process was asked to end. */
 const settleMs = 3_000;
-
-/** A loop in progress, and the part of its answer that was streamed before it was joined. */
-export interface RunningLoop {
-  readonly run: AgentRun<unknown>;
-  readonly streaming: SessionView["streaming"];
-}
 
 /** Joins the loop in progress, so that no event from here on is missed. */
 export function joinLoop(session: Session<unknown>): RunningLoop | undefined {

@@ -3,7 +3,7 @@ import { closedBy, closedError, closesOriginal, leaseIn } from "@moora/agent/int
 import { CliFailure } from "../cli-failure.ts";
 import { exitCodes } from "../cli-host.ts";
 import { parseLogTarget } from "./log-target.ts";
-import type { SessionCall } from "./session-call.ts";
+import type { SessionCall } from "./open-call.ts";
 
 /** The error with which opening a closed session rejects; undefined for a session that is not closed. */
 export async function closedErrorOf({

@@ -17,7 +17,8 @@ import { callToText, openQuestion } from "./open-question.ts";
 import { attachSession } from "./attach-session.ts";
 import { argumentsProblem } from "./recorded-agent.ts";
 import { readToolsModule } from "./tools-module.ts";
-import { sessionCommand, type SessionCall } from "./session-call.ts";
+import { sessionCommand } from "./session-call.ts";
+import type { SessionCall } from "./open-call.ts";
 
 type Decisions = readonly [Decision, ...Decision[]];
 

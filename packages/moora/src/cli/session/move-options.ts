@@ -1,7 +1,7 @@
 import type { MoveOptions } from "@moora/agent";
 import type { EventLog } from "@moora/event-log";
 import { closedErrorOf } from "./closed-session.ts";
-import type { SessionCall } from "./session-call.ts";
+import type { SessionCall } from "./open-call.ts";
 
 /** The options of a move, as those of the command line say. */
 export const moveOptionsOf = ({ host, options }: SessionCall): MoveOptions => ({

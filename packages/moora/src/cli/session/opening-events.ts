@@ -1,5 +1,10 @@
-import type { AgentEvent } from "@moora/agent";
-import type { RunningLoop } from "./cli-session.ts";
+import type { AgentEvent, AgentRun, SessionView } from "@moora/agent";
+
+/** A loop in progress, and the part of its answer that was streamed before it was joined. */
+export interface RunningLoop {
+  readonly run: AgentRun<unknown>;
+  readonly streaming: SessionView["streaming"];
+}
 
 /** Collects the events of a session until its run can be joined: work that resumes may end before. */
 export class OpeningEvents {

@@ -1,7 +1,7 @@
 import type { Receipt } from "@moora/agent";
 import { CliFailure } from "../cli-failure.ts";
 import { exitCodes, type ExitCode } from "../cli-host.ts";
-import type { SessionCall } from "./session-call.ts";
+import type { SessionCall } from "./open-call.ts";
 
 /** Messages for reasons whose code does not explain them. */
 const reasons: Readonly<Record<string, string>> = {

@@ -1,5 +1,5 @@
 import { SessionError, stateAt, type Position } from "@moora/agent";
-import { LogError, type EventLog } from "@moora/event-log";
+import { LogError } from "@moora/event-log";
 import { CliFailure } from "../cli-failure.ts";
 import { exitCodes, type CliHost, type ExitCode } from "../cli-host.ts";
 import { sessionOptions, type Command } from "../command.ts";
@@ -10,25 +10,7 @@ import { UsageError } from "../usage-error.ts";
 import { withCopyLostHint } from "./closed-session.ts";
 import { CommandHints } from "./command-hints.ts";
 import { noticeToMessage, openLog, parseLogTarget, type LogTarget } from "./log-target.ts";
-
-/** An open log, and the output of the command that uses it. */
-export interface OpenLog {
-  readonly log: EventLog;
-  readonly target: LogTarget;
-  readonly screen: Screen;
-}
-
-/** One call of a command about sessions. */
-export interface SessionCall extends OpenLog {
-  readonly args: readonly string[];
-  readonly options: GivenOptions;
-  readonly host: CliHost;
-  readonly hints: CommandHints;
-  /** The session: the first argument. */
-  readonly id: string;
-  /** Prints a result: text for people, or an object as a line of JSON for programs. */
-  print(json: object, text: string): void;
-}
+import type { OpenLog, SessionCall } from "./open-call.ts";
 
 interface SessionCommand extends Pick<Command, "name" | "usage" | "summary" | "optionHelp"> {
   /** Beside those of every such command. */

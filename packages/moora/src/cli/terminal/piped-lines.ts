@@ -1,6 +1,6 @@
 import { createInterface, type Interface } from "node:readline";
 import type { CliHost } from "../cli-host.ts";
-import type { LineRead, LineReader, ReplyRequest } from "./line-reader.ts";
+import type { LineRead, LineReader, ReplyRequest } from "./line-read.ts";
 
 /** Lines of a pipe or a file. */
 export class PipedLines implements LineReader {
