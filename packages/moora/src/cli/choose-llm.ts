@@ -1,14 +1,12 @@
-import { nearest } from "@moora/agent-core-effects/internal";
 import type { LlmCaller } from "@moora/llm";
 import type { CliHost } from "./cli-host.ts";
-import type { GivenOptions } from "./options.ts";
+import { nearestHint, type Options } from "./options.ts";
 import { providers, type Provider } from "./providers.ts";
 import { environmentSecrets, urlSecrets } from "./secrets.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** How long a provider may send nothing, in seconds. */
 const defaultTimeoutSeconds = 60;
-const maxTimeoutSeconds = 86_400;
 
 /** The model of a run, with its names for messages. */
 export interface ChosenLlm {
@@ -25,15 +23,15 @@ export interface ChosenLlm {
 const noKeyNeeded = "--provider planner needs none; it is not a language model.";
 
 /** Chooses by the options, then the environment. The planner is used when neither names a provider or holds a key. */
-export function chooseLlm(options: GivenOptions, env: CliHost["env"]): ChosenLlm {
-  const name = options.text("provider") ?? variable(env, "MOORA_PROVIDER");
+export function chooseLlm(options: Options, env: CliHost["env"]): ChosenLlm {
+  const name = options.provider ?? variable(env, "MOORA_PROVIDER");
   const provider = name === undefined ? firstWithKey(env, options) : providerNamed(name);
-  const timeoutSeconds = options.count("timeout", maxTimeoutSeconds) ?? defaultTimeoutSeconds;
-  const baseURL = options.text("base-url");
+  const timeoutSeconds = options.timeout ?? defaultTimeoutSeconds;
+  const baseURL = options["base-url"];
   const secrets = [...environmentSecrets(env), ...urlSecrets(baseURL ?? "")];
   if (!provider.needsModel) {
     for (const option of ["model", "base-url"] as const) {
-      if (options.has(option)) {
+      if (options[option] !== undefined) {
         throw new UsageError(
           `--${option} cannot be used with the provider "${provider.name}".`,
           "Name another one with --provider.",
@@ -44,7 +42,7 @@ export function chooseLlm(options: GivenOptions, env: CliHost["env"]): ChosenLlm
   }
   const apiKey = apiKeyOf(provider, env);
   checkVariables(provider, env);
-  const model = options.text("model") ?? variable(env, "MOORA_MODEL");
+  const model = options.model ?? variable(env, "MOORA_MODEL");
   if (model === undefined) {
     throw new UsageError(
       `Missing model for ${provider.name}.`,
@@ -57,7 +55,7 @@ export function chooseLlm(options: GivenOptions, env: CliHost["env"]): ChosenLlm
     firstChunkTimeoutMs: timeoutSeconds * 1_000,
     idleTimeoutMs: timeoutSeconds * 1_000,
     ...(apiKey !== undefined && { apiKey }),
-    ...(baseURL !== undefined && { baseURL: validUrl(baseURL) }),
+    ...(baseURL !== undefined && { baseURL }),
   });
   return { llm, provider, model, timeoutSeconds, secrets };
 }
@@ -97,20 +95,16 @@ function providerNamed(name: string): Provider {
   const found = providers.find((provider) => provider.name === name.toLowerCase());
   if (found !== undefined) return found;
   const names = providers.map((provider) => provider.name);
-  const meant = nearest(name.toLowerCase(), names);
-  throw new UsageError(
-    `Unknown provider "${name}".`,
-    meant === undefined ? `Providers: ${names.join(", ")}.` : `Did you mean "${meant}"?`,
-  );
+  throw new UsageError(`Unknown provider "${name}".`, nearestHint(name.toLowerCase(), names));
 }
 
-function firstWithKey(env: CliHost["env"], options: GivenOptions): Provider {
+function firstWithKey(env: CliHost["env"], options: Options): Provider {
   const found = providers.find(
     ({ keyName }) => keyName !== undefined && variable(env, keyName) !== undefined,
   );
   if (found !== undefined) return found;
   for (const option of ["model", "base-url"] as const) {
-    if (options.has(option)) {
+    if (options[option] !== undefined) {
       throw new UsageError(
         `--${option} needs a provider, and no API key is set.`,
         "Name a provider with --provider.",
@@ -118,12 +112,6 @@ function firstWithKey(env: CliHost["env"], options: GivenOptions): Provider {
     }
   }
   return providerNamed("planner");
-}
-
-function validUrl(text: string): string {
-  const url = URL.parse(text);
-  if (url?.protocol === "http:" || url?.protocol === "https:") return text;
-  throw new UsageError("--base-url must be a URL that begins with http:// or https://.", "");
 }
 
 const variable = (env: CliHost["env"], name: string): string | undefined => {

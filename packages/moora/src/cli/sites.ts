@@ -1,9 +1,9 @@
-import type { GivenOptions } from "./options.ts";
+import type { Options } from "./options.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** Throws `UsageError` for an invalid value of `--allow-host` or `--allow-origin`. */
-export function checkSites(options: GivenOptions, hasUsers: boolean): void {
-  const hosts = options.texts("allow-host");
+export function checkSites(options: Options, hasUsers: boolean): void {
+  const hosts = options["allow-host"] ?? [];
   const invalidHost = hosts.find((host) => !isHost(host));
   if (invalidHost !== undefined) {
     throw new UsageError(
@@ -17,7 +17,7 @@ export function checkSites(options: GivenOptions, hasUsers: boolean): void {
       "Name them with --auth FILE, or export authorize from the module of --agent.",
     );
   }
-  const invalidOrigin = options.texts("allow-origin").find((origin) => !isOrigin(origin));
+  const invalidOrigin = (options["allow-origin"] ?? []).find((origin) => !isOrigin(origin));
   if (invalidOrigin !== undefined) {
     throw new UsageError(
       `--allow-origin must be an origin such as https://app.example.com, got "${invalidOrigin}".`,

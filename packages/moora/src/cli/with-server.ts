@@ -6,7 +6,7 @@ import type { AgentServer } from "@moora/server";
 import { exitCodes, type CliHost, type ExitCode } from "./cli-host.ts";
 import type { CommandCall } from "./command.ts";
 import { logLines } from "./log-lines.ts";
-import type { GivenOptions } from "./options.ts";
+import type { Options } from "./options.ts";
 import { secretIn } from "./secret-file.ts";
 import { environmentSecrets } from "./secrets.ts";
 import { checkSites } from "./sites.ts";
@@ -65,8 +65,8 @@ export async function withServer(
     const { inspectorOfServer } = await import("@moora/inspector");
     const server = createAgentServer({
       ...served,
-      allowedHosts: options.texts("allow-host"),
-      allowedOrigins: options.texts("allow-origin"),
+      allowedHosts: options["allow-host"] ?? [],
+      allowedOrigins: options["allow-origin"] ?? [],
       log,
       worker,
       metrics: true,
@@ -82,8 +82,8 @@ export async function withServer(
 }
 
 /** The key of the open questions of `/mcp`: in the file of `--secret-file`, or beside the log. Throws `UsageError` and `CliFailure`. */
-function mcpSecret(options: GivenOptions, { cwd }: CliHost, { secretFile, shown }: LogTarget): string {
-  const given = options.text("secret-file");
+function mcpSecret(options: Options, { cwd }: CliHost, { secretFile, shown }: LogTarget): string {
+  const given = options["secret-file"];
   if (given === undefined) {
     createLogFolder(dirname(secretFile), shown);
     return secretIn(secretFile, relative(cwd, secretFile));

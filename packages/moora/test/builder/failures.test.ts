@@ -1,10 +1,9 @@
-import type { Clock } from "@moora/agent";
 import { answers, callsTools, fails, MockLlmCaller } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
 import { AgentBuilder } from "../../src/builder/agent-builder.ts";
 import type { AgentEngine } from "../../src/builder/agent-engine.ts";
 import { TestClock } from "@moora/testbed/test-clock";
-import { answer, errorOf, movesOf, stateOf, task, thrownBy } from "./support/runs.ts";
+import { answer, errorOf, movesOf, stateOf, task } from "./support/runs.ts";
 import { weatherIn, weatherTool } from "./support/tools.ts";
 
 /** Runs to the end, moving the clock to each retry; gives how long each was waited for. */

@@ -19,7 +19,7 @@ export const importCommand: Command = sessionCommand({
   async run(call) {
     const { log, options, print } = call;
     const text = await textOf(call);
-    const { id, seq } = await importSession(log, text, options.text("to")).catch((error: unknown) => {
+    const { id, seq } = await importSession(log, text, options.to).catch((error: unknown) => {
       throw error instanceof LogError && error.code === "LogCorrupt" ? unreadableError(call, error) : error;
     });
     print({ id, seq }, `${id} has ${seq} records.`);

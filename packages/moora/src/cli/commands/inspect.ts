@@ -5,7 +5,6 @@ import type { InspectorPage } from "@moora/inspector";
 import { exitCodes } from "../cli-host.ts";
 import type { Command } from "../command.ts";
 import { serveInspector } from "../inspector-server.ts";
-import { portOf } from "../listening.ts";
 import { sessionCommand, unknownSessionError, type SessionCall } from "../session/session-call.ts";
 import { writeNewFile } from "../session/use-file.ts";
 import { stopped } from "../with-server.ts";
@@ -23,7 +22,7 @@ export const inspectCommand: Command = sessionCommand({
   async run(call) {
     const { id, log, options, host, print, screen } = call;
     await readHeader(log, id);
-    const file = options.text("out");
+    const file = options.out;
     if (file !== undefined) {
       const { html, damage } = await pageOf(call);
       writeNewFile(file, host.cwd, html);
@@ -32,7 +31,7 @@ export const inspectCommand: Command = sessionCommand({
       return exitCodes.answered;
     }
     const server = await serveInspector(
-      portOf(options.text("port"), 0),
+      options.port ?? 0,
       async () => {
         const page = await pageOf(call);
         if (page.damage !== undefined) screen.line(page.damage.message);
@@ -41,7 +40,7 @@ export const inspectCommand: Command = sessionCommand({
       (error) => screen.line(`moora: ${errorText(error)}`),
     );
     print({ id, url: server.url }, `${id} is at ${server.url}. A reload shows new records. Ctrl-C stops it.`);
-    if (!options.has("json")) host.openBrowser?.(server.url);
+    if (options.json !== true) host.openBrowser?.(server.url);
     const code = await stopped(host);
     await server.close();
     return code;

@@ -2,8 +2,8 @@ import { errorText } from "@moora/agent-core-effects/internal";
 import { InputRefused, type Decision, type Question, type Receipt } from "@moora/agent";
 import type { LineRead, LineReader, ReplyRequest } from "../terminal/line-reader.ts";
 import type { Screen } from "../terminal/screen.ts";
-import { lineToReply, type Reply } from "./line-to-reply.ts";
-import { questionPrompts, questionText } from "./question-text.ts";
+import { lineToReply, promptOf, type Reply } from "./line-to-reply.ts";
+import { questionText } from "./question-text.ts";
 
 /** Receives the decisions of a question. */
 export interface QuestionTarget {
@@ -36,7 +36,7 @@ export class QuestionPrompt {
     this.#pending.add(key);
     this.#last = this.#last
       .then(() => this.#settle(question, signal, target))
-      .catch((error: unknown) => this.#screen.line(`The question cannot be asked: ${messageOf(error)}`))
+      .catch((error: unknown) => this.#screen.line(`The question cannot be asked: ${errorText(error)}`))
       .finally(() => this.#pending.delete(key));
   }
 
@@ -68,7 +68,7 @@ export class QuestionPrompt {
     isNew: boolean,
     signal: AbortSignal,
   ): Promise<{ readonly type: "reply"; readonly reply: Reply } | Exclude<LineRead, { type: "line" }>> {
-    const prompt = questionPrompts[question.about];
+    const prompt = promptOf(question);
     let read = await this.#read({ prompt, prefill: "", isNew, signal });
     if (read.type !== "line") return read;
     let reply = lineToReply(read.text, question, this.#lines.isTerminal);
@@ -103,7 +103,7 @@ export class QuestionPrompt {
         return await this.#applyDecision(question, [next, ...rest], target);
       const what =
         error instanceof InputRefused ? "The decision is not valid" : "The decision was not recorded";
-      this.#screen.line(`${what}: ${messageOf(error)}`);
+      this.#screen.line(`${what}: ${errorText(error)}`);
       return !target.isOpen(question);
     }
   }
@@ -111,5 +111,3 @@ export class QuestionPrompt {
 
 const ignoredText = ({ reason, decidedBy }: Extract<Receipt, { status: "ignored" }>): string =>
   decidedBy === undefined ? `The decision was ignored: ${reason}.` : `Already decided by ${decidedBy}.`;
-
-const messageOf = (error: unknown): string => errorText(error);

@@ -15,7 +15,7 @@ export async function openArchive(
   { options, host, target, screen }: SessionCall,
   { creates }: { readonly creates: boolean },
 ): Promise<OpenArchive> {
-  const archive = parseLogTarget(options.text("archive") ?? besideLog(target), host.cwd);
+  const archive = parseLogTarget(options.archive ?? besideLog(target), host.cwd);
   if (placeOf(archive) === placeOf(target))
     throw new UsageError("The archive is the log itself.", "Name another location with --archive.");
   const onNotice: Parameters<typeof openLog>[1]["onNotice"] = (notice) =>

@@ -14,6 +14,7 @@ import {
   type Session,
   type SessionView,
 } from "@moora/agent";
+import { openCallsOf, recordOf, toolOf } from "@moora/agent-core-state-machine/internal";
 import type { ChosenLlm } from "../choose-llm.ts";
 import type { CliHost } from "../cli-host.ts";
 import type { CommandCall } from "../command.ts";
@@ -29,7 +30,6 @@ import { OpeningEvents } from "./opening-events.ts";
 import { sessionBusyError } from "./session-busy-error.ts";
 import { logTargetOf } from "./session-call.ts";
 import { sessionState } from "./session-state.ts";
-import { SessionTools } from "./session-tools.ts";
 
 /** How long running work may take to finish once the process was asked to end. */
 const settleMs = 3_000;
@@ -79,7 +79,7 @@ export async function openCliSession(
   chosen: ChosenLlm | undefined,
   screen: Screen,
 ): Promise<CliSession> {
-  const id = call.options.text("session");
+  const id = call.options.session;
   if (id !== undefined) return await openLoggedSession(id, call, host, { chosen, screen });
   const newId = crypto.randomUUID();
   const { agent, context, closeTools } = await openAgent(call, host, { chosen, screen, id: newId });
@@ -138,14 +138,12 @@ async function openLoggedSession(
   try {
     const state = await sessionState(log, id, host);
     const recorded = state === undefined ? undefined : (await readHeader(log, id)).agent.name;
-    if (chosen !== undefined) checkAgent(recorded, new CommandHints({ options, target }));
-    const tools = await SessionTools.of({ log, target, id, options, cwd: host.cwd });
-    const hints = new CommandHints({ options, target, tools: tools.path });
+    const hints = new CommandHints({ options, target });
+    if (chosen !== undefined) checkAgent(recorded, hints);
     const opened = await openAgent(call, host, { chosen, screen, id, state, recorded });
     const { agent, context } = opened;
     closeTools = opened.closeTools;
-    if (state !== undefined && chosen !== undefined)
-      await checkTools(state, tools, agent, { log, id, host, hints });
+    if (state !== undefined && chosen !== undefined) await checkTools(state, agent, { log, id, host, hints });
     const { session, running, opening } = await openToRun(agent, {
       log,
       id,
@@ -154,7 +152,6 @@ async function openLoggedSession(
       context,
       ...logLines(options, screen),
     });
-    if (chosen !== undefined) await tools.save(screen, state);
     return {
       session,
       running,
@@ -197,19 +194,27 @@ interface OpenCall {
   readonly context: object | undefined;
 }
 
-/** Throws `CliFailure` or `UsageError` if the agent does not have the tools of open calls. */
+/**
+ * Throws `CliFailure` or `UsageError` if the agent does not have the tools of open calls: it must not run the session, because without
+ * their tools these calls would be recorded as not run, permanently.
+ */
 async function checkTools(
   state: AgentState,
-  tools: SessionTools,
-  agent: Pick<Agent, "tools">,
-  { log, id, host, hints }: Omit<OpenCall, "context">,
+  { tools }: Pick<Agent, "tools">,
+  { log, id, host: { clock, isOwnerGone }, hints }: Omit<OpenCall, "context">,
 ): Promise<void> {
-  const missing = tools.missingIn(state, agent);
+  const missing = openCallsOf(state.reActContext.control).flatMap((call) => {
+    const name = recordOf(state, call.id)?.name ?? "";
+    return toolOf(state, name) === undefined || Object.hasOwn(tools, name) ? [] : [`${call.id} ${name}`];
+  });
   if (missing.length === 0) return;
-  const { clock, isOwnerGone } = host;
   const owner = await sessionOwner(log, id, { clock, isOwnerGone });
   if (owner !== undefined) throw sessionBusyError(`The session ${id} is run by ${owner}.`, id, hints);
-  throw tools.notLoadedError(missing, hints);
+  throw new UsageError(
+    `Session "${id}" has open calls of tools that are not loaded: ${missing.join(", ")}.`,
+    "Load them as before: --tools FILE for a module, --mcp for a server, --allow-fetch for fetch_url.\n" +
+      `To cancel the calls instead: ${hints.command("cancel", id)}`,
+  );
 }
 
 /** Opens a session to run it. Throws `CliFailure` if another process runs it, or if a newer release wrote to it. */

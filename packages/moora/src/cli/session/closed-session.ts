@@ -30,7 +30,7 @@ export async function withCopyLostHint(
   if (!(error instanceof SessionError) || error.code !== "MoveUnfinished") return error;
   const lease = await leaseIn(log, id);
   if (lease === undefined || !closesOriginal(lease.owner)) return error;
-  const given = options.text("archive");
+  const given = options.archive;
   const archive = given === undefined ? [] : ["--archive", parseLogTarget(given, host.cwd).shown];
   const command = hints.command(move, id, "--copy-lost", ...archive);
   const { message } = closedError(id, lease);

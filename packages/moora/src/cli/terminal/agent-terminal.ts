@@ -57,7 +57,7 @@ export class AgentTerminal {
    * opened.
    */
   static async open(call: CommandCall, host: CliHost): Promise<AgentTerminal> {
-    const chosen = call.options.has("agent") ? undefined : chooseLlm(call.options, host.env);
+    const chosen = call.options.agent !== undefined ? undefined : chooseLlm(call.options, host.env);
     const secrets = chosen?.secrets ?? environmentSecrets(host.env);
     const screen = new Screen(host, [...secrets, ...logSecrets(logTargetOf(call.options, host))]);
     const cliSession = await openCliSession(call, host, chosen, screen);
@@ -77,8 +77,8 @@ export class AgentTerminal {
       session: this.session,
       screen: this.screen,
       prompt: new QuestionPrompt(this.#lines, this.screen),
-      by: options.text("as") ?? host.user,
-      canAsk: this.#lines.isTerminal || options.has("approve-from-stdin"),
+      by: options.as ?? host.user,
+      canAsk: this.#lines.isTerminal || options["approve-from-stdin"] === true,
       isDurable: this.cliSession.hints !== undefined,
     });
     this.#view = createView({ ...parts, options, clock: host.clock });
