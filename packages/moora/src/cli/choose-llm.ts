@@ -1,6 +1,6 @@
 import type { LlmCaller } from "@moora/llm";
 import type { CliHost } from "./cli-host.ts";
-import { nearestHint, type Options } from "./options.ts";
+import { nearestHint, type OptionName, type Options } from "./options.ts";
 import { providers, type Provider } from "./providers.ts";
 import { environmentSecrets, urlSecrets } from "./secrets.ts";
 import { UsageError } from "./usage-error.ts";
@@ -30,14 +30,10 @@ export function chooseLlm(options: Options, env: CliHost["env"]): ChosenLlm {
   const baseURL = options["base-url"];
   const secrets = [...environmentSecrets(env), ...urlSecrets(baseURL ?? "")];
   if (!provider.needsModel) {
-    for (const option of ["model", "base-url"] as const) {
-      if (options[option] !== undefined) {
-        throw new UsageError(
-          `--${option} cannot be used with the provider "${provider.name}".`,
-          "Name another one with --provider.",
-        );
-      }
-    }
+    const useless = optionOfModel(options);
+    const hint = "Name another one with --provider.";
+    if (useless !== undefined)
+      throw new UsageError(`--${useless} cannot be used with the provider "${provider.name}".`, hint);
     return { llm: provider.callerOf({}), provider, model: "", timeoutSeconds, secrets };
   }
   const apiKey = apiKeyOf(provider, env);
@@ -103,16 +99,15 @@ function firstWithKey(env: CliHost["env"], options: Options): Provider {
     ({ keyName }) => keyName !== undefined && variable(env, keyName) !== undefined,
   );
   if (found !== undefined) return found;
-  for (const option of ["model", "base-url"] as const) {
-    if (options[option] !== undefined) {
-      throw new UsageError(
-        `--${option} needs a provider, and no API key is set.`,
-        "Name a provider with --provider.",
-      );
-    }
-  }
-  return providerNamed("planner");
+  const useless = optionOfModel(options);
+  if (useless === undefined) return providerNamed("planner");
+  const hint = "Name a provider with --provider.";
+  throw new UsageError(`--${useless} needs a provider, and no API key is set.`, hint);
 }
+
+/** An option that is given, and that a provider without models cannot use. */
+const optionOfModel = (options: Options): OptionName | undefined =>
+  (["model", "base-url"] as const).find((option) => options[option] !== undefined);
 
 const variable = (env: CliHost["env"], name: string): string | undefined => {
   const value = env[name]?.trim();

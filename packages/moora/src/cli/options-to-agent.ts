@@ -4,7 +4,7 @@ import { defineAgent, type Agent, type AgentConfig, type Tool } from "@moora/age
 import { calculatorTool, currentTimeTool, fetchUrlTool, fileTools } from "@moora/tools";
 import type { ChosenLlm } from "./choose-llm.ts";
 import type { CliHost } from "./cli-host.ts";
-import { moduleToTools } from "./module-to-tools.ts";
+import { moduleToTools } from "./module-to-agents.ts";
 import type { Options } from "./options.ts";
 import { UsageError } from "./usage-error.ts";
 

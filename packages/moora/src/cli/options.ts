@@ -187,7 +187,10 @@ const optionRows = {
     help: "The address to listen on; one that others can reach needs users. Default: 127.0.0.1.",
   },
   port: { value: "N", type: "port", help: "The port to listen on; 0 for any free one. Default: 8787." },
-  out: { value: "FILE", help: "Write the page to a new file instead, which opens without this program." },
+  out: {
+    value: "FILE",
+    help: "The new file for the page. Default: one in a temporary folder, which is opened.",
+  },
   worker: { help: "Also run sessions whose work is due and that no process runs." },
   as: { value: "NAME", help: "The name that decisions are recorded under. Default: your user name." },
   at: {

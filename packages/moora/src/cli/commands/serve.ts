@@ -1,9 +1,8 @@
-import { BuildError, type Agent } from "@moora/agent";
+import { BuildError, ListenError, type Agent } from "@moora/agent";
 import type { AgentServer } from "@moora/server";
 import type { ServedAgents as ListeningServer } from "@moora/server/node";
 import type { AuthFile } from "../auth-file.ts";
 import { describingOptions, type Command, type CommandCall } from "../command.ts";
-import { bindError } from "../listening.ts";
 import type { McpOption } from "../mcp/tools-of-server.ts";
 import { graceMs, stopped, withServer } from "../with-server.ts";
 import { UsageError } from "../usage-error.ts";
@@ -85,6 +84,6 @@ async function listen({ options }: CommandCall, server: AgentServer): Promise<Li
         "Name its users with --auth FILE, export authorize from the module of --agent, or use 127.0.0.1.",
       );
     }
-    throw bindError(error, hostname, port) ?? error;
+    throw error instanceof ListenError ? new UsageError(error.message, "") : error;
   }
 }
