@@ -8,7 +8,7 @@ import { loadModule } from "./load-module.ts";
 import { agentsIn } from "./module-to-agents.ts";
 import { optionsToAgent } from "./options-to-agent.ts";
 import type { Options, OptionName } from "./options.ts";
-import { plannerNotice } from "./planner-notice.ts";
+import { plannerNotice } from "./providers.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** The agents that a server has, how it authenticates requests, and what it gives to their tools. */

@@ -7,7 +7,7 @@ import { connectMcp } from "@moora/mcp";
 import { planner } from "@moora/planner";
 import { Page } from "@moora/testbed/page";
 import { afterEach, describe, expect, it } from "vitest";
-import { plannerNotice } from "../../src/cli/planner-notice.ts";
+import { plannerNotice } from "../../src/cli/providers.ts";
 import { TemporaryFolder } from "./temporary-folder.ts";
 import { TestHost } from "./test-host.ts";
 

@@ -5,7 +5,7 @@ import { exitCodes, type CliHost } from "../cli-host.ts";
 import type { CommandCall } from "../command.ts";
 import { CommandHints } from "./command-hints.ts";
 import { logTargetOf, withLog } from "./session-call.ts";
-import { sessionState } from "./session-state.ts";
+import { sessionState } from "./attach-session.ts";
 
 /**
  * Throws `CliFailure` where `--session` names a session that does not exist, or whose last task is finished. One whose task has failed

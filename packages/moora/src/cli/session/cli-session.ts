@@ -16,7 +16,7 @@ import {
 } from "@moora/agent";
 import { openCallsOf, recordOf, toolOf } from "@moora/agent-core-state-machine/internal";
 import type { ChosenLlm } from "../choose-llm.ts";
-import type { CliHost } from "../cli-host.ts";
+import { type CliHost, exitCodes } from "../cli-host.ts";
 import type { CommandCall } from "../command.ts";
 import { logLines } from "../log-lines.ts";
 import { openMcpServers } from "../mcp/open-mcp-servers.ts";
@@ -26,10 +26,9 @@ import type { Screen } from "../terminal/screen.ts";
 import { UsageError } from "../usage-error.ts";
 import { CommandHints } from "./command-hints.ts";
 import { noticeToMessage, openLog } from "./log-target.ts";
-import { OpeningEvents } from "./opening-events.ts";
-import { sessionBusyError } from "./session-busy-error.ts";
 import { logTargetOf } from "./session-call.ts";
-import { sessionState } from "./session-state.ts";
+import { sessionState } from "./attach-session.ts";
+import { CliFailure } from "../cli-failure.ts";
 
 /** How long running work may take to finish once the process was asked to end. */
 const settleMs = 3_000;
@@ -247,3 +246,47 @@ async function openToRun(
     throw sessionBusyError(`The session ${id} is run by ${error.owner ?? "another process"}.`, id, hints);
   }
 }
+
+/** Collects the events of a session until its run can be joined: work that resumes may end before. */
+class OpeningEvents {
+  #events: AgentEvent<unknown>[] = [];
+  #isCollecting = true;
+
+  /** The listener of the session that is opened. Marks questions as seen (no `QuestionUnseen`). */
+  readonly listener = (event: AgentEvent<unknown>): void => {
+    if (this.#isCollecting) this.#events.push(event);
+  };
+
+  /** The events so far, without those that the joined run and its end show. Call it once, when the run is joined. */
+  end(joined: RunningLoop | undefined): readonly AgentEvent<unknown>[] {
+    this.#isCollecting = false;
+    const events = this.#events;
+    this.#events = [];
+    return events.filter((event, index) => !isShownLater(event, events.slice(index + 1), joined));
+  }
+}
+
+/** Whether the run begins with an event: with a question, a call that runs, the message that streams, or how it has ended. */
+function isShownLater(
+  event: AgentEvent<unknown>,
+  later: readonly AgentEvent<unknown>[],
+  joined: RunningLoop | undefined,
+): boolean {
+  if (event.type === "FinalAnswer" || event.type === "Error") return true;
+  if (event.type === "ToolCallStarted") return !later.some((next) => endsCall(next, event.toolCallId));
+  if (event.type === "LlmToken") return event.messageId === joined?.streaming?.messageId;
+  const asked = event.type === "SubAgentEvent" ? event.event : event;
+  return asked.type === "ApprovalRequested";
+}
+
+const endsCall = (event: AgentEvent<unknown>, toolCallId: string): boolean =>
+  (event.type === "ToolCallFinished" || event.type === "ToolCallRetryScheduled") &&
+  event.toolCallId === toolCallId;
+
+/** The failure of a command that would run a session which another process runs. */
+const sessionBusyError = (message: string, id: string, hints: CommandHints): CliFailure =>
+  new CliFailure(
+    exitCodes.busy,
+    `${message}\nTo send it a message: ${hints.command("send", id, "...")}\n` +
+      `To watch it: ${hints.command("log", id, "--follow")}`,
+  );

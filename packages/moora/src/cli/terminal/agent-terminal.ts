@@ -12,10 +12,9 @@ import { chooseLlm, type ChosenLlm } from "../choose-llm.ts";
 import { exitCodes, type CliHost, type ExitCode } from "../cli-host.ts";
 import type { CommandCall } from "../command.ts";
 import { joinLoop, openCliSession, type RunningLoop, type CliSession } from "../session/cli-session.ts";
-import { createView } from "./create-view.ts";
-import { errorToExitCode, errorToMessage } from "../error-message.ts";
+import { errorToExitCode, errorToMessage, modelFailureCause } from "../error-message.ts";
 import { createLineReader, type LineRead, type LineReader } from "./line-reader.ts";
-import { plannerNotice } from "../planner-notice.ts";
+import { plannerNotice } from "../providers.ts";
 import { Interrupts } from "./interrupts.ts";
 import { QuestionPrompt } from "../questions/question-prompt.ts";
 import { RunQuestions } from "../questions/run-questions.ts";
@@ -23,6 +22,9 @@ import type { RunView } from "./run-view.ts";
 import { Screen } from "./screen.ts";
 import { environmentSecrets } from "../secrets.ts";
 import { logTargetOf, logSecrets } from "../session/session-call.ts";
+import { JsonView } from "./json-view.ts";
+import type { Options } from "../options.ts";
+import { TextView } from "./text-view.ts";
 
 interface AgentTerminalParts {
   readonly chosen: ChosenLlm | undefined;
@@ -258,4 +260,19 @@ export class AgentTerminal {
     await this.#stopping;
     await this.cliSession.close();
   }
+}
+
+interface ViewParts {
+  readonly screen: Screen;
+  readonly chosen: ChosenLlm | undefined;
+  readonly options: Options;
+  readonly clock: CliHost["clock"];
+}
+
+/** The view that the options name: lines of JSON, or text for people. */
+function createView({ screen, chosen, options, clock }: ViewParts): RunView {
+  const showsTrace = options.trace === true;
+  if (options.json === true) return new JsonView(screen, showsTrace);
+  const retryReason = (kind: string, message: string): string => modelFailureCause(kind, message, chosen);
+  return new TextView(screen, { showsTrace, now: () => clock.now(), retryReason });
 }
