@@ -1,17 +1,15 @@
-import { InputRefused, type Decision, type DurableSession, type Question, type Receipt } from "@moora/agent";
+import { type Decision, type DurableSession, type Question, type Receipt } from "@moora/agent";
 import { toolOf } from "@moora/agent-core-state-machine/internal";
 import { CliFailure } from "../cli-failure.ts";
 import { exitCodes, type ExitCode } from "../cli-host.ts";
 import type { Command } from "../command.ts";
 import { nearestHint, type OptionName, type Options } from "../options.ts";
-import { textToAnswers } from "../questions/line-to-reply.ts";
+import { decideFirst, textToAnswers, type Decisions } from "../questions/line-to-reply.ts";
 import { UsageError } from "../usage-error.ts";
 import { callToText, openQuestion } from "../session/open-question.ts";
 import { attachSession } from "../session/attach-session.ts";
 import { argumentsProblem } from "../session/recorded-agent.ts";
 import { resumeCommand, sessionCommand, type SessionCall } from "../session/session-call.ts";
-
-type Decisions = readonly [Decision, ...Decision[]];
 
 interface DecideCommand extends Pick<Command, "name" | "usage" | "summary"> {
   readonly done: string;
@@ -102,7 +100,9 @@ async function decide(
   await using session = await attachSession(call, "post");
   const open = { id, hints, questions: session.questions(), state: session.current() };
   const question = openQuestion(open, args[1], about);
-  const [receipt, decision] = await firstThatFits(session, question, candidates, call);
+  await checkArguments(session, question, candidates[0]);
+  const by = call.options.as ?? call.host.user;
+  const [receipt, decision] = await decideFirst((made) => session.decide(question, made, by), candidates);
   if (receipt.status === "ignored") throw ignoredDecisionError(question, receipt);
   const { toolCallId, name } = question;
   call.print(
@@ -118,24 +118,6 @@ const decidedCall = (question: Question, decision: Decision): Question =>
   typeof decision === "object" && "approve" in decision
     ? { ...question, parameters: decision.approve }
     : question;
-
-/** Applies the decisions in order until one fits the tool or the schema of the question. */
-async function firstThatFits(
-  session: DurableSession,
-  question: Question,
-  [decision, ...others]: Decisions,
-  call: SessionCall,
-): Promise<readonly [Receipt, Decision]> {
-  await checkArguments(session, question, decision);
-  try {
-    const by = call.options.as ?? call.host.user;
-    return [await session.decide(question, decision, by), decision];
-  } catch (error) {
-    const [next, ...rest] = others;
-    if (!(error instanceof InputRefused) || next === undefined) throw error;
-    return await firstThatFits(session, question, [next, ...rest], call);
-  }
-}
 
 /** Checks changed arguments against the recorded definition of the tool: its code may not be available here. */
 async function checkArguments(

@@ -1,15 +1,27 @@
-import type { Decision, Question } from "@moora/agent";
+import { InputRefused, type Decision, type Question, type Receipt } from "@moora/agent";
 import { textToJson } from "@moora/llm/internal";
 import { editableArguments } from "./question-text.ts";
 
+/** The decisions that a text may mean, most likely first: the first that fits the question counts. */
+export type Decisions = readonly [Decision, ...Decision[]];
+
+/** Applies decisions in order until one fits the tool or the schema of the question. Returns it with its receipt. */
+export async function decideFirst(
+  decide: (decision: Decision) => Promise<Receipt>,
+  [decision, ...others]: Decisions,
+): Promise<readonly [Receipt, Decision]> {
+  try {
+    return [await decide(decision), decision];
+  } catch (error) {
+    const [next, ...rest] = others;
+    if (!(error instanceof InputRefused) || next === undefined) throw error;
+    return await decideFirst(decide, [next, ...rest]);
+  }
+}
+
 /** The meaning of a line as a reply to a question. */
 export type Reply =
-  /** The decisions that the line may mean, most likely first: the first that fits the question counts. */
-  | {
-      readonly type: "decide";
-      readonly decisions: readonly [Decision, ...Decision[]];
-      readonly always?: true;
-    }
+  | { readonly type: "decide"; readonly decisions: Decisions; readonly always?: true }
   /** One more line is needed. */
   | {
       readonly type: "ask";
@@ -116,7 +128,7 @@ export function lineToReply(line: string, question: Question, canAskMore: boolea
 const wordsOf = (label: string): readonly string[] => [label.charAt(1), label.replaceAll(/[[\]]|\s.*/g, "")];
 
 /** An answer as it was typed; as JSON where the text does not fit the schema of the answer. */
-export function textToAnswers(text: string): readonly [Decision, ...Decision[]] {
+export function textToAnswers(text: string): Decisions {
   const json = textToJson(text);
   return json === undefined ? [{ answer: text }] : [{ answer: text }, { answer: json }];
 }
