@@ -5,6 +5,7 @@ import type { Provider } from "./providers.ts";
 interface AiSdkRow extends Pick<Provider, "name" | "keyName" | "variables"> {
   /** The package, and its function that makes a provider. */
   readonly sdk: string;
+  readonly load: () => Promise<unknown>;
   readonly create: string;
 }
 
@@ -13,20 +14,35 @@ const rows: readonly AiSdkRow[] = [
   {
     name: "google",
     sdk: "@ai-sdk/google",
+    load: () => import("@ai-sdk/google"),
     create: "createGoogle",
     keyName: "GOOGLE_GENERATIVE_AI_API_KEY",
   },
-  { name: "xai", sdk: "@ai-sdk/xai", create: "createXai", keyName: "XAI_API_KEY" },
-  { name: "cohere", sdk: "@ai-sdk/cohere", create: "createCohere", keyName: "COHERE_API_KEY" },
+  {
+    name: "xai",
+    sdk: "@ai-sdk/xai",
+    load: () => import("@ai-sdk/xai"),
+    create: "createXai",
+    keyName: "XAI_API_KEY",
+  },
+  {
+    name: "cohere",
+    sdk: "@ai-sdk/cohere",
+    load: () => import("@ai-sdk/cohere"),
+    create: "createCohere",
+    keyName: "COHERE_API_KEY",
+  },
   {
     name: "azure",
     sdk: "@ai-sdk/azure",
+    load: () => import("@ai-sdk/azure"),
     create: "createAzure",
     variables: [["AZURE_API_KEY", "AZURE_RESOURCE_NAME"]],
   },
   {
     name: "bedrock",
     sdk: "@ai-sdk/amazon-bedrock",
+    load: () => import("@ai-sdk/amazon-bedrock"),
     create: "createAmazonBedrock",
     variables: [
       ["AWS_BEARER_TOKEN_BEDROCK", "AWS_REGION"],
@@ -36,6 +52,7 @@ const rows: readonly AiSdkRow[] = [
   {
     name: "vertex",
     sdk: "@ai-sdk/google-vertex",
+    load: () => import("@ai-sdk/google-vertex"),
     create: "createGoogleVertex",
     variables: [["GOOGLE_VERTEX_API_KEY"], ["GOOGLE_VERTEX_PROJECT", "GOOGLE_VERTEX_LOCATION"]],
   },
@@ -44,16 +61,16 @@ const rows: readonly AiSdkRow[] = [
 type Connection = Parameters<AiSdkFactory>[0];
 type SdkModule = Readonly<Record<string, (connection: Connection) => (model: string) => AiSdkModel>>;
 
-export const aiSdkProviders: readonly Provider[] = rows.map(({ create, ...row }) => ({
+export const aiSdkProviders: readonly Provider[] = rows.map(({ load, create, ...row }) => ({
   ...row,
   needsModel: true,
   callerOf(options) {
     const { dangerouslyAllowBrowser: _, ...connection } = options;
     const { name, sdk, keyName } = row;
     const factory: AiSdkFactory = async (given) => {
-      // The package is not a dependency: it is known by its row only.
+      // The row names the function that the package exports.
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-      const module = await loadSdk(name, sdk, async () => (await import(sdk)) as SdkModule);
+      const module = await loadSdk(name, sdk, async () => (await load()) as SdkModule);
       const createProvider = module[create];
       if (createProvider === undefined) throw new TypeError(`${sdk} does not export ${create}.`);
       return createProvider(given)(given.model);

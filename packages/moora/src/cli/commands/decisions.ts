@@ -1,4 +1,4 @@
-import { type Decision, type DurableSession, type Question, type Receipt } from "@moora/agent";
+import type { Decision, DurableSession, Question, Receipt } from "@moora/agent";
 import { toolOf } from "@moora/agent-core-state-machine/internal";
 import { CliFailure } from "../cli-failure.ts";
 import { exitCodes, type ExitCode } from "../cli-host.ts";

@@ -35,7 +35,9 @@ export const diffCommand: Command = sessionCommand({
 });
 
 function commonPartText(found: SessionDiff, { a, b }: SideNames, isSame: boolean): readonly string[] {
-  const common = `${a} and ${b} have the same ${isSame ? "" : "first "}${found.common} records.`;
+  const common = isSame
+    ? `${a} and ${b} have the same records.`
+    : `${b} begins with the first ${found.common} records of ${a}, apart from snapshots.`;
   if (found.a === undefined && found.b === undefined) return [common];
   return [common, "Then", nextInputText(a, found.a), nextInputText(b, found.b)];
 }

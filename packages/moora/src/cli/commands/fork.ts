@@ -23,10 +23,10 @@ export const forkCommand: Command = sessionCommand({
     const { seq: at } = await stateAtRecord(call, given);
     const as = options.to ?? `${id}-fork`;
     const { seq, dropped } = await forkSession(log, id, at, { as, open }).catch(rethrowDamage);
-    const work = { reuse: "with its recorded results", rerun: "which runs again", close: "closed" }[open];
+    const work = { reuse: "has what is recorded of it", rerun: "runs again", close: "is closed" }[open];
     print(
       { id: as, seq, dropped, parent: { id, seq: at } },
-      `${as} has ${seq} records: those of ${id} up to record ${at}, and work in progress, ${work}.`,
+      `${as} has ${seq} records, from ${id} up to record ${at}. Work in progress ${work}.`,
     );
     screen.dim(`To continue: ${await continueText(call, as)}`);
     return exitCodes.answered;
