@@ -33,7 +33,7 @@ function greet({ chosen, cliSession: { hints }, hasResumedLoop, screen, session 
   if (hints === undefined) return;
   const { messages } = session.current();
   const { earlier, shown } = recentMessages(messages, hasResumedLoop);
-  if (earlier > 0) screen.dim(`${earlier} earlier messages: ${hints.show}`);
+  if (earlier > 0) screen.dim(`${earlier} earlier messages: ${hints.command("show", session.id)}`);
   for (const { role, content } of shown) {
     if (role === "user") screen.dim(`> ${content}`);
     else screen.line(content);

@@ -45,23 +45,11 @@ export function joinLoop(session: Session<unknown>): RunningLoop | undefined {
   return run && { run, streaming: session.current().streaming };
 }
 
-/** The commands for a session in a log. */
-export interface SessionHints {
-  /** The commands that settle a question from another terminal. */
-  readonly decisionCommands: (question: Question) => readonly string[];
-  /** The command that resumes the session. */
-  readonly resume: string;
-  /** The command that ends a pause of the session. */
-  readonly unpause: string;
-  /** The command that shows all of its messages. */
-  readonly show: string;
-}
-
 /** A session, in memory or in a log. */
 export interface CliSession {
   readonly session: Session<unknown>;
-  /** Undefined for a session in memory. */
-  readonly hints: SessionHints | undefined;
+  /** The commands for a session in a log. Undefined for a session in memory. */
+  readonly hints: CommandHints | undefined;
   /** The loop that was in progress when it was opened. */
   readonly running: RunningLoop | undefined;
   /** The events of the work that resumed before `running` was joined. */
@@ -155,12 +143,7 @@ async function openLoggedSession(
       session,
       running,
       opening,
-      hints: {
-        decisionCommands: (question) => hints.decisionCommands(id, question),
-        resume: hints.runCommand("run", "--session", id),
-        show: hints.command("show", id),
-        unpause: hints.command("resume", id),
-      },
+      hints,
       shutdown: () => session.close({ graceMs: settleMs }),
       async close() {
         await session.close();

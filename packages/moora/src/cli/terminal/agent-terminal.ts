@@ -165,7 +165,9 @@ export class AgentTerminal {
     const { hints } = this.cliSession;
     if (paused === undefined || paused === null || hints === undefined) return;
     const reason = paused.reason === undefined ? "" : ` (${oneLine(paused.reason)})`;
-    this.screen.line(`The session is paused${reason}. To continue it, in another terminal: ${hints.unpause}`);
+    this.screen.line(
+      `The session is paused${reason}. To continue it, in another terminal: ${hints.command("resume", this.session.id)}`,
+    );
   }
 
   /** Shows a run to its end, or until it waits only for decisions that cannot be made here. */
@@ -210,14 +212,15 @@ export class AgentTerminal {
     const questions = this.session
       .questions()
       .filter(({ path }) => path === undefined)
-      .map((question) => ({ question, commands: hints.decisionCommands(question) }));
-    this.#view.showWaiting(questions, hints.resume);
+      .map((question) => ({ question, commands: hints.decisionCommands(this.session.id, question) }));
+    this.#view.showWaiting(questions, hints.runCommand("run", "--session", this.session.id));
     return exitCodes.waiting;
   }
 
   #showFailure(error: AgentError): ExitCode {
     if (this.isStopping) {
-      this.screen.line(`Stopped. To resume: ${this.cliSession.hints?.resume ?? ""}`);
+      const resume = this.cliSession.hints?.runCommand("run", "--session", this.session.id) ?? "";
+      this.screen.line(`Stopped. To resume: ${resume}`);
       return exitCodes.terminated;
     }
     this.#view.showFailure(error, errorToMessage(error, this.chosen));
