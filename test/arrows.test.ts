@@ -80,6 +80,8 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
     "@moora/planner",
     "@moora/server",
     "@moora/tools",
+    "diff",
+    "zod",
   ],
 };
 

@@ -223,15 +223,6 @@ const places: Readonly<Record<string, readonly [known: string, call: (further: G
   createMoorex: ["commit", (o) => createMoorex({ ...machine, ...o })],
   "AgentBuilder.openai": ["baseURL", (o) => new agents.AgentBuilder("t").openai(o)],
   "AgentBuilder.config": ["budget", (o) => new agents.AgentBuilder("t").llm(llm).config(o).build()],
-  "AgentBuilder.rateLimited": [
-    "requestsPerMinute",
-    (o) =>
-      new agents.AgentBuilder("t")
-        .llm(llm)
-        .rateLimited({ requestsPerMinute: 1, ...o })
-        .build(),
-  ],
-  "AgentBuilder.cached": ["cache", (o) => new agents.AgentBuilder("t").llm(llm).cached(o).build()],
   "AgentBuilder.build": ["clock", (o) => new agents.AgentBuilder("t").llm(llm).build(o)],
   AgentEngine: ["clock", (o) => new agents.AgentEngine(agent, "t", o)],
 };

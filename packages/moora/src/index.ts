@@ -2,9 +2,8 @@
 export { AgentBuilder } from "./builder/agent-builder.ts";
 export type { BuilderApprovalPolicy } from "./builder/agent-builder.ts";
 export { AgentEngine } from "./builder/agent-engine.ts";
-export type { EngineHost, EngineOptions, EngineTrace } from "./builder/agent-engine.ts";
+export type { EngineHost, EngineOptions, EngineTrace, RunStorage } from "./builder/agent-engine.ts";
 export type { BuilderPreset } from "./builder/builder-config.ts";
-export type { RunStorage } from "./builder/durable-runner.ts";
 
 // Agents, tools, tasks and sessions.
 export {

@@ -1,14 +1,5 @@
-import type {
-  AgentConfig,
-  AgentConfigChange,
-  DataDefinition,
-  LogListener,
-  OnApproval,
-  PriceList,
-  StateCode,
-  Tool,
-} from "@moora/agent";
-import type { ApprovalPredicate, StandardSchema } from "@moora/agent-core-effects";
+import type { AgentConfig, AgentConfigChange, OnApproval, StateCode, Tool } from "@moora/agent";
+import type { ApprovalPredicate } from "@moora/agent-core-effects";
 import {
   transitionTable,
   type ApprovalPolicy,
@@ -16,14 +7,12 @@ import {
   type ControlEvent,
 } from "@moora/agent-core-state-machine";
 import type { EventLog } from "@moora/event-log";
-import type { CachedOptions, JsonObject, LlmCaller, RateLimits } from "@moora/llm";
+import type { LlmCaller } from "@moora/llm";
 import { AnthropicCaller, type AnthropicOptions } from "@moora/llm-anthropic";
-import { AiSdkCaller, type AiSdkFactory, type AiSdkModel, type AiSdkOptions } from "@moora/llm-ai-sdk";
 import {
   chatProfiles,
   OpenAiCaller,
   OpenAiChatCaller,
-  type ChatProfileName,
   type OpenAiChatOptions,
   type OpenAiOptions,
 } from "@moora/llm-openai";
@@ -42,9 +31,10 @@ type ChatOptions = Omit<OpenAiChatOptions, "profile">;
 type Suggested<Known extends string> = Known | (string & {});
 
 /**
- * Builds an agent for one task, method by method. Immutable: every method returns a new builder, so one builder can be the
- * base of many. The order of different methods does not matter. Of two calls of the same method the last one counts, but what has a
- * name adds up: tools, states, transitions, blacklisted tools, models by task type, and fields of the configuration.
+ * Builds an agent for one task, method by method, in the words of the hybrid state machine; `defineAgent` takes the same and
+ * more. Immutable: every method returns a new builder, so one builder can be the base of many. The order of different methods does
+ * not matter. Of two calls of the same method the last one counts, but what has a name adds up: tools, states, transitions,
+ * blacklisted tools, models by task type, and fields of the configuration.
  *
  * Defaults: those of `defineAgent`; `preset` chooses others by name.
  */
@@ -61,24 +51,9 @@ export class AgentBuilder {
     return next;
   }
 
-  /** The model. `openai`, `anthropic` and the other provider methods create a caller and pass it here. */
+  /** The model: any caller, also one of `openaiChat`, `aiSdk`, `fallback`, `cached` or `rateLimited`. */
   llm(caller: LlmCaller): AgentBuilder {
     return this.#with({ llm: caller });
-  }
-
-  /** Callers that are tried in this order where the model fails. See `fallback` of `@moora/llm`. */
-  fallback(...callers: readonly LlmCaller[]): AgentBuilder {
-    return this.#with({ fallbacks: callers });
-  }
-
-  /** Limits of the model per minute. They do not apply to the callers of `fallback`. The run cannot be synchronous. */
-  rateLimited(limits: RateLimits): AgentBuilder {
-    return this.#with({ rateLimits: limits });
-  }
-
-  /** Answers equal requests from a cache, also those to the callers of `fallback`. The run cannot be synchronous. */
-  cached(options: CachedOptions = {}): AgentBuilder {
-    return this.#with({ caching: options });
   }
 
   /** OpenAI's Responses API. The key defaults to OPENAI_API_KEY. */
@@ -91,53 +66,14 @@ export class AgentBuilder {
     return this.llm(new AnthropicCaller(options));
   }
 
-  /** Any language model of the AI SDK: a model, or a factory that creates one with the connection of a call. */
-  aiSdk(source: AiSdkModel | AiSdkFactory, options: AiSdkOptions = {}): AgentBuilder {
-    return this.llm(new AiSdkCaller(source, options));
-  }
-
-  /** OpenRouter. The key defaults to OPENROUTER_API_KEY. */
-  openrouter(options: ChatOptions = {}): AgentBuilder {
-    return this.#chat("openrouter", options);
-  }
-
   /** Groq. The key defaults to GROQ_API_KEY. */
   groq(options: ChatOptions = {}): AgentBuilder {
-    return this.#chat("groq", options);
-  }
-
-  /** DeepSeek. The key defaults to DEEPSEEK_API_KEY. */
-  deepseek(options: ChatOptions = {}): AgentBuilder {
-    return this.#chat("deepseek", options);
-  }
-
-  /** Mistral. The key defaults to MISTRAL_API_KEY. */
-  mistral(options: ChatOptions = {}): AgentBuilder {
-    return this.#chat("mistral", options);
-  }
-
-  /** Together AI. The key defaults to TOGETHER_API_KEY. */
-  together(options: ChatOptions = {}): AgentBuilder {
-    return this.#chat("together", options);
+    return this.llm(new OpenAiChatCaller({ ...options, profile: chatProfiles.groq }));
   }
 
   /** Ollama on this machine, or at `baseURL`. */
   ollama(options: ChatOptions = {}): AgentBuilder {
-    return this.#chat("ollama", options);
-  }
-
-  /** vLLM on this machine, or at `baseURL`. */
-  vllm(options: ChatOptions = {}): AgentBuilder {
-    return this.#chat("vllm", options);
-  }
-
-  /** Any other server with a Chat Completions API, at `baseURL`. Default: the address of llama.cpp on this machine. */
-  local(options: ChatOptions = {}): AgentBuilder {
-    return this.#chat("local", options);
-  }
-
-  #chat(name: ChatProfileName, options: ChatOptions): AgentBuilder {
-    return this.llm(new OpenAiChatCaller({ ...options, profile: chatProfiles[name] }));
+    return this.llm(new OpenAiChatCaller({ ...options, profile: chatProfiles.ollama }));
   }
 
   /**
@@ -176,14 +112,6 @@ export class AgentBuilder {
     return this.#with({ changes: [...this.#parts.changes, change] });
   }
 
-  /**
-   * The schema of the answer. The model receives it, and an answer that does not fit is requested again. `run` resolves with
-   * the JSON text; `defineAgent` with `answer` returns the typed value.
-   */
-  answer(schema: StandardSchema | JsonObject): AgentBuilder {
-    return this.#with({ answer: schema });
-  }
-
   /** Adds a tool. `build` throws `BuildError` for two tools of one name. */
   tool(tool: Tool): AgentBuilder {
     return this.#with({ tools: [...this.#parts.tools, tool] });
@@ -210,7 +138,7 @@ export class AgentBuilder {
     return this.config({ approval: { policy: { predicate: predicateName } } }).#with({ predicate: policy });
   }
 
-  /** Decides the questions to a reviewer. Without it `run` and `runSync` reject such calls. */
+  /** Decides the questions to a reviewer. Without it `run` rejects such calls. */
   onApproval(onApproval: OnApproval): AgentBuilder {
     return this.#with({ onApproval });
   }
@@ -218,34 +146,6 @@ export class AgentBuilder {
   /** The token budget of the run: input and output tokens of all model calls. The call that reaches it is the last. */
   maxTokens(maxTokens: number): AgentBuilder {
     return this.config({ budget: { maxTokens } });
-  }
-
-  /** The prices of the models. With them usage has a cost, and a budget can have a `maxCost`. */
-  prices(prices: PriceList): AgentBuilder {
-    return this.#with({ prices });
-  }
-
-  /** The application data, which tools with the same data and handlers read and change. Default: none. */
-  data<Data>(data: DataDefinition<Data>): AgentBuilder {
-    // An engine resolves with text: nothing here reads the data by its type.
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-    return this.#with({ data: data as unknown as DataDefinition });
-  }
-
-  /**
-   * What the tools and handlers need of this process, such as a database connection: they read it as `context.context`. The log
-   * does not contain it. Without it, `build` throws `BuildError` for a tool that needs it. Default: none.
-   */
-  context(context: object): AgentBuilder {
-    return this.#with({ context });
-  }
-
-  /**
-   * Receives the log entries of the run: retries, leases, late results, and what else is not an error of a caller. A synchronous run
-   * logs nothing. Default: none.
-   */
-  onLog(onLog: LogListener): AgentBuilder {
-    return this.#with({ onLog });
   }
 
   /** Stores the run in a log. Every acknowledged input is durable, and a crashed run resumes with `resume()`. */

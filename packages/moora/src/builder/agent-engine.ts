@@ -1,24 +1,40 @@
 import {
   AgentError,
-  BuildError,
+  answerTextAt,
   initialStateOf,
   memoryAt,
+  openSession,
+  SessionError,
   startSession,
+  stateAt,
   type Agent,
+  type AgentErrorKind,
   type AgentEvent,
   type AgentMemory,
   type AgentRun,
   type AgentState,
   type Clock,
+  type ControlMove,
+  type DurableSession,
   type LogListener,
   type OnApproval,
+  type Session,
   type Trace,
 } from "@moora/agent";
-import { checkOptions, type OptionForms } from "@moora/agent-core-effects/internal";
+import { checkOptions, isPromise, type OptionForms } from "@moora/agent-core-effects/internal";
 import { refusalWithoutReviewer, withOneReviewer } from "@moora/agent/internal";
 import { controlName, traceOf } from "@moora/agent-core-state-machine";
-import { DurableRunner, toTaskRun, type TaskRun, type RunStorage } from "./durable-runner.ts";
-import { SyncRunner } from "./sync-runner.ts";
+import { LogError, type EventLog } from "@moora/event-log";
+
+/** The log and the session that store a run. */
+export interface RunStorage {
+  /** The log of the session. */
+  readonly log: EventLog;
+  /** The id of the session in the log. */
+  readonly id: string;
+  /** Whether an existing session is resumed; otherwise it is a `Conflict`. */
+  readonly resumes: boolean;
+}
 
 /** The clock and the ids of an engine. Defaults: the clock of the machine, random ids. */
 export interface EngineHost {
@@ -29,11 +45,11 @@ export interface EngineHost {
 
 /** Options of an `AgentEngine`. */
 export interface EngineOptions extends EngineHost {
-  /** Decides the questions to a reviewer. Default: `run` and `runSync` reject them. */
+  /** Decides the questions to a reviewer. Default: `run` rejects them. */
   readonly onApproval?: OnApproval;
   /** What the tools and handlers need of this process. Default: nothing. */
   readonly context?: object;
-  /** Receives the log entries of a run that is not synchronous. Default: none. */
+  /** Receives the log entries of the run. Default: none. */
   readonly onLog?: LogListener;
   /** The log and session that store the run. Default: in memory only. */
   readonly storage?: RunStorage;
@@ -54,23 +70,20 @@ export interface EngineTrace extends Trace {
   print(): void;
 }
 
-/** A running task: a session in memory, a session in a log, or a synchronous run. */
-interface Runner {
-  current(): AgentState;
-  trace(): Trace;
-  cancel(reason?: string): unknown;
-}
-
 /**
- * One task for one agent, run once with `run`, `runSync` or `runStreaming`. A second run is rejected with an `AgentError` of
- * kind `Conflict`: build another engine, or continue the conversation in a session
+ * One task for one agent, run once with `run` or `runStreaming`, in a session of its own. A second run is rejected with an
+ * `AgentError` of kind `Conflict`: build another engine, or continue the conversation in a session
  * (`startSession(engine.agent, { state: engine.state })`). State, trace and memory remain available after the run.
  */
 export class AgentEngine {
   readonly agent: Agent;
   readonly task: string;
   readonly #options: EngineOptions;
-  #runner: Runner | undefined;
+  #hasRun = false;
+  #session: Session | undefined;
+  /** The moves before this process resumed the task. */
+  #earlierMoves: readonly ControlMove[] = [];
+  #cancelled: { readonly reason: string | undefined } | undefined;
 
   constructor(agent: Agent, task: string, options: EngineOptions = {}) {
     checkOptions("AgentEngine", options, optionForms);
@@ -84,32 +97,11 @@ export class AgentEngine {
    * trace. Without `onApproval`, calls that need approval are rejected.
    */
   async run(): Promise<string> {
-    const onApproval = this.#options.onApproval ?? refusalWithoutReviewer;
-    if (this.#options.storage === undefined) return (await this.#ask(onApproval)).text;
-    const runner = this.#durableRunner(this.#options.storage, onApproval);
-    try {
-      return await (await runner.start()).text();
-    } finally {
-      await runner.close();
-    }
-  }
-
-  /**
-   * Runs the task without a promise, for models with `callSync` and code that returns no promise. Throws where `run` rejects.
-   * It never waits: a retry that is due later ends the run as `LlmError`, a tool that returns a promise as `ToolError`, and a
-   * decision that is a promise counts as a rejection.
-   */
-  runSync(): string {
-    this.#refuseSecondRun();
-    const { clock, newId = randomId, onApproval = refusalWithoutReviewer, storage, context } = this.#options;
-    if (storage !== undefined) {
-      throw new BuildError("A run with a log is asynchronous: use run().", {
-        reason: "NotSynchronous",
-      });
-    }
-    const runner = new SyncRunner(this.agent, { clock, newId, onApproval, context });
-    this.#runner = runner;
-    return runner.run(this.task);
+    const opened = this.#open(this.#options.onApproval ?? refusalWithoutReviewer);
+    // Without a log the task is asked before this returns, so that its errors name the caller.
+    await using session = isPromise(opened) ? await opened : opened;
+    const run = this.#runIn(session);
+    return run === undefined ? answerTextAt(this.state) : (await run).text;
   }
 
   /**
@@ -117,26 +109,34 @@ export class AgentEngine {
    * requested, and leaving the loop early cancels it. Without `onApproval`, an `ApprovalRequested` waits for its `decide`.
    */
   async *runStreaming(): AsyncGenerator<AgentEvent, void, undefined> {
-    const { onApproval, storage } = this.#options;
-    if (storage === undefined) return yield* cancelOnReturn(toTaskRun(this.#ask(onApproval)));
-    const runner = this.#durableRunner(storage, onApproval);
+    await using session = await this.#open(this.#options.onApproval);
+    const run = this.#runIn(session);
+    if (run === undefined) {
+      const text = answerTextAt(this.state);
+      return yield { type: "FinalAnswer", answer: text, text };
+    }
+    for (const question of session.questions()) {
+      const decide: Extract<AgentEvent, { type: "ApprovalRequested" }>["decide"] = (decision, by) =>
+        session.decide(question, decision, by);
+      yield { type: "ApprovalRequested", ...question, decide };
+    }
     try {
-      const task = await runner.start();
-      yield* runner.openQuestions();
-      yield* cancelOnReturn(task);
+      yield* run;
     } finally {
-      await runner.close();
+      run.cancel("The consumer stopped reading the events.");
     }
   }
 
   /** The current state. A session can continue from it: `startSession(engine.agent, { state })`. */
   get state(): AgentState {
-    return this.#runner?.current() ?? initialStateOf(this.agent);
+    if (this.#session === undefined) return initialStateOf(this.agent);
+    const { streaming: _, ...state } = this.#session.current();
+    return state;
   }
 
   /** The path through the control graph so far. */
   trace(): EngineTrace {
-    const trace = this.#runner?.trace() ?? traceOf([]);
+    const trace = traceOf([...this.#earlierMoves, ...(this.#session?.trace().entries ?? [])]);
     return { ...trace, print: () => console.log(trace.toText()) };
   }
 
@@ -152,58 +152,93 @@ export class AgentEngine {
 
   /** Ends the run as `Cancelled`, at any time, and aborts the signals of running work. Does nothing without a run. */
   cancel(reason?: string): void {
-    void this.#runner?.cancel(reason);
+    if (!this.#hasRun) return;
+    this.#cancelled = { reason };
+    // A session that is closed has no work that could be canceled.
+    this.#session?.cancel(reason).catch(() => undefined);
   }
 
-  #ask(onApproval: OnApproval | undefined): AgentRun {
-    this.#refuseSecondRun();
-    const { clock, newId = randomId, context, onLog } = this.#options;
-    const session = startSession(withOneReviewer(this.agent), {
-      id: newId("task"),
-      newId,
-      ...(context === undefined ? {} : { context }),
-      ...(clock === undefined ? {} : { clock }),
-      ...(onApproval === undefined ? {} : { onApproval }),
-      ...(onLog === undefined ? {} : { onLog }),
-    });
-    this.#runner = {
-      current() {
-        const { streaming: _, ...state } = session.current();
-        return state;
-      },
-      trace: () => session.trace(),
-      cancel: (reason) => session.cancel(reason),
-    };
-    return session.ask(this.task);
+  #open(onApproval: OnApproval | undefined): Session | Promise<Session> {
+    if (this.#hasRun) {
+      const message =
+        "This engine has already run. Build another one, or continue from its state in a session.";
+      throw new AgentError("Conflict", message, { reason: "AlreadyRun" });
+    }
+    this.#hasRun = true;
+    const { storage, ...given } = this.#options;
+    const { newId = randomId } = given;
+    const options = { ...given, newId, ...(onApproval === undefined ? {} : { onApproval }) };
+    const agent = withOneReviewer(this.agent);
+    if (storage !== undefined) return this.#openIn(storage, agent, options);
+    this.#session = startSession(agent, { ...options, id: newId("task") });
+    return this.#session;
   }
 
-  #durableRunner(storage: RunStorage, onApproval: OnApproval | undefined): DurableRunner {
-    this.#refuseSecondRun();
-    const { clock, newId = randomId, context, onLog } = this.#options;
-    const host = { clock, newId, onApproval, context, onLog };
-    const runner = new DurableRunner(withOneReviewer(this.agent), this.task, { storage, ...host });
-    this.#runner = runner;
-    return runner;
-  }
-
-  #refuseSecondRun(): void {
-    if (this.#runner !== undefined) {
-      throw new AgentError(
-        "Conflict",
-        "This engine has already run. Build another one, or continue from its state in a session.",
-        { reason: "AlreadyRun" },
-      );
+  /** Rejects with `AgentError`: `Conflict`, `LogCorrupt` or `MemoryError`. */
+  async #openIn(storage: RunStorage, agent: Agent, options: EngineOptions): Promise<Session> {
+    try {
+      const { log, id } = storage;
+      await this.#readEarlier(storage);
+      const session = await openSession(agent, { ...options, log, id });
+      this.#session = session;
+      checkRuns(session);
+      return session;
+    } catch (error) {
+      throw this.#toAgentError(error);
     }
   }
-}
 
-/** The events of a run, which is canceled if the consumer stops early. */
-async function* cancelOnReturn({ events, cancel }: TaskRun): AsyncGenerator<AgentEvent, void, undefined> {
-  try {
-    yield* events;
-  } finally {
-    cancel("The consumer stopped reading the events.");
+  async #readEarlier({ log, id, resumes }: RunStorage): Promise<void> {
+    if ((await log.open(id)) === undefined) return;
+    if (resumes) this.#earlierMoves = (await stateAt(log, id)).moves;
+    else {
+      const message = `Session "${id}" exists already. To resume it, add resume().`;
+      throw new AgentError("Conflict", message, { reason: "SessionExists" });
+    }
+  }
+
+  /** Sends the task, or joins its run. Undefined where the session has its answer already. */
+  #runIn(session: Session): AgentRun | undefined {
+    const { messages, reActContext } = this.state;
+    const isSent = messages.findLast(({ role }) => role === "user")?.content === this.task.toWellFormed();
+    const running = isSent ? session.running() : undefined;
+    if (running === undefined && isSent && reActContext.control.type === "Done") return undefined;
+    const run = running ?? session.ask(this.task);
+    if (this.#cancelled !== undefined) run.cancel(this.#cancelled.reason);
+    return run;
+  }
+
+  /** An error of a log or a session with its code as the reason. Any other error as it is. */
+  #toAgentError(error: unknown): unknown {
+    if (!(error instanceof LogError || error instanceof SessionError)) return error;
+    const { code: reason, message } = error;
+    return new AgentError(kinds[reason] ?? "MemoryError", message, {
+      reason,
+      state: this.state,
+      cause: error,
+    });
   }
 }
+
+/** Throws the reason why a session can only be read. */
+function checkRuns(session: DurableSession): void {
+  const { access, lastError } = session.info();
+  if (access !== "run") throw lastError;
+}
+
+/** Error kinds by the code of the log or session. All other codes are `MemoryError`. */
+const kinds: Readonly<Record<string, AgentErrorKind>> = {
+  LogCorrupt: "LogCorrupt",
+  Conflict: "Conflict",
+  LogExists: "Conflict",
+  LogRemoved: "Conflict",
+  SessionBusy: "Conflict",
+  RunByEngine: "Conflict",
+  MoveUnfinished: "Conflict",
+  SessionIncomplete: "Conflict",
+  CallOpen: "Conflict",
+  StaleWriter: "Conflict",
+  WrongAgent: "Conflict",
+};
 
 const randomId = (prefix: string): string => `${prefix}_${crypto.randomUUID()}`;

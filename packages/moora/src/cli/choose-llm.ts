@@ -1,15 +1,12 @@
-import { nearest } from "@moora/agent-core-effects/internal";
 import type { LlmCaller } from "@moora/llm";
 import type { CliHost } from "./cli-host.ts";
-import type { GivenOptions } from "./options.ts";
-import { providers } from "./providers.ts";
-import type { Provider } from "./provider.ts";
+import { nearestHint, type OptionName, type Options } from "./options.ts";
+import { providers, type Provider } from "./providers.ts";
 import { environmentSecrets, urlSecrets } from "./secrets.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** How long a provider may send nothing, in seconds. */
 const defaultTimeoutSeconds = 60;
-const maxTimeoutSeconds = 86_400;
 
 /** The model of a run, with its names for messages. */
 export interface ChosenLlm {
@@ -26,26 +23,22 @@ export interface ChosenLlm {
 const noKeyNeeded = "--provider planner needs none; it is not a language model.";
 
 /** Chooses by the options, then the environment. The planner is used when neither names a provider or holds a key. */
-export function chooseLlm(options: GivenOptions, env: CliHost["env"]): ChosenLlm {
-  const name = options.text("provider") ?? variable(env, "MOORA_PROVIDER");
+export function chooseLlm(options: Options, env: CliHost["env"]): ChosenLlm {
+  const name = options.provider ?? variable(env, "MOORA_PROVIDER");
   const provider = name === undefined ? firstWithKey(env, options) : providerNamed(name);
-  const timeoutSeconds = options.count("timeout", maxTimeoutSeconds) ?? defaultTimeoutSeconds;
-  const baseURL = options.text("base-url");
+  const timeoutSeconds = options.timeout ?? defaultTimeoutSeconds;
+  const baseURL = options["base-url"];
   const secrets = [...environmentSecrets(env), ...urlSecrets(baseURL ?? "")];
   if (!provider.needsModel) {
-    for (const option of ["model", "base-url"] as const) {
-      if (options.has(option)) {
-        throw new UsageError(
-          `--${option} cannot be used with the provider "${provider.name}".`,
-          "Name another one with --provider.",
-        );
-      }
-    }
+    const useless = optionOfModel(options);
+    const hint = "Name another one with --provider.";
+    if (useless !== undefined)
+      throw new UsageError(`--${useless} cannot be used with the provider "${provider.name}".`, hint);
     return { llm: provider.callerOf({}), provider, model: "", timeoutSeconds, secrets };
   }
   const apiKey = apiKeyOf(provider, env);
   checkVariables(provider, env);
-  const model = options.text("model") ?? variable(env, "MOORA_MODEL");
+  const model = options.model ?? variable(env, "MOORA_MODEL");
   if (model === undefined) {
     throw new UsageError(
       `Missing model for ${provider.name}.`,
@@ -58,7 +51,7 @@ export function chooseLlm(options: GivenOptions, env: CliHost["env"]): ChosenLlm
     firstChunkTimeoutMs: timeoutSeconds * 1_000,
     idleTimeoutMs: timeoutSeconds * 1_000,
     ...(apiKey !== undefined && { apiKey }),
-    ...(baseURL !== undefined && { baseURL: validUrl(baseURL) }),
+    ...(baseURL !== undefined && { baseURL }),
   });
   return { llm, provider, model, timeoutSeconds, secrets };
 }
@@ -98,34 +91,23 @@ function providerNamed(name: string): Provider {
   const found = providers.find((provider) => provider.name === name.toLowerCase());
   if (found !== undefined) return found;
   const names = providers.map((provider) => provider.name);
-  const meant = nearest(name.toLowerCase(), names);
-  throw new UsageError(
-    `Unknown provider "${name}".`,
-    meant === undefined ? `Providers: ${names.join(", ")}.` : `Did you mean "${meant}"?`,
-  );
+  throw new UsageError(`Unknown provider "${name}".`, nearestHint(name.toLowerCase(), names));
 }
 
-function firstWithKey(env: CliHost["env"], options: GivenOptions): Provider {
+function firstWithKey(env: CliHost["env"], options: Options): Provider {
   const found = providers.find(
     ({ keyName }) => keyName !== undefined && variable(env, keyName) !== undefined,
   );
   if (found !== undefined) return found;
-  for (const option of ["model", "base-url"] as const) {
-    if (options.has(option)) {
-      throw new UsageError(
-        `--${option} needs a provider, and no API key is set.`,
-        "Name a provider with --provider.",
-      );
-    }
-  }
-  return providerNamed("planner");
+  const useless = optionOfModel(options);
+  if (useless === undefined) return providerNamed("planner");
+  const hint = "Name a provider with --provider.";
+  throw new UsageError(`--${useless} needs a provider, and no API key is set.`, hint);
 }
 
-function validUrl(text: string): string {
-  const url = URL.parse(text);
-  if (url?.protocol === "http:" || url?.protocol === "https:") return text;
-  throw new UsageError("--base-url must be a URL that begins with http:// or https://.", "");
-}
+/** An option that is given, and that a provider without models cannot use. */
+const optionOfModel = (options: Options): OptionName | undefined =>
+  (["model", "base-url"] as const).find((option) => options[option] !== undefined);
 
 const variable = (env: CliHost["env"], name: string): string | undefined => {
   const value = env[name]?.trim();

@@ -1,5 +1,5 @@
 import type { CliHost, ExitCode } from "./cli-host.ts";
-import type { GivenOptions, OptionName } from "./options.ts";
+import type { Options, OptionName } from "./options.ts";
 
 /** A command of the command line. */
 export interface Command {
@@ -17,27 +17,32 @@ export interface Command {
 /** The arguments and options of a command. */
 export interface CommandCall {
   readonly args: readonly string[];
-  readonly options: GivenOptions;
+  readonly options: Options;
 }
 
-/** Options of every command that runs an agent. */
-export const agentOptions: readonly OptionName[] = [
-  "agent",
+/** The options that describe the agent of the command line. `--agent` replaces them. */
+export const describingOptions = [
   "provider",
   "model",
   "base-url",
   "timeout",
   "system",
   "root",
-  "exclude",
   "allow-fetch",
   "tools",
-  "mcp",
-  "mcp-config",
   "approve",
-  "approve-from-stdin",
   "max-steps",
   "max-tokens",
+] as const;
+
+/** Options of every command that runs an agent. */
+export const agentOptions: readonly OptionName[] = [
+  "agent",
+  ...describingOptions,
+  "exclude",
+  "mcp",
+  "mcp-config",
+  "approve-from-stdin",
   "session",
   "log",
   "as",

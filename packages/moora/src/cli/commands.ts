@@ -1,10 +1,8 @@
 import type { Command } from "./command.ts";
-import { answerCommand } from "./commands/answer.ts";
-import { approveCommand } from "./commands/approve.ts";
 import { archiveCommand } from "./commands/archive.ts";
-import { retryCommand } from "./commands/retry.ts";
-import { cancelCommand } from "./commands/cancel.ts";
 import { chatCommand } from "./commands/chat.ts";
+import { decisionCommands } from "./commands/decisions.ts";
+import { postCommands } from "./commands/posts.ts";
 import { diffCommand } from "./commands/diff.ts";
 import { exportCommand } from "./commands/export.ts";
 import { forkCommand } from "./commands/fork.ts";
@@ -12,18 +10,13 @@ import { importCommand } from "./commands/import.ts";
 import { inspectCommand } from "./commands/inspect.ts";
 import { logCommand } from "./commands/log.ts";
 import { mcpCommand } from "./commands/mcp.ts";
-import { pauseCommand } from "./commands/pause.ts";
 import { pruneCommand } from "./commands/prune.ts";
-import { rejectCommand } from "./commands/reject.ts";
 import { removeCommand } from "./commands/remove.ts";
 import { rerunCommand } from "./commands/rerun.ts";
 import { restoreCommand } from "./commands/restore.ts";
-import { resumeCommand } from "./commands/resume.ts";
 import { runCommand } from "./commands/run.ts";
-import { sendCommand } from "./commands/send.ts";
 import { sessionsCommand } from "./commands/sessions.ts";
 import { serveCommand } from "./commands/serve.ts";
-import { settleCommand } from "./commands/settle.ts";
 import { showCommand } from "./commands/show.ts";
 import { verifyCommand } from "./commands/verify.ts";
 import { workerCommand } from "./commands/worker.ts";
@@ -39,15 +32,8 @@ export const commands: readonly Command[] = [
   logCommand,
   showCommand,
   inspectCommand,
-  sendCommand,
-  approveCommand,
-  rejectCommand,
-  answerCommand,
-  settleCommand,
-  cancelCommand,
-  pauseCommand,
-  resumeCommand,
-  retryCommand,
+  ...postCommands,
+  ...decisionCommands,
   verifyCommand,
   forkCommand,
   diffCommand,

@@ -1,5 +1,5 @@
 import type { Command } from "./command.ts";
-import { optionRow, type OptionName } from "./options.ts";
+import { optionRowOf, type OptionName } from "./options.ts";
 
 const exits: readonly string[] = [
   "Exit codes: 0 answered or done, 1 the agent failed or a check found something wrong, 2 invalid usage, 3 not found,",
@@ -32,7 +32,7 @@ export async function commandHelp({
   optionHelp = {},
 }: Command): Promise<string> {
   const rows = options.map((option) =>
-    row(optionUsage(option), optionHelp[option] ?? optionRow(option).help),
+    row(optionUsage(option), optionHelp[option] ?? optionRowOf(option).help),
   );
   const providers = options.includes("provider")
     ? ["", "Providers, and the environment variable of the API key:", ...(await providerRows())]
@@ -41,7 +41,7 @@ export async function commandHelp({
 }
 
 const optionUsage = (name: OptionName): string => {
-  const { value } = optionRow(name);
+  const { value } = optionRowOf(name);
   return value === undefined ? `--${name}` : `--${name} ${value}`;
 };
 

@@ -1,28 +1,38 @@
-import type { Agent } from "@moora/agent";
+import type { Agent, Tool } from "@moora/agent";
+import { isObject } from "@moora/agent-core-effects/internal";
 import { loadModule } from "./load-module.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** The agents that a module exports, one by one or in arrays. Throws `UsageError` if it exports none or cannot be loaded. */
 export async function moduleToAgents(file: string, cwd: string): Promise<readonly Agent<unknown>[]> {
-  const exported = await loadModule(file, cwd, "--agent needs a module that exports agents.");
-  return agentsIn(exported, file);
+  return agentsIn(await loadModule(file, cwd, "--agent needs a module that exports agents."), file);
 }
 
 /** The agents among what a module exports. Throws `UsageError` without any. */
-export function agentsIn(
+export const agentsIn = (
   exported: Readonly<Record<string, unknown>>,
   file: string,
-): readonly Agent<unknown>[] {
-  const agents = Object.values(exported).flat().filter(isAgent);
-  if (agents.length > 0) return [...new Set(agents)];
-  throw new UsageError(`${file} exports no agents.`, "Export what defineAgent returns.");
+): readonly Agent<unknown>[] => exportsOf(exported, isAgent, `${file} exports no agents.`, "defineAgent");
+
+/** The tools that a module exports, one by one or in arrays. Throws `UsageError` if it exports none or cannot be loaded. */
+export async function moduleToTools(file: string, cwd: string): Promise<readonly Tool[]> {
+  const exported = await loadModule(file, cwd, "--tools needs a module that exports tools.");
+  return exportsOf(exported, isTool, `${file} exports no tools.`, "defineTool");
+}
+
+function exportsOf<Value>(
+  exported: Readonly<Record<string, unknown>>,
+  is: (value: unknown) => value is Value,
+  problem: string,
+  maker: string,
+): readonly Value[] {
+  const found = Object.values(exported).flat().filter(is);
+  if (found.length > 0) return [...new Set(found)];
+  throw new UsageError(problem, `Export what ${maker} returns.`);
 }
 
 const isAgent = (value: unknown): value is Agent<unknown> =>
-  typeof value === "object" &&
-  value !== null &&
-  "parts" in value &&
-  "config" in value &&
-  "tools" in value &&
-  "answerOf" in value &&
-  typeof value.answerOf === "function";
+  isObject(value) && "parts" in value && "config" in value && typeof value["answerOf"] === "function";
+
+const isTool = (value: unknown): value is Tool =>
+  isObject(value) && "name" in value && "definition" in value && typeof value["run"] === "function";

@@ -2,11 +2,10 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { defineAgent, type Agent, type AgentConfig, type Tool } from "@moora/agent";
 import { calculatorTool, currentTimeTool, fetchUrlTool, fileTools } from "@moora/tools";
-import { textToPolicy } from "./approval-policy.ts";
 import type { ChosenLlm } from "./choose-llm.ts";
 import type { CliHost } from "./cli-host.ts";
-import { moduleToTools } from "./module-to-tools.ts";
-import type { GivenOptions } from "./options.ts";
+import { moduleToTools } from "./module-to-agents.ts";
+import type { Options } from "./options.ts";
 import { UsageError } from "./usage-error.ts";
 
 const systemPrompt =
@@ -28,23 +27,23 @@ export interface AgentParts extends Pick<ChosenLlm, "llm"> {
  * Throws `UsageError` for invalid values.
  */
 export async function optionsToAgent(
-  options: GivenOptions,
+  options: Options,
   { llm, mcpTools }: AgentParts,
   host: CliHost,
   recorded?: AgentConfig,
 ): Promise<Agent> {
-  const maxSteps = options.count("max-steps");
-  const maxTokens = options.count("max-tokens");
-  const setsPolicy = recorded === undefined || options.has("approve");
+  const maxSteps = options["max-steps"];
+  const maxTokens = options["max-tokens"];
+  const setsPolicy = recorded === undefined || options.approve !== undefined;
   return defineAgent({
     llm,
     name: agentName,
     tools: [...(await toolsOf(options, host)), ...mcpTools],
-    systemPrompt: options.text("system") ?? recorded?.systemPrompt ?? systemPrompt,
+    systemPrompt: options.system ?? recorded?.systemPrompt ?? systemPrompt,
     config: {
       ...recorded,
       ...(setsPolicy && {
-        approval: { ...recorded?.approval, policy: textToPolicy(options.text("approve")) },
+        approval: { ...recorded?.approval, policy: options.approve ?? { above: "medium" } },
       }),
       ...(maxSteps !== undefined && { limits: { ...recorded?.limits, maxSteps } }),
       ...(maxTokens !== undefined && { budget: { ...recorded?.budget, maxTokens } }),
@@ -52,11 +51,11 @@ export async function optionsToAgent(
   });
 }
 
-async function toolsOf(options: GivenOptions, host: CliHost): Promise<readonly Tool[]> {
+async function toolsOf(options: Options, host: CliHost): Promise<readonly Tool[]> {
   const { cwd, clock } = host;
-  const root = resolve(cwd, options.text("root") ?? ".");
-  const fetches = options.has("allow-fetch") ? [fetchUrlTool()] : [];
-  const module = options.text("tools");
+  const root = resolve(cwd, options.root ?? ".");
+  const fetches = options["allow-fetch"] === true ? [fetchUrlTool()] : [];
+  const module = options.tools;
   const others = module === undefined ? [] : await moduleToTools(module, cwd);
   return [calculatorTool(), currentTimeTool({ clock }), ...filesIn(root), ...fetches, ...others];
 }

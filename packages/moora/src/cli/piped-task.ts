@@ -1,6 +1,7 @@
+import { on } from "node:events";
+import { errorText } from "@moora/agent-core-effects/internal";
 import { taskWithText } from "@moora/planner/piped-input";
 import type { CliHost } from "./cli-host.ts";
-import { readPipedText, type PipedText } from "./terminal/piped-text.ts";
 import { Interrupts } from "./terminal/interrupts.ts";
 import { Screen } from "./terminal/screen.ts";
 import { UsageError } from "./usage-error.ts";
@@ -20,57 +21,60 @@ const firstByteMs = 3_000;
  */
 export async function pipedTask(task: string, readsAll: boolean, host: CliHost): Promise<string | undefined> {
   const screen = new Screen(host);
-  const read = await readInput(host, screen, readsAll, task === "");
-  switch (read.type) {
-    case "canceled":
-      return undefined;
-    case "failed":
-      throw new UsageError(`Standard input cannot be read: ${read.reason}`, "");
-    case "silent":
-      screen.line(
-        "Standard input is open but sends nothing; the task runs without it. Add - to wait for it, or use < /dev/null.",
-      );
-      return task;
-    case "text":
-      return withText(task, read, screen);
-  }
-}
-
-async function readInput(
-  host: CliHost,
-  screen: Screen,
-  readsAll: boolean,
-  isWholeTask: boolean,
-): Promise<PipedText> {
-  using interrupts = new Interrupts(host);
-  const over = new AbortController();
   screen.showStatus("reading standard input");
-  const read = await interrupts.during(
-    () => over.abort(),
-    () =>
-      readPipedText(host, {
-        signal: over.signal,
-        ...(readsAll ? {} : { firstByteMs }),
-        ...(isWholeTask ? {} : { maxCharacters }),
-      }),
-  );
+  const text = await readInput(host, readsAll, task === "" ? Number.POSITIVE_INFINITY : maxCharacters);
   screen.clearStatus();
-  return read;
-}
-
-function withText(
-  task: string,
-  { text, isCut }: Extract<PipedText, { type: "text" }>,
-  screen: Screen,
-): string {
+  if (text === canceled) return undefined;
+  if (text === silent) {
+    screen.line(
+      "Standard input is open but sends nothing; the task runs without it. Add - to wait for it, or use < /dev/null.",
+    );
+    return task;
+  }
   if (text.includes("\0"))
     throw new UsageError("Standard input is not text.", "Pipe text, or use < /dev/null.");
   if (task === "") return text.trim();
   if (text.trim() === "") return task;
+  const isCut = text.length > maxCharacters;
   if (isCut) {
-    screen.line(
-      `Only the first ${maxCharacters.toLocaleString("en-US")} characters of standard input are used.`,
-    );
+    const shown = maxCharacters.toLocaleString("en-US");
+    screen.line(`Only the first ${shown} characters of standard input are used.`);
   }
-  return taskWithText(task, text.toWellFormed(), isCut);
+  return taskWithText(task, text.slice(0, maxCharacters).toWellFormed(), isCut);
+}
+
+const canceled = Symbol("canceled");
+const silent = Symbol("silent");
+
+/** Standard input to its end, or until it has more than `most` characters. */
+async function readInput(
+  host: CliHost,
+  readsAll: boolean,
+  most: number,
+): Promise<string | typeof canceled | typeof silent> {
+  const { stdin, clock } = host;
+  using interrupts = new Interrupts(host);
+  const over = new AbortController();
+  const cancelTimer = readsAll ? undefined : clock.after(firstByteMs, () => over.abort(silent));
+  const decoder = new TextDecoder();
+  let text = "";
+  const read = async (): Promise<void> => {
+    if (stdin.readableEnded || stdin.destroyed) return;
+    for await (const event of on(stdin, "data", { signal: over.signal, close: ["end", "close"] })) {
+      const chunk: Uint8Array | string = event[0];
+      cancelTimer?.();
+      text += typeof chunk === "string" ? chunk : decoder.decode(chunk, { stream: true });
+      if (text.length > most) return;
+    }
+  };
+  try {
+    await interrupts.during(() => over.abort(canceled), read);
+    return text + decoder.decode();
+  } catch (error) {
+    if (over.signal.aborted) return over.signal.reason === silent ? silent : canceled;
+    throw new UsageError(`Standard input cannot be read: ${errorText(error)}`, "");
+  } finally {
+    cancelTimer?.();
+    stdin.pause();
+  }
 }

@@ -6,6 +6,7 @@ import { exitCodes, type CliHost, type ExitCode } from "./cli-host.ts";
 import type { Command, CommandCall } from "./command.ts";
 import { commands } from "./commands.ts";
 import { commandHelp, overview } from "./help.ts";
+import { isOptionName } from "./options.ts";
 import { parseCommandLine, type CommandLine } from "./parse-command-line.ts";
 import { Screen } from "./terminal/screen.ts";
 import { secretPaths } from "./secret-paths.ts";
@@ -32,23 +33,21 @@ function errorToExit(error: unknown): readonly [ExitCode, string] {
 
 async function dispatch({ args, options }: CommandLine, host: CliHost): Promise<ExitCode> {
   const [name, ...rest] = args;
-  if (options.has("version")) return print(host, manifest.version);
+  const given = Object.keys(options).filter(isOptionName);
+  if (options.version === true) return print(host, manifest.version);
   if (name === undefined) {
-    if (options.has("help") || options.names.length === 0) return print(host, overview(commands));
+    if (options.help === true || given.length === 0) return print(host, overview(commands));
     throw new UsageError("Missing command.", "Run: moora help");
   }
+  const [asked] = rest;
   if (name === "help")
-    return print(host, rest[0] === undefined ? overview(commands) : await commandHelp(commandNamed(rest[0])));
+    return print(host, asked === undefined ? overview(commands) : await commandHelp(commandNamed(asked)));
   const command = commandNamed(name);
-  if (options.has("help")) return print(host, await commandHelp(command));
-  const unknown = options.names.find((option) => !command.options.includes(option));
-  if (unknown !== undefined) {
-    throw new UsageError(
-      `"moora ${command.name}" does not take the option --${unknown}.`,
-      `Run: moora help ${command.name}`,
-    );
-  }
-  return await runWithoutSecrets(command, { args: rest, options }, host);
+  if (options.help === true) return print(host, await commandHelp(command));
+  const unknown = given.find((option) => !command.options.includes(option));
+  if (unknown === undefined) return await runWithoutSecrets(command, { args: rest, options }, host);
+  const hint = `Run: moora help ${command.name}`;
+  throw new UsageError(`"moora ${command.name}" does not take the option --${unknown}.`, hint);
 }
 
 /** Runs a command. Until it ends, no file tool can read its log or secrets, including tools from user modules. */

@@ -1,6 +1,19 @@
 import { randomBytes } from "node:crypto";
-import { closeSync, fstatSync, openSync, readFileSync, realpathSync, type Stats } from "node:fs";
-import { createPrivateFile, isOpenToOthers, keepsModes, removeEmptyFile } from "./private-file.ts";
+import {
+  closeSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  fstatSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  type Stats,
+} from "node:fs";
 import { codeOf, fileProblem } from "./session/use-file.ts";
 import { shellWord } from "./shell-command.ts";
 import { UsageError } from "./usage-error.ts";
@@ -18,12 +31,13 @@ interface OpenedFile {
 }
 
 /**
- * The key in a file. A file that is missing or empty is created with a random key, for its owner only; its folder must exist.
+ * The key in a file. A file that is missing is created with a random key, for its owner only; its folder must exist.
  * `shown`: its name in messages. Throws `UsageError`, also for a file of this user that is open to others.
  */
 export function secretIn(path: string, shown: string): string {
   try {
-    const found = existingOrNew(path);
+    if (!existsSync(path)) createPrivateFile(path, `${prefix}${randomBytes(32).toString("hex")}\n`);
+    const found = opened(path);
     checkMode(found, path, shown);
     const secret = found.text.trim();
     if (Buffer.byteLength(secret) >= minBytes) return secret;
@@ -36,29 +50,6 @@ export function secretIn(path: string, shown: string): string {
     `The key in ${shown} is shorter than ${minBytes} bytes.`,
     "Remove the file to have a new key created, or name another one with --secret-file.",
   );
-}
-
-function existingOrNew(path: string): OpenedFile {
-  const found = openedIfExists(path);
-  if (found !== undefined && !isEmpty(found)) return found;
-  // Of an empty file that a link names, the link stays.
-  const real = found === undefined ? path : realpathSync(path);
-  if (found !== undefined) removeEmptyFile(real);
-  createPrivateFile(real, `${prefix}${randomBytes(32).toString("hex")}\n`);
-  return opened(path);
-}
-
-/** A pipe or a device is never replaced. */
-const isEmpty = ({ text, stats }: OpenedFile): boolean => stats.isFile() && text.trim() === "";
-
-/** Undefined for a file that does not exist. */
-function openedIfExists(path: string): OpenedFile | undefined {
-  try {
-    return opened(path);
-  } catch (error) {
-    if (codeOf(error) === "ENOENT") return undefined;
-    throw error;
-  }
 }
 
 function opened(path: string): OpenedFile {
@@ -79,3 +70,46 @@ function checkMode({ stats }: OpenedFile, path: string, shown: string): void {
     `Run: chmod 600 ${shellWord(shown)}`,
   );
 }
+
+/** Every other user and the group. */
+const others = 0o077;
+
+/** Creates a file with the whole content or not at all, for its owner only, unless the path exists meanwhile, also as a link. */
+function createPrivateFile(path: string, content: string): void {
+  const draft = nameBeside(path);
+  try {
+    writeFileSync(draft, content, { flag: "wx", mode: 0o600, flush: true });
+    linkOrCopy(draft, path);
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+/** Whether other users have a permission on a file of this user. Never on Windows, which has no modes. */
+function isOpenToOthers({ mode, uid }: { readonly mode: number; readonly uid: number }): boolean {
+  return process.platform !== "win32" && uid === process.getuid?.() && (mode & others) !== 0;
+}
+
+/** Whether files beside this one have modes of their own. File systems such as FAT show one mode for all. */
+function keepsModes(path: string): boolean {
+  const probe = nameBeside(path);
+  try {
+    writeFileSync(probe, "", { flag: "wx", mode: 0o600 });
+    return (statSync(probe).mode & others) === 0;
+  } catch {
+    return true;
+  } finally {
+    rmSync(probe, { force: true });
+  }
+}
+
+/** Gives a file a second name, or copies it where the file system has no hard links. Keeps a file of this name. */
+function linkOrCopy(path: string, name: string): void {
+  try {
+    linkSync(path, name);
+  } catch (error) {
+    if (codeOf(error) !== "EEXIST") copyFileSync(path, name, constants.COPYFILE_EXCL);
+  }
+}
+
+const nameBeside = (path: string): string => `${path}.${randomBytes(6).toString("hex")}.new`;

@@ -3,11 +3,12 @@ import type { AgentServerOptions, Authorize } from "@moora/server";
 import { readAuthFile, type AuthFile } from "./auth-file.ts";
 import { chooseLlm } from "./choose-llm.ts";
 import type { CliHost } from "./cli-host.ts";
+import { describingOptions } from "./command.ts";
 import { loadModule } from "./load-module.ts";
 import { agentsIn } from "./module-to-agents.ts";
 import { optionsToAgent } from "./options-to-agent.ts";
-import type { GivenOptions, OptionName } from "./options.ts";
-import { plannerNotice } from "./planner-notice.ts";
+import type { Options, OptionName } from "./options.ts";
+import { plannerNotice } from "./providers.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** The agents that a server has, how it authenticates requests, and what it gives to their tools. */
@@ -31,14 +32,14 @@ export interface ServedBy {
 }
 
 /** The agents of a server, and the users of the file of `--auth`. Throws `UsageError`. */
-export async function servedBy(options: GivenOptions, host: CliHost): Promise<ServedBy> {
-  const file = options.text("auth");
+export async function servedBy(options: Options, host: CliHost): Promise<ServedBy> {
+  const file = options.auth;
   const auth = file === undefined ? undefined : readAuthFile(file, host.cwd);
   const { notice, ...served } = await servedAgents(options, host);
   if (auth === undefined) return { served, auth, notice };
   if (served.authorize !== undefined) {
     throw new UsageError(
-      `--auth cannot be used with ${options.text("agent")}, which exports authorize.`,
+      `--auth cannot be used with ${options.agent}, which exports authorize.`,
       "Leave out one of them.",
     );
   }
@@ -47,21 +48,6 @@ export async function servedBy(options: GivenOptions, host: CliHost): Promise<Se
 
 /** Makes the context of a session for the tools and handlers that need one. */
 type MakeContext = NonNullable<AgentServerOptions["context"]>;
-
-/** The options that describe the agent of the command line. `--agent` replaces them. */
-export const describingOptions: readonly OptionName[] = [
-  "provider",
-  "model",
-  "base-url",
-  "timeout",
-  "system",
-  "root",
-  "allow-fetch",
-  "tools",
-  "approve",
-  "max-steps",
-  "max-tokens",
-];
 
 /** An agent of a module of the user, with what its tools need. */
 export interface ModuleAgent {
@@ -74,7 +60,7 @@ export interface ModuleAgent {
  * `UsageError`.
  */
 export async function agentOfModule(
-  options: GivenOptions,
+  options: Options,
   host: CliHost,
   id: string,
   recorded?: string,
@@ -83,25 +69,27 @@ export async function agentOfModule(
   const [agent, ...others] = agents.filter(({ name }) => recorded === undefined || name === recorded);
   const names = agents.map(({ name }) => `"${name}"`).join(", ");
   if (agent === undefined) {
-    const message = `The session ${id} belongs to the agent "${recorded}", and ${options.text("agent")} exports ${names}.`;
+    const message = `The session ${id} belongs to the agent "${recorded}", and ${options.agent} exports ${names}.`;
     throw new UsageError(message, "Name its module with --agent.");
   }
   if (others.length > 0) {
-    const message = `${options.text("agent")} exports several agents: ${names}.`;
+    const message = `${options.agent} exports several agents: ${names}.`;
     throw new UsageError(message, "A new session needs a module that exports one.");
   }
   return { agent, context: await context?.(host.user, { id, agent: agent.name, user: null }) };
 }
 
 /** The agents of the module of `--agent`; otherwise the one that the other options describe. Throws `UsageError`. */
-async function servedAgents(options: GivenOptions, host: CliHost): Promise<DescribedAgents> {
-  const file = options.text("agent");
+async function servedAgents(options: Options, host: CliHost): Promise<DescribedAgents> {
+  const file = options.agent;
   if (file === undefined) {
     const parts = { ...chooseLlm(options, host.env), mcpTools: [] };
     const agents = [await optionsToAgent(options, parts, host)];
     return parts.provider.needsModel ? { agents } : { agents, notice: plannerNotice };
   }
-  const useless = ([...describingOptions, "mcp", "mcp-config"] as const).find((name) => options.has(name));
+  const useless = ([...describingOptions, "mcp", "mcp-config"] as const).find(
+    (name) => options[name] !== undefined,
+  );
   if (useless !== undefined)
     throw new UsageError(`--${useless} cannot be used with --agent.`, "The module defines its agents.");
   const { authorize, context, ...others } = await loadModule(

@@ -9,33 +9,26 @@ export interface ChatLine {
 
 interface SlashCommand {
   readonly help: string;
-  readonly run: (terminal: AgentTerminal) => Omit<ChatLine, "type"> & { readonly type: "output" | "leave" };
+  /** Returns what is shown; undefined to leave the chat. */
+  readonly run: (terminal: AgentTerminal) => string | undefined;
 }
-
-const output = (text: string): { readonly type: "output"; readonly text: string } => ({
-  type: "output",
-  text,
-});
-const leave = (): { readonly type: "leave"; readonly text: string } => ({ type: "leave", text: "" });
 
 /** The commands of a chat: one row each. */
 const slashCommands: Readonly<Record<string, SlashCommand>> = {
-  "/help": { help: "Show the commands.", run: () => output(helpText()) },
+  "/help": { help: "Show the commands.", run: () => helpText() },
   "/tools": {
     help: "List the tools.",
     run: ({ session }) =>
-      output(
-        Object.entries(session.current().tools)
-          .map(([name, { description }]) => `${name}: ${description}`)
-          .join("\n"),
-      ),
+      Object.entries(session.current().tools)
+        .map(([name, { description }]) => `${name}: ${description}`)
+        .join("\n"),
   },
   "/trace": {
     help: "Show the path through the control graph.",
-    run: ({ session }) => output(session.trace().toText()),
+    run: ({ session }) => session.trace().toText(),
   },
-  "/exit": { help: "Leave the chat. So does Ctrl-D.", run: leave },
-  "/quit": { help: "The same as /exit.", run: leave },
+  "/exit": { help: "Leave the chat. So does Ctrl-D.", run: () => undefined },
+  "/quit": { help: "The same as /exit.", run: () => undefined },
 };
 
 /** Reads a line of a chat. A line that begins with / is a command; // begins a message with one /. */
@@ -45,8 +38,9 @@ export function lineToChat(line: string, terminal: AgentTerminal): ChatLine {
   if (text.startsWith("//")) return { type: "message", text: text.slice(1) };
   const [name = ""] = text.split(/\s/, 1);
   const command = Object.hasOwn(slashCommands, name) ? slashCommands[name] : undefined;
-  if (command === undefined) return output(unknownText(name));
-  return name === text ? command.run(terminal) : output(`${name} takes no arguments.`);
+  if (command === undefined) return { type: "output", text: unknownText(name) };
+  const output = name === text ? command.run(terminal) : `${name} takes no arguments.`;
+  return output === undefined ? { type: "leave", text: "" } : { type: "output", text: output };
 }
 
 function unknownText(name: string): string {

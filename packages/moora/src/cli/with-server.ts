@@ -1,15 +1,14 @@
 import { dirname, isAbsolute, join, relative } from "node:path";
-import type { Agent } from "@moora/agent";
+import { BuildError, type Agent } from "@moora/agent";
 import { errorText } from "@moora/agent-core-effects/internal";
 import type { EventLog } from "@moora/event-log";
-import type { AgentServer } from "@moora/server";
+import type { AgentServer, AgentServerOptions } from "@moora/server";
 import { exitCodes, type CliHost, type ExitCode } from "./cli-host.ts";
 import type { CommandCall } from "./command.ts";
 import { logLines } from "./log-lines.ts";
-import type { GivenOptions } from "./options.ts";
+import type { Options } from "./options.ts";
 import { secretIn } from "./secret-file.ts";
 import { environmentSecrets } from "./secrets.ts";
-import { checkSites } from "./sites.ts";
 import type { AuthFile } from "./auth-file.ts";
 import { servedBy } from "./served-agents.ts";
 import { toolsOfServer, type McpOption } from "./mcp/tools-of-server.ts";
@@ -50,7 +49,6 @@ export async function withServer(
 ): Promise<ExitCode> {
   if (args.length > 0) throw new UsageError(`"moora ${name}" takes no arguments.`, `Run: moora help ${name}`);
   const { served, auth, notice } = await servedBy(options, host);
-  checkSites(options, served.authorize !== undefined);
   const screen = new Screen(host, [...environmentSecrets(host.env), ...(auth?.secrets ?? [])]);
   const target = logTargetOf(options, host);
   const onNotice = (given: Parameters<typeof noticeToMessage>[0]): void =>
@@ -63,10 +61,10 @@ export async function withServer(
     if (worker) checkHasDue(log, target);
     const onError = (error: unknown): void => screen.line(`moora: ${errorText(error)}`);
     const { inspectorOfServer } = await import("@moora/inspector");
-    const server = createAgentServer({
+    const server = madeServer(createAgentServer, {
       ...served,
-      allowedHosts: options.texts("allow-host"),
-      allowedOrigins: options.texts("allow-origin"),
+      allowedHosts: options["allow-host"] ?? [],
+      allowedOrigins: options["allow-origin"] ?? [],
       log,
       worker,
       metrics: true,
@@ -81,9 +79,26 @@ export async function withServer(
   }
 }
 
+/** Creates a server. Throws `UsageError` for options that it refuses, by the names of the command line. */
+function madeServer(
+  create: (options: AgentServerOptions) => AgentServer,
+  options: AgentServerOptions,
+): AgentServer {
+  try {
+    return create(options);
+  } catch (error) {
+    if (!(error instanceof BuildError)) throw error;
+    const message = error.message
+      .replace("allowedHosts", "--allow-host")
+      .replace("allowedOrigins", "--allow-origin")
+      .replace("Give authorize as well.", "Name users with --auth FILE, or export authorize from --agent.");
+    throw new UsageError(message, "");
+  }
+}
+
 /** The key of the open questions of `/mcp`: in the file of `--secret-file`, or beside the log. Throws `UsageError` and `CliFailure`. */
-function mcpSecret(options: GivenOptions, { cwd }: CliHost, { secretFile, shown }: LogTarget): string {
-  const given = options.text("secret-file");
+function mcpSecret(options: Options, { cwd }: CliHost, { secretFile, shown }: LogTarget): string {
+  const given = options["secret-file"];
   if (given === undefined) {
     createLogFolder(dirname(secretFile), shown);
     return secretIn(secretFile, relative(cwd, secretFile));

@@ -3,7 +3,7 @@ import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
 import { AgentBuilder } from "../../src/builder/agent-builder.ts";
 import type { AgentEngine } from "../../src/builder/agent-engine.ts";
-import { answer, errorOf, eventsOf, movesOf, stateOf, task, thrownBy } from "./support/runs.ts";
+import { answer, errorOf, eventsOf, movesOf, stateOf, task } from "./support/runs.ts";
 import { weatherIn, weatherTool } from "./support/tools.ts";
 
 const engineOf = (llm: MockLlmCaller = new MockLlmCaller(() => answers(answer))): AgentEngine =>
@@ -26,7 +26,6 @@ describe("an engine runs once", () => {
     const engine = engineOf(llm);
     await engine.run();
     expect(await errorOf(engine.run())).toMatchObject(refusal);
-    expect(thrownBy(() => engine.runSync())).toMatchObject(refusal);
     expect(await errorOf(eventsOf(engine))).toMatchObject(refusal);
     expect(llm.callCount).toBe(1);
     expect(engine.memory().finalAnswer).toBe(answer);

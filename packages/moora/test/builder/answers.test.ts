@@ -1,11 +1,9 @@
 import { defineAgent, defineTool, runTask } from "@moora/agent";
 import { chatProfiles, openaiChat } from "@moora/llm-openai";
-import { MockLlmCaller, answers, recordingFetch } from "@moora/llm/testing";
+import { recordingFetch } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { chatDialect } from "@moora/testbed/openai/chat-dialect";
-import { AgentBuilder } from "../../src/builder/agent-builder.ts";
-import { errorOf, notesIn, task } from "./support/runs.ts";
 
 const search = defineTool({
   name: "search",
@@ -36,27 +34,5 @@ describe.each(Object.values(chatProfiles))("an agent with a tool and a typed ans
     expect(answer).toBe("poetry");
     expect(body).toContain("novel");
     expect(body).toContain("value");
-  });
-});
-
-describe("the answer of a builder", () => {
-  const sum = z.object({ sum: z.number() }).refine(({ sum: found }) => found > 0, "The sum is above 0.");
-  const builder = new AgentBuilder(task).config({ limits: { minAnswerLength: 0 } });
-
-  it("is requested again until it fits, and run resolves with its text", async () => {
-    const llm = new MockLlmCaller([answers('{"sum":-1}'), answers('{"sum":3}')]);
-    expect(await builder.llm(llm).answer(sum).build().run()).toBe('{"sum":3}');
-    expect(notesIn(llm.requests[1])[0]).toContain("The sum is above 0.");
-  });
-
-  it("fails the run if it never fits", async () => {
-    const llm = new MockLlmCaller(() => answers("three"));
-    const engine = builder
-      .llm(llm)
-      .answer(sum)
-      .config({ retries: { maxAnswerRetries: 1 } })
-      .build();
-    expect(await errorOf(engine.run())).toMatchObject({ kind: "AgentFailed", reason: "AnswerInvalid" });
-    expect(llm.callCount).toBe(2);
   });
 });

@@ -185,38 +185,9 @@ describe("a run in a log", () => {
     expect(await errorOf(engine.run())).toMatchObject({ kind, reason: code, message: `It says ${code}.` });
   });
 
-  it("needs a log, and is asynchronous", () => {
+  it("needs a log", () => {
     const builder = new AgentBuilder(task).llm(new MockLlmCaller(() => answers(answer)));
     expect(thrownBy(() => builder.sessionId("ada").build())).toMatchObject({ kind: "BuildError" });
     expect(thrownBy(() => builder.resume().build())).toMatchObject({ kind: "BuildError" });
-    expect(thrownBy(() => builder.log(memoryLog()).build().runSync())).toMatchObject({
-      kind: "BuildError",
-      reason: "NotSynchronous",
-    });
-  });
-});
-
-describe("prices", () => {
-  it("give usage a cost, which counts against the budget", async () => {
-    const usage = {
-      inputTokens: 500_000,
-      cachedInputTokens: 0,
-      cacheWriteTokens: 0,
-      outputTokens: 0,
-      reasoningTokens: 0,
-    };
-    const llm = new MockLlmCaller([answers(answer, { usage })]);
-    const engine = new AgentBuilder(task)
-      .llm(llm)
-      .prices({ default: { input: 2, output: 4 } })
-      .build();
-    await engine.run();
-    expect(engine.state.usage.cost).toBe(1);
-  });
-
-  it("that are invalid are rejected", () => {
-    const builder = new AgentBuilder(task).llm(new MockLlmCaller([]));
-    const bad = builder.prices({ default: { input: -1, output: 0 } });
-    expect(thrownBy(() => bad.build())).toMatchObject({ kind: "BuildError" });
   });
 });

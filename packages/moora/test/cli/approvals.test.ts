@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { textToPolicy } from "../../src/cli/approval-policy.ts";
+import { parseCommandLine } from "../../src/cli/parse-command-line.ts";
 import { TemporaryFolder } from "./temporary-folder.ts";
 import { calls, FakeProvider, says } from "./fake-provider.ts";
 import { TestHost } from "./test-host.ts";
@@ -128,7 +128,7 @@ describe("which calls are asked about", () => {
     expect(await questionsWith(policy)).toEqual(names);
   });
 
-  it.each(["", "always", "above:", "constructor", "ASK"])("--approve %j is not valid", (text) => {
-    expect(() => textToPolicy(text)).toThrow(/Invalid value for --approve/);
+  it.each(["always", "above:", "constructor", "ASK"])("--approve %j is not valid", (text) => {
+    expect(() => parseCommandLine(["run", "x", "--approve", text])).toThrow(/Invalid value for --approve/);
   });
 });

@@ -60,7 +60,7 @@ describe("--mcp", () => {
     expect(await run("x", ...server)).toMatchObject({ code: 7 });
     const without = await run();
     expect(without.code).toBe(2);
-    expect(without.err).toContain("or --mcp with the server that has them.");
+    expect(without.err).toContain("--mcp for a server");
     await cli(new TestHost({ cwd: place.path }), "approve", "ada", "call_1");
     expect(await run(...server)).toMatchObject({ code: 0, out: "Done.\n" });
     expect(results(provider)).toContain("kept hi");

@@ -2,13 +2,12 @@ import type { IncomingMessage } from "node:http";
 import type { Clock } from "@moora/agent";
 import { describe, expect, it } from "vitest";
 import { chooseLlm } from "../../src/cli/choose-llm.ts";
-import { GivenOptions, type OptionName } from "../../src/cli/options.ts";
+import type { Options } from "../../src/cli/options.ts";
 import { providers } from "../../src/cli/providers.ts";
 import { FakeProvider, hangs, refuses, says, type ProviderStep } from "./fake-provider.ts";
 import { TestHost } from "./test-host.ts";
 
-const chosen = (options: Partial<Record<OptionName, string>>, env: Record<string, string> = {}) =>
-  chooseLlm(new GivenOptions(new Map(Object.entries(options) as [OptionName, string][])), env);
+const chosen = (options: Options, env: Record<string, string> = {}) => chooseLlm(options, env);
 
 describe("which model answers", () => {
   it("the planner, without options and keys", () => {

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { plannerNotice } from "../../src/cli/planner-notice.ts";
+import { plannerNotice } from "../../src/cli/providers.ts";
 import { TemporaryFolder } from "./temporary-folder.ts";
 import { TestHost } from "./test-host.ts";
 
@@ -96,14 +96,18 @@ describe("moora serve --auth", () => {
       `{"users": [{"user": "ada", "token": "${adaToken}"`,
       "users.json is not valid JSON.",
     ],
-    ["a list", users, "users.json must be an object with a list of users."],
-    ["no users", { users: [] }, "The list of users in users.json is empty."],
+    ["a list", users, "users.json must be an object with a list of users, and no other field."],
+    ["no users", { users: [] }, "users of users.json must be a list with at least one user."],
     [
       "the digest of the empty text",
       { users: [{ user: "ada", tokenSha256: sha256("") }] },
       "users[0].tokenSha256 of users.json must be the SHA-256 of a token that is not empty, as 64 hexadecimal digits in lower case.",
     ],
-    ["another field", { users, admin: adaToken }, "users.json must have no other field than users."],
+    [
+      "another field",
+      { users, admin: adaToken },
+      "users.json must be an object with a list of users, and no other field.",
+    ],
     ["a user that is a text", { users: [adaToken] }, "users[0] of users.json must be an object."],
     ["no name", { users: [{ token: adaToken }] }, "users[0].user of users.json must be a name."],
     [

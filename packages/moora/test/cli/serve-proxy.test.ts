@@ -65,16 +65,19 @@ describe("moora serve behind a proxy", () => {
   });
 
   it.each([
-    [["--allow-host", "agents.example.com"], "--allow-host needs users"],
+    [["--allow-host", "agents.example.com"], "Name users with --auth FILE"],
     [
       ["--auth", "users.json", "--allow-host", "https://agents.example.com"],
-      '--allow-host must be a host such as agents.example.com, got "https://agents.example.com".',
+      '--allow-host must contain hosts such as "agents.example.com", got "https://agents.example.com".',
     ],
     ...["*", "*.example.com"].map((host): [string[], string] => [
       ["--auth", "users.json", "--allow-host", host],
-      `--allow-host must be a host such as agents.example.com, got "${host}".`,
+      `--allow-host must contain hosts such as "agents.example.com", got "${host}".`,
     ]),
-    [["--allow-origin", "*"], '--allow-origin must be an origin such as https://app.example.com, got "*".'],
+    [
+      ["--allow-origin", "*"],
+      '--allow-origin must contain origins such as "https://app.example.com", got "*".',
+    ],
     [["--agent", "hosts.mjs"], "allowedHosts of hosts.mjs is not used. Name them with --allow-host."],
   ])("refuses %j", async (args, message) => {
     const host = hostWithUsers();

@@ -7,7 +7,7 @@ import { connectMcp } from "@moora/mcp";
 import { planner } from "@moora/planner";
 import { Page } from "@moora/testbed/page";
 import { afterEach, describe, expect, it } from "vitest";
-import { plannerNotice } from "../../src/cli/planner-notice.ts";
+import { plannerNotice } from "../../src/cli/providers.ts";
 import { TemporaryFolder } from "./temporary-folder.ts";
 import { TestHost } from "./test-host.ts";
 
@@ -213,7 +213,7 @@ describe("moora serve", () => {
     const { host, ended, url } = await started();
     const second = new TestHost({ cwd: temporaryFolder() });
     expect(await second.run(["serve", "--port", new URL(url).port])).toBe(2);
-    expect(second.stderr.text).toContain("is in use. Name another one with --port.");
+    expect(second.stderr.text).toContain("is in use. Choose another port, or 0 for any free one.");
     host.interrupt();
     await ended;
   });

@@ -184,27 +184,21 @@ describe.each([
 
   it("are verified, forked, compared, moved and run again", async () => {
     expect((await cli("verify", "ada")).out).toMatch(/^ada is intact: \d+ records, digest /);
-    expect((await cli("fork", "ada", "--at", "5", "--to", "bob", "--open", "rerun")).code).toBe(0);
+    expect((await cli("fork", "ada", "--at", "3", "--to", "bob", "--open", "rerun")).code).toBe(0);
     const apart = await cli("diff", "ada", "bob");
     expect(apart.code).toBe(1);
     expect(apart.out).toMatch(
-      /^ada and bob have the same first \d records\.\nThen\n {2}ada: .*/,
+      /^bob begins with the first \d records of ada, apart from snapshots\.\nThen\n {2}ada: /,
     );
     expect((await cli("fork", "ada", "--to", "eve")).code).toBe(0);
-    const countOf = async (id: string): Promise<number> =>
-      (await cli("log", id)).out.trim().split("\n").length;
-    const [inAda, inEve] = [await countOf("ada"), await countOf("eve")];
-    expect(inEve).toBeLessThan(inAda);
-    expect((await cli("diff", "ada", "eve")).out).toContain(
-      `The ${inAda} records of ada and the ${inEve} of eve are the same, apart from snapshots.\n`,
-    );
+    expect((await cli("diff", "ada", "eve")).out).toContain("ada and eve have the same records.\n");
     expect((await cli("run", "--session", "bob")).out).toContain("= 4");
     expect((await cli("export", "ada", "ada.moora")).code).toBe(0);
     expect((await cli("import", "ada.moora", "--to", "copy")).out).toMatch(/^copy has \d+ records\.\n$/);
     expect(await cli("diff", "ada", "copy")).toMatchObject({
       code: 0,
       out: expect.stringMatching(
-        /^ada and copy have the same \d+ records\.\nMessages, calls and answers are the same\.\n$/,
+        /^ada and copy have the same records\.\nMessages, calls and answers are the same\.\n$/,
       ),
     });
     expect((await cli("verify", "copy")).code).toBe(0);
@@ -227,28 +221,20 @@ describe.each([
     expect(await rows("rerun", "ada", ...log)).toMatchObject([{ differences: [], unrecordedCalls: 0 }]);
   });
 
-  it("are forked, and the output counts the copied records and those for open work", async () => {
+  it("are forked, and the output says what becomes of open work", async () => {
     const fork = async (to: string, ...options: readonly string[]) =>
       (await cli("fork", "ada", "--at", "5", "--to", to, ...options)).out;
-    expect(await fork("reused")).toBe("reused has 6 records: 5 records of ada and 1 record for open work.\n");
-    expect(await fork("rerun", "--open", "rerun")).toBe(
-      "rerun has 4 records: 4 of the first 5 records of ada, open work runs again.\n",
-    );
-    expect(await fork("closed", "--open", "close")).toBe(
-      "closed has 6 records: 5 records of ada and 1 record for closed work.\n",
-    );
-    expect((await cli("fork", "ada", "--at", "1", "--to", "first")).out).toBe(
-      "first has 1 record: 1 record of ada.\n",
-    );
+    const from = "records, from ada up to record 5. Work in progress";
+    expect(await fork("reused")).toBe(`reused has 6 ${from} has what is recorded of it.\n`);
+    expect(await fork("rerun", "--open", "rerun")).toBe(`rerun has 4 ${from} runs again.\n`);
+    expect(await fork("closed", "--open", "close")).toBe(`closed has 6 ${from} is closed.\n`);
   });
 
-  it("are forked after an approval, and the output does not call the end of the call a result", async () => {
+  it("are forked after an approval, and the call is not run", async () => {
     writeFileSync(place.at("a.txt"), "the text\n");
     expect((await cli("run", "read a.txt", "--session", "eve", "--approve", "ask")).code).toBe(7);
     expect((await cli("approve", "eve", "call_1")).code).toBe(0);
-    expect((await cli("fork", "eve", "--to", "bob")).out).toMatch(
-      /^bob has \d+ records: .* records of eve and 1 record for open work\.\n$/,
-    );
+    expect((await cli("fork", "eve", "--to", "bob")).code).toBe(0);
     expect((await cli("show", "bob", "--json")).out).toContain("Not run: the conversation was forked here.");
   });
 
@@ -537,7 +523,7 @@ describe("sessions in PostgreSQL", () => {
     expect(await cli("sessions")).toMatch(/^ada +\d+ +Done/);
     expect(await cli("log", "ada")).toContain("call_1 calculator returned 2+2 = 4");
     expect(await cli("verify", "ada")).toContain("is intact");
-    await cli("fork", "ada", "--at", "5", "--to", "bob", "--open", "rerun");
+    await cli("fork", "ada", "--at", "3", "--to", "bob", "--open", "rerun");
     expect(await cli("run", "--session", "bob")).toContain("= 4");
     expect(await cli("send", "ada", "1+1")).toMatch(/It is record \d+\./);
     expect(await cli("run", "--session", "ada")).toContain("= 2");

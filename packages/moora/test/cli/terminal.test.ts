@@ -1,7 +1,6 @@
 import { TestClock } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
-import { Screen, type InputLine } from "../../src/cli/terminal/screen.ts";
-import { escapeControlCharacters } from "../../src/cli/terminal/escape-control-characters.ts";
+import { escapeControlCharacters, Screen, type InputLine } from "../../src/cli/terminal/screen.ts";
 import { TemporaryFolder } from "./temporary-folder.ts";
 import { calls, FakeProvider, hangs, says } from "./fake-provider.ts";
 import { TestHost } from "./test-host.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { exitCodes } from "../../src/cli/cli-host.ts";
 import { commands } from "../../src/cli/commands.ts";
-import { optionNames, optionRow } from "../../src/cli/options.ts";
+import { optionNames, optionRowOf } from "../../src/cli/options.ts";
 import { providers } from "../../src/cli/providers.ts";
 import { TestHost } from "./test-host.ts";
 
@@ -122,7 +122,7 @@ describe("help", () => {
       expect(await shown(name, "--help")).toBe(text);
       for (const option of options) {
         expect(text).toContain(`--${option}`);
-        expect(text).toContain(optionHelp[option] ?? optionRow(option).help);
+        expect(text).toContain(optionHelp[option] ?? optionRowOf(option).help);
       }
       if (options.includes("provider"))
         for (const provider of providers) expect(text).toContain(`${provider.name} `);

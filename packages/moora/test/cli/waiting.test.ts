@@ -36,7 +36,7 @@ describe("a question in a run without a terminal", () => {
     );
     expect(open.err).toContain(`  ${resume}\n`);
     expect((await cli("approve", "ada", "call_1")).err).toContain(
-      `If no process runs the session: moora run --session ada --tools ${module}\n`,
+      "If no process runs the session: moora run --session ada\n",
     );
     expect((await cli("run", ...options)).code).toBe(7);
     expect((await cli("reject", "ada", "call_3", "--reason", "too much")).code).toBe(0);

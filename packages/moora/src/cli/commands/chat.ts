@@ -1,9 +1,9 @@
 import type { AgentTerminal } from "../terminal/agent-terminal.ts";
 import { exitCodes, type ExitCode } from "../cli-host.ts";
 import { agentOptions, type Command } from "../command.ts";
-import { recentMessages } from "../recent-messages.ts";
 import { lineToChat } from "../slash-commands.ts";
 import { UsageError } from "../usage-error.ts";
+import type { AgentMessage } from "@moora/agent";
 
 /** Runs a conversation, one message per line. */
 export const chatCommand: Command = {
@@ -33,7 +33,7 @@ function greet({ chosen, cliSession: { hints }, hasResumedLoop, screen, session 
   if (hints === undefined) return;
   const { messages } = session.current();
   const { earlier, shown } = recentMessages(messages, hasResumedLoop);
-  if (earlier > 0) screen.dim(`${earlier} earlier messages: ${hints.show}`);
+  if (earlier > 0) screen.dim(`${earlier} earlier messages: ${hints.command("show", session.id)}`);
   for (const { role, content } of shown) {
     if (role === "user") screen.dim(`> ${content}`);
     else screen.line(content);
@@ -79,3 +79,31 @@ async function collectAnd(terminal: AgentTerminal, work: () => Promise<ExitCode>
   terminal.collectLines();
   return await work();
 }
+
+/** The number of exchanges that are shown: a message of the user and its answer. */
+const maxExchanges = 3;
+/** Characters of each message that are shown. */
+const maxCharacters = 1_000;
+
+interface RecentMessages {
+  /** How many messages came before those that are shown. */
+  readonly earlier: number;
+  readonly shown: readonly Pick<AgentMessage, "role" | "content">[];
+}
+
+/** The last exchanges of a conversation. `isInProgress`: the last message of the user is not answered yet, and is left out. */
+function recentMessages(messages: readonly AgentMessage[], isInProgress: boolean): RecentMessages {
+  const end = isInProgress ? messages.findLastIndex(({ role }) => role === "user") : messages.length;
+  const visible = messages
+    .slice(0, Math.max(0, end))
+    .filter(({ content, status }) => content !== "" && status !== "dropped");
+  const begins = visible.flatMap(({ role }, index) => (role === "user" ? [index] : []));
+  const start = begins.at(-maxExchanges) ?? 0;
+  return {
+    earlier: start,
+    shown: visible.slice(start).map(({ role, content }) => ({ role, content: truncated(content) })),
+  };
+}
+
+const truncated = (text: string): string =>
+  text.length <= maxCharacters ? text : `${text.slice(0, maxCharacters).toWellFormed()}...`;

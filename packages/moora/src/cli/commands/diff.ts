@@ -17,16 +17,14 @@ export const diffCommand: Command = sessionCommand({
     for (const id of [a, b])
       if ((await log.open(id)) === undefined) throw unknownSessionError(id, { target, hints });
     const found = await diffSessions({ log, id: a }, { log, id: b });
-    // Records of snapshots do not count, and each session has its own.
-    const { common: commonInB } = await diffSessions({ log, id: b }, { log, id: a });
     const [left, right] = [(await stateAt(log, a)).state, (await stateAt(log, b)).state];
     const conversation = diffLines(conversationLines(left), conversationLines(right));
     const isSame = found.a === undefined && found.b === undefined && found.state.length === 0;
-    const showsAll = options.has("all");
+    const showsAll = options.all === true;
     print(
       { isSame, conversation, ...found },
       [
-        ...commonPartText(found, { a, b }, isSame, commonInB),
+        ...commonPartText(found, { a, b }, isSame),
         ...contentText(conversation, { a, b }),
         ...restText(found.state, { a, b }, showsAll),
       ].join("\n"),
@@ -36,19 +34,11 @@ export const diffCommand: Command = sessionCommand({
   },
 });
 
-function commonPartText(
-  found: SessionDiff,
-  { a, b }: SideNames,
-  isSame: boolean,
-  commonInB: number,
-): readonly string[] {
-  const isEnd = found.a === undefined && found.b === undefined;
-  const first = isSame ? "" : "first ";
-  const common =
-    found.common === commonInB
-      ? `${a} and ${b} have the same ${first}${commonInB} records.`
-      : `The ${first}${found.common} records of ${a} and the ${first}${commonInB} of ${b} are the same, apart from snapshots.`;
-  if (isEnd) return [common];
+function commonPartText(found: SessionDiff, { a, b }: SideNames, isSame: boolean): readonly string[] {
+  const common = isSame
+    ? `${a} and ${b} have the same records.`
+    : `${b} begins with the first ${found.common} records of ${a}, apart from snapshots.`;
+  if (found.a === undefined && found.b === undefined) return [common];
   return [common, "Then", nextInputText(a, found.a), nextInputText(b, found.b)];
 }
 

@@ -6,8 +6,7 @@ import { LogError } from "@moora/event-log";
 import { CliFailure } from "../cli-failure.ts";
 import { exitCodes } from "../cli-host.ts";
 import type { Command } from "../command.ts";
-import { sessionCommand } from "../session/session-call.ts";
-import type { SessionCall } from "../session/open-call.ts";
+import { sessionCommand, type SessionCall } from "../session/session-call.ts";
 import { useFile } from "../session/use-file.ts";
 
 /** Reads a session from an exported file. */
@@ -20,7 +19,7 @@ export const importCommand: Command = sessionCommand({
   async run(call) {
     const { log, options, print } = call;
     const text = await textOf(call);
-    const { id, seq } = await importSession(log, text, options.text("to")).catch((error: unknown) => {
+    const { id, seq } = await importSession(log, text, options.to).catch((error: unknown) => {
       throw error instanceof LogError && error.code === "LogCorrupt" ? unreadableError(call, error) : error;
     });
     print({ id, seq }, `${id} has ${seq} records.`);

@@ -4,8 +4,7 @@ import type { Command } from "../command.ts";
 import { Interrupts } from "../terminal/interrupts.ts";
 import { attachSession } from "../session/attach-session.ts";
 import { closedErrorOf } from "../session/closed-session.ts";
-import { checkPosition, positionOf, sessionCommand } from "../session/session-call.ts";
-import type { SessionCall } from "../session/open-call.ts";
+import { checkPosition, sessionCommand, type SessionCall } from "../session/session-call.ts";
 import { rowToJson, rowToText, timelineOf, type TimelineRow } from "../session/timeline.ts";
 
 /** Shows a session record by record. */
@@ -16,11 +15,11 @@ export const logCommand: Command = sessionCommand({
   options: ["from", "follow"],
   optionHelp: { json: "Print one JSON object per line, one for each record." },
   async run(call) {
-    const after = positionOf(call.options, "from") ?? 0;
+    const after = call.options.from ?? 0;
     const show = (row: TimelineRow): void => {
       if (row.seq > after) call.print(rowToJson(row), rowToText(row));
     };
-    return call.options.has("follow") ? await followRecords(call, show) : await showRecords(call, show);
+    return call.options.follow === true ? await followRecords(call, show) : await showRecords(call, show);
   },
 });
 
@@ -29,7 +28,7 @@ async function showRecords(
   show: (row: TimelineRow) => void,
 ): Promise<ExitCode> {
   const { header, records, inputs, stoppedBy, damage } = await readSoundPart(log, id);
-  if (damage === undefined) checkPosition(id, positionOf(options, "from"), records.length);
+  if (damage === undefined) checkPosition(id, options.from, records.length);
   const toRow = timelineOf(header);
   inputs.forEach((input, index) => show(toRow(index + 1, input)));
   const problem = stoppedBy ?? damage;

@@ -18,7 +18,7 @@ export const mcpCommand: Command = {
   summary: "Serve agents to an MCP client, over standard input and output.",
   options: ["agent", "log", "verbose", "help"],
   async run({ args, options }, host) {
-    const file = options.text("agent");
+    const file = options.agent;
     if (args.length > 0 || file === undefined)
       throw new UsageError('"moora mcp" needs a module with agents.', "Use moora mcp --agent FILE.");
     const { mcpServer } = await loadMcp('"moora mcp"');

@@ -1,10 +1,9 @@
 import { pruneSessions, type PruneReport } from "@moora/agent";
 import { exitCodes } from "../cli-host.ts";
 import type { Command } from "../command.ts";
-import type { GivenOptions } from "../options.ts";
+import { ageHint } from "../options.ts";
 import { openArchive } from "../session/archive-target.ts";
-import { sessionCommand } from "../session/session-call.ts";
-import type { SessionCall } from "../session/open-call.ts";
+import { sessionCommand, type SessionCall } from "../session/session-call.ts";
 import { UsageError } from "../usage-error.ts";
 
 /** Removes or archives old sessions. */
@@ -18,10 +17,13 @@ export const pruneCommand: Command = sessionCommand({
   },
   async run(call) {
     const { log, options, host, print } = call;
-    const before = host.clock.now() - ageOf(options);
-    const dryRun = options.has("dry-run");
+    const age = options["older-than"];
+    if (age === undefined) throw new UsageError("Missing --older-than.", ageHint);
+    const before = host.clock.now() - age;
+    const dryRun = options["dry-run"] === true;
     const common = { before, dryRun, clock: host.clock };
-    const report = options.has("archive") ? await toArchive(call, common) : await pruneSessions(log, common);
+    const report =
+      options.archive !== undefined ? await toArchive(call, common) : await pruneSessions(log, common);
     print({ ...report, dryRun }, textOf(call, report));
     return exitCodes.answered;
   },
@@ -35,29 +37,12 @@ async function toArchive(call: SessionCall, common: Common): ReturnType<typeof p
 }
 
 function textOf({ options }: SessionCall, { pruned, kept, incomplete }: PruneReport): string {
-  const would = options.has("dry-run") ? "would be " : "";
-  const done = options.has("archive") ? "archived" : "removed";
+  const would = options["dry-run"] === true ? "would be " : "";
+  const done = options.archive !== undefined ? "archived" : "removed";
   const lines = [
     ...incomplete.map((id) => `${id}  ${would}removed: it was never completed`),
     ...pruned.map((id) => `${id}  ${would}${done}`),
     ...kept.map(({ id, reason }) => `${id}  kept: ${reason}`),
   ];
   return lines.length === 0 ? "Nothing to prune." : lines.join("\n");
-}
-
-const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
-
-/** The age in milliseconds. Throws `UsageError` without one. */
-function ageOf(options: GivenOptions): number {
-  const text = options.text("older-than");
-  const [, count, unit] = /^([1-9]\d{0,5})([mhd])$/.exec(text ?? "") ?? [];
-  if (unit === "m" || unit === "h" || unit === "d") return Number(count) * unitMs[unit];
-  const problem =
-    text === undefined
-      ? "Missing --older-than."
-      : `--older-than must be a whole number above 0 with m, h or d, got "${text}".`;
-  throw new UsageError(
-    problem,
-    "For sessions that have not changed for 30 days: moora prune --older-than 30d",
-  );
 }

@@ -6,8 +6,7 @@ import { contentText, restText } from "../session/comparison-text.ts";
 import { conversationLines } from "../session/conversation-lines.ts";
 import { diffLines } from "../session/line-diff.ts";
 import { recordedAgent } from "../session/recorded-agent.ts";
-import { checkPosition, positionOf, sessionCommand } from "../session/session-call.ts";
-import type { SessionCall } from "../session/open-call.ts";
+import { checkPosition, sessionCommand, type SessionCall } from "../session/session-call.ts";
 
 /** Runs a session again with another model or prompt. */
 export const rerunCommand: Command = sessionCommand({
@@ -22,12 +21,12 @@ const names = { a: "recorded", b: "rerun" };
 
 async function rerun({ log, id, options, host, print }: SessionCall): Promise<ExitCode> {
   const { chooseLlm } = await import("../choose-llm.ts");
-  const from = positionOf(options, "from") ?? 0;
+  const from = options.from ?? 0;
   const chosen = chooseLlm(options, host.env);
   const { agent: name } = await readHeader(log, id);
   const { seq, state } = await stateAt(log, id);
   checkPosition(id, from, seq);
-  const system = options.text("system");
+  const system = options.system;
   const config = { ...state.config, models: {}, ...(system !== undefined && { systemPrompt: system }) };
   const agent = recordedAgent(name, { config, tools: state.tools }, chosen.llm);
   const rerunResult = await rerunSession(agent, log, id, { from, clock: host.clock });
@@ -47,7 +46,7 @@ async function rerun({ log, id, options, host, print }: SessionCall): Promise<Ex
         : [`${droppedUpdates} changes of the data do not fit; they were left out.`]),
       ...(unrecordedCalls === 0 ? [] : [`${unrecordedCalls} calls have no recorded result; they failed.`]),
       ...contentText(conversation, names),
-      ...restText(differences, names, options.has("all")),
+      ...restText(differences, names, options.all === true),
     ].join("\n"),
   );
   return exitCodes.answered;

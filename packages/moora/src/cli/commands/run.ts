@@ -36,13 +36,13 @@ type GivenTask =
 
 async function taskOf({ args, options }: CommandCall, host: CliHost): Promise<GivenTask> {
   if (args.length === 0) {
-    if (options.has("session")) return { type: "resume" };
+    if (options.session !== undefined) return { type: "resume" };
     throw missingTaskError();
   }
   const readsAll = args.at(-1) === "-";
   const task = (readsAll ? args.slice(0, -1) : args).join(" ").trim();
   const isTerminal = host.stdin.isTTY === true;
-  const isTaken = options.has("approve-from-stdin");
+  const isTaken = options["approve-from-stdin"] === true;
   if (readsAll && isTaken)
     throw new UsageError('"-" and --approve-from-stdin cannot both read standard input.', "");
   if (isTerminal && readsAll && task === "") return { type: "typed" };

@@ -1,10 +1,8 @@
-import { BuildError, type Agent } from "@moora/agent";
+import { BuildError, ListenError, type Agent } from "@moora/agent";
 import type { AgentServer } from "@moora/server";
 import type { ServedAgents as ListeningServer } from "@moora/server/node";
 import type { AuthFile } from "../auth-file.ts";
-import type { Command, CommandCall } from "../command.ts";
-import { describingOptions } from "../served-agents.ts";
-import { bindError, portOf } from "../listening.ts";
+import { describingOptions, type Command, type CommandCall } from "../command.ts";
 import type { McpOption } from "../mcp/tools-of-server.ts";
 import { graceMs, stopped, withServer } from "../with-server.ts";
 import { UsageError } from "../usage-error.ts";
@@ -34,7 +32,7 @@ export const serveCommand: Command = {
   },
   run: (call, host) =>
     withServer(
-      { name: "serve", call, host, worker: call.options.has("worker"), listens: true },
+      { name: "serve", call, host, worker: call.options.worker === true, listens: true },
       async ({ server, agents, shown, screen, auth, mcp }) => {
         const { url, close } = await listen(call, server);
         for (const line of addressLines(url, agents, mcp)) screen.result(`${line}\n`);
@@ -74,8 +72,8 @@ const usersLine = ({ users }: AuthFile): string =>
   `Users: ${users.join(", ")}. Requests need the header "authorization: Bearer TOKEN"; the inspector asks for the token.`;
 
 async function listen({ options }: CommandCall, server: AgentServer): Promise<ListeningServer> {
-  const port = portOf(options.text("port"), 8787);
-  const hostname = options.text("host") ?? "127.0.0.1";
+  const port = options.port ?? 8787;
+  const hostname = options.host ?? "127.0.0.1";
   const { serve } = await import("@moora/server/node");
   try {
     return await serve(server, { port, hostname });
@@ -86,6 +84,6 @@ async function listen({ options }: CommandCall, server: AgentServer): Promise<Li
         "Name its users with --auth FILE, export authorize from the module of --agent, or use 127.0.0.1.",
       );
     }
-    throw bindError(error, hostname, port) ?? error;
+    throw error instanceof ListenError ? new UsageError(error.message, "") : error;
   }
 }

@@ -5,8 +5,7 @@ import { oneLine } from "@moora/agent-core-effects/internal";
 import { LogError, sessionsOf, type LogInfo } from "@moora/event-log";
 import { exitCodes } from "../cli-host.ts";
 import type { Command } from "../command.ts";
-import { sessionCommand } from "../session/session-call.ts";
-import type { SessionCall } from "../session/open-call.ts";
+import { sessionCommand, type SessionCall } from "../session/session-call.ts";
 import { timeToText } from "../session/timeline.ts";
 
 /** Lists the sessions of a log. */

@@ -15,13 +15,11 @@ import { isPaused, statusAt, type AgentFailure, type OpenCall } from "@moora/age
 import { openCallsOf, recordOf, rungText, type Ladder } from "@moora/agent-core-state-machine/internal";
 import { exitCodes, type ExitCode } from "../cli-host.ts";
 import type { Command } from "../command.ts";
-import { resumeCommand } from "../session/decide-command.ts";
 import { contextOf, contextSections } from "../session/context-view.ts";
 import { callToText } from "../session/open-question.ts";
 import { closedErrorOf, closedToJson } from "../session/closed-session.ts";
 import { reasonText } from "../questions/question-text.ts";
-import { positionOf, sessionCommand, stateAtRecord } from "../session/session-call.ts";
-import type { SessionCall } from "../session/open-call.ts";
+import { resumeCommand, sessionCommand, stateAtRecord, type SessionCall } from "../session/session-call.ts";
 import { timeToText } from "../session/timeline.ts";
 
 /** Shows a session at one of its records. */
@@ -32,10 +30,10 @@ export const showCommand: Command = sessionCommand({
   options: ["at", "all", "context"],
   optionHelp: { all: "Show all of the application data." },
   async run(call) {
-    const at = positionOf(call.options, "at");
+    const at = call.options.at;
     const position = await stateAtRecord(call, at);
     const { seq, state } = position;
-    if (call.options.has("context")) return await showContext(call, position);
+    if (call.options.context === true) return await showContext(call, position);
     const questions = questionsAt(state);
     const closed = await closedErrorOf(call);
     const owner = at === undefined ? await ownerNow(call) : (state.owner ?? undefined);
@@ -124,7 +122,7 @@ const mostDataLines = 40;
 
 function dataLines({ options }: SessionCall, data: unknown): readonly string[] {
   const lines = JSON.stringify(data, null, 2).split("\n");
-  if (lines.length <= mostDataLines || options.has("all")) return lines;
+  if (lines.length <= mostDataLines || options.all === true) return lines;
   const rest = (lines.length - mostDataLines).toLocaleString("en-US");
   return [...lines.slice(0, mostDataLines), `... ${rest} more lines; --all shows them.`];
 }

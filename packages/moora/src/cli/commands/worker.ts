@@ -1,5 +1,4 @@
-import type { Command } from "../command.ts";
-import { describingOptions } from "../served-agents.ts";
+import { describingOptions, type Command } from "../command.ts";
 import { graceMs, stopped, withServer } from "../with-server.ts";
 
 /** Runs the sessions of a log whose work is due, until it is stopped. */

@@ -5,7 +5,7 @@ import { errorText } from "@moora/agent-core-effects/internal";
 import type { ConfiguredServer, McpConnection } from "@moora/mcp";
 import { CliFailure } from "../cli-failure.ts";
 import { exitCodes, type CliHost } from "../cli-host.ts";
-import type { GivenOptions } from "../options.ts";
+import type { Options } from "../options.ts";
 import type { Screen } from "../terminal/screen.ts";
 import { UsageError } from "../usage-error.ts";
 import { isMcpError, isNotInstalled, loadMcp } from "./load-mcp.ts";
@@ -23,12 +23,8 @@ const configFile = join(".moora", "mcp.json");
  * Connects to the servers that `--mcp` and `--mcp-config` name. Throws `UsageError` for an invalid value and a missing package,
  * and `CliFailure` if a server cannot be used; then none runs.
  */
-export async function openMcpServers(
-  options: GivenOptions,
-  host: CliHost,
-  screen: Screen,
-): Promise<McpServers> {
-  const isAsked = options.has("mcp") || options.has("mcp-config");
+export async function openMcpServers(options: Options, host: CliHost, screen: Screen): Promise<McpServers> {
+  const isAsked = options.mcp !== undefined || options["mcp-config"] !== undefined;
   if (!isAsked) {
     // A stored file must not decide which programs run.
     if (existsSync(resolve(host.cwd, configFile))) {
@@ -38,9 +34,9 @@ export async function openMcpServers(
     }
     return { tools: [], close: () => Promise.resolve() };
   }
-  const { connectMcp, parseMcpConfig } = await loadMcp(options.has("mcp") ? "--mcp" : "--mcp-config");
+  const { connectMcp, parseMcpConfig } = await loadMcp(options.mcp !== undefined ? "--mcp" : "--mcp-config");
   const configured = fromConfig(options, host, parseMcpConfig);
-  const servers = uniqueNames([...options.texts("mcp").map(textToServer), ...configured]);
+  const servers = uniqueNames([...(options.mcp ?? []).map(textToServer), ...configured]);
   const found = await Promise.allSettled(
     servers.map(async ({ name, server }) => {
       const onSkipped = (tool: { readonly name: string; readonly reason: string }): void =>
@@ -63,11 +59,11 @@ const atFolder = (server: ConfiguredServer["server"], { cwd }: CliHost): Configu
   "command" in server ? { cwd, ...server } : server;
 
 function fromConfig(
-  options: GivenOptions,
+  options: Options,
   { cwd, env }: CliHost,
   parse: (text: string, env: CliHost["env"]) => readonly ConfiguredServer[],
 ): readonly ConfiguredServer[] {
-  const file = options.text("mcp-config");
+  const file = options["mcp-config"];
   if (file === undefined) return [];
   let text: string;
   try {

@@ -1,9 +1,9 @@
 import { errorText } from "@moora/agent-core-effects/internal";
 import { InputRefused, type Decision, type Question, type Receipt } from "@moora/agent";
-import type { LineRead, LineReader, ReplyRequest } from "../terminal/line-read.ts";
+import type { LineRead, LineReader, ReplyRequest } from "../terminal/line-reader.ts";
 import type { Screen } from "../terminal/screen.ts";
-import { lineToReply, type Reply } from "./line-to-reply.ts";
-import { questionPrompts, questionText } from "./question-text.ts";
+import { decideFirst, lineToReply, promptOf, type Decisions, type Reply } from "./line-to-reply.ts";
+import { questionText } from "./question-text.ts";
 
 /** Receives the decisions of a question. */
 export interface QuestionTarget {
@@ -36,7 +36,7 @@ export class QuestionPrompt {
     this.#pending.add(key);
     this.#last = this.#last
       .then(() => this.#settle(question, signal, target))
-      .catch((error: unknown) => this.#screen.line(`The question cannot be asked: ${messageOf(error)}`))
+      .catch((error: unknown) => this.#screen.line(`The question cannot be asked: ${errorText(error)}`))
       .finally(() => this.#pending.delete(key));
   }
 
@@ -44,7 +44,7 @@ export class QuestionPrompt {
     if (signal.aborted) return;
     const { about, name } = question;
     const isAllowed = about === "approval" && this.#alwaysAllowed.has(name);
-    if (isAllowed && (await this.#applyDecision(question, ["approve"], target))) return;
+    if (isAllowed && (await this.#applyDecisions(question, ["approve"], target))) return;
     this.#screen.line(questionText(question));
     for (let isNew = true; ; isNew = false) {
       const read = await this.#readReply(question, isNew, signal);
@@ -56,7 +56,7 @@ export class QuestionPrompt {
         if (reply.type === "invalid") this.#screen.line(reply.problem);
         continue;
       }
-      if (!(await this.#applyDecision(question, reply.decisions, target))) continue;
+      if (!(await this.#applyDecisions(question, reply.decisions, target))) continue;
       if (reply.always === true) this.#alwaysAllowed.add(name);
       return;
     }
@@ -68,7 +68,7 @@ export class QuestionPrompt {
     isNew: boolean,
     signal: AbortSignal,
   ): Promise<{ readonly type: "reply"; readonly reply: Reply } | Exclude<LineRead, { type: "line" }>> {
-    const prompt = questionPrompts[question.about];
+    const prompt = promptOf(question);
     let read = await this.#read({ prompt, prefill: "", isNew, signal });
     if (read.type !== "line") return read;
     let reply = lineToReply(read.text, question, this.#lines.isTerminal);
@@ -86,30 +86,20 @@ export class QuestionPrompt {
     return await this.#screen.withInput(this.#lines, () => this.#lines.reply(request));
   }
 
-  /** Applies the decisions in order until one fits. Returns whether the question is settled. */
-  async #applyDecision(
-    question: Question,
-    [decision, ...others]: readonly [Decision, ...Decision[]],
-    target: QuestionTarget,
-  ): Promise<boolean> {
+  /** Returns whether the question is settled. */
+  async #applyDecisions(question: Question, decisions: Decisions, target: QuestionTarget): Promise<boolean> {
     try {
-      const receipt = await target.decide(question, decision);
+      const [receipt] = await decideFirst((decision) => target.decide(question, decision), decisions);
       if (receipt.status === "accepted") return true;
       this.#screen.line(ignoredText(receipt));
-      return !target.isOpen(question);
     } catch (error) {
-      const [next, ...rest] = others;
-      if (error instanceof InputRefused && next !== undefined)
-        return await this.#applyDecision(question, [next, ...rest], target);
-      const what =
-        error instanceof InputRefused ? "The decision is not valid" : "The decision was not recorded";
-      this.#screen.line(`${what}: ${messageOf(error)}`);
-      return !target.isOpen(question);
+      const isInvalid = error instanceof InputRefused;
+      const what = isInvalid ? "The decision is not valid" : "The decision was not recorded";
+      this.#screen.line(`${what}: ${errorText(error)}`);
     }
+    return !target.isOpen(question);
   }
 }
 
 const ignoredText = ({ reason, decidedBy }: Extract<Receipt, { status: "ignored" }>): string =>
   decidedBy === undefined ? `The decision was ignored: ${reason}.` : `Already decided by ${decidedBy}.`;
-
-const messageOf = (error: unknown): string => errorText(error);

@@ -3,13 +3,6 @@ import { askedText, escapeHiddenCharacters, type Question } from "@moora/agent";
 /** Characters of the arguments that are shown. Longer ones cannot be judged at a glance. */
 const maxShown = 4_000;
 
-/** The prompt at which each kind of question is answered. */
-export const questionPrompts: Readonly<Record<Question["about"], string>> = {
-  approval: "Allow it? [y]es, [n]o, [a]lways, [e]dit: ",
-  outcome: "What happened? [r]un again, [w]orked, [f]ailed, [u]nknown: ",
-  answer: "Your answer: ",
-};
-
 /** A question as text, complete. */
 export function questionText(question: Question): string {
   const { about, name } = question;
@@ -43,14 +36,12 @@ export const reasonText = ({ risk, reason }: Pick<Question, "risk" | "reason">):
 
 /** The arguments as one line of text that can be edited and parsed again. */
 export const editableArguments = (parameters: unknown): string =>
-  escapeHiddenCharacters(jsonText(parameters));
+  escapeHiddenCharacters(typeof parameters === "string" ? parameters : JSON.stringify(parameters));
 
 const argumentsText = ({ parameters }: Question): string =>
   typeof parameters === "string" ? truncated(parameters) : shown(parameters);
 
 const shown = (value: unknown): string => truncated(JSON.stringify(value, null, 2));
-
-const jsonText = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
 
 const truncated = (text: string): string =>
   text.length <= maxShown

@@ -1,7 +1,7 @@
 import { dirname, join } from "node:path";
 import type { EventLog } from "@moora/event-log";
 import { noticeToMessage, openLog, parseLogTarget, type LogTarget } from "./log-target.ts";
-import type { SessionCall } from "./open-call.ts";
+import type { SessionCall } from "./session-call.ts";
 import { UsageError } from "../usage-error.ts";
 
 /** An open archive, which closes at the end of its block. */
@@ -15,7 +15,7 @@ export async function openArchive(
   { options, host, target, screen }: SessionCall,
   { creates }: { readonly creates: boolean },
 ): Promise<OpenArchive> {
-  const archive = parseLogTarget(options.text("archive") ?? besideLog(target), host.cwd);
+  const archive = parseLogTarget(options.archive ?? besideLog(target), host.cwd);
   if (placeOf(archive) === placeOf(target))
     throw new UsageError("The archive is the log itself.", "Name another location with --archive.");
   const onNotice: Parameters<typeof openLog>[1]["onNotice"] = (notice) =>

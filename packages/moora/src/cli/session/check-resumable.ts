@@ -5,14 +5,14 @@ import { exitCodes, type CliHost } from "../cli-host.ts";
 import type { CommandCall } from "../command.ts";
 import { CommandHints } from "./command-hints.ts";
 import { logTargetOf, withLog } from "./session-call.ts";
-import { sessionState } from "./session-state.ts";
+import { sessionState } from "./attach-session.ts";
 
 /**
  * Throws `CliFailure` where `--session` names a session that does not exist, or whose last task is finished. One whose task has failed
  * may be opened: its next attempt then has the limits of the agent as it is now.
  */
 export async function checkResumable(call: CommandCall, host: CliHost): Promise<void> {
-  const id = call.options.text("session") ?? "";
+  const id = call.options.session ?? "";
   await withLog(call.options, host, false, async ({ log, target }) => {
     const state = await sessionState(log, id, host);
     if (state === undefined) {
@@ -27,7 +27,7 @@ export async function checkResumable(call: CommandCall, host: CliHost): Promise<
 
 /** The failure where the session of `--session` has nothing in progress, with the commands that continue it. */
 export function nothingToResume(call: CommandCall, host: CliHost, state: AgentState): CliFailure {
-  const id = call.options.text("session") ?? "";
+  const id = call.options.session ?? "";
   const hints = hintsFor(call, host);
   const task = `Give it a task: ${hints.command("run", "...", "--session", id)}`;
   return new CliFailure(

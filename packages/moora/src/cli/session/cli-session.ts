@@ -6,14 +6,17 @@ import {
   startSession,
   type Agent,
   type AgentEvent,
+  type AgentRun,
   type AgentState,
   type DurableSession,
   type LogListener,
   type Question,
   type Session,
+  type SessionView,
 } from "@moora/agent";
+import { openCallsOf, recordOf, toolOf } from "@moora/agent-core-state-machine/internal";
 import type { ChosenLlm } from "../choose-llm.ts";
-import type { CliHost } from "../cli-host.ts";
+import { type CliHost, exitCodes } from "../cli-host.ts";
 import type { CommandCall } from "../command.ts";
 import { logLines } from "../log-lines.ts";
 import { openMcpServers } from "../mcp/open-mcp-servers.ts";
@@ -23,14 +26,18 @@ import type { Screen } from "../terminal/screen.ts";
 import { UsageError } from "../usage-error.ts";
 import { CommandHints } from "./command-hints.ts";
 import { noticeToMessage, openLog } from "./log-target.ts";
-import { OpeningEvents, type RunningLoop } from "./opening-events.ts";
-import { sessionBusyError } from "./session-busy-error.ts";
 import { logTargetOf } from "./session-call.ts";
-import { sessionState } from "./session-state.ts";
-import { SessionTools } from "./session-tools.ts";
+import { sessionState } from "./attach-session.ts";
+import { CliFailure } from "../cli-failure.ts";
 
 /** How long running work may take to finish once the process was asked to end. */
 const settleMs = 3_000;
+
+/** A loop in progress, and the part of its answer that was streamed before it was joined. */
+export interface RunningLoop {
+  readonly run: AgentRun<unknown>;
+  readonly streaming: SessionView["streaming"];
+}
 
 /** Joins the loop in progress, so that no event from here on is missed. */
 export function joinLoop(session: Session<unknown>): RunningLoop | undefined {
@@ -38,23 +45,11 @@ export function joinLoop(session: Session<unknown>): RunningLoop | undefined {
   return run && { run, streaming: session.current().streaming };
 }
 
-/** The commands for a session in a log. */
-export interface SessionHints {
-  /** The commands that settle a question from another terminal. */
-  readonly decisionCommands: (question: Question) => readonly string[];
-  /** The command that resumes the session. */
-  readonly resume: string;
-  /** The command that ends a pause of the session. */
-  readonly unpause: string;
-  /** The command that shows all of its messages. */
-  readonly show: string;
-}
-
 /** A session, in memory or in a log. */
 export interface CliSession {
   readonly session: Session<unknown>;
-  /** Undefined for a session in memory. */
-  readonly hints: SessionHints | undefined;
+  /** The commands for a session in a log. Undefined for a session in memory. */
+  readonly hints: CommandHints | undefined;
   /** The loop that was in progress when it was opened. */
   readonly running: RunningLoop | undefined;
   /** The events of the work that resumed before `running` was joined. */
@@ -71,7 +66,7 @@ export async function openCliSession(
   chosen: ChosenLlm | undefined,
   screen: Screen,
 ): Promise<CliSession> {
-  const id = call.options.text("session");
+  const id = call.options.session;
   if (id !== undefined) return await openLoggedSession(id, call, host, { chosen, screen });
   const newId = crypto.randomUUID();
   const { agent, context, closeTools } = await openAgent(call, host, { chosen, screen, id: newId });
@@ -130,14 +125,12 @@ async function openLoggedSession(
   try {
     const state = await sessionState(log, id, host);
     const recorded = state === undefined ? undefined : (await readHeader(log, id)).agent.name;
-    if (chosen !== undefined) checkAgent(recorded, new CommandHints({ options, target }));
-    const tools = await SessionTools.of({ log, target, id, options, cwd: host.cwd });
-    const hints = new CommandHints({ options, target, tools: tools.path });
+    const hints = new CommandHints({ options, target });
+    if (chosen !== undefined) checkAgent(recorded, hints);
     const opened = await openAgent(call, host, { chosen, screen, id, state, recorded });
     const { agent, context } = opened;
     closeTools = opened.closeTools;
-    if (state !== undefined && chosen !== undefined)
-      await checkTools(state, tools, agent, { log, id, host, hints });
+    if (state !== undefined && chosen !== undefined) await checkTools(state, agent, { log, id, host, hints });
     const { session, running, opening } = await openToRun(agent, {
       log,
       id,
@@ -146,17 +139,11 @@ async function openLoggedSession(
       context,
       ...logLines(options, screen),
     });
-    if (chosen !== undefined) await tools.save(screen, state);
     return {
       session,
       running,
       opening,
-      hints: {
-        decisionCommands: (question) => hints.decisionCommands(id, question),
-        resume: hints.runCommand("run", "--session", id),
-        show: hints.command("show", id),
-        unpause: hints.command("resume", id),
-      },
+      hints,
       shutdown: () => session.close({ graceMs: settleMs }),
       async close() {
         await session.close();
@@ -189,19 +176,27 @@ interface OpenCall {
   readonly context: object | undefined;
 }
 
-/** Throws `CliFailure` or `UsageError` if the agent does not have the tools of open calls. */
+/**
+ * Throws `CliFailure` or `UsageError` if the agent does not have the tools of open calls: it must not run the session, because without
+ * their tools these calls would be recorded as not run, permanently.
+ */
 async function checkTools(
   state: AgentState,
-  tools: SessionTools,
-  agent: Pick<Agent, "tools">,
-  { log, id, host, hints }: Omit<OpenCall, "context">,
+  { tools }: Pick<Agent, "tools">,
+  { log, id, host: { clock, isOwnerGone }, hints }: Omit<OpenCall, "context">,
 ): Promise<void> {
-  const missing = tools.missingIn(state, agent);
+  const missing = openCallsOf(state.reActContext.control).flatMap((call) => {
+    const name = recordOf(state, call.id)?.name ?? "";
+    return toolOf(state, name) === undefined || Object.hasOwn(tools, name) ? [] : [`${call.id} ${name}`];
+  });
   if (missing.length === 0) return;
-  const { clock, isOwnerGone } = host;
   const owner = await sessionOwner(log, id, { clock, isOwnerGone });
   if (owner !== undefined) throw sessionBusyError(`The session ${id} is run by ${owner}.`, id, hints);
-  throw tools.notLoadedError(missing, hints);
+  throw new UsageError(
+    `Session "${id}" has open calls of tools that are not loaded: ${missing.join(", ")}.`,
+    "Load them as before: --tools FILE for a module, --mcp for a server, --allow-fetch for fetch_url.\n" +
+      `To cancel the calls instead: ${hints.command("cancel", id)}`,
+  );
 }
 
 /** Opens a session to run it. Throws `CliFailure` if another process runs it, or if a newer release wrote to it. */
@@ -234,3 +229,47 @@ async function openToRun(
     throw sessionBusyError(`The session ${id} is run by ${error.owner ?? "another process"}.`, id, hints);
   }
 }
+
+/** Collects the events of a session until its run can be joined: work that resumes may end before. */
+class OpeningEvents {
+  #events: AgentEvent<unknown>[] = [];
+  #isCollecting = true;
+
+  /** The listener of the session that is opened. Marks questions as seen (no `QuestionUnseen`). */
+  readonly listener = (event: AgentEvent<unknown>): void => {
+    if (this.#isCollecting) this.#events.push(event);
+  };
+
+  /** The events so far, without those that the joined run and its end show. Call it once, when the run is joined. */
+  end(joined: RunningLoop | undefined): readonly AgentEvent<unknown>[] {
+    this.#isCollecting = false;
+    const events = this.#events;
+    this.#events = [];
+    return events.filter((event, index) => !isShownLater(event, events.slice(index + 1), joined));
+  }
+}
+
+/** Whether the run begins with an event: with a question, a call that runs, the message that streams, or how it has ended. */
+function isShownLater(
+  event: AgentEvent<unknown>,
+  later: readonly AgentEvent<unknown>[],
+  joined: RunningLoop | undefined,
+): boolean {
+  if (event.type === "FinalAnswer" || event.type === "Error") return true;
+  if (event.type === "ToolCallStarted") return !later.some((next) => endsCall(next, event.toolCallId));
+  if (event.type === "LlmToken") return event.messageId === joined?.streaming?.messageId;
+  const asked = event.type === "SubAgentEvent" ? event.event : event;
+  return asked.type === "ApprovalRequested";
+}
+
+const endsCall = (event: AgentEvent<unknown>, toolCallId: string): boolean =>
+  (event.type === "ToolCallFinished" || event.type === "ToolCallRetryScheduled") &&
+  event.toolCallId === toolCallId;
+
+/** The failure of a command that would run a session which another process runs. */
+const sessionBusyError = (message: string, id: string, hints: CommandHints): CliFailure =>
+  new CliFailure(
+    exitCodes.busy,
+    `${message}\nTo send it a message: ${hints.command("send", id, "...")}\n` +
+      `To watch it: ${hints.command("log", id, "--follow")}`,
+  );

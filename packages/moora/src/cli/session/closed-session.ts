@@ -3,7 +3,7 @@ import { closedBy, closedError, closesOriginal, leaseIn } from "@moora/agent/int
 import { CliFailure } from "../cli-failure.ts";
 import { exitCodes } from "../cli-host.ts";
 import { parseLogTarget } from "./log-target.ts";
-import type { SessionCall } from "./open-call.ts";
+import type { SessionCall } from "./session-call.ts";
 
 /** The error with which opening a closed session rejects; undefined for a session that is not closed. */
 export async function closedErrorOf({
@@ -30,7 +30,7 @@ export async function withCopyLostHint(
   if (!(error instanceof SessionError) || error.code !== "MoveUnfinished") return error;
   const lease = await leaseIn(log, id);
   if (lease === undefined || !closesOriginal(lease.owner)) return error;
-  const given = options.text("archive");
+  const given = options.archive;
   const archive = given === undefined ? [] : ["--archive", parseLogTarget(given, host.cwd).shown];
   const command = hints.command(move, id, "--copy-lost", ...archive);
   const { message } = closedError(id, lease);

@@ -1,10 +1,13 @@
 import type { Question } from "@moora/agent";
-import type { GivenOptions, OptionName } from "../options.ts";
+import type { Options, OptionName } from "../options.ts";
 import { shellCommand } from "../shell-command.ts";
 import type { LogTarget } from "./log-target.ts";
 
 /** Options of a run that its session does not store: they must be passed again to resume it. */
-const optionsOfRun: readonly OptionName[] = [
+const optionsOfRun = [
+  "tools",
+  "mcp",
+  "exclude",
   "agent",
   "provider",
   "model",
@@ -13,25 +16,21 @@ const optionsOfRun: readonly OptionName[] = [
   "root",
   "allow-fetch",
   "mcp-config",
-];
+] as const satisfies readonly OptionName[];
 
 interface HintParts {
-  readonly options: GivenOptions;
+  readonly options: Options;
   readonly target: LogTarget;
-  /** The module that the tools of the session come from. */
-  readonly tools?: string | undefined;
 }
 
 /** Complete commands for the same log, for users to copy. */
 export class CommandHints {
-  readonly #options: GivenOptions;
+  readonly #options: Options;
   readonly #logOption: readonly string[];
-  readonly #tools: string | undefined;
 
-  constructor({ options, target, tools }: HintParts) {
+  constructor({ options, target }: HintParts) {
     this.#options = options;
-    this.#logOption = options.has("log") ? ["--log", target.shown] : [];
-    this.#tools = tools;
+    this.#logOption = options.log === undefined ? [] : ["--log", target.shown];
   }
 
   /** A command that reads a session or posts to it. */
@@ -39,18 +38,13 @@ export class CommandHints {
     return shellCommand([...args, ...this.#logOption]);
   }
 
-  /** A command that runs a session: with its tools, and with the model of this command line. */
+  /** A command that runs a session: with the model and the tools of this command line. */
   runCommand(...args: readonly string[]): string {
     const given = optionsOfRun.flatMap((name) => {
-      if (!this.#options.has(name)) return [];
-      const value = this.#options.text(name);
-      return value === undefined ? [`--${name}`] : [`--${name}`, value];
+      const value = this.#options[name] ?? [];
+      return value === true ? [`--${name}`] : [value].flat().flatMap((text) => [`--${name}`, String(text)]);
     });
-    const repeated = (["mcp", "exclude"] as const).flatMap((name) =>
-      this.#options.texts(name).flatMap((value) => [`--${name}`, value]),
-    );
-    const tools = this.#tools === undefined ? [] : ["--tools", this.#tools];
-    return shellCommand([...args, ...this.#logOption, ...tools, ...repeated, ...given]);
+    return shellCommand([...args, ...this.#logOption, ...given]);
   }
 
   /** The command that runs the sessions of agents in a module of the user. */

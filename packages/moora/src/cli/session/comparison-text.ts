@@ -1,6 +1,6 @@
-import type { SessionDiff } from "@moora/agent";
+import type { SessionDiff, Difference } from "@moora/agent";
 import { differencesToText, type LineDifference } from "./line-diff.ts";
-import { stateDifferences } from "./state-differences.ts";
+import { oneLine } from "@moora/agent-core-effects/internal";
 
 /** The names of the two sides of a comparison. */
 export interface SideNames {
@@ -25,3 +25,16 @@ export function restText(
   const fields = differences.length === 1 ? "1 field" : `${differences.length} fields`;
   return [`The states differ in ${fields}. To show them: --all`];
 }
+
+/** Every difference of two states, for people. */
+const stateDifferences = (
+  differences: readonly Difference[],
+  { a, b }: { readonly a: string; readonly b: string },
+): readonly string[] =>
+  differences.flatMap(({ path, a: left, b: right }) => [
+    `  ${path}`,
+    `    ${a}: ${valueToText(left)}`,
+    `    ${b}: ${valueToText(right)}`,
+  ]);
+
+const valueToText = (value: unknown): string => (value === undefined ? "-" : oneLine(JSON.stringify(value)));

@@ -12,7 +12,7 @@ import {
 } from "@moora/agent";
 import { inputsIn, type UsageReport } from "@moora/agent-core-state-machine";
 import { cacheBreakText, leftOutTexts } from "@moora/agent-core-effects/internal";
-import type { SessionCall } from "./open-call.ts";
+import type { SessionCall } from "./session-call.ts";
 
 /** The context of the next request, and what a provider can have had of the last one in its cache. */
 export interface ShownContext {

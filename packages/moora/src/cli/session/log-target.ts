@@ -7,8 +7,6 @@ import { codeOf } from "./use-file.ts";
 interface LogTargetBase {
   /** The target as it may be shown: without a password. */
   readonly shown: string;
-  /** The folder in which the command line stores which module the tools of a session come from. */
-  readonly toolsFolder: string;
   /** The file of the key that signs the open questions of `/mcp`, unless `--secret-file` names another one. */
   readonly secretFile: string;
 }
@@ -34,10 +32,11 @@ export function parseLogTarget(text: string | undefined, cwd: string): LogTarget
   const shown = text ?? join(defaultFolder, "sessions.db");
   if (/^[a-z]+:\/\//i.test(shown)) return parseLogUrl(shown, cwd);
   const path = resolve(cwd, shown);
-  if (/\.(db|sqlite3?)$/i.test(path)) return { type: "sqlite", path, shown, ...filesBeside(`${path}.`) };
+  if (/\.(db|sqlite3?)$/i.test(path))
+    return { type: "sqlite", path, shown, secretFile: `${path}.mcp-secret` };
   const isFile = /\.jsonl$/i.test(path) && !isFolder(path);
   const folder = isFile ? dirname(path) : path;
-  return { type: "jsonl", path: folder, shown, ...filesBeside(`${folder}${sep}.`) };
+  return { type: "jsonl", path: folder, shown, secretFile: `${folder}${sep}.mcp-secret` };
 }
 
 /** The address as commands repeat it: the user stays. A password may also be a parameter. */
@@ -48,12 +47,6 @@ function withoutPassword(url: URL): string {
   return shown.href;
 }
 
-/** What the command line keeps beside a log. */
-const filesBeside = (prefix: string): Pick<LogTargetBase, "toolsFolder" | "secretFile"> => ({
-  toolsFolder: `${prefix}tools`,
-  secretFile: `${prefix}mcp-secret`,
-});
-
 function parseLogUrl(text: string, cwd: string): LogTarget {
   const url = URL.parse(text);
   if (url === null || !/^postgres(ql)?:$/.test(url.protocol))
@@ -63,7 +56,7 @@ function parseLogUrl(text: string, cwd: string): LogTarget {
     type: "postgres",
     url: text,
     shown,
-    ...filesBeside(join(cwd, defaultFolder, `${encodeURIComponent(`${url.host}${url.pathname}`)}.`)),
+    secretFile: join(cwd, defaultFolder, `${encodeURIComponent(`${url.host}${url.pathname}`)}.mcp-secret`),
   };
 }
 

@@ -12,24 +12,24 @@ export interface OpenQuestions {
   readonly hints: CommandHints;
 }
 
-type IsOfKind = (question: Pick<Question, "about">) => boolean;
+type Kinds = readonly Question["about"][];
 
 /**
  * The question about this call, which is given by its id or number, or the only open one of its kind. Throws `CliFailure` if
  * there is none, if it was decided already, or if several are open and no call is given.
  */
-export function openQuestion(open: OpenQuestions, call: string | undefined, isOfKind: IsOfKind): Question {
-  if (call === undefined) return onlyOne(open, isOfKind);
+export function openQuestion(open: OpenQuestions, call: string | undefined, kinds: Kinds): Question {
+  if (call === undefined) return onlyOne(open, kinds);
   const toolCallId = namedCallId(call, (id) => recordOf(open.state, id) !== undefined);
   const found = open.questions.find((question) => question.toolCallId === toolCallId);
-  if (found === undefined) throw notAskedError(open, toolCallId, isOfKind({ about: "outcome" }));
-  if (!isOfKind(found)) throw otherKindError(open, found);
+  if (found === undefined) throw notAskedError(open, toolCallId, kinds.includes("outcome"));
+  if (!kinds.includes(found.about)) throw otherKindError(open, found);
   return found;
 }
 
-function onlyOne(open: OpenQuestions, isOfKind: IsOfKind): Question {
+function onlyOne(open: OpenQuestions, kinds: Kinds): Question {
   const { id, questions } = open;
-  const [first, ...others] = questions.filter(isOfKind);
+  const [first, ...others] = questions.filter(({ about }) => kinds.includes(about));
   if (first !== undefined && others.length === 0) return first;
   if (first !== undefined) {
     const calls = [first, ...others].map((question) => callToText(question)).join("; ");
@@ -40,7 +40,7 @@ function onlyOne(open: OpenQuestions, isOfKind: IsOfKind): Question {
   throw new CliFailure(exitCodes.missing, `No question is open in session "${id}".`);
 }
 
-const kinds: Readonly<Record<Question["about"], string>> = {
+const waits: Readonly<Record<Question["about"], string>> = {
   approval: "waits for approval",
   outcome: "was interrupted, and waits for its outcome",
   answer: "waits for an answer",
@@ -50,7 +50,7 @@ function otherKindError({ id, hints }: OpenQuestions, question: Question): CliFa
   const commands = hints.decisionCommands(id, question).map((command) => `\n  ${command}`);
   return new CliFailure(
     exitCodes.refused,
-    `Call ${callToText(question)} ${kinds[question.about]}. Use one of${commands.join("")}`,
+    `Call ${callToText(question)} ${waits[question.about]}. Use one of${commands.join("")}`,
   );
 }
 

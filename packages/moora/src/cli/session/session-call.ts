@@ -1,16 +1,35 @@
-import { SessionError, stateAt, type Position } from "@moora/agent";
-import { LogError } from "@moora/event-log";
+import { readHeader, SessionError, stateAt, type Position } from "@moora/agent";
+import { LogError, type EventLog } from "@moora/event-log";
 import { CliFailure } from "../cli-failure.ts";
 import { exitCodes, type CliHost, type ExitCode } from "../cli-host.ts";
+import { agentName } from "../options-to-agent.ts";
 import { sessionOptions, type Command } from "../command.ts";
-import type { GivenOptions, OptionName } from "../options.ts";
+import type { Options, OptionName } from "../options.ts";
 import { Screen } from "../terminal/screen.ts";
 import { environmentSecrets, urlPasswords } from "../secrets.ts";
 import { UsageError } from "../usage-error.ts";
 import { withCopyLostHint } from "./closed-session.ts";
 import { CommandHints } from "./command-hints.ts";
 import { noticeToMessage, openLog, parseLogTarget, type LogTarget } from "./log-target.ts";
-import type { OpenLog, SessionCall } from "./open-call.ts";
+
+/** An open log, and the output of the command that uses it. */
+export interface OpenLog {
+  readonly log: EventLog;
+  readonly target: LogTarget;
+  readonly screen: Screen;
+}
+
+/** One call of a command about sessions. */
+export interface SessionCall extends OpenLog {
+  readonly args: readonly string[];
+  readonly options: Options;
+  readonly host: CliHost;
+  readonly hints: CommandHints;
+  /** The session: the first argument. */
+  readonly id: string;
+  /** Prints a result: text for people, or an object as a line of JSON for programs. */
+  print(json: object, text: string): void;
+}
 
 interface SessionCommand extends Pick<Command, "name" | "usage" | "summary" | "optionHelp"> {
   /** Beside those of every such command. */
@@ -38,7 +57,7 @@ export const sessionCommand = ({
       const { target, screen } = at;
       const hints = new CommandHints({ options: given, target });
       const print: SessionCall["print"] = (json, text) =>
-        given.has("json") ? screen.json(json) : screen.result(`${text}\n`);
+        given.json === true ? screen.json(json) : screen.result(`${text}\n`);
       try {
         return await run({ ...at, args, options: given, host, hints, id, print });
       } catch (error) {
@@ -53,8 +72,8 @@ export const sessionCommand = ({
 });
 
 /** The log target that the options and the environment name. */
-export const logTargetOf = (options: GivenOptions, { env, cwd }: Pick<CliHost, "env" | "cwd">): LogTarget =>
-  parseLogTarget(options.text("log") ?? (env["MOORA_LOG"]?.trim() || undefined), cwd);
+export const logTargetOf = (options: Options, { env, cwd }: Pick<CliHost, "env" | "cwd">): LogTarget =>
+  parseLogTarget(options.log ?? (env["MOORA_LOG"]?.trim() || undefined), cwd);
 
 /** The secrets in a log target. */
 export const logSecrets = (target: LogTarget): readonly string[] =>
@@ -62,7 +81,7 @@ export const logSecrets = (target: LogTarget): readonly string[] =>
 
 /** Opens the log that the options name, runs `work`, and closes the log. */
 export async function withLog<Result>(
-  options: GivenOptions,
+  options: Options,
   host: CliHost,
   creates: boolean,
   work: (at: OpenLog) => Promise<Result>,
@@ -99,17 +118,6 @@ function checkArguments({ name, usage }: Pick<Command, "name" | "usage">, args: 
     throw new UsageError(`Too many arguments for "moora ${name}".`, hint);
 }
 
-/** The number of a record. Undefined where the option is not given. */
-export function positionOf(options: GivenOptions, name: OptionName): number | undefined {
-  const text = options.text(name);
-  if (text === undefined) return undefined;
-  if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw new UsageError(
-    `--${name} must be the number of a record, got "${text}".`,
-    "To see the records: moora log",
-  );
-}
-
 /** The state at a record; default: at the last one. Throws `CliFailure` for a record that the session does not have. */
 export async function stateAtRecord(
   { log, id }: Pick<SessionCall, "log" | "id">,
@@ -131,4 +139,12 @@ export function checkPosition(id: string, position: number | undefined, last: nu
     exitCodes.missing,
     `Session "${id}" has no record ${position}. ${last === 0 ? "It has none." : `The last one is ${last}.`}`,
   );
+}
+
+/** The command that resumes the session; for an agent of another program, with its module. */
+export async function resumeCommand({ log, id, hints }: SessionCall): Promise<string> {
+  const { agent } = await readHeader(log, id);
+  if (agent.name !== agentName)
+    return `${hints.command("run", "--session", id, "--agent", "FILE")}, with the module of the agent "${agent.name}"`;
+  return hints.runCommand("run", "--session", id);
 }

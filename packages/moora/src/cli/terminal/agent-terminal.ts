@@ -11,13 +11,10 @@ import { oneLine } from "@moora/agent-core-effects/internal";
 import { chooseLlm, type ChosenLlm } from "../choose-llm.ts";
 import { exitCodes, type CliHost, type ExitCode } from "../cli-host.ts";
 import type { CommandCall } from "../command.ts";
-import { joinLoop, openCliSession, type CliSession } from "../session/cli-session.ts";
-import type { RunningLoop } from "../session/opening-events.ts";
-import { createView } from "./create-view.ts";
-import { errorToExitCode, errorToMessage } from "../error-message.ts";
-import { createLineReader } from "./line-reader.ts";
-import type { LineRead, LineReader } from "./line-read.ts";
-import { plannerNotice } from "../planner-notice.ts";
+import { joinLoop, openCliSession, type RunningLoop, type CliSession } from "../session/cli-session.ts";
+import { errorToExitCode, errorToMessage, modelFailureCause } from "../error-message.ts";
+import { createLineReader, type LineRead, type LineReader } from "./line-reader.ts";
+import { plannerNotice } from "../providers.ts";
 import { Interrupts } from "./interrupts.ts";
 import { QuestionPrompt } from "../questions/question-prompt.ts";
 import { RunQuestions } from "../questions/run-questions.ts";
@@ -25,6 +22,9 @@ import type { RunView } from "./run-view.ts";
 import { Screen } from "./screen.ts";
 import { environmentSecrets } from "../secrets.ts";
 import { logTargetOf, logSecrets } from "../session/session-call.ts";
+import { JsonView } from "./json-view.ts";
+import type { Options } from "../options.ts";
+import { TextView } from "./text-view.ts";
 
 interface AgentTerminalParts {
   readonly chosen: ChosenLlm | undefined;
@@ -59,7 +59,7 @@ export class AgentTerminal {
    * opened.
    */
   static async open(call: CommandCall, host: CliHost): Promise<AgentTerminal> {
-    const chosen = call.options.has("agent") ? undefined : chooseLlm(call.options, host.env);
+    const chosen = call.options.agent !== undefined ? undefined : chooseLlm(call.options, host.env);
     const secrets = chosen?.secrets ?? environmentSecrets(host.env);
     const screen = new Screen(host, [...secrets, ...logSecrets(logTargetOf(call.options, host))]);
     const cliSession = await openCliSession(call, host, chosen, screen);
@@ -79,8 +79,8 @@ export class AgentTerminal {
       session: this.session,
       screen: this.screen,
       prompt: new QuestionPrompt(this.#lines, this.screen),
-      by: options.text("as") ?? host.user,
-      canAsk: this.#lines.isTerminal || options.has("approve-from-stdin"),
+      by: options.as ?? host.user,
+      canAsk: this.#lines.isTerminal || options["approve-from-stdin"] === true,
       isDurable: this.cliSession.hints !== undefined,
     });
     this.#view = createView({ ...parts, options, clock: host.clock });
@@ -165,7 +165,9 @@ export class AgentTerminal {
     const { hints } = this.cliSession;
     if (paused === undefined || paused === null || hints === undefined) return;
     const reason = paused.reason === undefined ? "" : ` (${oneLine(paused.reason)})`;
-    this.screen.line(`The session is paused${reason}. To continue it, in another terminal: ${hints.unpause}`);
+    this.screen.line(
+      `The session is paused${reason}. To continue it, in another terminal: ${hints.command("resume", this.session.id)}`,
+    );
   }
 
   /** Shows a run to its end, or until it waits only for decisions that cannot be made here. */
@@ -210,14 +212,15 @@ export class AgentTerminal {
     const questions = this.session
       .questions()
       .filter(({ path }) => path === undefined)
-      .map((question) => ({ question, commands: hints.decisionCommands(question) }));
-    this.#view.showWaiting(questions, hints.resume);
+      .map((question) => ({ question, commands: hints.decisionCommands(this.session.id, question) }));
+    this.#view.showWaiting(questions, hints.runCommand("run", "--session", this.session.id));
     return exitCodes.waiting;
   }
 
   #showFailure(error: AgentError): ExitCode {
     if (this.isStopping) {
-      this.screen.line(`Stopped. To resume: ${this.cliSession.hints?.resume ?? ""}`);
+      const resume = this.cliSession.hints?.runCommand("run", "--session", this.session.id) ?? "";
+      this.screen.line(`Stopped. To resume: ${resume}`);
       return exitCodes.terminated;
     }
     this.#view.showFailure(error, errorToMessage(error, this.chosen));
@@ -260,4 +263,19 @@ export class AgentTerminal {
     await this.#stopping;
     await this.cliSession.close();
   }
+}
+
+interface ViewParts {
+  readonly screen: Screen;
+  readonly chosen: ChosenLlm | undefined;
+  readonly options: Options;
+  readonly clock: CliHost["clock"];
+}
+
+/** The view that the options name: lines of JSON, or text for people. */
+function createView({ screen, chosen, options, clock }: ViewParts): RunView {
+  const showsTrace = options.trace === true;
+  if (options.json === true) return new JsonView(screen, showsTrace);
+  const retryReason = (kind: string, message: string): string => modelFailureCause(kind, message, chosen);
+  return new TextView(screen, { showsTrace, now: () => clock.now(), retryReason });
 }

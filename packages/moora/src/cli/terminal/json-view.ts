@@ -1,21 +1,24 @@
-import {
-  askedText,
-  type AgentError,
-  type AgentEvent,
-  type Question,
-  type RunResult,
-  type SubAgentEvent,
-} from "@moora/agent";
+import { askedText, type AgentError, type AgentEvent, type Question, type RunResult } from "@moora/agent";
 import type { OpenQuestion, RunView } from "./run-view.ts";
 import type { Screen } from "./screen.ts";
 import type { SecretFilter } from "./secret-filter.ts";
 
-const streamed: readonly AgentEvent["type"][] = [
+/** What is streamed of a message: a piece could be a part of a secret. Text and reasoning are filtered as a whole. */
+const streamed: ReadonlySet<string> = new Set<AgentEvent["type"]>([
   "LlmToken",
   "LlmReasoning",
   "LlmToolCallDelta",
   "LlmPartEnded",
-];
+]);
+
+/** The events after which the message that streams does not continue. */
+const endsText: ReadonlySet<string> = new Set<AgentEvent["type"]>([
+  "LlmAttemptEnded",
+  "LlmRetryScheduled",
+  "StateStarted",
+  "FinalAnswer",
+  "Error",
+]);
 
 /** A run for programs: each event as one line of JSON, and the result as the last one. */
 export class JsonView implements RunView {
@@ -33,40 +36,15 @@ export class JsonView implements RunView {
   }
 
   show(event: AgentEvent<unknown>): void {
-    switch (event.type) {
-      case "LlmToken":
-      case "LlmReasoning":
-        this.#beginAttempt(event.messageId);
-        return this.#print(event.type, this.#filterOf(event.type).push(event.text));
-      case "LlmAttemptEnded":
-      case "StateStarted":
-      case "FinalAnswer":
-      case "LlmRetryScheduled":
-        this.#endText();
-        return this.#screen.json(event);
-      case "Error":
-        this.#endText();
-        return this.#screen.json({ type: event.type, error: errorFields(event.error) });
-      case "ApprovalRequested":
-        return this.#screen.json({ ...event, ...questionFields(event) });
-      case "SubAgentEvent":
-        return this.#showBelow(event);
-      // A piece of arguments could be a part of a secret. ToolCallStarted has all of them.
-      case "LlmToolCallDelta":
-      case "LlmPartEnded":
-        return;
-      case "LlmToolCall":
-      case "LlmWarning":
-      case "ToolCallStarted":
-      case "ToolCallProgress":
-      case "ToolCallFinished":
-      case "ToolCallRetryScheduled":
-      case "DataChanged":
-      case "HandedOff":
-      case "Paused":
-      case "Resumed":
-        return this.#screen.json(event);
+    if (event.type === "LlmToken" || event.type === "LlmReasoning") {
+      if (event.messageId !== this.#messageId) this.#endText();
+      this.#messageId = event.messageId;
+      const filter = event.type === "LlmToken" ? this.#text : this.#reasoning;
+      return this.#print(event.type, filter.push(event.text));
     }
+    if (endsText.has(event.type)) this.#endText();
+    const shown = event.type === "SubAgentEvent" ? event.event : event;
+    if (!streamed.has(shown.type)) this.#screen.json(eventToJson(event));
   }
 
   showResult({ answer, text, steps, usage, trace }: RunResult<unknown>): void {
@@ -86,30 +64,8 @@ export class JsonView implements RunView {
 
   showWaiting(questions: readonly OpenQuestion[], resume: string): void {
     this.#endText();
-    const open = questions.map(({ question, commands }) => ({
-      ...question,
-      ...questionFields(question),
-      commands,
-    }));
+    const open = questions.map(({ question, commands }) => ({ ...questionToJson(question), commands }));
     this.#screen.json({ type: "Result", ok: false, questions: open, resume });
-  }
-
-  #showBelow({ event, ...of }: SubAgentEvent): void {
-    if (event.type === "Error")
-      this.#screen.json({ ...of, event: { ...event, error: errorFields(event.error) } });
-    else if (event.type === "ApprovalRequested")
-      this.#screen.json({ ...of, event: { ...event, ...questionFields(event) } });
-    // What is streamed could be a part of a secret.
-    else if (!streamed.includes(event.type)) this.#screen.json({ ...of, event });
-  }
-
-  #beginAttempt(messageId: string): void {
-    if (messageId !== this.#messageId) this.#endText();
-    this.#messageId = messageId;
-  }
-
-  #filterOf(type: "LlmToken" | "LlmReasoning"): SecretFilter {
-    return type === "LlmToken" ? this.#text : this.#reasoning;
   }
 
   /** Prints the buffered text, which could have been the beginning of a secret. */
@@ -127,9 +83,16 @@ export class JsonView implements RunView {
   }
 }
 
-/** For a question of the agent's own: its text. */
-const questionFields = (question: Question): object =>
-  question.about === "answer" ? { question: askedText(question).text } : {};
+/** An event as a line of JSON shows it. */
+function eventToJson(event: AgentEvent<unknown>): object {
+  if (event.type === "Error") return { type: event.type, error: errorFields(event.error) };
+  if (event.type === "ApprovalRequested") return questionToJson(event);
+  return event.type === "SubAgentEvent" ? { ...event, event: eventToJson(event.event) } : event;
+}
+
+/** A question; one of the agent's own with its text. */
+const questionToJson = (question: Question): object =>
+  question.about === "answer" ? { ...question, question: askedText(question).text } : question;
 
 /** An error without the state that it carries: that would be the whole conversation. */
 const errorFields = ({ kind, reason, message }: AgentError): object => ({ kind, reason, message });

@@ -1,6 +1,6 @@
 import type { CliHost } from "../cli-host.ts";
 import { SecretFilter } from "./secret-filter.ts";
-import { escapeControlCharacters } from "./escape-control-characters.ts";
+import { escapeHiddenCharacters } from "@moora/agent";
 
 const frames = ["|", "/", "-", "\\"];
 const frameMs = 120;
@@ -138,3 +138,10 @@ export class Screen {
     this.#cancelTimer = this.#host.clock.after(frameMs, () => this.#drawStatus());
   }
 }
+
+/**
+ * The text with escapes in place of characters that a terminal interprets or hides: output of models and tools is untrusted,
+ * and a question must show its real content. Line ends and tabs stay.
+ */
+export const escapeControlCharacters = (text: string): string =>
+  escapeHiddenCharacters(text.replaceAll(/\r\n/g, "\n"));

@@ -1,8 +1,8 @@
 import { createInterface, type Interface } from "node:readline";
 import { Writable } from "node:stream";
 import type { CliHost } from "../cli-host.ts";
-import { escapeControlCharacters } from "./escape-control-characters.ts";
-import type { LineRead, LineReader, ReplyRequest } from "./line-read.ts";
+import { escapeControlCharacters } from "./screen.ts";
+import type { LineRead, LineReader, ReplyRequest } from "./line-reader.ts";
 
 /** How long a terminal may take to deliver text that was typed before. */
 const takeTypedMs = 50;

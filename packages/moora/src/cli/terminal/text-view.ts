@@ -39,63 +39,22 @@ export class TextView implements RunView {
   }
 
   show(event: AgentEvent<unknown>): void {
-    switch (event.type) {
-      case "StateStarted":
-        if (event.state === "Planning") this.#screen.showStatus("thinking");
-        if (event.state === "Reflecting") this.#screen.showStatus("summarizing");
-        return;
-      case "LlmReasoning":
-        return this.#screen.showStatus("thinking");
-      case "LlmToken":
-        return this.#screen.isStreaming ? this.#write(event.text, event.messageId) : undefined;
-      case "LlmToolCall":
-        this.#endLine();
-        return this.#screen.showStatus(`preparing a call of ${event.name}`);
-      case "LlmToolCallDelta":
-      case "LlmPartEnded":
-        return;
-      case "LlmWarning":
-        return this.#showWarning(event.text);
-      case "LlmRetryScheduled":
-        return this.#showRetry(event);
-      case "LlmAttemptEnded":
-        return this.#endLine();
-      case "ToolCallStarted":
-        this.#endLine();
-        this.#screen.dim(`-> ${event.name} ${oneLine(event.parameters)}`);
-        return this.#screen.showStatus(event.name);
-      case "ToolCallProgress":
-        return this.#screen.showStatus(oneLine(event.text));
-      case "ToolCallFinished": {
-        const { name, result } = event;
-        const summary = resultText(result);
-        return this.#screen.dim(`<- ${name} ${summary}`);
-      }
-      case "ToolCallRetryScheduled": {
-        const { name, error, due } = event;
-        const wait = seconds(due - this.#options.now());
-        return this.#screen.dim(`<- ${name} failed: ${oneLine(error)} Trying again in ${wait}.`);
-      }
-      case "SubAgentEvent":
-        return this.#showBelow(event);
-      case "HandedOff":
-        this.#endLine();
-        return this.#screen.dim(`${event.from} hands over to ${event.to}`);
-      case "Paused":
-      case "Resumed":
-        return this.#showPause(event);
-      case "DataChanged":
-        return this.#screen.dim(`data ${oneLine(JSON.stringify(event.patches))}`);
-      case "ApprovalRequested":
-      case "Error":
-        return this.#endLine();
-      case "FinalAnswer":
-        if (this.#streamed.trim() !== event.text.trim()) {
-          this.#endLine();
-          this.#write(event.text, "");
-        }
-        return this.#endLine();
+    if (event.type === "LlmToken") {
+      if (this.#screen.isStreaming) this.#write(event.text, event.messageId);
+      return;
     }
+    if (event.type === "FinalAnswer" && this.#streamed.trim() !== event.text.trim()) {
+      this.#endLine();
+      this.#write(event.text, "");
+    }
+    // The attempt after it writes a message of its own.
+    if (event.type === "LlmRetryScheduled") this.#messageId = "";
+    const { endsLine = false, line, status } = readingOf(event, this.#options);
+    const isKnown = event.type === "LlmWarning" && this.#warnings.has(event.text);
+    if (event.type === "LlmWarning") this.#warnings.add(event.text);
+    if (endsLine && !isKnown) this.#endLine();
+    if (line !== undefined && !isKnown) this.#screen.dim(line);
+    if (status !== undefined) this.#screen.showStatus(status);
   }
 
   showResult({ trace }: RunResult<unknown>): void {
@@ -114,37 +73,6 @@ export class TextView implements RunView {
     for (const { question, commands } of questions)
       this.#screen.line([questionText(question), ...commands.map((command) => `  ${command}`)].join("\n"));
     this.#screen.line(`Waiting for a decision. Use one of the commands above, then resume with\n  ${resume}`);
-  }
-
-  #showPause(event: EventOf<"Paused" | "Resumed">): void {
-    this.#endLine();
-    const reason = event.type === "Paused" ? event.reason : undefined;
-    this.#screen.dim(`${event.type.toLowerCase()}${reason === undefined ? "" : `: ${oneLine(reason)}`}`);
-  }
-
-  /** The calls and questions of sub-agents; what they say is for their callers. */
-  #showBelow({ path, event }: SubAgentEvent): void {
-    const indent = "  ".repeat(path.length);
-    if (event.type === "ApprovalRequested") return this.#endLine();
-    if (event.type === "ToolCallStarted")
-      this.#screen.dim(`${indent}-> ${event.name} ${oneLine(event.parameters)}`);
-    if (event.type === "ToolCallFinished")
-      this.#screen.dim(`${indent}<- ${event.name} ${event.result.isSuccess ? "done" : "failed"}`);
-  }
-
-  #showWarning(text: string): void {
-    if (this.#warnings.has(text)) return;
-    this.#warnings.add(text);
-    this.#endLine();
-    this.#screen.dim(`warning: ${text}`);
-  }
-
-  #showRetry({ due, reason, message }: EventOf<"LlmRetryScheduled">): void {
-    this.#endLine();
-    this.#messageId = "";
-    const { now, retryReason } = this.#options;
-    this.#screen.dim(`${retryReason(reason, message)} Trying again in ${seconds(due - now())}.`);
-    this.#screen.showStatus("waiting to try again");
   }
 
   #showTrace(trace: Trace): void {
@@ -171,7 +99,76 @@ export class TextView implements RunView {
   }
 }
 
-type EventOf<Type extends AgentEvent["type"]> = Extract<AgentEvent<unknown>, { readonly type: Type }>;
+/** How an event reads. */
+interface Reading {
+  /** Whether the line of the answer ends with it. */
+  readonly endsLine?: boolean;
+  /** The line about it. */
+  readonly line?: string;
+  /** What the run waits for from then on. */
+  readonly status?: string | undefined;
+}
+
+function readingOf(event: AgentEvent<unknown>, { now, retryReason }: TextViewOptions): Reading {
+  switch (event.type) {
+    case "StateStarted":
+      return { status: statusOfState[event.state] };
+    case "LlmReasoning":
+      return { status: "thinking" };
+    case "LlmToolCall":
+      return { endsLine: true, status: `preparing a call of ${event.name}` };
+    case "LlmWarning":
+      return { endsLine: true, line: `warning: ${event.text}` };
+    case "LlmRetryScheduled": {
+      const line = `${retryReason(event.reason, event.message)} Trying again in ${seconds(event.due - now())}.`;
+      return { endsLine: true, line, status: "waiting to try again" };
+    }
+    case "ToolCallStarted":
+      return { endsLine: true, line: `-> ${event.name} ${oneLine(event.parameters)}`, status: event.name };
+    case "ToolCallProgress":
+      return { status: oneLine(event.text) };
+    case "ToolCallFinished":
+      return { line: `<- ${event.name} ${resultText(event.result)}` };
+    case "ToolCallRetryScheduled": {
+      const wait = seconds(event.due - now());
+      return { line: `<- ${event.name} failed: ${oneLine(event.error)} Trying again in ${wait}.` };
+    }
+    case "SubAgentEvent":
+      return readingBelow(event);
+    case "HandedOff":
+      return { endsLine: true, line: `${event.from} hands over to ${event.to}` };
+    case "Paused":
+      return {
+        endsLine: true,
+        line: `paused${event.reason === undefined ? "" : `: ${oneLine(event.reason)}`}`,
+      };
+    case "Resumed":
+      return { endsLine: true, line: "resumed" };
+    case "DataChanged":
+      return { line: `data ${oneLine(JSON.stringify(event.patches))}` };
+    case "LlmAttemptEnded":
+    case "ApprovalRequested":
+    case "Error":
+    case "FinalAnswer":
+      return { endsLine: true };
+    case "LlmToken":
+    case "LlmToolCallDelta":
+    case "LlmPartEnded":
+      return {};
+  }
+}
+
+const statusOfState: Readonly<Record<string, string>> = { Planning: "thinking", Reflecting: "summarizing" };
+
+/** The calls and questions of sub-agents; what they say is for their callers. */
+function readingBelow({ path, event }: SubAgentEvent): Reading {
+  const indent = "  ".repeat(path.length);
+  if (event.type === "ApprovalRequested") return { endsLine: true };
+  if (event.type === "ToolCallStarted")
+    return { line: `${indent}-> ${event.name} ${oneLine(event.parameters)}` };
+  if (event.type !== "ToolCallFinished") return {};
+  return { line: `${indent}<- ${event.name} ${event.result.isSuccess ? "done" : "failed"}` };
+}
 
 const seconds = (ms: number): string => `${Math.max(1, Math.ceil(ms / 1_000))} s`;
 
