@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import type { EventLog } from "../src/index.ts";
-import { jsonlLog } from "../src/jsonl.ts";
 import { sqliteLog } from "../src/sqlite.ts";
 import { appendBodies } from "../src/testing/index.ts";
 import { Child } from "./child.ts";
@@ -11,7 +10,6 @@ const stores: readonly (readonly [
   (temporary: TemporaryDirectory) => string,
   (path: string) => EventLog,
 ])[] = [
-  ["jsonl", (temporary) => temporary.path, (path) => jsonlLog(path)],
   ["sqlite", (temporary) => temporary.file("log.db"), (path) => sqliteLog(path)],
 ];
 
