@@ -58,16 +58,19 @@ export function addEnds(ends: number[], bytes: Buffer, offset: number): void {
     ends.push(offset + end + 1);
 }
 
+/** The length of a file whose chain is checked at once. */
+const checkedBytes = 64 * 1024;
+
 /**
- * The content of a file, whose header line has a length. The chain of a file that ends with a whole batch is not checked here, but by
- * those who read its records.
+ * The content of a file, whose header line has a length. The chain of a longer file that ends with a whole batch is not checked here, but
+ * by those who read its records.
  */
 export function contentOf(bytes: Buffer, header: string, headerLength: number, isDurable: boolean): Content {
   const rest = bytes.subarray(headerLength);
   const ends = [headerLength];
   addEnds(ends, rest, headerLength);
   // Records have no NUL, but what a power cut has left of them does.
-  const isWhole = ends.at(-1) === bytes.length && !bytes.includes(0);
+  const isWhole = bytes.length > checkedBytes && ends.at(-1) === bytes.length && !bytes.includes(0);
   const head = isWhole ? headOf(bytes, ends, header) : undefined;
   if (head !== undefined) return { ends, head, unfinishedBytes: 0, damage: undefined };
   const { lines, badLine } = linesAfter(headerLine(header), rest);
@@ -75,12 +78,14 @@ export function contentOf(bytes: Buffer, header: string, headerLength: number, i
   const end = whole.at(-1)?.record ?? chainStart(header);
   ends.length = whole.length + 1;
   const length = (ends.at(-1) ?? 0) - headerLength;
-  const isTorn = isTornTail(rest, { offset: headerLength, head: end, length, badLine, isDurable });
+  const isTorn =
+    length < rest.length &&
+    isTornTail(rest, { offset: headerLength, head: end, length, badLine, isDurable });
   return {
     ends,
     head: end,
     unfinishedBytes: isTorn ? rest.length - length : 0,
-    damage: isTorn ? undefined : logCorrupt(badLine?.seq ?? end.seq + 1),
+    damage: isTorn || length === rest.length ? undefined : logCorrupt(badLine?.seq ?? end.seq + 1),
   };
 }
 
