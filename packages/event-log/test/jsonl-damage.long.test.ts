@@ -1,20 +1,8 @@
-import nodeFileSystem, {
-  closeSync,
-  openSync,
-  readFileSync,
-  writeFileSync,
-  writeSync,
-} from "node:fs";
+import nodeFileSystem, { closeSync, openSync, readFileSync, writeFileSync, writeSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { LogError, type DisposableLog } from "../src/index.ts";
 import { jsonlLog } from "../src/jsonl.ts";
-import {
-  bodies,
-  appendBodies,
-  appendOneByOne,
-  headOf,
-  seededRandom,
-} from "../src/testing/index.ts";
+import { bodies, appendBodies, appendOneByOne, headOf, seededRandom } from "../src/testing/index.ts";
 import { recordsOf } from "../src/testing/chain-of.ts";
 import { isProof } from "@moora/testbed/sample";
 import {

@@ -181,7 +181,7 @@ describe("(B08) after a sync that failed once", () => {
 
 function sizeOf(disk: PowerLossDisk, directory: string): number {
   const fd = disk.openSync(pathOf(directory, "a"), "r");
-  const size = Number(disk.fstatSync(fd).size);
+  const { size } = disk.fstatSync(fd);
   disk.closeSync(fd);
   return size;
 }

@@ -66,8 +66,10 @@ describe("the files of a JSONL log", () => {
     const session = await log.create("a", "{}");
     await session.lease({ owner: "x", now: 0, ttlMs: 10 });
     const name = pathOf("", "a").replace(/jsonl$/, "");
-    expect(readdirSync(temporary.path).toSorted()).toEqual([`${name}jsonl`, `${name}lease`, "owner.lock"]);
+    expect(readdirSync(temporary.path).toSorted()).toEqual(
+      [`${name}jsonl`, `${name}lease`, ".locks"].toSorted(),
+    );
     await log.remove("a");
-    expect(readdirSync(temporary.path)).toEqual(["owner.lock"]);
+    expect(readdirSync(temporary.path)).toEqual([".locks"]);
   });
 });

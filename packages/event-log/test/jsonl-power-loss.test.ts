@@ -98,20 +98,23 @@ describe("(B09) a JSONL log that loses power", () => {
   it.each([
     ["returned", (session: SessionLog) => session.read()],
     ["appended after", (session: SessionLog) => session.append(batches.flat().length, [])],
-  ])("has the records of a process that never synced and ended, once a full log has %s them", async (_, use) => {
-    using run = new PowerRun();
-    const hasty = jsonlLog(run.temporary.path, { fs: run.disk, durability: "relaxed" });
-    const writer = await hasty.create("a", "{}");
-    const written: LogRecord[] = [];
-    for (const batch of batches) written.push(...(await appendBodies(writer, ...batch)));
-    await hasty.close();
-    const log = jsonlLog(run.temporary.path, { fs: run.disk, onNotice: noNotice });
-    const session = await log.open("a");
-    if (session !== undefined) await use(session);
-    for (let variant = 0; variant < variants; variant += 1)
-      expect(await run.survivors("full")).toEqual(written);
-    await log.close();
-  });
+  ])(
+    "has the records of a process that never synced and ended, once a full log has %s them",
+    async (_, use) => {
+      using run = new PowerRun();
+      const hasty = jsonlLog(run.temporary.path, { fs: run.disk, durability: "relaxed" });
+      const writer = await hasty.create("a", "{}");
+      const written: LogRecord[] = [];
+      for (const batch of batches) written.push(...(await appendBodies(writer, ...batch)));
+      await hasty.close();
+      const log = jsonlLog(run.temporary.path, { fs: run.disk, onNotice: noNotice });
+      const session = await log.open("a");
+      if (session !== undefined) await use(session);
+      for (let variant = 0; variant < variants; variant += 1)
+        expect(await run.survivors("full")).toEqual(written);
+      await log.close();
+    },
+  );
 
   it("has a prefix of the records when it is relaxed, and always its header", async () => {
     using run = new PowerRun();

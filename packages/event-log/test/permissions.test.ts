@@ -21,8 +21,14 @@ describe("files that a log creates are accessible to their owner only", () => {
     await appendBodies(session, "{}");
     await session.lease({ owner: "x", now: 0, ttlMs: 10 });
     await session.saveSnapshot(snapshotOf(1));
-    expect([temporary.file("deep"), folder].map(modeOf)).toEqual(["700", "700"]);
-    expect(modesIn(folder)).toEqual(["600", "600", "600", "600"]);
+    expect([temporary.file("deep"), folder, join(folder, ".locks")].map(modeOf)).toEqual([
+      "700",
+      "700",
+      "700",
+    ]);
+    const files = readdirSync(folder).filter((name) => name !== ".locks");
+    expect(files.map((name) => modeOf(join(folder, name)))).toEqual(["600", "600", "600"]);
+    expect(modesIn(join(folder, ".locks"))).toEqual(["600"]);
     await log.close();
   });
 

@@ -9,9 +9,7 @@ const stores: readonly (readonly [
   string,
   (temporary: TemporaryDirectory) => string,
   (path: string) => EventLog,
-])[] = [
-  ["sqlite", (temporary) => temporary.file("log.db"), (path) => sqliteLog(path)],
-];
+])[] = [["sqlite", (temporary) => temporary.file("log.db"), (path) => sqliteLog(path)]];
 
 describe.each(stores)("two processes on one session of a %s log", (store, pathIn, open) => {
   it("(D01) that each append 1,000 records: one winner for each number, no record lost or repeated", async () => {

@@ -53,9 +53,7 @@ function watchedPaths(): number {
 }
 
 /** Relaxed logs, since these tests do not concern the disk. */
-const quickStores = [
-  { name: "sqlite", storageOf: () => sqliteStorage({ durability: "relaxed" }) },
-];
+const quickStores = [{ name: "sqlite", storageOf: () => sqliteStorage({ durability: "relaxed" }) }];
 
 describe.each(quickStores)("1,000 watched sessions of a $name log", ({ storageOf }) => {
   afterEach(() => void vi.restoreAllMocks());

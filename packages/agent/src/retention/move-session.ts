@@ -4,7 +4,6 @@ import { readInTurns } from "@moora/event-log/store";
 import { checkIsId, checkIsLog } from "../check-arguments.ts";
 import { checkLogOptions, type OptionForms } from "../check-options.ts";
 import { systemClock } from "../clock.ts";
-import { busyError } from "../durable/busy-error.ts";
 import {
   closedBy,
   closesOriginal,
@@ -17,11 +16,20 @@ import {
 } from "../durable/closed-copy.ts";
 import { closedError } from "../durable/closed-session.ts";
 import { engineOf } from "../durable/lease-holder.ts";
-import { SessionError } from "../durable/session-error.ts";
 import { isOfInterruptedWrite, isOfWrite, removeInterruptedWrite } from "../durable/unfinished-write.ts";
 import { unlessRemoved } from "../durable/unless-removed.ts";
 import { copyBlobs } from "../time-travel/copy-blobs.ts";
 import { batchesOf } from "../time-travel/write-session.ts";
+import {
+  calledError,
+  checkIsOther,
+  existsError,
+  heldError,
+  incompleteError,
+  noRecordsError,
+  noRemoveAtError,
+  unknownError,
+} from "./move-errors.ts";
 import { isInForce } from "./running-sessions.ts";
 import { callerIdOf, findFamily, type ListedSession } from "./session-family.ts";
 
@@ -67,15 +75,6 @@ export async function moveSession(
       error instanceof LogError && error.code === "LogRemoved" && (await from.open(id)) === undefined;
     throw isMoved ? unknownError(id) : error;
   }
-}
-
-/** Throws `InvalidOption` if the log to which sessions are moved is the one that has them. */
-export function checkIsOther(from: EventLog, to: EventLog): void {
-  if (from !== to) return;
-  throw new SessionError(
-    "InvalidOption",
-    "The log to which sessions are moved is the log that has them. Give another log.",
-  );
 }
 
 interface Logs {
@@ -124,15 +123,17 @@ class Move {
     for (const listed of await this.#familyOf(id)) members.push(await this.#checked(listed));
     // Callers are first: one that can be opened finds its sub-agents.
     const pairs: Pair[] = [];
-    for (const { source, copy } of members.toReversed())
+    for (const { source, copy } of members.toReversed()) {
       if (source !== undefined && (await source.head()) > 0)
         pairs.push({ source, copy: copy ?? (await this.#createCopy(source)) });
+    }
     await this.#copyAll(pairs);
     for (const { source, copy } of pairs) await this.#complete(source, copy);
     for (const pair of pairs) await this.#remove(pair);
-    for (const { source } of members)
+    for (const { source } of members) {
       if (source !== undefined && (await unlessRemoved(async () => await source.head(), 1)) === 0)
         await this.#from.remove(source.id);
+    }
     const moved = members.flatMap(({ id: member, source, copy }) => {
       const found = source === undefined ? copy : pairs.find((pair) => pair.source === source)?.copy;
       return found === undefined ? [] : [{ id: member, copy: found }];
@@ -157,7 +158,7 @@ class Move {
       // After the lease was read: a copy that was opened meanwhile has records.
       const head = session && (await unlessRemoved(async () => await session.head(), undefined));
       if (head !== 0) return await this.#familyOf(id);
-      throw new SessionError("InvalidOption", `Session "${id}" has no records. Remove it instead.`);
+      throw noRecordsError(id);
     }
     const callerId = await callerIdOf(this.#from, family.session);
     if (callerId !== undefined) throw calledError(id, callerId);
@@ -174,7 +175,9 @@ class Move {
     if (source === undefined || source.header !== header) {
       if (closing === undefined || isOfCompleteCopy(closing, this.#clock.now()))
         return { id, source: undefined, copy: copyOf(target, closing) };
-      throw isOfWrite(closing) || closesOriginal(closing.owner) ? closedError(id, closing) : incompleteError(id);
+      throw isOfWrite(closing) || closesOriginal(closing.owner)
+        ? closedError(id, closing)
+        : incompleteError(id);
     }
     if (source.removeAt === undefined) throw noRemoveAtError(this.#from);
     const copy = copyOf(target, closing);
@@ -209,7 +212,8 @@ class Move {
     const claim = closingClaim(holder, this.#clock.now());
     const session = await this.#to.create(id, header, claim);
     // A log of your own may ignore the claim of a creation.
-    if ((await session.currentLease()) === undefined && (await session.head()) === 0) await session.lease(claim);
+    if ((await session.currentLease()) === undefined && (await session.head()) === 0)
+      await session.lease(claim);
     return { session, holder };
   }
 
@@ -297,34 +301,3 @@ function checkIsSame(id: string, records: readonly LogRecord[], present: readonl
   if (present.length > records.length || records[present.length - 1]?.digest !== present.at(-1)?.digest)
     throw existsError(id);
 }
-
-const heldError = (id: string, lease: Lease): SessionError =>
-  busyError(id, lease, "Close it there, or wait for the end of its lease.");
-
-const existsError = (id: string): LogError =>
-  new LogError(
-    "LogExists",
-    `The other log has a session "${id}", or is the same log. Remove that one, or move a fork of this one with another id.`,
-  );
-
-/** The error for a log whose sessions cannot be removed at a record. */
-export const noRemoveAtError = ({ name }: EventLog): SessionError =>
-  new SessionError(
-    "InvalidOption",
-    `The log "${name}" cannot move or prune sessions: its sessions have no removeAt.`,
-  );
-
-const incompleteError = (id: string): SessionError =>
-  new SessionError(
-    "MoveUnfinished",
-    `The copy of the session ${id} may lack records, and the first log does not have the session. Repeat the move from the log that has it, or remove the copy.`,
-  );
-
-const unknownError = (id: string): SessionError =>
-  new SessionError("SessionUnknown", `Session "${id}" not found.`);
-
-const calledError = (id: string, callerId: string): SessionError =>
-  new SessionError(
-    "InvalidOption",
-    `Session "${id}" is that of a sub-agent of "${callerId}". Move "${callerId}": its sub-agents go with it.`,
-  );

@@ -9,7 +9,8 @@ import type { SessionHeader } from "../durable/session-header.ts";
 import { recordToInput } from "../durable/session-record.ts";
 import { isOfInterruptedWrite, removeInterruptedWrite } from "../durable/unfinished-write.ts";
 import { unlessRemoved } from "../durable/unless-removed.ts";
-import { checkIsOther, moveSession, noRemoveAtError } from "./move-session.ts";
+import { checkIsOther, noRemoveAtError } from "./move-errors.ts";
+import { moveSession } from "./move-session.ts";
 import { isLeased } from "./running-sessions.ts";
 import { idsOf, sessionsByFamily, type FamilyHead, type ListedSession } from "./session-family.ts";
 

@@ -99,7 +99,7 @@ export class Files {
    * Replaces a file atomically and keeps its permissions: a crash leaves the old file or the new one. A creation is synced in a
    * relaxed log, too.
    */
-  replace(path: string, content: string | Uint8Array, isDurable = this.isDurable): void {
+  replace(path: string, content: string | Uint8Array, isDurable: boolean = this.isDurable): void {
     const temporary = `${path}.new`;
     const mode = this.withFile(path, "r", (fd) => this.#mode(fd)) ?? ownFileMode;
     this.withFile(temporary, "w", (fd) => {

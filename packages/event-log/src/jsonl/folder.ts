@@ -149,5 +149,4 @@ function firstLine(files: Files, fd: number): { readonly text: string; readonly 
 }
 
 /** Whether a file is damaged, so that it may be removed without reading it. */
-export const isDamage = (error: unknown): boolean =>
-  error instanceof LogError && error.code === "LogCorrupt";
+export const isDamage = (error: unknown): boolean => error instanceof LogError && error.code === "LogCorrupt";

@@ -1,11 +1,8 @@
-import { accessSync, closeSync, constants, existsSync, openSync } from "node:fs";
-import { join } from "node:path";
+import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { LogError } from "../log-error.ts";
 import { loadSqlite } from "../sqlite/load-sqlite.ts";
 import { isBusy } from "../sqlite/sqlite-failure.ts";
-
-/** The file whose lock the owner of a folder has. */
-export const lockFileName = "owner.lock";
 
 /**
  * Makes this process the owner of a folder, and returns a function that ends that. The lock is that of an empty SQLite database: the
@@ -14,7 +11,8 @@ export const lockFileName = "owner.lock";
  */
 export function lockFolder(folder: string): () => void {
   if (!mayWrite(folder)) return () => undefined;
-  const file = join(folder, lockFileName);
+  const file = join(folder, ".locks", "owner");
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   if (!existsSync(file)) closeSync(openSync(file, "a", 0o600));
   const database = new (loadSqlite().DatabaseSync)(file, { timeout: 0 });
   try {

@@ -79,8 +79,7 @@ export function contentOf(bytes: Buffer, header: string, headerLength: number, i
   ends.length = whole.length + 1;
   const length = (ends.at(-1) ?? 0) - headerLength;
   const isTorn =
-    length < rest.length &&
-    isTornTail(rest, { offset: headerLength, head: end, length, badLine, isDurable });
+    length < rest.length && isTornTail(rest, { offset: headerLength, head: end, length, badLine, isDurable });
   return {
     ends,
     head: end,

@@ -54,8 +54,7 @@ export class SessionFile {
     const read = (fd: number): Buffer => this.#folder.files.bytes(fd, from, ends[last] ?? 0);
     const bytes = this.#folder.files.withFile(this.path, "r", read);
     if (bytes === undefined) throw logRemoved(this.generation.id);
-    const before =
-      afterSeq === 0 ? headerLine(this.generation.header) : lineIn(bytes, 0, start - from - 1);
+    const before = afterSeq === 0 ? headerLine(this.generation.header) : lineIn(bytes, 0, start - from - 1);
     if (before === undefined) throw logCorrupt(afterSeq);
     const { lines, badLine } = linesAfter(before, bytes.subarray(start - from));
     if (lines.length < last - afterSeq) throw logCorrupt(badLine?.seq ?? afterSeq + lines.length + 1);

@@ -75,7 +75,8 @@ export class JsonlSession implements SessionLog {
 
   release(owner: string): void {
     this.#run("release the lease", () => {
-      if (!this.#file.isRemoved && this.#file.currentLease()?.owner === owner) this.#file.saveLease(undefined);
+      if (!this.#file.isRemoved && this.#file.currentLease()?.owner === owner)
+        this.#file.saveLease(undefined);
     });
   }
 
