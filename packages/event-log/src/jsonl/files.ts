@@ -165,7 +165,7 @@ export class Files {
 }
 
 /** The damage of a file, with its path and the line: line 1 is the header, and each record is one line. */
-const damageInFile = (path: string, { code, message, seq = 0, cause }: LogError): LogError =>
+export const damageInFile = (path: string, { code, message, seq = 0, cause }: LogError): LogError =>
   new LogError(code, message.includes(path) ? message : `${message} See line ${seq + 1} of ${path}.`, {
     seq,
     ...(cause === undefined ? {} : { cause }),

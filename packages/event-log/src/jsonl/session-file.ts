@@ -3,6 +3,7 @@ import { leaseAfter } from "../lease.ts";
 import { LogError } from "../log-error.ts";
 import type { Lease, LeaseClaim, LogRecord } from "../port.ts";
 import { logRemoved, validateAppend } from "../validation.ts";
+import { damageInFile } from "./files.ts";
 import type { JsonlFolder } from "./folder.ts";
 import type { HeaderLine } from "./header-line.ts";
 import { batchToLines } from "./record-line.ts";
@@ -71,6 +72,7 @@ export class SessionFile {
     const bytes = files.read(this.path);
     if (bytes === undefined) throw logRemoved(this.generation.id);
     const content = contentOf(bytes, header, headerLength, files.isDurable);
+    if (content.damage !== undefined) content.damage = damageInFile(this.path, content.damage);
     const acknowledgedSeq = this.#note()?.acknowledgedSeq ?? 0;
     if (content.head.seq < acknowledgedSeq) {
       content.damage ??= this.#truncatedFile(content.head, acknowledgedSeq);
