@@ -1,4 +1,11 @@
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import nodeFileSystem, {
+  cpSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -8,6 +15,7 @@ import { fileNameOf } from "../../packages/event-log/src/jsonl/file-name.ts";
 import { sealLine } from "../../packages/event-log/src/jsonl/header-line.ts";
 import { lineToRecord, recordToLine } from "../../packages/event-log/src/jsonl/record-line.ts";
 import { sqliteLog, type SqliteOptions } from "@moora/event-log/sqlite";
+import { SharedLog } from "./shared-log.ts";
 import { type Ability, type LogCase, type LogStorage, memoryLogStorage } from "@moora/event-log/testing";
 
 /** A temporary directory of a test, removed at its end. */
@@ -57,12 +65,19 @@ export const writeLines = (path: string, lines: readonly string[]): void =>
 export function jsonlStorage(options: JsonlOptions = {}): LogStorage {
   const temporary = new TemporaryDirectory();
   const openLogs = new OpenLogs();
-  const open = (): EventLog => openLogs.add(jsonlLog(temporary.path, { onNotice: noNotice, ...options }));
+  // With file functions of its own, a log has no lock: a reopened one runs beside the one that was killed.
+  const fs = { ...nodeFileSystem };
+  const newOwner = (): SharedLog =>
+    new SharedLog(() => jsonlLog(temporary.path, { onNotice: noNotice, fs, ...options }));
+  let owner = newOwner();
   const edit = (id: string, change: (lines: readonly string[]) => readonly string[]): void =>
     writeLines(pathOf(temporary.path, id), change(linesOf(pathOf(temporary.path, id))));
   return {
-    open,
-    reopen: open,
+    open: () => openLogs.add(owner.open()),
+    reopen() {
+      owner = newOwner();
+      return openLogs.add(owner.open());
+    },
     async dispose() {
       await openLogs.close();
       temporary[Symbol.dispose]();

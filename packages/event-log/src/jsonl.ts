@@ -1,172 +1,143 @@
-import { randomBytes } from "node:crypto";
 import nodeFileSystem from "node:fs";
 import { resolve } from "node:path";
-import { optionForms, validateOptions, type OptionForms } from "./validate-options.ts";
-import { validateLocation, logExists, validHeader, validId } from "./validation.ts";
-import type { HeadWatch } from "./head-watch.ts";
-import { JsonlBlobs } from "./jsonl/blobs.ts";
-import { JsonlDirectory } from "./jsonl/directory.ts";
-import { watchDirectory } from "./jsonl/directory-watch.ts";
+import { errorCode } from "./error-code.ts";
+import { jsonlBlobs } from "./jsonl/blobs.ts";
 import { fileNameOf } from "./jsonl/file-name.ts";
-import type { FileStat, FileStatOptions, FileSystem } from "./jsonl/file-system.ts";
-import { type Durability, Files } from "./jsonl/files.ts";
-import { readHeader } from "./jsonl/header-and-end.ts";
-import { damagedHeader, type HeaderLine, headerToLine } from "./jsonl/header-line.ts";
-import { listSessions } from "./jsonl/listing.ts";
-import { JsonlSession, leaseFile } from "./jsonl/session.ts";
-import type { Generation } from "./jsonl/session-file.ts";
+import type { FileSystem } from "./jsonl/file-system.ts";
+import { type Durability, Files, logFailure, readOnlyCodes } from "./jsonl/files.ts";
+import { isDamage, JsonlFolder } from "./jsonl/folder.ts";
+import { lockFolder } from "./jsonl/lock-folder.ts";
+import { JsonlSession } from "./jsonl/session.ts";
 import { leaseAfter } from "./lease.ts";
 import { LogError } from "./log-error.ts";
-import { andThen } from "./maybe-promise.ts";
-import type {
-  BlobStore,
-  DisposableLog,
-  LeaseClaim,
-  LogInfo,
-  LogNotice,
-  MaybePromise,
-  SessionLog,
-} from "./port.ts";
+import type { BlobStore, DisposableLog, LeaseClaim, LogInfo, LogNotice, SessionLog } from "./port.ts";
+import { sortById } from "./rows.ts";
+import { optionForms, validateOptions, type OptionForms } from "./validate-options.ts";
+import { validateLocation, logExists, validHeader, validId } from "./validation.ts";
 import { warn } from "./warn.ts";
 
-export type { Durability, FileStat, FileStatOptions, FileSystem };
+export type { Durability, FileSystem };
 
 /** Options of {@link jsonlLog}. */
 export interface JsonlOptions {
   /** Default `full`: an append is on the disk when it returns. */
   readonly durability?: Durability;
-  /** How long to wait for other processes before `LogBusy`, in milliseconds. Default 5,000. */
-  readonly busyTimeoutMs?: number;
   /** Called with notices about skipped data. Default: emits a process warning. */
   readonly onNotice?: (notice: LogNotice) => void;
-  /** The file functions to use; for tests. Default: `node:fs`. */
+  /** The file functions to use; for tests, which own the folder. Default: `node:fs`, and a lock of the folder. */
   readonly fs?: FileSystem;
 }
 
 const jsonlForms: OptionForms<JsonlOptions> = {
   durability: optionForms.durability,
-  busyTimeoutMs: optionForms.milliseconds,
   onNotice: optionForms.function,
   fs: optionForms.object,
 };
 
 /**
- * A log in a directory: one file for each session, one line for each record. A call returns synchronously, or returns a
- * promise while another process writes to the same session. Processes of one machine may share the directory, which must be on
- * a local disk and is created if it does not exist. Only the user that creates the files can read them. A process that lacks
- * write permission can read; its writes fail with `LogWrite`. Throws `InvalidOption` if `directory` is not a
- * path, or an option is unknown or of the wrong form.
+ * A log in a directory: one file for each session, one line for each record. It belongs to one process, and there to one log: opened
+ * again before `close` or the end of that process, it throws `LogBusy`. Use `sqliteLog` for several processes. All calls but `inspect`
+ * and `checkUpTo` are synchronous. The directory must be on a local disk and is created if it does not exist. Only the user that creates
+ * the files can read them. A process that lacks write permission can read, also while another one writes, and does not see what is added
+ * after it has first read a session; its writes fail with `LogWrite`. Throws `InvalidOption` if `directory` is not a path, or an option
+ * is unknown or of the wrong form, and `UnsupportedRuntime` before Node.js 22.13.
  */
 export function jsonlLog(directory: string, options: JsonlOptions = {}): DisposableLog {
   validateLocation("jsonlLog", "the path of a directory", directory);
   validateOptions("jsonlLog", options, jsonlForms);
-  const { durability = "full", busyTimeoutMs = 5_000, onNotice = warn, fs = nodeFileSystem } = options;
-  return new JsonlLog(
-    new JsonlDirectory(resolve(directory), new Files(fs, durability), { busyTimeoutMs, onNotice }),
-  );
+  const { durability = "full", onNotice = warn, fs } = options;
+  const path = resolve(directory);
+  const files = new Files(fs ?? nodeFileSystem, durability);
+  const unlock = fs === undefined ? takeFolder(path, files) : () => undefined;
+  return new JsonlLog(new JsonlFolder(path, files, onNotice, unlock));
+}
+
+/** Creates the folder and takes its lock. A process that may not create it reads an empty log. */
+function takeFolder(path: string, files: Files): () => void {
+  try {
+    files.makeDirectory(path);
+  } catch (error) {
+    if (!readOnlyCodes.has(errorCode(error))) throw logFailure("create its folder", path, error);
+  }
+  return lockFolder(path);
 }
 
 class JsonlLog implements DisposableLog {
   readonly name = "jsonl";
-  readonly #directory: JsonlDirectory;
-  readonly #watch: HeadWatch;
+  readonly #folder: JsonlFolder;
   readonly blobs: BlobStore;
 
-  constructor(directory: JsonlDirectory) {
-    this.blobs = new JsonlBlobs(directory);
-    this.#directory = directory;
-    this.#watch = watchDirectory(directory.path, (name) => directory.pathOf(name));
+  constructor(folder: JsonlFolder) {
+    this.blobs = jsonlBlobs(folder);
+    this.#folder = folder;
   }
 
-  create(id: string, header: string, claim?: LeaseClaim): MaybePromise<SessionLog> {
-    const name = fileNameOf(validId(id));
-    const line: HeaderLine = { id, generation: newGeneration(), header: validHeader(header) };
-    const lease = claim && leaseAfter(undefined, claim);
-    const { files, path } = this.#directory;
-    const create = (): SessionLog => {
-      if (this.#generationOf(name, id) !== undefined) throw logExists(id);
-      const text = headerToLine(line);
-      // Before the session can be seen. If this process ends here, the lease is of a generation that never existed.
-      if (lease !== undefined) leaseFile(this.#directory, { name, ...line }).saveDurably({ lease });
-      files.replaceDurably(this.#directory.pathOf(name), text);
-      return this.#handle({ ...line, name, header, headerLength: Buffer.byteLength(text) });
-    };
-    return this.#run("create a session", name, () => {
-      files.makeDirectory(path);
-      return this.#directory.withLock(name, create);
-    });
-  }
-
-  open(id: string): MaybePromise<SessionLog | undefined> {
-    const name = fileNameOf(validId(id));
-    return this.#run("open a session", name, () => {
-      const generation = this.#generationOf(name, id);
-      return generation === undefined ? undefined : this.#handle(generation);
-    });
-  }
-
-  list(): MaybePromise<readonly LogInfo[]> {
-    const { path } = this.#directory;
-    return this.#directory.run("list the sessions", path, () => listSessions(this.#directory));
-  }
-
-  remove(id: string): MaybePromise<boolean> {
-    const name = fileNameOf(validId(id));
-    const path = this.#directory.pathOf(name);
-    const { files } = this.#directory;
-    const remove = (): boolean => {
-      const generation = this.#generationToRemove(name, id);
-      if (generation === undefined) return false;
-      this.#directory.removeSession({ id, name, generation });
-      return true;
-    };
-    return this.#run("remove a session", name, () => {
-      if (files.withFile(path, "r", () => true) === undefined) return false;
-      return andThen(this.#directory.withLock(name, remove), (isRemoved) => {
-        if (isRemoved) this.#watch.notify(name);
-        return isRemoved;
+  create(id: string, header: string, claim?: LeaseClaim): SessionLog {
+    const folder = this.#folder;
+    const text = validHeader(header);
+    return this.#run("create a session", id, () => {
+      if (folder.session(id) !== undefined) throw logExists(id);
+      folder.files.makeDirectory(folder.path);
+      const file = folder.create(id, text, (created) => {
+        // Before the session can be seen. If this process ends here, the lease is of a generation that never existed.
+        if (claim !== undefined) created.saveFirstLease(leaseAfter(undefined, claim));
       });
+      return new JsonlSession(folder, file);
+    });
+  }
+
+  open(id: string): SessionLog | undefined {
+    return this.#run("open a session", id, () => {
+      const file = this.#folder.session(id);
+      return file === undefined ? undefined : new JsonlSession(this.#folder, file);
+    });
+  }
+
+  list(): readonly LogInfo[] {
+    const { path, files } = this.#folder;
+    return this.#folder.run("list the sessions", path, () =>
+      sortById(files.names(path).flatMap((file) => (file.endsWith(".jsonl") ? this.#infoOf(file) : []))),
+    );
+  }
+
+  remove(id: string): boolean {
+    return this.#run("remove a session", id, () => {
+      try {
+        if (this.#folder.session(id) === undefined) return false;
+      } catch (error) {
+        if (!isDamage(error)) throw error;
+      }
+      this.#folder.remove(fileNameOf(id));
+      return true;
     });
   }
 
   close(): void {
-    this.#watch.close();
-    this.#directory.close();
+    this.#folder.close();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.close();
   }
 
-  #run<T>(what: string, name: string, operation: () => MaybePromise<T>): MaybePromise<T> {
-    return this.#directory.run(what, this.#directory.pathOf(name), operation);
-  }
-
-  #handle(generation: Generation): SessionLog {
-    return new JsonlSession(this.#directory, generation, this.#watch);
-  }
-
-  /** The generation to remove; a new one for a damaged file, so that it can be removed too. */
-  #generationToRemove(name: string, id: string): string | undefined {
+  /** None for a file that shows that its session was removed, and, with a notice, for one that cannot be read. */
+  #infoOf(file: string): readonly LogInfo[] {
     try {
-      return this.#generationOf(name, id)?.generation;
+      const session = this.#folder.read(file.slice(0, -".jsonl".length));
+      if (session === undefined) return [];
+      const { id, header } = session.generation;
+      return [{ id, header, head: session.content().head.seq }];
     } catch (error) {
-      if (error instanceof LogError && error.code === "LogCorrupt") return newGeneration();
-      throw error;
+      if (!(error instanceof LogError || unreadableCodes.has(errorCode(error)))) throw error;
+      this.#folder.onNotice({ type: "unreadable-session", id: file, afterSeq: 0, droppedBytes: 0 });
+      return [];
     }
   }
 
-  /** The current generation of an id; undefined if there is no file, or the file is a tombstone. */
-  #generationOf(name: string, id: string): Generation | undefined {
-    const { files } = this.#directory;
-    return files.withFile(this.#directory.pathOf(name), "r", (fd) => {
-      const { line, length } = readHeader(files, fd);
-      if (line.id !== id) throw damagedHeader();
-      return line.header === undefined
-        ? undefined
-        : { id, name, generation: line.generation, header: line.header, headerLength: length };
-    });
+  #run<T>(what: string, id: string, operation: () => T): T {
+    return this.#folder.run(what, this.#folder.pathOf(fileNameOf(validId(id))), operation);
   }
 }
 
-const newGeneration = (): string => randomBytes(16).toString("base64url");
+/** The error codes that concern one file only. */
+const unreadableCodes: ReadonlySet<unknown> = new Set(["EACCES", "EISDIR", "EPERM"]);

@@ -79,7 +79,7 @@ export interface PageQuery {
 /**
  * Reports stored data that is skipped:
  * - `torn-tail`: after record `afterSeq` there are `droppedBytes` of an append that a crash cut short and that was never
- *   acknowledged. Reading leaves them in place; the next append removes them. Reported once for each handle;
+ *   acknowledged. Reading leaves them in place; the next append removes them. Reported once for each session that is read;
  * - `damaged-snapshot`: the snapshot of record `afterSeq` (0 if unknown) is not the one that was saved, or no record of the
  *   log confirms it. The session is folded from its first record;
  * - `unreadable-session`: `list` skipped a session whose file (`id`) is damaged, unreadable or of a newer format.
@@ -131,8 +131,8 @@ export interface SessionLog {
   inspect(): MaybePromise<LogInspection>;
   /**
    * Verifies that the records up to `seq` are the ones that were appended, without returning them: for a session that
-   * starts from a snapshot and does not read them. Stores save a checksum with each snapshot, so this costs a fraction
-   * of `read`. Fails with `LogCorrupt`, whose `seq` is the first bad record.
+   * starts from a snapshot and does not read them. Databases save a checksum with each snapshot, so this costs a fraction
+   * of `read` there. Fails with `LogCorrupt`, whose `seq` is the first bad record.
    */
   checkUpTo(seq: number): MaybePromise<void>;
   /** Returns the last sequence number, 0 for a log without records. */

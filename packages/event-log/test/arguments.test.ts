@@ -58,14 +58,14 @@ describe("a log refuses an unusable option, with InvalidOption", () => {
     [
       "a name that is near none",
       () => jsonlLog("never", untyped({ compression: true })),
-      'Unknown option "compression" of jsonlLog. Known options: durability, busyTimeoutMs, onNotice, fs.',
+      'Unknown option "compression" of jsonlLog. Known options: durability, onNotice, fs.',
     ],
     [
       "a listener that is not a function",
       () => jsonlLog("never", untyped({ onNotice: 1 })),
       "must be a function, got 1.",
     ],
-    ["a negative time limit", () => jsonlLog("never", { busyTimeoutMs: -1 }), "got -1."],
+    ["a negative time limit", () => sqliteLog("never.db", { busyTimeoutMs: -1 }), "got -1."],
     ["a list of options", () => sqliteLog("never.db", untyped([])), "sqliteLog needs an object of options"],
   ])("%s", (_, open, message) => {
     expect(open).toThrow(LogError);

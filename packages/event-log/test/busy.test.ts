@@ -2,11 +2,8 @@ import { DatabaseSync } from "node:sqlite";
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { chainStart, type EventLog } from "../src/index.ts";
-import { jsonlLog } from "../src/jsonl.ts";
-import { fileNameOf } from "../src/jsonl/file-name.ts";
 import { sqliteLog } from "../src/sqlite.ts";
 import { bodies, appendBodies, recordsAfter } from "../src/testing/index.ts";
-import { Child } from "./child.ts";
 import { TemporaryDirectory } from "@moora/testbed/stores";
 
 /** A holder that keeps the session "a" of a log locked until it is released. */
@@ -21,20 +18,6 @@ interface LockedStore {
 }
 
 const lockedStores: readonly LockedStore[] = [
-  {
-    name: "jsonl",
-    open: (temporary, busyTimeoutMs) => jsonlLog(temporary.path, { busyTimeoutMs }),
-    async hold(temporary) {
-      const child = new Child("lock-holder.ts", temporary.path, fileNameOf("a"));
-      await child.waitForLines(1);
-      return {
-        async release() {
-          child.send("release");
-          await child.ended();
-        },
-      };
-    },
-  },
   {
     name: "sqlite",
     open: (temporary, busyTimeoutMs) => sqliteLog(temporary.file("log.db"), { busyTimeoutMs }),

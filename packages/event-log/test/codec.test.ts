@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { chainStart, follows } from "../src/chain.ts";
 import { leaseAfter } from "../src/store.ts";
 import { headerToLine, lineToHeader, sealLine } from "../src/jsonl/header-line.ts";
-import { scan } from "../src/jsonl/scan.ts";
+import { headerLine, linesAfter } from "../src/jsonl/record-lines.ts";
 import { isTornTail } from "../src/jsonl/torn-tail.ts";
 import { recordsAfter } from "../src/testing/index.ts";
 
@@ -23,22 +23,30 @@ describe("a first line with a valid seal that no release writes", () => {
     expect(() => read(sealLine(line))).toThrow(expect.objectContaining({ code: "LogCorrupt" }));
   });
 
-  it("is read back if a release wrote it, also as a tombstone", () => {
+  it("is read back if a release wrote it", () => {
     for (const line of [
       { id: "ada", generation, header: '{"a":1}' },
       { id: "ada", generation, header: "{\n}" },
-      { id: "\u{1F600}", generation, header: undefined },
+      { id: "\u{1F600}", generation, header: "[]" },
     ])
       expect(read(headerToLine(line))).toEqual(line);
+  });
+});
+
+describe("the first line of a file that an earlier release has left of a removed session", () => {
+  it("has no header", () => {
+    const line = sealLine(`{"format":1,"removed":"${generation}","id":"ada"`);
+    expect(read(line)).toEqual({ id: "ada", generation, header: undefined });
   });
 });
 
 describe("the remains of an append that lost a sector and its end", () => {
   it("are a torn tail, although they contain a line break", () => {
     const bytes = Buffer.concat([Buffer.alloc(512), Buffer.from("\n{"), Buffer.from('"seq":2')]);
-    const found = scan(bytes, chainStart("{}"));
-    expect(found.badLine).toEqual({ start: 0, seq: 1 });
-    expect(isTornTail(bytes, 0, found, true)).toBe(true);
+    const { badLine } = linesAfter(headerLine("{}"), bytes);
+    expect(badLine).toEqual({ start: 0, seq: 1 });
+    const found = { offset: 0, head: chainStart("{}"), length: 0, badLine, isDurable: true };
+    expect(isTornTail(bytes, found)).toBe(true);
   });
 });
 

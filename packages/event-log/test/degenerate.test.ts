@@ -140,11 +140,11 @@ describe("a file whose end was acknowledged", () => {
     },
   );
 
-  it("is valid after its side files were deleted, which accepts the loss", async () => {
+  it("is valid after its lease file was deleted, which accepts the loss", async () => {
     using recorded = await Recorded.with({}, (session) => session.saveSnapshot(snapshotOf(2)));
     truncateSync(recorded.path, statSync(recorded.path).size - 1);
     using copy = copyDirectory(recorded.temporary.path);
-    rmSync(pathOf(copy.path, "a").replace(/jsonl$/, "snapshot"));
+    rmSync(pathOf(copy.path, "a").replace(/jsonl$/, "lease"));
     const log = jsonlLog(copy.path, { onNotice: noNotice });
     expect(await (await log.open("a"))?.head()).toBe(4);
     await log.close();
@@ -177,44 +177,18 @@ describe("a folder where a file should be", () => {
     await log.close();
   });
 
-  it("and a file where the folder should be, are errors with the path", async () => {
+  it("and a file where the folder should be, are errors with the path", () => {
     using temporary = new TemporaryDirectory();
     writeFileSync(temporary.file("file"), "text");
-    const log = jsonlLog(temporary.file("file"));
     const refused = expect.objectContaining({
       code: "LogWrite",
       message: expect.stringContaining(temporary.file("file")),
     });
-    expect(() => log.create("a", "{}")).toThrow(refused);
-    expect(() => log.open("a")).toThrow(refused);
-    expect(() => log.list()).toThrow(refused);
-    await log.close();
+    expect(() => jsonlLog(temporary.file("file"))).toThrow(refused);
   });
 });
 
 describe("a session file with two names", () => {
-  it.each<[string, (from: string, to: string) => void]>([
-    ["a hard link", linkSync],
-    ["a symbolic link", symlinkSync],
-  ])("%s can be read, and has no owner by its second name", async (_, link) => {
-    using recorded = await Recorded.with();
-    using other = new TemporaryDirectory();
-    link(recorded.path, pathOf(other.path, "a"));
-    const log = jsonlLog(other.path);
-    const session = await log.open("a");
-    expect(await session?.read()).toEqual(recorded.records);
-    expect(await session?.inspect()).toMatchObject({ records: recorded.records });
-    const refused = expect.objectContaining({
-      code: "LogWrite",
-      message: expect.stringContaining(pathOf(other.path, "a")),
-    });
-    expect(() => session?.lease({ owner: "x", now: 0, ttlMs: 10 })).toThrow(refused);
-    expect(() => session?.append(5, [])).toThrow(refused);
-    await expect(session?.saveSnapshot(snapshotOf(1))).rejects.toThrow(refused);
-    expect((await log.list()).map(({ id }) => id)).toEqual(["a"]);
-    await log.close();
-  });
-
   it("in one folder is in the list once", async () => {
     using recorded = await Recorded.with();
     linkSync(recorded.path, pathOf(recorded.temporary.path, "other"));
@@ -228,13 +202,9 @@ describe("a session file with two names", () => {
     using recorded = await Recorded.with();
     using other = new TemporaryDirectory();
     symlinkSync(recorded.temporary.path, other.file("link"));
-    const [one, two] = [recorded.open(), jsonlLog(other.file("link"))];
-    await (await one.open("a"))?.lease({ owner: "x", now: 0, ttlMs: 10 });
-    expect(await (await two.open("a"))?.lease({ owner: "y", now: 1, ttlMs: 10 })).toMatchObject({
-      owner: "x",
-    });
-    await one.close();
-    await two.close();
+    const log = recorded.open();
+    expect(() => jsonlLog(other.file("link"))).toThrow(expect.objectContaining({ code: "LogBusy" }));
+    await log.close();
   });
 });
 

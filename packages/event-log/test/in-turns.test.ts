@@ -36,7 +36,7 @@ describe.each(Object.keys(logs))(
   },
 );
 
-describe.each(["SQLite", "JSONL"])("the event loop has turns while a log of %s", (name) => {
+describe.each(["SQLite"])("the event loop has turns while a log of %s", (name) => {
   it("saves a snapshot with the checksum of a long session, and checks that later", async () => {
     using directory = new TemporaryDirectory();
     const log = logs[name]?.(directory) ?? memoryLog();

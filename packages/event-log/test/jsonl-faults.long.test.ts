@@ -181,7 +181,7 @@ describe("(B08) after a sync that failed once", () => {
 
 function sizeOf(disk: PowerLossDisk, directory: string): number {
   const fd = disk.openSync(pathOf(directory, "a"), "r");
-  const size = Number(disk.fstatSync(fd).size);
+  const { size } = disk.fstatSync(fd);
   disk.closeSync(fd);
   return size;
 }
@@ -211,33 +211,25 @@ describe("a write that fails", () => {
   });
 });
 
-describe("the remains of a failed append", () => {
-  it("are not truncated after another process repaired the file and appended", async () => {
-    await using test = await armed("ENOSPC", true, ["writeSync", "ftruncateSync"]);
-    const { session, records, log, disk, directory, arm, heal } = test;
-    const last = records.at(-1) ?? { seq: 0, digest: "" };
-    arm();
-    expect(() => session.append(3, recordsAfter(last, '{"by":"one"}'))).toThrow("ENOSPC");
-    const other = jsonlLog(directory, { fs: disk, onNotice: noNotice });
-    const [added] = await appendBodies((await other.open("a")) ?? session, '{"by":"another"}');
-    heal();
-    expect(await (await log.open("a"))?.read()).toEqual([...records, added]);
-    await other.close();
-  });
-});
-
-describe("a removal that fails halfway", () => {
-  it("has removed the session; the next one does not get its lease and snapshot", async () => {
-    await using test = await armed("EIO", true, ["unlinkSync"]);
-    const { session, log, arm, heal } = test;
-    await session.lease({ owner: "old", now: 0, ttlMs: 1_000_000 });
-    await session.saveSnapshot(snapshotOf(3));
+describe("a removal that fails", () => {
+  it("keeps the session, which can be removed later", async () => {
+    await using test = await armed("EIO", false, ["unlinkSync"]);
+    const { log, records, arm } = test;
     arm();
     expect(() => log.remove("a")).toThrow(expect.objectContaining({ code: "LogWrite" }));
-    expect(await log.open("a")).toBeUndefined();
-    const next = await log.create("a", "{}");
+    expect(await (await log.open("a"))?.read()).toEqual(records);
+    expect(await log.remove("a")).toBe(true);
+  });
+
+  it("after it has removed the records, leaves no lease and snapshot for the next session", async () => {
+    await using test = await armed("EIO", true, ["unlinkSync"]);
+    const { session, disk, directory } = test;
+    await session.lease({ owner: "old", now: 0, ttlMs: 1_000_000 });
+    await session.saveSnapshot(snapshotOf(3));
+    disk.unlinkSync(pathOf(directory, "a"));
+    await using after = jsonlLog(directory, { fs: disk });
+    const next = await after.create("a", "{}");
     expect(await next.snapshot()).toBeUndefined();
     expect(await next.lease({ owner: "new", now: 1, ttlMs: 5 })).toEqual({ owner: "new", until: 6 });
-    heal();
   });
 });

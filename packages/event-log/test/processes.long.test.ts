@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import type { EventLog } from "../src/index.ts";
-import { jsonlLog } from "../src/jsonl.ts";
 import { sqliteLog } from "../src/sqlite.ts";
 import { appendBodies } from "../src/testing/index.ts";
 import { Child } from "./child.ts";
@@ -10,10 +9,7 @@ const stores: readonly (readonly [
   string,
   (temporary: TemporaryDirectory) => string,
   (path: string) => EventLog,
-])[] = [
-  ["jsonl", (temporary) => temporary.path, (path) => jsonlLog(path)],
-  ["sqlite", (temporary) => temporary.file("log.db"), (path) => sqliteLog(path)],
-];
+])[] = [["sqlite", (temporary) => temporary.file("log.db"), (path) => sqliteLog(path)]];
 
 describe.each(stores)("two processes on one session of a %s log", (store, pathIn, open) => {
   it("(D01) that each append 1,000 records: one winner for each number, no record lost or repeated", async () => {

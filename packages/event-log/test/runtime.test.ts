@@ -18,22 +18,6 @@ function run(program: string, ...args: readonly string[]) {
 
 const load = (module: string): string => JSON.stringify(join(source, module));
 
-describe("a JSONL log", () => {
-  it("does not load node:sqlite", () => {
-    const program = `
-      import { jsonlLog } from ${load("jsonl.ts")};
-      import { appendBodies } from ${load("testing/index.ts")};
-      process.getBuiltinModule = (name) => { throw new Error(name + " was asked for"); };
-      const log = jsonlLog("sessions");
-      const session = await log.create("a", "{}");
-      await session.lease({ owner: "x", now: 0, ttlMs: 10 });
-      await appendBodies(session, "{}");
-      await log.close();
-      console.log(process.moduleLoadList.filter((name) => /sqlite/i.test(name)).join());`;
-    expect(run(program)).toEqual({ stdout: "", stderr: "", status: 0 });
-  });
-});
-
 describe("a SQLite log", () => {
   it("is imported without node:sqlite, and says what is missing when it is used", () => {
     const program = `

@@ -1,9 +1,9 @@
-import nodeFileSystem, { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { HeadWatch } from "../src/store.ts";
 import { appendBodies } from "../src/testing/index.ts";
-import { jsonlStorage, relaxedStores, sqliteStorage } from "@moora/testbed/stores";
+import { relaxedStores, sqliteStorage } from "@moora/testbed/stores";
 
 const watching = (): number =>
   process.getActiveResourcesInfo().filter((name) => name === "FSEvent" || name === "Timeout").length;
@@ -53,11 +53,7 @@ function watchedPaths(): number {
 }
 
 /** Relaxed logs, since these tests do not concern the disk. */
-const fs = { ...nodeFileSystem, fsyncSync: () => undefined, fdatasyncSync: () => undefined };
-const quickStores = [
-  { name: "jsonl", storageOf: () => jsonlStorage({ durability: "relaxed", fs }) },
-  { name: "sqlite", storageOf: () => sqliteStorage({ durability: "relaxed" }) },
-];
+const quickStores = [{ name: "sqlite", storageOf: () => sqliteStorage({ durability: "relaxed" }) }];
 
 describe.each(quickStores)("1,000 watched sessions of a $name log", ({ storageOf }) => {
   afterEach(() => void vi.restoreAllMocks());

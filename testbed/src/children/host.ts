@@ -1,20 +1,19 @@
 /**
- * A process that hosts the session "ada": `host.ts MANNER STORE PATH COUNTER OWNER TOOL`. By its manner it decides an open
+ * A process that hosts the session "ada": `host.ts MANNER PATH COUNTER OWNER TOOL`. By its manner it decides an open
  * question on command, or runs a tool that ends on command, or one that ends the process. What it reports is
  * a line of JSON each.
  */
 import { writeSync } from "node:fs";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import { jsonlLog } from "@moora/event-log/jsonl";
 import { sqliteLog } from "@moora/event-log/sqlite";
 import { openSession, type DurableSession } from "@moora/agent";
 import { Counter } from "../durable/counter.ts";
 import { printErrorsBut } from "../durable/errors.ts";
 import { heldAgent } from "../durable/held-agent.ts";
 
-const [, , manner = "", store = "", path = "", counterFile = "", owner = "", tool = "once"] = process.argv;
-const log = store === "jsonl" ? jsonlLog(path) : sqliteLog(path);
+const [, , manner = "", path = "", counterFile = "", owner = "", tool = "once"] = process.argv;
+const log = sqliteLog(path);
 const counter = new Counter(counterFile);
 const say = (name: string, value: unknown = null): void =>
   void writeSync(1, `${JSON.stringify([name, value])}\n`);

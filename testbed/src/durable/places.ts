@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { memoryLog, MemoryStorage, type EventLog, type LogNotice } from "@moora/event-log";
 import { jsonlLog, type JsonlOptions } from "@moora/event-log/jsonl";
+import { SharedLog } from "../shared-log.ts";
 import { sqliteLog, type SqliteOptions } from "@moora/event-log/sqlite";
 
 /** A directory of a test's own, removed with it. */
@@ -25,7 +26,7 @@ export type StoreName = "memory" | "jsonl" | "sqlite";
 
 export const storeNames: readonly StoreName[] = ["memory", "jsonl", "sqlite"];
 
-/** A store that survives those who have it open: each `open` is as one more process would have it. */
+/** A store that survives those who have it open: each `open` is as one more process, or part of the one process, would have it. */
 export interface Storage extends AsyncDisposable {
   readonly name: StoreName;
   readonly place: Place;
@@ -44,9 +45,10 @@ export function storageOf(name: StoreName, options: JsonlOptions & SqliteOptions
   const memory = new MemoryStorage();
   const opened: EventLog[] = [];
   const { fs: _, ...sqliteOptions } = { onNotice, ...options };
+  const shared = new SharedLog(() => jsonlLog(place.path, { onNotice, ...options }));
   const openLog: Readonly<Record<StoreName, () => EventLog>> = {
     memory: () => memoryLog(memory),
-    jsonl: () => jsonlLog(place.path, { onNotice, ...options }),
+    jsonl: () => shared.open(),
     sqlite: () => sqliteLog(place.file("log.db"), sqliteOptions),
   };
   return {

@@ -10,17 +10,8 @@ export const unfinishedMove: string = "an unfinished move##";
 /** A holder that closes a new copy. */
 export const newCopyHolder = (): string => `${unfinishedMove}${randomId("move")}`;
 
-/** The holder that closes the original of a copy: no other move continues with it. */
+/** The holder that closes the original of a copy, which it names: no other move continues with it. */
 export const originalHolder = (copyHolder: string): string => `${copyHolder}/original`;
-
-/**
- * The holder that closes the original of a copy, where an earlier copy was declared lost: it stays, so that no repetition of the
- * earlier move opens that copy.
- */
-export const keptHolder = (copyHolder: string): string => `${copyHolder}/kept`;
-
-/** Whether a holder closes an original that stays beside its moved copy. */
-export const closesKept = (holder: string): boolean => closesSession(holder) && holder.endsWith("/kept");
 
 /** Whether a holder closes a session. */
 export const closesSession = (holder: string): boolean => holder.startsWith(unfinishedMove);
@@ -32,9 +23,6 @@ export const closedBy = (lease: Lease | undefined): string | undefined =>
 /** Whether a holder closes an original. */
 export const closesOriginal = (holder: string): boolean =>
   closesSession(holder) && holder.endsWith("/original");
-
-/** Whether a lease closes an original, also one that stays. */
-export const isOfOriginal = ({ owner }: Lease): boolean => closesOriginal(owner) || closesKept(owner);
 
 type Stage = "incomplete" | "complete";
 

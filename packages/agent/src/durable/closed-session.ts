@@ -1,5 +1,5 @@
 import type { EventLog, Lease, SessionLog } from "@moora/event-log";
-import { closedBy, closesKept } from "./closed-copy.ts";
+import { closedBy } from "./closed-copy.ts";
 import { leaseIn } from "./lease-in.ts";
 import { SessionError } from "./session-error.ts";
 import { isOfInterruptedWrite, isOfWrite } from "./unfinished-write.ts";
@@ -15,17 +15,8 @@ export function closedError(id: string, lease: Lease): SessionError {
   return new SessionError("MoveUnfinished", `The session ${id} is closed: ${reasonOf(lease)}`);
 }
 
-/** The error for a session whose lease is that of a move which has not ended: another log may have a copy of it. */
-export const unfinishedMoveError = (id: string): SessionError =>
-  new SessionError(
-    "MoveUnfinished",
-    `A move of the session ${id} has not ended: the other log may have a copy. Repeat the move with the same logs, or open the session to run it in this log.`,
-  );
-
 function reasonOf(lease: Lease): string {
   if (isOfWrite(lease)) return "a fork or an import is still writing it. Retry when it has finished.";
-  if (closesKept(lease.owner))
-    return "it was moved, and an earlier copy of it was lost. Remove it when that copy cannot come back.";
   return "a move of it has not ended. If it was interrupted, repeat it with the same logs.";
 }
 

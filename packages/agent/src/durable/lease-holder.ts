@@ -7,20 +7,8 @@ import { isProcessGone, localProcess } from "./local-process.ts";
  * The holder of a lease: one opening of a session, not a name. It consists of the owner, the fingerprint of its process,
  * which shows whether that process still runs, and a random id.
  */
-export const holderOf = (owner: string): string => newHolder(owner, "lease");
-
-const newHolder = (owner: string, kind: "lease" | "move"): string =>
-  [owner, localProcess()?.fingerprint ?? "", randomId(kind)].join("#");
-
-/**
- * The holder of the lease of a session that is moved. The lease stays in the log until the move ends, or a process runs the session:
- * after its time too, it shows that another log may have a copy.
- */
-export const holderOfMove = (owner: string): string => newHolder(owner, "move");
-
-/** Whether a holder is that of a move. */
-export const isOfMove = (holder: string): boolean =>
-  !closesSession(holder) && holder.slice(holder.lastIndexOf("#") + 1).startsWith("move_");
+export const holderOf = (owner: string): string =>
+  [owner, localProcess()?.fingerprint ?? "", randomId("lease")].join("#");
 
 /** The owner of a lease. */
 export const ownerOf = (holder: string): string => holder.split("#").slice(0, -2).join("#") || holder;

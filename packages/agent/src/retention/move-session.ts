@@ -1,28 +1,45 @@
 import type { Clock } from "@moora/agent-core-effects";
-import { LogError, type EventLog } from "@moora/event-log";
+import { LogError, type EventLog, type Lease, type LogRecord, type SessionLog } from "@moora/event-log";
+import { readInTurns } from "@moora/event-log/store";
 import { checkIsId, checkIsLog } from "../check-arguments.ts";
 import { checkLogOptions, type OptionForms } from "../check-options.ts";
 import { systemClock } from "../clock.ts";
-import { closedBy, completeClaim, keptHolder, originalHolder } from "../durable/closed-copy.ts";
+import {
+  closedBy,
+  closesOriginal,
+  closingClaim,
+  completeClaim,
+  isOfCompleteCopy,
+  newCopyHolder,
+  originalHolder,
+  replacingClaim,
+} from "../durable/closed-copy.ts";
 import { closedError } from "../durable/closed-session.ts";
-import { leaseIn } from "../durable/lease-in.ts";
-import { SessionError } from "../durable/session-error.ts";
-import { checkTarget, copySessions, type Copied } from "./copy-sessions.ts";
+import { engineOf } from "../durable/lease-holder.ts";
+import { isOfInterruptedWrite, isOfWrite, removeInterruptedWrite } from "../durable/unfinished-write.ts";
 import { unlessRemoved } from "../durable/unless-removed.ts";
-import { heldError, removeEmpty, renewalOf, withHeld, type HeldSession } from "./hold-sessions.ts";
-import { ClosedOriginals, isKept, keepOriginals } from "./closed-originals.ts";
-import { openCopies, refusalOf } from "./open-copies.ts";
-import { checkIsOther } from "./same-log.ts";
-import { callerIdOf, findFamily, idsOf, type ListedSession } from "./session-family.ts";
+import { copyBlobs } from "../time-travel/copy-blobs.ts";
+import { batchesOf } from "../time-travel/write-session.ts";
+import {
+  calledError,
+  checkIsOther,
+  existsError,
+  heldError,
+  incompleteError,
+  noRecordsError,
+  noRemoveAtError,
+  unknownError,
+} from "./move-errors.ts";
+import { isInForce } from "./running-sessions.ts";
+import { callerIdOf, findFamily, type ListedSession } from "./session-family.ts";
 
 /** The options of `moveSession`. */
 export interface MoveOptions {
   /** Default: `systemClock`. */
   readonly clock?: Clock;
   /**
-   * Whether to move a session that another move has closed: for one whose other log is lost. The original is not removed. It stays
-   * closed, so that the other move does not open its copy if that comes back, and no session is moved back to it before it is removed.
-   * Default: false.
+   * Whether to move a session that a move to another log has closed, whose copy is lost. If that log comes back, remove the copy there:
+   * it is closed, and a repetition of that move would open it. Default: false.
    */
   readonly isCopyLost?: boolean;
 }
@@ -31,15 +48,13 @@ const forms: OptionForms<MoveOptions> = { clock: "clock", isCopyLost: "boolean" 
 
 /**
  * Moves a session to another log, with the sessions of its sub-agents: to an archive, and back from it. The records are copied
- * unchanged, with the bytes of their files if both logs have a store for them. The sessions are removed from the first log when
- * the other one has the last records of all of them, callers first; bytes stay. A sub-agent without records is not copied, only
- * removed. The copies cannot be opened before the originals are removed, or with `isCopyLost` closed for good, nor the originals when
- * the copies are complete. A move that is refused changes neither log. One that was interrupted is completed by the next one with the
- * same logs, also where the first log has only sub-agents left, or no session. Returns the ids of the moved sessions. Rejects with
- * `SessionUnknown`, also if another process has moved the session meanwhile, with `SessionBusy` if a process runs or moves one of them,
- * with `MoveUnfinished` for a session of which another move has not ended, with `LogExists` if the other log has a different session of
- * the same id, with `LogCorrupt` for a damaged one, and with `InvalidOption` for a session without records, for that of a sub-agent
- * whose caller is in the same log, for a log whose sessions have no `removeAt`, and if both logs are the same.
+ * unchanged, with the bytes of their files if both logs have a store for them; then the sessions are removed from the first log, at the
+ * records that were copied. Both are closed meanwhile: they reject with `MoveUnfinished` when they are opened, also after an
+ * interruption, until the move is repeated with the same logs and id. A sub-agent without records is only removed. Returns the ids of
+ * the moved sessions. Changes neither log when it rejects with `SessionUnknown`, with `SessionBusy` if a process runs one of them, with
+ * `MoveUnfinished` for a session that another move has closed, with `LogExists` if the other log has a session of the same id, with
+ * `LogCorrupt` for a damaged one, and with `InvalidOption` for a session without records, for that of a sub-agent whose caller is in the
+ * same log, for a log whose sessions have no `removeAt`, and if both logs are the same.
  */
 export async function moveSession(
   from: EventLog,
@@ -54,37 +69,12 @@ export async function moveSession(
   const { clock = systemClock, isCopyLost = false } = options;
   checkLogOptions("moveSession", options, forms);
   try {
-    return await moveFamily({ from, to, clock, isCopyLost }, id);
+    return await new Move({ from, to, clock, isCopyLost }).move(id);
   } catch (error) {
     const isMoved =
       error instanceof LogError && error.code === "LogRemoved" && (await from.open(id)) === undefined;
     throw isMoved ? unknownError(id) : error;
   }
-}
-
-async function moveFamily(logs: Logs, id: string): Promise<readonly string[]> {
-  const { from, to } = logs;
-  const members = await membersOf(from, id);
-  if (await isKept(from, id, to)) return await openCopies(logs, (await findFamily(to, id))?.members ?? []);
-  return members === undefined ? await completeMove(logs, id) : await moveMembers(logs, members, id);
-}
-
-/** The ids of the sessions of a family that a move copies: those with records. */
-export const idsToMove = (family: readonly ListedSession[]): readonly string[] =>
-  idsOf(family.filter(({ head }) => head > 0));
-
-/** The sessions of a family that may be moved; undefined if the log does not have the session. */
-async function membersOf(from: EventLog, id: string): Promise<readonly ListedSession[] | undefined> {
-  const family = await findFamily(from, id);
-  if (family === undefined) return undefined;
-  if (family.session.head === 0) {
-    await checkIsNotEmpty(from, id);
-    // Another mover has copied the session here meanwhile, or has removed it.
-    return await membersOf(from, id);
-  }
-  const callerId = await callerIdOf(from, family.session);
-  if (callerId !== undefined) throw calledError(id, callerId);
-  return family.members;
 }
 
 interface Logs {
@@ -94,142 +84,220 @@ interface Logs {
   readonly isCopyLost: boolean;
 }
 
-/** Moves sessions, each after those that it calls. Returns the ids of those with records. */
-async function moveMembers(
-  { from, to, clock, isCopyLost }: Logs,
-  members: readonly ListedSession[],
-  movedId?: string,
-): Promise<readonly string[]> {
-  const closed = new ClosedOriginals(to, isCopyLost);
-  const mayContinue = async (id: string, closer: string): Promise<boolean> =>
-    await closed.mayContinue(id, closer);
-  return await withHeld(from, { ids: idsOf(members), clock, mayContinue, movedId }, async (held) => {
-    const heads = new Map<HeldSession, number>();
-    for (const each of held) heads.set(each, await each.session.head());
-    const sources = held.filter((each) => heads.get(each) !== 0);
-    for (const source of sources) await checkTarget(source, to, clock);
-    for (const source of sources) if (source.session.id === movedId) source.keepMark();
-    const renewed = new Set(held);
-    const move = { from, to, clock, renew: renewalOf(renewed, clock) };
-    const copies = [...(await copySessions(move, sources))];
-    for (const empty of held.filter((each) => heads.get(each) === 0)) {
-      if (await removeEmpty(from, empty.session)) renewed.delete(empty);
-      else copies.unshift(...(await copySessions(move, [empty])));
+/** A session that is moved. */
+interface Member {
+  readonly id: string;
+  /** Undefined if it has left the first log. */
+  readonly source: SessionLog | undefined;
+  /** Its closed copy; undefined before it is created. */
+  readonly copy: Copy | undefined;
+}
+
+interface Copy {
+  readonly session: SessionLog;
+  /** The holder that closes it. */
+  readonly holder: string;
+}
+
+/** A session with its copy. */
+interface Pair {
+  readonly source: SessionLog;
+  readonly copy: Copy;
+}
+
+class Move {
+  readonly #from: EventLog;
+  readonly #to: EventLog;
+  readonly #clock: Clock;
+  readonly #isCopyLost: boolean;
+
+  constructor({ from, to, clock, isCopyLost }: Logs) {
+    this.#from = from;
+    this.#to = to;
+    this.#clock = clock;
+    this.#isCopyLost = isCopyLost;
+  }
+
+  async move(id: string): Promise<readonly string[]> {
+    const members: Member[] = [];
+    for (const listed of await this.#familyOf(id)) members.push(await this.#checked(listed));
+    // Callers are first: one that can be opened finds its sub-agents.
+    const pairs: Pair[] = [];
+    for (const { source, copy } of members.toReversed()) {
+      if (source !== undefined && (await source.head()) > 0)
+        pairs.push({ source, copy: copy ?? (await this.#createCopy(source)) });
     }
-    await closeOriginals(copies, closed.areKept);
+    await this.#copyAll(pairs);
+    for (const { source, copy } of pairs) await this.#complete(source, copy);
+    for (const pair of pairs) await this.#remove(pair);
+    for (const { source } of members) {
+      if (source !== undefined && (await unlessRemoved(async () => await source.head(), 1)) === 0)
+        await this.#from.remove(source.id);
+    }
+    const moved = members.flatMap(({ id: member, source, copy }) => {
+      const found = source === undefined ? copy : pairs.find((pair) => pair.source === source)?.copy;
+      return found === undefined ? [] : [{ id: member, copy: found }];
+    });
+    for (const { copy } of moved) await copy.session.release(copy.holder);
+    return moved.map(({ id: member }) => member);
+  }
+
+  /** The sessions to move, each after those that it calls: those of the first log, or those that an interrupted move has copied. */
+  async #familyOf(id: string): Promise<readonly ListedSession[]> {
+    const family = await findFamily(this.#from, id);
+    if (family === undefined) {
+      const copies = await findFamily(this.#to, id);
+      const lease = copies && (await leaseOf(await this.#to.open(id)));
+      if (copies === undefined || closedBy(lease) === undefined) throw unknownError(id);
+      return copies.members;
+    }
+    if (family.session.head === 0) {
+      const session = await this.#from.open(id);
+      const lease = await leaseOf(session);
+      if (lease !== undefined && closedBy(lease) !== undefined) throw closedError(id, lease);
+      // After the lease was read: a copy that was opened meanwhile has records.
+      const head = session && (await unlessRemoved(async () => await session.head(), undefined));
+      if (head !== 0) return await this.#familyOf(id);
+      throw noRecordsError(id);
+    }
+    const callerId = await callerIdOf(this.#from, family.session);
+    if (callerId !== undefined) throw calledError(id, callerId);
+    return family.members;
+  }
+
+  /** A session that may be moved. Changes nothing. */
+  async #checked({ id, header }: ListedSession): Promise<Member> {
+    const source = await this.#from.open(id);
+    const lease = await leaseOf(source);
+    // After the lease was read: a copy that is open has no original any more.
+    const target = await this.#to.open(id);
+    const closing = await leaseOf(target);
+    if (source === undefined || source.header !== header) {
+      if (closing === undefined || isOfCompleteCopy(closing, this.#clock.now()))
+        return { id, source: undefined, copy: copyOf(target, closing) };
+      throw isOfWrite(closing) || closesOriginal(closing.owner)
+        ? closedError(id, closing)
+        : incompleteError(id);
+    }
+    if (source.removeAt === undefined) throw noRemoveAtError(this.#from);
+    const copy = copyOf(target, closing);
+    await this.#checkSource(source, lease, copy);
+    const records = await readInTurns(source);
+    if (target === undefined || (closing !== undefined && isOfInterruptedWrite(closing)))
+      return { id, source, copy: undefined };
+    if (closing !== undefined && (isOfWrite(closing) || closesOriginal(closing.owner)))
+      throw closedError(id, closing);
+    if (copy === undefined || target.header !== header) throw existsError(id);
+    checkIsSame(id, records, await readInTurns(target));
+    return { id, source, copy };
+  }
+
+  /** Throws for a session that a process runs, and for one that another move has closed. */
+  async #checkSource(source: SessionLog, lease: Lease | undefined, copy: Copy | undefined): Promise<void> {
+    if (lease === undefined) return;
+    const closer = closedBy(lease);
+    if (closer === undefined) {
+      if (engineOf(lease.owner) === undefined && (await isInForce(lease, this.#clock)))
+        throw heldError(source.id, lease);
+    } else {
+      const isMine = copy !== undefined && closer === originalHolder(copy.holder);
+      if (!isMine && !(this.#isCopyLost && closesOriginal(closer))) throw closedError(source.id, lease);
+    }
+  }
+
+  /** A new copy, which no process can open. */
+  async #createCopy({ id, header }: SessionLog): Promise<Copy> {
+    await removeInterruptedWrite(this.#to, id);
+    const holder = newCopyHolder();
+    const claim = closingClaim(holder, this.#clock.now());
+    const session = await this.#to.create(id, header, claim);
+    // A log of your own may ignore the claim of a creation.
+    if ((await session.currentLease()) === undefined && (await session.head()) === 0)
+      await session.lease(claim);
+    return { session, holder };
+  }
+
+  /** Closes the sessions and copies them. Opens them again if that fails: their copies stay closed. */
+  async #copyAll(pairs: readonly Pair[]): Promise<void> {
+    const undo: (() => Promise<void>)[] = [];
     try {
-      for (const copied of copies.toReversed()) await completeCopy(copied, clock);
-      if (closed.areKept) await keepOriginals(copies);
-      else await removeOriginals(copies, renewed, move.renew);
+      for (const pair of pairs) undo.push(await this.#close(pair));
+      for (const pair of pairs.toReversed()) await this.#copy(pair);
     } catch (error) {
-      // Another process may have completed the move.
-      if (!(await areGone(copies))) throw error;
+      // What cannot be opened again stays closed until the move is repeated.
+      for (const open of undo) await open().catch(() => undefined);
+      throw error;
     }
-    for (const { target, holder } of copies) await target.release(holder);
-    return copies.map(({ source }) => source.session.id);
-  });
-}
+  }
 
-/**
- * Closes the originals before a copy counts as complete: only this move removes them then, so that a complete copy without an original
- * has its last record. They stay closed if the process ends here. Callers are first: one that runs finds its sub-agents.
- */
-async function closeOriginals(copies: readonly Copied[], areKept: boolean): Promise<void> {
-  // None is closed if another process has taken one of them.
-  for (const { source } of copies) await source.renew();
-  // What was closed stays closed: another process may continue with it.
-  for (const { source, holder } of copies.toReversed())
-    await source.close(originalHolder(areKept ? keptHolder(holder) : holder));
-}
+  /** Closes a session that no process runs. Returns a function that undoes that. */
+  async #close({ source, copy }: Pair): Promise<() => Promise<void>> {
+    const owner = originalHolder(copy.holder);
+    const now = this.#clock.now();
+    const present = await source.currentLease();
+    if (present?.owner === owner) return async () => undefined;
+    await this.#checkSource(source, present, copy);
+    const claim = present === undefined ? closingClaim(owner, now) : replacingClaim(present, owner, now);
+    const lease = await source.lease(claim);
+    if (lease.owner !== owner) throw heldError(source.id, lease);
+    return async () => {
+      const isKept =
+        present !== undefined && (closedBy(present) !== undefined || engineOf(present.owner) !== undefined);
+      if (!isKept) return await source.release(owner);
+      await source.lease(replacingClaim(lease, present.owner, now, present.until - now));
+    };
+  }
 
-/** Marks a copy as one that has all records, unless its original is gone: then another mover has marked it, and may have opened it. */
-async function completeCopy({ source, target, holder }: Copied, clock: Clock): Promise<void> {
-  if (await isGone(source)) return;
-  const lease = await target.lease(completeClaim(holder, clock.now()));
-  if (lease.owner !== holder) throw heldError(target.id, lease);
-}
-
-/** Whether the session of a mover was removed. */
-const isGone = async ({ session }: HeldSession): Promise<boolean> =>
-  (await unlessRemoved(async () => await session.head(), undefined)) === undefined;
-
-/** Whether all originals were removed. They were closed: only a move does that, and their copies are the sessions. */
-async function areGone(copies: readonly Copied[]): Promise<boolean> {
-  for (const { source } of copies) if (!(await isGone(source))) return false;
-  return true;
-}
-
-/**
- * Removes the sessions from the first log. Callers are first: what an interruption leaves there are copies, which no session calls. A
- * caller without its sub-agents would run them again.
- */
-async function removeOriginals(
-  copies: readonly Copied[],
-  renewed: Set<HeldSession>,
-  renew: () => Promise<void>,
-): Promise<void> {
-  for (const { copy, source, seq } of copies.toReversed()) {
-    if (await isGone(source)) {
-      renewed.delete(source);
-      continue;
+  /** Copies the records that the other log does not have, and before them their files. Returns the last sequence number. */
+  async #copy({ source, copy }: Pair): Promise<number> {
+    for (;;) {
+      const records = await readInTurns(source);
+      const present = await readInTurns(copy.session);
+      checkIsSame(source.id, records, present);
+      let copied = present.length;
+      try {
+        for (const batch of batchesOf(records.slice(copied))) {
+          await copyBlobs(this.#from, this.#to, batch);
+          await copy.session.append(copied, batch);
+          copied += batch.length;
+        }
+        return records.length;
+      } catch (error) {
+        // Another move of the session copies it as well.
+        if (!(error instanceof LogError) || error.code !== "Conflict") throw error;
+      }
     }
-    await renew();
-    await source.renew();
-    // Another process may have posted to the session meanwhile.
-    for (let last = seq; !(await source.removeAt(last)); last = await copy());
-    renewed.delete(source);
+  }
+
+  /** Marks a copy as one that may be opened when its original is gone. */
+  async #complete(source: SessionLog, { session, holder }: Copy): Promise<void> {
+    if (await isGone(source)) return;
+    const lease = await session.lease(completeClaim(holder, this.#clock.now()));
+    if (lease.owner !== holder) throw heldError(session.id, lease);
+  }
+
+  /** Removes a session at its last record, which is copied before if a process has posted it meanwhile. */
+  async #remove(pair: Pair): Promise<void> {
+    const { source } = pair;
+    for (let seq = await pair.copy.session.head(); ; seq = await this.#copy(pair))
+      if (await unlessRemoved(async () => await source.removeAt?.(seq), true)) return;
   }
 }
 
-/**
- * Completes a move that has removed the session from the first log, and possibly not all of its sub-agents: moves those, and opens
- * the copies. Returns the ids of these sessions.
- */
-async function completeMove(logs: Logs, id: string): Promise<readonly string[]> {
-  const { from, to, clock } = logs;
-  const copies = (await findFamily(to, id))?.members ?? [];
-  const lease = await leaseIn(to, id);
-  const error = lease && refusalOf(id, lease, clock);
-  if (error === undefined) {
-    const left = await moveMembers(logs, await leftOf(from, copies));
-    const moved = new Set([...left, ...(await openCopies(logs, copies))]);
-    if (moved.size > 0) return idsOf(copies).filter((each) => moved.has(each));
-  }
-  // Another process may have moved the session to this log meanwhile, or have completed its copy.
-  const isBack = (await from.open(id)) !== undefined;
-  if (isBack || (error !== undefined && (await leaseIn(to, id))?.owner !== lease?.owner))
-    return await moveFamily(logs, id);
-  throw error ?? unknownError(id);
+const leaseOf = async (session: SessionLog | undefined): Promise<Lease | undefined> =>
+  session && (await unlessRemoved(async () => await session.currentLease(), undefined));
+
+/** A session that a move has closed; undefined for any other one. */
+const copyOf = (session: SessionLog | undefined, lease: Lease | undefined): Copy | undefined => {
+  const holder = closedBy(lease);
+  return session === undefined || holder === undefined ? undefined : { session, holder };
+};
+
+const isGone = async (source: SessionLog): Promise<boolean> =>
+  (await unlessRemoved(async () => await source.head(), undefined)) === undefined;
+
+/** Throws `LogExists` unless the records of the copy are the first ones of the session. */
+function checkIsSame(id: string, records: readonly LogRecord[], present: readonly LogRecord[]): void {
+  if (present.length > records.length || records[present.length - 1]?.digest !== present.at(-1)?.digest)
+    throw existsError(id);
 }
-
-/** The originals that an interrupted move has left of these copies. */
-async function leftOf(from: EventLog, copies: readonly ListedSession[]): Promise<readonly ListedSession[]> {
-  const left: ListedSession[] = [];
-  for (const copy of copies) {
-    const session = await from.open(copy.id);
-    if (session?.header !== copy.header) continue;
-    const head = await session.head();
-    if (head > 0) left.push({ ...copy, head });
-  }
-  return left;
-}
-
-/** Throws for a session without records: it may be a closed one, whose records are in another log, or not written yet. */
-async function checkIsNotEmpty(log: EventLog, id: string): Promise<void> {
-  const session = await log.open(id);
-  const lease = session && (await unlessRemoved(async () => await session.currentLease(), undefined));
-  if (lease !== undefined && closedBy(lease) !== undefined) throw closedError(id, lease);
-  // After the lease was read: a copy that was opened meanwhile has records.
-  const head = session && (await unlessRemoved(async () => await session.head(), undefined));
-  if (head === 0)
-    throw new SessionError("InvalidOption", `Session "${id}" has no records. Remove it instead.`);
-}
-
-const unknownError = (id: string): SessionError =>
-  new SessionError("SessionUnknown", `Session "${id}" not found.`);
-
-const calledError = (id: string, callerId: string): SessionError =>
-  new SessionError(
-    "InvalidOption",
-    `Session "${id}" is that of a sub-agent of "${callerId}". Move "${callerId}": its sub-agents go with it.`,
-  );

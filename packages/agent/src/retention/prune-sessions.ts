@@ -1,16 +1,17 @@
 import type { Clock } from "@moora/agent-core-effects";
-import { LogError, type EventLog } from "@moora/event-log";
+import { LogError, sessionsOf, type EventLog } from "@moora/event-log";
 import { checkIsLog } from "../check-arguments.ts";
 import { checkLogOptions, type OptionForms } from "../check-options.ts";
 import { systemClock } from "../clock.ts";
+import { leaseIn } from "../durable/lease-in.ts";
 import { SessionError } from "../durable/session-error.ts";
 import type { SessionHeader } from "../durable/session-header.ts";
 import { recordToInput } from "../durable/session-record.ts";
+import { isOfInterruptedWrite, removeInterruptedWrite } from "../durable/unfinished-write.ts";
 import { unlessRemoved } from "../durable/unless-removed.ts";
-import { isLeased, removeEmpty, withHeld } from "./hold-sessions.ts";
-import { removeInterruptedWrites } from "./interrupted-writes.ts";
-import { idsToMove, moveSession } from "./move-session.ts";
-import { checkIsOther } from "./same-log.ts";
+import { checkIsOther, noRemoveAtError } from "./move-errors.ts";
+import { moveSession } from "./move-session.ts";
+import { isLeased } from "./running-sessions.ts";
 import { idsOf, sessionsByFamily, type FamilyHead, type ListedSession } from "./session-family.ts";
 
 /** A session that is old enough to be pruned. */
@@ -110,9 +111,9 @@ async function pruneFamily(
     if (!isOld(updatedAt)) return [];
     if ((await keep?.({ id, header, updatedAt })) === true) return "kept";
     if (archive !== undefined && dryRun !== true) return await moveSession(log, id, archive, { clock });
-    if (dryRun !== true) return await removeHeld(log, members, clock);
     for (const member of members) if (await isLeased(log, member.id, clock)) return "leased";
-    return archive === undefined ? idsOf(members) : idsToMove(members);
+    if (archive !== undefined) return idsOf(members.filter(({ head }) => head > 0));
+    return dryRun === true ? idsOf(members) : await removeOld(log, members);
   } catch (error) {
     const reason =
       error instanceof SessionError || error instanceof LogError ? reasons[error.code] : undefined;
@@ -134,27 +135,46 @@ const reasons: Readonly<Partial<Record<string, KeptReason>>> = {
 };
 
 /**
- * Removes sessions, callers first: a caller without its sub-agents would run them again. A sub-agent that gets a record after its caller
- * was removed stays.
+ * Removes sessions at their old last records, callers first: a caller without its sub-agents would run them again. A sub-agent that gets
+ * a record after its caller was removed stays.
  */
-const removeHeld = async (
+async function removeOld(
   log: EventLog,
   members: readonly ListedSession[],
-  clock: Clock,
-): Promise<readonly string[] | KeptReason> =>
-  await withHeld(log, { ids: idsOf(members), clock }, async (held) => {
-    const found = held.map((each, index) => ({ ...each, head: members[index]?.head ?? 0 }));
-    for (const { session, head } of found) if ((await session.head()) !== head) return "changed";
-    const removed = new Set<string>();
-    for (const { removeAt, session, head } of found.toReversed()) {
-      const remove = async (): Promise<boolean> =>
-        head === 0 ? await removeEmpty(log, session) : await removeAt(head);
-      const isRemoved = await unlessRemoved(remove, false);
-      if (isRemoved) removed.add(session.id);
-      else if (removed.size === 0) return "changed";
-    }
-    return idsOf(members).filter((id) => removed.has(id));
-  });
+): Promise<readonly string[] | KeptReason> {
+  for (const { id, head } of members) {
+    const session = await log.open(id);
+    if ((await session?.head()) !== head) return "changed";
+  }
+  const removed: string[] = [];
+  for (const { id, head } of members.toReversed()) {
+    const session = await log.open(id);
+    if (session !== undefined && session.removeAt === undefined) throw noRemoveAtError(log);
+    const removeEmpty = async (): Promise<boolean> => (await session?.head()) === 0 && (await log.remove(id));
+    const remove = async (): Promise<boolean> =>
+      head === 0 ? await removeEmpty() : (await session?.removeAt?.(head)) === true;
+    if (await unlessRemoved(remove, false)) removed.unshift(id);
+    else if (removed.length === 0) return "changed";
+  }
+  return removed;
+}
+
+/** The number of sessions that are read at once. */
+const pageSize = 200;
+
+/**
+ * Removes what interrupted forks and imports have left, also the sessions of sub-agents. A copy whose writer may still write it stays.
+ * Returns the ids of the removed sessions; with `dryRun` those that would be removed.
+ */
+async function removeInterruptedWrites(log: EventLog, dryRun: boolean): Promise<readonly string[]> {
+  const ids: string[] = [];
+  for await (const { id } of sessionsOf(log, { limit: pageSize })) {
+    const lease = await leaseIn(log, id);
+    if (lease === undefined || !isOfInterruptedWrite(lease)) continue;
+    if (dryRun || (await removeInterruptedWrite(log, id))) ids.push(id);
+  }
+  return ids;
+}
 
 /** The time of the newest record of sessions; undefined if they have none. */
 async function lastTimeOf(log: EventLog, sessions: readonly ListedSession[]): Promise<number | undefined> {

@@ -4,14 +4,13 @@ import type { EventLog, LogInfo } from "@moora/event-log";
 import { checkIsId, checkIsLog } from "../check-arguments.ts";
 import { systemClock } from "../clock.ts";
 import { closesOriginal } from "../durable/closed-copy.ts";
-import { closedError, unfinishedMoveError } from "../durable/closed-session.ts";
+import { closedError } from "../durable/closed-session.ts";
 import { leaseIn } from "../durable/lease-in.ts";
-import { isOfMove } from "../durable/lease-holder.ts";
 import { restoreSession, type RestoredSession } from "../durable/restore.ts";
 import { SessionError } from "../durable/session-error.ts";
 import { identityOf } from "../durable/session-header.ts";
 import { unlessRemoved } from "../durable/unless-removed.ts";
-import { isLeased } from "./hold-sessions.ts";
+import { isLeased } from "./running-sessions.ts";
 import {
   callerIdOf,
   findCalled,
@@ -63,12 +62,10 @@ export async function removeLeft(
   return await removeAll(log, left);
 }
 
-/** Throws `MoveUnfinished` for the closed original of a copy, and for a session of which a move has not ended. */
+/** Throws `MoveUnfinished` for the closed original of a copy, which may lack records. */
 async function checkIsNoOriginal(log: EventLog, id: string): Promise<void> {
   const lease = await leaseIn(log, id);
-  if (lease === undefined) return;
-  if (closesOriginal(lease.owner)) throw closedError(id, lease);
-  if (isOfMove(lease.owner)) throw unfinishedMoveError(id);
+  if (lease !== undefined && closesOriginal(lease.owner)) throw closedError(id, lease);
 }
 
 /** Throws `CallOpen` for a sub-agent whose call is open: without its session, the call would begin anew. */

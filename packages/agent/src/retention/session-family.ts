@@ -1,11 +1,12 @@
 import {
   maxIdLength,
-  sessionsCalledBy,
   sessionsOf,
   type EventLog,
   type LogInfo,
+  type MaybePromise,
   type SessionLog,
 } from "@moora/event-log";
+import { callsOf } from "@moora/event-log/store";
 import { identityOf, textToHeader, type SessionHeader } from "../durable/session-header.ts";
 import { SessionError } from "../durable/session-error.ts";
 import { unlessRemoved } from "../durable/unless-removed.ts";
@@ -28,6 +29,16 @@ export interface FamilyHead {
   readonly members: () => Promise<readonly ListedSession[]>;
 }
 
+/** Returns the sessions whose header has a field `caller` that begins with a text. */
+type Calls = (prefix: string) => MaybePromise<readonly LogInfo[]>;
+
+/** A log without `called` lists all its sessions, once. */
+async function callsIn(log: EventLog): Promise<Calls> {
+  if (log.called !== undefined) return (prefix) => log.called?.(prefix) ?? [];
+  const sessions = await log.list();
+  return (prefix) => callsOf(sessions, prefix);
+}
+
 /**
  * Finds a session of a log; undefined also for one that is removed meanwhile, and for a damaged header. The head of a session whose records
  * are damaged is 0 if its log cannot find it.
@@ -43,55 +54,53 @@ export async function findSession(log: EventLog, id: string): Promise<ListedSess
 export const openReadable = async (log: EventLog, id: string): Promise<SessionLog | undefined> =>
   await unlessRemoved(async () => await log.open(id), undefined, "LogCorrupt");
 
-/** Finds a session with those of its sub-agents. A log without `called` lists all its sessions. */
+/** Finds a session with those of its sub-agents. */
 export async function findFamily(log: EventLog, id: string): Promise<SessionFamily | undefined> {
-  if (log.called !== undefined) return await findInIndex(log, id);
-  const families = await listFamilies(log);
-  const session = families.sessions.find((each) => each.id === id);
-  return session === undefined ? undefined : { session, members: families.familyOf(session) };
+  const session = await findSession(log, id);
+  return session && { session, members: await membersOf(log, await callsIn(log), session) };
 }
 
 /** Finds the sessions whose caller is a session that was removed, with those of their sub-agents. */
-export const findCalled = async (log: EventLog, caller: ListedSession): Promise<readonly ListedSession[]> =>
-  await familiesOf(log, await sessionsCalledBy(log, prefixOf(caller)));
+export async function findCalled(log: EventLog, caller: ListedSession): Promise<readonly ListedSession[]> {
+  const calls = await callsIn(log);
+  return await familiesOf(log, calls, await calls(prefixOf(caller)));
+}
 
 /**
  * Finds the sub-agents that an interrupted removal has left of any session with this id, which the log no longer has. The key of their
  * call begins with its identity.
  */
 export async function findLeft(log: EventLog, id: string): Promise<readonly ListedSession[]> {
+  const calls = await callsIn(log);
   const left: LogInfo[] = [];
-  for (const info of await sessionsCalledBy(log, `${id}/incarnation_`))
+  for (const info of await calls(`${id}/incarnation_`))
     if ((await callerIdOf(log, toListed(info))) === undefined) left.push(info);
-  return await familiesOf(log, left);
+  return await familiesOf(log, calls, left);
 }
 
 /** Sessions with those of their sub-agents, each after those that it calls. */
-async function familiesOf(log: EventLog, called: readonly LogInfo[]): Promise<readonly ListedSession[]> {
-  if (called.length === 0) return [];
-  const families = log.called === undefined ? await listFamilies(log) : undefined;
+async function familiesOf(
+  log: EventLog,
+  calls: Calls,
+  called: readonly LogInfo[],
+): Promise<readonly ListedSession[]> {
   const members: ListedSession[] = [];
-  for (const session of called.map(toListed))
-    members.push(...(families?.familyOf(session) ?? (await membersOf(log, session))));
+  for (const session of called) members.push(...(await membersOf(log, calls, toListed(session))));
   return members;
-}
-
-async function findInIndex(log: EventLog, id: string): Promise<SessionFamily | undefined> {
-  const session = await findSession(log, id);
-  return session === undefined ? undefined : { session, members: await membersOf(log, session) };
 }
 
 async function membersOf(
   log: EventLog,
+  calls: Calls,
   session: ListedSession,
   seen: ReadonlySet<string> = new Set(),
 ): Promise<readonly ListedSession[]> {
   const known = new Set([...seen, session.id]);
   const members: ListedSession[] = [];
-  for (const called of await sessionsCalledBy(log, prefixOf(session))) {
+  for (const called of await calls(prefixOf(session))) {
     const child = toListed(called);
     if (!known.has(child.id) && (await isCaller(log, session, child)))
-      members.push(...(await membersOf(log, child, known)));
+      members.push(...(await membersOf(log, calls, child, known)));
   }
   return [...members, session];
 }
@@ -111,6 +120,7 @@ export async function callerIdOf(
   { id, parsed }: ListedSession,
   shortest = 1,
 ): Promise<string | undefined> {
+  // The key is the identity of the caller, a slash, and the id of the call, which may contain slashes.
   const key = parsed?.caller ?? "";
   for (let end = key.lastIndexOf("/"); end >= shortest; end = key.lastIndexOf("/", end - 1)) {
     const other = await idOfIdentity(log, key.slice(0, end));
@@ -137,71 +147,18 @@ const prefixOf = ({ id, parsed }: ListedSession): string => `${identityOf(id, pa
 
 const toListed = (info: LogInfo): ListedSession => ({ ...info, parsed: headerOrNothing(info.header) });
 
-/** The sessions of a log with those of their sub-agents, at any depth. */
-class SessionFamilies {
-  readonly sessions: readonly ListedSession[];
-  readonly #byIdentity: ReadonlyMap<string, ListedSession>;
-  readonly #children = new Map<string, ListedSession[]>();
-
-  constructor(infos: readonly LogInfo[]) {
-    this.sessions = infos.map(toListed);
-    this.#byIdentity = new Map(
-      this.sessions.map((session) => [identityOf(session.id, session.parsed ?? {}), session]),
-    );
-    for (const session of this.sessions) {
-      const caller = this.callerOf(session);
-      if (caller === undefined) continue;
-      const children = this.#children.get(caller.id);
-      if (children === undefined) this.#children.set(caller.id, [session]);
-      else children.push(session);
-    }
-  }
-
-  /** The session that calls this one; undefined for a session of its own, and for one whose caller is not in the log. */
-  callerOf({ id, parsed }: ListedSession): ListedSession | undefined {
-    const key = parsed?.caller;
-    if (key === undefined) return undefined;
-    // The key is the identity of the caller, a slash, and the id of the call, which may contain slashes.
-    for (let end = key.lastIndexOf("/"); end > 0; end = key.lastIndexOf("/", end - 1)) {
-      const caller = this.#byIdentity.get(key.slice(0, end));
-      if (caller !== undefined && caller.id !== id) return caller;
-    }
-    return undefined;
-  }
-
-  /** A session and all sessions that were opened for calls of it, each after those that it calls. */
-  familyOf(session: ListedSession, seen: ReadonlySet<string> = new Set()): readonly ListedSession[] {
-    const known = new Set([...seen, session.id]);
-    const children = (this.#children.get(session.id) ?? []).filter(({ id }) => !known.has(id));
-    return [...children.flatMap((child) => this.familyOf(child, known)), session];
-  }
-}
-
 /** The number of sessions that are read at once. */
 const pageSize = 200;
 
-/**
- * Lists the sessions that no other one of the log calls, each with a function that returns its family. A log with pages and an index of
- * callers is read page by page; of any other, all sessions are read at once.
- */
+/** Lists the sessions that no other one of the log calls, each with a function that returns its family, page by page where the log has pages. */
 export async function* sessionsByFamily(log: EventLog): AsyncGenerator<FamilyHead, void> {
-  if (log.page === undefined || log.called === undefined) {
-    const families = await listFamilies(log);
-    for (const session of families.sessions) {
-      if (families.callerOf(session) === undefined)
-        yield { session, members: async () => families.familyOf(session) };
-    }
-    return;
-  }
+  const calls = await callsIn(log);
   for await (const info of sessionsOf(log, { limit: pageSize })) {
     const session = toListed(info);
     if ((await callerIdOf(log, session)) === undefined)
-      yield { session, members: () => membersOf(log, session) };
+      yield { session, members: () => membersOf(log, calls, session) };
   }
 }
-
-/** Lists the sessions of a log by family. */
-const listFamilies = async (log: EventLog): Promise<SessionFamilies> => new SessionFamilies(await log.list());
 
 function headerOrNothing(text: string): SessionHeader | undefined {
   try {

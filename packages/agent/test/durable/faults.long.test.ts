@@ -1,5 +1,5 @@
 import nodeFileSystem from "node:fs";
-import { LogError, type SessionLog } from "@moora/event-log";
+import { LogError, type EventLog } from "@moora/event-log";
 import { jsonlLog } from "@moora/event-log/jsonl";
 import {
   failingFileSystem,
@@ -40,9 +40,13 @@ async function livedThrough(place: Place, fault: FileFault) {
   const disk = failingFileSystem(nodeFileSystem, fault);
   const refused: unknown[] = [];
   const ahead: number[] = [];
-  const watch = (session: DurableSession, log: SessionLog): void =>
+  /** A log without a lock, for what is stored while another one has the folder. */
+  const stored = (): EventLog =>
+    jsonlLog(place.path, { fs: { ...nodeFileSystem }, onNotice: () => undefined });
+  const watch = (session: DurableSession): void =>
     void session.onInput((_input, _state, seq) => {
-      if (Number(log.head()) < seq) ahead.push(seq);
+      const found = stored().open("ada");
+      if (found instanceof Promise || Number(found?.head() ?? 0) < seq) ahead.push(seq);
     });
   const log = jsonlLog(place.path, { durability: "relaxed", fs: disk.fs, onNotice: () => undefined });
   const errors: unknown[] = [];
@@ -54,9 +58,7 @@ async function livedThrough(place: Place, fault: FileFault) {
     disk.heal();
     return await open();
   });
-  const real = jsonlLog(place.path, { onNotice: () => undefined });
-  const reader = await real.open("ada");
-  if (reader !== undefined) watch(session, reader);
+  watch(session);
   for (let isDone = false; !isDone;) {
     try {
       await driveToEnd(session, said, clock, () => healedWhenNoticed(session, disk, clock));
@@ -69,12 +71,12 @@ async function livedThrough(place: Place, fault: FileFault) {
   const { lastError } = session.info();
   await session.close();
   const { streaming: _, ...state } = session.current();
-  const stored = await stateAt(real, "ada");
+  await log.close();
+  await using real = jsonlLog(place.path, { onNotice: () => undefined });
   const report = await verifySession(real, "ada");
-  await Promise.all([log.close(), real.close()]);
   return {
     state,
-    stored: stored.state,
+    stored: (await stateAt(real, "ada")).state,
     report,
     refused,
     errors,

@@ -5,10 +5,8 @@ import { Counter } from "@moora/testbed/durable/counter";
 import { quiet } from "@moora/testbed/durable/drive";
 import { heldAgent } from "@moora/testbed/durable/held-agent";
 import { problemsAfter } from "@moora/testbed/durable/outcome";
-import { storageOf, type Storage, type StoreName } from "@moora/testbed/durable/places";
+import { storageOf, type Storage } from "@moora/testbed/durable/places";
 import { checkSound } from "@moora/testbed/durable/scene";
-
-const stores: readonly StoreName[] = ["sqlite", "jsonl"];
 
 /** What processes share: a store, and a world outside where their tools leave their traces. */
 interface Shared extends AsyncDisposable {
@@ -19,9 +17,9 @@ interface Shared extends AsyncDisposable {
   child(manner: "decide" | "run" | "abort", owner: string, tool?: string): Child;
 }
 
-function sharedOn(name: StoreName): Shared {
-  const storage = storageOf(name);
-  const path = name === "jsonl" ? storage.place.path : storage.place.file("log.db");
+function newShared(): Shared {
+  const storage = storageOf("sqlite");
+  const path = storage.place.file("log.db");
   const counterFile = storage.place.file("world.db");
   const counter = new Counter(counterFile);
   const children: Child[] = [];
@@ -31,7 +29,7 @@ function sharedOn(name: StoreName): Shared {
     counter,
     sessions,
     child(manner, owner, tool = "once") {
-      const child = new Child(manner, name, path, counterFile, owner, tool);
+      const child = new Child(manner, path, counterFile, owner, tool);
       children.push(child);
       return child;
     },
@@ -61,9 +59,9 @@ async function hostHere(
   return session;
 }
 
-describe.each(stores)("the same approval, on %s", (store) => {
+describe("the same approval", () => {
   it("answered twice at once from two processes, is recorded once: the other process learns who was first (H04)", async () => {
-    await using shared = sharedOn(store);
+    await using shared = newShared();
     const session = await hostHere(shared, "asked");
     await session.send("Please.");
     await quiet(session);
@@ -84,9 +82,9 @@ describe.each(stores)("the same approval, on %s", (store) => {
   });
 });
 
-describe.each(stores)("an owner that is stopped in the middle of a tool, on %s (D04)", (store) => {
+describe("an owner that is stopped in the middle of a tool (D04)", () => {
   it("finds itself taken over when it continues: its result is refused, nothing runs twice, and the log is one", async () => {
-    await using shared = sharedOn(store);
+    await using shared = newShared();
     const child = shared.child("run", "there");
     await child.said("working");
     child.signal("SIGSTOP");
@@ -110,9 +108,9 @@ describe.each(stores)("an owner that is stopped in the middle of a tool, on %s (
   });
 });
 
-describe.each(stores)("a host that is asked to end in the middle of a tool, on %s (C12)", (store) => {
+describe("a host that is asked to end in the middle of a tool (C12)", () => {
   it("ends at once and cleanly, starts nothing more, and the next one continues", async () => {
-    await using shared = sharedOn(store);
+    await using shared = newShared();
     const child = shared.child("run", "there", "keyed");
     await child.said("working");
     child.signal("SIGTERM");
@@ -138,7 +136,7 @@ describe("a tool that ends its process (C06)", () => {
   ])(
     "%s: is tried %i times, then the model gets the error, and the session accepts a new message",
     async (tool, tries, code) => {
-      await using shared = sharedOn("sqlite");
+      await using shared = newShared();
       let deaths = 0;
       for (;;) {
         const child = shared.child("abort", `host ${deaths}`, tool);

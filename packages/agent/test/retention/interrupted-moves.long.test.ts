@@ -1,5 +1,4 @@
-import { memoryLog, recordAfter, type EventLog, type Lease } from "@moora/event-log";
-import { withSessions } from "@moora/event-log/testing";
+import { memoryLog, recordAfter, type EventLog } from "@moora/event-log";
 import { describe, expect, it } from "vitest";
 import {
   exportSession,
@@ -15,6 +14,7 @@ import {
   type DurableSession,
 } from "../../src/index.ts";
 import { closesSession, unfinishedMove } from "../../src/durable/closed-copy.ts";
+import { holderOf } from "../../src/durable/lease-holder.ts";
 import { World } from "./family-world.ts";
 import { ends, Interrupted, interrupted, type Writes } from "./interruptions.ts";
 
@@ -175,38 +175,7 @@ describe.each(["a move", "an archiving"] as const)("%s that is interrupted at an
   });
 });
 
-/** The leases of a session while it is moved. */
-async function leasesOfMove(): Promise<{ readonly world: World; readonly leases: readonly Lease[] }> {
-  const world = new World();
-  await world.begin();
-  const leases: Lease[] = [];
-  const watched = withSessions(world.archive, (session) => ({
-    async append(seq, records) {
-      const source = await world.log.open(session.id);
-      for (const lease of [await source?.currentLease(), await session.currentLease()])
-        if (lease !== undefined) leases.push(lease);
-      await session.append(seq, records);
-    },
-    removeAt: (seq) => session.removeAt?.(seq) ?? false,
-  }));
-  await moveSession(world.log, "ada", watched, { clock: world.clock });
-  return { world, leases };
-}
-
 describe("the lease of a move", () => {
-  it("names its process and lasts 30 seconds, and keeps an incomplete copy closed for good", async () => {
-    const { world, leases } = await leasesOfMove();
-    const now = world.clock.now();
-    expect(leases).toHaveLength(6);
-    for (const [index, { owner, until }] of leases.entries()) {
-      if (index % 2 === 0) expect(owner).toMatch(/^.+, process \d+, started .+Z#\d+\/.*#(?:lease|move)_/);
-      else expect(owner).toMatch(/^an unfinished move##move_/);
-      expect((until - now) / 1_000).toBe(index % 2 === 0 ? 30 : 100 * 365 * 86_400);
-    }
-    const copy = await world.archive.open("ada");
-    expect(await copy?.currentLease()).toBeUndefined();
-  });
-
   it("is taken after the creation of a copy in a log that creates sessions without one", async () => {
     const world = new World();
     await world.begin();
@@ -239,8 +208,7 @@ describe("the lease of a move", () => {
   });
 
   it("is not waited for when its process has ended on the same machine, and neither is that of a session", async () => {
-    const { leases } = await leasesOfMove();
-    const [host = "", fingerprint = "", lease = ""] = (leases[0]?.owner ?? "").split("#");
+    const [host = "", fingerprint = "", lease = ""] = holderOf("here").split("#");
     const [pid = "", , machine = ""] = fingerprint.split("/");
     const owner = [host, `${pid}/1/${machine}`, lease].join("#");
     for (const operation of Object.values(operations)) {

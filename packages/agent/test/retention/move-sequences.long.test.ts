@@ -3,26 +3,18 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { moveSession, pruneSessions, removeSession } from "../../src/index.ts";
 import { closedBy } from "../../src/durable/closed-copy.ts";
-import { isOfMove } from "../../src/durable/lease-holder.ts";
-import { leaseIn } from "../../src/durable/lease-in.ts";
 import { readableIn, unlessRefused, World } from "./family-world.ts";
 import { Interrupted, interrupted, Pause, paused } from "./interruptions.ts";
 
 type Place = 0 | 1 | 2;
 
 type Step =
-  /**
-   * A move that ends after some writes. With `isCopyLost`, the log that it does not use is away meanwhile, and comes back. With
-   * `isRetriedElsewhere`, a move to a log with a different session of this id follows, which is refused. With `pausedAt`, it pauses before
-   * that request, until it is resumed.
-   */
+  /** A move that ends after some writes. With `pausedAt`, it pauses before that request, until it is resumed. */
   | {
       readonly type: "move";
       readonly from: Place;
       readonly to: Place;
       readonly left: number;
-      readonly isCopyLost: boolean;
-      readonly isRetriedElsewhere?: boolean;
       readonly pausedAt?: number | undefined;
     }
   | { readonly type: "prune" | "remove"; readonly from: Place }
@@ -38,19 +30,11 @@ const unlessEnded = async <Value>(work: Promise<Value>): Promise<Value | undefin
     }),
   );
 
-/** Whether a log has the mark of a move of the session that has not ended. */
-async function isMarked(log: EventLog): Promise<boolean> {
-  const lease = await leaseIn(log, "ada");
-  return lease !== undefined && isOfMove(lease.owner);
-}
-
 /** Three logs between which a session with sub-agents is moved. */
 class Logs {
   readonly world: World = new World();
   readonly logs: readonly EventLog[] = [this.world.log, this.world.archive, memoryLog()];
   isRemoved = false;
-  /** Whether a move that is refused has moved the session, or has changed its mark. */
-  hasRefusalChanged = false;
   /** The moves that pause. */
   readonly #paused = new Map<Pause, Promise<unknown>>();
   /** The pairs of logs between which moves have begun. */
@@ -67,10 +51,8 @@ class Logs {
 
   async do(step: Step): Promise<void> {
     const { clock } = this.world;
-    if (step.type === "move") {
-      await this.#move(step);
-      if (step.isRetriedElsewhere === true) await this.#moveElsewhere(this.log(step.from));
-    } else if (step.type === "prune") {
+    if (step.type === "move") await this.#move(step);
+    else if (step.type === "prune") {
       const { pruned } = await pruneSessions(this.log(step.from), { before: 1e12, clock });
       this.isRemoved ||= pruned.includes("ada");
     } else if (step.type === "remove") await this.#remove(this.log(step.from));
@@ -88,31 +70,20 @@ class Logs {
   }
 
   /**
-   * A move from a log without the session is the repetition of one that began there: its logs are the same. No log is lost while a
-   * mover that pauses may use it.
+   * A move from a log without the session is the repetition of one that began there: its logs are the same.
    */
-  async #move({ from, to, left, isCopyLost, pausedAt }: Step & { readonly type: "move" }): Promise<void> {
+  async #move({ from, to, left, pausedAt }: Step & { readonly type: "move" }): Promise<void> {
     const logs = `${from} ${to}`;
     if ((await this.log(from).open("ada")) !== undefined) this.#begun.add(logs);
-    if (!this.#begun.has(logs) || (isCopyLost && this.#paused.size > 0)) return;
+    if (!this.#begun.has(logs)) return;
     const writes = { left };
     const pause = new Pause(pausedAt ?? 0);
     const [source, target] = [from, to].map((place) => paused(interrupted(this.log(place), writes), pause));
     if (source === undefined || target === undefined) return;
     const { clock } = this.world;
-    const move = unlessEnded(moveSession(source, "ada", target, { clock, isCopyLost }));
+    const move = unlessEnded(moveSession(source, "ada", target, { clock }));
     const isPaused = await Promise.race([pause.reached.then(() => true), move.then(() => false)]);
     if (isPaused) this.#paused.set(pause, move);
-  }
-
-  /** A move that is refused. The mark of a move that has not ended stays. */
-  async #moveElsewhere(log: EventLog): Promise<void> {
-    const other = memoryLog();
-    await other.create("ada", "another session");
-    this.world.clock.advance(60_000);
-    const wasMarked = await isMarked(log);
-    const moved = await unlessEnded(moveSession(log, "ada", other, { clock: this.world.clock }));
-    this.hasRefusalChanged ||= moved !== undefined || (await isMarked(log)) !== wasMarked;
   }
 
   /** Removes a session that is not closed: a closed one is removed only where the other log is lost for good. */
@@ -122,18 +93,15 @@ class Logs {
     this.isRemoved ||= removed?.includes("ada") === true;
   }
 
-  /** Repeats each move, at last those whose copy counts as lost. */
+  /** Repeats each move. */
   async repair(): Promise<void> {
-    for (const isCopyLost of [false, true]) {
-      for (const { from, to } of pairs) {
-        if ((await this.open()).length > 0) return;
-        await this.do({ type: "move", from, to, left: Infinity, isCopyLost });
-      }
+    for (const { from, to } of pairs) {
+      if ((await this.open()).length > 0) return;
+      await this.do({ type: "move", from, to, left: Infinity });
     }
   }
 }
 
-const whole = { left: Infinity, isCopyLost: false } as const;
 const places = [0, 1, 2] as const;
 const pairs = places.flatMap((from) => places.filter((to) => to !== from).map((to) => ({ from, to })));
 
@@ -141,8 +109,6 @@ const move = fc
   .record({
     pair: fc.constantFrom(...pairs),
     left: fc.oneof(fc.constant(Infinity), fc.integer({ min: 0, max: 40 })),
-    isCopyLost: fc.boolean(),
-    isRetriedElsewhere: fc.boolean(),
   })
   .map(({ pair, ...rest }): Step => ({ type: "move", ...pair, ...rest }));
 
@@ -160,7 +126,7 @@ const steps = fc.array(
 
 const pausedMove = fc
   .record({ pair: fc.constantFrom(...pairs), pausedAt: fc.integer({ min: 1, max: 110 }) })
-  .map(({ pair, pausedAt }): Step => ({ type: "move", ...pair, ...whole, pausedAt }));
+  .map(({ pair, pausedAt }): Step => ({ type: "move", ...pair, left: Infinity, pausedAt }));
 
 const stepsWithPauses = fc.array(
   fc.oneof(
@@ -179,7 +145,6 @@ async function check(sequence: readonly Step[]): Promise<void> {
   await logs.world.begin();
   for (const step of sequence) {
     await logs.do(step);
-    expect(logs.hasRefusalChanged).toBe(false);
     expect((await logs.open()).length).toBeLessThanOrEqual(logs.isRemoved ? 0 : 1);
   }
   await logs.resume();
@@ -192,41 +157,10 @@ async function check(sequence: readonly Step[]): Promise<void> {
   expect(logs.world.begun.filter((name) => name === "pay").length).toBeLessThanOrEqual(1);
 }
 
-it("runs a session in one log only, and each tool once, in every sequence of interrupted moves, losses and removals", async () => {
+it("runs a session in one log only, and each tool once, in every sequence of interrupted moves, and removals", async () => {
   await fc.assert(fc.asyncProperty(steps, check), { seed: 7, numRuns: 60 });
 });
 
 it("runs a session in one log only, and each tool once, in every sequence of moves that pause", async () => {
   await fc.assert(fc.asyncProperty(stepsWithPauses, check), { seed: 7, numRuns: 60 });
-});
-
-/** The move from the first log to the second that ends as late as it can, with the originals still in the first log, and closed. */
-async function moveThatCloses(): Promise<Step> {
-  for (let left = 0, last: Step | undefined = undefined; ; left += 1) {
-    const logs = new Logs();
-    await logs.world.begin();
-    const step: Step = { type: "move", from: 0, to: 1, left, isCopyLost: false };
-    await logs.do(step);
-    if ((await logs.log(0).open("ada")) === undefined && last !== undefined) return last;
-    if ((await logs.open()).length === 0) last = step;
-  }
-}
-
-it("opens no copy that was lost after the session was moved back to the first log and left it in any way", async () => {
-  const closing = await moveThatCloses();
-  const leaving: readonly Step[] = [
-    { type: "move", from: 0, to: 2, ...whole },
-    { type: "remove", from: 0 },
-    { type: "prune", from: 0 },
-  ];
-  for (const last of leaving) {
-    await check([
-      closing,
-      { type: "move", from: 0, to: 2, left: Infinity, isCopyLost: true },
-      { type: "run" },
-      { type: "move", from: 2, to: 0, ...whole },
-      last,
-      { type: "move", from: 0, to: 1, ...whole },
-    ]);
-  }
 });

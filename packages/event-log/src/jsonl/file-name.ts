@@ -1,9 +1,5 @@
 import { hash } from "node:crypto";
 
-export const logExtension = ".jsonl";
-export const leaseExtension = ".lease";
-export const snapshotExtension = ".snapshot";
-
 /**
  * The name of a session's files, without extension: the readable characters of the id, and its hash. The hash is lower-case
  * hexadecimal, so ids that differ only in case get different names on every disk. The header contains the id itself.

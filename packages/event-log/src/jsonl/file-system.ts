@@ -1,18 +1,3 @@
-/** What a log needs to know of a file. The numbers of files can exceed the safe integers. */
-export interface FileStat {
-  readonly size: bigint;
-  readonly mode: bigint;
-  readonly nlink: bigint;
-  readonly ino: bigint;
-  readonly dev: bigint;
-  isSymbolicLink(): boolean;
-}
-
-/** The options with which a log calls `fstatSync` and `lstatSync`. */
-export interface FileStatOptions {
-  readonly bigint: true;
-}
-
 /** The functions of `node:fs` that a JSONL log uses for its data. Tests pass implementations that fail or lose power. */
 export interface FileSystem {
   openSync(path: string, flags: string, mode: number): number;
@@ -21,8 +6,7 @@ export interface FileSystem {
   writeSync(fd: number, bytes: Uint8Array, offset: number, length: number, position: number): number;
   fsyncSync(fd: number): void;
   fdatasyncSync(fd: number): void;
-  fstatSync(fd: number, options: FileStatOptions): FileStat;
-  lstatSync(path: string, options: FileStatOptions): FileStat;
+  fstatSync(fd: number): { readonly size: number; readonly mode: number };
   fchmodSync(fd: number, mode: number): void;
   ftruncateSync(fd: number, length: number): void;
   renameSync(from: string, to: string): void;

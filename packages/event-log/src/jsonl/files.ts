@@ -1,9 +1,7 @@
 import { dirname } from "node:path";
 import { errorCode } from "../error-code.ts";
 import { LogError } from "../log-error.ts";
-import { mapError } from "../maybe-promise.ts";
-import type { MaybePromise } from "../port.ts";
-import type { FileStat, FileSystem } from "./file-system.ts";
+import type { FileSystem } from "./file-system.ts";
 
 /**
  * `full`: data is on the disk before a call returns. `relaxed`: the operating system has it; a power cut may lose the last
@@ -14,12 +12,10 @@ export type Durability = "full" | "relaxed";
 /** Only the owner may access files and folders that a log creates. */
 const ownFileMode = 0o600;
 const ownFolderMode = 0o700;
-const permissions = 0o777n;
+const permissions = 0o777;
 
-const statOptions = { bigint: true } as const;
-
-/** The error codes for files that this process may read but not write. */
-const readOnlyCodes: ReadonlySet<unknown> = new Set(["EACCES", "EPERM", "EROFS"]);
+/** The error codes for files and folders that this process may read but not write. */
+export const readOnlyCodes: ReadonlySet<unknown> = new Set(["EACCES", "EPERM", "EROFS"]);
 
 /** Complete reads and writes over a file system, with the syncs that `durability` requires. */
 export class Files {
@@ -33,7 +29,7 @@ export class Files {
 
   /** Opens a file, calls `use` and closes it. Returns the result of `use`; undefined when the file does not exist. */
   withFile<T>(path: string, flags: "r" | "r+" | "w", use: (fd: number) => T): T | undefined {
-    const fd = this.#open(path, flags);
+    const fd = this.open(path, flags);
     if (fd === undefined) return undefined;
     try {
       return use(fd);
@@ -42,9 +38,14 @@ export class Files {
     }
   }
 
-  /** Opens an existing file for reading and writing; undefined when it does not exist. */
-  openForWriting(path: string): number | undefined {
-    return this.#open(path, "r+");
+  /** Opens a file; undefined when it does not exist. */
+  open(path: string, flags: "r" | "r+" | "w"): number | undefined {
+    try {
+      return this.#fs.openSync(path, flags, ownFileMode);
+    } catch (error) {
+      if (errorCode(error) === "ENOENT" && flags !== "w") return undefined;
+      throw error;
+    }
   }
 
   /** Ignores file system errors: data that must be durable has been synced before the close. */
@@ -56,22 +57,9 @@ export class Files {
     }
   }
 
-  stat(fd: number): FileStat {
-    return this.#fs.fstatSync(fd, statOptions);
-  }
-
-  /** The file that has a path, or the symbolic link; undefined when there is none. */
-  statPath(path: string): FileStat | undefined {
-    try {
-      return this.#fs.lstatSync(path, statOptions);
-    } catch (error) {
-      if (errorCode(error) === "ENOENT") return undefined;
-      throw error;
-    }
-  }
-
-  size(fd: number): number {
-    return Number(this.stat(fd).size);
+  /** All bytes of a file; undefined when it does not exist. */
+  read(path: string): Buffer | undefined {
+    return this.withFile(path, "r", (fd) => this.bytes(fd, 0, this.#fs.fstatSync(fd).size));
   }
 
   /** The bytes from `start` up to `end`; fewer when the file ends before `end`. */
@@ -94,14 +82,10 @@ export class Files {
 
   truncate(fd: number, length: number): void {
     this.#fs.ftruncateSync(fd, length);
-    this.sync(fd);
-  }
-
-  sync(fd: number): void {
     if (this.isDurable) this.#fs.fsyncSync(fd);
   }
 
-  /** Syncs what other processes wrote to a file. Does nothing for a file without write permission. */
+  /** Syncs what a process before this one wrote to a file. Does nothing for a file without write permission. */
   syncFile(path: string): void {
     if (!this.isDurable) return;
     try {
@@ -111,22 +95,31 @@ export class Files {
     }
   }
 
-  /** Replaces a file atomically and keeps its permissions: a crash leaves the old file or the new one. */
-  replace(path: string, text: string): void {
-    this.#replace(path, text, this.isDurable);
+  /**
+   * Replaces a file atomically and keeps its permissions: a crash leaves the old file or the new one. A creation is synced in a
+   * relaxed log, too.
+   */
+  replace(path: string, content: string | Uint8Array, isDurable: boolean = this.isDurable): void {
+    const temporary = `${path}.new`;
+    const mode = this.withFile(path, "r", (fd) => this.#mode(fd)) ?? ownFileMode;
+    this.withFile(temporary, "w", (fd) => {
+      if (this.#mode(fd) !== mode) this.#fs.fchmodSync(fd, mode);
+      this.#writeAll(fd, typeof content === "string" ? Buffer.from(content) : content, 0);
+      if (isDurable) this.#fs.fsyncSync(fd);
+    });
+    this.#fs.renameSync(temporary, path);
+    if (isDurable) this.#syncDirectory(dirname(path));
   }
 
-  /** The same, synced even in a relaxed log: a creation or removal is durable in both modes. */
-  replaceDurably(path: string, content: string | Uint8Array): void {
-    this.#replace(path, content, true);
-  }
-
+  /** Removes a file for good; does nothing if it does not exist. */
   remove(path: string): void {
     try {
       this.#fs.unlinkSync(path);
     } catch (error) {
-      if (errorCode(error) !== "ENOENT") throw error;
+      if (errorCode(error) === "ENOENT") return;
+      throw error;
     }
+    this.#syncDirectory(dirname(path));
   }
 
   /** The names in a directory; an empty list when it does not exist. */
@@ -146,29 +139,8 @@ export class Files {
       this.#syncDirectory(dirname(made));
   }
 
-  #open(path: string, flags: "r" | "r+" | "w"): number | undefined {
-    try {
-      return this.#fs.openSync(path, flags, ownFileMode);
-    } catch (error) {
-      if (errorCode(error) === "ENOENT" && flags !== "w") return undefined;
-      throw error;
-    }
-  }
-
-  #replace(path: string, content: string | Uint8Array, isDurable: boolean): void {
-    const temporary = `${path}.new`;
-    const mode = this.withFile(path, "r", (fd) => this.#mode(fd)) ?? ownFileMode;
-    this.withFile(temporary, "w", (fd) => {
-      if (this.#mode(fd) !== mode) this.#fs.fchmodSync(fd, mode);
-      this.#writeAll(fd, typeof content === "string" ? Buffer.from(content) : content, 0);
-      if (isDurable) this.#fs.fsyncSync(fd);
-    });
-    this.#fs.renameSync(temporary, path);
-    if (isDurable) this.#syncDirectory(dirname(path));
-  }
-
   #mode(fd: number): number {
-    return Number(this.stat(fd).mode & permissions);
+    return this.#fs.fstatSync(fd).mode & permissions;
   }
 
   #writeAll(fd: number, bytes: Uint8Array, position: number): void {
@@ -199,14 +171,8 @@ export const damageInFile = (path: string, { code, message, seq = 0, cause }: Lo
     ...(cause === undefined ? {} : { cause }),
   });
 
-/** Runs an operation on a file; converts errors of the file system to `LogWrite`. Damage is thrown with the path. */
-export const withLogErrors = <T>(
-  what: string,
-  path: string,
-  operation: () => MaybePromise<T>,
-): MaybePromise<T> => mapError(operation, (error) => logFailure(what, path, error));
-
-function logFailure(what: string, path: string, error: unknown): unknown {
+/** The error to throw for one of an operation on a file: `LogWrite` for one of the file system; damage has the path. */
+export function logFailure(what: string, path: string, error: unknown): unknown {
   if (error instanceof LogError) return error.code === "LogCorrupt" ? damageInFile(path, error) : error;
   if (typeof errorCode(error) !== "string") return error;
   const reason = error instanceof Error ? error.message : "";

@@ -2,27 +2,20 @@ import { digestOf } from "../digest.ts";
 import { LogError } from "../log-error.ts";
 import { memberToText, textToMember, unquote } from "./record-line.ts";
 
-/** The first line of a file: the id, its generation, and the header or a tombstone. */
+/** The first line of a file: the id, its generation, and the header. */
 export interface HeaderLine {
   readonly id: string;
   readonly generation: string;
-  /** Undefined for a tombstone. */
+  /** Undefined for a file that an earlier release has left of a removed session. */
   readonly header: string | undefined;
 }
 
 const format = 1;
 
-/** The first bytes of the file of a session that exists, ASCII only: enough to recognize the generation. */
-export const headerStart = (generation: string): string =>
-  `{"format":${format},"generation":"${generation}",`;
-
-export function headerToLine({ id, generation, header }: HeaderLine): string {
-  const line =
-    header === undefined
-      ? `{"format":${format},"removed":"${generation}","id":${JSON.stringify(id)}`
-      : `${headerStart(generation)}"id":${JSON.stringify(id)},${textToMember("header", header)}`;
-  return sealLine(line);
-}
+export const headerToLine = ({ id, generation, header }: HeaderLine & { readonly header: string }): string =>
+  sealLine(
+    `{"format":${format},"generation":"${generation}","id":${JSON.stringify(id)},${textToMember("header", header)}`,
+  );
 
 /** Ends a line with the digest of the text before it. This part is the same in every format. */
 export const sealLine = (line: string): string => `${line},"digest":"${digestOf(line)}"}\n`;

@@ -1,196 +1,122 @@
-import { copyRecords } from "../chain.ts";
-import { readStart } from "../validation.ts";
+import { chainStart, copyRecords } from "../chain.ts";
+import { checkInTurns, inspectInTurns } from "../in-turns.ts";
 import { digestOf } from "../digest.ts";
-import { readInTurns } from "../in-turns.ts";
-import { leaseAfter } from "../lease.ts";
 import { LogError } from "../log-error.ts";
-import { andThen } from "../maybe-promise.ts";
-import type {
-  Lease,
-  LeaseClaim,
-  LogInspection,
-  LogRecord,
-  MaybePromise,
-  SessionLog,
-  Snapshot,
-} from "../port.ts";
-import { SerialQueue } from "../serial-queue.ts";
-import type { HeadWatch } from "../head-watch.ts";
-import type { JsonlDirectory } from "./directory.ts";
-import { leaseExtension, snapshotExtension } from "./file-name.ts";
-import { damageInFile } from "./files.ts";
-import { Prefix } from "./prefix.ts";
-import { type Generation, SessionFile } from "./session-file.ts";
-import { SideFile } from "./side-file.ts";
-import { isLeaseNote, isSnapshotNote, type LeaseNote, laterSeq, type SnapshotNote } from "./side-notes.ts";
+import type { Lease, LeaseClaim, LogInspection, LogRecord, SessionLog, Snapshot } from "../port.ts";
+import { readStart } from "../validation.ts";
+import type { JsonlFolder } from "./folder.ts";
+import type { SessionFile } from "./session-file.ts";
 
-/** A handle on one session in a directory of JSONL files. Writes run one after the other, in the order of the calls. */
+/** A handle on one session in a folder of JSONL files. */
 export class JsonlSession implements SessionLog {
   readonly id: string;
   readonly header: string;
-  readonly #directory: JsonlDirectory;
+  readonly #folder: JsonlFolder;
   readonly #file: SessionFile;
-  readonly #prefix: Prefix;
-  readonly #watch: HeadWatch;
-  readonly #lease: SideFile<LeaseNote>;
-  readonly #snapshot: SideFile<SnapshotNote>;
-  readonly #queue = new SerialQueue();
-  #reportedSnapshot = "";
+  #failure: unknown;
 
-  constructor(directory: JsonlDirectory, generation: Generation, watch: HeadWatch) {
-    const { name } = generation;
-    this.id = generation.id;
-    this.header = generation.header;
-    this.#directory = directory;
-    this.#watch = watch;
-    this.#lease = leaseFile(directory, generation);
-    this.#snapshot = new SideFile(
-      directory.files,
-      directory.pathOf(name, snapshotExtension),
-      generation.generation,
-      isSnapshotNote,
-    );
-    this.#file = new SessionFile(directory, generation, () =>
-      Math.max(
-        this.#lease.readValue()?.acknowledgedSeq ?? 0,
-        this.#snapshot.readValue()?.acknowledgedSeq ?? 0,
-      ),
-    );
-    this.#prefix = new Prefix(this, this.#file, directory.files);
+  constructor(folder: JsonlFolder, file: SessionFile) {
+    this.id = file.generation.id;
+    this.header = file.generation.header;
+    this.#folder = folder;
+    this.#file = file;
   }
 
-  append(expectedSeq: number, records: readonly LogRecord[]): MaybePromise<void> {
-    const mine = copyRecords(records);
-    return this.#queue.run(() =>
-      andThen(
-        this.#run("append", () => this.#file.append(expectedSeq, mine)),
-        (head) => {
-          if (head !== undefined) this.#watch.notify(this.#file.generation.name, { by: this, head });
-        },
-      ),
-    );
+  append(expectedSeq: number, records: readonly LogRecord[]): void {
+    if (this.#failure !== undefined) {
+      const { path } = this.#file;
+      throw new LogError("LogWrite", `An earlier append to ${path} failed. Open the session again.`, {
+        cause: this.#failure,
+      });
+    }
+    this.#run("append", () => {
+      try {
+        this.#file.append(expectedSeq, copyRecords(records));
+      } catch (error) {
+        if (!(error instanceof LogError) || error.code === "LogWrite") this.#failure = error;
+        throw error;
+      }
+    });
+    if (records.length > 0) this.#folder.listeners.notify(this.#file.generation.name, { by: this });
   }
 
-  read(afterSeq?: number, limit: number = Infinity): MaybePromise<readonly LogRecord[]> {
-    return this.#run("read", () => this.#file.read(readStart(afterSeq), limit));
+  read(afterSeq?: number, limit: number = Infinity): readonly LogRecord[] {
+    const start = readStart(afterSeq);
+    return this.#run("read", () => {
+      const { seq } = this.#file.head;
+      return start < seq ? this.#file.records(start, Math.min(seq, start + limit)) : [];
+    });
   }
 
   async inspect(): Promise<LogInspection> {
-    try {
-      const records = await readInTurns(this);
-      return { records, damage: undefined, unfinishedBytes: this.#file.unfinishedBytes };
-    } catch (error) {
-      if (!(error instanceof LogError) || error.code !== "LogCorrupt") throw error;
-    }
-    // A damaged file is read at once: its batches may be damaged as well.
-    const found = await this.#run("be inspected", () => this.#file.inspect());
-    return found.damage === undefined
-      ? found
-      : { ...found, damage: damageInFile(this.#file.path, found.damage) };
+    const { damage, unfinishedBytes } = this.#run("be inspected", () => this.#file.content());
+    const read = (afterSeq = 0, limit = Infinity): readonly LogRecord[] =>
+      this.#run("be inspected", () => this.#file.records(afterSeq, afterSeq + limit));
+    const found = await inspectInTurns({ read });
+    if (found.damage !== undefined || damage === undefined) return { ...found, unfinishedBytes };
+    return { ...found, damage };
   }
 
-  checkUpTo(seq: number): MaybePromise<void> {
-    return this.#run("check its records", () =>
-      this.#prefix.check(
-        seq,
-        this.#file.withFile(() => this.#snapshot.readValue()?.prefix),
-      ),
-    );
+  async checkUpTo(seq: number): Promise<void> {
+    await checkInTurns(this, chainStart(this.header), seq);
   }
 
-  head(): MaybePromise<number> {
-    return this.#run("read the head", () => andThen(this.#file.end(), ({ head }) => head.seq));
+  head(): number {
+    return this.#run("read the head", () => this.#file.head.seq);
   }
 
-  lease(claim: LeaseClaim): MaybePromise<Lease> {
-    const claimLease = (): Lease => {
-      const note = this.#lease.readValue();
-      const lease = leaseAfter(note?.lease, claim);
-      if (lease.owner === claim.owner) this.#saveLease(lease, note);
-      return lease;
-    };
-    return this.#queue.run(() => this.#run("take the lease", () => this.#file.withLock(claimLease)));
+  lease(claim: LeaseClaim): Lease {
+    return this.#run("take the lease", () => this.#file.lease(claim));
   }
 
-  currentLease(): MaybePromise<Lease | undefined> {
-    return this.#run("read the lease", () => this.#file.withFile(() => this.#lease.readValue()?.lease));
+  currentLease(): Lease | undefined {
+    return this.#run("read the lease", () => this.#file.currentLease());
   }
 
-  release(owner: string): MaybePromise<void> {
-    const { name } = this.#file.generation;
-    const release = (): void => {
-      const note = this.#lease.readValue();
-      if (note?.lease?.owner === owner) this.#saveLease(undefined, note);
-    };
-    return this.#queue.run(() =>
-      this.#run("release the lease", () => this.#directory.withLock(name, release)),
-    );
+  release(owner: string): void {
+    this.#run("release the lease", () => {
+      if (!this.#file.isRemoved && this.#file.currentLease()?.owner === owner)
+        this.#file.saveLease(undefined);
+    });
   }
 
-  removeAt(seq: number): MaybePromise<boolean> {
-    return this.#queue.run(() =>
-      andThen(
-        this.#run("remove a session", () => this.#file.removeAt(seq)),
-        (isRemoved) => {
-          if (isRemoved) this.#watch.notify(this.#file.generation.name);
-          return isRemoved;
-        },
-      ),
-    );
+  removeAt(seq: number): boolean {
+    return this.#run("remove a session", () => {
+      if (this.#file.head.seq !== seq) return false;
+      this.#folder.remove(this.#file.generation.name);
+      return true;
+    });
   }
 
   watch(listener: () => void): () => void {
-    return this.#watch.add(this.#file.generation.name, listener, this);
+    return this.#folder.listeners.add(this.#file.generation.name, listener, this);
   }
 
-  snapshot(): MaybePromise<Snapshot | undefined> {
-    return this.#run("read the snapshot", () =>
-      this.#file.withFile(() => {
-        const found = this.#snapshot.read();
-        if (found === undefined) return undefined;
-        if ("damagedBytes" in found) return this.#damagedSnapshot(0, found.damagedBytes);
-        const { seq, digest, version, bodyDigest } = found.value;
-        if (digestOf(found.text) !== bodyDigest) return this.#damagedSnapshot(seq, found.text.length);
-        return { seq, digest, version, bodyDigest, body: found.text };
-      }),
-    );
+  snapshot(): Snapshot | undefined {
+    return this.#run("read the snapshot", () => {
+      this.#file.content();
+      const found = this.#file.snapshot.read();
+      if (found === undefined) return undefined;
+      if ("damagedBytes" in found) return this.#damagedSnapshot(0, found.damagedBytes);
+      const { seq, digest, version, bodyDigest } = found.value;
+      if (digestOf(found.text) !== bodyDigest) return this.#damagedSnapshot(seq, found.text.length);
+      return { seq, digest, version, bodyDigest, body: found.text };
+    });
   }
 
-  saveSnapshot({ seq, digest, version, body, bodyDigest }: Snapshot): MaybePromise<void> {
-    const save = async (): Promise<void> => {
-      const prefix = await this.#prefix.extend();
-      await this.#file.withLock(() => {
-        const acknowledgedSeq = laterSeq(this.#file.durableSeq, this.#snapshot.readValue()?.acknowledgedSeq);
-        this.#snapshot.save({ seq, digest, version, bodyDigest, prefix, acknowledgedSeq }, body);
-      });
-    };
-    return this.#queue.run(() => this.#run("save the snapshot", save));
+  saveSnapshot({ seq, digest, version, body, bodyDigest }: Snapshot): void {
+    this.#run("save the snapshot", () => {
+      this.#file.acknowledge();
+      this.#file.snapshot.save({ seq, digest, version, bodyDigest }, body);
+    });
   }
 
-  /** Saves the lease with the last acknowledged record, which is kept when the lease is released. */
-  #saveLease(lease: Lease | undefined, note: LeaseNote | undefined): void {
-    const acknowledgedSeq = laterSeq(this.#file.durableSeq, note?.acknowledgedSeq);
-    if (lease === undefined && acknowledgedSeq === undefined) this.#lease.remove();
-    else this.#lease.save({ lease, acknowledgedSeq });
-  }
-
-  /** Reports a damaged snapshot once. It stays in place, because reading writes nothing; the next snapshot replaces it. */
+  /** It stays in place, because reading writes nothing; the next snapshot replaces it. */
   #damagedSnapshot(afterSeq: number, droppedBytes: number): undefined {
-    const damage = `${afterSeq}/${droppedBytes}`;
-    if (damage !== this.#reportedSnapshot)
-      this.#directory.notice({ type: "damaged-snapshot", id: this.id, afterSeq, droppedBytes });
-
-    this.#reportedSnapshot = damage;
+    this.#folder.onNotice({ type: "damaged-snapshot", id: this.id, afterSeq, droppedBytes });
   }
 
-  #run<T>(what: string, operation: () => MaybePromise<T>): MaybePromise<T> {
-    return this.#directory.run(what, this.#file.path, operation);
+  #run<T>(what: string, operation: () => T): T {
+    return this.#folder.run(what, this.#file.path, operation);
   }
 }
-
-/** The file with the lease of a generation. */
-export const leaseFile = (
-  directory: JsonlDirectory,
-  { name, generation }: Pick<Generation, "name" | "generation">,
-): SideFile<LeaseNote> =>
-  new SideFile(directory.files, directory.pathOf(name, leaseExtension), generation, isLeaseNote);

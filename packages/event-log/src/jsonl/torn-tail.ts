@@ -1,20 +1,30 @@
 import type { ChainHead } from "../chain.ts";
-import { lineAt, lineBreak, type Scan } from "./scan.ts";
+import { lineToRecord } from "./record-line.ts";
 
 const sectorSize = 512;
+const lineBreak = 10;
+
+/** What was found after the header of a file, which has the length `offset`: complete batches of this length up to `head`. */
+interface Found {
+  readonly offset: number;
+  readonly head: ChainHead;
+  readonly length: number;
+  readonly badLine: { readonly start: number } | undefined;
+  readonly isDurable: boolean;
+}
 
 /**
  * Whether the bytes after the last complete batch can be the remains of one append that was never acknowledged. If not,
- * they are damage. `bytes` is the file from `offset` on, and `found` is its scan.
+ * they are damage.
  *
  * A crash cuts the last append short at any byte; then no line break follows. A power cut may also keep late sectors and lose
  * early ones, which read as NUL; then a line is bad, and all lines after it belong to the same batch. In a relaxed log, any
  * number of appends may have been in progress.
  */
-export function isTornTail(bytes: Buffer, offset: number, found: Scan, isDurable: boolean): boolean {
-  if (found.badLine === undefined) return true;
-  if (!isDurable) return bytes.includes(0, found.badLine.start);
-  return hasHole(bytes, offset, found.length) && restIsBatchAfter(found.head, bytes, found.badLine.start);
+export function isTornTail(bytes: Buffer, { offset, head, length, badLine, isDurable }: Found): boolean {
+  if (badLine === undefined) return true;
+  if (!isDurable) return bytes.includes(0, badLine.start);
+  return hasHole(bytes, offset, length) && restIsBatchAfter(head, bytes, badLine.start);
 }
 
 /** Whether a sector, or the written part of one, is all NUL. Records never contain that byte. */
@@ -32,7 +42,7 @@ function restIsBatchAfter(head: ChainHead, bytes: Buffer, badLine: number): bool
   for (let start = bytes.indexOf(lineBreak, badLine) + 1; start < bytes.length;) {
     const end = bytes.indexOf(lineBreak, start);
     if (end < 0) return true;
-    const line = lineAt(bytes, start, end);
+    const line = lineToRecord(bytes.toString("utf8", start, end));
     if (line !== undefined && line.record.seq - line.at !== head.seq) return false;
     start = end + 1;
   }

@@ -14,8 +14,8 @@ export function loadSqlite(): typeof NodeSqlite {
   if (loaded !== undefined) return loaded;
   throw new LogError(
     "UnsupportedRuntime",
-    `A SQLite log needs Node.js 22.13 or newer; this is ${process.version}, which has no node:sqlite. Use jsonlLog, ` +
-      "or update Node.js.",
+    `A SQLite log, and the lock of a JSONL log, need Node.js 22.13 or newer; this is ${process.version}, which has no ` +
+      "node:sqlite. Update Node.js.",
   );
 }
 

@@ -51,12 +51,7 @@ export function failingFileSystem(base: FileSystem, fault: FileFault): FailingFi
     },
     fsyncSync: guarded("fsyncSync", (fd: number) => base.fsyncSync(fd)),
     fdatasyncSync: guarded("fdatasyncSync", (fd: number) => base.fdatasyncSync(fd)),
-    fstatSync: guarded("fstatSync", (...args: Parameters<FileSystem["fstatSync"]>) =>
-      base.fstatSync(...args),
-    ),
-    lstatSync: guarded("lstatSync", (...args: Parameters<FileSystem["lstatSync"]>) =>
-      base.lstatSync(...args),
-    ),
+    fstatSync: guarded("fstatSync", (fd: number) => base.fstatSync(fd)),
     fchmodSync: guarded("fchmodSync", (fd: number, mode: number) => base.fchmodSync(fd, mode)),
     ftruncateSync: guarded("ftruncateSync", (fd: number, length: number) => base.ftruncateSync(fd, length)),
     renameSync: guarded("renameSync", (from: string, to: string) => base.renameSync(from, to)),

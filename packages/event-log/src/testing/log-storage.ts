@@ -2,7 +2,7 @@ import type { EventLog, LogRecord, MaybePromise } from "../port.ts";
 
 /** The store that a conformance case runs on, with ways to damage the stored data. Each case needs its own storage. */
 export interface LogStorage {
-  /** Opens a log on this storage, as another process would. */
+  /** Opens a log on this storage, as another process would, or another part of the one process that the store is for. */
   open(): MaybePromise<EventLog>;
   /** Opens a log on this storage after all processes that use it were killed. */
   reopen(): MaybePromise<EventLog>;

@@ -1,4 +1,4 @@
-import type { FileStat, FileSystem } from "../jsonl/file-system.ts";
+import type { FileSystem } from "../jsonl/file-system.ts";
 import { systemError } from "./failing-file-system.ts";
 
 const sectorSize = 512;
@@ -9,7 +9,6 @@ type Change =
 
 /** A file: its bytes, the bytes that are durable, and the changes since, which may or may not survive. */
 interface Node {
-  readonly ino: bigint;
   bytes: Uint8Array;
   durable: Uint8Array;
   pending: Change[];
@@ -50,7 +49,9 @@ export class PowerLossDisk implements FileSystem {
 
   openSync(path: string, flags: string): number {
     const node = this.#names.get(path) ?? (flags === "w" ? this.#create(path) : undefined);
-    const isDirectory = [...this.#names.keys()].some((name) => name.startsWith(`${path}/`));
+    const isDirectory = [...this.#names.keys(), ...this.#durableNames.keys()].some((name) =>
+      name.startsWith(`${path}/`),
+    );
     if (node === undefined && !isDirectory) throw systemError("ENOENT", "openSync");
     if (flags === "w" && node !== undefined) change(node, { type: "truncate", length: 0 });
     this.#open.set((this.#nextFd += 1), { path, node });
@@ -94,14 +95,8 @@ export class PowerLossDisk implements FileSystem {
     this.fsyncSync(fd);
   }
 
-  fstatSync(fd: number): FileStat {
-    return statOf(this.#node(fd));
-  }
-
-  lstatSync(path: string): FileStat {
-    const node = this.#names.get(path);
-    if (node === undefined) throw systemError("ENOENT", "lstatSync");
-    return statOf(node);
+  fstatSync(fd: number): { readonly size: number; readonly mode: number } {
+    return { size: this.#node(fd).bytes.length, mode: 0o600 };
   }
 
   fchmodSync(): void {
@@ -137,7 +132,7 @@ export class PowerLossDisk implements FileSystem {
   }
 
   #create(path: string): Node {
-    const node: Node = { ino: newNumber(), bytes: new Uint8Array(), durable: new Uint8Array(), pending: [] };
+    const node: Node = { bytes: new Uint8Array(), durable: new Uint8Array(), pending: [] };
     this.#rename([[path, node]]);
     return node;
   }
@@ -153,19 +148,6 @@ export class PowerLossDisk implements FileSystem {
     return node;
   }
 }
-
-let lastNumber = 0n;
-
-const newNumber = (): bigint => (lastNumber += 1n);
-
-const statOf = ({ ino, bytes }: Node): FileStat => ({
-  ino,
-  dev: 1n,
-  size: BigInt(bytes.length),
-  mode: 0o600n,
-  nlink: 1n,
-  isSymbolicLink: () => false,
-});
 
 function rename(names: Names, path: string, node: Node | undefined): void {
   if (node === undefined) names.delete(path);
@@ -190,7 +172,7 @@ function surviveOutage(node: Node, random: () => number): Node {
   let bytes: Uint8Array = node.durable;
   for (const update of node.pending)
     for (const part of partsOf(update, random)) bytes = applyChange(bytes, part);
-  return { ino: node.ino, bytes, durable: bytes, pending: [] };
+  return { bytes, durable: bytes, pending: [] };
 }
 
 /** The surviving part of a change: nothing, all, its beginning, or some of its sectors; lost sectors read as NUL. */

@@ -3,10 +3,10 @@
  * of the session "a", then writes, and prints each result as a line of JSON.
  */
 import { writeSync } from "node:fs";
-import { chainStart, LogError, type SessionLog } from "../../src/index.ts";
+import { LogError, type SessionLog } from "../../src/index.ts";
 import { jsonlLog } from "../../src/jsonl.ts";
 import { sqliteLog } from "../../src/sqlite.ts";
-import { appendBodies, recordsAfter, snapshotOf } from "../../src/testing/index.ts";
+import { appendBodies, snapshotOf } from "../../src/testing/index.ts";
 
 const [, , store = "", path = ""] = process.argv;
 const unprivilegedId = 65_534;
@@ -54,9 +54,6 @@ await print("log", async () => {
   for (const [name, work] of Object.entries(reads)) await print(name, () => work(session));
   await print("create", () => log.create("new", "{}"));
   await print("remove", () => log.remove("a"));
-  await print("appendUnread", async () =>
-    (await log.open("a"))?.append(0, recordsAfter(chainStart("{}"), "{}")),
-  );
   await log.close();
   return "closed";
 });

@@ -147,7 +147,9 @@ describe.each([
       await cli("restore", "twin", "--archive", "twins.db"),
     ]) {
       expect(refused.code).toBe(5);
-      expect(refused.err).toContain('The other log has a different session "twin". Remove that one, or');
+      expect(refused.err).toContain(
+        'The other log has a session "twin", or is the same log. Remove that one, or',
+      );
       expect(refused.err).not.toContain("--to");
     }
     await using opened = sqliteLog(place.at("twins.db"));
@@ -238,6 +240,20 @@ describe.each([
     expect((await cli("show", "bob", "--json")).out).toContain("Not run: the conversation was forked here.");
   });
 
+  it("confirm an approval with the arguments that were approved", async () => {
+    expect((await cli("run", "read a.txt", "--session", "eve", "--approve", "ask")).code).toBe(7);
+    const approved = await cli("approve", "eve", "--args", '{"path":"b.txt"}');
+    expect(approved.out).toMatch(/^Approved: call_1 read_file \{"path":"b\.txt"\}\. It is record \d+\.\n$/);
+    expect((await cli("log", "eve")).out).toContain('approved with other arguments by ada: {"path":"b.txt"}');
+  });
+});
+
+describe.each([
+  ["SQLite, the default", []],
+  ["SQLite, a file", ["--log", "own.db"]],
+])("sessions in %s, which several processes share,", (_, log) => {
+  const cli = (...args: readonly string[]) => said(...args, ...log);
+
   it("wait for decisions from anywhere, which bind to the call", async () => {
     writeFileSync(place.at("a.txt"), "the text\n");
     const host = new TestHost({ cwd: place.path, isTTY: true, env: { NO_COLOR: "1" } });
@@ -262,13 +278,6 @@ describe.each([
     expect(await owner).toBe(0);
     expect(host.stdout.text).not.toContain("the text");
     expect((await cli("log", "eve")).out).toContain("call_1 read_file rejected by bob: not now");
-  });
-
-  it("confirm an approval with the arguments that were approved", async () => {
-    expect((await cli("run", "read a.txt", "--session", "eve", "--approve", "ask")).code).toBe(7);
-    const approved = await cli("approve", "eve", "--args", '{"path":"b.txt"}');
-    expect(approved.out).toMatch(/^Approved: call_1 read_file \{"path":"b\.txt"\}\. It is record \d+\.\n$/);
-    expect((await cli("log", "eve")).out).toContain('approved with other arguments by ada: {"path":"b.txt"}');
   });
 
   it("are paused and resumed from anywhere", async () => {
@@ -309,6 +318,31 @@ describe.each([
       err: "moora: Nothing is in progress in this session.\n",
     });
     expect((await cli("run", "1+1", "--session", "eve", "--approve", "never")).out).toContain("= 2");
+  });
+});
+
+describe("sessions in JSONL, a folder", () => {
+  it("are refused to a second process, with what to use instead", async () => {
+    writeFileSync(place.at("a.txt"), "the text\n");
+    const logs = ["--log", "logs"];
+    const host = new TestHost({ cwd: place.path, isTTY: true, env: { NO_COLOR: "1" } });
+    const owner = host.run(["run", "read a.txt", "--session", "eve", "--approve", "ask", ...logs]);
+    await host.stderr.shows("Allow it?");
+    expect(await said("show", "eve", ...logs)).toMatchObject({
+      code: 4,
+      err: expect.stringMatching(/logs is open in another process, .* use sqliteLog for several processes/),
+    });
+    host.stdin.write("y\n");
+    expect(await owner).toBe(0);
+    expect((await said("show", "eve", ...logs)).code).toBe(0);
+  });
+
+  it("are moved to a SQLite file by one command", async () => {
+    for (const id of ["ada", "eve"]) await said("run", "1+1", "--session", id, "--log", "logs");
+    const moved = await saidLater("prune", "--log", "logs", "--older-than", "1m", "--archive", "own.db");
+    expect(moved.out).toBe("ada  archived\neve  archived\n");
+    expect((await said("show", "ada", "--log", "own.db")).code).toBe(0);
+    expect((await said("sessions", "--log", "logs")).out).not.toContain("ada");
   });
 });
 

@@ -100,6 +100,6 @@ export const readingCases: readonly LogCase[] = [
 
     const more = recordsAfter(await headOf(again), "{}");
     await again.append(30, more);
-    checkEqual(await session.read(28), [...all.slice(28), ...more], "the records after 28 with a new one");
+    checkEqual(await again.read(28), [...all.slice(28), ...more], "the records after 28 with a new one");
   }),
 ];

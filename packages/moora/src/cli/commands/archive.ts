@@ -2,7 +2,7 @@ import { moveSession } from "@moora/agent";
 import { exitCodes } from "../cli-host.ts";
 import type { Command } from "../command.ts";
 import { openArchive } from "../session/archive-target.ts";
-import { moveOptionsOf, reportKeptOriginal } from "../session/move-options.ts";
+import { moveOptionsOf } from "../session/move-options.ts";
 import { sessionCommand } from "../session/session-call.ts";
 
 /** Moves a session to the archive. */
@@ -16,7 +16,6 @@ export const archiveCommand: Command = sessionCommand({
     await using archive = await openArchive(call, { creates: true });
     const moved = await moveSession(log, id, archive.log, moveOptionsOf(call));
     print({ id, moved, archive: archive.target.shown }, `${id} is in ${archive.target.shown}.`);
-    await reportKeptOriginal(call, log);
     return exitCodes.answered;
   },
 });

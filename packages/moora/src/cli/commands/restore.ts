@@ -4,7 +4,7 @@ import { exitCodes } from "../cli-host.ts";
 import type { Command } from "../command.ts";
 import { openArchive } from "../session/archive-target.ts";
 import { withCopyLostHint } from "../session/closed-session.ts";
-import { moveOptionsOf, reportKeptOriginal } from "../session/move-options.ts";
+import { moveOptionsOf } from "../session/move-options.ts";
 import { sessionCommand } from "../session/session-call.ts";
 
 /** Moves a session back from the archive. */
@@ -25,7 +25,6 @@ export const restoreCommand: Command = sessionCommand({
       },
     );
     print({ id, moved, log: target.shown }, `${id} is in ${target.shown}.`);
-    await reportKeptOriginal(call, archive.log);
     return exitCodes.answered;
   },
 });
