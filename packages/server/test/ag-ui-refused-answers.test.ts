@@ -107,16 +107,6 @@ describe("a rejection that comes with a new message after its loop was canceled"
     },
   );
 
-  it("counts as done after another window has posted a message", async () => {
-    await using thread = await new Thread().ask();
-    const { client, other, scene } = thread;
-    await thread.cancel();
-    await say(other, "Theirs", "user_2");
-    expect(await thread.send(["cancel"], "Next")).toBe("RUN_FINISHED");
-    expect(await thread.posts()).toEqual(["Pay", "Theirs", "Next"]);
-    expect(shown(client)).toEqual(await shownAnew(scene));
-  });
-
   it("counts as done for a question of a sub-agent", async () => {
     const script = [callsTools([{ name: "pay" }]), answers("Paid.")];
     const cashier = agentOf(script, { name: "cashier", tools: [pay()] });
@@ -127,30 +117,6 @@ describe("a rejection that comes with a new message after its loop was canceled"
     expect(await thread.send(["cancel"], "Next")).toBe("RUN_FINISHED");
     expect(lastText(thread.client)).toBe("Hello.");
     expect(await thread.posts()).toEqual(["Pay", "Next"]);
-  });
-});
-
-describe("a new message that comes with answers which are refused", () => {
-  it.each<[string, string]>([
-    ["already-decided", "Read 5."],
-    ["not-open", "Read 4."],
-    ["conflicting-answers", ""],
-  ])("stays the last one of the client, which then posts it: %s", async (code) => {
-    await using thread = await new Thread().ask();
-    const { client, other, id, scene } = thread;
-    if (code === "already-decided") await run(other, { resume: [resumeOf(id, "reject")] });
-    if (code === "not-open") await thread.cancel();
-    const before = await thread.posts();
-    expect(
-      await thread.send(code === "conflicting-answers" ? ["approve", "reject"] : ["approve"], "Next"),
-    ).toBe(code);
-    expect(lastText(client)).toBe("Next");
-    expect(await thread.posts()).toEqual(before);
-    client.pendingInterrupts = [];
-    await client.runAgent();
-    expect(await thread.posts()).toEqual([...before, "Next"]);
-    expect(shown(client)).toEqual(await shownAnew(scene));
-    expect(scene.failures).toEqual([]);
   });
 });
 

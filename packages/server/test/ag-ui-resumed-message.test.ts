@@ -51,8 +51,6 @@ async function logged(scene: AgUiScene): Promise<readonly string[]> {
 const shown = ({ messages }: HttpAgent): readonly unknown[] =>
   messages.flatMap(({ role, content }) => (role === "tool" || content === undefined ? [] : [content]));
 
-const last = ({ events }: AgUiScene): object => ({ ...events.at(-1) });
-
 describe("a message that is sent together with the answer to an interrupt", () => {
   it.each<[string, Answer]>([
     ["an approval", approved],
@@ -70,18 +68,6 @@ describe("a message that is sent together with the answer to an interrupt", () =
     expect(shown(client).at(-1)).toBe("Read: Thanks, More.");
     expect(await logged(scene)).toEqual(["Pay", "Thanks", "Read: Thanks.", "More", "Read: Thanks, More."]);
     expect(scene.failures).toEqual([]);
-  });
-
-  it("is recorded once by a run that is sent again", async () => {
-    await using thread = await asked();
-    const { scene, client, id, paid } = thread;
-    const again = scene.client();
-    again.setMessages([...client.messages]);
-    await resume(client, id, approved, "Thanks");
-    await resume(again, id, approved, "Thanks");
-    expect(scene.outcome).toEqual({ type: "success" });
-    expect(await logged(scene)).toEqual(["Pay", "Thanks", "Read: Thanks."]);
-    expect(paid).toHaveLength(1);
   });
 
   it("is answered if the interrupt has the same answer already", async () => {
@@ -108,17 +94,6 @@ describe("a message that is sent together with the answer to an interrupt", () =
     await resume(client, id, approved, "Thanks");
     expect(scene.outcome).toEqual({ type: "success" });
     expect(await logged(scene)).toEqual(["Pay", "Thanks", "Both."]);
-  });
-
-  it("is not recorded if the answer is refused", async () => {
-    await using thread = await asked();
-    const { scene, client, id } = thread;
-    const other = scene.client();
-    other.setMessages([...client.messages]);
-    await resume(client, id, approved);
-    await resume(other, id, rejected, "Hello");
-    expect(last(scene)).toMatchObject({ type: "RUN_ERROR", code: "already-decided" });
-    expect(await logged(scene)).toEqual(["Pay", "Read: ."]);
   });
 
   it("is refused with its answer if its id is that of another message, and the interrupt stays open", async () => {

@@ -56,36 +56,6 @@ describe("a chat that is loaded again while the model writes", () => {
     expect(page.errors).toEqual([]);
   });
 
-  it("shows the reasoning above the text that is being written", async () => {
-    const model = new HandModel();
-    await using page = pageOf(model);
-    const first = page.chat();
-    const sent = first.sendMessage({ text: "Hi" });
-    const attempt = await model.attempt(1);
-    attempt.reason("I think.");
-    attempt.write("Let me ");
-    await untilPasses(() => expect(shownBy(first)).toHaveLength(2));
-    const { chat, resumed } = await page.reload();
-    await untilPasses(() => expect(shownBy(chat)).toEqual(["reasoning: I think.", "text: Let me "]));
-    attempt.write("see.");
-    attempt.begin("add", "{}");
-    attempt.end();
-    const second = await model.attempt(2);
-    second.reason("So it is.");
-    second.write("Done.");
-    second.end();
-    await Promise.all([sent, resumed]);
-    expect(chat.lastMessage).toEqual(first.lastMessage);
-    expect(shownBy(chat)).toEqual([
-      "reasoning: I think.",
-      "text: Let me see.",
-      "add",
-      "reasoning: So it is.",
-      "text: Done.",
-    ]);
-    expect(page.errors).toEqual([]);
-  });
-
   it("shows the answer of the server that takes the session over in the place of the one that was cut off", async () => {
     const storage = new MemoryStorage();
     const [first, second] = [new HandModel(), new HandModel()];

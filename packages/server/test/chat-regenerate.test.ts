@@ -66,21 +66,6 @@ describe("an answer that a page asks for once more", () => {
     expect(await userMessages(scene)).toBe(1);
   });
 
-  it("is written after a canceled loop", async () => {
-    const model = new HandModel();
-    await using scene = new ChatScene(agentOf(model));
-    const { chat, sent } = await begun(scene, model, "Half");
-    await scene.scene.as("ada").post(`/sessions/${(await read(scene)).session}/cancel`);
-    await sent;
-    const again = chat.regenerate();
-    const attempt = await model.attempt(2);
-    attempt.write("Whole.");
-    attempt.end();
-    await again;
-    expect(shown(chat.messages)).toEqual(["user: Hi", "assistant: Whole."]);
-    expect(scene.errors).toEqual([]);
-  });
-
   it("is the one that is being written, if the page has only stopped reading", async () => {
     const model = new HandModel();
     await using scene = new ChatScene(agentOf(model));

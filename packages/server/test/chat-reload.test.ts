@@ -1,6 +1,5 @@
 import { askHuman } from "@moora/agent";
 import { chatViewSchema, type ChatView } from "@moora/agent-webui-protocol";
-import { memoryLog, MemoryStorage } from "@moora/event-log";
 import type { LlmOutcome } from "@moora/llm";
 import { answers, callsTools, fails, hangs } from "@moora/llm/testing";
 import { HandModel } from "@moora/testbed/server/hand-model";
@@ -199,23 +198,6 @@ describe("a chat that a page reads after a reload", () => {
     expect(scene.errors).toEqual([]);
   });
 
-  it("has the question of a message that waits for it once, after the answer of a page that shows it above", async () => {
-    const script = [callsTools([{ name: "pay" }]), answers("Done.")];
-    await using scene = new ChatScene(agentOf(script, { tools: [pay()] }));
-    const last = lastAssistantMessageIsCompleteWithApprovalResponses;
-    const chat = scene.chat("chat-1", "ada", [], last);
-    await chat.sendMessage({ text: "Pay" });
-    await chat.sendMessage({ text: "Hurry" });
-    await chat.addToolApprovalResponse({ id: askedIn(chat), approved: true });
-    await scene.rests(chat);
-    // The condition of the AI SDK looks at the last message only. The page sends the answer itself.
-    await chat.sendMessage();
-    expect(chat.messages.map(({ role }) => role)).toEqual(["user", "assistant", "user"]);
-    const parts = chat.messages[1]?.parts.filter(({ type }) => type === "dynamic-tool");
-    expect(parts).toMatchObject([{ state: "output-available" }]);
-    expect(scene.errors).toEqual([]);
-  });
-
   it("has the messages of two windows before the answer to both", async () => {
     const model = new HandModel();
     await using scene = new ChatScene(agentOf(model));
@@ -304,18 +286,6 @@ describe("a chat that a page reads after a reload", () => {
     expect(scene.responses.at(-1)?.status).toBe(204);
     expect(textOf(chat)).toBe("one ");
     expect(textOf(await reload(scene))).toBe("one two");
-  });
-
-  it("has an answer to its end that was completed at another server", async () => {
-    const storage = new MemoryStorage();
-    await using scene = new ChatScene(agentOf([answers("One two.")]), { log: memoryLog(storage) });
-    await scene.chat().sendMessage({ text: "Count" });
-    await using other = new ChatScene(agentOf([]), { log: memoryLog(storage) });
-    const [user] = (await read(scene)).messages as UIMessage[];
-    const page = other.chat("chat-1", "ada", user === undefined ? [] : [user]);
-    await page.resumeStream();
-    expect(textOf(page)).toBe("One two.");
-    expect(other.errors).toEqual([]);
   });
 
   it("is empty before its first message, and for any other user", async () => {

@@ -162,24 +162,6 @@ describe("a question that waits for days", () => {
   });
 });
 
-describe("reminders that came due while no process ran the session", () => {
-  it("are one reminder, and the next one is due a whole interval later", async () => {
-    const scene = sceneOf([[call("pay")]], { approval: { policy: { tools: ["pay"] }, remindAfterMs: day } });
-    await asked(scene);
-    await scene.clock.advanceAsync(10.5 * day);
-    const session = await scene.open();
-    await quiet(session);
-    expect(session.questions()).toMatchObject([{ reminder: 1 }]);
-    await scene.clock.advanceAsync(day - 1);
-    await quiet(session);
-    expect(session.questions()).toMatchObject([{ reminder: 1 }]);
-    await scene.clock.advanceAsync(1);
-    await quiet(session);
-    expect(session.questions()).toMatchObject([{ reminder: 2 }]);
-    await session.close();
-  });
-});
-
 describe("a decision about something else, from another process, before and after a restart", () => {
   it("is refused with its reason, and the session stays answerable (H01, H06)", async () => {
     const scene = sceneOf([[call("look"), call("pay")]], asking("pay"));

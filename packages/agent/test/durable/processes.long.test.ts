@@ -8,8 +8,6 @@ import { problemsAfter } from "@moora/testbed/durable/outcome";
 import { storageOf, type Storage, type StoreName } from "@moora/testbed/durable/places";
 import { checkSound } from "@moora/testbed/durable/scene";
 
-const stores: readonly StoreName[] = ["sqlite", "jsonl"];
-
 /** What processes share: a store, and a world outside where their tools leave their traces. */
 interface Shared extends AsyncDisposable {
   readonly storage: Storage;
@@ -44,9 +42,6 @@ function sharedOn(name: StoreName): Shared {
   };
 }
 
-/** A clock that is an hour ahead: every lease has run out by it. */
-const anHourLater: Clock = { now: () => Date.now() + 3_600_000, after: () => () => undefined };
-
 async function hostHere(
   { storage, counter, sessions }: Shared,
   tool: string,
@@ -60,76 +55,6 @@ async function hostHere(
   sessions.push(session);
   return session;
 }
-
-describe.each(stores)("the same approval, on %s", (store) => {
-  it("answered twice at once from two processes, is recorded once: the other process learns who was first (H04)", async () => {
-    await using shared = sharedOn(store);
-    const session = await hostHere(shared, "asked");
-    await session.send("Please.");
-    await quiet(session);
-    const people = [shared.child("decide", "bob"), shared.child("decide", "eve")];
-    for (const person of people) await person.said("ready");
-    for (const person of people) person.send("go");
-    const receipts = await Promise.all(people.map((person) => person.said("receipt")));
-    await session.refresh();
-    await quiet(session);
-    const by = session.current().toolCalls["call_1"]?.decision?.by;
-    expect(["bob", "eve"]).toContain(by);
-    expect(receipts).toContainEqual({ status: "accepted", seq: expect.any(Number) });
-    expect(receipts).toContainEqual({ status: "ignored", reason: "already-decided", decidedBy: by });
-    expect(shared.counter.runs).toHaveLength(1);
-    expect(session.current().reActContext.control.type).toBe("Done");
-    await checkSound(session, shared.storage.open());
-    for (const person of people) expect(await person.ended()).toBe(0);
-  });
-});
-
-describe.each(stores)("an owner that is stopped in the middle of a tool, on %s (D04)", (store) => {
-  it("finds itself taken over when it continues: its result is refused, nothing runs twice, and the log is one", async () => {
-    await using shared = sharedOn(store);
-    const child = shared.child("run", "there");
-    await child.said("working");
-    child.signal("SIGSTOP");
-    const session = await hostHere(shared, "once", anHourLater);
-    await quiet(session);
-    expect(session.current().toolCalls["call_1"]?.result).toMatchObject({ code: "outcome-unknown" });
-    for (let index = 0; index < 5; index += 1) {
-      expect(await session.send(`message ${index}`)).toMatchObject({ status: "accepted" });
-      await quiet(session);
-    }
-    const ended = session.current();
-    child.signal("SIGCONT");
-    child.send("finish");
-    expect(await child.said("refused")).toBe("StaleWriter");
-    expect(await child.ended()).toBe(0);
-    await session.refresh();
-    expect(session.current()).toBe(ended);
-    const keys = shared.counter.runs.map(({ key }) => key);
-    expect([keys.length, new Set(keys).size]).toEqual([6, 6]);
-    await checkSound(session, shared.storage.open());
-  });
-});
-
-describe.each(stores)("a host that is asked to end in the middle of a tool, on %s (C12)", (store) => {
-  it("ends at once and cleanly, starts nothing more, and the next one continues", async () => {
-    await using shared = sharedOn(store);
-    const child = shared.child("run", "there", "keyed");
-    await child.said("working");
-    child.signal("SIGTERM");
-    expect(await child.ended()).toBe(0);
-    await expect(child.said("uncaught")).rejects.toThrow("without reporting");
-    expect(shared.counter.runs).toHaveLength(1);
-    const { state } = await stateAt(shared.storage.open(), "ada");
-    expect(state.toolCalls["call_1"]?.result).toBeNull();
-    // The lease was released: no process has to wait for its end.
-    const session = await hostHere(shared, "keyed");
-    await quiet(session);
-    expect(session.current().reActContext.control.type).toBe("Done");
-    const [first, second, ...more] = shared.counter.runs;
-    expect([second?.key, more]).toEqual([first?.key, []]);
-    await checkSound(session, shared.storage.open());
-  });
-});
 
 describe("a tool that ends its process (C06)", () => {
   it.each([

@@ -91,18 +91,6 @@ describe("a run in a log", () => {
     ]);
   });
 
-  it("resumes open work: a once tool never runs twice, and its outcome is unknown", async () => {
-    const { builder, keys } = await leftOpen("once");
-    const engine = builder.resume().build();
-    const events = await eventsOf(engine);
-    expect(keys).toHaveLength(1);
-    expect(engine.state.toolCalls["call_1"]?.result).toMatchObject({
-      isSuccess: false,
-      code: "outcome-unknown",
-    });
-    expect(events.at(-1)).toMatchObject({ type: "FinalAnswer", text: answer });
-  });
-
   it("returns a recorded answer without any work", async () => {
     const llm = new MockLlmCaller(() => answers(answer));
     const builder = new AgentBuilder(task).llm(llm).log(memoryLog()).sessionId("ada").resume();
@@ -136,20 +124,6 @@ describe("a run in a log", () => {
     }
     expect(seen.filter((type) => type === "ApprovalRequested")).toHaveLength(1);
     expect(seen.at(-1)).toBe("FinalAnswer");
-  });
-
-  it("rejects calls that need approval without a reviewer", async () => {
-    const llm = new MockLlmCaller([callsTools([{ name: "pay", arguments: {} }]), answers(answer)]);
-    const tool = defineTool({
-      name: "pay",
-      description: "Pays.",
-      input,
-      approval: "always",
-      execute: () => "paid",
-    });
-    const engine = new AgentBuilder(task).llm(llm).tool(tool).log(memoryLog()).build();
-    expect(await engine.run()).toBe(answer);
-    expect(engine.state.toolCalls["call_1"]?.result).toMatchObject({ isSuccess: false, code: "rejected" });
   });
 
   it("is rejected while another host runs it", async () => {
