@@ -349,11 +349,6 @@ describe("a tool that asks in the middle of its call", () => {
 
   it.each([
     ["no question", {}, "question is missing. It must be a text."],
-    [
-      "an option that it does not have",
-      { question: "?", stat: 1 },
-      'Unknown option "stat" of toolAsks. Did you mean "state"?',
-    ],
     ["a state that is not JSON", { question: "?", state: { at: new Map() } }, "toolAsks: state.at"],
   ])("fails the call at %s", async (_, options, message) => {
     const { session } = scene(script, { tools: [toolOf("book", () => toolAsks(options as never))] });
