@@ -299,42 +299,6 @@ describe("three questions of one turn, each answered by another process after an
   });
 });
 
-/** Says something and approves what is asked, until nothing is done any more. */
-async function answered(session: DurableSession, text: string): Promise<void> {
-  await session.send(text);
-  await quiet(session);
-  for (const question of session.questions()) await session.decide(question, "approve");
-  await quiet(session);
-}
-
-describe("a cancel at every position, from another process (G01)", () => {
-  it("leaves each open call with one result and a request that is valid; the next message is answered", async () => {
-    for (let at = 2; ; at += 1) {
-      const scene = sceneOf([[call("look"), call("pay"), call("ship")], [call("look", 2)]], asking("ship"));
-      const session = await scene.open();
-      const other = await scene.post();
-      let cancelled: Promise<unknown> | undefined;
-      const stop = session.onInput((_input, _state, seq) => {
-        if (seq === at) cancelled = other.refresh().then(() => other.cancel());
-      });
-      await answered(session, "Please.");
-      stop();
-      await cancelled;
-      await session.refresh();
-      await quiet(session);
-      const isOver = cancelled === undefined;
-      for (const { result } of Object.values(session.current().toolCalls))
-        if (!isOver) expect(result, `at ${at}`).not.toBeNull();
-      expect(problemsAfter(session.current()), `at ${at}`).toEqual([]);
-      await answered(session, "Again.");
-      expect(session.current().reActContext.control.type, `at ${at}`).toBe("Done");
-      await checkSound(session, scene.log());
-      await Promise.all([session.close(), other.close()]);
-      if (isOver) break;
-    }
-  });
-});
-
 describe("a person whose clock is ahead", () => {
   const expiring = { approval: { policy: "always", expiresAfterMs: 10_000 } } as const;
 

@@ -2,12 +2,10 @@ import type { AgentState } from "@moora/agent-core-state-machine";
 import { seededRandom } from "@moora/event-log/testing";
 import { hangs, MockLlmCaller } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
-import { defineAgent, openSession, stateAt, type DurableSession } from "../../src/index.ts";
+import { stateAt, type DurableSession } from "../../src/index.ts";
 import { quiet } from "@moora/testbed/durable/drive";
-import { storageOf, storeNames } from "@moora/testbed/durable/places";
-import { remoteLog } from "@moora/testbed/durable/remote-log";
+import { storageOf } from "@moora/testbed/durable/places";
 import { checkSound, sceneOf } from "@moora/testbed/durable/scene";
-import { turn, TestClock } from "@moora/testbed/test-clock";
 
 /** A message while the model is at work: it waits in the queue, and nothing else happens. */
 const noted = (text: string) => ({
@@ -17,95 +15,10 @@ const noted = (text: string) => ({
   timestamp: 1,
 });
 
-/** Notes are taken while a loop runs; this one does not end. */
-const thinker = defineAgent({ name: "thinker", llm: new MockLlmCaller(() => hangs("Hm")) });
-
 const notesOf = (session: DurableSession): readonly string[] =>
   session
     .current()
     .messages.flatMap(({ role, content }) => (role === "user" && content !== "Think." ? [content] : []));
-
-interface Poster {
-  readonly name: string;
-  readonly session: DurableSession;
-}
-
-/** Each says so many things, in its own time, and waits for no answer before the next. */
-async function postAll(posters: readonly Poster[], count: number, random: () => number) {
-  const receipts = new Map<string, number>();
-  await Promise.all(
-    posters.map(async ({ name, session }) => {
-      const pending: Promise<void>[] = [];
-      for (let index = 0; index < count; index += 1) {
-        const text = `${name} ${index}`;
-        pending.push(
-          session.dispatch(noted(text)).then((receipt) => {
-            if (receipt.status === "accepted") receipts.set(text, receipt.seq);
-          }),
-        );
-        if (random() < 0.3) await turn();
-        if (random() < 0.2) await Promise.all(pending.splice(0));
-      }
-      await Promise.all(pending);
-    }),
-  );
-  return receipts;
-}
-
-describe.each(["memory", "jsonl", "sqlite", "memory behind a network"] as const)("on %s", (name) => {
-  const store = storeNames.find((known) => known === name) ?? "memory";
-
-  it.each([1, 2, 3])(
-    "(D01, V6) two posters and an owner at once: each input once, in order, the same everywhere (seed %i)",
-    async (seed) => {
-      const random = seededRandom(seed);
-      await using storage = storageOf(store);
-      const pass = async (): Promise<void> => {
-        for (let turns = Math.floor(random() * 4); turns > 0; turns -= 1) await turn();
-      };
-      const open = (access: "run" | "post"): Promise<DurableSession> => {
-        const log = storage.open();
-        const isFar = name === "memory behind a network";
-        const clock = new TestClock();
-        return openSession(thinker, { log: isFar ? remoteLog(log, pass) : log, id: "ada", clock, access });
-      };
-      const owner = await open("run");
-      await owner.send("Think.");
-      await quietUnderWay(owner);
-      const [one, two] = [await open("post"), await open("post")];
-      const reader = await open("post");
-      const seqs: number[] = [];
-      await reader.follow(0, (seq) => seqs.push(seq));
-      const posters = [
-        { name: "owner", session: owner },
-        { name: "one", session: one },
-        { name: "two", session: two },
-      ];
-      const count = 150;
-      const receipts = await postAll(posters, count, random);
-      const sessions = [owner, one, two, reader];
-      for (const session of sessions) await session.refresh();
-      const notes = notesOf(owner);
-      expect(receipts.size).toBe(3 * count);
-      expect(new Set(notes)).toEqual(new Set(receipts.keys()));
-      expect(notes).toHaveLength(3 * count);
-      expect(notes).toEqual([...receipts].toSorted(([, a], [, b]) => a - b).map(([text]) => text));
-      for (const poster of posters) {
-        expect(notes.filter((text) => text.startsWith(poster.name))).toEqual(
-          Array.from({ length: count }, (_, index) => `${poster.name} ${index}`),
-        );
-      }
-      for (const session of sessions) await checkSound(session, storage.open());
-      expect(seqs).toEqual(Array.from({ length: owner.info().seq }, (_, index) => index + 1));
-      for (const session of sessions) await session.close();
-    },
-  );
-});
-
-/** When the model has begun to answer, which it never ends. */
-async function quietUnderWay(session: DurableSession): Promise<void> {
-  while (session.current().streaming === null) await turn();
-}
 
 describe("one session in one process", () => {
   it("(D06) takes 1,000 unawaited inputs from anywhere: each once, numbers only grow, states are the fold", async () => {

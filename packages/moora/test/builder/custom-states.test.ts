@@ -2,7 +2,7 @@ import { memoryAt } from "@moora/agent";
 import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
 import type { AgentBuilder } from "../../src/builder/agent-builder.ts";
-import { answer, errorOf, hybridBuilder, movesOf, notesIn, stateOf, task } from "./support/runs.ts";
+import { answer, errorOf, hybridBuilder, movesOf, stateOf, task } from "./support/runs.ts";
 import { weatherIn, weatherTool } from "./support/tools.ts";
 
 const answering = (): MockLlmCaller => new MockLlmCaller(() => answers(answer));
@@ -31,20 +31,6 @@ describe("a custom state", () => {
       "Planning LlmFinalAnswer Review",
       "Review Publish Published",
     ]);
-  });
-
-  it("may send the model back to work, with a note", async () => {
-    const llm = answering();
-    let visits = 0;
-    const engine = reviewed(async () => {
-      visits += 1;
-      return visits === 1 ? { event: "Revise", note: "Say it in one word." } : "Publish";
-    })
-      .llm(llm)
-      .build();
-    expect(await engine.run()).toBe(answer);
-    expect(llm.callCount).toBe(2);
-    expect(notesIn(llm.requests[1])).toEqual(["Say it in one word."]);
   });
 
   it.each(["run", "runSync"] as const)("may add a note to the trace, with data, in %s", async (method) => {
@@ -85,19 +71,6 @@ describe("a custom state", () => {
     expect(agent.config.graph.replay).toEqual({ Review: "safe" });
   });
 
-  it("may be the end: its handler does not run", async () => {
-    const engine = hybridBuilder(task)
-      .llm(answering())
-      .state("Archive", () => {
-        throw new Error("A terminal state has nothing to do.");
-      })
-      .transition("Planning", "LlmFinalAnswer", "Archive")
-      .terminalState("Archive")
-      .build();
-    expect(await engine.run()).toBe(answer);
-    expect(engine.currentState()).toBe("Archive");
-  });
-
   it("may replace a built-in end", async () => {
     const engine = hybridBuilder(task)
       .llm(new MockLlmCaller(() => callsTools([weatherIn("Oslo")], { text: "I still look." })))
@@ -123,12 +96,5 @@ describe("an invalid graph", () => {
       failure: { from: "Review", event: "Approve" },
     });
     expect(engine.currentState()).toBe("Error");
-  });
-
-  it("continues if there is a transition for the failure of a handler", async () => {
-    const engine = reviewed(() => Promise.reject(new Error("The reviewer is ill.")))
-      .transition("Review", "HandlerFailed", "Published")
-      .build();
-    expect(await engine.run()).toBe(answer);
   });
 });

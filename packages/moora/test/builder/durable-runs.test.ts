@@ -102,30 +102,6 @@ describe("a run in a log", () => {
     expect(llm.callCount).toBe(1);
   });
 
-  it("yields the questions from before it was resumed", async () => {
-    const log = memoryLog();
-    const llm = new MockLlmCaller([callsTools([{ name: "pay", arguments: {} }]), answers(answer)]);
-    const tool = defineTool({
-      name: "pay",
-      description: "Pays.",
-      input,
-      approval: "always",
-      execute: () => "paid",
-    });
-    const builder = new AgentBuilder(task).llm(llm).tool(tool).log(log).sessionId("ada").resume();
-    const host = await openSession(builder.build().agent, { log, id: "ada" });
-    await host.send(task);
-    await host.settled();
-    await host.close();
-    const seen: string[] = [];
-    for await (const event of builder.build().runStreaming()) {
-      seen.push(event.type);
-      if (event.type === "ApprovalRequested") await event.decide("approve", "ada");
-    }
-    expect(seen.filter((type) => type === "ApprovalRequested")).toHaveLength(1);
-    expect(seen.at(-1)).toBe("FinalAnswer");
-  });
-
   it("is rejected while another host runs it", async () => {
     const { builder, log } = await leftOpen("keyed");
     await using other = await openSession(builder.build().agent, { log, id: "ada", owner: "bob" });
