@@ -244,7 +244,7 @@ describe("a thousand calls in one turn (K03)", () => {
   });
 });
 
-describe("a result that comes twice, or late (E04, E06)", () => {
+describe("a result that comes twice, or late (E04, E06, E07)", () => {
   it("changes nothing, and gets the reason", async () => {
     const { session, inputs } = scene([callsTools([{ name: "work" }]), hangs()], { tools: [toolOf("work")] });
     await session.send("q");
