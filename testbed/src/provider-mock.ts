@@ -33,6 +33,16 @@ const partsOf = (outcome: LlmOutcome): LlmTurn["parts"] => {
 const contentOf = (outcome: LlmOutcome): LlmTurn["parts"] =>
   partsOf(outcome).filter(({ type }) => type !== "reasoning");
 
+/** What a caller reads of the reasoning and the calls. */
+const readOf = ({ reasoning }: MockedProvider): readonly object[] => {
+  if (reasoning === undefined)
+    return calls.map(({ name, arguments: given }) => ({ type: "tool-call", name, arguments: given }));
+  return [
+    { type: "reasoning", text: "I must add twice.", ...reasoning },
+    ...calls.map((call) => ({ type: "tool-call", ...call })),
+  ];
+};
+
 /** Runs callers against an independent server: its understanding of the protocol must match that of our own test servers. */
 export function describeAgainstMock(providers: readonly MockedProvider[]): void {
   let mock: LLMock;
@@ -75,15 +85,8 @@ export function describeAgainstMock(providers: readonly MockedProvider[]): void 
       mock.on({ userMessage: "sum", hasToolResult: true }, { content: "The sums are 3 and 7." });
       const caller = callerOf();
       const outcome = await caller.call(question("sum"));
-      if (provider.reasoning === undefined)
-        expect(contentOf(outcome)).toMatchObject(
-          calls.map(({ id: _, ...call }) => ({ type: "tool-call", ...call })),
-        );
-      else
-        expect(partsOf(outcome)).toMatchObject([
-          { type: "reasoning", text: "I must add twice.", ...provider.reasoning },
-          ...calls.map((call) => ({ type: "tool-call", ...call })),
-        ]);
+      const shown = provider.reasoning === undefined ? contentOf(outcome) : partsOf(outcome);
+      expect(shown).toMatchObject(readOf(provider));
       if (!outcome.ok) throw new Error("checked above");
       const results = ["3", "7"].map((content) => ({ isError: false, content }));
       const next = await caller.call(question("sum", { role: "assistant", turn: outcome.turn, results }));

@@ -48,10 +48,7 @@ async function elsewhere({ scene }: ChatScene): Promise<{
 }
 
 /** The parts of the last message as a page reads them after a reload. */
-async function reloaded(scene: ChatScene): Promise<readonly object[]> {
-  const { body } = await scene.scene.as("ada").get("/agents/helper/chat/chat-1");
-  return partsOf(scene.chat("chat-1", "ada", body.messages as UIMessage[]));
-}
+const reloaded = async (scene: ChatScene): Promise<readonly object[]> => partsOf(await scene.reload());
 
 /** Waits until the loop of the chat has ended. */
 const ended = async ({ ada, path }: { readonly ada: Client; readonly path: string }): Promise<void> =>

@@ -362,9 +362,7 @@ describe("a call, while the model writes it", () => {
     const chat = scene.chat();
     const sent = chat.sendMessage({ text: "Pay" });
     await untilPasses(() => expect(partsOf(chat)[1]).toEqual(draft));
-    const ada = scene.scene.as("ada");
-    const [{ id }] = (await ada.get("/sessions")).body.sessions;
-    await ada.post(`/sessions/${id}/cancel`);
+    await scene.cancel();
     await sent;
     expect(partsOf(chat)[1]).toEqual(draft);
     expect((await scene.chunksOf(0)).slice(-3)).toEqual(["finish-step", "abort", "[DONE]"]);
