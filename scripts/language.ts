@@ -131,7 +131,6 @@ const allowed: readonly Exception[] = [
     ["packages/agent-core-state-machine/src/wording.ts", "Nobody reported its outcome in time."],
     ["packages/agent/test/restarts/", "Nobody reported its outcome in time."],
     ["packages/agent/test/session/", "Nobody approved this call in time."],
-    ["packages/moora/test/builder/", "Nobody approved this call in time."],
   ]),
   ...exceptions("words of users", [
     ["packages/planner/test/", ""],

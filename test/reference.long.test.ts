@@ -270,7 +270,7 @@ const valueTables = valuePages.flatMap(tablesOf).flatMap(({ subject, rows }) => 
 });
 
 describe("the reference of values", () => {
-  it("has the tables of what a tool gets and returns, of the result of a run, of simulations, explorations and runs of tools", () => {
+  it("has the tables of what a tool gets and returns, of the result of a run, of simulations and runs of tools", () => {
     const types = valueTables.map(({ type }) => type);
     expect(types).toEqual([
       "ToolContext",
@@ -278,7 +278,6 @@ describe("the reference of values", () => {
       "UsageReport",
       "RunResult",
       "SimulateOptions",
-      "ExploreOptions",
       "ToolRun",
     ]);
   });

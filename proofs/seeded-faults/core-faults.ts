@@ -169,7 +169,7 @@ export const coreFaults: readonly Fault[] = [
       replacement: "",
     },
     [...limits, ...transcripts],
-    /gives up when a retry cannot help|is asked once only/,
+    /gives up when a retry cannot help/,
   ),
   fault(
     46,

@@ -5,7 +5,6 @@ const restored = "packages/agent/src/durable/restore.ts";
 const tests = "packages/agent/test/restarts";
 const people = "packages/agent/test/durable/people.test.ts";
 const snapshots = "packages/agent/test/durable/snapshots.test.ts";
-const simulation = "packages/agent-testing/test/simulation/core-defects.test.ts";
 
 /** Faults that show after a restart: in what is reported about calls, in what runs again, and in what the state is read from. */
 export const restartFaults: readonly Fault[] = [
@@ -28,8 +27,8 @@ export const restartFaults: readonly Fault[] = [
       text: "if (call.mayHaveRun) failAsUnknown",
       replacement: "if (call.questions < 0) failAsUnknown",
     },
-    [`${tests}/words-about-calls.test.ts`, simulation],
-    /the tool is removed: the outcome is unknown|when the next release removes a \w+ tool/,
+    [`${tests}/words-about-calls.test.ts`],
+    /the tool is removed: the outcome is unknown/,
   ),
   fault(
     71,
@@ -61,8 +60,8 @@ export const restartFaults: readonly Fault[] = [
       text: "if (record === undefined) return;",
       replacement: "if (record === undefined || call.mayHaveRun) return;",
     },
-    [`${tests}/policy-changes.test.ts`, simulation],
-    /keeps a blacklisted call that was interrupted|a keyed call that a crash interrupted does not run again/,
+    [`${tests}/policy-changes.test.ts`],
+    /keeps a blacklisted call that was interrupted/,
   ),
   fault(
     75,
@@ -115,8 +114,8 @@ export const restartFaults: readonly Fault[] = [
       text: 'if (about === "outcome") failAsUnknown',
       replacement: "if (call.questions < 0) failAsUnknown",
     },
-    [`${tests}/words-about-calls.test.ts`, simulation],
-    /a question about its outcome that expires leaves it unknown|when the question about its outcome expires/,
+    [`${tests}/words-about-calls.test.ts`],
+    /a question about its outcome that expires leaves it unknown/,
   ),
   fault(
     90,
@@ -126,8 +125,8 @@ export const restartFaults: readonly Fault[] = [
       text: "if (call !== undefined && mayHaveRun(call))",
       replacement: "if (call !== undefined && call.questions < 0)",
     },
-    [`${tests}/words-about-calls.test.ts`, simulation],
-    /a cancel while its outcome is asked about|a cancel before its second attempt|when it is cancelled while a person/,
+    [`${tests}/words-about-calls.test.ts`],
+    /a cancel while its outcome is asked about|a cancel before its second attempt/,
   ),
   fault(
     92,
@@ -137,8 +136,8 @@ export const restartFaults: readonly Fault[] = [
       text: "request: control.attempt + 1,",
       replacement: "",
     },
-    [`${tests}/model-calls.test.ts`, simulation],
-    /has another idempotency key when its request has changed|made again with another prompt has another/,
+    [`${tests}/model-calls.test.ts`],
+    /has another idempotency key when its request has changed/,
   ),
   fault(
     93,

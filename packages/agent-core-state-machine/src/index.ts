@@ -37,7 +37,8 @@ export { applyPatches, keysToPointer } from "./data/patches.ts";
 export type { DataPatch } from "./data/patches.ts";
 export { initialAgentState } from "./initial.ts";
 export type { InitialAgentOptions } from "./initial.ts";
-export { agentEventSchema, inputSchemas, inputsIn } from "./input.ts";
+export { agentEventSchema, inputSchemas } from "./input.ts";
+export { inputsIn } from "./starts.ts";
 export type {
   AddContextNoteInput,
   SnapshotTakenInput,

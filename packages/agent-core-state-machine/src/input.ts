@@ -296,24 +296,6 @@ export type Start = Immutable<z.infer<typeof startSchema>>;
 /** The input that records, alone, that work is about to start. */
 export type IntentInput = InputOf<Start["type"]>;
 
-/** Whether an input is an intent. */
-export const isIntent = (input: AgentInput): input is IntentInput => Object.hasOwn(intents, input.type);
-
-/** What an input says, one by one: the input without what begins with it, then the intents of that. */
-export function inputsIn(input: AgentInput): readonly AgentInput[] {
-  if (input.starts === undefined) return [input];
-  const { timestamp } = input;
-  return [factOf(input), ...input.starts.map((start) => ({ ...start, timestamp }))];
-}
-
-/** An input without what begins with it. */
-export function factOf<Input extends AgentInput>(input: Input): Input {
-  if (input.starts === undefined) return input;
-  const fact: { -readonly [Field in keyof Input]: Input[Field] } = { ...input };
-  delete fact.starts;
-  return fact;
-}
-
 /** A message of the user. It starts a loop; while one runs, `interjection` of the configuration applies. */
 export type UserMessageInput = InputOf<"user-message-received">;
 /** The intent to call the model, which is durable before the call is made. */

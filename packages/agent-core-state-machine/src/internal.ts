@@ -61,7 +61,7 @@ export { closedByFork, noDecision, noReviewer } from "./no-reviewer.ts";
 export { parseStoredInput } from "./parse-input.ts";
 export { costAt, priceOf } from "./prices.ts";
 export { toolsSchema } from "./state.ts";
-export { factOf, isIntent } from "./input.ts";
+export { factOf, isIntent } from "./starts.ts";
 export { withIntents } from "./transition.ts";
 export { addAgentUsage, noAgentUsage, totalTokens } from "./usage.ts";
 export { sentenceToText, wording } from "./wording.ts";

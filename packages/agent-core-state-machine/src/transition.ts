@@ -38,6 +38,7 @@ import {
   toolCallStarted,
 } from "./inputs/tool-call.ts";
 import { userMessageReceived } from "./inputs/user-message.ts";
+import { intentToStart } from "./starts.ts";
 import type { AgentState } from "./state.ts";
 
 /** The handlers of an agent, one for each type of input. */
@@ -152,11 +153,11 @@ class EditedStep implements AgentStep {
   }
 
   /** Continues the edit with what begins. This step must not be read anymore. */
-  begin(starts: readonly Start[]): { readonly step: AgentStep; readonly begun: readonly Start[] } {
+  begin(starts: readonly Start[]): { readonly step: AgentStep; readonly starts: readonly Start[] } {
     const edit = this.#edit;
     const begun = begin(edit, starts);
     edit.touch();
-    return { step: new EditedStep(edit), begun };
+    return { step: new EditedStep(edit), starts: begun };
   }
 
   get changes(): readonly AgentChange[] {
@@ -181,13 +182,15 @@ export function withIntents(
   intents: readonly IntentInput[],
 ): BegunStep | undefined {
   if (!(made instanceof EditedStep)) return undefined;
-  const starts = new Map(intents.map((intent) => [startOf(intent), intent]));
-  const { step, begun } = made.begin([...starts.keys()]);
-  const refused = [...starts].flatMap(([start, intent]) => (begun.includes(start) ? [] : [intent]));
-  return { input: { ...input, starts: [...(input.starts ?? []), ...begun] }, step, refused };
+  const starts = new Map(intents.map((intent) => [intentToStart(intent), intent]));
+  const begun = made.begin([...starts.keys()]);
+  const refused = [...starts].flatMap(([start, intent]) => (begun.starts.includes(start) ? [] : [intent]));
+  return {
+    input: { ...input, starts: [...(input.starts ?? []), ...begun.starts] },
+    step: begun.step,
+    refused,
+  };
 }
-
-const startOf = ({ timestamp, ...start }: IntentInput): Start => start;
 
 /**
  * Fires an event of the control graph directly: for tests of a graph, and for tools that show one. A pair without a row

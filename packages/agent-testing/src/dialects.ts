@@ -1,5 +1,5 @@
 /**
- * The rules of four kinds of servers, for `simulate`, `explore` and the laws: the requests that a server would answer with
+ * The rules of four kinds of servers, for `simulate` and the laws: the requests that a server would answer with
  * 400. Requires `@moora/llm-openai` and `@moora/llm-anthropic`, whose conversions it checks.
  */
 import { anthropicDialects } from "./dialects/anthropic-dialects.ts";

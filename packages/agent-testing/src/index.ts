@@ -19,9 +19,8 @@ export {
 } from "./make-inputs.ts";
 export { answered, callFailed, callsMade, llmStarted, summarized } from "./make-model-inputs.ts";
 export type { MadeCall, MadeTurn } from "./make-model-inputs.ts";
-export { goldenLogs } from "./golden/golden-logs.ts";
-export type { GoldenOptions } from "./golden/golden-logs.ts";
-export type { GoldenDifference, GoldenReport } from "./golden/golden-report.ts";
+export { goldenLogs } from "./golden-logs.ts";
+export type { GoldenDifference, GoldenOptions, GoldenReport } from "./golden-logs.ts";
 export { replayLog, replayPortable, ReplayDiffers } from "./replay-log.ts";
 export type { ReplayedLog, ReplayOptions } from "./replay-log.ts";
 export type { AgentDifference } from "./compare-agent.ts";
@@ -50,6 +49,3 @@ export type { ToolRun } from "./simulation/pending.ts";
 export { identityOf, kitVersion } from "./simulation/identity.ts";
 export type { SimulationFailure, SimulationReport } from "./simulation/report.ts";
 export { VirtualClock } from "./simulation/virtual-clock.ts";
-export { explore } from "./exploration/explore.ts";
-export type { ExploreOptions, ExploreReport } from "./exploration/explore.ts";
-export type { ExploredAgent, SmallOutcome } from "./exploration/small-outcomes.ts";

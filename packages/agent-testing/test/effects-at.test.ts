@@ -3,7 +3,6 @@ import { isEffectWanted } from "@moora/agent-core-effects/internal";
 import {
   agentTransition,
   initialAgentState,
-  replay,
   type AgentInput,
   type AgentState,
 } from "@moora/agent-core-state-machine";
@@ -166,23 +165,6 @@ function* drawn(seed: number, length: number): Generator<readonly [AgentState, r
     yield [state, inputs];
   }
 }
-
-describe("the effects of a state (A08)", () => {
-  it("are the same live, computed twice, after JSON and after a replay, in the same order", () => {
-    for (let seed = 1; seed <= 60; seed += 1) {
-      const from = [...drawn(seed, 0)];
-      expect(from).toHaveLength(0);
-      const choose = seededChoose(seed);
-      const initial = initialAgentState({ config: drawConfig(choose), tools: drawTools(choose) });
-      for (const [state, inputs] of drawn(seed, 40)) {
-        const wanted = JSON.stringify(effectsAt(state));
-        expect(JSON.stringify(effectsAt(state))).toBe(wanted);
-        expect(JSON.stringify(effectsAt(JSON.parse(JSON.stringify(state))))).toBe(wanted);
-        expect(JSON.stringify(effectsAt(replay(inputs, initial)))).toBe(wanted);
-      }
-    }
-  });
-});
 
 describe("whether a state wants one effect", () => {
   it("is the same as whether its effects contain the key, for every effect that an earlier state wanted", () => {

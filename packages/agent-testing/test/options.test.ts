@@ -13,7 +13,6 @@ import { z } from "zod";
 import {
   asked,
   decided,
-  explore,
   given,
   givenAgent,
   goldenLogs,
@@ -87,25 +86,6 @@ describe("a simulation that would test nothing is refused", () => {
     await expect(simulate(agent, { faults: ["crsh"] })).rejects.toThrow(BuildError);
     const options = { invariants: {}, seed: 3, runs: 5, length: 10, faults: ["crash"] };
     expect((await simulateActions(agent, { actions: [] }, options)).failure).toBeUndefined();
-  });
-});
-
-describe("an exploration that would visit nothing is refused", () => {
-  it.each([
-    [{ depth: Number.NaN }, "depth must be a positive integer, got NaN."],
-    [{ depth: 0 }, "depth must be a positive integer, got 0."],
-    [{ depth: -1 }, "depth must be a positive integer, got -1."],
-    [{ depth: 3, maxStates: Number.NaN }, "maxStates must be a positive integer, got NaN."],
-    [{ depth: 3, messages: -1 }, "messages must be 0 or a positive integer, got -1."],
-    [{ deph: 3 }, 'Unknown option "deph" of explore. Did you mean "depth"?'],
-  ])("explore with %o", (options, message) => {
-    const thrown = (): unknown => explore(agent, untyped({ ...broken, ...options }));
-    expect(thrown).toThrow(BuildError);
-    expect(thrown).toThrow(message);
-  });
-
-  it("explore takes a depth of 1, and finds what is broken there", () => {
-    expect(explore(agent, { ...broken, depth: 1 }).failure).toBeDefined();
   });
 });
 

@@ -84,6 +84,10 @@ describe("tools", () => {
     expect(
       withTools()(asked("q"), three, failed("call_1"), failed("call_3"), failed("call_2")).walk,
     ).toContain("ParallelActing --ToolFailure--> Observing"));
+  it("succeeds when one of them does", () =>
+    expect(
+      withTools()(asked("q"), three, failed("call_1"), succeeded("call_3"), failed("call_2")).walk,
+    ).toContain("ParallelActing --ToolSuccess--> Observing"));
   it("runs one after the other without parallelTools", () => {
     const serial = withTools({ toolCalls: { parallel: false } });
     serial(asked("q"), three).shows("Acting", "tool/call_1/1");

@@ -115,10 +115,6 @@ describe("what a sub-agent asks of a human", () => {
     return llm instanceof MockLlmCaller ? JSON.stringify(llm.requests[1]?.messages.at(-1)) : "";
   };
 
-  it("is answered by its own host", async () => {
-    expect(await paid({ onApproval: () => "approve" })).toContain("paid");
-  });
-
   it("is rejected where no reviewer can answer, so that it never hangs", async () => {
     expect(await paid({})).toContain("Not run. No reviewer is available.");
   });
@@ -275,13 +271,6 @@ describe("what a sub-agent spends", () => {
     });
   });
 
-  it("is nothing where nothing is left: its model is not asked (K04)", async () => {
-    expect(await spent({}, { maxTokens: 40 })).toMatchObject({
-      failure: { reason: "BudgetExceeded" },
-      asked: 0,
-    });
-  });
-
   it("is limited by what it costs, too (K04)", async () => {
     const prices = { default: { input: 1_000_000, output: 0 } };
     const once = callsTools([{ name: "look" }], { usage: { inputTokens: 3, outputTokens: 0 } });
@@ -297,16 +286,6 @@ describe("what a sub-agent spends", () => {
     // 30 of the 36 are gone when it is called: two of its requests use up the rest.
     expect(await failureOf(runTask(caller, "q"))).toMatchObject({ reason: "BudgetExceeded" });
     expect([script.callCount, llm.callCount]).toEqual([1, 2]);
-  });
-
-  it("is limited at every depth (K04)", async () => {
-    const leaf = agentOf(() => callsTools([{ name: "look" }], { usage }), [toolOf("look")], {
-      limits: { maxSteps: 50 },
-    });
-    const middle = agentOf([asks("leaf"), answers("never")], [asTool(leaf, { name: "leaf" })]);
-    const root = callerOf(asTool(middle, { name: "middle" }), { budget: { maxTokens: 160 } });
-    expect(await failureOf(runTask(root, "q"))).toMatchObject({ reason: "BudgetExceeded" });
-    expect([root, middle, leaf].map(({ llm }) => llm.callCount)).toEqual([1, 1, 2]);
   });
 });
 

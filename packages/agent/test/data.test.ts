@@ -534,11 +534,6 @@ describe("defineData and defineAgent refuse what cannot work", () => {
       "The tool add_item uses data that the agent does not have.",
     ],
     [
-      "an unknown option",
-      () => defineData(JSON.parse('{ "schema": { "type": "object" }, "initial": {}, "verson": 2 }')),
-      'Unknown option "verson" of defineData. Did you mean "version"?',
-    ],
-    [
       "a missing initial value",
       () => defineData(JSON.parse('{ "schema": { "type": "object" } }')),
       "initial of defineData is missing.",

@@ -115,10 +115,6 @@ describe("an invalid limit (K04)", () => {
     [{ big: 3 }, "prices.big needs an object of options, got 3."],
     [{ big: { input: 1 } }, "prices.big.output is missing. It must be a number of at least 0."],
     [
-      { big: { input: 1, output: 1, cachedinput: 1 } },
-      'Unknown option "cachedinput" of prices.big. Did you mean "cachedInput"?',
-    ],
-    [
       { big: { input: 1, output: 1, cacheWrite: "1" } },
       'prices.big.cacheWrite must be a number of at least 0, got "1".',
     ],
@@ -286,11 +282,6 @@ describe("what is put where something else is expected is refused, with the plac
       'llm must be a model, such as openai("gpt-5.5"), got an object.',
     ],
     [
-      "a misspelt option",
-      { llm, systemprompt: "a" },
-      'Unknown option "systemprompt" of defineAgent. Did you mean "systemPrompt"?',
-    ],
-    [
       "a group of config",
       { llm, limits: { maxSteps: 3 } },
       'Unknown option "limits" of defineAgent. It is a field of config: config: { limits: ... }.',
@@ -353,11 +344,6 @@ describe("what is put where something else is expected is refused, with the plac
       "predicates.big must be a function, got true.",
     ],
     [
-      "a misspelt limit",
-      { llm, runLimits: { toolTimeout: 5 } },
-      'Unknown option "toolTimeout" of runLimits. Did you mean "toolTimeoutMs"?',
-    ],
-    [
       "a limit of 0",
       { llm, runLimits: { toolTimeoutMs: 0 } },
       "runLimits.toolTimeoutMs must be a positive integer, got 0.",
@@ -369,10 +355,6 @@ describe("what is put where something else is expected is refused, with the plac
   });
 
   it.each<[object, string]>([
-    [
-      { settings: { temperatur: 3 } },
-      'config.settings.temperatur: unknown field. Did you mean "temperature"?',
-    ],
     [{ settings: { maxTokens: 3 } }, "config.settings.maxTokens: unknown field."],
     [{ settings: { temperature: "hot" } }, 'config.settings.temperature must be a finite number, got "hot".'],
     [{ settings: { topP: 3 } }, "config.settings.topP must be at most 1, got 3."],
@@ -387,8 +369,6 @@ describe("what is put where something else is expected is refused, with the plac
       "config.settings.providerOptions.openai must be an object, got 3.",
     ],
     [{ budget: { maxReasoningTokens: 3 } }, "config.budget.maxReasoningTokens: unknown field."],
-    [{ budget: { maxToken: 3 } }, 'config.budget.maxToken: unknown field. Did you mean "maxTokens"?'],
-    [{ approval: { polcy: "always" } }, 'config.approval.polcy: unknown field. Did you mean "policy"?'],
     [{ approval: {} }, 'config.approval.policy is missing. It must be "never" or "always" or an object.'],
     [
       { approval: { policy: "allways" } },
@@ -397,15 +377,6 @@ describe("what is put where something else is expected is refused, with the plac
     [
       { approval: { policy: { above: "huge" } } },
       'config.approval.policy.above must be "low", "medium", "high" or "critical", got "huge".',
-    ],
-    [
-      { approval: { policy: { above: "high", tols: [] } } },
-      'config.approval.policy.tols: unknown field. Did you mean "tools"?',
-    ],
-    [{ toolChoice: { nam: "a" } }, 'config.toolChoice.nam: unknown field. Did you mean "name"?'],
-    [
-      { graph: { states: [], rows: {}, terminal: [] } },
-      'config.graph.terminal: unknown field. Did you mean "terminals"?',
     ],
     [{ interjection: "wait" }, 'config.interjection must be "queue", "restart" or "reject", got "wait".'],
     [{ models: { default: 5 } }, "config.models.default must be a string, got 5."],

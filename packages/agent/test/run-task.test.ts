@@ -167,19 +167,6 @@ describe("a task is gone through", () => {
     expect(await typesOf(run)).toEqual([]);
   });
 
-  it.each<[string, (run: AgentRun) => Promise<unknown>]>([
-    ["catch", (run) => run.catch(() => undefined)],
-    ["finally", (run) => run.finally(() => undefined)],
-  ])("with %s as with then: all events at once, none after it", async (_, wait) => {
-    const first = runTask(four(), "2+2?");
-    const waited = wait(first);
-    expect(await typesOf(first)).toEqual(all);
-    await waited;
-    const second = runTask(four(), "2+2?");
-    await wait(second);
-    expect(await typesOf(second)).toEqual([]);
-  });
-
   it("by two at once, each at his own pace", async () => {
     const run = runTask(four(), "2+2?");
     const [first, second] = await Promise.all([typesOf(run), typesOf(run)]);

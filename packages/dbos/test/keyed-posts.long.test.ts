@@ -129,11 +129,3 @@ describe("the key of a post", { timeout: 120_000 }, () => {
     expect(messagesOf(await stateNow())).toEqual(["Hello"]);
   });
 });
-
-describe("a message without a key that two processes post", { timeout: 120_000 }, () => {
-  it("applies once", async () => {
-    await using one = await launch({});
-    const posts = [one, other, one].map((host) => host.post(id, message("Hello")));
-    expect((await Promise.all(posts)).filter((hasApplied) => hasApplied)).toHaveLength(1);
-  });
-});

@@ -19,15 +19,6 @@ describe("the arguments of a post to DBOS", () => {
     await expect(post(input)).rejects.toThrow(InputRefused);
   });
 
-  it("refuse an input that only the workflows of the session may dispatch", async () => {
-    const started = { type: "tool-call-started", toolCallId: "call_1", attempt: 1, timestamp: 1 };
-    await expect(post(started)).rejects.toMatchObject({
-      name: "InputRefused",
-      code: "not-allowed",
-      message: "type: Only the workflows of the session may dispatch tool-call-started.",
-    });
-  });
-
   const keyRule = "key must be a well-formed string of 1 to 200 characters without NUL";
   const options: readonly (readonly [string, unknown, string])[] = [
     ["an unknown option", { kee: "one" }, 'Unknown option "kee"'],

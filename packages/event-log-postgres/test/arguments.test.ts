@@ -12,12 +12,6 @@ describe("postgresLog refuses, with InvalidOption, before it connects", () => {
     ["an object that is not a pool", { host: "h" }, {}, "got a value of type object."],
     ["text as options", "postgres://h/d", "fast", 'postgresLog needs an object of options, got "fast".'],
     [
-      "a misspelled option",
-      "postgres://h/d",
-      { shema: "agents" },
-      'Unknown option "shema" of postgresLog. Did you mean "schema"?',
-    ],
-    [
       "a time limit as text",
       "postgres://h/d",
       { busyTimeoutMs: "x" },

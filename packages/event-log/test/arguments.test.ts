@@ -46,16 +46,6 @@ describe("a log refuses an unusable option, with InvalidOption", () => {
       'busyTimeoutMs of sqliteLog must be a number of milliseconds from 0 to 2147483647, got "x".',
     ],
     [
-      "a misspelled name",
-      () => sqliteLog("never.db", untyped({ durable: true })),
-      'Unknown option "durable" of sqliteLog. Did you mean "durability"?',
-    ],
-    [
-      "a misspelled name for jsonlLog",
-      () => jsonlLog("never", untyped({ durable: 1 })),
-      'Unknown option "durable" of jsonlLog. Did you mean "durability"?',
-    ],
-    [
       "a name that is near none",
       () => jsonlLog("never", untyped({ compression: true })),
       'Unknown option "compression" of jsonlLog. Known options: durability, onNotice, fs.',

@@ -50,11 +50,6 @@ describe("openaiChat refuses", () => {
   it.each<[string, unknown, string]>([
     ["the name of a profile", "ollama", 'must be a profile such as chatProfiles.ollama, got "ollama".'],
     [
-      "a misspelled field of a profile",
-      { ...chatProfiles.local, baseUrl: "http://127.0.0.1:1" },
-      'Unknown option "profile.baseUrl" of openaiChat. Did you mean "baseURL"?',
-    ],
-    [
       "a profile without its fields",
       { name: "x" },
       "profile.baseURL of openaiChat is missing. It must be a string.",

@@ -220,7 +220,7 @@ export function planAt<State, Input, Effect>(
         tried?.some((round) => Object.hasOwn(round, key)) === true
       )
         continue;
-      if (mayStart(effect, key, from)) addIntent(intents, plan, definition, key, effect);
+      if (mayStart(effect, key, from)) addIntent(intents, plan, definition, { key, effect });
       else (plan.held ??= new Set()).add(key);
     }
     const isPart = plan.entries.length === 0 && intents.length > 0 && cause !== undefined;
@@ -241,8 +241,7 @@ function addIntent<State, Input, Effect>(
   intents: Intent<Input, Effect>[],
   { after, refused }: Plan<State, Input, Effect>,
   definition: PlanRules<State, Input, Effect>["definition"],
-  key: string,
-  effect: Effect,
+  { key, effect }: { readonly key: string; readonly effect: Effect },
 ): void {
   try {
     const input = definition.intentOf?.(effect, key, after);

@@ -269,7 +269,7 @@ describe("I4: inputs", () => {
     expect(seen).toEqual(["a", "a,b", "a,b,c"]);
   });
 
-  it("chain 100,000 times without growing the stack", () => {
+  it("chain 100,000 times without growing the stack (D07)", () => {
     let count = 0;
     const moorex = createMoorex<number, 1, never>({
       initial: () => 0,

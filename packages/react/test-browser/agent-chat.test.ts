@@ -144,17 +144,6 @@ describe("a page with useAgentChat", () => {
     await page.getByRole("button", { name: "Approve" }).waitFor();
   });
 
-  it("rejects a call", async () => {
-    const page = await chat();
-    await ready(page);
-    await click(page, "Pay");
-    await click(page, 'Reject {"cents":5}');
-    await page.getByText("It is not paid.").waitFor();
-    await ready(page);
-    expect(await page.locator("p.tool").allTextContents()).toEqual(["output-denied"]);
-    expect(paid).toEqual([]);
-  });
-
   it("sends a file, and shows the file of the model", async () => {
     const page = await chat();
     await ready(page);
@@ -168,17 +157,6 @@ describe("a page with useAgentChat", () => {
         .poll(() => picture.evaluate((image) => "naturalWidth" in image && image.naturalWidth))
         .toBe(1);
     }
-  });
-
-  it("shows an error, and continues after it", async () => {
-    const page = await chat();
-    await ready(page);
-    await click(page, "Break");
-    await page.locator("output", { hasText: "The key is wrong." }).waitFor();
-    await click(page, "Add");
-    await page.getByText("Four and six.").waitFor();
-    await ready(page);
-    expect(await page.locator("p").last().textContent()).toBe("Four and six.");
   });
 
   it("resumes an approval and an answer after it was loaded again", async () => {

@@ -127,31 +127,6 @@ describe("a server before Restate", () => {
     expect(late.body).toMatchObject({ status: "ignored" });
   });
 
-  it("cancels a loop", async () => {
-    await using scene = serve();
-    const ada = scene.as("ada");
-    const id = await ada.create();
-    await using stream = await ada.events(id);
-    await ada.post(`/sessions/${id}/messages`, { content: "Please wait." });
-    await stream.until("llm-call-started");
-    expect((await ada.post(`/sessions/${id}/cancel`)).body).toMatchObject({ status: "accepted" });
-    await stream.until("re-act-cancelled");
-    expect((await ada.get(`/sessions/${id}`)).body.state.reActContext.control.type).toBe("Error");
-    expect((await ada.post(`/sessions/${id}/cancel`)).body).toMatchObject({ status: "ignored" });
-  });
-
-  it("pauses and resumes a session", async () => {
-    await using scene = serve();
-    const ada = scene.as("ada");
-    const id = await ada.create();
-    await using stream = await ada.events(id);
-    expect((await ada.post(`/sessions/${id}/pause`)).body).toMatchObject({ status: "accepted" });
-    await ada.post(`/sessions/${id}/messages`, { content: "Hi" });
-    expect((await ada.post(`/sessions/${id}/resume`)).body).toMatchObject({ status: "accepted" });
-    await stream.until("re-act-observed");
-    expect(stream.inputs.map(({ input }) => input.type)).not.toContain("session-opened");
-  });
-
   it("changes the data once for one idempotency key, and refuses a change that does not fit", async () => {
     await using scene = serve();
     const ada = scene.as("ada");

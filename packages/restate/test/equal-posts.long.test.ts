@@ -3,7 +3,7 @@ import { answers, MockLlmCaller } from "@moora/llm/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Scene } from "@moora/testbed/server/scene";
 import { restateSession } from "../src/index.ts";
-import { LogScene, newId } from "./log-scene.ts";
+import { LogScene } from "./log-scene.ts";
 
 const agent = (): Agent => defineAgent({ name: "helper", llm: new MockLlmCaller(() => answers("Hello.")) });
 
@@ -32,15 +32,6 @@ async function messagesOf(id: string): Promise<readonly string[]> {
 const message = (content: string) => userMessage(content, { messageId: "m1" });
 
 describe("ten equal posts at once, and one with their id and another body", () => {
-  it("apply once to a session on Restate", async () => {
-    const id = newId();
-    const session = restateSession({ ingressUrl: restate.server.ingressUrl, agent: "helper", id });
-    const applied = await tenTimes(() => session.post(message("One.")));
-    expect(applied.filter((hasApplied) => hasApplied)).toHaveLength(1);
-    expect(await session.post(message("Two."))).toBe(false);
-    expect(await messagesOf(id)).toEqual(["One."]);
-  });
-
   it("apply once from ten processes that post, and all others get the reason", async () => {
     const { id } = await restate.create();
     const log = restate.openLog();

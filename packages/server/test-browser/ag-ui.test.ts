@@ -146,22 +146,6 @@ const resume = (given: readonly Interrupt[], approved = true): Promise<void> =>
     [given.map(({ id }) => id), approved] as const,
   );
 
-async function sessionId(): Promise<string> {
-  const { sessions } = (await (await fetch(`${served.url}/sessions`)).json()) as {
-    sessions: readonly { id: string }[];
-  };
-  return sessions[0]?.id ?? "";
-}
-
-async function post(kind: string, body: object): Promise<void> {
-  const response = await fetch(`${served.url}/sessions/${encodeURIComponent(await sessionId())}/${kind}`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify(body),
-  });
-  expect(await response.json()).toMatchObject({ status: "accepted" });
-}
-
 describe("a page with the client of AG-UI", () => {
   it("shows text, reasoning, and parallel tools with the pieces of their arguments", async () => {
     await say("Add");
@@ -184,35 +168,6 @@ describe("a page with the client of AG-UI", () => {
       expect.arrayContaining(["user: Add", "assistant: Let me see.", 'tool: {"sum":4}', 'tool: {"sum":6}']),
     );
     expect(contents.at(-1)).toBe("assistant: That is done.");
-  });
-
-  it("has the data of the session as its state: what tools change, and what others post", async () => {
-    await say("Add");
-    expect((await view()).state).toEqual({ sums: [4, 6] });
-    await post("data", { patches: [{ op: "replace", path: "/sums", value: [1] }] });
-    await say("Hello");
-    expect((await view()).state).toEqual({ sums: [1] });
-    expect((await view()).failures).toEqual([]);
-  });
-
-  it("changes its state: the tool of the next run sees it, and the page sees what the tool changes", async () => {
-    const change = (state: unknown): Promise<void> => page.evaluate((given) => thread.change(given), state);
-    await say("Hello");
-    await change({ sums: [100] });
-    await say("Count");
-    const { state, events, messages, failures } = await view();
-    expect(messages.map(({ content }) => content)).toContain('{"before":1}');
-    expect(state).toEqual({ sums: [100, 1] });
-    expect(events.map(({ type }): string => type)).toContain("STATE_DELTA");
-    expect(failures).toEqual([]);
-    await post("data", { patches: [{ op: "replace", path: "/sums/0", value: 200 }] });
-    await change({ sums: [300, 1] });
-    await say("Once more");
-    expect((await view()).events.at(-1)).toMatchObject({ type: "RUN_ERROR", code: "state-conflict" });
-    expect((await view()).state).toEqual({ sums: [200, 1] });
-    await page.evaluate(() => thread.run({}));
-    expect(await outcome()).toEqual({ type: "success" });
-    expect(await lastText()).toBe("Hello.");
   });
 
   it("answers interrupts later, after the page was loaded again, and one by one", async () => {
@@ -244,21 +199,6 @@ describe("a page with the client of AG-UI", () => {
     expect((await view()).failures).toEqual([]);
   });
 
-  it("cancels what it has asked, and continues the thread after it", async () => {
-    await say("Pay");
-    const { interrupts: asked = [] } = await outcome();
-    await cancel();
-    await page.evaluate(
-      (ids) => thread.run({ resume: ids.map((interruptId) => ({ interruptId, status: "cancelled" })) }),
-      asked.map(({ id }) => id),
-    );
-    expect(await outcome()).toEqual({ type: "cancelled" });
-    await say("Hello");
-    expect(await lastText()).toBe("Hello.");
-    expect((await view()).failures).toEqual([]);
-    expect(paid).toEqual([]);
-  });
-
   it("gets the whole run again after its connection was lost, and the message counts once", async () => {
     await begin("Sing");
     await expect.poll(lastText).toBe("Once upon a time");
@@ -272,15 +212,5 @@ describe("a page with the client of AG-UI", () => {
     expect(await outcome()).toEqual({ type: "cancelled" });
     const { messages } = await view();
     expect(messages.filter(({ role }) => role === "user")).toHaveLength(1);
-  });
-
-  it("shows a run that fails, and continues the thread after it", async () => {
-    await say("Break");
-    const { events, failures } = await view();
-    expect(events.at(-1)).toMatchObject({ type: "RUN_ERROR", message: "The key is wrong." });
-    expect(failures).toEqual([]);
-    await say("Hello");
-    expect(await lastText()).toBe("Hello.");
-    expect(await outcome()).toEqual({ type: "success" });
   });
 });

@@ -117,33 +117,6 @@ describe("a page with useChat and its default transport", () => {
     expect(paid).toEqual([{ cents: 5 }]);
   });
 
-  it("approves a call after a message that waits for the answer", async () => {
-    await click("Pay");
-    await page.getByRole("button", { name: "Approve" }).waitFor();
-    await ready();
-    const waited = page.waitForResponse((response) => response.request().method() === "POST");
-    await click("Look");
-    await waited;
-    await ready();
-    await click('Approve {"cents":5}');
-    await page.getByText('output-available "paid"').waitFor();
-    await ready();
-    expect(paid).toEqual([{ cents: 5 }]);
-  });
-
-  it("sends a file, and shows the file of the model", async () => {
-    await click("Look");
-    await page.getByText("I have drawn it.").waitFor();
-    await ready();
-    for (const role of ["user", "assistant"]) {
-      const shown = page.getByAltText(role);
-      await shown.waitFor({ state: "attached" });
-      await expect
-        .poll(() => shown.evaluate((image) => "naturalWidth" in image && image.naturalWidth))
-        .toBe(1);
-    }
-  });
-
   it("continues the answer that is being written after it was loaded again", async () => {
     await click("Sing");
     const song = await singer.attempt(1);
@@ -159,17 +132,5 @@ describe("a page with useChat and its default transport", () => {
     song.end();
     await ready();
     expect(await texts()).toEqual(["Sing", "A song.", "Once upon a time."]);
-  });
-
-  it("resumes an open approval after it was loaded again", async () => {
-    await click("Pay");
-    await page.getByRole("button", { name: "Approve" }).waitFor();
-    await page.reload();
-    await show();
-    await click('Approve {"cents":5}');
-    await page.getByText("It is paid.").waitFor();
-    await ready();
-    expect(await texts()).toEqual(["Pay", 'output-available "paid"', "It is paid."]);
-    expect(paid).toHaveLength(1);
   });
 });

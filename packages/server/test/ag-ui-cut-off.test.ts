@@ -53,27 +53,6 @@ class Page extends AgUiScene {
 }
 
 describe("a page of AG-UI that was cut off and posts again while the model writes", () => {
-  it("gets reasoning once", async () => {
-    await using page = new Page();
-    const client = page.client();
-    const run = say(client, "Hi");
-    const first = await page.model.attempt(1);
-    first.reason("I think.");
-    first.write("Once ");
-    await page.cutOff(client, run, () => expect(contentsOf(client, "assistant")).toEqual(["Once "]));
-    first.write("upon ");
-    const next = say(client, "And then?");
-    await untilPasses(() => expect(contentsOf(client, "assistant")).toEqual(["Once upon "]));
-    first.write("a time.");
-    first.end();
-    (await page.model.attempt(2)).write("The end.");
-    (await page.model.attempt(2)).end();
-    await next;
-    expect(contentsOf(client, "reasoning")).toEqual(["I think."]);
-    expect(contentsOf(client, "assistant")).toEqual(["Once upon a time.", "The end."]);
-    expect(page.others).toEqual([]);
-  });
-
   it("gets the rest of the reasoning from which it was cut off", async () => {
     await using page = new Page();
     const client = page.client();

@@ -1,9 +1,8 @@
 import { agentTool, defineTool, toolAsks, type Decision, type Question } from "@moora/agent";
 import { memoryLog, MemoryStorage } from "@moora/event-log";
-import type { LlmCaller } from "@moora/llm";
-import { answers, callsTools, hangs, MockLlmCaller } from "@moora/llm/testing";
+import { answers, callsTools } from "@moora/llm/testing";
 import { agentOf } from "@moora/testbed/server/agent-of";
-import { TestClock, untilPasses } from "@moora/testbed/test-clock";
+import { untilPasses } from "@moora/testbed/test-clock";
 import type { UIMessage } from "ai";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -49,10 +48,7 @@ async function elsewhere({ scene }: ChatScene): Promise<{
 }
 
 /** The parts of the last message as a page reads them after a reload. */
-async function reloaded(scene: ChatScene): Promise<readonly object[]> {
-  const { body } = await scene.scene.as("ada").get("/agents/helper/chat/chat-1");
-  return partsOf(scene.chat("chat-1", "ada", body.messages as UIMessage[]));
-}
+const reloaded = async (scene: ChatScene): Promise<readonly object[]> => partsOf(await scene.reload());
 
 /** Waits until the loop of the chat has ended. */
 const ended = async ({ ada, path }: { readonly ada: Client; readonly path: string }): Promise<void> =>
@@ -124,26 +120,6 @@ describe("a page that answers a question of a chat which was decided elsewhere",
     expect(scene.errors).toEqual([]);
   });
 
-  it.each(["dynamic", "static"] as const)(
-    "shows the arguments that the reviewer has changed, as after a reload: %s parts",
-    async (toolParts) => {
-      const ran: unknown[] = [];
-      await using scene = new ChatScene(payer(ran), { toolParts });
-      const chat = scene.chat();
-      await chat.sendMessage({ text: "Pay" });
-      const other = await elsewhere(scene);
-      await other.decide({ approve: { cents: 22 } });
-      await ended(other);
-      await chat.addToolApprovalResponse({ id: askedIn(chat)[0]?.approval.id ?? "", approved: true });
-      await untilPasses(() => expect(textOf(chat)).toBe("Done."));
-      await rests(scene, chat, 2);
-      expect(partsOf(chat)[1]).toMatchObject({ state: "output-available", input: { cents: 22 } });
-      expect(await reloaded(scene)).toEqual(partsOf(chat));
-      expect(ran).toEqual([{ cents: 22 }]);
-      expect(scene.errors).toEqual([]);
-    },
-  );
-
   it("shows changed arguments while its stream is open, before the result", async () => {
     const gates = { pay: Promise.withResolvers<string>(), wait: Promise.withResolvers<string>() };
     const tools = [
@@ -167,67 +143,6 @@ describe("a page that answers a question of a chat which was decided elsewhere",
     expect(partsOf(chat)[1]).toMatchObject({ state: "output-available", output: "paid", ...changed });
     expect(partsOf(chat)).toHaveLength(5);
     expect(await reloaded(scene)).toEqual(partsOf(chat));
-    expect(scene.errors).toEqual([]);
-  });
-
-  it("gets the whole text of an answer that is being streamed", async () => {
-    const hold = Promise.withResolvers<void>();
-    const later = new MockLlmCaller([answers("It is paid.")]);
-    const first = new MockLlmCaller([callsTools([{ name: "pay" }])]);
-    let calls = 0;
-    const llm: LlmCaller = {
-      name: "slow",
-      async call(request, options = {}) {
-        calls += 1;
-        if (calls === 1) return await first.call(request, options);
-        options.onChunk?.({ type: "text", text: "It is" });
-        await hold.promise;
-        options.onChunk?.({ type: "text", text: " paid." });
-        return await later.call(request);
-      },
-    };
-    await using scene = new ChatScene(agentOf(llm, { tools: [pay()] }));
-    const chat = scene.chat();
-    await chat.sendMessage({ text: "Pay" });
-    const other = await elsewhere(scene);
-    await other.decide("approve");
-    await expect
-      .poll(async () => JSON.stringify((await other.ada.get("/agents/helper/chat/chat-1")).body))
-      .toContain("It is");
-    await chat.addToolApprovalResponse({ id: askedIn(chat)[0]?.approval.id ?? "", approved: true });
-    await untilPasses(() => expect(textOf(chat)).toBe("It is"));
-    hold.resolve();
-    await untilPasses(() => expect(textOf(chat)).toBe("It is paid."));
-    await rests(scene, chat, 2);
-    expect(partsOf(chat).at(-1)).toMatchObject({ text: "It is paid.", state: "done" });
-    expect(scene.errors).toEqual([]);
-  });
-
-  it("gets the end of a question that expired, and of a loop that was canceled", async () => {
-    const clock = new TestClock();
-    const agent = agentOf(
-      [callsTools([{ name: "pay" }]), answers("Too late."), callsTools([{ name: "pay" }])],
-      {
-        tools: [pay()],
-        config: { approval: { policy: "never", expiresAfterMs: 60_000 } },
-      },
-    );
-    await using scene = new ChatScene(agent, { clock });
-    const chat = scene.chat();
-    await chat.sendMessage({ text: "Pay" });
-    await clock.advanceAsync(60_000);
-    const other = await elsewhere(scene);
-    await ended(other);
-    await chat.addToolApprovalResponse({ id: askedIn(chat)[0]?.approval.id ?? "", approved: true });
-    await untilPasses(() => expect(textOf(chat)).toBe("Too late."));
-    await rests(scene, chat, 2);
-    expect(partsOf(chat)[1]).toMatchObject({ state: "output-error" });
-    await chat.sendMessage({ text: "Pay" });
-    await other.ada.post(`${other.path}/cancel`);
-    await ended(other);
-    await chat.addToolApprovalResponse({ id: askedIn(chat)[0]?.approval.id ?? "", approved: true });
-    await untilPasses(() => expect(partsOf(chat)[1]).toMatchObject({ state: "output-error" }));
-    await rests(scene, chat, 4);
     expect(scene.errors).toEqual([]);
   });
 
@@ -375,24 +290,6 @@ describe("a page that answers a question of a chat which was decided elsewhere",
     expect(stranger.error?.message).toContain('tool call \\"x\\", which is not of this chat');
     expect(scene.responses).toHaveLength(2);
   });
-
-  it("keeps the receipt of the first decision", async () => {
-    await using scene = new ChatScene(payer());
-    const chat = scene.chat();
-    await chat.sendMessage({ text: "Pay" });
-    const other = await elsewhere(scene);
-    const [question] = await other.questions();
-    await other.decide({ reject: "No." });
-    await ended(other);
-    await chat.addToolApprovalResponse({ id: question?.digest ?? "", approved: true });
-    await untilPasses(() => expect(textOf(chat)).toBe("Done."));
-    const body = { toolCallId: question?.toolCallId, digest: question?.digest, decision: "approve" };
-    expect((await other.ada.post(`${other.path}/decisions`, body)).body).toEqual({
-      status: "ignored",
-      reason: "already-decided",
-      decidedBy: "ada",
-    });
-  });
 });
 
 describe("a page that answers a question of a tool", () => {
@@ -471,46 +368,5 @@ describe("a chat whose loop ends with a call", () => {
     await sent;
     await rests(scene, chat, 1);
     expect(partsOf(chat)).toMatchObject([{}, { state: "output-error" }, { type: "step-start" }]);
-  });
-});
-
-describe("a message that is posted while a question is open", () => {
-  it("waits in the loop, and leaves the question in the page", async () => {
-    const ran: unknown[] = [];
-    await using scene = new ChatScene(payer(ran));
-    const chat = scene.chat();
-    await chat.sendMessage({ text: "Pay" });
-    await chat.sendMessage({ text: "Hurry" });
-    await rests(scene, chat, 2);
-    expect(chat.messages.map(({ id, role }) => (role === "user" ? role : id))).toEqual([
-      "user",
-      "loop_1",
-      "user",
-    ]);
-    expect(chat.messages[1]?.parts[1]).toMatchObject({ state: "approval-requested" });
-    await (await elsewhere(scene)).decide("approve");
-    await ended(await elsewhere(scene));
-    expect(ran).toHaveLength(1);
-    expect(scene.errors).toEqual([]);
-  });
-
-  it("shows what a running loop has written so far", async () => {
-    await using scene = new ChatScene(
-      agentOf([callsTools([{ name: "add" }], { text: "I add." }), hangs("It is")], {
-        tools: [toolOf("add")],
-      }),
-    );
-    const chat = scene.chat();
-    const first = chat.sendMessage({ text: "Add" });
-    await untilPasses(() => expect(textOf(chat)).toBe("I add.|It is"));
-    await chat.stop();
-    await first;
-    const second = chat.sendMessage({ text: "Hurry" });
-    await untilPasses(() => expect(chat.status).toBe("streaming"));
-    await untilPasses(() => expect(JSON.stringify(chat.messages[1])).toContain("It is"));
-    expect(JSON.stringify(chat.messages[1])).toContain("I add.");
-    const { ada, path } = await elsewhere(scene);
-    await ada.post(`${path}/cancel`);
-    await second;
   });
 });

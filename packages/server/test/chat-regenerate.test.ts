@@ -7,8 +7,6 @@ import { describe, expect, it } from "vitest";
 import { ChatScene } from "@moora/testbed/server/chat-scene";
 import { pay } from "./chat-scene.ts";
 
-type Chat = ReturnType<ChatScene["chat"]>;
-
 /** What a page shows: the roles and the texts of its messages. */
 const shown = (messages: readonly UIMessage[]): readonly string[] =>
   messages.map(
@@ -16,15 +14,8 @@ const shown = (messages: readonly UIMessage[]): readonly string[] =>
       `${role}: ${parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("|")}`,
   );
 
-const read = async ({ scene }: ChatScene): Promise<{ session: string; messages: UIMessage[] }> =>
-  (await scene.as("ada").get("/agents/helper/chat/chat-1")).body;
-
-/** The page after a reload. */
-const reload = async (scene: ChatScene): Promise<Chat> =>
-  scene.chat("chat-1", "ada", (await read(scene)).messages);
-
 const userMessages = async (scene: ChatScene): Promise<number> =>
-  (await read(scene)).messages.filter(({ role }) => role === "user").length;
+  (await scene.read()).messages.filter(({ role }) => role === "user").length;
 
 /** A chat that shows how the answer begins. */
 async function begun(scene: ChatScene, model: HandModel, text: string) {
@@ -42,11 +33,11 @@ describe("an answer that a page asks for once more", () => {
     const first = scene.chat();
     await first.sendMessage({ text: "Hi" });
     expect(first.error?.message).toContain("No key.");
-    const chat = where === "the page" ? first : await reload(scene);
+    const chat = where === "the page" ? first : await scene.reload();
     await chat.regenerate();
     expect(chat.status).toBe("ready");
     expect(shown(chat.messages)).toEqual(["user: Hi", "assistant: Hello."]);
-    expect(shown((await read(scene)).messages)).toEqual(shown(chat.messages));
+    expect(shown((await scene.read()).messages)).toEqual(shown(chat.messages));
   });
 
   it("replaces the beginning of a failed answer, which the log keeps", async () => {
@@ -57,28 +48,13 @@ describe("an answer that a page asks for once more", () => {
     expect(shown(chat.messages)).toEqual(["user: Hi", "assistant: Half"]);
     await chat.regenerate();
     expect(shown(chat.messages)).toEqual(["user: Hi", "assistant: Hel"]);
-    const again = await reload(scene);
+    const again = await scene.reload();
     const before = ["user: Hi", "assistant: Half", "assistant: Hel"];
     expect(shown(again.messages)).toEqual(before);
     await again.regenerate();
     expect(shown(again.messages)).toEqual([...before.slice(0, 2), "assistant: Hello."]);
-    expect(shown((await read(scene)).messages)).toEqual([...before, "assistant: Hello."]);
+    expect(shown((await scene.read()).messages)).toEqual([...before, "assistant: Hello."]);
     expect(await userMessages(scene)).toBe(1);
-  });
-
-  it("is written after a canceled loop", async () => {
-    const model = new HandModel();
-    await using scene = new ChatScene(agentOf(model));
-    const { chat, sent } = await begun(scene, model, "Half");
-    await scene.scene.as("ada").post(`/sessions/${(await read(scene)).session}/cancel`);
-    await sent;
-    const again = chat.regenerate();
-    const attempt = await model.attempt(2);
-    attempt.write("Whole.");
-    attempt.end();
-    await again;
-    expect(shown(chat.messages)).toEqual(["user: Hi", "assistant: Whole."]);
-    expect(scene.errors).toEqual([]);
   });
 
   it("is the one that is being written, if the page has only stopped reading", async () => {
@@ -106,6 +82,7 @@ describe("an answer that a page asks for once more", () => {
     attempt.write("answer.");
     attempt.end();
     const ada = scene.scene.as("ada");
+    // The page does not read the chat: what it has read it has shown.
     const [{ id }] = (await ada.get("/sessions")).body.sessions;
     const control = async () => (await ada.get(`/sessions/${id}`)).body.state.reActContext.control.type;
     await expect.poll(control).toBe("Done");
@@ -137,7 +114,7 @@ describe("an answer that a page asks for once more", () => {
     const chat = scene.chat("chat-1", "ada", [lost]);
     await chat.regenerate();
     expect(shown(chat.messages)).toEqual(["user: Hi", "assistant: Hello."]);
-    expect(shown((await read(scene)).messages)).toEqual(shown(chat.messages));
+    expect(shown((await scene.read()).messages)).toEqual(shown(chat.messages));
     expect(scene.errors).toEqual([]);
   });
 });
@@ -166,7 +143,7 @@ describe("a complete answer that a page asks for once more", () => {
     await chat.regenerate({ messageId: "loop_1" });
     expect(chat.error?.message).toContain("Only the newest answer can be tried again.");
     expect(shown(chat.messages)).toEqual(["user: First", "assistant: One."]);
-    expect(shown((await read(scene)).messages)).toHaveLength(4);
+    expect(shown((await scene.read()).messages)).toHaveLength(4);
   });
 
   it("is refused without the message that it answers", async () => {

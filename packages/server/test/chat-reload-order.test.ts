@@ -42,14 +42,6 @@ const shown = (messages: readonly UIMessage[]): unknown =>
       }),
     }));
 
-const read = async ({ scene }: ChatScene): Promise<{ session: string; messages: UIMessage[] }> =>
-  (await scene.as("ada").get("/agents/helper/chat/chat-1")).body;
-
-const cancel = async (scene: ChatScene): Promise<void> => {
-  const { session } = await read(scene);
-  await scene.scene.as("ada").post(`/sessions/${session}/cancel`);
-};
-
 const isOver = async (chat: Chat): Promise<void> => expect(["ready", "error"]).toContain(chat.status);
 
 describe("a chat whose answer is taken back by a retry", () => {
@@ -62,14 +54,14 @@ describe("a chat whose answer is taken back by a retry", () => {
     await untilPasses(() => expect(JSON.stringify(chat.messages)).toContain("step-start"));
     await untilPasses(() => expect(textOf(chat)).toBe(""));
     // Neither this page nor one that is loaded now shows a text.
-    expect(shown((await read(scene)).messages)).toEqual(shown(chat.messages));
-    expect(JSON.stringify((await read(scene)).messages)).not.toContain(partial);
-    await cancel(scene);
+    expect(shown((await scene.read()).messages)).toEqual(shown(chat.messages));
+    expect(JSON.stringify((await scene.read()).messages)).not.toContain(partial);
+    await scene.cancel();
     await sent;
     expect(textOf(chat)).toBe(partial);
-    expect(shown((await read(scene)).messages)).toEqual(shown(chat.messages));
+    expect(shown((await scene.read()).messages)).toEqual(shown(chat.messages));
     await chat.sendMessage({ text: "Again" });
-    expect(shown((await read(scene)).messages)).toEqual(shown(chat.messages));
+    expect(shown((await scene.read()).messages)).toEqual(shown(chat.messages));
     expect(scene.errors).toEqual([]);
   });
 });
@@ -124,18 +116,18 @@ describe("a chat that is read after a reload", () => {
           const sent = chat.sendMessage({ text: "Draw" });
           if (end === "retry" || end === "stream") {
             await pollsUntil(clock, async () => {
-              const { session } = await read(scene);
+              const { session } = await scene.read();
               const { body } = await scene.scene.as("ada").get(`/sessions/${session}`);
               const { control, step: current } = body.state.reActContext;
               expect([control.type, current]).toEqual(["Planning", steps.length + 1]);
               if (end === "stream") expect(textOf(chat)).toContain("Once");
               else expect(JSON.stringify(control)).toContain("retry");
             });
-            await cancel(scene);
+            await scene.cancel();
           } else await pollsUntil(clock, async () => await isOver(chat));
           await sent;
           reached.add(end);
-          expect(shown((await read(scene)).messages)).toEqual(shown(chat.messages));
+          expect(shown((await scene.read()).messages)).toEqual(shown(chat.messages));
         },
       ),
       { numRuns: 60 },

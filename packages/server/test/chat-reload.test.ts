@@ -1,6 +1,4 @@
 import { askHuman } from "@moora/agent";
-import { chatViewSchema, type ChatView } from "@moora/agent-webui-protocol";
-import { memoryLog, MemoryStorage } from "@moora/event-log";
 import type { LlmOutcome } from "@moora/llm";
 import { answers, callsTools, fails, hangs } from "@moora/llm/testing";
 import { HandModel } from "@moora/testbed/server/hand-model";
@@ -11,19 +9,6 @@ import { describe, expect, it } from "vitest";
 import { ChatScene, isReady, textOf } from "@moora/testbed/server/chat-scene";
 import { delegating, pay } from "./chat-scene.ts";
 import { toolOf } from "./support.ts";
-
-/** The chat as a page reads it before it shows anything. */
-async function read({ scene }: ChatScene, id = "chat-1", user = "ada"): Promise<ChatView> {
-  const { status, body } = await scene.as(user).get(`/agents/helper/chat/${id}`);
-  expect(status).toBe(200);
-  return chatViewSchema.parse(body);
-}
-
-/** The page after a reload. */
-async function reload(scene: ChatScene): Promise<ReturnType<ChatScene["chat"]>> {
-  const messages: UIMessage[] = (await read(scene)).messages;
-  return scene.chat("chat-1", "ada", messages);
-}
 
 /** What a page shows: the parts without what the AI SDK adds to them. */
 const shown = (messages: readonly UIMessage[]): unknown =>
@@ -47,9 +32,6 @@ const askedIn = (chat: ReturnType<ChatScene["chat"]>): string => {
   };
   return part.approval.id;
 };
-
-const cancel = async ({ scene }: ChatScene, session: string | null): Promise<void> =>
-  void (await scene.as("ada").post(`/sessions/${session}/cancel`));
 
 describe("a chat that a page reads after a reload", () => {
   it("has the messages that the page has shown", async () => {
@@ -84,7 +66,7 @@ describe("a chat that a page reads after a reload", () => {
     await untilPasses(() => expect(textOf(chat)).toBe("Once."));
     await isReady(chat);
     await chat.sendMessage({ text: "Draw" });
-    const again = await reload(scene);
+    const again = await scene.reload();
     expect(shown(again.messages)).toEqual(shown(chat.messages));
     expect(again.messages.map(({ id }) => id)).toEqual(chat.messages.map(({ id }) => id));
     await again.resumeStream();
@@ -100,7 +82,7 @@ describe("a chat that a page reads after a reload", () => {
     );
     const chat = scene.chat();
     await chat.sendMessage({ text: "Pay" });
-    const again = await reload(scene);
+    const again = await scene.reload();
     expect(shown(again.messages)).toEqual(shown(chat.messages));
     await again.resumeStream();
     expect(shown(again.messages)).toEqual(shown(chat.messages));
@@ -116,13 +98,13 @@ describe("a chat that a page reads after a reload", () => {
     await using scene = new ChatScene(agentOf(script, { tools: [askHuman({ name: "ask" })] }));
     const chat = scene.chat();
     await chat.sendMessage({ text: "Choose" });
-    const again = await reload(scene);
+    const again = await scene.reload();
     expect(shown(again.messages)).toEqual(shown(chat.messages));
     const part = again.lastMessage?.parts[1] as { toolCallId: string };
     await again.addToolOutput({ tool: "ask" as never, toolCallId: part.toolCallId, output: "red" });
     await untilPasses(() => expect(textOf(again)).toBe("Red."));
     await isReady(again);
-    expect(shown((await reload(scene)).messages)).toEqual(shown(again.messages));
+    expect(shown((await scene.reload()).messages)).toEqual(shown(again.messages));
     expect(scene.errors).toEqual([]);
   });
 
@@ -133,18 +115,18 @@ describe("a chat that a page reads after a reload", () => {
     await chat.sendMessage({ text: "Pay" });
     const answered = chat.addToolApprovalResponse({ id: askedIn(chat), approved: true });
     await untilPasses(() => expect(textOf(chat)).toBe("I ask.|It is"));
-    const again = await reload(scene);
+    const again = await scene.reload();
     expect(shown(again.messages)).toEqual(shown(chat.messages));
     const resumed = again.resumeStream();
     await untilPasses(() => expect(again.status).toBe("streaming"));
     await untilPasses(() => expect(textOf(again)).toBe("I ask.|It is"));
-    await cancel(scene, (await read(scene)).session);
+    await scene.cancel();
     await Promise.all([resumed, answered]);
     await isReady(chat);
     expect(textOf(again)).toBe("I ask.|It is");
-    expect(shown((await reload(scene)).messages)).toEqual(shown(again.messages));
+    expect(shown((await scene.reload()).messages)).toEqual(shown(again.messages));
     await again.sendMessage({ text: "Again" });
-    expect(shown((await reload(scene)).messages)).toEqual(shown(again.messages));
+    expect(shown((await scene.reload()).messages)).toEqual(shown(again.messages));
     expect(scene.errors).toEqual([]);
   });
 
@@ -158,12 +140,12 @@ describe("a chat that a page reads after a reload", () => {
     const chat = scene.chat();
     const sent = chat.sendMessage({ text: "A story" });
     await untilPasses(() => expect(textOf(chat)).toBe("Once upon a time"));
-    await cancel(scene, (await read(scene)).session);
+    await scene.cancel();
     await sent;
     await chat.sendMessage({ text: "Fail" });
     expect(chat.status).toBe("error");
     await chat.sendMessage({ text: "Hi" });
-    const { messages } = await reload(scene);
+    const { messages } = await scene.reload();
     const texts = messages.map(({ id, role, parts }) => [
       role === "user" ? role : id,
       parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("|"),
@@ -184,7 +166,7 @@ describe("a chat that a page reads after a reload", () => {
     const chat = scene.chat();
     await chat.sendMessage({ text: "Pay" });
     await chat.sendMessage({ text: "Hurry" });
-    const { messages } = await read(scene);
+    const { messages } = await scene.read();
     const last = lastAssistantMessageIsCompleteWithApprovalResponses;
     const again = scene.chat("chat-1", "ada", messages, last);
     await again.resumeStream();
@@ -193,26 +175,9 @@ describe("a chat that a page reads after a reload", () => {
     await again.addToolApprovalResponse({ id: askedIn(again), approved: true });
     await untilPasses(() => expect(textOf(again)).toBe("Done."));
     await scene.rests(again);
-    const later = await reload(scene);
+    const later = await scene.reload();
     expect(later.messages.map(({ role }) => role)).toEqual(order);
     expect(shown(later.messages)).toEqual(shown(again.messages));
-    expect(scene.errors).toEqual([]);
-  });
-
-  it("has the question of a message that waits for it once, after the answer of a page that shows it above", async () => {
-    const script = [callsTools([{ name: "pay" }]), answers("Done.")];
-    await using scene = new ChatScene(agentOf(script, { tools: [pay()] }));
-    const last = lastAssistantMessageIsCompleteWithApprovalResponses;
-    const chat = scene.chat("chat-1", "ada", [], last);
-    await chat.sendMessage({ text: "Pay" });
-    await chat.sendMessage({ text: "Hurry" });
-    await chat.addToolApprovalResponse({ id: askedIn(chat), approved: true });
-    await scene.rests(chat);
-    // The condition of the AI SDK looks at the last message only. The page sends the answer itself.
-    await chat.sendMessage();
-    expect(chat.messages.map(({ role }) => role)).toEqual(["user", "assistant", "user"]);
-    const parts = chat.messages[1]?.parts.filter(({ type }) => type === "dynamic-tool");
-    expect(parts).toMatchObject([{ state: "output-available" }]);
     expect(scene.errors).toEqual([]);
   });
 
@@ -229,13 +194,13 @@ describe("a chat that a page reads after a reload", () => {
     one.end();
     const two = await model.attempt(2);
     two.write("To the second.");
-    const inTheMiddle = await reload(scene);
+    const inTheMiddle = await scene.reload();
     two.end();
     await Promise.all([sent, other]);
     const order = ["user: First", "user: Second", "assistant: To the first.|To the second."];
     const textIn = ({ parts }: UIMessage): string =>
       parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("|");
-    for (const { messages } of [inTheMiddle, await reload(scene)]) {
+    for (const { messages } of [inTheMiddle, await scene.reload()]) {
       const texts = messages.map((message) => `${message.role}: ${textIn(message)}`);
       expect(texts).toEqual(order);
     }
@@ -250,7 +215,7 @@ describe("a chat that a page reads after a reload", () => {
     const attempt = await model.attempt(1);
     attempt.write("one ");
     await untilPasses(() => expect(textOf(chat)).toBe("one "));
-    const [again, later] = [await reload(scene), await reload(scene)];
+    const [again, later] = [await scene.reload(), await scene.reload()];
     attempt.write("two");
     attempt.end();
     await sent;
@@ -260,7 +225,7 @@ describe("a chat that a page reads after a reload", () => {
       expect(page.status).toBe("ready");
       expect(shown(page.messages)).toEqual(shown(chat.messages));
     }
-    const whole = await reload(scene);
+    const whole = await scene.reload();
     await whole.resumeStream();
     expect(scene.responses.at(-1)?.status).toBe(204);
     expect(shown(whole.messages)).toEqual(shown(chat.messages));
@@ -280,7 +245,7 @@ describe("a chat that a page reads after a reload", () => {
     attempt.end();
     await Promise.all([sent, other]);
     expect(textOf(first)).toBe("Half an ");
-    const { messages } = await read(scene);
+    const { messages } = await scene.read();
     expect(messages.map(({ role, id }) => (role === "user" ? role : id))).toEqual(["user", "user", "loop_2"]);
     expect(scene.errors).toEqual([]);
   });
@@ -295,7 +260,7 @@ describe("a chat that a page reads after a reload", () => {
     await untilPasses(() => expect(textOf(chat)).toBe("one "));
     await chat.stop();
     await sent;
-    const other = await reload(scene);
+    const other = await scene.reload();
     const resumed = other.resumeStream();
     attempt.write("two");
     attempt.end();
@@ -303,29 +268,17 @@ describe("a chat that a page reads after a reload", () => {
     await chat.resumeStream();
     expect(scene.responses.at(-1)?.status).toBe(204);
     expect(textOf(chat)).toBe("one ");
-    expect(textOf(await reload(scene))).toBe("one two");
-  });
-
-  it("has an answer to its end that was completed at another server", async () => {
-    const storage = new MemoryStorage();
-    await using scene = new ChatScene(agentOf([answers("One two.")]), { log: memoryLog(storage) });
-    await scene.chat().sendMessage({ text: "Count" });
-    await using other = new ChatScene(agentOf([]), { log: memoryLog(storage) });
-    const [user] = (await read(scene)).messages as UIMessage[];
-    const page = other.chat("chat-1", "ada", user === undefined ? [] : [user]);
-    await page.resumeStream();
-    expect(textOf(page)).toBe("One two.");
-    expect(other.errors).toEqual([]);
+    expect(textOf(await scene.reload())).toBe("one two");
   });
 
   it("is empty before its first message, and for any other user", async () => {
     await using scene = new ChatScene(agentOf(() => answers("Hello.")));
-    expect(await read(scene)).toEqual({ session: null, messages: [] });
+    expect(await scene.read()).toEqual({ session: null, messages: [] });
     const chat = scene.chat();
     await chat.sendMessage({ text: "Hi" });
-    const { session } = await read(scene);
-    expect(await read(scene, "chat-1", "eve")).toEqual({ session: null, messages: [] });
-    expect(await read(scene, session ?? "", "eve")).toEqual({ session: null, messages: [] });
+    const { session } = await scene.read();
+    expect(await scene.read("chat-1", "eve")).toEqual({ session: null, messages: [] });
+    expect(await scene.read(session ?? "", "eve")).toEqual({ session: null, messages: [] });
     expect((await scene.scene.as("ada").get("/agents/unknown/chat/chat-1")).status).toBe(404);
   });
 });

@@ -47,8 +47,7 @@ async function interrupted({ tool, isRunning }: ReturnType<typeof interruptedToo
   await first.scene.server.close();
   await first.rests(before);
   const scene = new ChatScene(payer(tool, false), { log: memoryLog(storage) });
-  const { body } = await scene.scene.as("ada").get("/agents/helper/chat/chat-1");
-  const messages = (body as { messages: UIMessage[] }).messages;
+  const { messages } = await scene.read();
   return { scene, messages, asked, [Symbol.asyncDispose]: () => scene[Symbol.asyncDispose]() };
 }
 

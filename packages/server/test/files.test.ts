@@ -81,22 +81,6 @@ describe("a file of a session", () => {
     expect(headers.get("x-content-type-options")).toBe("nosniff");
   });
 
-  it("is the same for a repeated post after a restart", async () => {
-    const log = memoryLog();
-    const agent = agentOf(() => answers("A picture."));
-    const key = { "idempotency-key": "once" };
-    const first = new Scene(agent, { log });
-    const id = await first.as("ada").create();
-    const { body: receipt } = await first.as("ada").post(`/sessions/${id}/messages`, post, key);
-    await first.server.close();
-    await using again = new Scene(agent, { log });
-    const repeated = await again.as("ada").post(`/sessions/${id}/messages`, post, key);
-    expect(repeated.body).toEqual(receipt);
-    const other = { ...post, attachments: [{ mediaType: "image/png", url: pageUrl }] };
-    const reused = await again.as("ada").post(`/sessions/${id}/messages`, other, key);
-    expect(reused.body.code).toBe("idempotency-key-reused");
-  });
-
   it("can be shown by an element with `crossorigin` in a page of an allowed origin", async () => {
     const origin = "https://app.example";
     await using scene = new Scene(agentOf([answers("A picture.")]), { allowedOrigins: [origin] });

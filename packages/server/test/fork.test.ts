@@ -1,13 +1,12 @@
-import { agentTool, openSession, readHeader, stateAt } from "@moora/agent";
+import { readHeader, stateAt } from "@moora/agent";
 import { LogError, memoryLog, type EventLog, type SessionLog } from "@moora/event-log";
 import { withSessions } from "@moora/event-log/testing";
-import { answers, callsTools } from "@moora/llm/testing";
+import { answers } from "@moora/llm/testing";
 import { agentOf } from "@moora/testbed/server/agent-of";
 import { turn } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
 import type { Grant } from "../src/index.ts";
 import { byName, Scene, type Client, type SceneOptions } from "@moora/testbed/server/scene";
-import { toolOf } from "./support.ts";
 
 const talker = () => agentOf(() => answers("Hello."));
 
@@ -70,76 +69,6 @@ describe("a fork of a session", () => {
     expect(state.messages.filter(({ role }) => role === "user").map(({ content }) => content)).toEqual(
       messages,
     );
-  });
-
-  it("asks again what was open, and decides it for itself only", async () => {
-    const ran: unknown[] = [];
-    const pay = toolOf("pay", (input) => (ran.push(input), "paid"), { approval: "always" });
-    const turns = [callsTools([{ name: "pay" }]), answers("Paid."), answers("Paid.")];
-    await using scene = new Scene(agentOf(turns, { tools: [pay] }));
-    const ada = scene.as("ada");
-    const id = await ada.create();
-    await using stream = await ada.events(id);
-    await ada.post(`/sessions/${id}/messages`, { content: "Pay" });
-    await stream.until("re-act-observed");
-    const { id: fork } = (await ada.post(`/sessions/${id}/fork`)).body;
-    const [question] = (await ada.get(`/sessions/${fork}`)).body.questions;
-    const { toolCallId, digest } = question;
-    await using forked = await ada.events(fork);
-    const decided = await ada.post(`/sessions/${fork}/decisions`, {
-      toolCallId,
-      digest,
-      decision: "approve",
-    });
-    expect(decided.body.status).toBe("accepted");
-    await forked.until("tool-call-completed");
-    expect(ran).toHaveLength(1);
-    expect((await ada.get(`/sessions/${id}`)).body.questions).toHaveLength(1);
-  });
-
-  it("has the decision of a question at whose record it begins, and asks again one record earlier", async () => {
-    const pay = toolOf("pay", () => "paid", { approval: "always" });
-    const turns = [callsTools([{ name: "pay" }]), answers("Paid."), answers("Paid.")];
-    await using scene = new Scene(agentOf(turns, { tools: [pay] }));
-    const ada = scene.as("ada");
-    const id = await ada.create();
-    await using stream = await ada.events(id);
-    await ada.post(`/sessions/${id}/messages`, { content: "Pay" });
-    await stream.until("re-act-observed");
-    const { questions, seq } = (await ada.get(`/sessions/${id}`)).body;
-    const [{ toolCallId, digest }] = questions;
-    await ada.post(`/sessions/${id}/decisions`, { toolCallId, digest, decision: { reject: "No." } });
-    await stream.until("tool-call-decided");
-    const stateOfFork = async (at: number) => {
-      const { body } = await ada.post(`/sessions/${id}/fork`, { at });
-      return (await stateAt(scene.log, body.id)).state.toolCalls[toolCallId];
-    };
-    expect((await stateOfFork(seq))?.result).toMatchObject({ isSuccess: false, code: "rejected" });
-    expect((await stateOfFork(seq - 1))?.result).toBeNull();
-  });
-
-  it("of the session of a sub-agent is run by the server as any other one", async () => {
-    const log = memoryLog();
-    const cashier = agentOf(() => answers("It is paid."), { name: "cashier" });
-    const boss = agentOf([callsTools([{ name: "cashier", arguments: { task: "Pay" } }]), answers("Done.")], {
-      tools: [agentTool(cashier, { name: "cashier", description: "Pays.", log })],
-    });
-    await using scene = new Scene([boss, cashier], {
-      log,
-      authorize: () => ({ user: "ada", mayForeign: (action) => action === "read" }),
-    });
-    const ada = scene.as("ada");
-    const id = await ada.create();
-    await using stream = await ada.events(id);
-    await ada.post(`/sessions/${id}/messages`, { content: "Pay 7" });
-    await stream.until("tool-call-completed");
-    const child = (await log.list()).find((session) => session.id !== id)?.id ?? "";
-    const { id: fork } = (await ada.post(`/sessions/${child}/fork`)).body;
-    await using forked = await ada.events(fork);
-    const { body } = await ada.post(`/sessions/${fork}/messages`, { content: "And 8?" });
-    expect(body.status).toBe("accepted");
-    await forked.until("user-message-received");
-    expect((await forked.until("re-act-observed")).input).toMatchObject({ type: "re-act-observed" });
   });
 });
 
@@ -265,14 +194,6 @@ describe("a fork that is refused", () => {
     expect(scene.errors).toEqual([]);
   });
 
-  it("names the last record for a position beyond it", async () => {
-    const { scene, ada, id, seq } = await answered();
-    await using _ = scene;
-    const { body } = await ada.post(`/sessions/${id}/fork`, { at: 99 });
-    expect(body.seq).toBeGreaterThanOrEqual(seq);
-    expect(body.detail).toBe(`The session has no record 99. The last one is ${body.seq}.`);
-  });
-
   it("names the damaged record, and not the file of the log", async () => {
     const damage = new LogError("LogCorrupt", "/home/ada/log.jsonl, line 4: bad digest.", { seq: 3 });
     const inner = memoryLog();
@@ -305,31 +226,5 @@ describe("a fork that is refused", () => {
     });
     expect(await inner.list()).toHaveLength(1);
     expect((await ada.post(`/sessions/${id}/fork`, { at: 1 })).status).toBe(201);
-  });
-});
-
-describe("a fork of a long session", () => {
-  it("lets the server do other work meanwhile", async () => {
-    const agent = talker();
-    await using scene = new Scene(agent);
-    const ada = scene.as("ada");
-    const session = await openSession(agent, { log: scene.log, id: "long", user: "ada" });
-    while (session.seq() < 1_500) await session.ask("Hi");
-    await session.close();
-    let turns = 0;
-    let isOver = false;
-    const count = (): void => {
-      turns += 1;
-      if (!isOver) setImmediate(count);
-    };
-    const short = await ada.create();
-    setImmediate(count);
-    const { status } = await ada.post(`/sessions/${short}/fork`);
-    const turnsOfShort = turns;
-    turns = 0;
-    expect(await ada.post("/sessions/long/fork")).toMatchObject({ status: 201 });
-    isOver = true;
-    expect(status).toBe(201);
-    expect(turns - turnsOfShort).toBeGreaterThan(10);
   });
 });

@@ -1,4 +1,4 @@
-import { agentTool, askHuman, type Agent } from "@moora/agent";
+import { agentTool, type Agent } from "@moora/agent";
 import type { ChunkEvent } from "@moora/agent-webui-protocol";
 import { memoryLog, MemoryStorage, type EventLog, type LiveChannel } from "@moora/event-log";
 import type { LlmCaller } from "@moora/llm";
@@ -195,23 +195,6 @@ describe("a viewer at another server than the one that runs the session", () => 
     ).toBe("One two three");
   });
 
-  it("sees what was written before it came", async () => {
-    const model = new HandWriter();
-    await using pair = await farViewer(() => agentOf(model));
-    await pair.say();
-    await model.begun;
-    model.write("Early");
-    await pair.paced();
-    await untilText(pair.viewer, "Early");
-    await using later = await pair.far.as("ada").events(pair.id);
-    await untilText(later, "Early");
-    model.write(" and late");
-    await pair.paced();
-    expect(await untilText(later, "Early and late")).toBe("Early and late");
-    await untilText(pair.viewer, "Early and late");
-    model.end();
-  });
-
   it("sees what was written before its server asked, also a long text", async () => {
     const model = new HandWriter();
     await using pair = await farViewer(() => agentOf(model));
@@ -302,23 +285,6 @@ describe("a viewer at another server than the one that runs the session", () => 
     expect(viewer.chunks).toContainEqual({ type: "question-closed", path, toolCallId });
     expect(paid).toEqual([{ sum: 7 }]);
     expect((await far.as("ada").get(`/sessions/${id}`)).body.questions).toEqual([]);
-  });
-
-  it("sees the schema of the answer that a sub-agent asks for", async () => {
-    const log = memoryLog();
-    const answer = { type: "object", properties: { size: { type: "integer" } } } as const;
-    const ask = callsTools([{ name: "ask_human", arguments: { question: "Which size?" } }]);
-    const shop = () => agentOf([ask, answers("Ordered.")], { name: "shop", tools: [askHuman({ answer })] });
-    const boss = () =>
-      agentOf([callsTools([{ name: "shop", arguments: { task: "A shirt" } }]), answers("Done.")], {
-        tools: [agentTool(shop(), { name: "shop", description: "Buys.", log })],
-      });
-    await using pair = await farViewer(boss);
-    await pair.say();
-    const { answerSchema } = await inSteps(pair.clock, pair.viewer.question());
-    expect(JSON.parse(answerSchema ?? "")).toMatchObject(answer);
-    const { questions } = (await pair.far.as("ada").get(`/sessions/${pair.id}`)).body;
-    expect(questions).toMatchObject([{ answerSchema }]);
   });
 
   it("sees the tokens of a chat once", async () => {

@@ -51,17 +51,6 @@ describe("two servers on one log", () => {
     expect(far.inputs.filter(({ input }) => input.type === "session-opened")).toHaveLength(1);
   });
 
-  it("apply a post with an idempotency key once", async () => {
-    await using pair = two();
-    const { first, second } = pair;
-    const id = await first.as("ada").create();
-    const key = { "idempotency-key": "first" };
-    const receipts = [];
-    for (const scene of [first, second, first])
-      receipts.push((await scene.as("ada").post(`/sessions/${id}/messages`, { content: "Hi" }, key)).body);
-    expect(receipts).toEqual([receipts[0], receipts[0], receipts[0]]);
-  });
-
   it("apply a change of data once that both get at the same time", async () => {
     await using pair = two(lister);
     const { first, second } = pair;
@@ -161,23 +150,6 @@ describe("two servers on one log", () => {
     await turn();
     gate.open();
     expect((await decided).body.status).toBe("accepted");
-  });
-
-  it("decide a question of the other one", async () => {
-    const pay = () => toolOf("pay", () => "paid", { approval: "always" });
-    await using pair = two(() =>
-      agentOf([callsTools([{ name: "pay" }]), answers("Paid.")], { tools: [pay()] }),
-    );
-    const { first, second } = pair;
-    const id = await first.as("ada").create();
-    await using near = await first.as("ada").events(id);
-    await first.as("ada").post(`/sessions/${id}/messages`, { content: "Pay" });
-    await near.until("re-act-observed");
-    const far = second.as("ada");
-    const [{ toolCallId, digest }] = (await far.get(`/sessions/${id}`)).body.questions;
-    const decided = await far.post(`/sessions/${id}/decisions`, { toolCallId, digest, decision: "approve" });
-    expect(decided.body.status).toBe("accepted");
-    await near.until("tool-call-completed");
   });
 
   it("take over: when the first closes, the second runs the session, and its streams continue", async () => {

@@ -1,5 +1,5 @@
 import { Client as McpClient, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { agentTool, readHeader, type Agent } from "@moora/agent";
+import { readHeader, type Agent } from "@moora/agent";
 import { memoryLog } from "@moora/event-log";
 import { answers, callsTools, hangs } from "@moora/llm/testing";
 import { mcpOfServer } from "@moora/mcp";
@@ -148,25 +148,6 @@ describe("a call of an agent of a server", () => {
     expect(served.scene.errors).toEqual([]);
   });
 
-  it("asks what its sub-agent asks, while a viewer is there", async () => {
-    const log = memoryLog();
-    const { agent, paid } = payer();
-    const boss = agentOf([callsTools([{ name: "helper", arguments: { task: "Pay" } }]), answers("Done.")], {
-      name: "boss",
-      tools: [agentTool(agent, { name: "helper", description: "Pays.", log })],
-    });
-    await using served = await Served.start(boss, { log });
-    const ada = served.as("ada");
-    const id = await ada.create("boss");
-    await using viewer = await ada.events(id);
-    const client = await served.mcp("ada", "modern", () => true);
-    const result = await call(client, { task: "Pay 5 euros.", session: id }, "boss");
-    expect(textOf(result)).toBe("Done.");
-    expect(paid).toHaveLength(1);
-    expect((await viewer.until("tool-call-completed")).seq).toBeGreaterThan(1);
-    expect(served.scene.errors).toEqual([]);
-  });
-
   it("is answered by a server that does not run the session, because a viewer of another one is there", async () => {
     const log = memoryLog();
     const { agent, paid } = payer();
@@ -180,41 +161,6 @@ describe("a call of an agent of a server", () => {
     await viewer.until("tool-call-completed");
     expect(viewer.inputs.filter(({ input }) => input.type === "session-opened")).toHaveLength(1);
     expect(paid).toHaveLength(1);
-  });
-
-  it("is canceled in the session when its client cancels it, and the session stays open for its viewer", async () => {
-    await using served = await Served.start(agentOf([hangs(), answers("Hello.")]));
-    const ada = served.as("ada");
-    const id = await ada.create();
-    await using viewer = await ada.events(id);
-    const client = await served.mcp("ada");
-    const canceled = new AbortController();
-    const calling = client.callTool(
-      { name: "helper", arguments: { task: "Wait.", session: id } },
-      { signal: canceled.signal },
-    );
-    const failure = calling.catch((error: unknown) => error);
-    await viewer.until("llm-call-started");
-    canceled.abort();
-    expect(await failure).toBeInstanceOf(Error);
-    await viewer.until("re-act-cancelled");
-    expect(textOf(await call(client, { task: "Hi.", session: id }))).toBe("Hello.");
-  });
-
-  it("ends with the session to continue when the server closes, and cancels nothing", async () => {
-    const log = memoryLog();
-    await using served = await Served.start(agentOf([hangs()]), { log: { ...log, close: () => undefined } });
-    const ada = served.as("ada");
-    const id = await ada.create();
-    await using viewer = await ada.events(id);
-    const client = await served.mcp("ada");
-    const calling = call(client, { task: "Wait.", session: id });
-    await viewer.until("llm-call-started");
-    await served.scene.server.close();
-    expect(textOf(await calling)).toContain(`with the session ${id} and without a task`);
-    const bodies = (await (await log.open(id))?.read())?.map(({ body }) => body).join() ?? "";
-    expect(bodies).toContain('"llm-call-started"');
-    expect(bodies).not.toContain("re-act-cancelled");
   });
 });
 

@@ -23,11 +23,6 @@ describe("the options of a server", () => {
       'log must be an event log, such as sqliteLog(file) or memoryLog(), got "./log".',
     ],
     [
-      "a misspelled name",
-      { agents, log, basepath: "/x" },
-      'Unknown option "basepath" of createAgentServer. Did you mean "basePath"?',
-    ],
-    [
       "one host",
       { agents, log, allowedHosts: "a.example" },
       'allowedHosts must be a list of strings, got "a.example".',
@@ -73,12 +68,6 @@ describe("the options of a server", () => {
 describe("the options of serve", () => {
   it.each<[string, unknown, unknown, string]>([
     ["no server", undefined, {}, "serve needs a server of createAgentServer, got undefined."],
-    [
-      "a misspelled port",
-      createAgentServer({ agents, log }),
-      { prot: 8080 },
-      'Unknown option "prot" of serve. Did you mean "port"?',
-    ],
     [
       "a text as the port",
       createAgentServer({ agents, log }),

@@ -206,18 +206,6 @@ describe("a decision", () => {
     await ada.post(`/sessions/${id}/decisions`, { toolCallId, digest, decision: "approve" });
     expect((await stream.until("tool-call-decided")).input).toMatchObject({ by: "ada" });
   });
-
-  it("with another digest is ignored, and the question stays open", async () => {
-    const { scene, ada, id, toolCallId, ran } = await asked();
-    await using _ = scene;
-    const other = { toolCallId, digest: "another", decision: "approve" };
-    expect((await ada.post(`/sessions/${id}/decisions`, other)).body).toEqual({
-      status: "ignored",
-      reason: "digest-mismatch",
-    });
-    expect((await ada.get(`/sessions/${id}`)).body.questions).toHaveLength(1);
-    expect(ran).toEqual([]);
-  });
 });
 
 describe("a grant of the wrong form", () => {

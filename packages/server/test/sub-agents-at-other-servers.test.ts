@@ -297,21 +297,4 @@ describe("a decision on the question of a sub-agent at another server than the o
     await near.rests(page);
     expect(servers.ran).toEqual([{ cents: 5 }]);
   });
-
-  it("counts without its path while that server shows the question", async () => {
-    const servers = new Servers();
-    await using pair = await askedChat(servers);
-    const { near, far, page } = pair;
-    const ada = far.scene.as("ada");
-    const [{ id }] = (await ada.get("/sessions")).body.sessions;
-    await using stream = await ada.events(id);
-    await expect.poll(async () => (await openQuestions(far)).length).toBe(1);
-    const [{ toolCallId, digest }] = await openQuestions(far);
-    expect(stream.inputs).toEqual([]);
-    const receipt = await ada.post(`/sessions/${id}/decisions`, { toolCallId, digest, decision: "approve" });
-    expect(receipt.body.status).toBe("accepted");
-    await page.resumeStream();
-    await near.rests(page);
-    expect(servers.ran).toEqual([{ cents: 5 }]);
-  });
 });

@@ -131,17 +131,6 @@ describe("a question of a sub-agent", () => {
     expect(chunkToQuestion(earlier)).not.toHaveProperty("answerSchema");
   });
 
-  it("is shown to a viewer that comes later", async () => {
-    await using scene = payingScene().scene;
-    const ada = scene.as("ada");
-    const id = await ada.create();
-    await using first = await ada.events(id);
-    await ada.post(`/sessions/${id}/messages`, { content: "Pay 7" });
-    const asked = await first.question();
-    await using second = await ada.events(id);
-    expect(await second.question()).toEqual(asked);
-  });
-
   it("is decided in a team, whose own calls have the same ids", async () => {
     const paid: unknown[] = [];
     const pay = toolOf("pay", (input) => (paid.push(input), "paid"), { approval: "always" });

@@ -1,5 +1,6 @@
 import { Chat } from "@ai-sdk/react";
 import type { Agent } from "@moora/agent";
+import { chatViewSchema, type ChatView } from "@moora/agent-webui-protocol";
 import {
   DefaultChatTransport,
   lastAssistantMessageIsCompleteWithApprovalResponses,
@@ -41,6 +42,24 @@ export class ChatScene implements AsyncDisposable {
         fetch: (input, init) => this.#open.count(() => this.#send(new Request(input, init))),
       }),
     });
+  }
+
+  /** The chat as a page reads it before it shows anything. */
+  async read(id = "chat-1", user = "ada"): Promise<ChatView> {
+    const { body } = await this.scene.as(user).get(`/agents/helper/chat/${id}`);
+    return chatViewSchema.parse(body);
+  }
+
+  /** The page after a reload. */
+  async reload(): Promise<Chat<UIMessage>> {
+    const { messages } = await this.read();
+    return this.chat("chat-1", "ada", messages);
+  }
+
+  /** Cancels what the chat runs, as another client does. */
+  async cancel(): Promise<void> {
+    const { session } = await this.read();
+    await this.scene.as("ada").post(`/sessions/${session}/cancel`);
   }
 
   async #send(request: Request): Promise<Response> {

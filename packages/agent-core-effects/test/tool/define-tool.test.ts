@@ -329,16 +329,6 @@ describe("what cannot be a tool throws when it is defined", () => {
       "description of the tool fine is missing. It must be a text that is not blank.",
     ],
     [
-      "a misspelt option",
-      { timeoutMS: 1 },
-      'Unknown option "timeoutMS" of the tool fine. Did you mean "timeoutMs"?',
-    ],
-    [
-      "an option of another library",
-      { inputSchema: input },
-      'Unknown option "inputSchema" of the tool fine. Did you mean "input"?',
-    ],
-    [
       "a blank description",
       { description: " " },
       'description of the tool fine must be a text that is not blank, got " ".',

@@ -49,8 +49,7 @@ describe("what a tool returns, now or later", () => {
     );
   });
 
-  it.each([
-    [{ isEror: true }, 'Unknown option "isEror" of toolReply. Did you mean "isError"?'],
+  it.each<[object, string]>([
     [{ isError: "no" }, 'toolReply: isError must be true or false, got "no".'],
     [
       { files: "chart.png" },

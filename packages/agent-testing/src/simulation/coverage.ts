@@ -1,3 +1,17 @@
+import { controlEdges, type ControlEdge, type ControlGraph } from "@moora/agent-core-state-machine";
+
+/** An edge of the control graph as text: `Planning --LlmToolCall--> Acting`. */
+export const edgeToText = ({ from, event, to }: ControlEdge): string => `${from} --${event}--> ${to}`;
+
+/** The edges of a control graph that were never walked. An agent cannot walk each of them: without tools, none that acts. */
+export const unwalkedEdges = (
+  edges: Readonly<Record<string, number>>,
+  graph: ControlGraph,
+): readonly string[] =>
+  controlEdges(graph)
+    .map(edgeToText)
+    .filter((edge) => !Object.hasOwn(edges, edge));
+
 /** How often each fault occurred in each control state: `coverage[control][fault]`. */
 export type Coverage = Readonly<Record<string, Readonly<Record<string, number>>>>;
 

@@ -30,6 +30,10 @@ export interface SimulationReport {
   readonly inputs: number;
   /** How often each fault occurred in each control state: `coverage[control][fault]`. */
   readonly coverage: Coverage;
+  /** How often each edge of the control graph was walked, as `Planning --LlmToolCall--> Acting`. */
+  readonly edges: Readonly<Record<string, number>>;
+  /** The edges of the agent's control graph that were never walked; this agent may not be able to walk each of them. */
+  readonly unwalked: readonly string[];
   /** Faults that were allowed and came in no session: the run was too short, or this agent cannot meet them. */
   readonly neverCame: readonly string[];
   /** Whose rules each request was held to, beside those that all providers share. */
@@ -51,6 +55,11 @@ export const storyToText = (story: readonly StoryLine[]): string =>
 export const failureToLine = (failure: unknown): string =>
   failure instanceof Error ? `${failure.name}: ${failure.message}` : String(failure);
 
+function edgesToText({ edges, unwalked }: Pick<SimulationReport, "edges" | "unwalked">): string {
+  const walked = Object.keys(edges).length;
+  return `${walked} of ${walked + unwalked.length} edges of the control graph were walked`;
+}
+
 /** The report as text. */
 export function reportToText(report: Omit<SimulationReport, "toText">): string {
   const { runs, seed, inputs, coverage, dialects, failure, identity } = report;
@@ -59,6 +68,7 @@ export function reportToText(report: Omit<SimulationReport, "toText">): string {
     `${runs} sessions from seed ${seed}, ${inputs} inputs; ${identity}`,
     `requests were held to the rules that all providers share${rules}`,
     coverageToText(coverage),
+    edgesToText(report),
     ...(report.neverCame.length === 0 ? [] : [`never came: ${report.neverCame.join(", ")}`]),
     failure === undefined ? "no law and no invariant was broken" : simulationFailureToText(failure, identity),
   ].join("\n\n");

@@ -5,6 +5,7 @@ import { settleSession, takesMessage } from "./settle-session.ts";
 import { checkEnd, checkStep, type Invariants } from "./invariants.ts";
 import { check, InvariantBroken } from "./invariant-broken.ts";
 import { performAction } from "./perform-action.ts";
+import { edgeToText } from "./coverage.ts";
 import { nextTurn } from "./finish-work.ts";
 import { SimWorld, type StoryLine, type WorldOptions } from "./sim-world.ts";
 import { onUncaught } from "./uncaught.ts";
@@ -23,6 +24,8 @@ export interface SessionResult {
   readonly story: readonly StoryLine[];
   /** (control state, fault) pairs that were hit. */
   readonly hits: readonly (readonly [control: string, fault: string])[];
+  /** The edges of the control graph that were walked, in their order, as `Planning --LlmToolCall--> Acting`. */
+  readonly edges: readonly string[];
   /** The number of accepted inputs. */
   readonly inputs: number;
   /** The number of actions that were skipped because they could not happen. */
@@ -70,7 +73,8 @@ export async function simulateSession(
   }
   for (const host of world.hosts.toReversed()) world.crash(host);
   const { story, hits, watch } = world;
-  return { session: { ...setup, actions }, story, hits, inputs: watch.length, skipped, failure };
+  const edges = watch.keeper.moves.map(edgeToText);
+  return { session: { ...setup, actions }, story, hits, edges, inputs: watch.length, skipped, failure };
 }
 
 /** Runs the part of a session after the faults have stopped. */

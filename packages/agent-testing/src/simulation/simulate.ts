@@ -7,7 +7,7 @@ import { drawConfig } from "../draw-config.ts";
 import { defaultDialects } from "../laws/default-dialects.ts";
 import { seededChoose } from "../seeded-choose.ts";
 import type { SimulatedSession } from "./action.ts";
-import { neverCame, type Coverage } from "./coverage.ts";
+import { neverCame, unwalkedEdges } from "./coverage.ts";
 import { drawAction } from "./draw-action.ts";
 import { drawsFor } from "./draws.ts";
 import { faultFilter, faultNames } from "./faults.ts";
@@ -51,12 +51,14 @@ export async function simulate(
     (name !== "cancel:sub-agent" || hasSubAgents(agent));
   const session = await sessionOptions(agent, options);
   const coverage: Record<string, Record<string, number>> = {};
+  const edges: Record<string, number> = {};
   let inputs = 0;
   let done = 0;
   let failure: SimulationFailure | undefined;
   while (done < runs && failure === undefined) {
     const result = await simulateSeed(seed + done, faults, session, options);
     addHits(coverage, result);
+    for (const edge of result.edges) edges[edge] = (edges[edge] ?? 0) + 1;
     inputs += result.inputs;
     done += 1;
     if (result.failure !== undefined) failure = await failureOf(seed + done - 1, result, session, options);
@@ -64,7 +66,8 @@ export async function simulate(
   if (writeTo !== undefined && failure?.test !== undefined) await writeTest(writeTo, failure);
   const allowed = faultNames.filter(faults);
   const { dialects } = session;
-  return reportOf({ seed, runs: done, inputs, coverage, failure }, allowed, Object.keys(dialects), agent);
+  const found = { seed, runs: done, inputs, coverage, edges, failure };
+  return reportOf(found, allowed, Object.keys(dialects), agent);
 }
 
 const isTeam = ({ team }: Agent<unknown>): boolean => team !== undefined;
@@ -187,7 +190,7 @@ function addHits(coverage: Record<string, Record<string, number>>, { hits }: Ses
 }
 
 function reportOf(
-  found: Pick<SimulationReport, "seed" | "runs" | "inputs" | "failure"> & { readonly coverage: Coverage },
+  found: Pick<SimulationReport, "seed" | "runs" | "inputs" | "failure" | "coverage" | "edges">,
   allowed: readonly string[],
   dialects: readonly string[],
   agent: Agent<unknown>,
@@ -195,6 +198,7 @@ function reportOf(
   const report = {
     ...found,
     ok: found.failure === undefined,
+    unwalked: unwalkedEdges(found.edges, agent.config.graph),
     neverCame: neverCame(found.coverage, allowed),
     dialects,
     identity: identityOf(agent),

@@ -18,7 +18,6 @@ const callsFor = (...calls: readonly (readonly [name: string, args: object])[]):
 };
 
 const pay = callsFor(["pay", { euros: 1 }]);
-const book = callsFor(["book", {}]);
 const always: AgentConfigChange = { approval: { policy: "always" } };
 
 const failureToLine = (failure: unknown): string => (failure instanceof Error ? String(failure) : "none");
@@ -51,69 +50,14 @@ describe("a result whose append was not confirmed, and which the append of a pau
 });
 
 describe("a call that had begun to run is never reported as one that did not run", () => {
-  it.each(["keyed", "safe"] as const)(
-    "when the next release changes the description of a %s tool",
-    async (replay) => {
-      const release: SimAction = { type: "release", release: { change: "description", tool: "pay" } };
-      expect(await failureOf(payingAgent(replay), [message, pay, release, crash])).toBe("none");
-    },
-  );
-
-  it.each(["keyed", "safe"] as const)("when the next release removes a %s tool", async (replay) => {
-    const release: SimAction = { type: "release", release: { change: "tool-removed", tool: "pay" } };
-    expect(await failureOf(payingAgent(replay), [message, pay, release, crash])).toBe("none");
-  });
-
-  it("when the next release changes a tool whose outcome a person is asked for", async () => {
-    const release: SimAction = { type: "release", release: { change: "description", tool: "book" } };
-    const actions: readonly SimAction[] = [message, book, crash, { type: "take-up" }, release, crash];
-    expect(await failureOf(shopAgent, actions)).toBe("none");
-  });
-
   it("when the next release changes the schema of a tool that is probed", async () => {
     const release: SimAction = { type: "release", release: { change: "schema", tool: "ship" } };
     const ship = callsFor(["ship", {}]);
     expect(await failureOf(shopAgent, [message, ship, release, crash])).toBe("none");
   });
-
-  it("when the question about its outcome expires", async () => {
-    expect(await failureOf(shopAgent, [message, book, crash])).toBe("none");
-  });
-
-  it("when it is cancelled while a person is asked for its outcome", async () => {
-    const actions: readonly SimAction[] = [message, book, crash, { type: "take-up" }, { type: "cancel" }];
-    expect(await failureOf(shopAgent, actions)).toBe("none");
-  });
-});
-
-describe("what runs obeys the policy of the agent that runs it", () => {
-  it("a keyed call that a crash interrupted does not run again when its tool is blacklisted", async () => {
-    const config = { toolCalls: { blacklist: ["pay"] } };
-    const release: SimAction = { type: "release", release: { change: "blacklist", config } };
-    expect(await failureOf(payingAgent("keyed"), [message, pay, release, crash])).toBe("none");
-  });
-
-  it("a keyed call that a crash interrupted does not run again without an approval that is now required", async () => {
-    const release: SimAction = { type: "release", release: { change: "approval-tightened", config: always } };
-    expect(await failureOf(payingAgent("keyed"), [message, pay, release, crash])).toBe("none");
-  });
-
-  it("an open approval does not run a tool that is blacklisted in between", async () => {
-    const config = { toolCalls: { blacklist: ["pay"] } };
-    const release: SimAction = { type: "release", release: { change: "blacklist", config } };
-    const decide: SimAction = { type: "decide", decision: "approve" };
-    const actions: readonly SimAction[] = [message, pay, release, crash, { type: "take-up" }, decide];
-    expect(await failureOf(payingAgent("keyed"), actions, { config: always })).toBe("none");
-  });
 });
 
 describe("a model call", () => {
-  it("that is made again with another prompt has another idempotency key", async () => {
-    const config = { systemPrompt: "You are another one." };
-    const release: SimAction = { type: "release", release: { change: "prompt", config } };
-    expect(await failureOf(payingAgent("keyed"), [message, release, crash])).toBe("none");
-  });
-
   it("is given up only after as many attempts as the configuration allows, whatever releases come", async () => {
     const limit = (maxToolAttempts: number): SimAction => ({
       type: "release",
@@ -141,11 +85,6 @@ describe("a host whose onApproval approves everything", () => {
     expect(await failureOf(shopAgent, actions, { asyncAppends: true })).toBe("none");
   });
 
-  it("does not let a call with an unknown outcome run a second time", async () => {
-    const actions: readonly SimAction[] = [message, book, crash, { type: "take-up", approvesAll: true }];
-    expect(await failureOf(shopAgent, actions)).toBe("none");
-  });
-
   it.each(["busy", "nothing-written", "unconfirmed", "torn"] as const)(
     "gets its decision through although the append of it fails: %s",
     async (how) => {
@@ -166,49 +105,13 @@ describe("a cancel that comes while calls are being stored", () => {
 });
 
 describe("a record that no log takes", () => {
-  it("is a user message: later messages are accepted", async () => {
-    const oversized: SimAction = { type: "message", text: "", oversized: true };
-    expect(await failureOf(payingAgent("keyed"), [oversized, message])).toBe("none");
-    expect(await failureOf(payingAgent("keyed"), [oversized, message], { asyncAppends: true })).toBe("none");
-  });
-
   it("is the result of a tool: the session settles and accepts messages", async () => {
     const oversized: SimAction = { type: "tool-answers", answer: { kind: "oversized" } };
     expect(await failureOf(payingAgent("keyed"), [message, pay, oversized, message])).toBe("none");
   });
-
-  it("is an answer of the model: the session settles and accepts messages", async () => {
-    const oversized: SimAction = { type: "model-answers", answer: { kind: "oversized" } };
-    expect(await failureOf(payingAgent("keyed"), [message, oversized, message])).toBe("none");
-  });
-});
-
-describe("a listener that throws", () => {
-  it.each(["event", "input", "change"] as const)("does not end the process: of %ss", async (on) => {
-    expect(await failureOf(payingAgent("keyed"), [{ type: "listener-throws", on }, message])).toBe("none");
-  });
-});
-
-describe("a host that only posts", () => {
-  it("does not report a deadline that a live owner is there to report", async () => {
-    const actions: readonly SimAction[] = [
-      message,
-      { type: "open", access: "post" },
-      callsFor(["pay", { euros: 1 }]),
-      { type: "clock-jumps", ms: 86_400_000 },
-      { type: "time-passes" },
-      { type: "decide", decision: "approve", host: 1 },
-    ];
-    expect(await failureOf(shopAgent, actions)).toBe("none");
-  });
 });
 
 describe("a host that loses its lease", () => {
-  it("while a tool runs writes nothing any more, and another one takes the session up", async () => {
-    const lost: SimAction = { type: "lease", renewal: "lost" };
-    expect(await failureOf(payingAgent("keyed"), [message, pay, lost, { type: "take-up" }])).toBe("none");
-  });
-
   it("keeps the session where the renewal fails once", async () => {
     const fails: SimAction = { type: "lease", renewal: "fails" };
     expect(await failureOf(payingAgent("keyed"), [message, pay, fails])).toBe("none");

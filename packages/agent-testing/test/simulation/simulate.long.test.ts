@@ -1,4 +1,4 @@
-import { controlName } from "@moora/agent-core-state-machine";
+import { controlEdges, controlName } from "@moora/agent-core-state-machine";
 import { defineAgent, defineTool } from "@moora/agent";
 import { MockLlmCaller } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
@@ -126,6 +126,16 @@ describe("a report", () => {
     });
     expect(coverage["Planning"]?.["crash"]).toBeGreaterThan(0);
     expect(coverage["Acting"]?.["tool:failure"]).toBeGreaterThan(0);
+  });
+
+  it("counts how often each edge of the control graph was walked, and lists the others", async () => {
+    const report = await simulate(payingAgent("keyed"), { runs: 30, faults: ["crash", "tool:failure"] });
+    expect(report.edges["Planning --LlmToolCall--> Acting"]).toBeGreaterThan(0);
+    expect(report.edges["Acting --ToolFailure--> Observing"]).toBeGreaterThan(0);
+    expect(report.unwalked).toContain("Planning --HumanApprovalRequired--> WaitingForHuman");
+    expect(report.unwalked).not.toContain("Idle --Start--> Planning");
+    expect([...report.unwalked, ...Object.keys(report.edges)]).toHaveLength(controlEdges().length);
+    expect(report.toText()).toMatch(/\n\d+ of 39 edges of the control graph were walked\n/);
   });
 
   it("says whose rules the requests were held to", async () => {

@@ -8,7 +8,7 @@ import { failureOf } from "../support.ts";
 import { HeardErrors } from "@moora/testbed/durable/errors";
 import { Place } from "@moora/testbed/durable/places";
 import { Script } from "@moora/testbed/durable/script";
-import { turn, TestClock } from "@moora/testbed/test-clock";
+import { TestClock } from "@moora/testbed/test-clock";
 
 const talker = (): Agent => defineAgent({ llm: new MockLlmCaller(() => answers("Hi.")) });
 
@@ -79,15 +79,6 @@ describe("a process that was killed", () => {
 });
 
 describe("a lease", () => {
-  it("of a process that lives is waited for, also of this one", async () => {
-    const log = memoryLog();
-    await using session = await openSession(talker(), { log, id: "ada" });
-    await expect(openSession(talker(), { log, id: "ada" })).rejects.toMatchObject({
-      code: "SessionBusy",
-      owner: session.info().owner,
-    });
-  });
-
   it("of a process whose id was given to another one is not waited for", async () => {
     const { pid, start, machine } = await ownHolder();
     for (const living of [pid, process.ppid]) {
@@ -200,24 +191,6 @@ describe("two hosts of one name", () => {
     expect((await two.history()).filter(({ input }) => input.type === "session-opened")).toHaveLength(2);
     await Promise.all([one.close(), two.close()]);
     expect(errors.codes).toEqual(["StaleWriter"]);
-  });
-
-  it("that open it at the same time all end, and one runs it", async () => {
-    const log = memoryLog();
-    const clock = new TestClock();
-    const errors = new HeardErrors();
-    const { onError } = errors;
-    const open = () => openSession(talker(), { log, id: "ada", owner: "worker", clock, onError });
-    const opened = await Promise.allSettled([open(), open(), open()]);
-    const sessions = opened.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
-    for (const result of opened)
-      if (result.status === "rejected") expect(result.reason).toMatchObject({ code: "SessionBusy" });
-    await clock.advanceAsync(30_000);
-    for (const session of sessions) await session.refresh();
-    await turn();
-    expect(sessions.filter((session) => session.info().access === "run")).toHaveLength(1);
-    for (const session of sessions) await session.close();
-    expect(new Set(errors.codes)).toEqual(new Set(["StaleWriter"]));
   });
 });
 

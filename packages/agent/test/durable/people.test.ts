@@ -162,24 +162,6 @@ describe("a question that waits for days", () => {
   });
 });
 
-describe("reminders that came due while no process ran the session", () => {
-  it("are one reminder, and the next one is due a whole interval later", async () => {
-    const scene = sceneOf([[call("pay")]], { approval: { policy: { tools: ["pay"] }, remindAfterMs: day } });
-    await asked(scene);
-    await scene.clock.advanceAsync(10.5 * day);
-    const session = await scene.open();
-    await quiet(session);
-    expect(session.questions()).toMatchObject([{ reminder: 1 }]);
-    await scene.clock.advanceAsync(day - 1);
-    await quiet(session);
-    expect(session.questions()).toMatchObject([{ reminder: 1 }]);
-    await scene.clock.advanceAsync(1);
-    await quiet(session);
-    expect(session.questions()).toMatchObject([{ reminder: 2 }]);
-    await session.close();
-  });
-});
-
 describe("a decision about something else, from another process, before and after a restart", () => {
   it("is refused with its reason, and the session stays answerable (H01, H06)", async () => {
     const scene = sceneOf([[call("look"), call("pay")]], asking("pay"));
@@ -314,42 +296,6 @@ describe("three questions of one turn, each answered by another process after an
     }
     expect([...requests.values()].map(({ size }) => size)).toEqual(Array.from({ length: 8 }, () => 1));
     expect(new Set([...requests.values()].flatMap((texts) => [...texts])).size).toBe(8);
-  });
-});
-
-/** Says something and approves what is asked, until nothing is done any more. */
-async function answered(session: DurableSession, text: string): Promise<void> {
-  await session.send(text);
-  await quiet(session);
-  for (const question of session.questions()) await session.decide(question, "approve");
-  await quiet(session);
-}
-
-describe("a cancel at every position, from another process (G01)", () => {
-  it("leaves each open call with one result and a request that is valid; the next message is answered", async () => {
-    for (let at = 2; ; at += 1) {
-      const scene = sceneOf([[call("look"), call("pay"), call("ship")], [call("look", 2)]], asking("ship"));
-      const session = await scene.open();
-      const other = await scene.post();
-      let cancelled: Promise<unknown> | undefined;
-      const stop = session.onInput((_input, _state, seq) => {
-        if (seq === at) cancelled = other.refresh().then(() => other.cancel());
-      });
-      await answered(session, "Please.");
-      stop();
-      await cancelled;
-      await session.refresh();
-      await quiet(session);
-      const isOver = cancelled === undefined;
-      for (const { result } of Object.values(session.current().toolCalls))
-        if (!isOver) expect(result, `at ${at}`).not.toBeNull();
-      expect(problemsAfter(session.current()), `at ${at}`).toEqual([]);
-      await answered(session, "Again.");
-      expect(session.current().reActContext.control.type, `at ${at}`).toBe("Done");
-      await checkSound(session, scene.log());
-      await Promise.all([session.close(), other.close()]);
-      if (isOver) break;
-    }
   });
 });
 

@@ -21,7 +21,6 @@ import { Counter } from "@moora/testbed/durable/counter";
 import { call, countingAgent, scripted, type Script } from "@moora/testbed/durable/counting-agent";
 import { quiet } from "@moora/testbed/durable/drive";
 import { Life, mortalLog } from "@moora/testbed/durable/mortal-log";
-import { problemsAfter } from "@moora/testbed/durable/outcome";
 import { storageOf, storeNames } from "@moora/testbed/durable/places";
 import { checkSound, sceneOf } from "@moora/testbed/durable/scene";
 import { turn, TestClock } from "@moora/testbed/test-clock";
@@ -198,38 +197,6 @@ describe("a model that dies with its host after ten of forty words (C10)", () =>
   });
 });
 
-describe("a session that has an owner (D02)", () => {
-  it.each(storeNames)(
-    "is busy to another who wants to run it, and open to who reads; nothing is written, on %s",
-    async (store) => {
-      await using storage = storageOf(store);
-      const scene = sceneOf([], {}, { log: () => storage.open() });
-      const session = await scene.open({ owner: "host 1" });
-      await session.send("Hello.");
-      await quiet(session);
-      const before = JSON.stringify(await session.history());
-      await expect(scene.open({ owner: "host 2" })).rejects.toMatchObject({
-        code: "SessionBusy",
-        owner: "host 1",
-      });
-      const reader = await scene.open({ access: "read" });
-      expect(reader.info()).toMatchObject({ access: "read", owner: "host 1", seq: session.info().seq });
-      await expect(reader.send("Hello?")).rejects.toMatchObject({ code: "ReadOnly" });
-      const poster = await scene.post();
-      await expect(
-        poster.dispatch({
-          type: "tool-call-completed",
-          toolCallId: "call_1",
-          timestamp: 1,
-          result: { isSuccess: true, content: "", receivedAt: 1 },
-        }),
-      ).rejects.toMatchObject({ code: "not-allowed" });
-      expect(JSON.stringify(await session.history())).toBe(before);
-      await Promise.all([session.close(), reader.close(), poster.close()]);
-    },
-  );
-});
-
 describe("a session that is removed while a tool and a model are at work (D08)", () => {
   it.each(storeNames)("takes nothing in any more; a new one of its id begins at 1, on %s", async (store) => {
     await using storage = storageOf(store);
@@ -300,48 +267,6 @@ describe("limits across restarts (L11)", () => {
         if (!life.isOver) break;
       }
     }
-  });
-
-  it("a hundred calls of one turn: the first 32 run, never more than four at once, also after a crash (K03)", async () => {
-    const log = memoryLog();
-    const clock = new TestClock();
-    const { tool, runs } = heldTool("pay", "keyed");
-    const many = Array.from({ length: 100 }, (_, of) => call("pay", of));
-    const agent = defineAgent({
-      name: "held",
-      llm: scripted([many]),
-      tools: [tool],
-      config: { toolCalls: { maxPerTurn: 32, maxParallel: 4 } },
-    });
-    const life = new Life();
-    const session = await openSession(agent, {
-      log: mortalLog(log, life),
-      id: "ada",
-      clock: life.clock(clock),
-    });
-    await session.send("Pay.");
-    for (let ended = 0; ended < 10; ended += 1) {
-      await until(() => runs.length === ended + 4);
-      runs[ended]?.end();
-    }
-    await until(() => runs.length === 14);
-    expect(() => life.die()).toThrow("dead");
-    const again = await openSession(agent, { log, id: "ada", clock, isOwnerGone: () => true });
-    for (let ended = 14; ended < 14 + 22; ended += 1) {
-      await until(() => runs.length >= Math.min(ended + 4, 36));
-      expect(runs.length).toBeLessThanOrEqual(ended + 4);
-      runs[ended]?.end();
-      await turn();
-    }
-    await quiet(again);
-    expect(new Set(runs.map(({ key }) => key)).size).toBe(32);
-    const results = Object.values(again.current().toolCalls).map(({ result }) => result?.isSuccess);
-    expect([results.filter((ok) => ok === true).length, results.filter((ok) => ok === false).length]).toEqual(
-      [32, 68],
-    );
-    expect(problemsAfter(again.current())).toEqual([]);
-    await checkSound(again, log);
-    await again.close();
   });
 });
 

@@ -1,13 +1,11 @@
 import type { AgentState } from "@moora/agent-core-state-machine";
 import { seededRandom } from "@moora/event-log/testing";
-import { answers, hangs, MockLlmCaller } from "@moora/llm/testing";
+import { hangs, MockLlmCaller } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
-import { defineAgent, openSession, stateAt, type DurableSession } from "../../src/index.ts";
+import { stateAt, type DurableSession } from "../../src/index.ts";
 import { quiet } from "@moora/testbed/durable/drive";
-import { storageOf, storeNames } from "@moora/testbed/durable/places";
-import { remoteLog } from "@moora/testbed/durable/remote-log";
+import { storageOf } from "@moora/testbed/durable/places";
 import { checkSound, sceneOf } from "@moora/testbed/durable/scene";
-import { turn, TestClock } from "@moora/testbed/test-clock";
 
 /** A message while the model is at work: it waits in the queue, and nothing else happens. */
 const noted = (text: string) => ({
@@ -17,95 +15,10 @@ const noted = (text: string) => ({
   timestamp: 1,
 });
 
-/** Notes are taken while a loop runs; this one does not end. */
-const thinker = defineAgent({ name: "thinker", llm: new MockLlmCaller(() => hangs("Hm")) });
-
 const notesOf = (session: DurableSession): readonly string[] =>
   session
     .current()
     .messages.flatMap(({ role, content }) => (role === "user" && content !== "Think." ? [content] : []));
-
-interface Poster {
-  readonly name: string;
-  readonly session: DurableSession;
-}
-
-/** Each says so many things, in its own time, and waits for no answer before the next. */
-async function postAll(posters: readonly Poster[], count: number, random: () => number) {
-  const receipts = new Map<string, number>();
-  await Promise.all(
-    posters.map(async ({ name, session }) => {
-      const pending: Promise<void>[] = [];
-      for (let index = 0; index < count; index += 1) {
-        const text = `${name} ${index}`;
-        pending.push(
-          session.dispatch(noted(text)).then((receipt) => {
-            if (receipt.status === "accepted") receipts.set(text, receipt.seq);
-          }),
-        );
-        if (random() < 0.3) await turn();
-        if (random() < 0.2) await Promise.all(pending.splice(0));
-      }
-      await Promise.all(pending);
-    }),
-  );
-  return receipts;
-}
-
-describe.each(["memory", "jsonl", "sqlite", "memory behind a network"] as const)("on %s", (name) => {
-  const store = storeNames.find((known) => known === name) ?? "memory";
-
-  it.each([1, 2, 3])(
-    "(D01, V6) two posters and an owner at once: each input once, in order, the same everywhere (seed %i)",
-    async (seed) => {
-      const random = seededRandom(seed);
-      await using storage = storageOf(store);
-      const pass = async (): Promise<void> => {
-        for (let turns = Math.floor(random() * 4); turns > 0; turns -= 1) await turn();
-      };
-      const open = (access: "run" | "post"): Promise<DurableSession> => {
-        const log = storage.open();
-        const isFar = name === "memory behind a network";
-        const clock = new TestClock();
-        return openSession(thinker, { log: isFar ? remoteLog(log, pass) : log, id: "ada", clock, access });
-      };
-      const owner = await open("run");
-      await owner.send("Think.");
-      await quietUnderWay(owner);
-      const [one, two] = [await open("post"), await open("post")];
-      const reader = await open("post");
-      const seqs: number[] = [];
-      await reader.follow(0, (seq) => seqs.push(seq));
-      const posters = [
-        { name: "owner", session: owner },
-        { name: "one", session: one },
-        { name: "two", session: two },
-      ];
-      const count = 150;
-      const receipts = await postAll(posters, count, random);
-      const sessions = [owner, one, two, reader];
-      for (const session of sessions) await session.refresh();
-      const notes = notesOf(owner);
-      expect(receipts.size).toBe(3 * count);
-      expect(new Set(notes)).toEqual(new Set(receipts.keys()));
-      expect(notes).toHaveLength(3 * count);
-      expect(notes).toEqual([...receipts].toSorted(([, a], [, b]) => a - b).map(([text]) => text));
-      for (const poster of posters) {
-        expect(notes.filter((text) => text.startsWith(poster.name))).toEqual(
-          Array.from({ length: count }, (_, index) => `${poster.name} ${index}`),
-        );
-      }
-      for (const session of sessions) await checkSound(session, storage.open());
-      expect(seqs).toEqual(Array.from({ length: owner.info().seq }, (_, index) => index + 1));
-      for (const session of sessions) await session.close();
-    },
-  );
-});
-
-/** When the model has begun to answer, which it never ends. */
-async function quietUnderWay(session: DurableSession): Promise<void> {
-  while (session.current().streaming === null) await turn();
-}
 
 describe("one session in one process", () => {
   it("(D06) takes 1,000 unawaited inputs from anywhere: each once, numbers only grow, states are the fold", async () => {
@@ -129,46 +42,6 @@ describe("one session in one process", () => {
     expect(new Set(notesOf(session)).size).toBe(1_000);
     for (let seq = 10; seq < seen.size; seq += 100)
       expect((await stateAt(scene.log(), "ada", seq)).state).toEqual(seen.get(seq));
-    await checkSound(session, scene.log());
-    await session.close();
-  });
-
-  it("(D07) lets subscribers dispatch: a chain of 20,000 does not grow the stack", async () => {
-    const llm = new MockLlmCaller(() => hangs());
-    const session = await sceneOf([], {}, { llm }).open({ snapshots: false });
-    const done = Promise.withResolvers<void>();
-    await session.send("Think.");
-    const wider = { type: "context-window-expanded", timestamp: 1 };
-    const start = session.info().seq;
-    session.onInput((_input, _state, seq) => {
-      if (seq < start + 20_000) void session.dispatch(wider);
-      else done.resolve();
-    });
-    await session.dispatch(wider);
-    await done.promise;
-    expect(session.info().seq).toBe(start + 20_000);
-    await session.close();
-  });
-
-  it("(G03) takes 50 unawaited messages while it is at work, in order, each once in the next request", async () => {
-    const gate = Promise.withResolvers<void>();
-    const llm = new MockLlmCaller(async (_request, index) => {
-      if (index === 0) await gate.promise;
-      return answers("Done.");
-    });
-    const scene = sceneOf([], {}, { llm });
-    const session = await scene.open();
-    await session.send("Work.");
-    const said = Array.from({ length: 50 }, (_, index) => `message ${index}`);
-    const receipts = await Promise.all(said.map((content) => session.send(content)));
-    const seqs = receipts.map((receipt) => (receipt.status === "accepted" ? receipt.seq : 0));
-    expect(seqs).toEqual(seqs.map((_, index) => (seqs[0] ?? 0) + index));
-    gate.resolve();
-    await quiet(session);
-    const texts = (llm.requests[1]?.messages ?? []).flatMap((message) =>
-      message.role === "user" ? message.content.map((part) => (part.type === "text" ? part.text : "")) : [],
-    );
-    expect(texts.join("\n").match(/message \d+/g)).toEqual(said);
     await checkSound(session, scene.log());
     await session.close();
   });

@@ -22,7 +22,6 @@ import { HeardErrors } from "@moora/testbed/durable/errors";
 import { appendInputs, saveConfirmed } from "@moora/testbed/durable/append-input";
 import { call } from "@moora/testbed/durable/counting-agent";
 import { quiet } from "@moora/testbed/durable/drive";
-import { storageOf, storeNames } from "@moora/testbed/durable/places";
 import { Gates, remoteLog } from "@moora/testbed/durable/remote-log";
 import { checkSound, sceneOf } from "@moora/testbed/durable/scene";
 import { jsonlStorage, sqliteStorage } from "@moora/testbed/stores";
@@ -268,56 +267,6 @@ describe("a snapshot", () => {
     await session.close();
     expect((await handle.snapshot())?.seq).toBeGreaterThan(before?.seq ?? 0);
     expect(await verifySession(log(), "ada")).toMatchObject({ ok: true });
-  });
-
-  it("is confirmed by the record that names it, with posts of others between them", async () => {
-    const near = memoryLogs()();
-    const scene = sceneOf(
-      [],
-      {},
-      { log: () => remoteLog(near, turn), llm: new MockLlmCaller(() => hangs()) },
-    );
-    const session = await scene.open();
-    await session.send("Think.");
-    const poster = await scene.open({ log: near, access: "post" });
-    const posts: Promise<unknown>[] = [];
-    session.onInput((_input, _state, seq) => {
-      if (seq % 10 === 0) posts.push(poster.send(`Post ${seq}.`));
-    });
-    await Promise.all(Array.from({ length: 1_500 }, (_, index) => session.note(`Note ${index}.`)));
-    await Promise.all(posts);
-    await session.close();
-    await poster.refresh();
-    const taken = (await inputsOf(near)).findIndex(({ type }) => type === "snapshot-taken");
-    expect(taken).toBeGreaterThan(0);
-    const reader = await scene.open({ access: "read" });
-    expect(reader.info().snapshotIgnored).toBe(false);
-    await checkSound(reader, near);
-    await Promise.all([reader.close(), poster.close()]);
-  });
-
-  it("survives a takeover: the next owner begins with it", async () => {
-    const { log, open } = await closedSession();
-    const errors = new HeardErrors();
-    const first = await open({ owner: "one", onError: errors.onError });
-    const second = await open({ owner: "two", isOwnerGone: () => true });
-    await second.send("Hello.");
-    await quiet(second);
-    expect(second.info()).toMatchObject({ snapshotIgnored: false, access: "run" });
-    await first.close();
-    await second.close();
-    expect(errors.codes).toEqual(["StaleWriter"]);
-    expect(await verifySession(log(), "ada")).toMatchObject({ ok: true });
-  });
-
-  it.each(storeNames)("in %s is confirmed, used and verified", async (name) => {
-    await using storage = storageOf(name);
-    const { log, read, notices } = await closedSession(() => storage.open());
-    const session = await read();
-    expect(session.info().snapshotIgnored).toBe(false);
-    expect(notices).toEqual([]);
-    await checkSound(session, log());
-    await session.close();
   });
 
   it("that is saved while a group of inputs is applied belongs to its own record", async () => {

@@ -155,23 +155,6 @@ describe("the session of a sub-agent that another owner runs", () => {
     await session.close();
     await other.close();
   });
-
-  it("lets the host of its caller shut down while it waits", async () => {
-    const { log, clock, runs, sub, lead, id, first, typeOf } = await leftByHost();
-    await first.close();
-    await rest();
-    const other = await openSession(sub, { log, id, clock, owner: "other" });
-    const session = await openSession(lead, { log, id: "lead", clock });
-    await rest();
-    await session.close();
-    await clock.advanceAsync(2_000);
-    await rest();
-    expect(await typeOf(id)).toBe("Acting");
-    expect(runs[0]?.aborted).toBe(false);
-    await other.close();
-    await rest();
-    expect(clock.waiting).toBe(0);
-  });
 });
 
 describe("the session of a sub-agent that is opened while its caller is paused", () => {

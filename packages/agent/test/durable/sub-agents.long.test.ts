@@ -273,62 +273,6 @@ describe("a sub-agent in the middle of its work", () => {
     expect(child.messages.filter(({ role }) => role === "user")).toHaveLength(1);
     expect(caller.toolCalls["call_1"]?.result).toMatchObject({ isSuccess: true });
   });
-
-  it("is cancelled with its caller, and both are idle (I02)", async () => {
-    using counter = new Counter();
-    const house = homely(counter);
-    const deeds = new Set<string>();
-    const session = await waiting(house, deeds);
-    await session.cancel("Enough.");
-    await rest();
-    const { caller, child } = await finalStatesOf(house);
-    expect([caller, child].map(isLoopRunning)).toEqual([false, false]);
-    expect([caller, child].map(effectsAt)).toEqual([{}, {}]);
-    expect(child.reActContext.control).toMatchObject({ type: "Error", failure: { kind: "Cancelled" } });
-    deeds.add("finished");
-    await rest();
-    expect((await finalStatesOf(house)).caller).toEqual(caller);
-    await session.close();
-    expect(house.clock.waiting).toBe(0);
-  });
-
-  it("is cancelled by the next process if its own dies as it has written the cancel of the caller", async () => {
-    using scout = new Counter();
-    const sound = homely(scout);
-    const whole = await waiting(sound, new Set());
-    const seq = whole.info().seq + 1;
-    await whole.close();
-
-    using counter = new Counter();
-    const house = homely(counter);
-    const pair = pairOf({ caller: { seq, when: "after" } });
-    const session = await open(house, pair, { script: held });
-    await session.send("Have it done.");
-    await rest();
-    session.cancel("Enough.").catch(() => undefined);
-    await rest();
-    expect(pair.child.isOver).toBe(true);
-    const left = await finalStatesOf(house);
-    expect([left.caller, left.child].map(isLoopRunning)).toEqual([false, true]);
-
-    const next = await open(house, pairOf(), { script: held });
-    const { child } = await finalStatesOf(house);
-    expect(child.reActContext.control).toMatchObject({ type: "Error", failure: { kind: "Cancelled" } });
-    await next.close();
-  });
-
-  it("is cancelled when its time is up, and its caller continues", async () => {
-    using counter = new Counter();
-    const house = homely(counter);
-    const session = await waiting(house, new Set());
-    await house.clock.advanceAsync(120_000);
-    await rest();
-    const { caller, child } = await finalStatesOf(house);
-    expect(isLoopRunning(child)).toBe(false);
-    expect(caller.toolCalls["call_1"]?.result).toMatchObject({ code: "timeout" });
-    expect(caller.reActContext.control.type).toBe("Done");
-    await session.close();
-  });
 });
 
 describe("a sub-agent whose log cannot be reached for a while", () => {
@@ -372,35 +316,5 @@ describe("a sub-agent whose log cannot be reached for a while", () => {
     await session.close();
     expect(house.clock.waiting).toBe(0);
     expect(new Set(errors.codes)).toEqual(new Set(["LogWrite"]));
-  });
-});
-
-describe("a question of a sub-agent in a log", () => {
-  const signs = async (options: Partial<AgentToolOptions>): Promise<AgentState> => {
-    using counter = new Counter();
-    const house = homely(counter);
-    await run(house, pairOf(), { script: [[call("sign")]], options });
-    return (await finalStatesOf(house)).child;
-  };
-
-  it("is answered by its own host", async () => {
-    const { toolCalls } = await signs({ onApproval: () => "approve" });
-    expect(toolCalls["call_1"]?.result).toMatchObject({ isSuccess: true });
-  });
-
-  it("is answered by the reviewers of its caller", async () => {
-    using counter = new Counter();
-    const house = homely(counter);
-    const session = await open(house, pairOf(), { script: [[call("sign")]] });
-    session.onEvent((event) => {
-      if (event.type === "SubAgentEvent" && event.event.type === "ApprovalRequested")
-        event.event.decide("approve");
-    });
-    await session.ask("Have it signed.");
-    await session.close();
-    expect((await finalStatesOf(house)).child.toolCalls["call_1"]).toMatchObject({
-      result: { isSuccess: true },
-      decision: { type: "approved" },
-    });
   });
 });

@@ -169,32 +169,6 @@ describe("a release that changes the graph", () => {
     await next.close();
   });
 
-  it("leaves a loop that had ended as it is: a former terminal state runs no handler", async () => {
-    const charges: string[] = [];
-    const shipping = (isTerminal: boolean): Agent =>
-      defineAgent({
-        llm: new MockLlmCaller(() => answers("Shipped.")),
-        config: {
-          graph: {
-            states: ["Ship"],
-            rows: { Planning: { LlmFinalAnswer: "Ship" }, ...(isTerminal ? {} : { Ship: { Sent: "Done" } }) },
-            terminals: isTerminal ? ["Ship"] : [],
-          },
-        },
-        states: isTerminal ? {} : { Ship: () => (charges.push("ship"), "Sent") },
-      });
-    const world = new Restarts();
-    const first = await world.open(shipping(true));
-    await first.ask("go");
-    await first.close();
-    const next = await world.open(shipping(false));
-    expect(charges).toEqual([]);
-    expect(next.current().reActContext.control).toEqual({ type: "Done", answer: "Shipped." });
-    await next.ask("again");
-    expect(charges).toEqual(["ship"]);
-    await next.close();
-  });
-
   it("ends a loop whose state has become terminal, and its open calls have results", async () => {
     const graph = { states: ["Check"], rows: { Planning: { LlmToolCall: "Check" } } };
     const agent = defineAgent({

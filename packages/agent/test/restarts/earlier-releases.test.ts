@@ -243,15 +243,6 @@ describe("a tool that takes other arguments than before", () => {
     expect(textOf(resultOf(next.current()))).toContain("may have had its effect");
     await next.close();
   });
-
-  it("fails an open call without a conversion", async () => {
-    const ran: string[] = [];
-    const world = new Restarts();
-    await world.crash(agentWith([pay(ran)], { approval: { policy: "always" } }));
-    const next = await world.open(agentWith([pay(ran, { input: inCents.input })]));
-    expect(resultOf(next.current())).toMatchObject({ code: "tool-changed" });
-    await next.close();
-  });
 });
 
 describe("a tool whose input changes and changes back", () => {
@@ -344,27 +335,6 @@ describe("a tool that becomes riskier", () => {
 
 describe("a tool that was retired", () => {
   const other = defineTool({ name: "other", description: "x", input: z.object({}), execute: () => "ok" });
-
-  it("leaves an interrupted call with an unknown outcome, and the loop continues", async () => {
-    const ran: string[] = [];
-    const world = new Restarts();
-    await world.crash(agentWith([pay(ran)]));
-    const next = await world.open(agentWith([other]));
-    await next.settled();
-    expect(resultOf(next.current())).toMatchObject({ code: "outcome-unknown" });
-    expect(next.current().reActContext.control).toMatchObject({ type: "Done", answer: "done" });
-    await next.close();
-  });
-
-  it("closes the open approval of a call, which did not run", async () => {
-    const world = new Restarts();
-    await world.crash(agentWith([pay([])], { approval: { policy: "always" } }));
-    const next = await world.open(agentWith([other]));
-    expect(next.questions()).toEqual([]);
-    expect(resultOf(next.current())).toMatchObject({ code: "tool-changed" });
-    expect(textOf(resultOf(next.current()))).toBe("Not run. The tool was changed or removed.");
-    await next.close();
-  });
 
   it("fails a call that the model repeats, with the names of the tools that there are", async () => {
     const world = new Restarts();

@@ -118,18 +118,6 @@ describe("a listener that throws", () => {
     },
   );
 
-  it("and listens to errors harms nothing either, also by a rejection", async () => {
-    const { session } = scene([answers("It is 4.")]);
-    const [bug, other] = [newBug(), newBug()];
-    session.onError((): unknown => Promise.reject(other));
-    session.subscribe(() => {
-      throw bug;
-    });
-    expect((await session.ask("2+2?")).text).toBe("It is 4.");
-    await settled();
-    expect(printed).toHaveBeenCalledExactlyOnceWith(expect.any(String), other);
-  });
-
   it("and listens to errors harms nothing either", async () => {
     const { session } = scene([answers("It is 4.")]);
     const [bug, other] = [newBug(), newBug()];

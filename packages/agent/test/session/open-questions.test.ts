@@ -77,20 +77,6 @@ describe("a question that is open when a session is opened", () => {
     await session.close();
   });
 
-  it("is the first event of an iteration over the run of another message", async () => {
-    const { agent, paid } = careful();
-    const session = await openSession(agent, { log: await asked(agent), id: "ada" });
-    const types: string[] = [];
-    for await (const event of session.ask("Hurry.")) {
-      types.push(event.type);
-      if (event.type === "ApprovalRequested") await event.decide("approve");
-    }
-    expect(types[0]).toBe("ApprovalRequested");
-    expect(types.filter((type) => type === "ApprovalRequested")).toHaveLength(1);
-    expect(paid).toEqual([0]);
-    await session.close();
-  });
-
   it.each(["post", "read"] as const)("is the first event of a listener with access %s", async (access) => {
     const { agent } = careful();
     const log = await asked(agent);

@@ -1,10 +1,10 @@
 import { effectsAt } from "@moora/agent-core-effects";
-import { answers, callsTools, fails, MockLlmCaller } from "@moora/llm/testing";
+import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
 import { untilPasses } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
 import { agentTool, defineAgent, type Agent, type Session, type Tool } from "../../src/index.ts";
-import { callsThenAnswers, questionOf, Restarts, resultOf, textOf, turns } from "../restarts/restarts.ts";
-import { failureOf, scene, toolOf } from "../support.ts";
+import { callsThenAnswers, Restarts, resultOf, textOf, turns } from "../restarts/restarts.ts";
+import { scene, toolOf } from "../support.ts";
 
 /** A tool that waits until the test ends it. */
 function heldTool(name: string): {
@@ -78,16 +78,6 @@ describe("a paused session", () => {
     expect(runs).toBe(2);
   });
 
-  it("queues messages behind the loop that waits", async () => {
-    const { session, llm } = scene([answers("One."), answers("Two.")]);
-    await session.pause();
-    const runs = [session.ask("First."), session.ask("Second.")];
-    await turns();
-    expect(llm.callCount).toBe(0);
-    await session.resume();
-    expect((await Promise.all(runs)).map(({ text }) => text)).toEqual(["One.", "Two."]);
-  });
-
   it("takes answers to its questions, and runs the approved call when it is resumed", async () => {
     let runs = 0;
     const pay = toolOf("pay", () => `paid ${(runs += 1)}`);
@@ -123,33 +113,6 @@ describe("a paused session", () => {
     expect(resultOf(session.current())).toMatchObject({ isSuccess: false, code: "expired" });
     await session.resume();
     expect((await run).text).toBe("Not paid.");
-  });
-
-  it("lets a retry become due, and starts it when it is resumed", async () => {
-    const { session, clock, llm, inputs } = scene([fails("overloaded"), answers("There.")]);
-    const run = session.ask("Hello.");
-    await turns();
-    await session.pause();
-    await clock.advanceAsync(600_000);
-    await turns();
-    expect(inputs.map(({ type }) => type)).toContain("deadline-passed");
-    expect(llm.callCount).toBe(1);
-    await session.resume();
-    expect((await run).text).toBe("There.");
-  });
-
-  it("can be canceled, and stays paused", async () => {
-    const { session, llm } = scene([answers("Second.")]);
-    await session.pause();
-    const run = failureOf(session.ask("First."));
-    await turns();
-    expect(await session.cancel()).toMatchObject({ status: "accepted" });
-    expect(await run).toMatchObject({ kind: "Cancelled" });
-    const next = session.ask("Second.");
-    await turns();
-    expect(llm.callCount).toBe(0);
-    await session.resume();
-    expect((await next).text).toBe("Second.");
   });
 
   it("ignores a second pause, and a session that is not paused ignores a resume", async () => {
@@ -188,28 +151,6 @@ describe("a pause in a log", () => {
     expect(runs()).toBe(1);
   });
 
-  it("holds for the process that takes over, also for a call that the crash interrupted", async () => {
-    const world = new Restarts();
-    const { tool, end, runs } = heldTool("look");
-    const look = { ...tool, definition: { ...tool.definition, replay: "safe" as const } };
-    const agent = defineAgent({ llm: callsThenAnswers({ name: "look" }), tools: [look] });
-    // It learns late that it was taken over.
-    const first = await world.open(agent, { onError: () => undefined });
-    first.ask("Look.").then(undefined, () => undefined);
-    await turns();
-    await first.pause();
-    expect(runs()).toBe(1);
-    // The first process is left as a crash leaves it.
-    const second = await world.open(agent, { isOwnerGone: () => true, owner: "other" });
-    await turns();
-    expect(runs()).toBe(1);
-    end();
-    await second.resume();
-    await untilPasses(() => expect(stateOf(second)).toBe("Done"));
-    expect(runs()).toBe(2);
-    await second.close();
-  });
-
   it("is posted by a process that does not run the session, as is the resume", async () => {
     const world = new Restarts();
     const { agent, runs } = payer();
@@ -226,27 +167,6 @@ describe("a pause in a log", () => {
     await owner.refresh();
     expect((await run).text).toBe("done");
     expect(runs()).toBe(1);
-  });
-
-  it("lets a question be answered by a process that does not run the session", async () => {
-    const world = new Restarts();
-    let runs = 0;
-    const pay = toolOf("pay", () => `paid ${(runs += 1)}`, { approval: "always" });
-    const agent = defineAgent({ llm: callsThenAnswers({ name: "pay" }), tools: [pay] });
-    const owner = await world.open(agent);
-    owner.onEvent(() => undefined);
-    owner.ask("Pay.").then(undefined, () => undefined);
-    await turns();
-    await owner.pause();
-    const poster = await world.open(agent, { access: "post", owner: "other" });
-    await poster.decide(questionOf(poster), "approve", "ada");
-    await owner.refresh();
-    await turns();
-    expect(owner.questions()).toEqual([]);
-    expect(runs).toBe(0);
-    await owner.resume();
-    await untilPasses(() => expect(stateOf(owner)).toBe("Done"));
-    expect(runs).toBe(1);
   });
 });
 

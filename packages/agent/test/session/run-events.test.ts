@@ -18,11 +18,6 @@ async function statesOf(run: AgentRun): Promise<readonly string[]> {
 }
 
 describe("the events of a run", () => {
-  it("have the state that ends it before its answer", async () => {
-    const agent = defineAgent({ llm: new MockLlmCaller([answers("It is 4.")]) });
-    expect(await statesOf(runTask(agent, "2+2?"))).toEqual(["Planning", "Done", "FinalAnswer"]);
-  });
-
   it("have the result of a call that a cancel closed", async () => {
     const wait = defineTool({
       name: "wait",

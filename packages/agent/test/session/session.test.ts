@@ -1,6 +1,4 @@
-import { noUsage, type LlmOutcome } from "@moora/llm";
 import { answers, callsTools, hangs, MockLlmCaller } from "@moora/llm/testing";
-import { untilPasses } from "@moora/testbed/test-clock";
 import { describe, expect, expectTypeOf, it, vi } from "vitest";
 import * as z from "zod";
 import {
@@ -75,26 +73,6 @@ describe("a session", () => {
     }
     expect(await session.send(" \n")).toEqual({ status: "ignored", reason: "blank" });
     expect(session.current().messages).toEqual([]);
-  });
-
-  it("ignores a result for a call that it does not know, and refuses what is not an input (E07)", async () => {
-    const { session, inputs } = scene([hangs()]);
-    await session.send("q");
-    const count = inputs.length;
-    const before = session.current();
-    for (const toolCallId of ["call_99", "__proto__", "constructor"]) {
-      expect(await session.settle(toolCallId, { content: "x" })).toEqual({
-        status: "ignored",
-        reason: "unknown-call",
-      });
-    }
-    expect(await failureOf(session.dispatch({ type: "tool-call-decided", toolCallId: 7 }))).toMatchObject({
-      code: "wrong-shape",
-    });
-    expect(await failureOf(session.dispatch({ type: "nonsense" }))).toMatchObject({ code: "unknown-type" });
-    expect(await failureOf(session.dispatch(undefined))).toBeInstanceOf(InputRefused);
-    expect(inputs).toHaveLength(count);
-    expect(session.current()).toBe(before);
   });
 
   it("acknowledges each input with its own place, however many are on their way", async () => {
@@ -204,53 +182,6 @@ describe("the view of a session", () => {
       streaming: false,
     });
   });
-
-  it("keeps what was streamed when the loop is cancelled in its middle, and the model knows it", async () => {
-    const { session, llm } = scene([hangs("Let me think about"), answers("It is 4.")]);
-    void session.send("2+2?");
-    await untilPasses(() => expect(session.current().streaming?.text).toBe("Let me think about"));
-    expect(await session.cancel("enough")).toMatchObject({ status: "accepted" });
-    expect(session.current().streaming).toBeNull();
-    expect(session.current().messages.at(-1)).toMatchObject({ content: "Let me think about", status: "cut" });
-    await session.ask("Well?");
-    expect(JSON.stringify(llm.requests[1]?.messages)).toContain("Let me think about");
-  });
-
-  it("shows nothing of a call that was called off, though its model streams on", async () => {
-    let stream = (_text: string): void => undefined;
-    const finish = Promise.withResolvers<LlmOutcome>();
-    let calls = 0;
-    const llm = {
-      name: "deaf",
-      call: (_: unknown, options?: { onChunk?: (chunk: { type: "text"; text: string }) => void }) => {
-        calls += 1;
-        if (calls > 1) return Promise.resolve<LlmOutcome>(four);
-        stream = (text) => options?.onChunk?.({ type: "text", text });
-        return finish.promise;
-      },
-    };
-    const four: LlmOutcome = {
-      ok: true,
-      turn: { origin: "deaf", parts: [{ type: "text", text: "4" }] },
-      model: "deaf",
-      usage: noUsage,
-      finish: { unified: "stop", raw: "" },
-    };
-    const session = startSession(defineAgent({ llm }));
-    const tokens: string[] = [];
-    session.onEvent((event) => event.type === "LlmToken" && tokens.push(event.text));
-    void session.send("2+2?");
-    await untilPasses(() => expect(calls).toBe(1));
-    stream("early");
-    await session.cancel();
-    stream("late");
-    await session.ask("again");
-    stream("later");
-    finish.resolve(four);
-    await settled();
-    expect(tokens).toEqual(["early"]);
-    expect(textsOf(session.current())).toEqual(["2+2?", "early", "again", "4"]);
-  });
 });
 
 describe("a session that is closed", () => {
@@ -273,20 +204,6 @@ describe("a session that is closed", () => {
     await settled();
     expect(clock.waiting).toBe(0);
     await session.settled();
-  });
-
-  it("by a listener of the first of two questions leaves no timer, and is settled", async () => {
-    const { session, clock, events } = scene([callsTools([{ name: "pay" }, { name: "pay" }])], {
-      tools: [toolOf("pay")],
-      config: { approval: { policy: "always", expiresAfterMs: 60_000 } },
-    });
-    session.onEvent(({ type }) => {
-      if (type === "ApprovalRequested") void session.close();
-    });
-    await failureOf(session.ask("Pay both."));
-    await session.settled();
-    expect(clock.waiting).toBe(0);
-    expect(events.filter(({ type }) => type === "ApprovalRequested")).toHaveLength(1);
   });
 
   it("accepts nothing more, and says why; what is late changes nothing", async () => {
@@ -331,36 +248,6 @@ describe("a session that continues from a state", () => {
     });
     expect((await session.ask("plus 1?")).text).toBe("It is 5.");
     expect(llm.requests[0]?.messages).toHaveLength(3);
-  });
-
-  it("makes a model call that was broken off again, and does not wait for it for ever", async () => {
-    const first = scene([hangs()]);
-    await first.session.send("2+2?");
-    await untilPasses(() => expect(first.llm.callCount).toBe(1));
-    const { streaming: _, ...state } = first.session.current();
-    const { session } = scene([answers("It is 4.")], { options: { state } });
-    await session.settled();
-    expect(session.current().messages.at(-1)?.content).toBe("It is 4.");
-  });
-
-  it("does not run a tool again whose outcome is unknown, and runs one again that is safe", async () => {
-    const runs: string[] = [];
-    const tools = [
-      toolOf("once", () => (runs.push("once"), new Promise(() => undefined))),
-      toolOf("safe", () => (runs.push("safe"), runs.length > 2 ? "ok" : new Promise(() => undefined)), {
-        replay: "safe",
-      }),
-    ];
-    const first = scene([callsTools([{ name: "once" }, { name: "safe" }])], { tools });
-    await first.session.send("q");
-    await untilPasses(() => expect(runs).toEqual(["once", "safe"]));
-    const { streaming: _, ...state } = first.session.current();
-    await first.session.close();
-    const { session } = scene([answers("Done.")], { tools, options: { state } });
-    await session.settled();
-    expect(runs).toEqual(["once", "safe", "safe"]);
-    expect(session.current().toolCalls["call_1"]?.result).toMatchObject({ code: "outcome-unknown" });
-    expect(session.current().toolCalls["call_2"]?.result).toMatchObject({ isSuccess: true });
   });
 
   it("with the configuration that the agent has now", async () => {

@@ -205,19 +205,6 @@ describe("a question of a sub-agent", () => {
     expect(seen).toEqual(["call_1"]);
   });
 
-  it("is answered by the reader of the events of a task", async () => {
-    const paid: Paid = [];
-    const agent = agentOf(
-      [delegates("pay_bill"), answers("Done.")],
-      [asTool(payer(paid, "main"), "pay_bill")],
-    );
-    for await (const event of runTask(agent, "Start.")) {
-      if (event.type === "SubAgentEvent" && event.event.type === "ApprovalRequested")
-        event.event.decide("approve");
-    }
-    expect(paid).toEqual(["main"]);
-  });
-
   it("is reported where nothing shows it", async () => {
     const session = startSession(
       agentOf([delegates("pay_bill"), answers("Done.")], [asTool(payer([], "main"), "pay_bill")]),
@@ -313,33 +300,6 @@ describe("sub-agents that call each other", () => {
 });
 
 describe("a question of a sub-agent in a log", () => {
-  it("waits through any number of restarts", async () => {
-    const log = memoryLog();
-    const paid: Paid = [];
-    const lead = (): Agent =>
-      agentOf(
-        ({ messages }) => (messages.length > 1 ? answers("Done.") : delegates("pay_bill")),
-        [asTool(payer(paid, "main"), "pay_bill", { log })],
-        "lead",
-      );
-    for (let restart = 0; restart < 6; restart += 1) {
-      const session = await openSession(lead(), { log, id: "ada" });
-      session.onEvent(() => undefined);
-      if (restart === 0) await session.send("Start.");
-      await rest();
-      only(session.questions());
-      await session.close();
-    }
-    const last = await openSession(lead(), { log, id: "ada" });
-    last.onEvent(() => undefined);
-    await rest();
-    await last.decide(only(last.questions()), "approve", "ann");
-    await last.settled();
-    expect(paid).toEqual(["main"]);
-    expect(last.current().toolCalls["call_1"]?.result).toMatchObject({ isSuccess: true });
-    await last.close();
-  });
-
   it("is found again by the next process, which answers it", async () => {
     const log = memoryLog();
     const paid: Paid = [];

@@ -74,35 +74,6 @@ describe("a tool that asks in the middle of its call", () => {
     expect(new Set(contexts.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(1);
   });
 
-  it("stays open at an answer that does not fit its schema", async () => {
-    const { session } = booked();
-    const run = session.ask("Book a seat.");
-    const question = await asked(session);
-    expect(await failureOf(session.decide(question, { answer: { seat: 12 } }))).toMatchObject({
-      code: "invalid-answer",
-      path: "decision.answer",
-    });
-    await session.decide(question, { answer: { seat: "12B" } });
-    await run;
-  });
-
-  it("takes an answer once", async () => {
-    const contexts: ToolContext[] = [];
-    const { session } = booked(contexts);
-    const run = session.ask("Book a seat.");
-    const question = await asked(session);
-    const receipts = await Promise.all([
-      session.decide(question, { answer: { seat: "12A" } }, "ada"),
-      session.decide(question, { answer: { seat: "12B" } }, "bob"),
-    ]);
-    expect(receipts).toMatchObject([
-      { status: "accepted" },
-      { status: "ignored", reason: "already-decided", decidedBy: "ada" },
-    ]);
-    await run;
-    expect(contexts).toHaveLength(2);
-  });
-
   it("names who has decided its approval and who has answered its question", async () => {
     const { session } = booked([], { approval: { policy: "always" } });
     const run = session.ask("Book a seat.");
@@ -378,11 +349,6 @@ describe("a tool that asks in the middle of its call", () => {
 
   it.each([
     ["no question", {}, "question is missing. It must be a text."],
-    [
-      "an option that it does not have",
-      { question: "?", stat: 1 },
-      'Unknown option "stat" of toolAsks. Did you mean "state"?',
-    ],
     ["a state that is not JSON", { question: "?", state: { at: new Map() } }, "toolAsks: state.at"],
   ])("fails the call at %s", async (_, options, message) => {
     const { session } = scene(script, { tools: [toolOf("book", () => toolAsks(options as never))] });

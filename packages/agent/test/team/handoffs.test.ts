@@ -343,11 +343,6 @@ describe("defineTeam", () => {
     ["no agents", { agents: {}, start: "a" }, /start must be one of/],
     ["an unknown start", { agents: { a: described }, start: "b" }, /start must be one of "a", got "b"/],
     [
-      "an unknown option",
-      { agents: { a: described }, start: "a", foo: 1 },
-      /Unknown option "foo" of defineTeam/,
-    ],
-    [
       "no description",
       { agents: { a: { agent, description: " " } }, start: "a" },
       /agents.a has no description/,

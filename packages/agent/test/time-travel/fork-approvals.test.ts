@@ -197,17 +197,4 @@ describe("a fork that closes an open question", () => {
       text: "Not run. The conversation was forked here before a decision.",
     });
   });
-
-  it("about an outcome says that the outcome is unknown, and names no person", async () => {
-    const world = new Restarts();
-    const { agent } = payingAgent({ onUnknown: "ask" });
-    await world.crash(agent);
-    const session = await world.open(agent);
-    expect(questionOf(session).about).toBe("outcome");
-    await session.close();
-    const { code, text } = await closedFork(world);
-    expect(code).toBe("outcome-unknown");
-    expect(text).toContain("may have had its effect. The conversation was forked here before a decision.");
-    expect(text).not.toMatch(/human|person/i);
-  });
 });

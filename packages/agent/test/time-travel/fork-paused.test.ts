@@ -68,17 +68,6 @@ describe.each(["reuse", "rerun", "close"] as const)("a fork of a paused session 
     expect((await run)?.text).toBe("done");
     await session.close();
   });
-
-  it("is not paused where the original was paused after that record", async () => {
-    const world = new Restarts();
-    const { tool } = hangingTool({ replay: "safe" });
-    const agent = defineAgent({ llm: callsThenAnswers({ name: "work" }), tools: [tool] });
-    const seq = await pausedThenResumed(world, agent);
-    const { session } = await openedFork(world, agent, seq - 1, open);
-    await untilPasses(() => expect(typeOf(session.current())).toBe("Done"));
-    expect(session.current().paused).toBeUndefined();
-    await session.close();
-  });
 });
 
 describe("a fork at any record", () => {

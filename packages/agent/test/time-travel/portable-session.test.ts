@@ -5,7 +5,6 @@ import {
   importSession,
   openSession,
   parsePortable,
-  readSession,
   stateAt,
   verifySession,
 } from "../../src/index.ts";

@@ -9,11 +9,6 @@ describe("options", () => {
     ["no name", {}, "name must have 1 to 32 letters"],
     ["a name with a blank", { name: "a b" }, 'or digit, got "a b".'],
     [
-      "an unknown option",
-      { name: "a", trusted: true },
-      'Unknown option "trusted" of connectMcp. Did you mean "trust"?',
-    ],
-    [
       "a limit of zero",
       { name: "a", maxResultBytes: 0 },
       "maxResultBytes must be a positive integer, got 0.",

@@ -82,17 +82,4 @@ describe("two engines at once", () => {
     expect(Object.keys(one.state.toolCalls)).toEqual(["call_1"]);
     expect(Object.keys(stateOf(error).toolCalls)).toEqual(["call_1", "call_2", "call_3"]);
   });
-
-  it("share nothing although their model is the same", async () => {
-    const llm = new MockLlmCaller((request) => {
-      const [user] = request.messages;
-      return answers(`The answer to a question of ${JSON.stringify(user).length} characters.`);
-    });
-    const builder = (words: string): AgentBuilder => new AgentBuilder(words).llm(llm);
-    const engines = ["a", "bb", "ccc"].map((words) => builder(words).build());
-    const texts = await Promise.all(engines.map((engine) => engine.run()));
-    expect(new Set(texts).size).toBe(3);
-    expect(new Set(llm.options.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(3);
-    expect(llm.requests.every(({ messages }) => messages.length === 1)).toBe(true);
-  });
 });

@@ -1,9 +1,8 @@
 import { memoryAt } from "@moora/agent";
-import { answers, callsTools, hangs, MockLlmCaller } from "@moora/llm/testing";
+import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
 import type { AgentBuilder } from "../../src/builder/agent-builder.ts";
-import { AgentEngine } from "../../src/builder/agent-engine.ts";
-import { answer, errorOf, hybridBuilder, movesOf, notesIn, stateOf, task } from "./support/runs.ts";
+import { answer, errorOf, hybridBuilder, movesOf, stateOf, task } from "./support/runs.ts";
 import { weatherIn, weatherTool } from "./support/tools.ts";
 
 const answering = (): MockLlmCaller => new MockLlmCaller(() => answers(answer));
@@ -32,20 +31,6 @@ describe("a custom state", () => {
       "Planning LlmFinalAnswer Review",
       "Review Publish Published",
     ]);
-  });
-
-  it("may send the model back to work, with a note", async () => {
-    const llm = answering();
-    let visits = 0;
-    const engine = reviewed(async () => {
-      visits += 1;
-      return visits === 1 ? { event: "Revise", note: "Say it in one word." } : "Publish";
-    })
-      .llm(llm)
-      .build();
-    expect(await engine.run()).toBe(answer);
-    expect(llm.callCount).toBe(2);
-    expect(notesIn(llm.requests[1])).toEqual(["Say it in one word."]);
   });
 
   it("may add a note to the trace, with data", async () => {
@@ -86,19 +71,6 @@ describe("a custom state", () => {
     expect(agent.config.graph.replay).toEqual({ Review: "safe" });
   });
 
-  it("may be the end: its handler does not run", async () => {
-    const engine = hybridBuilder(task)
-      .llm(answering())
-      .state("Archive", () => {
-        throw new Error("A terminal state has nothing to do.");
-      })
-      .transition("Planning", "LlmFinalAnswer", "Archive")
-      .terminalState("Archive")
-      .build();
-    expect(await engine.run()).toBe(answer);
-    expect(engine.currentState()).toBe("Archive");
-  });
-
   it("may replace a built-in end", async () => {
     const engine = hybridBuilder(task)
       .llm(new MockLlmCaller(() => callsTools([weatherIn("Oslo")], { text: "I still look." })))
@@ -109,18 +81,6 @@ describe("a custom state", () => {
       .build();
     expect(await engine.run()).toBe("I still look.");
     expect(engine.currentState()).toBe("OutOfSteps");
-  });
-
-  it("has its signal aborted when the run is canceled", async () => {
-    let signal: AbortSignal | undefined;
-    const engine = reviewed((_, context) => {
-      signal = context.signal;
-      engine.cancel("Enough.");
-      return new Promise(() => undefined);
-    }).build();
-    expect(await errorOf(engine.run())).toMatchObject({ kind: "Cancelled", message: "Enough." });
-    expect(signal?.aborted).toBe(true);
-    expect(movesOf(engine).at(-1)).toBe("Review Cancelled Error");
   });
 });
 
@@ -136,51 +96,5 @@ describe("an invalid graph", () => {
       failure: { from: "Review", event: "Approve" },
     });
     expect(engine.currentState()).toBe("Error");
-  });
-
-  it("ends in InvalidTransition if a handler throws without a transition for it", async () => {
-    const engine = reviewed(() => {
-      throw new Error("The reviewer is ill.");
-    }).build();
-    const error = await errorOf(engine.run());
-    expect(error.kind).toBe("InvalidTransition");
-    expect(error.message).toContain("HandlerFailed");
-    expect(stateOf(error).transcript).toContainEqual({ type: "note", text: "The reviewer is ill." });
-  });
-
-  it("continues if there is a transition for the failure of a handler", async () => {
-    const engine = reviewed(() => Promise.reject(new Error("The reviewer is ill.")))
-      .transition("Review", "HandlerFailed", "Published")
-      .build();
-    expect(await engine.run()).toBe(answer);
-  });
-
-  it("ends in NoHandlerForState if this host has no handler", async () => {
-    const { agent } = reviewed(() => "Publish").build();
-    const engine = new AgentEngine({ ...agent, parts: { ...agent.parts, states: {} } }, task);
-    expect(await errorOf(engine.run())).toMatchObject({ kind: "NoHandlerForState" });
-  });
-
-  it("ends in SafetyCapExceeded for a cycle of transitions", async () => {
-    const llm = new MockLlmCaller(() => callsTools([weatherIn("Oslo")]));
-    const engine = hybridBuilder(task)
-      .llm(llm)
-      .tool(weatherTool())
-      .transition("Observing", "Continue", "Observing")
-      .build();
-    const error = await errorOf(engine.run());
-    expect(error).toMatchObject({ kind: "SafetyCapExceeded", trace: { length: expect.any(Number) } });
-    expect(llm.callCount).toBe(1);
-  });
-});
-
-describe("a run with custom states", () => {
-  it("can be canceled during a model call", async () => {
-    const engine = reviewed(() => "Publish")
-      .llm(new MockLlmCaller([hangs("Well")]))
-      .build();
-    const run = engine.run();
-    engine.cancel();
-    expect(await errorOf(run)).toMatchObject({ kind: "Cancelled" });
   });
 });

@@ -91,18 +91,6 @@ describe("a run in a log", () => {
     ]);
   });
 
-  it("resumes open work: a once tool never runs twice, and its outcome is unknown", async () => {
-    const { builder, keys } = await leftOpen("once");
-    const engine = builder.resume().build();
-    const events = await eventsOf(engine);
-    expect(keys).toHaveLength(1);
-    expect(engine.state.toolCalls["call_1"]?.result).toMatchObject({
-      isSuccess: false,
-      code: "outcome-unknown",
-    });
-    expect(events.at(-1)).toMatchObject({ type: "FinalAnswer", text: answer });
-  });
-
   it("returns a recorded answer without any work", async () => {
     const llm = new MockLlmCaller(() => answers(answer));
     const builder = new AgentBuilder(task).llm(llm).log(memoryLog()).sessionId("ada").resume();
@@ -112,44 +100,6 @@ describe("a run in a log", () => {
     expect(await eventsOf(builder.build())).toMatchObject([{ type: "FinalAnswer", text: answer }]);
     expect(again.trace().length).toBe(2);
     expect(llm.callCount).toBe(1);
-  });
-
-  it("yields the questions from before it was resumed", async () => {
-    const log = memoryLog();
-    const llm = new MockLlmCaller([callsTools([{ name: "pay", arguments: {} }]), answers(answer)]);
-    const tool = defineTool({
-      name: "pay",
-      description: "Pays.",
-      input,
-      approval: "always",
-      execute: () => "paid",
-    });
-    const builder = new AgentBuilder(task).llm(llm).tool(tool).log(log).sessionId("ada").resume();
-    const host = await openSession(builder.build().agent, { log, id: "ada" });
-    await host.send(task);
-    await host.settled();
-    await host.close();
-    const seen: string[] = [];
-    for await (const event of builder.build().runStreaming()) {
-      seen.push(event.type);
-      if (event.type === "ApprovalRequested") await event.decide("approve", "ada");
-    }
-    expect(seen.filter((type) => type === "ApprovalRequested")).toHaveLength(1);
-    expect(seen.at(-1)).toBe("FinalAnswer");
-  });
-
-  it("rejects calls that need approval without a reviewer", async () => {
-    const llm = new MockLlmCaller([callsTools([{ name: "pay", arguments: {} }]), answers(answer)]);
-    const tool = defineTool({
-      name: "pay",
-      description: "Pays.",
-      input,
-      approval: "always",
-      execute: () => "paid",
-    });
-    const engine = new AgentBuilder(task).llm(llm).tool(tool).log(memoryLog()).build();
-    expect(await engine.run()).toBe(answer);
-    expect(engine.state.toolCalls["call_1"]?.result).toMatchObject({ isSuccess: false, code: "rejected" });
   });
 
   it("is rejected while another host runs it", async () => {

@@ -53,25 +53,6 @@ describe("a whole run", () => {
     await engine.run();
     expect(llm.callCount).toBe(3);
   });
-
-  it("distinguishes calls of different turns with the same id", async () => {
-    const llm = new MockLlmCaller([
-      callsTools([
-        { ...weatherIn("Oslo"), id: "same" },
-        { ...weatherIn("Rome"), id: "same" },
-      ]),
-      callsTools([{ ...weatherIn("Lima"), id: "same" }]),
-      answers(answer),
-    ]);
-    const engine = hybridBuilder(task).llm(llm).tool(weatherTool()).build();
-    await engine.run();
-    const calls = engine.memory().history.flatMap((step) => step.calls);
-    expect(calls.map(({ toolCallId, observation }) => [toolCallId, observation])).toEqual([
-      ["call_1", 'SUCCESS: {"city":"Oslo","celsius":3}'],
-      ["call_2", 'SUCCESS: {"city":"Rome","celsius":3}'],
-      ["call_3", 'SUCCESS: {"city":"Lima","celsius":3}'],
-    ]);
-  });
 });
 
 describe("the trace of a run", () => {

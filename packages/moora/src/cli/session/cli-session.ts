@@ -10,7 +10,6 @@ import {
   type AgentState,
   type DurableSession,
   type LogListener,
-  type Question,
   type Session,
   type SessionView,
 } from "@moora/agent";

@@ -7,7 +7,7 @@ import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
 import { goldenText } from "@moora/testbed/corpus/files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import * as z from "zod";
-import { goldenLogs } from "../../src/index.ts";
+import { goldenLogs } from "../src/index.ts";
 
 let folder: string;
 

@@ -3,7 +3,7 @@ import { DataRefused, effectsAt } from "@moora/agent-core-effects";
 import { controlName, type AgentState } from "@moora/agent-core-state-machine";
 import { openCallsOf } from "@moora/agent-core-state-machine/internal";
 import type { EventLog } from "@moora/event-log";
-import { VirtualClock } from "../simulation/virtual-clock.ts";
+import { VirtualClock } from "./simulation/virtual-clock.ts";
 
 /** What an agent does with a session that it resumes after the last record, before any of its work ends. */
 export type Resumed =

@@ -1,90 +1,15 @@
 import { askHuman } from "@moora/agent";
 import { answers, callsTools } from "@moora/llm/testing";
-import { describe, expect, it } from "vitest";
-import { AgUiScene, say } from "@moora/testbed/server/ag-ui-scene";
 import { agentOf } from "@moora/testbed/server/agent-of";
-import { pay } from "./chat-scene.ts";
 import { Scene } from "@moora/testbed/server/scene";
-
-/** An answer in a run of AG-UI. */
-interface Given {
-  readonly status: "resolved" | "cancelled";
-  readonly payload?: Readonly<Record<string, unknown>>;
-}
-
-const approval: Given = { status: "resolved", payload: { approved: true } };
-const rejection: Given = { status: "resolved", payload: { approved: false } };
-const cancellation: Given = { status: "cancelled" };
-const changed = (cents: number): Given => ({
-  status: "resolved",
-  payload: { approved: true, editedArgs: { cents } },
-});
-const refusal = (reason: string): Given => ({ status: "resolved", payload: { approved: false, reason } });
-const reply = (answer: string): Given => ({ status: "resolved", payload: { answer } });
+import { describe, expect, it } from "vitest";
+import { pay } from "./chat-scene.ts";
 
 const question = callsTools([{ name: "ask_human", arguments: { question: "Which?" } }]);
 
 /** An agent that asks before it pays, or asks its user something. */
 const asking = (paid: unknown[], call = callsTools([{ name: "pay" }])) =>
   agentOf([call, answers("Done.")], { tools: [pay(paid), askHuman()] });
-
-/** A run that has ended with one interrupt. */
-async function askedRun(call = callsTools([{ name: "pay" }])) {
-  const paid: unknown[] = [];
-  const scene = new AgUiScene(asking(paid, call));
-  const client = scene.client();
-  await say(client, "Pay");
-  const interruptId = scene.interrupts[0]?.id ?? "";
-  return {
-    scene,
-    client,
-    paid,
-    resume: (given: readonly Given[]) =>
-      client.runAgent({ resume: given.map((answer) => ({ interruptId, ...answer })) }).catch(() => undefined),
-    [Symbol.asyncDispose]: () => scene[Symbol.asyncDispose](),
-  };
-}
-
-describe("two different answers of one run to an interrupt", () => {
-  it.each<[string, Given, Given]>([
-    ["an approval and a rejection", approval, rejection],
-    ["a rejection and an approval", rejection, approval],
-    ["an approval and a cancellation", approval, cancellation],
-    ["changed arguments and the original ones", changed(1), approval],
-    ["arguments that are changed in two ways", changed(1), changed(2)],
-    ["two reasons of a rejection", refusal("Too much."), refusal("Too late.")],
-  ])("end it with an error, and the question stays open: %s", async (_, first, second) => {
-    await using run = await askedRun();
-    await run.resume([first, second]);
-    expect(run.scene.events.at(-1)).toMatchObject({ type: "RUN_ERROR", code: "conflicting-answers" });
-    expect(JSON.stringify(run.scene.events.at(-1))).toContain("two different answers");
-    expect(run.paid).toEqual([]);
-    await run.resume([approval]);
-    expect(run.paid).toEqual([{}]);
-    expect(run.scene.outcome).toEqual({ type: "success" });
-  });
-
-  it("end it with an error for a question of the model", async () => {
-    await using run = await askedRun(question);
-    await run.resume([reply("red"), reply("blue")]);
-    expect(run.scene.events.at(-1)).toMatchObject({ type: "RUN_ERROR", code: "conflicting-answers" });
-    await run.resume([reply("red")]);
-    expect(run.client.messages).toContainEqual(expect.objectContaining({ role: "tool", content: "red" }));
-  });
-});
-
-describe("two equal answers of one run to an interrupt", () => {
-  it.each<[string, Given, Given, number]>([
-    ["approvals", approval, approval, 1],
-    ["rejections", rejection, cancellation, 0],
-    ["changed arguments", changed(1), changed(1), 1],
-  ])("count as one: %s", async (_, first, second, times) => {
-    await using run = await askedRun();
-    await run.resume([first, second]);
-    expect(run.scene.outcome).toEqual({ type: "success" });
-    expect(run.paid).toHaveLength(times);
-  });
-});
 
 interface Part {
   readonly toolCallId?: string;
@@ -135,9 +60,14 @@ describe("two different answers in one message of a chat", () => {
     expect(chat.paid).toEqual([{}]);
   });
 
-  it("are refused for a question of the model", async () => {
+  it("are refused for a question of the model, as is an output without a value", async () => {
     await using chat = await askedChat(question);
     expect((await chat.answer({ output: "red" }, { output: "blue" })).status).toBe(422);
+    const { status, text } = await chat.answer({});
+    expect([status, JSON.parse(text)]).toMatchObject([
+      422,
+      { code: "refused", detail: "A tool that asks must have an output." },
+    ]);
     expect((await chat.answer({ output: "red" })).text).toContain("Done.");
   });
 });
