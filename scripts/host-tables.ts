@@ -1,4 +1,3 @@
-import type { HostCase } from "@moora/agent-testing/hosts";
 import { knownHosts, type KnownHost } from "@moora/testbed/hosts";
 import { hasPassed, suiteOf, type HostResult, type HostResults, type Recording } from "./host-results.ts";
 
