@@ -33,7 +33,7 @@ export function suiteOf({ name, cannot }: (typeof knownHosts)[number]): readonly
   return hostConformance({ name, cannot, prepare: () => Promise.reject(new Error("Not run here.")) });
 }
 
-export const groupNames: readonly string[] = [
+const groupNames: readonly string[] = [
   ...new Set(knownHosts.flatMap((host) => suiteOf(host).map(({ group }) => group))),
 ];
 
