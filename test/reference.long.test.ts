@@ -4,7 +4,7 @@ import { logLevels } from "@moora/agent/internal";
 import { describe, expect, it } from "vitest";
 import { Declarations, type DeclaredField } from "./reference/declarations.ts";
 import { observedDefaults } from "./reference/observed-defaults.ts";
-import { codeIn, tablesOf } from "./reference/tables.ts";
+import { codeIn, codesIn, tablesOf } from "./reference/tables.ts";
 
 /** The tables of reference pages list what the packages declare: no more, no less, and options with their real defaults. */
 const declarations = new Declarations();
@@ -13,34 +13,43 @@ interface OptionTable {
   readonly type: string;
   readonly entry: string;
   readonly rows: readonly OptionRow[];
+  /** What the type declares, without what the page lists for another type. */
   readonly fields: readonly DeclaredField[];
 }
 
 interface OptionRow {
   readonly name: string;
-  readonly type: string;
-  readonly unit: string;
   readonly byDefault: string;
   readonly meaning: string;
 }
 
-const optionTables: readonly OptionTable[] = ["docs/configuration.md", "docs/runner.md"]
-  .flatMap(tablesOf)
+const configuration = tablesOf("docs/configuration.md");
+
+/** The options that many functions have. The page lists them once; a table may list one that differs. */
+const common: readonly string[] = (
+  configuration.find(({ subject }) => subject === "options in common")?.rows ?? []
+).map(([name = ""]) => codeIn(name) ?? name);
+
+/** Tables such as `fields of TaskOptions, @moora/agent, beyond StartOptions of @moora/agent`. */
+const subjectForm = /^fields of (\w+), ([^\s,]+)(?:, beyond (\w+) of (\S+))?$/;
+
+const optionTables: readonly OptionTable[] = [...configuration, ...tablesOf("docs/runner.md")]
   .filter(({ subject }) => subject.startsWith("fields of "))
   .map(({ subject, rows }) => {
-    const [, type = "", entry = ""] = /^fields of (\w+), (\S+)$/.exec(subject) ?? [];
+    const [, type = "", entry = "", base, baseEntry = ""] = subjectForm.exec(subject) ?? [];
+    const declared =
+      type === "AgentConfig" ? declarations.flatFieldsOf(entry, type) : declarations.fieldsOf(entry, type);
+    const inherited =
+      base === undefined ? [] : declarations.fieldsOf(baseEntry, base).map(({ name }) => name);
     return {
       type,
       entry,
-      rows: rows.map(([name = "", written = "", unit = "", byDefault = "", meaning = ""]) => ({
-        name: codeIn(name) ?? name,
-        type: codeIn(written) ?? written,
-        unit,
-        byDefault,
-        meaning,
+      rows: rows.map((cells) => ({
+        name: codeIn(cells[0] ?? "") ?? "",
+        byDefault: cells.at(-2) ?? "",
+        meaning: cells.at(-1) ?? "",
       })),
-      fields:
-        type === "AgentConfig" ? declarations.flatFieldsOf(entry, type) : declarations.fieldsOf(entry, type),
+      fields: declared.filter(({ name }) => !inherited.includes(name)),
     };
   });
 
@@ -80,16 +89,6 @@ const described: readonly string[] = [
   "CachedOptions",
   "RateLimits",
   "RecordingOptions",
-  "TelemetryOptions",
-  "AttachOptions",
-  "ReadOptions",
-  "RestateOptions",
-  "RestateLogOptions",
-  "McpToolsOptions",
-  "McpConnectOptions",
-  "McpServerOptions",
-  "McpRouteOptions",
-  "ListenOptions",
   "AgentServerOptions",
   "Grant",
   "ServerLimits",
@@ -97,13 +96,22 @@ const described: readonly string[] = [
   "ServeOptions",
   "ConnectOptions",
   "LocalPostStorageOptions",
+  "McpToolsOptions",
+  "McpConnectOptions",
+  "McpServerOptions",
+  "McpRouteOptions",
+  "ListenOptions",
+  "TelemetryOptions",
+  "AttachOptions",
+  "ReadOptions",
   "InspectorFileOptions",
   "SharedSessionOptions",
+  "RestateOptions",
+  "RestateLogOptions",
   "DbosHostOptions",
   "DbosLogOptions",
   "DbosPostOptions",
   "SessionObjectOptions",
-  "DurableObjectLogOptions",
   "PerformOptions",
 ];
 
@@ -112,30 +120,15 @@ describe("the reference of the configuration", () => {
     expect(optionTables.map(({ type }) => type)).toEqual(described);
   });
 
-  it.each(optionTables)("lists the options of $type", ({ rows, fields, type }) => {
-    const inherited = inheritedFields(type);
-    const own = fields.map(({ name }) => name).filter((name) => !inherited.includes(name));
-    expect(rows.map(({ name }) => name).toSorted()).toEqual(own.toSorted());
+  it.each(optionTables)("lists the options of $type", ({ rows, fields }) => {
+    const listed = rows.map(({ name }) => name);
+    const own = fields.filter(({ name }) => listed.includes(name) || !common.includes(name));
+    expect(listed.toSorted()).toEqual(own.map(({ name }) => name).toSorted());
   });
 
-  it.each(optionTables)("gives the types of $type", ({ rows, fields }) => {
-    for (const { name, type } of rows) {
-      expect(normalized(type), name).toBe(
-        normalized(fields.find((field) => field.name === name)?.type ?? ""),
-      );
-    }
+  it.each(optionTables)("gives a meaning to every option of $type", ({ rows }) => {
+    for (const { name, meaning } of rows) expect(meaning, name).toMatch(/^[A-Z0-9`].*\.$/);
   });
-
-  it.each(optionTables)(
-    "gives a unit to every number of $type, and a meaning to every option",
-    ({ rows }) => {
-      for (const { name, type, unit, meaning } of rows) {
-        if (type === "number") expect(unit, name).not.toBe("");
-        if (name.endsWith("Ms")) expect(unit, name).toBe("ms");
-        expect(meaning, name).toMatch(/^[A-Z0-9`].*\.$/);
-      }
-    },
-  );
 
   it.each(optionTables)("gives the defaults of $type", async ({ type, entry, rows, fields }) => {
     for (const row of rows) {
@@ -156,15 +149,6 @@ describe("the reference of the configuration", () => {
     }
   });
 });
-
-/** The options of a type that the table of another type lists. */
-function inheritedFields(type: string): readonly string[] {
-  if (type === "McpConnectOptions")
-    return declarations.fieldsOf("@moora/mcp", "McpToolsOptions").map(({ name }) => name);
-  return ["OpenAiChatOptions", "AnthropicOptions", "AiSdkOptions"].includes(type)
-    ? declarations.fieldsOf("@moora/llm/adapter", "ConnectionOptions").map(({ name }) => name)
-    : [];
-}
 
 /** The types as text, with the members of unions in order. */
 const normalized = (type: string): string =>
@@ -220,7 +204,7 @@ const unions: readonly (readonly [string, () => readonly string[]])[] = [
 describe("the reference of sessions", () => {
   it.each(["AgentBuilder", "AgentEngine"])("lists the members of %s, with their arguments", (type) => {
     const table = tablesOf("docs/configuration.md").find(({ subject }) => subject === `members of ${type}`);
-    const listed = (table?.rows ?? []).map(([name = ""]) => codeIn(name) ?? name);
+    const listed = (table?.rows ?? []).flatMap(([names = ""]) => codesIn(names));
     expect(listed.toSorted()).toEqual(declarations.usesOf("moora", type).toSorted());
   });
 
@@ -229,26 +213,17 @@ describe("the reference of sessions", () => {
       ([name = ""]) => codeIn(name) ?? name,
     );
 
-  /** The members of a session, without those that only types have. */
-  const members = declarations
-    .fieldsOf("@moora/agent", "DurableSession")
-    .filter(({ name }) => !name.startsWith("~"));
-
-  it("lists the members of a session", () => {
-    const names = members.map(({ name }) => name);
-    expect(firstCells("methods of DurableSession").toSorted()).toEqual(names.toSorted());
-  });
-
   it("writes each member of a session as it is used: a property, a call, or a call that is awaited", () => {
-    const formOf = (type: string, name: string): string => {
+    const formOf = ({ name, type }: DeclaredField): string => {
       if (!/^[(<]/.test(type)) return `session.${name}`;
       return `${/=> (Promise|AgentRun)<.*>$/.test(type) ? "await " : ""}session.${name}()`;
     };
-    const rows = tablesOf("docs/concepts.md").find(
-      ({ subject }) => subject === "methods of DurableSession",
-    )?.rows;
-    const uses = (rows ?? []).map(([, use = ""]) => (codeIn(use) ?? use).replace(/\(.*\)/, "()"));
-    expect(uses.toSorted()).toEqual(members.map(({ name, type }) => formOf(type, name)).toSorted());
+    // What only types have is not shown.
+    const members = declarations
+      .fieldsOf("@moora/agent", "DurableSession")
+      .filter(({ name }) => !name.startsWith("~"));
+    const uses = firstCells("methods of DurableSession").map((use) => use.replace(/\(.*\)/, "()"));
+    expect(uses.toSorted()).toEqual(members.map(formOf).toSorted());
   });
 
   it("lists the events", () => {
@@ -306,17 +281,14 @@ describe("the reference of faults", () => {
     ({ subject }) => subject === "families of faults",
   )?.rows;
   const families = [...new Set(faultNames.map((name) => name.split(":", 1)[0] ?? name))];
-  const codes = (cell: string): readonly string[] =>
-    [...cell.matchAll(/`([^`]*)`/g)].map(([, code = ""]) => code);
-
   it("lists each family, and no other", () => {
-    const listed = (rows ?? []).flatMap(([family = ""]) => codes(family));
+    const listed = (rows ?? []).flatMap(([family = ""]) => codesIn(family));
     expect(listed.toSorted()).toEqual(families.toSorted());
   });
 
   it("names faults that exist", () => {
     const named = (rows ?? [])
-      .flatMap(([, meaning = ""]) => codes(meaning))
+      .flatMap(([, meaning = ""]) => codesIn(meaning))
       .filter((name) => name.includes(":"));
     expect(faultNames).toEqual(expect.arrayContaining(named));
     expect(named).not.toEqual([]);
