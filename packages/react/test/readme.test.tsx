@@ -26,12 +26,11 @@ beforeAll(async () => {
   writeFileSync(file, page.block("tsx"));
   writeFileSync(join(folder, "types.tsx"), page.block("tsx types"));
   writeFileSync(join(folder, "connect.tsx"), page.block("tsx connect"));
-  writeFileSync(join(folder, "ai-sdk.tsx"), page.block("tsx ai-sdk"));
   writeFileSync(
     join(folder, "tsconfig.json"),
     JSON.stringify({
       extends: "../../tsconfig.json",
-      files: ["app.tsx", "types.tsx", "connect.tsx", "ai-sdk.tsx"],
+      files: ["app.tsx", "types.tsx", "connect.tsx"],
       include: [],
     }),
   );
