@@ -43,7 +43,7 @@ async function* eventsOf(response: Response): AsyncGenerator<Event> {
   for await (const bytes of response.body ?? []) {
     const lines = (buffer + decoder.decode(bytes, { stream: true })).split("\n");
     buffer = lines.pop() ?? "";
-    for (const line of lines.filter((line) => line.startsWith("data: "))) {
+    for (const line of lines.filter((text) => text.startsWith("data: "))) {
       const event: Event = JSON.parse(line.slice("data: ".length));
       if (event.type === "error") throw new ErrorEvent(event);
       yield event;
