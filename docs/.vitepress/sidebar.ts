@@ -24,10 +24,11 @@ const packages: readonly string[] = [
 
 type Item = DefaultTheme.SidebarItem;
 
-const item = (address: string): Item => ({
-  text: titleOf(readFileSync(join(folder, `${address}.md`), "utf8")),
-  link: `/${address}`,
-});
+/** A page by its title; the overview is called so, and packages are without their scope. */
+function item(address: string): Item {
+  const title = titleOf(readFileSync(join(folder, `${address}.md`), "utf8"));
+  return { text: address === "overview" ? "Overview" : title.replace("@moora/", ""), link: `/${address}` };
+}
 
 const pagesIn = (path: string): readonly string[] =>
   readdirSync(join(folder, path))
