@@ -19,7 +19,13 @@ const entries: readonly Entry[] = packageNames.flatMap((folder) => {
     const file = target instanceof Object && source in target ? String(target[source]) : undefined;
     if (file === undefined || path === "./internal") return [];
     const entry = path.slice(1);
-    return [{ name: name + entry, address: `api/${folder}${entry.replace("/", "-")}`, file: join(root, "packages", folder, file) }];
+    return [
+      {
+        name: name + entry,
+        address: `api/${folder}${entry.replace("/", "-")}`,
+        file: join(root, "packages", folder, file),
+      },
+    ];
   });
 });
 
@@ -30,7 +36,10 @@ export function apiPages(): readonly SitePage[] {
   const { config } = ts.readConfigFile(join(root, "tsconfig.json"), (path) => ts.sys.readFile(path));
   const { options } = ts.parseJsonConfigFileContent({ ...config, include: [], files: [] }, ts.sys, root);
   const emitted = { ...options, noEmit: false, declaration: true, emitDeclarationOnly: true };
-  const program = ts.createProgram(entries.map(({ file }) => file), emitted);
+  const program = ts.createProgram(
+    entries.map(({ file }) => file),
+    emitted,
+  );
   const reference = new Reference(program);
   return entries.map((entry) => reference.pageOf(entry));
 }
@@ -53,7 +62,8 @@ class Reference {
       (symbol) => packageOf(fileOf(symbol)),
     );
     const lists = [...foreign].map(
-      ([from, names]) => `From [${manifestOf(from).name}](/api/${from}.md): ${names.map(({ name: one }) => `\`${one}\``).join(", ")}.`,
+      ([from, names]) =>
+        `From [${manifestOf(from).name}](/api/${from}.md): ${names.map(({ name: one }) => `\`${one}\``).join(", ")}.`,
     );
     const text = [
       `# ${name}`,
@@ -83,14 +93,16 @@ class Reference {
   /** The declarations of a name, without bodies and private members. */
   #statementsOf(file: string, name: string): readonly string[] {
     const declarations = this.#declarationsOf(file);
-    return declarations.statements.filter((statement) => declares(statement, name)).map((statement) => {
-      const text = statement
-        .getText(declarations)
-        .replace(/^export (?:default )?(?:declare )?/, "")
-        .replaceAll(/^ *(?:#private|private [^\n]*);\n/gm, "")
-        .replaceAll(/^(?: {4})+/gm, (blanks) => " ".repeat(blanks.length / 2));
-      return isInferred(statement) && text.length > longest ? `${text.slice(0, longest / 2)} ...` : text;
-    });
+    return declarations.statements
+      .filter((statement) => declares(statement, name))
+      .map((statement) => {
+        const text = statement
+          .getText(declarations)
+          .replace(/^export (?:default )?(?:declare )?/, "")
+          .replaceAll(/^ *(?:#private|private [^\n]*);\n/gm, "")
+          .replaceAll(/^(?: {4})+/gm, (blanks) => " ".repeat(blanks.length / 2));
+        return isInferred(statement) && text.length > longest ? `${text.slice(0, longest / 2)} ...` : text;
+      });
   }
 
   /** The declaration file of a source file. */
@@ -111,7 +123,9 @@ class Reference {
 const longest = 1_500;
 
 const isInferred = (statement: ts.Statement): boolean =>
-  ts.isVariableStatement(statement) || ts.isTypeAliasDeclaration(statement) || ts.isFunctionDeclaration(statement);
+  ts.isVariableStatement(statement) ||
+  ts.isTypeAliasDeclaration(statement) ||
+  ts.isFunctionDeclaration(statement);
 
 /** The source file of a declaration. */
 const fileOf = (symbol: ts.Symbol): string => symbol.declarations?.[0]?.getSourceFile().fileName ?? "";
@@ -119,7 +133,12 @@ const fileOf = (symbol: ts.Symbol): string => symbol.declarations?.[0]?.getSourc
 function declares(statement: ts.Statement, name: string): boolean {
   if (ts.isVariableStatement(statement))
     return statement.declarationList.declarations.some((one) => one.name.getText() === name);
-  return "name" in statement && statement.name instanceof Object && "text" in statement.name && statement.name.text === name;
+  return (
+    "name" in statement &&
+    statement.name instanceof Object &&
+    "text" in statement.name &&
+    statement.name.text === name
+  );
 }
 
 /** A comment as Markdown: what could be read as a tag is text. */

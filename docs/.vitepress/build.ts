@@ -16,7 +16,9 @@ function write(path: string, text: string): void {
 /** How the README installs Moora, and its first program. */
 const firstProgram = (): string => {
   const readme = readFileSync(join(root, "README.md"), "utf8");
-  return ["sh", "ts"].map((info) => new RegExp(`^\`\`\`${info}\n.*?^\`\`\`$`, "ms").exec(readme)?.[0] ?? "").join("\n\n");
+  return ["sh", "ts"]
+    .map((info) => new RegExp(`^\`\`\`${info}\n.*?^\`\`\`$`, "ms").exec(readme)?.[0] ?? "")
+    .join("\n\n");
 };
 
 rmSync(folder, { recursive: true, force: true });

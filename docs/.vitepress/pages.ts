@@ -18,7 +18,11 @@ const addresses: ReadonlyMap<string, string> = new Map(
   [
     ...globSync(["docs/*.md", "docs/decisions/*.md"], { cwd: root }),
     ...packageNames.map((name) => `packages/${name}/README.md`),
-    ...["ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "README.md", "STYLE.md"],
+    "ARCHITECTURE.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "README.md",
+    "STYLE.md",
     "examples/README.md",
   ].map((path) => [path, addressOf(path)]),
 );
@@ -50,7 +54,10 @@ function toSite(path: string, text: string): string {
 }
 
 const linkedText = (path: string, text: string): string =>
-  text.replaceAll(/(!?)\]\(([^)\s]+)\)/g, (_, image: string, target: string) => `${image}](${linkOf(path, target)})`);
+  text.replaceAll(
+    /(!?)\]\(([^)\s]+)\)/g,
+    (_, image: string, target: string) => `${image}](${linkOf(path, target)})`,
+  );
 
 function linkOf(path: string, target: string): string {
   const [to = "", anchor] = target.split("#");

@@ -9,7 +9,20 @@ const folder = join(root, ".docs/pages");
 
 const groups: readonly (readonly [title: string, addresses: readonly string[]])[] = [
   ["Begin", ["overview", "getting-started", "concepts", "examples", "glossary"]],
-  ["Agents", ["tools", "approvals", "context", "data", "long-conversations", "files", "sub-agents", "teams", "providers"]],
+  [
+    "Agents",
+    [
+      "tools",
+      "approvals",
+      "context",
+      "data",
+      "long-conversations",
+      "files",
+      "sub-agents",
+      "teams",
+      "providers",
+    ],
+  ],
   ["In production", ["durability", "hosts", "runner", "observability", "inspector", "scale"]],
   ["Servers and pages", ["server", "deploy", "chats", "ag-ui", "next", "browser"]],
   ["Tests", ["testing", "find-a-bug"]],
@@ -19,7 +32,17 @@ const groups: readonly (readonly [title: string, addresses: readonly string[]])[
 
 /** The packages, those that most programs import first. */
 const packages: readonly string[] = [
-  ...new Set(["moora", "agent", "llm-openai", "llm-anthropic", "llm-ai-sdk", "server", "client", "react", ...packageNames]),
+  ...new Set([
+    "moora",
+    "agent",
+    "llm-openai",
+    "llm-anthropic",
+    "llm-ai-sdk",
+    "server",
+    "client",
+    "react",
+    ...packageNames,
+  ]),
 ];
 
 type Item = DefaultTheme.SidebarItem;
@@ -41,7 +64,10 @@ export function sidebar(): DefaultTheme.SidebarMulti {
   const named = groups.flatMap(([, addresses]) => addresses);
   const others = pages.filter((page) => !named.includes(page));
   const guides = groups
-    .map(([text, addresses]): Item => ({ text, items: addresses.filter((page) => pages.includes(page)).map(item) }))
+    .map(([text, addresses]): Item => ({
+      text,
+      items: addresses.filter((page) => pages.includes(page)).map(item),
+    }))
     .concat(others.length === 0 ? [] : [{ text: "More", items: others.map(item) }]);
   return {
     "/packages/": [{ text: "Packages", items: packages.map((name) => item(`packages/${name}`)) }],
