@@ -10,6 +10,7 @@ import { root } from "../scripts/workspace.ts";
 /** The last line that each example prints. An example that is not listed fails. */
 const lastLines: Readonly<Record<string, RegExp>> = {
   "approval.ts": /^I have refunded 50 euros for order 7\.$/,
+  "adapter.ts": /^ok .+$/,
   "by-hand.ts": /^2 \+ 2 is 4\.$/,
   "kill-and-resume.ts":
     /^12 kills: every call has its result, every payment was made once, no mail ran twice\.$/,

@@ -65,8 +65,10 @@ export interface ChatSession<
 }
 
 /**
- * The status of a tool call. `drafting`: the model is writing its arguments. `asking`: a person is asked. `checking`: its outcome
- * after an interruption is looked up.
+ * The status of a tool call. `drafting`: the model is writing its arguments. `queued`: it waits for its turn. `running`: the tool
+ * runs, or runs when a paused session is resumed. `retrying`: an attempt has failed, and the next one is due later. `checking`: after
+ * an interruption, a `probe` finds out its outcome. `asking`: a person is asked. `done`: it has a result. `rejected`: a person or a
+ * policy has rejected it, so that it did not run. `failed`: it has failed.
  */
 export type ToolCallStatus =
   | "drafting"
@@ -117,7 +119,10 @@ export interface ChatMessage<Call extends ToolCallPart = ToolCallPart> {
   readonly attachments?: readonly AgentAttachment[];
 }
 
-/** `waiting`: only a person can continue. `failed`: the newest loop ended with `failure`. */
+/**
+ * The status of a session. `idle`: no loop runs, and the newest one has its answer. `running`: a loop runs. `waiting`: a loop waits,
+ * and only a person can continue it. `paused`: the session is paused. `failed`: the newest loop ended with `failure`.
+ */
 export type ChatStatus = "idle" | "running" | "waiting" | "paused" | "failed";
 
 /** What a session shows, without what is being streamed: the same object while a model or a tool streams. */
