@@ -22,4 +22,7 @@ export function factOf<Input extends AgentInput>(input: Input): Input {
 }
 
 /** An intent as what begins with another input, whose time it has. */
-export const intentToStart = ({ timestamp: _, ...start }: IntentInput): Start => start;
+export function intentToStart(intent: IntentInput): Start {
+  const { timestamp: _, ...start } = intent;
+  return start;
+}
