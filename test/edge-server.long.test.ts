@@ -51,8 +51,8 @@ describe("a server of agents without Node, under workerd", () => {
     const repeated = await request(`/sessions/${id}/messages`, post);
     expect(await first.json()).toEqual({ status: "accepted", seq: 2 });
     expect(await repeated.json()).toEqual({ status: "accepted", seq: 2 });
-    expect(await streamed).toEqual({ seqs: [1, 2, 3, 4, 5], tokens: "It is Oslo." });
-    const resumed = eventsUntil(`/sessions/${id}/events`, "re-act-observed", { "last-event-id": "3" });
-    expect((await resumed).seqs).toEqual([4, 5]);
+    expect(await streamed).toEqual({ seqs: [1, 2, 3, 4], tokens: "It is Oslo." });
+    const resumed = eventsUntil(`/sessions/${id}/events`, "re-act-observed", { "last-event-id": "2" });
+    expect((await resumed).seqs).toEqual([3, 4]);
   });
 });

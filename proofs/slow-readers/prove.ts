@@ -72,8 +72,8 @@ async function makeSession(file: string, records: number): Promise<void> {
 /** Lets the model answer, while a reader reads. Returns the last record of the answer. */
 async function answer(url: string, reader: StreamReader): Promise<number> {
   const { seq } = (await (await post(url, "messages", { content: "Talk." })).json()) as { seq: number };
-  // The message, the start of the call, the beginning of the message of the model, and its end.
-  const head = seq + 3;
+  // The message with the start of the call, the beginning of the message of the model, and its end.
+  const head = seq + 2;
   await reader.readTo(head);
   return head;
 }
