@@ -204,7 +204,7 @@ describe("the timeline", () => {
     await page.keyboard.up("Shift");
     const shown = await until(range, ([from]) => from !== 1);
     expect(shown[0]).toBeCloseTo(7.7, 0);
-    expect(shown[1]).toBeCloseTo(15, 0);
+    expect(shown[1]).toBeCloseTo(15.3, 0);
     expect(await page.locator(".selection").count()).toBe(0);
     expect(await position().textContent()).toBe("21 / 21");
     await drag(0.1, 0.5);
