@@ -8,8 +8,8 @@ import { registerHooks } from "node:module";
 import { statSync } from "node:fs";
 
 /** The most that `import "moora"` may load. */
-const mostModules = 60;
-const mostKb = 1_690;
+const mostModules = 62;
+const mostKb = 1_650;
 
 const files: string[] = [];
 const builtins = new Set<string>();
