@@ -1,6 +1,6 @@
 import { recordOf, transcriptOf } from "../collections/state-lists.ts";
 import { loopFailure } from "../failure.ts";
-import type { AgentState, ToolCallResult, TurnEntry } from "../state.ts";
+import type { AgentState, TurnEntry } from "../state.ts";
 import type { StateEdit } from "../state-edit.ts";
 import type { FiredEvent } from "./enter.ts";
 
@@ -43,14 +43,15 @@ function repeatedTurns(state: AgentState, most: number): number {
 interface Call {
   readonly name: string;
   readonly parameters: string;
-  readonly result: ToolCallResult | string | null;
+  readonly result: object | null;
 }
 
 const callsIn = (state: AgentState, { parts }: TurnEntry): readonly Call[] =>
   parts.flatMap((part): readonly Call[] => {
     if (part.type === "internal-call")
       return [{ name: part.name, parameters: part.arguments, result: part.answer }];
-    return (part.type === "call" && recordOf(state, part.toolCallId)) || [];
+    const record = part.type === "call" ? recordOf(state, part.toolCallId) : undefined;
+    return record === undefined ? [] : [record];
   });
 
 const isSame = (a: readonly Call[], b: readonly Call[]): boolean =>
@@ -58,12 +59,12 @@ const isSame = (a: readonly Call[], b: readonly Call[]): boolean =>
   (a.length === b.length &&
     a.every(({ name, parameters, result }, index) => {
       const other = b[index];
-      return name === other?.name && parameters === other.parameters && hasSameContent(result, other.result);
+      return (
+        name === other?.name &&
+        parameters === other.parameters &&
+        contentOf(result) === contentOf(other.result)
+      );
     }));
 
-/** Whether two results are the same but for their times. */
-const hasSameContent = (a: Call["result"], b: Call["result"]): boolean =>
-  typeof a === "string" || typeof b === "string" || a === null || b === null
-    ? a === b
-    : a.isSuccess === b.isSuccess &&
-      JSON.stringify({ ...a, receivedAt: 0 }) === JSON.stringify({ ...b, receivedAt: 0 });
+/** A result without its time, as text. */
+const contentOf = (result: object | null): string => JSON.stringify({ ...result, receivedAt: 0 });
