@@ -40,22 +40,22 @@ const budgets: readonly Budget[] = [
   {
     what: "the same, with parseInput, parseState and every schema",
     source: `${core}\nexport { agentEventSchema, parseInput, parseState } from "@moora/agent-core-state-machine";`,
-    mostKb: 48.5,
+    mostKb: 49,
   },
   {
     what: "a session in memory, with tools",
     source: `export { defineAgent, defineTool, startSession } from "@moora/agent";`,
-    mostKb: 103.5,
+    mostKb: 105,
   },
   {
     what: "a session in the IndexedDB log of a browser, with tools",
     source: `export { defineAgent, defineTool, openSession } from "@moora/agent";\nexport { indexedDbLog } from "@moora/event-log/indexeddb";`,
-    mostKb: 121,
+    mostKb: 122,
   },
   {
     what: "a session in a Durable Object",
     source: `export { defineAgent, defineTool } from "@moora/agent";\nexport { sessionObject } from "@moora/cloudflare";`,
-    mostKb: 124,
+    mostKb: 125.5,
   },
   {
     what: "both adapters without their SDKs",
@@ -66,7 +66,7 @@ const budgets: readonly Budget[] = [
   {
     what: "telemetry, beside a session in a log",
     source: `export { openSession } from "@moora/agent";\nexport { exportSpans, sessionTelemetry } from "@moora/otel";`,
-    mostKb: 122,
+    mostKb: 123.5,
   },
   {
     what: "tools of MCP servers, without the SDK",
@@ -78,7 +78,7 @@ const budgets: readonly Budget[] = [
     what: "sessions on DBOS, without the SDK",
     source: `export { dbosHost } from "@moora/dbos";`,
     without: ["@dbos-inc/dbos-sdk", "@dbos-inc/dbos-sdk/datasource", "node:crypto"],
-    mostKb: 78,
+    mostKb: 78.5,
   },
   { what: "both adapters with their SDKs", source: adapters, mostKb: 211 },
   {
@@ -95,7 +95,7 @@ const budgets: readonly Budget[] = [
     what: "the same with the hooks, without React",
     source: `export { connectSession } from "@moora/client";\nexport * from "@moora/react";`,
     without: ["react"],
-    mostKb: 57,
+    mostKb: 57.5,
   },
   {
     what: "a chat of the AI SDK, without the SDK and React",
@@ -111,7 +111,7 @@ const budgets: readonly Budget[] = [
   {
     what: "a server without Node, for an edge platform",
     source: `export { createAgentServer } from "@moora/server";`,
-    mostKb: 182.5,
+    mostKb: 183.5,
   },
 ];
 

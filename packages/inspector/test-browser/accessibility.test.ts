@@ -42,7 +42,7 @@ describe.each(viewings)("axe finds no barrier, and nothing moves: $colorScheme, 
   });
 
   it("in all panels, with a search, and in the dialogs", async () => {
-    await open(`${await files.page(sample)}#at=27`);
+    await open(`${await files.page(sample)}#at=17`);
     await page.getByRole("tab").first().waitFor();
     for (const panel of await page.getByRole("tab").all()) {
       await panel.click();
@@ -63,7 +63,7 @@ describe.each(viewings)("axe finds no barrier, and nothing moves: $colorScheme, 
   it("in a damaged session, and with everything opened that can be", async () => {
     const lines = sample.split("\n");
     await open(
-      `${await files.page(lines.with(9, (lines[9] ?? "").replace("30 days", "9 days")).join("\n"))}#at=9`,
+      `${await files.page(lines.with(6, (lines[6] ?? "").replace("30 days", "9 days")).join("\n"))}#at=6`,
     );
     await page.getByRole("alert").waitFor();
     for (const name of ["Graph", "Record", "State", "Request"]) {

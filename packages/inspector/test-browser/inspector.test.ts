@@ -38,7 +38,7 @@ describe("a file that is opened", () => {
     await page.getByText("Drop an exported session here").waitFor();
     await page.locator(".drop input[type=file]").setInputFiles(files.write("session.jsonl", sample));
     await page.getByRole("heading", { name: "refund-1042" }).waitFor();
-    expect(await position().textContent()).toBe("33 / 33");
+    expect(await position().textContent()).toBe("21 / 21");
     const other = await page.evaluateHandle(
       (text) => {
         const data = new DataTransfer();
@@ -59,11 +59,11 @@ describe("a file that is opened", () => {
     await input.setInputFiles(files.write("notes.jsonl", "hello\n"));
     await page.getByRole("alert").getByText("moora export").waitFor();
     const lines = sample.split("\n");
-    const changed = lines.with(9, (lines[9] ?? "").replace("30 days", "99 days")).join("\n");
+    const changed = lines.with(6, (lines[6] ?? "").replace("30 days", "99 days")).join("\n");
     expect(changed).not.toBe(sample);
     await input.setInputFiles(files.write("changed.jsonl", changed));
-    await page.getByRole("button", { name: "Go to record 9" }).click();
-    expect(await position().textContent()).toBe("9 / 33");
+    await page.getByRole("button", { name: "Go to record 6" }).click();
+    expect(await position().textContent()).toBe("6 / 21");
     await tab("Record").click();
     await panel().getByText("The digest is wrong").waitFor();
     await page.getByRole("slider", { name: "Record" }).press("ArrowRight");
@@ -73,7 +73,7 @@ describe("a file that is opened", () => {
   it("shows hostile content as text", async () => {
     const hostile = "</script><img src=x onerror=alert(1)><b>bold</b><!--";
     const text = sample.replaceAll("My lamp arrived broken.", hostile);
-    await open("#at=33", text);
+    await open("#at=21", text);
     await page.getByRole("log").getByText(hostile).waitFor();
     for (const name of ["Request", "State", "Record", "Diff"]) await tab(name).click();
     expect(await page.locator("img, b:text('bold')").count()).toBe(0);
@@ -83,15 +83,15 @@ describe("a file that is opened", () => {
 
 describe("a position", () => {
   it("is reached by the scrubber, by keys, by the list, by marks around the end, and by a link", async () => {
-    await open("#at=13");
-    expect(await position().textContent()).toBe("13 / 33");
-    await page.getByRole("slider", { name: "Record" }).fill("5");
-    expect(await position().textContent()).toBe("5 / 33");
+    await open("#at=8");
+    expect(await position().textContent()).toBe("8 / 21");
+    await page.getByRole("slider", { name: "Record" }).fill("4");
+    expect(await position().textContent()).toBe("4 / 21");
     await page.locator("body").press("ArrowRight");
     await page.locator("body").press("Shift+ArrowRight");
-    expect(await position().textContent()).toBe("16 / 33");
+    expect(await position().textContent()).toBe("15 / 21");
     await page.getByRole("option").filter({ hasText: "refund_policy started" }).click();
-    expect(await position().textContent()).toBe("7 / 33");
+    expect(await position().textContent()).toBe("4 / 21");
     const reached: (string | null)[] = [];
     for (const key of ["Home", "f", "f", "f", "Shift+F", "r", "a", "Shift+C", "c", "Shift+A", "t", "End"]) {
       await page.locator("body").press(key);
@@ -99,27 +99,27 @@ describe("a position", () => {
     }
     expect(reached.map((text) => text?.split(" ")[0])).toEqual([
       "0",
-      "22",
-      "27",
-      "22",
-      "27",
-      "15",
-      "29",
       "14",
+      "17",
       "14",
-      "12",
-      "14",
-      "33",
+      "17",
+      "9",
+      "18",
+      "9",
+      "9",
+      "8",
+      "9",
+      "21",
     ]);
   });
 
   it("shows the conversation, the graph, the request, the state, the data and the usage", async () => {
-    await open("#at=16");
+    await open("#at=10");
     await page.getByRole("log").getByText("approved by maria").waitFor();
     const graph = panel().getByRole("img");
     expect(await graph.getAttribute("aria-label")).toContain("Acting —ToolSuccess→ Observing");
     await tab("Request").click();
-    await panel().getByText("The model would get this request now.").waitFor();
+    await panel().getByText("The model got this request with record 10.").waitFor();
     expect(await panel().locator(".request-messages > .stable").count()).toBeGreaterThan(0);
     expect(await panel().locator(".request-messages > .new").count()).toBe(1);
     await panel().getByText("It extends the request before.").waitFor();
@@ -147,19 +147,19 @@ describe("a position", () => {
     await page.locator("body").press("End");
     await panel().getByRole("row", { name: "Cost 0.007584 0.003136" }).waitFor();
     await panel().getByRole("row", { name: "Cost of the session 0.007584 1.5% 0.5" }).waitFor();
-    await page.getByRole("slider", { name: "Record" }).fill("16");
+    await page.getByRole("slider", { name: "Record" }).fill("10");
     await tab("Effects").click();
     await panel().getByText("plan/1/3/1").first().waitFor();
     expect(watched.problems).toEqual([]);
   });
 
   it("keeps its address, with which it is opened again", async () => {
-    await open("#at=13&tab=record");
+    await open("#at=9&tab=record");
     await page.locator("body").press("ArrowLeft");
-    await page.waitForFunction(() => location.hash.includes("at=12"));
+    await page.waitForFunction(() => location.hash.includes("at=8"));
     await page.reload();
     await page.getByRole("listbox").waitFor();
-    expect(await position().textContent()).toBe("12 / 33");
+    expect(await position().textContent()).toBe("8 / 21");
     expect(await tab("Record").getAttribute("aria-selected")).toBe("true");
   });
 });
@@ -171,26 +171,26 @@ describe("the timeline", () => {
     await canvas().evaluate(({ dataset }) => [dataset["from"], dataset["to"]].map(Number));
 
   it("is zoomed around the pointer with the wheel, and moved with Shift", async () => {
-    await open("#at=33");
-    expect(await range()).toEqual([1, 34]);
+    await open("#at=21");
+    expect(await range()).toEqual([1, 22]);
     const { x, y, width } = (await canvas().boundingBox()) ?? { x: 0, y: 0, width: 0 };
     await page.mouse.move(x + width / 3, y + 40);
     await page.mouse.wheel(0, -300 * Math.log(2));
     const zoomed = await until(range, ([from]) => from !== 1);
-    expect(zoomed[0]).toBeCloseTo(6.5, 0);
-    expect(zoomed[1]).toBeCloseTo(23, 0);
+    expect(zoomed[0]).toBeCloseTo(4.5, 0);
+    expect(zoomed[1]).toBeCloseTo(15, 0);
     await page.keyboard.down("Shift");
     await page.mouse.wheel(0, width / 3);
     await page.keyboard.up("Shift");
     const moved = await until(range, ([from]) => from !== zoomed[0]);
-    expect(moved[0]).toBeCloseTo(12, 0);
+    expect(moved[0]).toBeCloseTo(8, 0);
     await page.mouse.wheel(0, 3_000);
-    expect(await until(range, ([from]) => from === 1)).toEqual([1, 34]);
-    expect(await position().textContent()).toBe("33 / 33");
+    expect(await until(range, ([from]) => from === 1)).toEqual([1, 22]);
+    expect(await position().textContent()).toBe("21 / 21");
   });
 
   it("is zoomed to the part that is dragged over with Shift, and scrubbed by a drag without", async () => {
-    await open("#at=33");
+    await open("#at=21");
     const { x, y, width } = (await canvas().boundingBox()) ?? { x: 0, y: 0, width: 0 };
     const drag = async (from: number, to: number): Promise<void> => {
       await page.mouse.move(x + width * from, y + 40);
@@ -203,16 +203,16 @@ describe("the timeline", () => {
     await page.mouse.up();
     await page.keyboard.up("Shift");
     const shown = await until(range, ([from]) => from !== 1);
-    expect(shown[0]).toBeCloseTo(12, 0);
-    expect(shown[1]).toBeCloseTo(23, 0);
+    expect(shown[0]).toBeCloseTo(7.7, 0);
+    expect(shown[1]).toBeCloseTo(15.3, 0);
     expect(await page.locator(".selection").count()).toBe(0);
-    expect(await position().textContent()).toBe("33 / 33");
+    expect(await position().textContent()).toBe("21 / 21");
     await drag(0.1, 0.5);
     await page.mouse.up();
     expect(await range()).toEqual(shown);
-    expect(["17 / 33", "18 / 33"]).toContain(await position().textContent());
+    expect(["11 / 21", "12 / 21"]).toContain(await position().textContent());
     await page.locator("body").press("0");
-    expect(await range()).toEqual([1, 34]);
+    expect(await range()).toEqual([1, 22]);
   });
 });
 
@@ -229,9 +229,9 @@ describe("a search", () => {
     await page.keyboard.type("tool:refund");
     await page.getByRole("listbox", { name: "Records that match" }).waitFor();
     const found = await page.getByRole("option").allTextContents();
-    expect(found.length).toBeGreaterThan(5);
+    expect(found.length).toBeGreaterThan(4);
     await page.keyboard.press("Enter");
-    expect(await position().textContent()).toBe("11 / 33");
+    expect(await position().textContent()).toBe("7 / 21");
     await page.keyboard.press("Escape");
     await page.getByRole("listbox", { name: "Records", exact: true }).waitFor();
     await page.getByRole("searchbox").fill("no such text anywhere");
@@ -241,7 +241,7 @@ describe("a search", () => {
 
 describe("two positions or sessions", () => {
   it("are compared: a pinned record with another one", async () => {
-    await open("#at=12&tab=diff");
+    await open("#at=8&tab=diff");
     await page.locator("body").press("p");
     await page.locator("body").press("End");
     const row = panel().getByRole("row", { name: /^data\.refunded\[0\]/ });
@@ -255,7 +255,7 @@ describe("two positions or sessions", () => {
       .locator("input[type=file]")
       .setInputFiles(files.write("fork.jsonl", await forkedSample(sample)));
     await panel().getByText("Both have the same records until").waitFor();
-    expect(await panel().getByRole("button", { name: "19", exact: true }).count()).toBe(1);
+    expect(await panel().getByRole("button", { name: "12", exact: true }).count()).toBe(1);
     const side = (name: string) => panel().getByRole("region", { name, exact: true });
     await side("refund-1042").getByText("And order 2077? It cost 480 euros.").first().waitFor();
     await side("refund-1042-fork").getByText("And order 1043? It cost 20 euros.").first().waitFor();
@@ -269,7 +269,7 @@ describe("two positions or sessions", () => {
 describe("sharing", () => {
   it("saves a golden log and a redacted copy, and copies a test and a command", async () => {
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
-    await open("#at=16");
+    await open("#at=10");
     await page.locator("body").press("s");
     const dialog = page.getByRole("dialog");
     const saved = async (name: string): Promise<string> => {
@@ -279,17 +279,17 @@ describe("sharing", () => {
       ]);
       return readFileSync(await download.path(), "utf8");
     };
-    expect(parsePortable(await saved("Save the golden log")).records).toHaveLength(16);
+    expect(parsePortable(await saved("Save the golden log")).records).toHaveLength(10);
     const redacted = await saved("Save the redacted session");
     expect(redacted).not.toContain("lamp arrived");
-    expect(parsePortable(redacted).records).toHaveLength(33);
+    expect(parsePortable(redacted).records).toHaveLength(21);
     const clipboard = () => page.evaluate(() => navigator.clipboard.readText());
     await dialog.getByRole("button", { name: "a transcript" }).click();
     await page.getByText("The test is in the clipboard.").waitFor();
     expect(await clipboard()).toContain(').shows("Planning", "plan/1/3/1");');
     await dialog.getByRole("button", { name: "forks here" }).click();
     await page.getByText("The command is in the clipboard.").waitFor();
-    expect(await clipboard()).toBe("moora fork refund-1042 --at 16 --to refund-1042-fork");
+    expect(await clipboard()).toBe("moora fork refund-1042 --at 10 --to refund-1042-fork");
     await page.keyboard.press("Escape");
     expect(await dialog.count()).toBe(0);
   });
@@ -297,7 +297,7 @@ describe("sharing", () => {
 
 describe("a reader with a keyboard, a screen reader or a small screen", () => {
   it("reaches every control with the Tab key, and sees which one has the focus", async () => {
-    await open("#at=29");
+    await open("#at=18");
     await page.getByRole("searchbox").focus();
     const reached = [await page.evaluate(focused)];
     while (reached.length < 80 && reached.at(-1) !== "body") {
@@ -314,7 +314,7 @@ describe("a reader with a keyboard, a screen reader or a small screen", () => {
 
   it("reaches every panel at 400 pixels, and nothing is wider than the page", async () => {
     await page.setViewportSize({ width: 400, height: 800 });
-    await page.goto(`${await files.page(sample)}#at=27`);
+    await page.goto(`${await files.page(sample)}#at=17`);
     for (const name of [
       "Records",
       "Chat",
@@ -338,7 +338,7 @@ describe("a reader with a keyboard, a screen reader or a small screen", () => {
     expect(await tab("State").getAttribute("aria-selected")).toBe("true");
     await tab("State").press("ArrowRight");
     expect(await tab("Record").getAttribute("aria-selected")).toBe("true");
-    expect(await position().textContent()).toBe("3 / 33");
+    expect(await position().textContent()).toBe("3 / 21");
     await page.locator("body").press("?");
     await page.getByRole("dialog", { name: "Keys" }).waitFor();
   });

@@ -16,9 +16,9 @@ interface Shot {
 }
 
 const shots: readonly Shot[] = [
-  { name: "inspector-light", width: 1_280, height: 800, colorScheme: "light", hash: "#at=16&tab=graph" },
-  { name: "inspector-dark", width: 1_280, height: 800, colorScheme: "dark", hash: "#at=29&tab=request" },
-  { name: "inspector-small", width: 400, height: 800, colorScheme: "light", hash: "#at=12&tab=conversation" },
+  { name: "inspector-light", width: 1_280, height: 800, colorScheme: "light", hash: "#at=10&tab=graph" },
+  { name: "inspector-dark", width: 1_280, height: 800, colorScheme: "dark", hash: "#at=18&tab=request" },
+  { name: "inspector-small", width: 400, height: 800, colorScheme: "light", hash: "#at=8&tab=conversation" },
 ];
 
 /** The committed pictures. */

@@ -60,11 +60,11 @@ describe("on a small page", () => {
 
   it("the graph shows the present state at each position", async () => {
     using files = new Files();
-    await page.goto(`${await files.page(await sampleSession())}#at=11&tab=graph`);
+    await page.goto(`${await files.page(await sampleSession())}#at=7&tab=graph`);
     await page.locator(".node.current").waitFor();
     for (const size of sizes) {
       await page.setViewportSize(size);
-      for (const at of [0, 11, 12, 16, 19, 33]) {
+      for (const at of [0, 7, 8, 10, 12, 21]) {
         await page.getByRole("slider", { name: "Record" }).fill(String(at));
         await page.locator(`main[data-seq="${at}"]`).waitFor();
         await expect.poll(() => page.evaluate(isStateSeen), { message: `${at} at ${size.width}` }).toBe(true);
