@@ -20,31 +20,28 @@ export interface Measured {
   readonly headsOf1000SessionsMs: number;
 }
 
-/** A step is two appends: the intent of the model call with what made it wanted, and the result with the next intents. */
-const appendsPerStep = 2;
-
 /** A lease is renewed three times in its time: each 10 seconds by default. */
 const renewalMs = 10_000;
 
 /** What the sessions ask of their PostgreSQL in each second. */
 export function demandOf({ sessions, stepsPerMinute, processes }: Given, measured: Measured) {
   const steps = (sessions * stepsPerMinute) / 60;
+  // Each is appended alone: what happens and what begins with it are one record.
   const records = steps * measured.recordsPerStep;
   return {
     stepsPerSecond: Math.round(steps),
-    appendsPerSecond: Math.round(steps * appendsPerStep),
-    recordsPerSecond: Math.round(records),
+    appendsPerSecond: Math.round(records),
     gigabytesPerDay: Math.round((records * measured.bytesPerRecord * 86_400) / 1e9),
     walMegabytesPerSecond: Math.round((steps * measured.walBytesPerStep) / 1e6),
     leaseRenewalsPerSecond: Math.round((sessions * 1_000) / renewalMs),
-    notificationsPerSecond: Math.round(steps * appendsPerStep * processes),
+    notificationsPerSecond: Math.round(records * processes),
     headsPerSecond: sessions,
   };
 }
 
 /** The number of open sessions at which one PostgreSQL has reached its measured rate, by what reaches it. */
 export function limitsOf({ stepsPerMinute, processes }: Given, measured: Measured) {
-  const appendsPerSession = (stepsPerMinute * appendsPerStep) / 60;
+  const appendsPerSession = (stepsPerMinute * measured.recordsPerStep) / 60;
   return {
     leases: Math.round((measured.renewalsPerSecond * renewalMs) / 1_000),
     notifications: Math.round(notifyRate(processes, measured) / appendsPerSession),
