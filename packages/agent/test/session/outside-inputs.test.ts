@@ -56,6 +56,32 @@ describe("dispatch", () => {
   });
 
   it.each([
+    { type: "user-message-received", messageId: "m", content: "Hi." },
+    {
+      type: "tool-call-decided",
+      toolCallId: "call_1",
+      digest: "d",
+      by: "me",
+      decision: { type: "approved" },
+    },
+    { type: "session-resumed" },
+  ])("does not take $type from outside with work that begins with it", async (input) => {
+    const agent = defineAgent({ llm: new MockLlmCaller(() => hangs()), tools: [toolOf("pay")] });
+    const log = memoryLog();
+    const starts = [{ type: "tool-call-started", toolCallId: "call_1", attempt: 1 }];
+    for (const access of ["run", "post"] as const) {
+      const session = await openSession(agent, { log, id: "ada", access });
+      await expect(session.dispatch({ ...input, starts, timestamp: 1 })).rejects.toMatchObject({
+        name: "InputRefused",
+        code: "not-allowed",
+        path: "starts",
+      });
+      expect(session.seq()).toBe(1);
+      await session.close();
+    }
+  });
+
+  it.each([
     { input: { type: "agent-configured", config: {} }, message: "Call configure." },
     { input: { type: "context-note-added", text: "Be brief." }, message: "Call note." },
     { input: { type: "data-changed", patches: [], by: "ada" }, message: "Call update." },
