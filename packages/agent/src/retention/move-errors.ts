@@ -20,6 +20,13 @@ export const existsError = (id: string): LogError =>
     `The other log has a session "${id}", or is the same log. Remove that one, or move a fork of this one with another id.`,
   );
 
+/** The error for a moved session whose move has not ended, where the first log has another session of its id by now. */
+export const replacedError = (id: string): SessionError =>
+  new SessionError(
+    "MoveUnfinished",
+    `The other log has the session ${id}, whose move has not ended, and the first log has another session of this id by now. Do not remove the one in the other log: it may be the only copy. Remove the one in the first log, or move a fork of it with another id, and repeat the move.`,
+  );
+
 /** The error for a log whose sessions cannot be removed at a record. */
 export const noRemoveAtError = ({ name }: EventLog): SessionError =>
   new SessionError(

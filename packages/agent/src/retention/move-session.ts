@@ -28,6 +28,7 @@ import {
   incompleteError,
   noRecordsError,
   noRemoveAtError,
+  replacedError,
   unknownError,
 } from "./move-errors.ts";
 import { isInForce } from "./running-sessions.ts";
@@ -187,7 +188,8 @@ class Move {
       return { id, source, copy: undefined };
     if (closing !== undefined && (isOfWrite(closing) || closesOriginal(closing.owner)))
       throw closedError(id, closing);
-    if (copy === undefined || target.header !== header) throw existsError(id);
+    if (copy === undefined) throw existsError(id);
+    if (target.header !== header) throw replacedError(id);
     checkIsSame(id, records, await readInTurns(target));
     return { id, source, copy };
   }

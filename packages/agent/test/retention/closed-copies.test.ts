@@ -8,6 +8,7 @@ import {
   openSession,
   pruneSessions,
   readHeader,
+  removeSession,
 } from "../../src/index.ts";
 import { newWriteHolder } from "../../src/durable/unfinished-write.ts";
 import { World } from "./family-world.ts";
@@ -139,6 +140,24 @@ describe("a move that ended after it had removed the originals", () => {
     await expect(moveSession(log, "ada", archive, { clock })).rejects.toMatchObject({
       code: "SessionUnknown",
     });
+  });
+
+  it("never advises to remove the copy where the first log has a new session of the id", async () => {
+    const world = await closedWorld();
+    const { log, archive, clock } = world;
+    await (await world.open(log)).close();
+    await expect(moveSession(log, "ada", archive, { clock })).rejects.toMatchObject({
+      code: "MoveUnfinished",
+      message: expect.stringContaining("Do not remove the one in the other log"),
+    });
+    expect(await pruneSessions(log, { before, archive, clock })).toMatchObject({
+      pruned: [],
+      kept: [{ id: "ada", reason: "leased" }],
+    });
+    await removeSession(log, "ada");
+    expect(await moveSession(log, "ada", archive, { clock })).toHaveLength(3);
+    await world.finish(archive);
+    expect(world.begun).toEqual(["mail", "pay"]);
   });
 
   it("opens no copy that lacks records, for a move from a log that does not have the session", async () => {
