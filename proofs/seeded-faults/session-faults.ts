@@ -144,7 +144,7 @@ export const sessionFaults: readonly Fault[] = [
     "an input that no log takes is not refused before it is appended",
     {
       file: `${session}/agent-machine.ts`,
-      text: "this.#base.ledger?.check(pending);",
+      text: "if (refusal !== undefined) throw refusal;",
       replacement: "",
     },
     [`${tests}/durable/long-records.long.test.ts`],

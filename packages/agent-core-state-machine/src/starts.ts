@@ -3,7 +3,7 @@ import { inputTraits } from "./input-traits.ts";
 
 /** Whether an input is an intent. */
 export const isIntent = (input: AgentInput): input is IntentInput =>
-  inputTraits[input.type].role === "intent";
+  Object.hasOwn(inputTraits, input.type) && inputTraits[input.type].role === "intent";
 
 /** What an input says, one by one: the input without what begins with it, then the intents of that. */
 export function inputsIn(input: AgentInput): readonly AgentInput[] {

@@ -5,7 +5,7 @@ import type { AgentChange } from "./changes.ts";
 import { frozen } from "./data/frozen.ts";
 import { StateEdit, type ControlMove } from "./state-edit.ts";
 import { initialAgentState } from "./initial.ts";
-import type { AgentInput, InputOf, InputType, IntentInput, Start } from "./input.ts";
+import type { AgentInput, InputOf, InputType, Start } from "./input.ts";
 import {
   contextNoteAdded,
   contextWindowExpanded,
@@ -38,7 +38,7 @@ import {
   toolCallStarted,
 } from "./inputs/tool-call.ts";
 import { userMessageReceived } from "./inputs/user-message.ts";
-import { intentToStart } from "./starts.ts";
+import { isIntent } from "./starts.ts";
 import type { AgentState } from "./state.ts";
 
 /** The handlers of an agent, one for each type of input. */
@@ -101,11 +101,12 @@ function apply(edit: StateEdit, input: AgentInput): boolean {
   return true;
 }
 
-/** Applies the starts of an input after it. Returns those that applied. */
+/** Applies the starts of an input after it. Returns those that applied: only an intent begins anything. */
 function begin(edit: StateEdit, starts: readonly Start[]): readonly Start[] {
   const { timestamp } = edit;
   return starts.filter((start) => {
-    const change = handle(edit, { ...start, timestamp });
+    const intent = { ...start, timestamp };
+    const change = isIntent(intent) ? handle(edit, intent) : "unknown-input";
     if (typeof change === "string") return false;
     change(edit);
     return true;
@@ -152,12 +153,12 @@ class EditedStep implements AgentStep {
     this.#changes = undefined;
   }
 
-  /** Continues the edit with what begins. This step must not be read anymore. */
-  begin(starts: readonly Start[]): { readonly step: AgentStep; readonly starts: readonly Start[] } {
+  /** Continues the edit with starts. This step must not be read after that. */
+  begin(starts: readonly Start[]): BegunStep {
     const edit = this.#edit;
     const begun = begin(edit, starts);
     edit.touch();
-    return { step: new EditedStep(edit), starts: begun };
+    return { step: new EditedStep(edit), begun };
   }
 
   get changes(): readonly AgentChange[] {
@@ -165,32 +166,15 @@ class EditedStep implements AgentStep {
   }
 }
 
-/** An input with what begins with it, and its step. `refused`: the intents that do not apply, which are not part of it. */
+/** A step with work that has begun with it. `begun`: the starts that have applied. */
 export interface BegunStep {
-  readonly input: AgentInput;
   readonly step: AgentStep;
-  readonly refused: readonly IntentInput[];
+  readonly begun: readonly Start[];
 }
 
-/**
- * Makes intents a part of the input of a step, which must not be read anymore. Returns undefined for a step that `step` has not made, or that did
- * not apply.
- */
-export function withIntents(
-  input: AgentInput,
-  made: AgentStep,
-  intents: readonly IntentInput[],
-): BegunStep | undefined {
-  if (!(made instanceof EditedStep)) return undefined;
-  const starts = new Map(intents.map((intent) => [intentToStart(intent), intent]));
-  const begun = made.begin([...starts.keys()]);
-  const refused = [...starts].flatMap(([start, intent]) => (begun.starts.includes(start) ? [] : [intent]));
-  return {
-    input: { ...input, starts: [...(input.starts ?? []), ...begun.starts] },
-    step: begun.step,
-    refused,
-  };
-}
+/** Continues a step with starts; the given step must not be read after that. Undefined for a step that did not apply. */
+export const withStarts = (made: AgentStep, starts: readonly Start[]): BegunStep | undefined =>
+  made instanceof EditedStep ? made.begin(starts) : undefined;
 
 /**
  * Fires an event of the control graph directly: for tests of a graph, and for tools that show one. A pair without a row

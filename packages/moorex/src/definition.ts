@@ -110,7 +110,7 @@ export interface MoorexDefinition<State, Input, Effect> {
    * Makes intents a part of the step that caused them: returns an input whose transition is that of the input of the step and
    * then of the intents, and the state after it. Called with the last step of a group. `refused`: those that do not apply; their effects are not
    * run. Returns undefined if the intents must be inputs of their own, as they are in a group without a step, and if this
-   * function is not given or throws.
+   * function is not given. If it throws, a notice reports it, and they are inputs of their own.
    */
   withIntents?(step: Step<State, Input>, intents: readonly Input[]): ContinuedStep<State, Input> | undefined;
   runEffect(effect: Effect, state: State, key: string): EffectRun<State, Input>;
@@ -132,7 +132,7 @@ export interface MoorexDefinition<State, Input, Effect> {
 
 /**
  * The source of an error that a notice reports. `transition`: the transition threw, and its input was refused.
- * `effectsAt`: `effectsAt`, `isWanted` or `mayStart` threw; the state is current, its effects are not running. `subscriber`: a listener of notices
+ * `effectsAt`: `effectsAt`, `isWanted`, `mayStart` or `withIntents` threw; the state is current, and only after `withIntents` do its effects run. `subscriber`: a listener of notices
  * threw. `commit`: inputs were not made durable. `dispatch`: an input was dispatched after `stop`. `effect`: a run of an effect threw that
  * is not running anymore, or its `cancel` or a callback of `post` did.
  */

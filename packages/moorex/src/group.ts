@@ -177,26 +177,28 @@ export interface Plan<State, Input, Effect> {
 }
 
 export interface PlanRules<State, Input, Effect> {
-  readonly definition: Pick<
-    MoorexDefinition<State, Input, Effect>,
-    "intentOf" | "withIntents" | "transition"
-  >;
+  readonly definition: Pick<MoorexDefinition<State, Input, Effect>, "intentOf" | "transition">;
   readonly wantedAt: (state: State) => Readonly<Record<string, Effect>> | undefined;
   /** Whether the effect of a key is running or has finished, so that it does not start now. */
   readonly isStarted: (key: string) => boolean;
   readonly mayStart: (effect: Effect, key: string, state: State) => boolean;
+  /** Undefined if the intents must be inputs of their own. */
+  readonly withIntents: (
+    step: Step<State, Input>,
+    intents: readonly Input[],
+  ) => ContinuedStep<State, Input> | undefined;
 }
 
 /**
  * Plans what starts at a state: transitions its intents, and those of the effects that they make wanted, until nothing new is wanted.
- * `cause` is the last step before, of which the intents become a part if the definition can do that.
+ * `cause` is the last step before, of which the intents become a part if they can.
  */
 export function planAt<State, Input, Effect>(
   state: State,
   rules: PlanRules<State, Input, Effect>,
-  cause?: Entry<State, Input>,
+  cause: Entry<State, Input> | undefined,
 ): Plan<State, Input, Effect> {
-  const { definition, wantedAt, isStarted, mayStart } = rules;
+  const { definition, wantedAt, isStarted, mayStart, withIntents } = rules;
   const plan: Plan<State, Input, Effect> = {
     entries: [],
     begun: [],
@@ -205,12 +207,14 @@ export function planAt<State, Input, Effect>(
     after: state,
     wanted: undefined,
   };
+  let part = cause;
   /** The effects of earlier rounds, which have been tried. */
   let tried: Readonly<Record<string, Effect>>[] | undefined;
   for (;;) {
     const from = plan.after;
     const wanted = (plan.wanted = wantedAt(from));
     if (wanted === undefined) return plan;
+    const refused = plan.refused.length;
     const intents: Intent<Input, Effect>[] = [];
     for (const key of Object.keys(wanted)) {
       const effect = wanted[key];
@@ -220,12 +224,21 @@ export function planAt<State, Input, Effect>(
         tried?.some((round) => Object.hasOwn(round, key)) === true
       )
         continue;
-      if (mayStart(effect, key, from)) addIntent(intents, plan, definition, { key, effect });
-      else (plan.held ??= new Set()).add(key);
+      if (!mayStart(effect, key, plan.after)) {
+        (plan.held ??= new Set()).add(key);
+        continue;
+      }
+      const intent = intentOf(plan, definition, { key, effect });
+      if (intent === undefined) continue;
+      if (part === undefined) addEntry(plan, definition, intent);
+      else intents.push(intent);
     }
-    const isPart = plan.entries.length === 0 && intents.length > 0 && cause !== undefined;
-    if (!isPart || !addToCause(plan, definition, cause, intents))
-      for (const intent of intents) addEntry(plan, definition, intent);
+    if (part !== undefined && intents.length > 0 && !addToCause(plan, withIntents, part, intents)) {
+      // The round is made again: each intent is computed for the state after the one before it.
+      part = undefined;
+      plan.refused.length = refused;
+      continue;
+    }
     if (plan.after === from) return plan;
     (tried ??= []).push(wanted);
   }
@@ -237,52 +250,38 @@ interface Intent<Input, Effect> {
   readonly input: Input;
 }
 
-function addIntent<State, Input, Effect>(
-  intents: Intent<Input, Effect>[],
+/** The intent of an effect at the state of a plan; undefined for an effect without one, and if it throws, which refuses the effect. */
+function intentOf<State, Input, Effect>(
   { after, refused }: Plan<State, Input, Effect>,
   definition: PlanRules<State, Input, Effect>["definition"],
   { key, effect }: { readonly key: string; readonly effect: Effect },
-): void {
+): Intent<Input, Effect> | undefined {
   try {
     const input = definition.intentOf?.(effect, key, after);
-    if (input !== undefined) intents.push({ key, effect, input });
+    return input === undefined ? undefined : { key, effect, input };
   } catch (error) {
     refused.push({ key, effect, failure: { error } });
+    return undefined;
   }
 }
 
 /** Makes intents a part of the step that caused them. Returns false if they must be inputs of their own. */
 function addToCause<State, Input, Effect>(
   plan: Plan<State, Input, Effect>,
-  { withIntents }: PlanRules<State, Input, Effect>["definition"],
+  withIntents: PlanRules<State, Input, Effect>["withIntents"],
   cause: Entry<State, Input>,
   intents: readonly Intent<Input, Effect>[],
 ): boolean {
-  const joined = continued(withIntents, cause, intents);
-  if (joined === undefined) return false;
-  const { input, after, refused } = joined;
+  const inputs = intents.map(({ input }) => input);
+  const continued = withIntents({ ...cause }, inputs);
+  if (continued === undefined) return false;
+  const { input, after, refused } = continued;
   Object.assign(cause, { input, after });
   plan.after = after;
-  intents.forEach(({ key, effect, input: intent }) => {
+  for (const { key, effect, input: intent } of intents)
     if (refused?.includes(intent) === true) plan.refused.push({ key, effect });
-  });
   plan.begun = [...plan.begun, ...intents.map(({ key }) => key)];
   return true;
-}
-
-function continued<State, Input, Effect>(
-  withIntents: MoorexDefinition<State, Input, Effect>["withIntents"],
-  cause: Entry<State, Input>,
-  intents: readonly Intent<Input, Effect>[],
-): ContinuedStep<State, Input> | undefined {
-  try {
-    return withIntents?.(
-      { ...cause },
-      intents.map(({ input }) => input),
-    );
-  } catch {
-    return undefined;
-  }
 }
 
 function addEntry<State, Input, Effect>(

@@ -22,7 +22,7 @@
  *   `{ before }` is applied and published first, then the group is transitioned again, with its late-bound inputs and its
  *   intents. During a commit, later inputs are queued and committed together. If a commit fails, dispatches from outside
  *   reject, the inputs of effects are committed again before later inputs, and no effect starts.
- * - I6 An exception of the transition, effectsAt, isWanted, mayStart, intentOf, runEffect, a run or a listener affects nothing else: the
+ * - I6 An exception of the transition, effectsAt, isWanted, mayStart, intentOf, withIntents, runEffect, a run or a listener affects nothing else: the
  *   state does not change, a notice reports the error, also after the end of the run, and the machine continues. `onNotice`
  *   receives every notice from creation on.
  */
@@ -38,7 +38,16 @@ import type {
   MoorexNotice,
   Step,
 } from "./definition.ts";
-import { isStep, planAt, Run, transitionGroup, type Batch, type Draft, type Entry } from "./group.ts";
+import {
+  isStep,
+  planAt,
+  Run,
+  transitionGroup,
+  type Batch,
+  type Draft,
+  type Entry,
+  type PlanRules,
+} from "./group.ts";
 
 /**
  * Creates a machine and starts the effects of its initial state. The machine applies inputs one at a time, commits them,
@@ -399,8 +408,10 @@ class Machine<State, Input, Effect> {
       wantedAt: this.#wantedAt,
       isStarted: this.#isStarted,
       mayStart: this.#mayStart,
+      withIntents: this.#withIntents,
     };
-    return planAt<State, Input, Effect>(state, rules, cause);
+    const part = this.#definition.withIntents === undefined ? undefined : cause;
+    return planAt<State, Input, Effect>(state, rules, part);
   }
 
   /** The effects of a state by key; undefined if `effectsAt` throws, which is reported. */
@@ -435,6 +446,15 @@ class Machine<State, Input, Effect> {
     } catch (error) {
       this.#error("effectsAt", error, key);
       return false;
+    }
+  };
+
+  readonly #withIntents: PlanRules<State, Input, Effect>["withIntents"] = (step, intents) => {
+    try {
+      return this.#definition.withIntents?.(step, intents);
+    } catch (error) {
+      this.#error("effectsAt", error);
+      return undefined;
     }
   };
 

@@ -189,7 +189,7 @@ export class DurableHost<Answer> {
       runsEffects: access === "run",
       // Effects of the restored state start only after its interrupted work has been settled.
       startsEffects: (state) => this.#lifecycle.startsEffects && state.opened > found.state.opened,
-      ledger: { check: (input) => this.#writer.check(input), commit: this.#commit },
+      ledger: { refusalOf: (input) => this.#writer.refusalOf(input), commit: this.#commit },
       refuses: () => this.#refusal(),
       refusesHost: () => this.#hostRefusal(),
       reportsDeadlines: () => access === "run" || andThen(handle.log.currentLease(), hasEnded(clock)),

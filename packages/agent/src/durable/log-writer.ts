@@ -52,13 +52,13 @@ export class LogWriter implements InputLedger {
     return this.#head;
   }
 
-  /** Throws `RecordTooLong` for an input that is longer than the log accepts. */
-  check(pending: PendingInput): void {
+  /** `RecordTooLong` for an input that is longer than the log accepts. */
+  refusalOf(pending: PendingInput): SessionError | undefined {
     // An input that was read from the log is not appended again.
-    if (pending.position !== undefined) return;
+    if (pending.position !== undefined) return undefined;
     const { length } = pending.body;
     const longest = longestAppend(this.#handle);
-    if (length > longest) throw tooLongError(pending.input, length, longest);
+    return length > longest ? tooLongError(pending.input, length, longest) : undefined;
   }
 
   /**

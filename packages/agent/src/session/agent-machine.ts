@@ -7,7 +7,7 @@ import {
 } from "@moora/agent-core-effects";
 import { isEffectWanted, isHeld, isPromise, isRetryWait } from "@moora/agent-core-effects/internal";
 import { isPaused, step, type AgentState, type AgentStep } from "@moora/agent-core-state-machine";
-import { isIntent, withIntents } from "@moora/agent-core-state-machine/internal";
+import { intentToStart, isIntent, withStarts } from "@moora/agent-core-state-machine/internal";
 import { digestOf } from "@moora/event-log";
 import {
   createMoorex,
@@ -171,16 +171,19 @@ export class AgentMachine {
   /** An input with the intents of what it makes wanted, if this host appends it and the log takes one of this length. */
   #withIntents(
     { input: cause, after }: PendingStep,
-    pending: readonly PendingInput[],
+    intents: readonly PendingInput[],
   ): ContinuedStep<AgentStep, PendingInput> | undefined {
     if (cause.position !== undefined) return undefined;
-    const intents = pending.map(({ input }) => input).filter(isIntent);
-    const begun = withIntents(cause.input, after, intents);
-    if (begun === undefined) return undefined;
-    const input = cause.begun(begun.input);
-    this.#base.ledger?.check(input);
-    const refused = pending.filter(({ input: intent }) => begun.refused.some((other) => other === intent));
-    return { input, after: begun.step, refused };
+    const starts = intents.flatMap(({ input }) => (isIntent(input) ? [intentToStart(input)] : []));
+    const input = cause.begun(starts);
+    // Before the step is continued: it must not be read after that.
+    if (this.#base.ledger?.refusalOf(input) !== undefined) return undefined;
+    const continued = withStarts(after, starts);
+    if (continued === undefined) return undefined;
+    const { step: next, begun } = continued;
+    if (begun.length === starts.length) return { input, after: next };
+    const refused = intents.filter((_, index) => begun.every((start) => start !== starts[index]));
+    return { input: cause.begun(begun), after: next, refused };
   }
 
   /** Whether an effect may start: this host may start effects now, and the sessions above do not hold it. */
@@ -207,7 +210,8 @@ export class AgentMachine {
     const { state } = before;
     const after = pending.position === undefined ? step(pending.input)(state) : this.#follow(pending, state);
     if (after.state === state) return before;
-    this.#base.ledger?.check(pending);
+    const refusal = this.#base.ledger?.refusalOf(pending);
+    if (refusal !== undefined) throw refusal;
     return after;
   }
 

@@ -15,8 +15,8 @@ export type PendingStep = Step<AgentStep, PendingInput>;
 export interface InputLedger {
   /** Makes steps durable and gives their inputs positions. Returns `before` if other inputs precede them; nothing is stored then. */
   commit(steps: readonly PendingStep[]): MaybePromise<CommitResult<PendingInput>>;
-  /** Throws for an input that cannot be stored. */
-  check(pending: PendingInput): void;
+  /** Why an input cannot be stored; undefined if it can. */
+  refusalOf(pending: PendingInput): Error | undefined;
 }
 
 /** The options from which a machine is created: its initial state, its rights, and where its inputs are stored. */

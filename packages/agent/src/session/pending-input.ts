@@ -1,4 +1,4 @@
-import type { AgentInput } from "@moora/agent-core-state-machine";
+import type { AgentInput, Start } from "@moora/agent-core-state-machine";
 import type { ChainHead } from "@moora/event-log";
 
 /** Where an input is: shared by an input and the same input with what begins with it. */
@@ -13,7 +13,7 @@ export class PendingInput {
   readonly #place: Place;
   #body: string | undefined;
 
-  constructor(input: AgentInput, position?: ChainHead, place: Place = { position, seq: undefined }) {
+  constructor(input: AgentInput, place: Place = { position: undefined, seq: undefined }) {
     this.input = input;
     this.#place = place;
   }
@@ -41,12 +41,12 @@ export class PendingInput {
     return (this.#body ??= JSON.stringify(this.input));
   }
 
-  /** The same input with what begins with it, `input`, at the same place. */
-  begun(input: AgentInput): PendingInput {
-    const begun = new PendingInput(input, undefined, this.#place);
-    const { starts } = input;
+  /** The same input, at the same place, with what begins with it. */
+  begun(starts: readonly Start[]): PendingInput {
+    const { starts: earlier = [] } = this.input;
+    const begun = new PendingInput({ ...this.input, starts: [...earlier, ...starts] }, this.#place);
     // The text of a long input is not made twice.
-    if (this.#body !== undefined && this.input.starts === undefined && starts !== undefined)
+    if (this.#body !== undefined && earlier.length === 0)
       begun.#body = `${this.#body.slice(0, -1)},"starts":${JSON.stringify(starts)}}`;
     return begun;
   }

@@ -5,7 +5,16 @@ import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
 import { Gates, remoteLog, typesOf } from "@moora/testbed/durable/remote-log";
 import { TestClock, untilPasses } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
-import { defineAgent, inputsIn, openSession, readSession, type Agent, type Tool } from "../../src/index.ts";
+import {
+  defineAgent,
+  inputsIn,
+  openSession,
+  readSession,
+  userMessage,
+  verifySession,
+  type Agent,
+  type Tool,
+} from "../../src/index.ts";
 import { callsThenAnswers, never, resultOf, Restarts, turns } from "../restarts/restarts.ts";
 import { failureOf, settled, toolOf } from "../support.ts";
 
@@ -61,6 +70,27 @@ describe("the appends of a session", () => {
       ["re-act-observed", ...calls.map(() => "tool-call-started")],
       [...calls.map(() => "tool-call-completed"), "llm-call-started"],
     ]);
+  });
+});
+
+describe("a log with room for an input in one record, and not for what begins with it", () => {
+  it.each([0, 20, 40, 57, 58, 80])("has a sound session, with %i characters of room", async (room) => {
+    const message = userMessage("Hi! ".repeat(500), { messageId: "m", timestamp: 1_000_000_000_000 });
+    const log = withSessions(memoryLog(), () => ({
+      maxRecordLength: JSON.stringify(message).length + room,
+    }));
+    const agent = defineAgent({ llm: new MockLlmCaller(() => answers("Hello.")) });
+    const session = await openSession(agent, { log, id: "ada", onError: () => undefined });
+    const events: string[] = [];
+    session.onEvent(({ type }) => void events.push(type));
+    expect(await session.dispatch(message)).toMatchObject({ status: "accepted", seq: 2 });
+    await session.settled();
+    const types = (await readSession(log, "ada")).inputs.map(({ type }) => type);
+    const isApart = types[2] === "llm-call-started";
+    expect(isApart).toBe(room < 58);
+    expect(events.at(-1)).toBe("FinalAnswer");
+    await session.close();
+    expect(await verifySession(log, "ada")).toMatchObject({ ok: true });
   });
 });
 
